@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Compound TCP with gamma tuned from the largest and the smallest RTT seen (S0 III.C).
+ *
+ * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if B / m < gamma while each
+ * flow's share (B + BDP) / m exceeds W_low. That cannot happen if gamma <= W_low * rho / (1 + rho), and
+ * rho ~ (Rmax - Rmin) / Rmin, hence
+ *     gamma = W_low * (Rmax - Rmin) / Rmax, at least 3 packets (S0 IV).
+ * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose. It puts the bound
+ * itself in gamma's place and never ages Rmax ("observed so far"). Nothing is known before the first queue: gamma then is its least.
+ */
+#ifndef TANDEM_COMPOUND_AUTO_H
+#define TANDEM_COMPOUND_AUTO_H
+
+#include "ctcp.h"
+
+#define compound_auto_OWN_PARAMS(P) \
+	P(gamma_low, 256, 3 << 8, 1, 10000 << 8, "packets; the least gamma (S0 IV: 3)")
+
+#define compound_auto_PARAMS(P) CTCP_LAW_PARAMS(P) compound_auto_OWN_PARAMS(P)
+
+struct compound_auto_params {
+	CTCP_LAW_FIELDS
+	compound_auto_OWN_PARAMS(TANDEM_PARAM_FIELD)
+};
+
+struct compound_auto {
+	struct ctcp core;
+	u32 max_rtt_us; /* S0's Rmax */
+};
+
+TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound_auto_params *p)
+{
+	s->max_rtt_us = 0;
+	return p->gamma_low;
+}
+
+TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us)
+{
+	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
+}
+
+TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct compound_auto_params *p)
+{
+	u32 rise_us = sub_floor0(s->max_rtt_us, s->core.base_rtt_us);
+
+	/* low_window <= 2^24, so only its shift may exceed 32 bits. */
+	s->core.gamma_q8 = max_u32((u32)(((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1)), p->gamma_low);
+}
+
+TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compound_auto_params *p)
+{
+	(void)s, (void)p;
+}
+
+CTCP_CONTROLLER(compound_auto)
+
+#endif

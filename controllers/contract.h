@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The contract between a transport (the host) and a congestion controller.
+ *
+ * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*.
+ * The call points are those of Linux's struct tcp_congestion_ops, because the kernel is the strictest host.
+ * README.md in this folder gives the call order, the units and the integer rules.
+ */
+#ifndef TANDEM_CONTRACT_H
+#define TANDEM_CONTRACT_H
+
+#include <stdint.h>
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define TANDEM_FN static inline __attribute__((always_inline))
+
+/* A controller's state lives in Linux's icsk_ca_priv. A plain blob: the host clones it by copying. */
+#define TANDEM_STATE_BYTES 104
+#define TANDEM_STATE_FITS(type) _Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, #type " exceeds icsk_ca_priv")
+
+/* Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host never exceeds it. */
+#define TANDEM_MAX_WINDOW (1u << 24)
+
+/* "Infinite" slow-start threshold (RFC 5681 section 3.1), Linux's TCP_INFINITE_SSTHRESH. */
+#define TANDEM_INFINITE_SSTHRESH 0x7fffffffu
+
+/* Congestion states, numbered as in Linux (TCP_CA_*). */
+enum tandem_state {
+	TANDEM_OPEN = 0,     /* nothing wrong                                      */
+	TANDEM_DISORDER = 1, /* duplicate ACKs or SACKs, not yet counted as a loss */
+	TANDEM_CWR = 2,      /* window being reduced without a retransmission      */
+	TANDEM_RECOVERY = 3, /* fast retransmit and recovery                       */
+	TANDEM_LOSS = 4,     /* retransmission timeout                             */
+};
+
+/*
+ * What the host shows of the connection at each call. The host refreshes it before the call and takes the fields marked
+ * [rw] back afterwards.
+ */
+struct tandem_conn {
+	u32 snd_cwnd;        /* [rw] packets, >= 1                                        */
+	u32 snd_cwnd_cnt;    /* [rw] packets ACKed towards the next +1 of snd_cwnd        */
+	u32 snd_ssthresh;    /* [rw] packets                                              */
+	u32 snd_cwnd_clamp;  /* packets, the window never exceeds it                      */
+	u32 snd_una;         /* first unacknowledged sequence number: bytes, wraps        */
+	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
+	u32 mss;             /* bytes of a full segment's payload                         */
+	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
+};
+
+/* What one ACK said, given before cong_avoid. */
+struct tandem_ack {
+	u32 pkts_acked; /* packets newly acknowledged, cumulatively or selectively      */
+	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
+};
+
+/* What a controller shows of itself, for traces and `watch`. 0 where the controller has no such thing. */
+struct tandem_view {
+	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
+	u32 delay_window; /* packets                                                       */
+	u32 gamma_q8;     /* backlog threshold, 1/256 packets                              */
+	u32 diff_q8;      /* backlog estimate of the last round, 1/256 packets             */
+	u32 base_rtt_us;  /* smallest RTT seen; 0 = none yet                               */
+};
+
+/*
+ * A parameter: kept as an integer, raw = value * scale. Each controller lists its own in NAME_PARAMS(P), one
+ * P(name, scale, default, min, max, "what it is; whose reading") each, the three numbers raw.
+ */
+struct tandem_param {
+	const char *name;
+	const char *doc;
+	u32 scale, initial, min, max;
+};
+#define TANDEM_PARAM_FIELD(name, scale, initial, min, max, doc) u32 name;
+#define TANDEM_PARAM_DEFAULT(name, scale, initial, min, max, doc) .name = (initial),
+
+#endif

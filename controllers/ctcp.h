@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * What the Compound TCP controllers share: the two windows, the measurement of a round, and the delay window's law.
+ * They differ only in where gamma comes from.
+ *
+ *   win  = cwnd + dwnd                                                     S0 (1), S1 (1)
+ *   cwnd : Reno driven by the total window: +1/win an ACK, halved on loss  S0 (2), S1 (2)
+ *   diff = win * (1 - baseRTT / RTT)      packets queued by this flow      S1 (3)
+ *   dwnd, once a round                                                     S0 (5), S1 (4)
+ *        diff <  gamma : dwnd += (alpha * win^k - 1)^+
+ *        diff >= gamma : dwnd  = (dwnd - zeta * diff)^+
+ *        loss          : dwnd  = (win * (1 - beta) - cwnd / 2)^+
+ *        timeout       : dwnd  = 0
+ *
+ * S0: Tan, Song, Zhang, Sridharan, Compound TCP, 2006. S1: Tan, Song, Sridharan, Ho, CTCP-TUBE, PFLDnet 2008.
+ * S2: Blanc, Collange, Avrachenkov, 2009. D02: draft-sridharan-tcpm-ctcp-02. LA: L. Andrew's Linux module 1.3, 2008.
+ *
+ * What the papers leave open, and how it is decided here:
+ *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
+ *  - The total window is compared with low_window (S0; D02 says "congestion window"): cwnd alone would switch the delay
+ *    part off after every halving. Below it dwnd is left as it is and does not take part (S0), rather than zeroed (LA).
+ *  - RTT of a round = its smallest sample (both Linux modules, S2 eq. 3), not sRTT (S0, D02): delayed ACKs and jitter
+ *    only ever lengthen a sample.
+ *  - win of a round = the packets in flight when it began (D02 section 3 allows FlightSize), because those are the
+ *    packets whose RTTs were measured. With today's window instead, a growing flow overestimates its backlog (S2 eq. 3).
+ *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples include the first
+ *    packet sent after the last change of dwnd (Linux Vegas and both modules; S2's oscillation types rest on it).
+ *  - No samples and no change of dwnd from the start of a recovery to its end; then a fresh round (D02 section 6).
+ *  - dwnd's growth is kept in fractions and spread evenly over the next round (LA spreads too): a whole round's gain at
+ *    once is a burst of alpha * win^k packets into the bottleneck. spread_gain = 0 gives the papers' single step.
+ *  - A reduction is rounded down to whole packets (LA). ssthresh follows the window down, else early congestion soon
+ *    after a loss would send the flow back into slow start (Linux Vegas does the same; LA slow-starts).
+ *  - baseRTT is forgotten after a timeout (D02: MUST; S0 and the modules keep it): forget_base_rtt.
+ *  - After an idle restart dwnd = 0 and baseRTT stays (LA).
+ */
+#ifndef TANDEM_CTCP_H
+#define TANDEM_CTCP_H
+
+#include "reno.h"
+
+#define CTCP_LAW_PARAMS(P) \
+	P(alpha, 1024, 128, 1, 1024, "growth of the window per round, alpha * win^k (S0 III.C: 1/8)") \
+	P(beta, 1024, 512, 64, 960, "share of the total window given up on loss (S0 III.C: 1/2)") \
+	P(k, 8, 6, 1, 7, "exponent of the growth, in steps of 1/8 (S0 III.C: 3/4)") \
+	P(zeta, 1024, 1024, 1, 4096, "share of the backlog that dwnd gives up on early congestion (S2, D02: 1)") \
+	P(low_window, 1, 41, 2, 1 << 24, "packets; below this total window only Reno acts (S0 IV: 41; D02 and LA: 38)") \
+	P(spread_gain, 1, 1, 0, 1, "1 = spread dwnd's growth over the round (LA), 0 = one step at the end of the round") \
+	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)")
+
+struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
+
+/* A controller's parameters begin with the law's; all are u32, so that the host sees one flat list. */
+#define CTCP_LAW_FIELDS \
+	union { \
+		struct ctcp_law law; \
+		struct { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) }; \
+	};
+
+#define CTCP_UNMEASURED 0xffffffffu /* a backlog or RTT that no sample backs */
+
+struct ctcp {
+	u32 cwnd;           /* loss window, packets                                      */
+	u32 dwnd;           /* delay window, packets                                     */
+	u32 gamma_q8;       /* backlog that counts as early congestion, packets          */
+	u32 diff_q8;        /* last completed round's backlog, packets                   */
+	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
+	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed                     */
+	u32 base_rtt_us;    /* smallest RTT seen; CTCP_UNMEASURED before the first   */
+	u32 round_rtt_us;   /* smallest RTT of this round, likewise                      */
+	u32 round_end;      /* snd_nxt when this round began                             */
+	u32 round_flight;   /* packets in flight when this round began                   */
+	u32 round_cwnd;     /* loss window when this round began, packets                */
+	u32 prior_cwnd;     /* both windows before the last reduction, for undo          */
+	u32 prior_dwnd;
+	u32 sampling;       /* 1 in Open and Disorder, 0 in recovery                     */
+};
+
+/* RTTs above 2^24 us (17 s) count as 2^24 us: keeps every product below 2^64. */
+#define CTCP_MAX_RTT_US (1u << 24)
+
+TANDEM_FN void ctcp_begin_round(struct ctcp *s, const struct tandem_conn *c)
+{
+	s->round_end = c->snd_nxt;
+	s->round_flight = min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	s->round_cwnd = s->cwnd;
+	s->round_rtt_us = CTCP_UNMEASURED;
+}
+
+TANDEM_FN void ctcp_stop_gain(struct ctcp *s)
+{
+	s->gain_q8 = 0;
+	s->gain_credit_q8 = 0;
+}
+
+TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
+{
+	s->cwnd = c->snd_cwnd;
+	s->dwnd = 0;
+	s->gamma_q8 = gamma_q8;
+	s->diff_q8 = 0;
+	s->base_rtt_us = CTCP_UNMEASURED;
+	s->prior_cwnd = s->cwnd;
+	s->prior_dwnd = 0;
+	s->sampling = 1;
+	ctcp_stop_gain(s);
+	ctcp_begin_round(s, c);
+}
+
+/* Takes the RTT sample; returns it bounded, or 0 if there is none to be had now. */
+TANDEM_FN u32 ctcp_sample_rtt(struct ctcp *s, const struct tandem_ack *ack)
+{
+	u32 rtt_us = min_u32(ack->rtt_us, CTCP_MAX_RTT_US);
+
+	if (!s->sampling || !rtt_us)
+		return 0;
+	s->base_rtt_us = min_u32(s->base_rtt_us, rtt_us);
+	s->round_rtt_us = min_u32(s->round_rtt_us, rtt_us);
+	return rtt_us;
+}
+
+/* S1 (3): how many of `window` packets were queued. window <= 2^24, so the product stays below 2^56. */
+TANDEM_FN u32 ctcp_backlog_q8(const struct ctcp *s, u32 window)
+{
+	return (u32)(((u64)window << 8) * (s->round_rtt_us - s->base_rtt_us) / s->round_rtt_us);
+}
+
+/*
+ * The host changed snd_cwnd by itself (application-limited, moderated after recovery, undone by another): keep the two
+ * parts in proportion. In slow start there is no delay part.
+ */
+TANDEM_FN void ctcp_reconcile(struct ctcp *s, const struct tandem_conn *c)
+{
+	u32 win = s->cwnd + s->dwnd;
+
+	if (in_slow_start(c)) {
+		s->dwnd = 0;
+		ctcp_stop_gain(s);
+	} else if (c->snd_cwnd < win) {
+		s->dwnd = mul_div(s->dwnd, c->snd_cwnd, win);
+	}
+	s->dwnd = min_u32(s->dwnd, c->snd_cwnd);
+	s->cwnd = c->snd_cwnd - s->dwnd;
+}
+
+TANDEM_FN int ctcp_round_ended(const struct ctcp *s, const struct tandem_conn *c)
+{
+	return s->sampling && seq_after(c->snd_una, s->round_end);
+}
+
+/* Works out the backlog of the round that has ended; returns 0 if no sample backs it. */
+TANDEM_FN int ctcp_measure_round(struct ctcp *s)
+{
+	if (s->round_rtt_us == CTCP_UNMEASURED)
+		return 0;
+	s->diff_q8 = ctcp_backlog_q8(s, s->round_flight);
+	return 1;
+}
+
+/* The delay window's law for a measured round, S0 (5), S1 (4). */
+TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
+{
+	if (in_slow_start(c) || c->snd_cwnd < p->low_window) {
+		ctcp_stop_gain(s);
+	} else if (s->diff_q8 < s->gamma_q8) {
+		/* alpha * win^k - 1: q10 * q16 = q26, down to q8. */
+		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
+
+		s->gain_q8 = sub_floor0(step_q8, 1 << 8);
+		if (!p->spread_gain)
+			s->gain_credit_q8 += (u64)s->gain_q8 * c->snd_cwnd;
+	} else {
+		s->dwnd = sub_floor0(s->dwnd, mul_div(s->diff_q8, p->zeta, 1024 << 8));
+		/* Reno's floor: a controller never leaves fewer than one packet. */
+		c->snd_cwnd = max_u32(s->cwnd + s->dwnd, 1);
+		c->snd_ssthresh = min_u32(c->snd_ssthresh, c->snd_cwnd);
+		ctcp_stop_gain(s);
+	}
+}
+
+/* Window growth for `acked` packets: slow start; then Reno on the total window and dwnd's share of this round's gain. */
+TANDEM_FN void ctcp_grow(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c, u32 acked)
+{
+	u64 packet_q8;
+	u32 grown;
+
+	if (in_slow_start(c)) {
+		acked = slow_start(c, acked);
+		s->cwnd = c->snd_cwnd;
+	}
+	packet_q8 = (u64)max_u32(c->snd_cwnd, 1) << 8;
+	if (p->spread_gain)
+		s->gain_credit_q8 += (u64)s->gain_q8 * acked;
+	s->cwnd += additive_increase(c, c->snd_cwnd, acked);
+	if (s->gain_credit_q8 < packet_q8)
+		return;
+	grown = (u32)(s->gain_credit_q8 / packet_q8);
+	s->gain_credit_q8 %= packet_q8;
+	grown = min_u32(grown, sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
+	s->dwnd += grown;
+	c->snd_cwnd += grown;
+}
+
+/* Loss: S0 (4) for the total, the loss rule of S0 (5) for dwnd; whatever beta is, cwnd is halved. */
+TANDEM_FN u32 ctcp_after_loss(struct ctcp *s, const struct ctcp_law *p)
+{
+	s->prior_cwnd = s->cwnd;
+	s->prior_dwnd = s->dwnd;
+	s->cwnd = s->cwnd / 2;
+	s->dwnd = sub_floor0(window_after_loss(s->prior_cwnd + s->prior_dwnd, p->beta), s->cwnd);
+	if (s->cwnd + s->dwnd < 2)
+		s->cwnd = 2 - s->dwnd;
+	ctcp_stop_gain(s);
+	return s->cwnd + s->dwnd;
+}
+
+TANDEM_FN void ctcp_set_state(struct ctcp *s, const struct ctcp_law *p, const struct tandem_conn *c,
+				  u32 state)
+{
+	u32 sampling = state <= TANDEM_DISORDER;
+
+	if (state == TANDEM_LOSS) {
+		s->dwnd = 0;
+		ctcp_stop_gain(s);
+		if (p->forget_base_rtt)
+			s->base_rtt_us = CTCP_UNMEASURED;
+	}
+	if (sampling && !s->sampling)
+		ctcp_begin_round(s, c);
+	s->sampling = sampling;
+}
+
+/* Sending resumes after an idle time: what was known of the queue is stale. */
+TANDEM_FN void ctcp_restart(struct ctcp *s, const struct tandem_conn *c)
+{
+	s->dwnd = 0;
+	s->cwnd = c->snd_cwnd;
+	ctcp_stop_gain(s);
+	ctcp_begin_round(s, c);
+}
+
+TANDEM_FN u32 ctcp_undo(struct ctcp *s, const struct tandem_conn *c)
+{
+	s->cwnd = s->prior_cwnd;
+	s->dwnd = s->prior_dwnd;
+	return max_u32(c->snd_cwnd, s->cwnd + s->dwnd);
+}
+
+TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, struct tandem_view *v)
+{
+	v->delay_window = min_u32(s->dwnd, c->snd_cwnd);
+	v->loss_window = c->snd_cwnd - v->delay_window;
+	v->gamma_q8 = s->gamma_q8;
+	v->diff_q8 = s->diff_q8;
+	v->base_rtt_us = s->base_rtt_us == CTCP_UNMEASURED ? 0 : s->base_rtt_us;
+}
+
+/*
+ * The functions of a Compound controller NAME, whose state begins with `struct ctcp core` and whose parameters
+ * with CTCP_LAW_FIELDS. What sets it apart are four functions that it defines first:
+ *   NAME_start(s, p)              sets what is its own in the state (it is not zeroed) and returns the first gamma_q8
+ *   NAME_on_sample(s, rtt_us)     each RTT sample outside recovery
+ *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
+ *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
+ */
+#define CTCP_CONTROLLER(NAME) \
+	TANDEM_STATE_FITS(struct NAME); \
+	TANDEM_FN void NAME##_init(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	{ \
+		ctcp_init(&s->core, c, NAME##_start(s, p)); \
+	} \
+	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
+					 const struct tandem_ack *ack) \
+	{ \
+		u32 rtt_us = ctcp_sample_rtt(&s->core, ack); \
+		(void)p, (void)c; \
+		if (rtt_us) \
+			NAME##_on_sample(s, rtt_us); \
+	} \
+	TANDEM_FN void NAME##_cong_avoid(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
+					 u32 acked) \
+	{ \
+		ctcp_reconcile(&s->core, c); \
+		if (ctcp_round_ended(&s->core, c)) { \
+			if (ctcp_measure_round(&s->core)) { \
+				NAME##_on_round(s, p); \
+				ctcp_update_dwnd(&s->core, &p->law, c); \
+			} \
+			ctcp_begin_round(&s->core, c); \
+		} \
+		if (c->is_cwnd_limited) \
+			ctcp_grow(&s->core, &p->law, c, acked); \
+	} \
+	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	{ \
+		NAME##_on_loss(s, p); \
+		ctcp_reconcile(&s->core, c); \
+		return ctcp_after_loss(&s->core, &p->law); \
+	} \
+	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
+					u32 state) \
+	{ \
+		ctcp_set_state(&s->core, &p->law, c, state); \
+	} \
+	TANDEM_FN void NAME##_restart(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	{ \
+		(void)p; \
+		ctcp_restart(&s->core, c); \
+	} \
+	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	{ \
+		(void)p; \
+		return ctcp_undo(&s->core, c); \
+	} \
+	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
+				   struct tandem_view *v) \
+	{ \
+		(void)p; \
+		ctcp_show(&s->core, c, v); \
+	}
+
+#endif

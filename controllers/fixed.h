@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Integer arithmetic that both the kernel's verifier and a C compiler accept: no floating point, no signed division,
+ * no 128-bit integers, loops with constant bounds. A suffix _qN marks a value in units of 2^-N.
+ */
+#ifndef TANDEM_FIXED_H
+#define TANDEM_FIXED_H
+
+#include "contract.h"
+
+TANDEM_FN u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+TANDEM_FN u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
+
+/* (a - b)^+ of the papers. */
+TANDEM_FN u32 sub_floor0(u32 a, u32 b) { return a > b ? a - b : 0; }
+
+/* a * b / c, rounded down and saturated to 32 bits. c must not be 0. */
+TANDEM_FN u32 mul_div(u32 a, u32 b, u32 c)
+{
+	u64 q = (u64)a * b / c;
+
+	return q > 0xffffffffu ? 0xffffffffu : (u32)q;
+}
+
+/* Bytes from sequence number `from` to `to`; sequence numbers wrap, so this is the one subtraction that may. */
+#if defined(__clang__)
+__attribute__((no_sanitize("unsigned-integer-overflow")))
+#endif
+TANDEM_FN u32 seq_distance(u32 from, u32 to)
+{
+	return to - from;
+}
+
+/* Is sequence number a later than b (RFC 9293 section 3.4 arithmetic)? */
+TANDEM_FN int seq_after(u32 a, u32 b)
+{
+	u32 d = seq_distance(b, a);
+
+	return d != 0 && d < 0x80000000u;
+}
+
+/* Square root, rounded down. Digit by digit, two bits a turn: 32 turns whatever x. */
+TANDEM_FN u64 isqrt(u64 x)
+{
+	u64 root = 0, bit = 1ull << 62;
+
+	for (int i = 0; i < 32; i++) {
+		if (x >= root + bit) {
+			x -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+		bit >>= 2;
+	}
+	return root;
+}
+
+/*
+ * w^(eighths/8) in 1/65536, for w <= 2^24 and eighths 1..7. S0 III.C chose k = 3/4 because two square roots give it;
+ * a third one gives every eighth, so k can be varied. The bits of `eighths` select which roots are multiplied:
+ * 4 -> w^1/2, 2 -> w^1/4, 1 -> w^1/8. Each root is rounded down, hence monotone, hence so is their product.
+ * The smallest factors are multiplied first so that no product exceeds 2^53.
+ */
+TANDEM_FN u64 pow_eighths_q16(u32 w, u32 eighths)
+{
+	u64 half, quarter, eighth, product = 1ull << 16;
+
+	w = min_u32(w, TANDEM_MAX_WINDOW);
+	half = isqrt((u64)w << 32);
+	quarter = isqrt(half << 16);
+	eighth = isqrt(quarter << 16);
+	if (eighths & 1)
+		product = eighth;
+	if (eighths & 2)
+		product = product * quarter >> 16;
+	if (eighths & 4)
+		product = product * half >> 16;
+	return product;
+}
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compiles native.c once for each line of controllers.def and writes the same list as Rust.
+
+use std::{env, fmt::Write, fs, path::Path};
+
+fn main() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../controllers");
+    println!("cargo:rerun-if-changed={}", dir.display());
+    let def = fs::read_to_string(dir.join("controllers.def")).expect("controllers/controllers.def");
+
+    let mut list = String::from("// Generated from controllers.def.\nunsafe extern \"C\" {\n");
+    let mut entries = String::new();
+    for line in def.lines().filter(|l| l.starts_with("CONTROLLER(")) {
+        let arguments = line.trim_start_matches("CONTROLLER(").trim_end().trim_end_matches(')');
+        let (name, rest) = arguments.split_once(',').expect("CONTROLLER(name, family, signal, source)");
+        compile(&dir, name);
+        writeln!(list, "    static tandem_{name}: crate::ffi::RawController;").unwrap();
+        // The remaining arguments are C string literals, which are Rust string literals too.
+        writeln!(entries, "    crate::Controller::new(\"{name}\", {rest}, unsafe {{ &tandem_{name} }}),").unwrap();
+    }
+    let count = entries.lines().count();
+    write!(list, "}}\npub static CONTROLLERS: [crate::Controller; {count}] = [\n{entries}];\n").unwrap();
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("list.rs"), list).unwrap();
+}
+
+fn compile(dir: &Path, name: &str) {
+    let mut build = cc::Build::new();
+    build
+        .file(dir.join("native.c"))
+        .include(dir)
+        .define("CONTROLLER", name)
+        .flag("-std=c11")
+        .flag("-ffreestanding")
+        .opt_level(2)
+        .warnings(true)
+        .extra_warnings(true)
+        .warnings_into_errors(true);
+    if env::var_os("CARGO_FEATURE_SANITIZE").is_some() {
+        build
+            .compiler(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()))
+            .flag("-fsanitize=undefined,unsigned-integer-overflow,implicit-conversion")
+            .flag("-fsanitize-trap=all");
+    } else {
+        // A stray float would not load into the kernel: make it an error here.
+        build.flag_if_supported("-mgeneral-regs-only");
+    }
+    build.compile(&format!("tandem_{name}"));
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Parameters of controllers: named, scaled integers with a range.
+
+use std::ffi::CStr;
+
+use crate::{Controller, ffi::RawParam};
+
+/// A parameter as users see it: `raw / scale`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Param {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub initial: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Steps per unit; a value is a whole number of these.
+    pub scale: u32,
+}
+
+impl Param {
+    pub(crate) fn new(raw: &'static RawParam) -> Self {
+        let text = |p| unsafe { CStr::from_ptr(p) }.to_str().expect("parameter texts are ASCII");
+        let value = |n: u32| f64::from(n) / f64::from(raw.scale);
+        Self {
+            name: text(raw.name),
+            doc: text(raw.doc),
+            initial: value(raw.initial),
+            min: value(raw.min),
+            max: value(raw.max),
+            scale: raw.scale,
+        }
+    }
+}
+
+/// A parameter that cannot be set so. The message names the controller, the parameter and the mend.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParamsError {
+    #[error("controller `{controller}` has no parameter `{name}`; it has {}", list(.known))]
+    Unknown { controller: &'static str, name: String, known: Vec<&'static str> },
+    #[error("`{controller}.{name}` = {value} is out of range: give {min} to {max}")]
+    OutOfRange { controller: &'static str, name: &'static str, value: f64, min: f64, max: f64 },
+    #[error("`{controller}.{name}` = {value} is not a multiple of 1/{scale}")]
+    Step { controller: &'static str, name: &'static str, value: f64, scale: u32 },
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A controller with all its parameters, checked.
+#[derive(Clone, Debug)]
+pub struct Params {
+    controller: &'static Controller,
+    raw: Vec<u32>,
+}
+
+impl Params {
+    /// The defaults.
+    pub fn new(controller: &'static Controller) -> Self {
+        let raw = (0..controller.raw.param_count as usize)
+            .map(|i| unsafe { (*controller.raw.params.add(i)).initial })
+            .collect();
+        Self { controller, raw }
+    }
+
+    pub fn controller(&self) -> &'static Controller {
+        self.controller
+    }
+
+    /// Sets one parameter to `value` in the users' unit. Fractions of scales above 16 are rounded to the nearest step.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), ParamsError> {
+        let controller = self.controller.name;
+        let known: Vec<Param> = self.controller.params().collect();
+        let Some(i) = known.iter().position(|p| p.name == name) else {
+            let known = known.iter().map(|p| p.name).collect();
+            return Err(ParamsError::Unknown { controller, name: name.to_owned(), known });
+        };
+        let Param { name, min, max, scale, .. } = known[i];
+        if !(min..=max).contains(&value) {
+            return Err(ParamsError::OutOfRange { controller, name, value, min, max });
+        }
+        let steps = value * f64::from(scale);
+        if scale <= 16 && (steps - steps.round()).abs() > 1e-9 {
+            return Err(ParamsError::Step { controller, name, value, scale });
+        }
+        self.raw[i] = steps.round() as u32;
+        Ok(())
+    }
+
+    /// The value in force, in the users' unit.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let (i, p) = self.controller.params().enumerate().find(|(_, p)| p.name == name)?;
+        Some(f64::from(self.raw[i]) / f64::from(p.scale))
+    }
+
+    pub(crate) fn raw_ptr(&self) -> *const u32 {
+        self.raw.as_ptr()
+    }
+}
