@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The shorthand for the commonest network: all flows share one bottleneck, their ACKs its reverse.
+
+use crate::{
+    aqm::AqmSpec,
+    scenario::{Link, Loss, Network},
+    units::{QueueSize, Rate, Span, UnitError},
+};
+
+pub const FORWARD_LINK: &str = "bottleneck";
+pub const REVERSE_LINK: &str = "reverse";
+
+/// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts hang on the two nodes without links of their own.
+#[derive(Debug, Clone)]
+pub struct Dumbbell {
+    pub rate: Rate,
+    /// Two-way propagation delay.
+    pub rtt: Span,
+    pub queue: QueueSize,
+    pub aqm: AqmSpec,
+    pub loss: Loss,
+    /// As the forward ones if not given.
+    pub reverse_rate: Option<Rate>,
+    pub reverse_queue: Option<QueueSize>,
+    pub reverse_loss: Loss,
+}
+
+impl Dumbbell {
+    /// The network; `link_rtt` is the part of the propagation delay that all flows share.
+    pub fn network(&self, link_rtt: Span, mtu: u32) -> Result<Network, UnitError> {
+        let link = |name: &str, from, to, rate: Rate, queue: QueueSize, delay_ns, loss| {
+            let limit = queue.limit(rate, self.rtt, mtu)?;
+            let aqm = self.aqm.resolve(limit, mtu)?;
+            Ok(Link { name: name.into(), from, to, rate, delay: Span { ns: delay_ns }, limit, aqm, loss })
+        };
+        let one_way = link_rtt.ns / 2;
+        let reverse_rate = self.reverse_rate.unwrap_or(self.rate);
+        let reverse_queue = self.reverse_queue.unwrap_or(self.queue);
+        Ok(Network {
+            nodes: vec!["left".into(), "right".into()],
+            links: vec![
+                link(FORWARD_LINK, 0, 1, self.rate, self.queue, one_way, self.loss)?,
+                link(REVERSE_LINK, 1, 0, reverse_rate, reverse_queue, link_rtt.ns - one_way, self.reverse_loss)?,
+            ],
+        })
+    }
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Scenario files: TOML in, a checked [`Scenario`] out, every error with its line.
+
+use std::{collections::BTreeMap, fmt, fs, ops::Range, path::Path, sync::Arc};
+
+use serde::Deserialize;
+use tandem_controllers::{Params, find};
+use toml::Spanned;
+
+use crate::{
+    aqm::AqmSpec,
+    dumbbell::Dumbbell,
+    scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Link, Loss, Network, Scenario, Source, TcpSource, Transfer},
+    units::{Bytes, QueueSize, Rate, Span},
+};
+
+/// What is wrong with a scenario file, and where.
+#[derive(Debug)]
+pub struct FileError {
+    pub path: String,
+    /// 1-based line and column, if the error has a place.
+    pub place: Option<(usize, usize)>,
+    pub message: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}", self.path)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// Parameter values by controller, then by name.
+pub type Settings = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Changes from the command line, which go before what the file says.
+#[derive(Debug, Default, Clone)]
+pub struct Overrides {
+    pub seeds: Option<u32>,
+    pub first_seed: Option<u64>,
+    pub no_delayed_acks: bool,
+    pub settings: Settings,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: Option<String>,
+    duration: Spanned<Span>,
+    #[serde(default)]
+    warmup: Span,
+    seeds: Option<Spanned<u32>>,
+    first_seed: Option<u64>,
+    mtu: Option<Spanned<u32>>,
+    #[serde(default = "yes")]
+    delayed_acks: bool,
+    send_jitter: Option<Span>,
+    sample_interval: Option<Spanned<Span>>,
+    dumbbell: Option<DumbbellTable>,
+    parking_lot: Option<Spanned<ParkingLotTable>>,
+    #[serde(default)]
+    links: Vec<LinkTable>,
+    flows: Spanned<Vec<FlowTable>>,
+    #[serde(default = "no_settings")]
+    set: Spanned<Settings>,
+}
+
+fn no_settings() -> Spanned<Settings> {
+    Spanned::new(0..0, Settings::new())
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DumbbellTable {
+    rate: Rate,
+    rtt: Span,
+    queue: Spanned<QueueSize>,
+    #[serde(default)]
+    aqm: AqmSpec,
+    #[serde(default = "no_loss")]
+    loss: Loss,
+    reverse_rate: Option<Rate>,
+    reverse_queue: Option<QueueSize>,
+    #[serde(default = "no_loss")]
+    reverse_loss: Loss,
+}
+
+fn no_loss() -> Loss {
+    Loss::None
+}
+
+/// Nodes `r1`, `r2`, ... in a row, a bottleneck each way between neighbours.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParkingLotTable {
+    hops: u32,
+    rate: Rate,
+    /// One-way, each hop.
+    hop_delay: Span,
+    queue: QueueSize,
+    #[serde(default)]
+    aqm: AqmSpec,
+    #[serde(default = "no_loss")]
+    loss: Loss,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkTable {
+    name: Spanned<String>,
+    from: String,
+    to: String,
+    rate: Rate,
+    delay: Span,
+    queue: Spanned<QueueSize>,
+    #[serde(default)]
+    aqm: AqmSpec,
+    #[serde(default = "no_loss")]
+    loss: Loss,
+    /// Also make `NAME-back`, the same the other way.
+    #[serde(default)]
+    both_ways: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlowTable {
+    name: Option<String>,
+    controller: Option<Spanned<String>>,
+    udp: Option<Spanned<UdpTable>>,
+    #[serde(default = "one")]
+    count: Spanned<u32>,
+    from: Option<Spanned<String>>,
+    to: Option<Spanned<String>>,
+    /// Dumbbell only: from right to left.
+    #[serde(default)]
+    reverse: bool,
+    route: Option<Spanned<Vec<String>>>,
+    ack_route: Option<Spanned<Vec<String>>>,
+    /// Dumbbell only: this group's two-way propagation delay.
+    rtt: Option<Spanned<Span>>,
+    /// Two-way delay outside the links.
+    #[serde(default)]
+    access: Span,
+    #[serde(default)]
+    rtt_spread: Span,
+    #[serde(default)]
+    start: Span,
+    #[serde(default)]
+    start_spread: Span,
+    stop: Option<Spanned<Span>>,
+    transfer: Option<Bytes>,
+    pause: Option<Spanned<Span>>,
+    delayed_acks: Option<bool>,
+    #[serde(default)]
+    pacing: bool,
+    initial_window: Option<Spanned<u32>>,
+    receive_window: Option<Bytes>,
+    #[serde(default)]
+    set: BTreeMap<String, f64>,
+}
+
+fn one() -> Spanned<u32> {
+    Spanned::new(0..0, 1)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UdpTable {
+    rate: Rate,
+    on: Option<Span>,
+    off: Option<Span>,
+}
+
+/// A message and the bytes of the file that it is about.
+struct Problem(Option<Range<usize>>, String);
+
+impl Problem {
+    fn at<T>(spanned: &Spanned<T>, message: impl ToString) -> Self {
+        let span = spanned.span();
+        Problem((!span.is_empty()).then_some(span), message.to_string())
+    }
+}
+
+/// Reads, checks and completes a scenario file.
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
+    let text = fs::read_to_string(path).map_err(|e| FileError {
+        path: path.display().to_string(),
+        place: None,
+        message: format!("cannot be read: {e}"),
+    })?;
+    let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
+    parse(&text, &path.display().to_string(), &default_name, overrides)
+}
+
+/// As [`load`], from text; `path` is for messages.
+pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
+    let error = |span: Option<Range<usize>>, message: String| FileError {
+        path: path.to_owned(),
+        place: span.map(|s| place(text, s.start)),
+        message,
+    };
+    let file: File = toml::from_str(text).map_err(|e| error(e.span(), e.message().to_owned()))?;
+    file.complete(default_name, overrides).map_err(|Problem(span, message)| error(span, message))
+}
+
+/// Line and column of a byte, counted from 1.
+fn place(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..byte.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+impl File {
+    fn complete(self, default_name: &str, overrides: &Overrides) -> Result<Scenario, Problem> {
+        let duration = *self.duration.get_ref();
+        if duration <= self.warmup {
+            let message = format!("duration {duration} must be longer than the warm-up, {}", self.warmup);
+            return Err(Problem::at(&self.duration, message));
+        }
+        let mtu = match &self.mtu {
+            Some(mtu) if !(HEADER_BYTES + 64..=65535).contains(mtu.get_ref()) => {
+                return Err(Problem::at(mtu, format!("mtu must be {} to 65535 bytes", HEADER_BYTES + 64)));
+            }
+            Some(mtu) => *mtu.get_ref(),
+            None => DEFAULT_MTU,
+        };
+        let seeds = self.seeds(overrides)?;
+        let network = self.network(mtu)?;
+        let sample_interval = match &self.sample_interval {
+            Some(interval) if interval.get_ref().ns < 1000 => {
+                return Err(Problem::at(interval, "sample_interval must be at least 1us"));
+            }
+            Some(interval) => *interval.get_ref(),
+            None => Scenario::default_sample_interval(duration),
+        };
+        if self.flows.get_ref().is_empty() {
+            return Err(Problem::at(&self.flows, "there are no flows: add [[flows]]"));
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for flow in self.flows.get_ref() {
+            let mut group = self.group(flow, &network, mtu, overrides)?;
+            let twins = groups.iter().filter(|g| g.name.split(" #").next() == Some(&group.name)).count();
+            if twins > 0 {
+                group.name = format!("{} #{}", group.name, twins + 1);
+            }
+            groups.push(group);
+        }
+        let send_jitter = self.send_jitter.unwrap_or_else(|| Scenario::packet_time_of_slowest_link(&network, mtu));
+        Ok(Scenario {
+            name: self.name.unwrap_or_else(|| default_name.to_owned()),
+            duration,
+            warmup: self.warmup,
+            seeds,
+            mtu,
+            send_jitter,
+            sample_interval,
+            network,
+            groups,
+        })
+    }
+
+    fn seeds(&self, overrides: &Overrides) -> Result<Vec<u64>, Problem> {
+        let first = overrides.first_seed.or(self.first_seed).unwrap_or(1);
+        let count = match (&overrides.seeds, &self.seeds) {
+            (Some(n), _) => *n,
+            (None, Some(n)) if *n.get_ref() == 0 => return Err(Problem::at(n, "seeds must be at least 1")),
+            (None, Some(n)) => *n.get_ref(),
+            (None, None) => 1,
+        };
+        Ok((0..u64::from(count)).map(|i| first.wrapping_add(i)).collect())
+    }
+
+    fn network(&self, mtu: u32) -> Result<Network, Problem> {
+        let shapes = [self.dumbbell.is_some(), self.parking_lot.is_some(), !self.links.is_empty()];
+        if shapes.iter().filter(|&&given| given).count() != 1 {
+            return Err(Problem(None, "give one network: [dumbbell], [parking_lot] or [[links]]".into()));
+        }
+        if let Some(table) = &self.dumbbell {
+            return self.dumbbell_network(table, mtu);
+        }
+        if let Some(table) = &self.parking_lot {
+            return parking_lot_network(table, mtu);
+        }
+        let mut network = Network::default();
+        for table in &self.links {
+            for (name, from, to) in table.directions() {
+                if network.links.iter().any(|l| l.name == name) {
+                    return Err(Problem::at(&table.name, format!("there are two links named `{name}`: rename one")));
+                }
+                let (from, to) = (network.node_or_new(from), network.node_or_new(to));
+                if from == to {
+                    return Err(Problem::at(&table.name, format!("link `{name}` leads from a node to itself")));
+                }
+                if matches!(table.queue.get_ref(), QueueSize::Bdp(_)) {
+                    let message =
+                        "bdp is defined for [dumbbell] and [parking_lot] only: write packets, bytes or a time";
+                    return Err(Problem::at(&table.queue, message));
+                }
+                let problem = |e| Problem::at(&table.queue, e);
+                let limit = table.queue.get_ref().limit(table.rate, Span::default(), mtu).map_err(problem)?;
+                let aqm = table.aqm.resolve(limit, mtu).map_err(problem)?;
+                network.links.push(Link {
+                    name,
+                    from,
+                    to,
+                    rate: table.rate,
+                    delay: table.delay,
+                    limit,
+                    aqm,
+                    loss: table.loss,
+                });
+            }
+        }
+        Ok(network)
+    }
+
+    /// The links carry the smallest RTT of any group; the others add theirs as access delay.
+    fn dumbbell_network(&self, table: &DumbbellTable, mtu: u32) -> Result<Network, Problem> {
+        let own_rtts = self.flows.get_ref().iter().map(|f| f.rtt.as_ref().map_or(table.rtt, |r| *r.get_ref()));
+        let dumbbell = Dumbbell {
+            rate: table.rate,
+            rtt: table.rtt,
+            queue: *table.queue.get_ref(),
+            aqm: table.aqm,
+            loss: table.loss,
+            reverse_rate: table.reverse_rate,
+            reverse_queue: table.reverse_queue,
+            reverse_loss: table.reverse_loss,
+        };
+        let link_rtt = own_rtts.min().unwrap_or(table.rtt);
+        dumbbell.network(link_rtt, mtu).map_err(|e| Problem::at(&table.queue, e))
+    }
+
+    fn group(&self, flow: &FlowTable, network: &Network, mtu: u32, over: &Overrides) -> Result<Group, Problem> {
+        let (source, name) = match (&flow.controller, &flow.udp) {
+            (Some(controller), None) => {
+                let source = self.tcp_source(flow, controller, mtu, over)?;
+                (Source::Tcp(source), controller.get_ref().clone())
+            }
+            (None, Some(udp)) => (udp_source(udp)?, "udp".into()),
+            (Some(controller), Some(_)) => {
+                return Err(Problem::at(controller, "a flow has either a controller or udp, not both"));
+            }
+            (None, None) => {
+                return Err(Problem::at(&self.flows, "a flow needs `controller = \"...\"` or `udp = {...}`"));
+            }
+        };
+        if *flow.count.get_ref() == 0 {
+            return Err(Problem::at(&flow.count, "count must be at least 1"));
+        }
+        if let Some(stop) = flow.stop.as_ref().filter(|stop| *stop.get_ref() <= flow.start) {
+            return Err(Problem::at(stop, "stop must be later than start"));
+        }
+        let (forward, back) = self.routes(flow, network)?;
+        Ok(Group {
+            name: flow.name.clone().unwrap_or(name),
+            flows: *flow.count.get_ref(),
+            access: self.access(flow, &forward, &back, network)?,
+            source,
+            forward,
+            back,
+            rtt_spread: flow.rtt_spread,
+            start: flow.start,
+            start_spread: flow.start_spread,
+            stop: flow.stop.as_ref().map(|s| *s.get_ref()),
+        })
+    }
+
+    fn tcp_source(
+        &self,
+        flow: &FlowTable,
+        controller: &Spanned<String>,
+        mtu: u32,
+        over: &Overrides,
+    ) -> Result<TcpSource, Problem> {
+        let name = controller.get_ref();
+        let mut params = Params::new(find(name).map_err(|e| Problem::at(controller, e))?);
+        for (settings, place) in [(self.set.get_ref(), Some(&self.set)), (&over.settings, None)] {
+            for (controller, values) in settings {
+                find(controller).map_err(|e| match place {
+                    Some(place) => Problem::at(place, e),
+                    None => Problem(None, e.to_string()),
+                })?;
+                for (key, value) in values.iter().filter(|_| controller == name) {
+                    params.set(key, *value).map_err(|e| match place {
+                        Some(place) => Problem::at(place, e),
+                        None => Problem(None, e.to_string()),
+                    })?;
+                }
+            }
+        }
+        for (key, value) in &flow.set {
+            params.set(key, *value).map_err(|e| Problem::at(controller, e))?;
+        }
+        let transfer = match (&flow.transfer, &flow.pause) {
+            (Some(bytes), pause) => Transfer::Finite { bytes: bytes.0, pause: pause.as_ref().map(|p| *p.get_ref()) },
+            (None, Some(pause)) => return Err(Problem::at(pause, "pause needs `transfer`, the size to send again")),
+            (None, None) => Transfer::Bulk,
+        };
+        let initial_window = match &flow.initial_window {
+            Some(w) if !(1..=1000).contains(w.get_ref()) => {
+                return Err(Problem::at(w, "initial_window must be 1 to 1000 packets"));
+            }
+            Some(w) => *w.get_ref(),
+            None => 10,
+        };
+        Ok(TcpSource {
+            params: Arc::new(params),
+            transfer,
+            delayed_acks: flow.delayed_acks.unwrap_or(self.delayed_acks) && !over.no_delayed_acks,
+            pacing: flow.pacing,
+            initial_window,
+            receive_window: flow.receive_window.map(|b| (b.0 / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32),
+        })
+    }
+
+    fn routes(&self, flow: &FlowTable, network: &Network) -> Result<(Vec<usize>, Vec<usize>), Problem> {
+        let missing = |what| Problem::at(&self.flows, format!("a flow needs `{what} = \"NODE\"` in this network"));
+        let default_ends = match (&self.dumbbell, flow.reverse) {
+            (Some(_), false) => Some(("left", "right")),
+            (Some(_), true) => Some(("right", "left")),
+            (None, _) => None,
+        };
+        let node = |given: &Option<Spanned<String>>, default: Option<&str>, what| match (given, default) {
+            (Some(name), _) => network.node(name.get_ref()).map_err(|e| Problem::at(name, e)),
+            (None, Some(name)) => network.node(name).map_err(|e| Problem(None, e.to_string())),
+            (None, None) => Err(missing(what)),
+        };
+        let from = node(&flow.from, default_ends.map(|e| e.0), "from")?;
+        let to = node(&flow.to, default_ends.map(|e| e.1), "to")?;
+        let place = flow.from.as_ref().or(flow.to.as_ref());
+        let problem = |e: String| place.map_or(Problem(None, e.clone()), |p| Problem::at(p, e.clone()));
+        if from == to {
+            return Err(problem(format!("a flow leads from `{}` to itself", network.nodes[from])));
+        }
+        let route = |given: &Option<Spanned<Vec<String>>>, from, to| match given {
+            Some(names) => network.explicit_route(from, to, names.get_ref()).map_err(|e| Problem::at(names, e)),
+            None => network.route(from, to).map_err(|e| problem(e.to_string())),
+        };
+        Ok((route(&flow.route, from, to)?, route(&flow.ack_route, to, from)?))
+    }
+
+    fn access(&self, flow: &FlowTable, forward: &[usize], back: &[usize], network: &Network) -> Result<Span, Problem> {
+        let links_ns: u64 = forward.iter().chain(back).map(|&l| network.links[l].delay.ns).sum();
+        match (&flow.rtt, &self.dumbbell) {
+            (Some(rtt), None) => Err(Problem::at(rtt, "rtt is for [dumbbell] only: here add `access`, or link delays")),
+            (None, None) => Ok(flow.access),
+            (rtt, Some(table)) => {
+                let rtt = rtt.as_ref().map_or(table.rtt, |r| *r.get_ref());
+                Ok(Span { ns: rtt.ns - links_ns + flow.access.ns })
+            }
+        }
+    }
+}
+
+fn udp_source(udp: &Spanned<UdpTable>) -> Result<Source, Problem> {
+    let UdpTable { rate, on, off } = *udp.get_ref();
+    let on_off = match (on, off) {
+        (Some(on), Some(off)) if on.ns > 0 && off.ns > 0 => Some((on, off)),
+        (None, None) => None,
+        _ => return Err(Problem::at(udp, "udp needs both `on` and `off`, above 0, or neither")),
+    };
+    Ok(Source::Udp { rate, on_off })
+}
+
+fn parking_lot_network(spanned: &Spanned<ParkingLotTable>, mtu: u32) -> Result<Network, Problem> {
+    let table = spanned.get_ref();
+    if !(1..=100).contains(&table.hops) {
+        return Err(Problem::at(spanned, "hops must be 1 to 100"));
+    }
+    let longest_rtt = Span { ns: 2 * u64::from(table.hops) * table.hop_delay.ns };
+    let problem = |e| Problem::at(spanned, e);
+    let limit = table.queue.limit(table.rate, longest_rtt, mtu).map_err(problem)?;
+    let aqm = table.aqm.resolve(limit, mtu).map_err(problem)?;
+    let mut network = Network { nodes: (1..=table.hops + 1).map(|i| format!("r{i}")).collect(), links: vec![] };
+    for hop in 0..table.hops as usize {
+        for (from, to) in [(hop, hop + 1), (hop + 1, hop)] {
+            let name = format!("{}-{}", network.nodes[from], network.nodes[to]);
+            let (rate, delay, loss) = (table.rate, table.hop_delay, table.loss);
+            network.links.push(Link { name, from, to, rate, delay, limit, aqm, loss });
+        }
+    }
+    Ok(network)
+}
+
+impl LinkTable {
+    /// The links that this table makes: name, from, to.
+    fn directions(&self) -> impl Iterator<Item = (String, &str, &str)> {
+        let name = self.name.get_ref();
+        let back = self.both_ways.then(|| (format!("{name}-back"), &*self.to, &*self.from));
+        std::iter::once((name.clone(), &*self.from, &*self.to)).chain(back)
+    }
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What came of a scenario: one schema whichever engine ran.
+//!
+//! An engine returns a [`SeedResult`] for each seed; [`Run::from_seeds`] sums them up. Rates are megabits a second of
+//! payload (goodput, RFC 5166 section 2.1) unless said. Everything is measured after the warm-up unless said.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    scenario::{Group, Scenario},
+    stats::{ci95, jain, mean, stolen},
+};
+
+/// Mean and percentiles of a quantity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    pub mean: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Distribution {
+    /// Each figure's mean over seeds; the maximum is that of all.
+    fn over_seeds<'a>(seeds: impl Iterator<Item = &'a Distribution> + Clone) -> Self {
+        let average = |f: fn(&Distribution) -> f64| mean(&seeds.clone().map(f).collect::<Vec<_>>());
+        Self {
+            mean: average(|d| d.mean),
+            p50: average(|d| d.p50),
+            p95: average(|d| d.p95),
+            p99: average(|d| d.p99),
+            max: seeds.clone().map(|d| d.max).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// One flow, one seed.
+#[derive(Debug, Clone, Default)]
+pub struct FlowResult {
+    pub goodput_mbps: f64,
+    pub sent_packets: u64,
+    pub retransmits: u64,
+    pub timeouts: u64,
+    /// Reductions of the window, timeouts included.
+    pub window_reductions: u64,
+    /// Smallest RTT that was possible, with this flow's random part, milliseconds.
+    pub base_rtt_ms: f64,
+    /// Completion times of finite transfers, seconds.
+    pub completion_times_s: Vec<f64>,
+    /// Payload received in each second of the whole run, megabits.
+    pub received_mbit_by_second: Vec<f32>,
+}
+
+/// One link, one seed.
+#[derive(Debug, Clone, Default)]
+pub struct LinkResult {
+    /// Share of the link's rate that was used, headers included.
+    pub utilisation: f64,
+    pub queue_packets: Distribution,
+    pub queueing_delay_ms: Distribution,
+    pub offered_packets: u64,
+    /// By a full queue or by queue management.
+    pub drops: u64,
+    /// By the link's random loss.
+    pub random_losses: u64,
+}
+
+/// One seed of one scenario.
+#[derive(Debug, Clone, Default)]
+pub struct SeedResult {
+    pub seed: u64,
+    /// In the order of the groups.
+    pub flows: Vec<FlowResult>,
+    /// RTT samples of each group's flows, milliseconds.
+    pub rtt_ms: Vec<Distribution>,
+    pub links: Vec<LinkResult>,
+    /// Delivered to receivers, the warm-up included.
+    pub data_packets: u64,
+    pub cpu_s: f64,
+    pub trace: Option<Trace>,
+}
+
+/// Samples of one seed at regular times; each series has one value a sample.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    pub seed: u64,
+    pub time_s: Vec<f64>,
+    pub flows: Vec<FlowTrace>,
+    pub links: Vec<LinkTrace>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct FlowTrace {
+    pub flow: usize,
+    /// Index of the group.
+    pub group: usize,
+    pub samples: Vec<FlowSample>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FlowSample {
+    pub cwnd_packets: u32,
+    pub loss_window_packets: u32,
+    pub delay_window_packets: u32,
+    pub ssthresh_packets: u32,
+    pub gamma_packets: f32,
+    pub diff_packets: f32,
+    pub srtt_ms: f32,
+    pub base_rtt_ms: f32,
+    pub in_flight_packets: u32,
+    /// Payload received since the last sample.
+    pub goodput_mbps: f32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct LinkTrace {
+    pub name: String,
+    pub queue_packets: Vec<f32>,
+}
+
+/// A group of flows, summed up over seeds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GroupSummary {
+    pub name: String,
+    pub controller: String,
+    pub flows: u32,
+    /// Sum of the group's flows, mean over seeds.
+    pub goodput_mbps: f64,
+    /// Half width of the 95 % interval; null with one seed.
+    pub goodput_ci95_mbps: Option<f64>,
+    pub goodput_by_seed_mbps: Vec<f64>,
+    /// Mean over seeds, by flow.
+    pub per_flow_goodput_mbps: Vec<f64>,
+    /// Of all packets sent, the share sent again.
+    pub retransmit_rate: f64,
+    /// Mean over seeds.
+    pub retransmits: f64,
+    /// Mean over seeds.
+    pub timeouts: f64,
+    /// Mean over seeds, timeouts included.
+    pub window_reductions: f64,
+    pub rtt_ms: Distribution,
+    pub base_rtt_ms: f64,
+    /// (P - Q) / P against the baseline run; null without one.
+    pub stolen: Option<f64>,
+    pub stolen_ci95: Option<f64>,
+    /// Completion times of finite transfers, all seeds; null if there were none.
+    pub completion_time_s: Option<Distribution>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LinkSummary {
+    pub name: String,
+    pub rate_mbps: f64,
+    pub utilisation: f64,
+    pub utilisation_ci95: Option<f64>,
+    pub queue_packets: Distribution,
+    pub queueing_delay_ms: Distribution,
+    /// Mean over seeds.
+    pub drops: f64,
+    /// Mean over seeds.
+    pub random_losses: f64,
+    /// Of the packets offered, the share dropped or lost (RFC 5166 section 2.1.3).
+    pub loss_rate: f64,
+}
+
+/// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RttFairness {
+    /// Longest base RTT over the shortest.
+    pub rtt_ratio: f64,
+    /// Goodput a flow at the shortest RTT over that at the longest.
+    pub goodput_ratio: f64,
+}
+
+/// A scenario's outcome over its seeds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Run {
+    pub name: String,
+    pub engine: String,
+    pub seeds: Vec<u64>,
+    /// True if the run was interrupted and seeds are missing.
+    pub partial: bool,
+    pub duration_s: f64,
+    pub warmup_s: f64,
+    pub send_jitter_us: f64,
+    pub groups: Vec<GroupSummary>,
+    pub links: Vec<LinkSummary>,
+    /// Jain's index of the TCP flows' goodput, mean over seeds.
+    pub jain: f64,
+    /// Null if all groups have the same RTT.
+    pub rtt_fairness: Option<RttFairness>,
+    /// From the last start of a flow to the first second from which Jain's index of the flows' goodput over 10 seconds is
+    /// at least 0.95 (RFC 5166 section 2.3.1 leaves the measure open); mean over the seeds where that came. Null if it never did.
+    pub convergence_s: Option<f64>,
+    /// Delivered to receivers over all seeds, the warm-up included.
+    pub data_packets: u64,
+    pub cpu_s: f64,
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+const CONVERGENCE_WINDOW_S: usize = 10;
+const CONVERGENCE_JAIN: f64 = 0.95;
+
+impl Run {
+    /// Sums up the seeds that were run; `planned` is how many there should be.
+    pub fn from_seeds(scenario: &Scenario, engine: &str, planned: usize, mut seeds: Vec<SeedResult>) -> Self {
+        seeds.sort_by_key(|s| s.seed);
+        let group_of_flow = scenario.group_of_flow();
+        let tcp_flows: Vec<usize> =
+            (0..group_of_flow.len()).filter(|&f| scenario.groups[group_of_flow[f]].source.is_tcp()).collect();
+        let groups: Vec<GroupSummary> = (0..scenario.groups.len())
+            .map(|g| {
+                let flows: Vec<usize> = (0..group_of_flow.len()).filter(|&f| group_of_flow[f] == g).collect();
+                summarise_group(scenario, &scenario.groups[g], g, &flows, &seeds)
+            })
+            .collect();
+        let jains = seeds.iter().map(|s| jain(&tcp_flows.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>()));
+        let converged: Vec<f64> =
+            seeds.iter().filter_map(|s| convergence_s(scenario, &group_of_flow, &tcp_flows, s)).collect();
+        Run {
+            name: scenario.name.clone(),
+            engine: engine.to_owned(),
+            seeds: seeds.iter().map(|s| s.seed).collect(),
+            partial: seeds.len() < planned,
+            duration_s: scenario.duration.as_secs_f64(),
+            warmup_s: scenario.warmup.as_secs_f64(),
+            send_jitter_us: scenario.send_jitter.ns as f64 / 1e3,
+            rtt_fairness: rtt_fairness(scenario, &groups),
+            groups,
+            links: (0..scenario.network.links.len()).map(|l| summarise_link(scenario, l, &seeds)).collect(),
+            jain: mean(&jains.collect::<Vec<_>>()),
+            convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
+            data_packets: seeds.iter().map(|s| s.data_packets).sum(),
+            cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            trace: seeds.iter_mut().find_map(|s| s.trace.take()),
+        }
+    }
+
+    /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its
+    /// own kind. P = mean goodput a flow of the whole baseline times the group's flows, Q = the group's goodput, by seed.
+    pub fn set_stolen(&mut self, group: usize, baseline: &Run) {
+        let shared: Vec<u64> = self.seeds.iter().copied().filter(|s| baseline.seeds.contains(s)).collect();
+        let flows: u32 = baseline.groups.iter().map(|g| g.flows).sum();
+        let at = |run: &Run, seed: u64| run.seeds.iter().position(|&s| s == seed).expect("shared seed");
+        let share = f64::from(self.groups[group].flows) / f64::from(flows);
+        let p: Vec<f64> = shared
+            .iter()
+            .map(|&s| baseline.groups.iter().map(|g| g.goodput_by_seed_mbps[at(baseline, s)]).sum::<f64>() * share)
+            .collect();
+        let q: Vec<f64> = shared.iter().map(|&s| self.groups[group].goodput_by_seed_mbps[at(self, s)]).collect();
+        if let Some((value, half)) = stolen(&p, &q) {
+            self.groups[group].stolen = Some(value);
+            self.groups[group].stolen_ci95 = half;
+        }
+    }
+}
+
+fn summarise_group(
+    scenario: &Scenario,
+    group: &Group,
+    index: usize,
+    flows: &[usize],
+    seeds: &[SeedResult],
+) -> GroupSummary {
+    let sum = |s: &SeedResult, f: fn(&FlowResult) -> f64| flows.iter().map(|&i| f(&s.flows[i])).sum::<f64>();
+    let over_seeds = |f: fn(&FlowResult) -> f64| mean(&seeds.iter().map(|s| sum(s, f)).collect::<Vec<_>>());
+    let goodput: Vec<f64> = seeds.iter().map(|s| sum(s, |f| f.goodput_mbps)).collect();
+    let sent = over_seeds(|f| f.sent_packets as f64);
+    let retransmits = over_seeds(|f| f.retransmits as f64);
+    let completions =
+        seeds.iter().flat_map(|s| flows.iter().flat_map(|&f| s.flows[f].completion_times_s.iter().copied())).collect();
+    GroupSummary {
+        name: group.name.clone(),
+        controller: group.source.controller().to_owned(),
+        flows: group.flows,
+        goodput_mbps: mean(&goodput),
+        goodput_ci95_mbps: ci95(&goodput),
+        goodput_by_seed_mbps: goodput,
+        per_flow_goodput_mbps: flows
+            .iter()
+            .map(|&f| mean(&seeds.iter().map(|s| s.flows[f].goodput_mbps).collect::<Vec<_>>()))
+            .collect(),
+        retransmit_rate: if sent > 0.0 { retransmits / sent } else { 0.0 },
+        retransmits,
+        timeouts: over_seeds(|f| f.timeouts as f64),
+        window_reductions: over_seeds(|f| f.window_reductions as f64),
+        rtt_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.rtt_ms[index])),
+        base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
+        stolen: None,
+        stolen_ci95: None,
+        completion_time_s: exact_distribution(completions),
+    }
+}
+
+/// The distribution of values that are all at hand; `None` if there are none.
+fn exact_distribution(mut values: Vec<f64>) -> Option<Distribution> {
+    values.sort_by(f64::total_cmp);
+    let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
+    (!values.is_empty()).then(|| Distribution {
+        mean: mean(&values),
+        p50: at(0.5),
+        p95: at(0.95),
+        p99: at(0.99),
+        max: at(1.0),
+    })
+}
+
+fn summarise_link(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> LinkSummary {
+    let link = &scenario.network.links[index];
+    let each = |f: fn(&LinkResult) -> f64| seeds.iter().map(|s| f(&s.links[index])).collect::<Vec<_>>();
+    let utilisation = each(|l| l.utilisation);
+    let drops = mean(&each(|l| l.drops as f64));
+    let random_losses = mean(&each(|l| l.random_losses as f64));
+    let offered = mean(&each(|l| l.offered_packets as f64));
+    LinkSummary {
+        name: link.name.clone(),
+        rate_mbps: link.rate.bps as f64 / 1e6,
+        utilisation: mean(&utilisation),
+        utilisation_ci95: ci95(&utilisation),
+        queue_packets: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queue_packets)),
+        queueing_delay_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queueing_delay_ms)),
+        drops,
+        random_losses,
+        loss_rate: if offered > 0.0 { (drops + random_losses) / offered } else { 0.0 },
+    }
+}
+
+fn rtt_fairness(scenario: &Scenario, groups: &[GroupSummary]) -> Option<RttFairness> {
+    let per_flow = |rtt: f64| {
+        let same = groups.iter().zip(&scenario.groups).filter(|(g, s)| s.source.is_tcp() && g.base_rtt_ms == rtt);
+        let (rate, flows) = same.fold((0.0, 0), |(r, n), (g, _)| (r + g.goodput_mbps, n + g.flows));
+        rate / f64::from(flows)
+    };
+    let tcp = groups.iter().zip(&scenario.groups).filter(|(_, s)| s.source.is_tcp());
+    let rtts: Vec<f64> = tcp.map(|(g, _)| g.base_rtt_ms).collect();
+    let shortest = rtts.iter().copied().fold(f64::INFINITY, f64::min);
+    let longest = rtts.iter().copied().fold(0.0, f64::max);
+    (longest > shortest && shortest > 0.0)
+        .then(|| RttFairness { rtt_ratio: longest / shortest, goodput_ratio: per_flow(shortest) / per_flow(longest) })
+}
+
+fn convergence_s(scenario: &Scenario, group_of_flow: &[usize], flows: &[usize], seed: &SeedResult) -> Option<f64> {
+    if flows.len() < 2 {
+        return None;
+    }
+    let last_start_s = flows
+        .iter()
+        .map(|&f| &scenario.groups[group_of_flow[f]])
+        .map(|g| (g.start.as_secs_f64() + g.start_spread.as_secs_f64()).ceil() as usize)
+        .max()?;
+    let seconds = seed.flows[flows[0]].received_mbit_by_second.len();
+    (last_start_s..seconds.checked_sub(CONVERGENCE_WINDOW_S)?).find_map(|start| {
+        let received = |f: usize| {
+            let bins = &seed.flows[f].received_mbit_by_second[start..start + CONVERGENCE_WINDOW_S];
+            f64::from(bins.iter().sum::<f32>())
+        };
+        let rates: Vec<f64> = flows.iter().map(|&f| received(f)).collect();
+        (jain(&rates) >= CONVERGENCE_JAIN).then(|| (start - last_start_s) as f64)
+    })
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The scenario as engines see it: complete, checked, nothing left to look up.
+
+use std::sync::Arc;
+
+use tandem_controllers::Params;
+
+use crate::units::{LossRate, NS_PER_SEC, QueueSize, Rate, Span, UnitError};
+
+/// IP and TCP headers with the timestamp option (RFC 7323): what a full segment carries besides payload, and an ACK's size.
+pub const HEADER_BYTES: u32 = 52;
+pub const DEFAULT_MTU: u32 = 1500;
+
+/// One run of an engine, for each of `seeds`.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    pub name: String,
+    pub duration: Span,
+    /// Cut from every measure.
+    pub warmup: Span,
+    pub seeds: Vec<u64>,
+    /// Bytes of a full packet on the wire, headers included.
+    pub mtu: u32,
+    /// Each sender delays what it does on an ACK by a random time up to this (ns-2's `overhead_`); breaks the phase lock
+    /// of deterministic drop-tail. 0 switches it off.
+    pub send_jitter: Span,
+    /// Between samples of windows and queues.
+    pub sample_interval: Span,
+    pub network: Network,
+    pub groups: Vec<Group>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Network {
+    pub nodes: Vec<String>,
+    pub links: Vec<Link>,
+}
+
+/// A one-way link with its queue.
+#[derive(Debug, Clone)]
+pub struct Link {
+    pub name: String,
+    pub from: usize,
+    pub to: usize,
+    pub rate: Rate,
+    pub delay: Span,
+    pub limit: Limit,
+    pub aqm: Aqm,
+    pub loss: Loss,
+}
+
+/// How much a queue holds, the packet in transmission not counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    Packets(u32),
+    Bytes(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aqm {
+    DropTail,
+    /// Floyd and Jacobson 1993, with `gentle`; thresholds in packets of the average queue.
+    Red {
+        min_packets: f64,
+        max_packets: f64,
+        max_p: f64,
+        weight: f64,
+    },
+    /// RFC 8289.
+    Codel {
+        target: Span,
+        interval: Span,
+    },
+}
+
+/// Random loss on a link, before its queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Loss {
+    None,
+    Bernoulli(LossRate),
+    /// Two states with their own loss rates; transition probabilities per packet.
+    GilbertElliott {
+        good_to_bad: f64,
+        bad_to_good: f64,
+        loss_good: f64,
+        loss_bad: f64,
+    },
+}
+
+/// Flows that differ in nothing but chance.
+#[derive(Debug, Clone)]
+pub struct Group {
+    pub name: String,
+    pub flows: u32,
+    pub source: Source,
+    /// Links that data takes, in order.
+    pub forward: Vec<usize>,
+    /// Links that ACKs take, in order.
+    pub back: Vec<usize>,
+    /// Delay outside the links, two-way.
+    pub access: Span,
+    /// Each flow adds a random part up to this to `access`.
+    pub rtt_spread: Span,
+    pub start: Span,
+    /// Each flow starts a random time up to this later.
+    pub start_spread: Span,
+    pub stop: Option<Span>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Source {
+    Tcp(TcpSource),
+    /// Packets of a full MTU at a constant rate, all the time or `(on, off)` in turn.
+    Udp {
+        rate: Rate,
+        on_off: Option<(Span, Span)>,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct TcpSource {
+    pub params: Arc<Params>,
+    pub transfer: Transfer,
+    pub delayed_acks: bool,
+    /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
+    pub pacing: bool,
+    /// Packets (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
+    pub receive_window: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transfer {
+    Bulk,
+    /// `bytes` of payload, once, or again after each `pause` without sending.
+    Finite {
+        bytes: u64,
+        pause: Option<Span>,
+    },
+}
+
+impl Scenario {
+    /// Payload of a full segment, bytes.
+    pub fn mss(&self) -> u32 {
+        self.mtu - HEADER_BYTES
+    }
+
+    /// What is measured: from the end of the warm-up to the end.
+    pub fn measured(&self) -> Span {
+        Span { ns: self.duration.ns - self.warmup.ns }
+    }
+
+    /// Two-way propagation delay of a group, without its random part.
+    pub fn base_rtt(&self, group: &Group) -> Span {
+        let links = group.forward.iter().chain(&group.back);
+        Span { ns: group.access.ns + links.map(|&l| self.network.links[l].delay.ns).sum::<u64>() }
+    }
+
+    pub fn flow_count(&self) -> usize {
+        self.groups.iter().map(|g| g.flows as usize).sum()
+    }
+
+    /// The group of every flow, in the order in which engines number flows.
+    pub fn group_of_flow(&self) -> Vec<usize> {
+        self.groups.iter().enumerate().flat_map(|(i, g)| std::iter::repeat_n(i, g.flows as usize)).collect()
+    }
+
+    /// The default of `send_jitter`: the time that the slowest link takes for one packet.
+    pub fn packet_time_of_slowest_link(network: &Network, mtu: u32) -> Span {
+        let bps = network.links.iter().map(|l| l.rate.bps).min().unwrap_or(NS_PER_SEC);
+        Span { ns: (u64::from(mtu) * 8 * NS_PER_SEC).div_ceil(bps) }
+    }
+
+    /// The default of `sample_interval`: 2000 samples, at most one a millisecond.
+    pub fn default_sample_interval(duration: Span) -> Span {
+        Span { ns: (duration.ns / 2000).max(1_000_000) }
+    }
+}
+
+impl Source {
+    pub fn is_tcp(&self) -> bool {
+        matches!(self, Source::Tcp(_))
+    }
+
+    /// The controller's name, or `udp`.
+    pub fn controller(&self) -> &'static str {
+        match self {
+            Source::Tcp(tcp) => tcp.params.controller().name,
+            Source::Udp { .. } => "udp",
+        }
+    }
+}
+
+impl QueueSize {
+    /// In packets or bytes, at this rate and round-trip time; at least one packet.
+    pub fn limit(self, rate: Rate, rtt: Span, mtu: u32) -> Result<Limit, UnitError> {
+        let packets_in = |span_s: f64| {
+            let packets = (rate.bps as f64 * span_s / (8.0 * f64::from(mtu))).round();
+            Limit::Packets(packets.clamp(1.0, 1e8) as u32)
+        };
+        Ok(match self {
+            QueueSize::Packets(n) => Limit::Packets(n),
+            QueueSize::Bytes(n) if n < u64::from(mtu) => {
+                return Err(UnitError::new(format!("queue `{self}` does not hold one packet of {mtu} bytes")));
+            }
+            QueueSize::Bytes(n) => Limit::Bytes(n),
+            QueueSize::Time(t) => packets_in(t.as_secs_f64()),
+            QueueSize::Bdp(x) => packets_in(rtt.as_secs_f64() * x),
+        })
+    }
+}
