@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Links: a rate, a queue with its discipline, random loss. No clock of its own and no I/O: the simulator drives it with
+//! simulated time, a link emulator with the machine's.
+//!
+//! All times are nanoseconds since the start. Calls must come in order of time.
+
+mod codel;
+mod link;
+mod loss;
+mod red;
+mod ring;
+mod rng;
+mod stats;
+
+pub use link::{Drop, Link, Offer};
+pub use ring::Ring;
+pub use rng::{Rng, Stream};
+pub use stats::LinkStats;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Packet-level simulator: deterministic, and fast because a waiting packet costs no event.
+//!
+//! [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
+//! machine, whatever else runs and however many seeds run beside it.
+
+mod agenda;
+mod clock;
+mod flow;
+mod net;
+mod packet;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod world;
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use tandem_scenario::{Scenario, result::SeedResult};
+
+/// What a caller may want of a run besides its result.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Options<'a> {
+    /// Samples windows and queues over time: of the first this many flows of each group. 0 = no trace.
+    pub traced_flows_per_group: usize,
+    /// Set by another thread to end the run early.
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Counts simulated nanoseconds as they pass.
+    pub progress_ns: Option<&'a AtomicU64>,
+}
+
+/// Runs one seed; `None` if it was cancelled.
+pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Option<SeedResult> {
+    world::World::new(scenario, seed, options).run()
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! CoDel (RFC 8289): decides at departure, by how long a packet has waited.
+
+/// The control law's state; times in nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Codel {
+    target: u64,
+    interval: u64,
+    /// When the sojourn time will have been above target for an interval; 0 = it is below.
+    first_above: u64,
+    dropping: bool,
+    drop_next: u64,
+    count: u32,
+    last_count: u32,
+}
+
+impl Codel {
+    pub fn new(target: u64, interval: u64) -> Self {
+        Self { target, interval, first_above: 0, dropping: false, drop_next: 0, count: 0, last_count: 0 }
+    }
+
+    /// RFC 8289 section 5.6: has the queue stood for a whole interval? `sojourn` is the head's, `backlog_is_small` means that
+    /// at most one MTU waits.
+    pub fn queue_stands(&mut self, now: u64, sojourn: u64, backlog_is_small: bool) -> bool {
+        if sojourn < self.target || backlog_is_small {
+            self.first_above = 0;
+            false
+        } else if self.first_above == 0 {
+            self.first_above = now + self.interval;
+            false
+        } else {
+            now >= self.first_above
+        }
+    }
+
+    /// Is the head to be dropped? Called with what [`Self::queue_stands`] said of it. After a drop the next head is judged
+    /// in turn.
+    pub fn drops(&mut self, now: u64, stands: bool) -> bool {
+        if self.dropping {
+            if !stands {
+                self.dropping = false;
+                return false;
+            }
+            if now < self.drop_next {
+                return false;
+            }
+            self.count += 1;
+            self.drop_next = self.control_law(self.drop_next);
+            return true;
+        }
+        if !stands {
+            return false;
+        }
+        self.dropping = true;
+        // Section 5.4: resume near the last rate if dropping stopped only recently.
+        let since = self.count - self.last_count;
+        let recently = now.saturating_sub(self.drop_next) < 16 * self.interval;
+        self.count = if since > 1 && recently { since } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        true
+    }
+
+    /// The queue ran empty.
+    pub fn emptied(&mut self) {
+        self.first_above = 0;
+        self.dropping = false;
+    }
+
+    fn control_law(&self, from: u64) -> u64 {
+        from + (self.interval as f64 / f64::from(self.count).sqrt()) as u64
+    }
+}

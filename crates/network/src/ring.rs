@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A queue in a ring whose size is a power of two. On the path of every packet, where `VecDeque`'s wrap-around branches cost
+//! more than the rest of it.
+
+#[derive(Debug)]
+pub struct Ring<T> {
+    slots: Box<[T]>,
+    /// Taken and put so far; they wrap together.
+    head: usize,
+    tail: usize,
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: vec![T::default(); 4].into_boxed_slice(), head: 0, tail: 0 }
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
+    #[inline]
+    fn at(&self, position: usize) -> T {
+        self.slots[position & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        self.slots[self.tail & mask] = item;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let items: Vec<T> = (0..self.slots.len()).map(|i| self.at(self.head.wrapping_add(i))).collect();
+        let mut slots = vec![T::default(); 2 * items.len()];
+        slots[..items.len()].copy_from_slice(&items);
+        *self = Self { slots: slots.into_boxed_slice(), head: 0, tail: items.len() };
+    }
+
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let first = self.first()?;
+        self.head = self.head.wrapping_add(1);
+        Some(first)
+    }
+
+    #[inline]
+    pub fn first(&self) -> Option<T> {
+        (!self.is_empty()).then(|| self.at(self.head))
+    }
+
+    #[inline]
+    pub fn last(&self) -> Option<T> {
+        (!self.is_empty()).then(|| self.at(self.tail.wrapping_sub(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_while_it_grows_and_wraps() {
+        let mut ring = Ring::default();
+        let (mut put, mut taken) = (0u32, 0u32);
+        for step in 1..50 {
+            (0..step).for_each(|_| {
+                ring.push(put);
+                put += 1;
+            });
+            (0..step - 1).for_each(|_| {
+                assert_eq!((ring.pop(), ring.last()), (Some(taken), Some(put - 1)));
+                taken += 1;
+            });
+        }
+        assert_eq!(ring.first(), Some(taken));
+    }
+}

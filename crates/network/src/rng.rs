@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Random numbers: a stream of its own for each link and flow, so that one more flow does not change another's luck.
+//! Integers only, so that every machine draws the same.
+
+use rand::{Rng as _, rand_core::SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+
+/// Who draws. Each kind and index has its own stream for a seed.
+#[derive(Debug, Clone, Copy)]
+pub enum Stream {
+    Link(usize),
+    Flow(usize),
+    FlowStart(usize),
+}
+
+#[derive(Debug, Clone)]
+pub struct Rng(Pcg64Mcg);
+
+impl Rng {
+    pub fn new(seed: u64, stream: Stream) -> Self {
+        let (kind, index) = match stream {
+            Stream::Link(i) => (1u64, i),
+            Stream::Flow(i) => (2, i),
+            Stream::FlowStart(i) => (3, i),
+        };
+        let mut bytes = [0; 16];
+        // Multiplying by odd constants spreads neighbouring seeds and indices over all bits (SplitMix64's increments).
+        let low = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ kind << 62;
+        let high = (index as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ seed.rotate_left(32) ^ kind;
+        bytes[..8].copy_from_slice(&mix(low).to_le_bytes());
+        bytes[8..].copy_from_slice(&mix(high).to_le_bytes());
+        Self(Pcg64Mcg::from_seed(bytes))
+    }
+
+    /// Uniform over 0 up to, but not, `bound`; 0 if `bound` is 0.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        (u128::from(self.0.next_u64()) * u128::from(bound) >> 64) as u64
+    }
+
+    /// True with this probability.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        // 53 random bits, as many as a double holds.
+        ((self.0.next_u64() >> 11) as f64) < probability * (1u64 << 53) as f64
+    }
+}
+
+/// SplitMix64's finaliser (Steele, Lea, Flood 2014).
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}

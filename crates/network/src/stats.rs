@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a link counts, within the measured part of a run.
+
+/// Sums over the measured part of a run, `from` to `to` nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub struct LinkStats {
+    from: u64,
+    to: u64,
+    /// Transmission time, ns.
+    pub busy_ns: u64,
+    /// Integral of the number of waiting packets over time, packet ns.
+    pub waiting_packet_ns: u64,
+    /// Most packets ever waiting.
+    pub max_waiting: usize,
+    /// Longest wait of a packet that was sent, ns.
+    pub max_wait_ns: u64,
+    pub offered_packets: u64,
+    pub queue_drops: u64,
+    pub random_losses: u64,
+}
+
+impl LinkStats {
+    pub fn new(from: u64, to: u64) -> Self {
+        Self { from, to, ..Self::default() }
+    }
+
+    /// The part of a span that counts.
+    fn measured(&self, start: u64, end: u64) -> u64 {
+        end.min(self.to).saturating_sub(start.max(self.from))
+    }
+
+    #[inline]
+    fn measures(&self, now: u64) -> bool {
+        now >= self.from && now < self.to
+    }
+
+    #[inline]
+    pub(crate) fn offered(&mut self, now: u64, waiting: usize) {
+        if self.measures(now) {
+            self.offered_packets += 1;
+            self.max_waiting = self.max_waiting.max(waiting);
+        }
+    }
+
+    pub(crate) fn lost(&mut self, now: u64) {
+        if self.measures(now) {
+            self.offered_packets += 1;
+            self.random_losses += 1;
+        }
+    }
+
+    pub(crate) fn dropped(&mut self, now: u64) {
+        self.queue_drops += u64::from(self.measures(now));
+    }
+
+    /// A packet waited from `arrival` to `start` and was transmitted until `departure`.
+    #[inline]
+    pub(crate) fn sent(&mut self, arrival: u64, start: u64, departure: u64) {
+        if arrival >= self.from && departure <= self.to {
+            self.waiting_packet_ns += start - arrival;
+            self.busy_ns += departure - start;
+            self.max_wait_ns = self.max_wait_ns.max(start - arrival);
+        } else {
+            self.at_the_edge(arrival, start, departure);
+        }
+    }
+
+    #[cold]
+    fn at_the_edge(&mut self, arrival: u64, start: u64, departure: u64) {
+        self.waiting_packet_ns += self.measured(arrival, start);
+        self.busy_ns += self.measured(start, departure);
+        if self.measures(start) {
+            self.max_wait_ns = self.max_wait_ns.max(start - arrival);
+        }
+    }
+
+    /// A packet waited from `arrival` to `now` and was then dropped (CoDel).
+    pub(crate) fn waited_in_vain(&mut self, arrival: u64, now: u64) {
+        self.waiting_packet_ns += self.measured(arrival, now);
+        self.dropped(now);
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883) and delayed ACKs (RFC 5681 section 4.2).
+
+use crate::{
+    agenda::NEVER,
+    packet::{Block, Blocks, MAX_SACK_BLOCKS},
+};
+
+/// Linux's TCP_DELACK_MIN.
+const DELAYED_ACK_NS: u64 = 40_000_000;
+/// Segments that Linux acknowledges at once at the start of a connection, so that slow start is not slowed.
+const QUICK_ACKS: u32 = 16;
+
+/// An ACK to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckOut {
+    pub next_expected: u64,
+    /// Most recent first; empty ones are unused. `None` if nothing is missing.
+    pub blocks: Option<Blocks>,
+    pub dsack: bool,
+}
+
+#[derive(Debug)]
+pub struct Receiver {
+    /// The next segment expected; all before it have arrived.
+    pub next_expected: u64,
+    /// Segments beyond `next_expected` that have arrived: a ring of bits.
+    arrived: BitRing,
+    /// The last blocks reported, most recent first, as Linux keeps them.
+    blocks: Blocks,
+    out_of_order: u64,
+    delayed_acks: bool,
+    quick_acks_left: u32,
+    unacknowledged: u32,
+    /// When a delayed ACK must go.
+    pub ack_deadline: u64,
+}
+
+impl Receiver {
+    pub fn new(delayed_acks: bool) -> Self {
+        Self {
+            next_expected: 0,
+            arrived: BitRing::default(),
+            blocks: Blocks::default(),
+            out_of_order: 0,
+            delayed_acks,
+            quick_acks_left: QUICK_ACKS,
+            unacknowledged: 0,
+            ack_deadline: NEVER,
+        }
+    }
+
+    /// A segment has arrived. Returns the ACK to send now, if any.
+    #[inline]
+    pub fn on_data(&mut self, now: u64, seq: u64) -> Option<AckOut> {
+        if seq != self.next_expected || self.out_of_order > 0 {
+            return Some(self.on_disorder(seq));
+        }
+        self.next_expected += 1;
+        self.unacknowledged += 1;
+        if self.delayed_acks && self.quick_acks_left == 0 && self.unacknowledged < 2 {
+            self.ack_deadline = now + DELAYED_ACK_NS;
+            return None;
+        }
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
+        Some(self.ack(false))
+    }
+
+    /// The delayed ACK's time has come.
+    pub fn on_ack_deadline(&mut self) -> AckOut {
+        self.ack(false)
+    }
+
+    fn ack(&mut self, dsack: bool) -> AckOut {
+        self.unacknowledged = 0;
+        self.ack_deadline = NEVER;
+        let blocks = (self.out_of_order > 0).then_some(self.blocks);
+        AckOut { next_expected: self.next_expected, blocks, dsack }
+    }
+
+    /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).
+    #[cold]
+    fn on_disorder(&mut self, seq: u64) -> AckOut {
+        if seq < self.next_expected || seq > self.next_expected && self.arrived.has(seq) {
+            return self.ack(true);
+        }
+        if seq > self.next_expected {
+            self.arrived.insert(self.next_expected, seq);
+            self.out_of_order += 1;
+            self.report(seq);
+            return self.ack(false);
+        }
+        self.next_expected += 1;
+        while self.out_of_order > 0 && self.arrived.remove(self.next_expected) {
+            self.next_expected += 1;
+            self.out_of_order -= 1;
+        }
+        let next = self.next_expected;
+        let left = self.blocks.into_iter().filter(|b| b.start > next);
+        self.blocks = first_blocks(left);
+        self.ack(false)
+    }
+
+    /// Puts the block that holds `seq` first, merged with those that it touches.
+    fn report(&mut self, seq: u64) {
+        let mut newest = Block { start: seq, end: seq + 1 };
+        let mut others = Blocks::default();
+        let mut kept = 0;
+        for block in self.blocks.into_iter().filter(|b| b.start < b.end) {
+            if block.end == newest.start {
+                newest.start = block.start;
+            } else if block.start == newest.end {
+                newest.end = block.end;
+            } else {
+                others[kept] = block;
+                kept += 1;
+            }
+        }
+        self.blocks = first_blocks(std::iter::once(newest).chain(others.into_iter().take(kept)));
+    }
+}
+
+fn first_blocks(blocks: impl Iterator<Item = Block>) -> Blocks {
+    let mut result = Blocks::default();
+    blocks.take(MAX_SACK_BLOCKS).enumerate().for_each(|(i, b)| result[i] = b);
+    result
+}
+
+/// A set of segments within a sliding window: one bit each, grown as needed.
+#[derive(Debug, Default)]
+struct BitRing {
+    words: Vec<u64>,
+}
+
+impl BitRing {
+    fn place(&self, seq: u64) -> (usize, u64) {
+        ((seq >> 6) as usize & (self.words.len() - 1), 1 << (seq & 63))
+    }
+
+    fn has(&self, seq: u64) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        let (word, bit) = self.place(seq);
+        self.words[word] & bit != 0
+    }
+
+    /// `low` is the lowest segment that may be in the set.
+    fn insert(&mut self, low: u64, seq: u64) {
+        // One word more than the span, since it may start in the middle of a word.
+        let needed = ((seq - low) / 64 + 2).next_power_of_two() as usize;
+        if needed > self.words.len() {
+            let old = std::mem::replace(self, BitRing { words: vec![0; needed.max(4)] });
+            for seq in low..low + 64 * (old.words.len() as u64).saturating_sub(1) {
+                if old.has(seq) {
+                    let (word, bit) = self.place(seq);
+                    self.words[word] |= bit;
+                }
+            }
+        }
+        let (word, bit) = self.place(seq);
+        self.words[word] |= bit;
+    }
+
+    fn remove(&mut self, seq: u64) -> bool {
+        let had = self.has(seq);
+        if had {
+            let (word, bit) = self.place(seq);
+            self.words[word] &= !bit;
+        }
+        had
+    }
+}

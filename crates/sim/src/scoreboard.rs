@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the sender knows of each segment under way: sent, SACKed, lost, sent again (RFC 6675), and when.
+//!
+//! Every step over segments moves a mark forward, so the cost of an ACK is that of what it newly says.
+
+use std::collections::VecDeque;
+
+use crate::packet::{Block, Blocks};
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// Sent again, and that copy may still be under way.
+const RETRANSMITTED: u8 = 4;
+/// Sent again at some time: its ACK tells no RTT (Karn's rule).
+const AMBIGUOUS: u8 = 8;
+
+/// Segments that must be SACKed above one before it counts as lost (RFC 6675 DupThresh).
+pub const DUP_THRESH: u64 = 3;
+
+/// What one ACK newly delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// Segments, cumulatively or selectively.
+    pub segments: u64,
+    /// Did the cumulative ACK advance?
+    pub advanced: bool,
+    /// When the oldest segment of an unambiguous cumulative ACK was sent; without one, the newest SACKed.
+    pub oldest_sent: Option<u64>,
+    /// When the newest unambiguous segment was sent.
+    pub newest_sent: Option<u64>,
+    /// The delivered segment that was sent last: when, and which.
+    last_transmission: Option<(u64, u64)>,
+}
+
+impl Delivered {
+    /// Counts a segment whose last transmission was at `sent`. `latest` is when it must have been sent to be acknowledged
+    /// now: what was sent again later was delivered by an earlier copy (RFC 8985 section 6.2, step 2).
+    #[inline]
+    fn count(&mut self, seq: u64, sent: u64, latest: u64) {
+        self.segments += 1;
+        if sent <= latest {
+            self.last_transmission = self.last_transmission.max(Some((sent, seq)));
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Scoreboard {
+    /// First segment not cumulatively acknowledged.
+    pub una: u64,
+    /// Next segment never sent.
+    pub nxt: u64,
+    sacked: u64,
+    lost: u64,
+    retransmitted: u64,
+    /// By segment, a ring: time of the last transmission, flags.
+    sent_at: Vec<u64>,
+    flags: Vec<u8>,
+    /// No segment from here on has a flag.
+    flagless_from: u64,
+    /// All unSACKed segments below it have been judged by [`DUP_THRESH`].
+    judged: u64,
+    sacked_below_judged: u64,
+    /// No segment below it waits for retransmission.
+    retransmit_from: u64,
+    /// Retransmissions in the order in which they were made: (when, which).
+    retransmissions: VecDeque<(u64, u64)>,
+    /// The blocks of the last ACK: what they cover is not read again.
+    last_blocks: Blocks,
+}
+
+impl Scoreboard {
+    pub fn new() -> Self {
+        const SEGMENTS: usize = 16;
+        Self {
+            una: 0,
+            nxt: 0,
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            sent_at: vec![0; SEGMENTS],
+            flags: vec![0; SEGMENTS],
+            flagless_from: 0,
+            judged: 0,
+            sacked_below_judged: 0,
+            retransmit_from: 0,
+            retransmissions: VecDeque::new(),
+            last_blocks: Blocks::default(),
+        }
+    }
+
+    /// Segments sent and not cumulatively acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// RFC 6675's pipe.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.nxt - self.una - self.sacked - self.lost + self.retransmitted
+    }
+
+    pub fn has_sacked(&self) -> bool {
+        self.sacked > 0
+    }
+
+    pub fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    #[inline]
+    fn place(&self, seq: u64) -> usize {
+        seq as usize & (self.flags.len() - 1)
+    }
+
+    /// Sends the next new segment.
+    #[inline]
+    pub fn send_new(&mut self, now: u64) -> u64 {
+        if self.outstanding() == self.flags.len() as u64 {
+            self.grow();
+        }
+        let seq = self.nxt;
+        let place = self.place(seq);
+        self.sent_at[place] = now;
+        self.flags[place] = 0;
+        self.nxt += 1;
+        seq
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = self.flags.len();
+        let (mut sent_at, mut flags) = (vec![0; 2 * old], vec![0; 2 * old]);
+        for seq in self.una..self.nxt {
+            let (from, to) = (self.place(seq), seq as usize & (2 * old - 1));
+            sent_at[to] = self.sent_at[from];
+            flags[to] = self.flags[from];
+        }
+        (self.sent_at, self.flags) = (sent_at, flags);
+    }
+
+    /// Sends the lowest lost segment again, if there is one.
+    pub fn retransmit_lost(&mut self, now: u64) -> Option<u64> {
+        if self.lost == self.retransmitted {
+            return None;
+        }
+        let mut seq = self.retransmit_from.max(self.una);
+        while self.flags[self.place(seq)] & (LOST | RETRANSMITTED) != LOST {
+            seq += 1;
+        }
+        self.retransmit_from = seq + 1;
+        self.mark_retransmitted(now, seq);
+        Some(seq)
+    }
+
+    /// Sends the last segment again though it is not known to be lost (tail loss probe).
+    pub fn retransmit_last(&mut self, now: u64) -> u64 {
+        let seq = self.nxt - 1;
+        let place = self.place(seq);
+        self.sent_at[place] = now;
+        self.flags[place] |= AMBIGUOUS;
+        self.flagless_from = self.nxt;
+        seq
+    }
+
+    fn mark_retransmitted(&mut self, now: u64, seq: u64) {
+        let place = self.place(seq);
+        self.sent_at[place] = now;
+        self.flags[place] |= RETRANSMITTED | AMBIGUOUS;
+        self.retransmitted += 1;
+        self.retransmissions.push_back((now, seq));
+    }
+
+    /// Takes in an ACK: `next_expected` by the receiver, and its SACK blocks. `latest` is now less the smallest RTT.
+    #[inline]
+    pub fn on_ack(&mut self, latest: u64, next_expected: u64, blocks: Option<&Blocks>) -> Delivered {
+        let mut delivered = Delivered::default();
+        if let Some(blocks) = blocks {
+            self.on_blocks(latest, blocks, &mut delivered);
+        }
+        let next_expected = next_expected.min(self.nxt);
+        if next_expected > self.una {
+            self.on_cumulative(latest, next_expected, &mut delivered);
+        }
+        delivered
+    }
+
+    #[inline]
+    fn on_cumulative(&mut self, latest: u64, next_expected: u64, delivered: &mut Delivered) {
+        delivered.advanced = true;
+        if self.flagless_from > self.una {
+            return self.on_cumulative_flagged(latest, next_expected, delivered);
+        }
+        // Nothing was lost or SACKed: the usual case.
+        delivered.segments += next_expected - self.una;
+        delivered.oldest_sent = Some(self.sent_at[self.place(self.una)]);
+        delivered.newest_sent = Some(self.sent_at[self.place(next_expected - 1)]);
+        self.una = next_expected;
+    }
+
+    fn on_cumulative_flagged(&mut self, latest: u64, next_expected: u64, delivered: &mut Delivered) {
+        let mut ambiguous = false;
+        let (mut oldest, mut newest) = (None, None);
+        for seq in self.una..next_expected {
+            let place = self.place(seq);
+            let (flags, sent) = (self.flags[place], self.sent_at[place]);
+            if flags & SACKED == 0 {
+                delivered.count(seq, sent, latest);
+                ambiguous |= flags & AMBIGUOUS != 0;
+                oldest = oldest.or(Some(sent));
+                newest = Some(sent);
+            }
+            if flags != 0 {
+                self.forget(seq, flags);
+            }
+        }
+        if !ambiguous {
+            delivered.oldest_sent = oldest.or(delivered.oldest_sent);
+            delivered.newest_sent = delivered.newest_sent.max(newest);
+        }
+        self.una = next_expected;
+        self.skip_acknowledged();
+    }
+
+    /// What has been acknowledged needs no judgement.
+    fn skip_acknowledged(&mut self) {
+        if self.judged < self.una {
+            self.judged = self.una;
+            self.sacked_below_judged = 0;
+        }
+    }
+
+    /// A flagged segment has been cumulatively acknowledged.
+    fn forget(&mut self, seq: u64, flags: u8) {
+        self.sacked -= u64::from(flags & SACKED != 0);
+        self.lost -= u64::from(flags & LOST != 0);
+        self.retransmitted -= u64::from(flags & RETRANSMITTED != 0);
+        if flags & SACKED != 0 && seq < self.judged {
+            self.sacked_below_judged -= 1;
+        }
+    }
+
+    #[cold]
+    fn on_blocks(&mut self, latest: u64, blocks: &Blocks, delivered: &mut Delivered) {
+        for block in blocks.iter().filter(|b| b.start < b.end) {
+            // What the last ACK reported of this block needs no second look.
+            let known =
+                self.last_blocks.iter().find(|k| k.start < k.end && block.start <= k.start && k.end <= block.end);
+            let known = known.copied().unwrap_or(Block { start: block.end, end: block.end });
+            self.sack_range(latest, block.start, known.start, delivered);
+            self.sack_range(latest, known.end, block.end, delivered);
+        }
+        self.last_blocks = *blocks;
+    }
+
+    fn sack_range(&mut self, latest: u64, start: u64, end: u64, delivered: &mut Delivered) {
+        for seq in start.max(self.una)..end.min(self.nxt) {
+            let place = self.place(seq);
+            let (flags, sent) = (self.flags[place], self.sent_at[place]);
+            if flags & SACKED != 0 {
+                continue;
+            }
+            self.lost -= u64::from(flags & LOST != 0);
+            self.retransmitted -= u64::from(flags & RETRANSMITTED != 0);
+            self.flags[place] = flags & AMBIGUOUS | SACKED;
+            self.flagless_from = self.flagless_from.max(seq + 1);
+            self.sacked += 1;
+            self.sacked_below_judged += u64::from(seq < self.judged);
+            delivered.count(seq, sent, latest);
+            if flags & AMBIGUOUS == 0 {
+                delivered.oldest_sent = delivered.oldest_sent.or(Some(sent));
+                delivered.newest_sent = delivered.newest_sent.max(Some(sent));
+            }
+        }
+    }
+
+    /// Finds segments newly known to be lost; returns how many.
+    #[inline]
+    pub fn detect_losses(&mut self, delivered: &Delivered) -> u64 {
+        if self.sacked == 0 && self.retransmissions.is_empty() {
+            return 0;
+        }
+        self.detect_lost_segments() + self.detect_lost_retransmissions(delivered)
+    }
+
+    /// First transmissions: lost once [`DUP_THRESH`] segments above them have been SACKed (RFC 6675 IsLost).
+    fn detect_lost_segments(&mut self) -> u64 {
+        let mut found = 0;
+        self.skip_acknowledged();
+        while self.sacked >= self.sacked_below_judged + DUP_THRESH && self.judged < self.nxt {
+            let place = self.place(self.judged);
+            let flags = self.flags[place];
+            if flags & SACKED != 0 {
+                // The segments that follow have one SACKed segment less above them.
+                if self.sacked == self.sacked_below_judged + DUP_THRESH {
+                    break;
+                }
+                self.sacked_below_judged += 1;
+            } else if flags & LOST == 0 {
+                // Below a SACKed segment, hence below `flagless_from`.
+                self.flags[place] |= LOST;
+                self.lost += 1;
+                self.retransmit_from = self.retransmit_from.min(self.judged);
+                found += 1;
+            }
+            self.judged += 1;
+        }
+        found
+    }
+
+    /// Retransmissions: lost once something sent later has been delivered (RFC 8985 with a reordering window of 0, for
+    /// the network keeps the order).
+    fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
+        let mut found = 0;
+        while let Some(&(sent, seq)) = self.retransmissions.front() {
+            let settled = seq < self.una || {
+                let place = self.place(seq);
+                self.flags[place] & RETRANSMITTED == 0 || self.sent_at[place] != sent
+            };
+            if !settled {
+                if delivered.last_transmission.is_none_or(|last| last <= (sent, seq)) {
+                    break;
+                }
+                let place = self.place(seq);
+                self.flags[place] &= !RETRANSMITTED;
+                self.retransmitted -= 1;
+                self.retransmit_from = self.retransmit_from.min(seq);
+                found += 1;
+            }
+            self.retransmissions.pop_front();
+        }
+        found
+    }
+
+    /// A timeout: all that has not been SACKed is lost (RFC 6675 section 5.1; receivers here never renege).
+    pub fn lose_all(&mut self) {
+        for seq in self.una..self.nxt {
+            let place = self.place(seq);
+            if self.flags[place] & SACKED == 0 {
+                self.flags[place] = self.flags[place] & AMBIGUOUS | LOST;
+            }
+        }
+        self.flagless_from = self.nxt;
+        self.lost = self.outstanding() - self.sacked;
+        self.retransmitted = 0;
+        self.retransmissions.clear();
+        self.retransmit_from = self.una;
+        self.judged = self.nxt;
+        self.sacked_below_judged = self.sacked;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(n: u64) -> Scoreboard {
+        let mut board = Scoreboard::new();
+        (0..n).for_each(|i| assert_eq!(board.send_new(i), i));
+        board
+    }
+
+    fn sack(ranges: &[(u64, u64)]) -> Blocks {
+        let mut blocks = Blocks::default();
+        ranges.iter().enumerate().for_each(|(i, &(start, end))| blocks[i] = Block { start, end });
+        blocks
+    }
+
+    #[test]
+    fn a_segment_is_lost_when_three_above_it_are_sacked() {
+        let mut board = sent(10);
+        for (end, lost) in [(2, 0), (3, 0), (4, 1)] {
+            let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, end)])));
+            assert_eq!(board.detect_losses(&delivered), lost, "SACKed 1..{end}");
+        }
+        // 10 sent, 3 SACKed, 1 lost.
+        assert_eq!(board.in_flight(), 6);
+        assert_eq!(board.retransmit_lost(20), Some(0));
+        assert_eq!(board.in_flight(), 7);
+    }
+
+    #[test]
+    fn several_holes_are_found_at_once() {
+        let mut board = sent(12);
+        let delivered = board.on_ack(u64::MAX, 1, Some(&sack(&[(9, 12), (6, 8), (3, 4)])));
+        // Above 1, 2, 4, 5 and 8 are at least three SACKed segments.
+        assert_eq!(board.detect_losses(&delivered), 5);
+        let again: Vec<_> = std::iter::from_fn(|| board.retransmit_lost(50)).collect();
+        assert_eq!(again, [1, 2, 4, 5, 8]);
+    }
+
+    #[test]
+    fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+        let mut board = sent(8);
+        let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 5)])));
+        assert_eq!(board.detect_losses(&delivered), 1);
+        assert_eq!(board.retransmit_lost(100), Some(0));
+        // Sent before the retransmission: says nothing of it.
+        let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 8)])));
+        assert_eq!(board.detect_losses(&delivered), 0);
+        board.nxt = 8;
+        assert_eq!(board.send_new(101), 8);
+        let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 9)])));
+        assert_eq!(board.detect_losses(&delivered), 1);
+        assert_eq!(board.retransmit_lost(200), Some(0));
+    }
+
+    #[test]
+    fn ambiguous_acks_tell_no_rtt() {
+        let mut board = sent(5);
+        let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 5)])));
+        assert_eq!(delivered.newest_sent, Some(4));
+        board.detect_losses(&delivered);
+        board.retransmit_lost(100);
+        let delivered = board.on_ack(u64::MAX, 5, None);
+        assert_eq!((delivered.segments, delivered.newest_sent, delivered.oldest_sent), (1, None, None));
+        assert_eq!(board.in_flight(), 0);
+    }
+
+    #[test]
+    fn a_timeout_loses_all_but_the_sacked() {
+        let mut board = sent(6);
+        board.on_ack(u64::MAX, 1, Some(&sack(&[(3, 4)])));
+        board.lose_all();
+        assert_eq!(board.in_flight(), 0);
+        let again: Vec<_> = std::iter::from_fn(|| board.retransmit_lost(50)).collect();
+        assert_eq!(again, [1, 2, 4, 5]);
+        assert_eq!(board.in_flight(), 4);
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The event loop, and what it makes of a run.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use hdrhistogram::Histogram;
+use rustix::time::{ClockId, clock_gettime};
+use tandem_scenario::{
+    Scenario,
+    result::{Distribution, FlowResult, LinkResult, SeedResult},
+};
+
+use crate::{
+    Options,
+    clock::{Clock, Snapshot, histogram},
+    flow::{Endpoints, Flow},
+    net::{Net, Source},
+};
+
+pub struct World<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    options: Options<'a>,
+    flows: Vec<Flow>,
+    net: Net,
+    clock: Clock,
+    /// RTT samples by group, us.
+    rtts: Vec<Histogram<u64>>,
+    cpu_start_s: f64,
+}
+
+/// CPU time of this thread, seconds.
+fn cpu_s() -> f64 {
+    let t = clock_gettime(ClockId::ThreadCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+}
+
+impl<'a> World<'a> {
+    pub fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Self {
+        let cpu_start_s = cpu_s();
+        let group_of_flow = scenario.group_of_flow();
+        let flows: Vec<Flow> =
+            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
+        let mut net = Net::new(scenario, seed);
+        for (f, flow) in flows.iter().enumerate() {
+            net.wake(Source::Timer(f), flow.start());
+        }
+        let clock = Clock::new(scenario, seed, &flows, options.traced_flows_per_group);
+        net.wake(Source::Clock, clock.next());
+        let rtts = scenario.groups.iter().map(|_| histogram()).collect();
+        Self { scenario, seed, options, flows, net, clock, rtts, cpu_start_s }
+    }
+
+    /// Runs to the end; `None` if cancelled.
+    pub fn run(mut self) -> Option<SeedResult> {
+        let warmup = self.scenario.warmup.ns;
+        let mut last_tick = 0;
+        loop {
+            let (now, source) = self.net.next();
+            if now > self.scenario.duration.ns {
+                break;
+            }
+            match source {
+                Source::LinkEnd(l) => {
+                    if let Some(data) = self.net.on_link_end(now, l) {
+                        let f = data.flow as usize;
+                        self.flows[f].on_data(now, f, data.seq, &mut self.net);
+                    }
+                }
+                Source::Sender(f) => {
+                    let flow = &mut self.flows[f];
+                    let rtt_ns = flow.on_ack(now, f, &mut self.net);
+                    if let Some(rtt_ns) = rtt_ns.filter(|_| now >= warmup) {
+                        self.rtts[flow.group].saturating_record(rtt_ns / 1000);
+                    }
+                }
+                Source::Timer(f) => self.flows[f].on_timer(now, f, &mut self.net),
+                Source::LinkFree(l) => self.net.on_link_free(now, l),
+                Source::Clock => {
+                    if self.options.cancelled.is_some_and(|c| c.load(Relaxed)) {
+                        return None;
+                    }
+                    if let Some(progress) = self.options.progress_ns {
+                        progress.fetch_add(now - last_tick, Relaxed);
+                    }
+                    last_tick = now;
+                    self.clock.on_tick(now, &self.flows, &mut self.net);
+                    self.net.wake(Source::Clock, self.clock.next());
+                }
+            }
+        }
+        Some(self.result())
+    }
+
+    fn result(mut self) -> SeedResult {
+        let measured_s = self.scenario.measured().as_secs_f64();
+        let received_mbit = std::mem::take(&mut self.clock.received_mbit);
+        let clock = &self.clock;
+        let flows = self
+            .flows
+            .iter()
+            .enumerate()
+            .zip(received_mbit)
+            .map(|((f, flow), by_second)| {
+                let base_rtt_ns = self.base_rtt_ns(f, flow);
+                FlowResult {
+                    base_rtt_ms: base_rtt_ns as f64 / 1e6,
+                    received_mbit_by_second: by_second,
+                    ..flow_result(self.scenario, flow, &clock.at_warmup[f], measured_s)
+                }
+            })
+            .collect();
+        let links = (0..self.net.links.len()).map(|l| link_result(&self.net, clock, l, measured_s)).collect();
+        SeedResult {
+            seed: self.seed,
+            flows,
+            rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
+            links,
+            data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
+            cpu_s: cpu_s() - self.cpu_start_s,
+            trace: self.clock.into_trace(),
+        }
+    }
+
+    fn base_rtt_ns(&self, index: usize, flow: &Flow) -> u64 {
+        let group = &self.scenario.groups[flow.group];
+        self.scenario.base_rtt(group).ns - group.access.ns + self.net.routes[index].access_ns
+    }
+}
+
+fn flow_result(scenario: &Scenario, flow: &Flow, start: &Snapshot, measured_s: f64) -> FlowResult {
+    let end = Snapshot::of(flow);
+    let completion_times_s = match &flow.endpoints {
+        Endpoints::Tcp(tcp) => {
+            let measured = tcp.completed.iter().filter(|(at, _)| *at >= scenario.warmup.ns);
+            measured.map(|&(_, took)| took as f64 / 1e9).collect()
+        }
+        Endpoints::Udp(_) => Vec::new(),
+    };
+    FlowResult {
+        goodput_mbps: (end.received - start.received) as f64 * f64::from(scenario.mss()) * 8.0 / 1e6 / measured_s,
+        sent_packets: end.sent - start.sent,
+        retransmits: end.counters.retransmits - start.counters.retransmits,
+        timeouts: end.counters.timeouts - start.counters.timeouts,
+        window_reductions: end.counters.window_reductions - start.counters.window_reductions,
+        completion_times_s,
+        ..FlowResult::default()
+    }
+}
+
+fn link_result(net: &Net, clock: &Clock, index: usize, measured_s: f64) -> LinkResult {
+    let stats = &net.links[index].stats;
+    let measured_ns = measured_s * 1e9;
+    let sampled_queue = distribution(&clock.queue_packets[index], 1.0);
+    let sampled_wait = distribution(&clock.queue_wait_ns[index], 1e-6);
+    LinkResult {
+        utilisation: stats.busy_ns as f64 / measured_ns,
+        // Mean and maximum are exact, the percentiles those of the samples.
+        queue_packets: Distribution {
+            mean: stats.waiting_packet_ns as f64 / measured_ns,
+            max: stats.max_waiting as f64,
+            ..sampled_queue
+        },
+        queueing_delay_ms: Distribution { max: stats.max_wait_ns as f64 / 1e6, ..sampled_wait },
+        offered_packets: stats.offered_packets,
+        drops: stats.queue_drops,
+        random_losses: stats.random_losses,
+    }
+}
+
+fn distribution(histogram: &Histogram<u64>, scale: f64) -> Distribution {
+    let at = |q| histogram.value_at_quantile(q) as f64 * scale;
+    Distribution {
+        mean: histogram.mean() * scale,
+        p50: at(0.5),
+        p95: at(0.95),
+        p99: at(0.99),
+        max: histogram.max() as f64 * scale,
+    }
+}
