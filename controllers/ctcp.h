@@ -166,13 +166,14 @@ TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct
 		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
 
 		s->gain_q8 = sub_floor0(step_q8, 1 << 8);
-		if (!p->spread_gain)
+		/* Rounds that the application limited must not save up steps: ctcp_grow, which spends them, does not run. */
+		if (!p->spread_gain && c->is_cwnd_limited)
 			s->gain_credit_q8 += (u64)s->gain_q8 * c->snd_cwnd;
 	} else {
 		s->dwnd = sub_floor0(s->dwnd, mul_div(s->diff_q8, p->zeta, 1024 << 8));
 		/* Reno's floor: a controller never leaves fewer than one packet. */
 		c->snd_cwnd = max_u32(s->cwnd + s->dwnd, 1);
-		c->snd_ssthresh = min_u32(c->snd_ssthresh, c->snd_cwnd);
+		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 		ctcp_stop_gain(s);
 	}
 }
@@ -284,6 +285,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 			if (ctcp_measure_round(&s->core)) { \
 				NAME##_on_round(s, p); \
 				ctcp_update_dwnd(&s->core, &p->law, c); \
+			} else { \
+				ctcp_stop_gain(&s->core); \
 			} \
 			ctcp_begin_round(&s->core, c); \
 		} \

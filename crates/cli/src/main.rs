@@ -1,1 +1,81 @@
-fn main(){}
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
+
+mod compare;
+mod list;
+mod output;
+mod run;
+mod runner;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Which congestion controller suits this path, and what does it do to its neighbours?
+#[derive(Parser)]
+#[command(version, about, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  # Four flows of each controller alone on a gigabit path, five seeds:
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
+
+  # What each would take from four Reno flows on the same path:
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 compound:4 compound_tube:4
+
+  # A scenario from a file:
+  tandem run scenarios/dumbbell.toml --seeds 5
+
+Each command's --help has more.";
+
+#[derive(Subcommand)]
+enum Command {
+    Compare(compare::Args),
+    Run(run::Args),
+    #[command(subcommand)]
+    List(list::What),
+}
+
+/// How a command failed.
+pub enum Failure {
+    /// What was asked for makes no sense: exit status 2.
+    Usage(anyhow::Error),
+    /// It made sense, but did not work: exit status 1.
+    Failed(anyhow::Error),
+    /// Interrupted; what was done has been written: exit status 130.
+    Interrupted,
+}
+
+impl Failure {
+    /// Wrong usage, in one line.
+    pub fn usage(message: impl std::fmt::Display) -> Self {
+        Failure::Usage(anyhow::anyhow!("{message}"))
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Failed(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Compare(args) => compare::compare(&args),
+        Command::Run(args) => run::run(&args),
+        Command::List(what) => list::list(&what),
+    };
+    let (status, error) = match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(e)) => (1, e),
+        Err(Failure::Usage(e)) => (2, e),
+        Err(Failure::Interrupted) => return ExitCode::from(130),
+    };
+    eprintln!("tandem: {error:#}");
+    ExitCode::from(status)
+}

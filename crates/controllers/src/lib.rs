@@ -4,7 +4,9 @@
 //! [`CONTROLLERS`] is the list; [`find`] looks a name up; [`Params`] holds a controller's parameters; an [`Instance`] is
 //! one connection's controller. The contract (call order, units) is `controllers/README.md`.
 
-mod ffi;
+// Public for the layout test only.
+#[doc(hidden)]
+pub mod ffi;
 mod params;
 
 pub use ffi::{Ack, Conn, View};

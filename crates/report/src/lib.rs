@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Turns results into what people and programs read: a table for the terminal, one HTML page, Parquet files of samples.
+
+mod bars;
+mod chart;
+mod colours;
+mod curves;
+mod files;
+mod number;
+mod page;
+mod rows;
+#[cfg(test)]
+#[path = "../tests/synthetic/mod.rs"]
+mod synthetic;
+mod table;
+mod thin;
+mod trace;
+mod words;
+
+pub use files::write_atomically;
+pub use page::html;
+pub use table::table;
+pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
+
+use tandem_scenario::{Scenario, result::Run};
+
+/// One thing that was run, with what it was run on.
+#[derive(Clone, Copy)]
+pub struct Section<'a> {
+    pub scenario: &'a Scenario,
+    pub run: &'a Run,
+}
+
+pub struct Report<'a> {
+    pub title: String,
+    /// How to repeat it.
+    pub command: String,
+    pub version: String,
+    pub sections: Vec<Section<'a>>,
+    /// What bandwidth stolen is measured against. Listed first, without charts of its own.
+    pub baseline: Option<&'a Run>,
+}

@@ -13,6 +13,8 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod tests;
 mod world;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem compare`: some controllers, one path; alone, or against neighbours.
+
+use tandem_scenario::{
+    DEFAULT_MTU, Dumbbell, FORWARD_LINK, Group, Loss, Network, Scenario, Source, TcpSource, Transfer,
+    aqm::AqmSpec,
+    units::{LossRate, QueueSize, Rate, Span},
+};
+
+use crate::{
+    Failure,
+    output::{prepare_folder, publish},
+    runner::run_all,
+    settings::{Common, Flows},
+};
+
+/// Compare controllers on one path: each alone, or each against neighbours
+///
+/// Runs each CONTROLLER:FLOWS on a dumbbell: all flows share one bottleneck, their ACKs its reverse. Prints a table and writes
+/// report.html and results.json. With --against each shares the path with the flows named there, and a baseline in which
+/// all flows are of the neighbours' kind gives bandwidth stolen, (P - Q) / P.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
+  tandem compare --rate 100mbit --rtt 40ms --queue 1bdp --against reno:2 compound:2 compound_tube:2
+  tandem compare --rate 300mbit --rtt 100ms --queue 500p compound@gamma=5 compound@gamma=30 --seeds 10 --json
+
+Units: rates 100mbit, 1gbit, 12.5MB/s; times 100ms, 2s; queues 1500p (packets), 2MB, 15ms, 0.5bdp; loss 1e-6, 0.1%.")]
+pub struct Args {
+    /// The bottleneck's rate, such as 1gbit
+    #[arg(long)]
+    rate: Rate,
+
+    /// Two-way propagation delay, such as 100ms
+    #[arg(long)]
+    rtt: Span,
+
+    /// The bottleneck's buffer: 1500p, 2MB, 15ms or 0.5bdp
+    #[arg(long, default_value = "1bdp")]
+    queue: QueueSize,
+
+    /// Queue discipline: droptail, red or codel
+    #[arg(long, default_value = "droptail")]
+    aqm: AqmSpec,
+
+    /// Random loss on the bottleneck, before its queue
+    #[arg(long, default_value = "0")]
+    loss: LossRate,
+
+    /// How long each run lasts
+    #[arg(long, default_value = "60s")]
+    duration: Span,
+
+    /// Cut from every measure
+    #[arg(long, default_value = "10s")]
+    warmup: Span,
+
+    /// Neighbours on the same path, such as reno:4; can be given more than once
+    #[arg(long, value_name = "CONTROLLER:FLOWS")]
+    against: Vec<Flows>,
+
+    /// Flows in the other direction; can be given more than once
+    #[arg(long, value_name = "CONTROLLER:FLOWS")]
+    reverse: Vec<Flows>,
+
+    /// Flows start at random within this time
+    #[arg(long, default_value = "100ms")]
+    start_spread: Span,
+
+    /// Random addition to each flow's RTT, up to this
+    #[arg(long, default_value = "200us")]
+    rtt_spread: Span,
+
+    /// Random send delay, up to this; 0s switches it off [default: one packet's time at the bottleneck]
+    #[arg(long)]
+    send_jitter: Option<Span>,
+
+    /// What to compare, such as reno:4 or compound@gamma=20:4
+    #[arg(required = true, value_name = "CONTROLLER:FLOWS")]
+    contenders: Vec<Flows>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const DEFAULT_SEEDS: u32 = 5;
+
+pub fn compare(args: &Args) -> Result<(), Failure> {
+    if args.duration <= args.warmup {
+        let message = format!("--duration {} must be longer than --warmup {}", args.duration, args.warmup);
+        return Err(Failure::usage(message));
+    }
+    let counts = args.contenders.iter().map(|c| c.count);
+    if !args.against.is_empty() && counts.clone().any(|n| Some(n) != counts.clone().next()) {
+        let message = "with --against all contenders need the same number of flows, for they share one baseline";
+        return Err(Failure::usage(message));
+    }
+    let mut scenarios = Vec::new();
+    for contender in &args.contenders {
+        let mut flows = vec![contender];
+        flows.extend(&args.against);
+        scenarios.push(args.scenario(&contender.name, &flows)?);
+    }
+    let baseline = args.baseline_flows().map(|flows| args.scenario("baseline", &flows.iter().collect::<Vec<_>>()));
+    let baseline = baseline.transpose()?.map(|scenario| {
+        scenarios.push(scenario);
+        scenarios.len() - 1
+    });
+    let title = format!("{} at {}, {} RTT", args.names(), args.rate, args.rtt);
+    let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.rate, args.rtt))?;
+    let mut outcome = run_all(&scenarios);
+    if let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) {
+        for run in outcome.runs[..args.contenders.len()].iter_mut().flatten() {
+            for neighbour in 1..=args.against.len() {
+                run.set_stolen(neighbour, &baseline);
+            }
+        }
+    }
+    publish(&title, &scenarios, &outcome, baseline, &args.common, &folder)
+}
+
+impl Args {
+    fn names(&self) -> String {
+        let contenders = self.contenders.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+        match &self.against[..] {
+            [] => contenders,
+            against => {
+                let against: Vec<_> = against.iter().map(|a| format!("{}:{}", a.name, a.count)).collect();
+                format!("{contenders} against {}", against.join(" and "))
+            }
+        }
+    }
+
+    /// All flows of the neighbours' kind, in the contenders' place too.
+    fn baseline_flows(&self) -> Option<Vec<Flows>> {
+        let first = self.against.first()?;
+        let in_contenders_place = first.with_count(self.contenders[0].count);
+        Some(std::iter::once(in_contenders_place).chain(self.against.iter().cloned()).collect())
+    }
+
+    fn scenario(&self, name: &str, flows: &[&Flows]) -> Result<Scenario, Failure> {
+        let loss = Loss::from(self.loss);
+        let dumbbell = Dumbbell {
+            rate: self.rate,
+            rtt: self.rtt,
+            queue: self.queue,
+            aqm: self.aqm,
+            loss,
+            reverse_rate: None,
+            reverse_queue: None,
+            reverse_loss: Loss::None,
+        };
+        let network = dumbbell.network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
+        let mut groups: Vec<Group> = Vec::new();
+        let forward = flows.iter().map(|f| (*f, false));
+        for (flows, reverse) in forward.chain(self.reverse.iter().map(|f| (f, true))) {
+            groups.push(self.group(flows, reverse, &network, &groups)?);
+        }
+        let send_jitter =
+            self.send_jitter.unwrap_or_else(|| Scenario::packet_time_of_slowest_link(&network, DEFAULT_MTU));
+        let first_seed = self.common.seed.unwrap_or(1);
+        let seeds = u64::from(self.common.seeds.unwrap_or(DEFAULT_SEEDS));
+        Ok(Scenario {
+            name: name.to_owned(),
+            duration: self.duration,
+            warmup: self.warmup,
+            seeds: (0..seeds).map(|i| first_seed.wrapping_add(i)).collect(),
+            mtu: DEFAULT_MTU,
+            send_jitter,
+            sample_interval: Scenario::default_sample_interval(self.duration),
+            network,
+            groups,
+        })
+    }
+
+    fn group(&self, flows: &Flows, reverse: bool, network: &Network, others: &[Group]) -> Result<Group, Failure> {
+        let link = |name| network.links.iter().position(|l| l.name == name).expect("a dumbbell has both links");
+        let (mut forward, mut back) = (vec![link(FORWARD_LINK)], vec![link(tandem_scenario::REVERSE_LINK)]);
+        let mut name = flows.name.clone();
+        if reverse {
+            std::mem::swap(&mut forward, &mut back);
+            name += " (reverse)";
+        }
+        let twins = others.iter().filter(|g| g.name.split(" #").next() == Some(&name)).count();
+        if twins > 0 {
+            name = format!("{name} #{}", twins + 1);
+        }
+        Ok(Group {
+            name,
+            flows: flows.count,
+            source: Source::Tcp(TcpSource {
+                params: flows.params(&self.common.settings())?,
+                transfer: Transfer::Bulk,
+                delayed_acks: !self.common.no_delayed_acks,
+                pacing: false,
+                initial_window: 10,
+                receive_window: None,
+            }),
+            forward,
+            back,
+            access: Span::default(),
+            rtt_spread: self.rtt_spread,
+            start: Span::default(),
+            start_spread: self.start_spread,
+            stop: None,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem list`: what there is to choose from.
+
+use clap::Subcommand;
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
+
+use crate::{Failure, output::print};
+
+/// What there is to choose from
+#[derive(Subcommand)]
+pub enum What {
+    /// Congestion controllers with their sources and parameters
+    Controllers {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// What can run a scenario
+    Engines {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct ControllerInfo {
+    name: &'static str,
+    family: &'static str,
+    signal: &'static str,
+    source: &'static str,
+    state_bytes: usize,
+    fits_kernel: bool,
+    parameters: Vec<ParameterInfo>,
+}
+
+#[derive(Serialize)]
+struct ParameterInfo {
+    name: &'static str,
+    default: f64,
+    min: f64,
+    max: f64,
+    doc: &'static str,
+}
+
+#[derive(Serialize)]
+struct EngineInfo {
+    name: &'static str,
+    what: &'static str,
+}
+
+const ENGINES: [EngineInfo; 1] = [EngineInfo { name: "sim", what: "packet-level simulator" }];
+
+pub fn list(what: &What) -> Result<(), Failure> {
+    match what {
+        What::Controllers { json: true } => {
+            print_json(&CONTROLLERS.iter().map(ControllerInfo::from).collect::<Vec<_>>())
+        }
+        What::Controllers { json: false } => print(&controllers_text()),
+        What::Engines { json: true } => print_json(&ENGINES),
+        What::Engines { json: false } => {
+            print(&ENGINES.iter().map(|e| format!("{:8}{}\n", e.name, e.what)).collect::<String>())
+        }
+    }
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+    print(&format!("{text}\n"))
+}
+
+impl From<&Controller> for ControllerInfo {
+    fn from(c: &Controller) -> Self {
+        let parameters = c.params().map(|p| {
+            let tandem_controllers::Param { name, doc, initial, min, max, .. } = p;
+            ParameterInfo { name, default: initial, min, max, doc }
+        });
+        Self {
+            name: c.name,
+            family: c.family,
+            signal: c.signal,
+            source: c.source,
+            state_bytes: c.state_bytes(),
+            fits_kernel: c.state_bytes() <= STATE_BYTES,
+            parameters: parameters.collect(),
+        }
+    }
+}
+
+fn controllers_text() -> String {
+    let mut text = String::new();
+    for c in &CONTROLLERS {
+        text += &format!(
+            "{}  ({} family, signal: {}, {} of {STATE_BYTES} bytes of kernel state)\n  {}\n",
+            c.name,
+            c.family,
+            c.signal,
+            c.state_bytes(),
+            c.source
+        );
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_header(["  parameter", "default", "range", "what it is; whose reading"]);
+        for p in c.params() {
+            table.add_row([
+                format!("  {}", p.name),
+                p.initial.to_string(),
+                format!("{} to {}", (p.min * 1e4).round() / 1e4, p.max),
+                p.doc.to_owned(),
+            ]);
+        }
+        text += &format!("{table}\n\n");
+    }
+    text
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where results go: a table or JSON on standard output, a report, JSON and traces in a folder.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use serde::Serialize;
+use tandem_report::{Report, Section, html, table, write_atomically, write_trace};
+use tandem_scenario::{Scenario, result::Run};
+
+use crate::{Failure, runner::Outcome, settings::Common};
+
+pub const REPORT_FILE: &str = "report.html";
+pub const RESULTS_FILE: &str = "results.json";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Results<'a> {
+    version: &'static str,
+    command: &'a str,
+    runs: Vec<&'a Run>,
+    /// What bandwidth stolen is measured against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a Run>,
+}
+
+/// Makes the output folder before anything runs, so that an hour's run does not end with «permission denied».
+pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Failure> {
+    let folder = common.out.clone().unwrap_or_else(|| Path::new("tandem-out").join(file_name(default_name)));
+    let prepare = || {
+        fs::create_dir_all(&folder)?;
+        write_atomically(&folder.join(".tandem-writable"), b"")?;
+        fs::remove_file(folder.join(".tandem-writable"))
+    };
+    prepare().with_context(|| {
+        format!("cannot write to the output folder `{}`; choose another with --out", folder.display())
+    })?;
+    Ok(folder)
+}
+
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}
+
+/// The command line as it was given.
+pub fn command_line() -> String {
+    let quote = |arg: String| {
+        let plain = !arg.is_empty() && arg.chars().all(|c| c.is_alphanumeric() || "-_./:=@,%+".contains(c));
+        if plain { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+    };
+    let arguments = std::env::args().skip(1).map(quote);
+    std::iter::once("tandem".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints and writes what was run. `scenarios` are those of `outcome`, in order; the one at `baseline` is what bandwidth
+/// stolen is measured against.
+pub fn publish(
+    title: &str,
+    scenarios: &[Scenario],
+    outcome: &Outcome,
+    baseline: Option<usize>,
+    common: &Common,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let command = command_line();
+    let sections: Vec<Section> = scenarios
+        .iter()
+        .zip(&outcome.runs)
+        .enumerate()
+        .filter(|(i, _)| Some(*i) != baseline)
+        .filter_map(|(_, (scenario, run))| Some(Section { scenario, run: run.as_ref()? }))
+        .collect();
+    let baseline = baseline.and_then(|i| outcome.runs[i].as_ref());
+    let results = Results {
+        version: env!("CARGO_PKG_VERSION"),
+        command: &command,
+        runs: sections.iter().map(|s| s.run).collect(),
+        baseline,
+    };
+    let mut json = serde_json::to_string_pretty(&results).context("results as JSON")?;
+    json.push('\n');
+    let report = Report {
+        title: title.to_owned(),
+        command: command.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sections: sections.clone(),
+        baseline,
+    };
+
+    let report_path = folder.join(REPORT_FILE);
+    let written = |path: &Path| format!("cannot write `{}`", path.display());
+    let results_path = folder.join(RESULTS_FILE);
+    write_atomically(&results_path, json.as_bytes()).with_context(|| written(&results_path))?;
+    write_atomically(&report_path, html(&report).as_bytes()).with_context(|| written(&report_path))?;
+    if common.trace {
+        write_trace(folder, &sections).with_context(|| written(folder))?;
+    }
+
+    if common.json {
+        print(&json)?;
+    } else {
+        print(&format!("{}\n", table(&report)))?;
+    }
+    eprintln!("Report: {}", report_path.display());
+    if outcome.interrupted {
+        eprintln!("tandem: interrupted; what was done by then is kept and marked partial");
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
+}
+
+/// To standard output; a reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    use std::io::{ErrorKind, Write};
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Failed(anyhow::Error::new(e).context("cannot write to standard output")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The rows of the summary, for the terminal and for the page alike.
+
+use tandem_scenario::{
+    result::{GroupSummary, LinkSummary, Run},
+    stats::ci95,
+};
+
+use crate::{Report, number};
+
+/// A run, or a group within a run of several. Cells are formatted; an empty one does not apply.
+#[derive(Debug, serde::Serialize)]
+pub struct Row {
+    pub label: String,
+    /// A group within the run above.
+    pub indented: bool,
+    pub flows: String,
+    /// Mbit/s.
+    pub goodput: String,
+    /// Percent.
+    pub stolen: String,
+    pub rtt_mean: String,
+    pub rtt_p95: String,
+    /// Mean, packets.
+    pub queue: String,
+    /// Percent.
+    pub utilisation: String,
+    pub loss_rate: String,
+    pub retransmits: String,
+    pub timeouts: String,
+    pub jain: String,
+}
+
+/// The link that is used most: that is where flows meet.
+pub fn bottleneck(run: &Run) -> Option<&LinkSummary> {
+    run.links.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))
+}
+
+/// The baseline, unless it is among the sections, then each run: with what to call it and how many seeds were planned.
+pub fn runs<'a>(report: &Report<'a>) -> Vec<(&'a Run, String)> {
+    let listed = |run: &Run| report.sections.iter().any(|s| std::ptr::eq(s.run, run));
+    let baseline = report.baseline.filter(|run| !listed(run)).map(|run| {
+        let mark = if run.partial { "baseline, partial" } else { "baseline" };
+        (run, format!("{} ({mark})", run.name))
+    });
+    let sections = report.sections.iter().map(|s| (s.run, label(s.run, s.scenario.seeds.len())));
+    baseline.into_iter().chain(sections).collect()
+}
+
+/// The run's name, and how much of it is missing.
+pub fn label(run: &Run, planned: usize) -> String {
+    if run.partial {
+        format!("{} (partial: {} of {planned} seeds)", run.name, run.seeds.len())
+    } else {
+        run.name.clone()
+    }
+}
+
+pub fn rows(report: &Report) -> Vec<Row> {
+    runs(report).iter().flat_map(|(run, label)| rows_of_run(run, label)).collect()
+}
+
+fn rows_of_run(run: &Run, label: &str) -> Vec<Row> {
+    let whole = row_of_run(run, label);
+    match run.groups.as_slice() {
+        [only] => vec![Row { stolen: stolen(only), ..whole }],
+        groups => std::iter::once(whole).chain(groups.iter().map(row_of_group)).collect(),
+    }
+}
+
+/// Of a run with one group that is the group; of several, their sum where a sum makes sense.
+fn row_of_run(run: &Run, label: &str) -> Row {
+    let total = |f: fn(&GroupSummary) -> f64| run.groups.iter().map(f).sum::<f64>();
+    let by_seed: Vec<f64> =
+        (0..run.seeds.len()).map(|s| run.groups.iter().filter_map(|g| g.goodput_by_seed_mbps.get(s)).sum()).collect();
+    let link = bottleneck(run);
+    let only = if let [group] = run.groups.as_slice() { Some(group) } else { None };
+    Row {
+        label: label.to_owned(),
+        indented: false,
+        flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
+        goodput: number::with_interval(total(|g| g.goodput_mbps), ci95(&by_seed), 4),
+        stolen: String::new(),
+        rtt_mean: only.map_or(String::new(), |g| number::significant(g.rtt_ms.mean, 4)),
+        rtt_p95: only.map_or(String::new(), |g| number::significant(g.rtt_ms.p95, 4)),
+        queue: link.map_or(String::new(), |l| number::significant(l.queue_packets.mean, 3)),
+        utilisation: link.map_or(String::new(), |l| number::percent(l.utilisation)),
+        loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
+        retransmits: number::count(total(|g| g.retransmits)),
+        timeouts: number::count(total(|g| g.timeouts)),
+        jain: format!("{:.3}", run.jain),
+    }
+}
+
+fn row_of_group(group: &GroupSummary) -> Row {
+    let label = if group.name.contains(&group.controller) {
+        group.name.clone()
+    } else {
+        format!("{} ({})", group.name, group.controller)
+    };
+    Row {
+        label,
+        indented: true,
+        flows: group.flows.to_string(),
+        goodput: number::with_interval(group.goodput_mbps, group.goodput_ci95_mbps, 4),
+        stolen: stolen(group),
+        rtt_mean: number::significant(group.rtt_ms.mean, 4),
+        rtt_p95: number::significant(group.rtt_ms.p95, 4),
+        queue: String::new(),
+        utilisation: String::new(),
+        loss_rate: String::new(),
+        retransmits: number::count(group.retransmits),
+        timeouts: number::count(group.timeouts),
+        jain: String::new(),
+    }
+}
+
+fn stolen(group: &GroupSummary) -> String {
+    group.stolen.map_or(String::new(), |s| number::percent_with_interval(s, group.stolen_ci95))
+}
+
+/// `n = 5`, or `n = 2 to 5` where runs differ.
+pub fn seed_counts(report: &Report) -> String {
+    let counts: Vec<usize> = runs(report).iter().map(|(run, _)| run.seeds.len()).collect();
+    let (least, most) = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
+    if least == most { format!("n = {most}") } else { format!("n = {least} to {most}") }
+}
+
+/// Whether any run has an interval to explain.
+pub fn has_intervals(report: &Report) -> bool {
+    runs(report).iter().any(|(run, _)| run.seeds.len() > 1)
+}

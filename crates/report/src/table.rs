@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The summary for a terminal: plain text, no colour, at most as wide as the terminal.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use tandem_scenario::result::{Distribution, Run};
+
+use crate::{
+    Report, number,
+    rows::{Row, bottleneck, has_intervals, rows, runs, seed_counts},
+};
+
+/// Where there is no terminal to ask.
+const DEFAULT_WIDTH: u16 = 100;
+/// Narrower than this, lines had better run over than numbers be cut.
+const MIN_WIDTH: u16 = 100;
+
+/// A row for each run and for each group of a run with several; below, a row for each run's bottleneck.
+pub fn table(report: &Report) -> String {
+    table_at(report, Table::new().width().unwrap_or(DEFAULT_WIDTH).max(MIN_WIDTH))
+}
+
+fn table_at(report: &Report, width: u16) -> String {
+    let parts = [summary(report, width), bottlenecks(report, width), notes(report)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+type Column = (&'static str, fn(&Row) -> &str);
+
+const COLUMNS: [Column; 12] = [
+    ("Run", |r| &r.label),
+    ("Flows", |r| &r.flows),
+    ("Goodput\nMbit/s", |r| &r.goodput),
+    ("Stolen\n%", |r| &r.stolen),
+    ("RTT\nms", |r| &r.rtt_mean),
+    ("p95\nms", |r| &r.rtt_p95),
+    ("Queue\npkts", |r| &r.queue),
+    ("Used\n%", |r| &r.utilisation),
+    ("Loss\nrate", |r| &r.loss_rate),
+    ("Re-\nsent", |r| &r.retransmits),
+    ("RTOs", |r| &r.timeouts),
+    ("Jain", |r| &r.jain),
+];
+
+fn summary(report: &Report, width: u16) -> String {
+    let rows = rows(report);
+    // A column that no run has anything for only takes room.
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, cell)| rows.iter().any(|r| !cell(r).is_empty())).collect();
+    let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+    // The no-break space keeps the indentation when a name is wrapped.
+    let cell = |row: &Row, i: usize| match (i, row.indented) {
+        (0, true) => format!("\u{a0}\u{a0}{}", row.label),
+        _ => columns[i].1(row).to_owned(),
+    };
+    render(header, rows.iter().map(|row| (0..columns.len()).map(|i| cell(row, i)).collect()), width)
+}
+
+fn bottlenecks(report: &Report, width: u16) -> String {
+    let header = [
+        "Bottleneck",
+        "Rate\nMbit/s",
+        "Used\n%",
+        "Queue\np95",
+        "pkts\np99",
+        "\nmax",
+        "Delay ms\np95",
+        "Drops",
+        "Random\nlosses",
+    ];
+    let runs = runs(report);
+    let rows = runs.iter().filter_map(|(run, _)| {
+        let link = bottleneck(run)?;
+        Some(vec![
+            format!("{}: {}", run.name, link.name),
+            number::significant(link.rate_mbps, 3),
+            number::percent_with_interval(link.utilisation, link.utilisation_ci95),
+            number::significant(link.queue_packets.p95, 3),
+            number::significant(link.queue_packets.p99, 3),
+            number::count(link.queue_packets.max),
+            number::significant(link.queueing_delay_ms.p95, 3),
+            number::count(link.drops),
+            number::count(link.random_losses),
+        ])
+    });
+    render(header.map(str::to_owned).to_vec(), rows, width)
+}
+
+/// Names to the left, which may be wrapped; numbers to the right, which may not.
+fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, width: u16) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.set_header(header).add_rows(rows);
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table.lines().map(|line| line.trim_end().replace('\u{a0}', " ") + "\n").collect()
+}
+
+/// What does not fit a column.
+fn notes(report: &Report) -> String {
+    let mut notes: Vec<String> = runs(report).iter().flat_map(|(run, _)| completion_notes(run)).collect();
+    if has_intervals(report) {
+        notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}", seed_counts(report)));
+    }
+    notes.iter().map(|note| format!("{note}\n")).collect()
+}
+
+fn completion_notes(run: &Run) -> impl Iterator<Item = String> {
+    run.groups.iter().filter_map(|group| {
+        let Distribution { mean, p50, p95, p99, .. } = group.completion_time_s?;
+        let [mean, p50, p95, p99] = [mean, p50, p95, p99].map(|s| number::significant(s, 3));
+        Some(format!("{}, {}: a transfer takes {mean} s, p50 {p50} s, p95 {p95} s, p99 {p99} s", run.name, group.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Section, synthetic};
+
+    /// The whole text, so that whoever changes it sees what readers will see.
+    const EXPECTED: &str = r"
+Run                     Flows      Goodput     Stolen   RTT   p95 Queue Used   Loss  Re- RTOs  Jain
+                                    Mbit/s          %    ms    ms  pkts    %   rate sent
+reno:8 (baseline)           8 95.00 ± 0.47            123.4 148.1   211 98.8 1.3e-4  268    4 0.999
+reno:4 (partial: 3 of 5     4   94.8 ± 1.8            123.4 148.1   211 98.7 1.3e-4  126    2 0.999
+seeds)
+compound:4 against          8 95.00 ± 0.49                          211 98.8 1.3e-4  268    4 0.961
+reno:4
+  compound                  4 57.00 ± 0.56            123.4 148.1                    126    2
+  reno                      4 38.00 ± 0.37 20.0 ± 0.7 123.4 148.1                    142    2
+
+Bottleneck                              Rate       Used Queue pkts     Delay ms Drops Random
+                                      Mbit/s          %   p95  p99 max      p95       losses
+reno:8: bottleneck                       100 98.8 ± 0.2   253  274 295     30.4   126      1
+reno:4: bottleneck                       100 98.7 ± 0.2   253  274 295     30.4   125      1
+compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4   126      1
+
+±: half of the 95 % interval of the mean over seeds, n = 3 to 5
+";
+
+    #[test]
+    fn runs_groups_and_bottlenecks_fit_a_hundred_columns() {
+        let alone = synthetic::scenario("reno:4", &[("reno", "reno", 4)]);
+        let mixed =
+            synthetic::scenario("compound:4 against reno:4", &[("compound", "compound", 4), ("reno", "reno", 4)]);
+        let all_reno = synthetic::scenario("reno:8", &[("reno", "reno", 8)]);
+        let (alone_run, mut mixed_run) = (synthetic::run(&alone, 3), synthetic::run(&mixed, 5));
+        let baseline = synthetic::run(&all_reno, 5);
+        mixed_run.set_stolen(1, &baseline);
+        let text = table_at(
+            &Report {
+                title: String::new(),
+                command: String::new(),
+                version: String::new(),
+                sections: vec![
+                    Section { scenario: &alone, run: &alone_run },
+                    Section { scenario: &mixed, run: &mixed_run },
+                ],
+                baseline: Some(&baseline),
+            },
+            100,
+        );
+        assert_eq!(text.trim_end(), EXPECTED.trim_matches('\n'), "\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+    }
+
+    #[test]
+    fn columns_that_no_run_needs_are_left_out() {
+        let scenario = synthetic::scenario("reno:4", &[("reno", "reno", 4)]);
+        let run = synthetic::run(&scenario, 1);
+        let text = table_at(
+            &Report {
+                title: String::new(),
+                command: String::new(),
+                version: String::new(),
+                sections: vec![Section { scenario: &scenario, run: &run }],
+                baseline: None,
+            },
+            100,
+        );
+        assert!(!text.contains("Stolen") && !text.contains('±'), "{text}");
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Samples of windows and queues as Parquet, which pandas, polars, DuckDB and R read as they are.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use parquet::{
+    basic::{Compression, ZstdLevel},
+    data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type},
+    errors::ParquetError,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::parser::parse_message_type,
+};
+use tandem_scenario::result::{FlowSample, FlowTrace, Trace};
+
+use crate::{Section, files::atomically};
+
+pub const FLOWS_FILE: &str = "flows.parquet";
+pub const LINKS_FILE: &str = "links.parquet";
+
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: the samples cannot be written: {cause}", path = path.display())]
+pub struct TraceError {
+    pub path: PathBuf,
+    pub cause: ParquetError,
+}
+
+/// What keeps a file from being written, until the path is put to it.
+struct Cause(ParquetError);
+
+impl From<ParquetError> for Cause {
+    fn from(e: ParquetError) -> Self {
+        Self(e)
+    }
+}
+
+impl From<io::Error> for Cause {
+    fn from(e: io::Error) -> Self {
+        Self(e.into())
+    }
+}
+
+/// One row a sample of a flow.
+const FLOW_COLUMNS: &str = "message flows {
+    required binary run (STRING);
+    required int64 seed (INTEGER(64, false));
+    required int32 flow (INTEGER(32, false));
+    required binary group (STRING);
+    required binary controller (STRING);
+    required double time_s;
+    required int32 cwnd_packets (INTEGER(32, false));
+    required int32 loss_window_packets (INTEGER(32, false));
+    required int32 delay_window_packets (INTEGER(32, false));
+    required int32 ssthresh_packets (INTEGER(32, false));
+    required float gamma_packets;
+    required float diff_packets;
+    required float srtt_ms;
+    required float base_rtt_ms;
+    required int32 in_flight_packets (INTEGER(32, false));
+    required float goodput_mbps;
+}";
+
+/// One row a sample of a link.
+const LINK_COLUMNS: &str = "message links {
+    required binary run (STRING);
+    required int64 seed (INTEGER(64, false));
+    required binary link (STRING);
+    required double time_s;
+    required float queue_packets;
+}";
+
+/// Writes `flows.parquet` and `links.parquet` into a folder that exists, with the samples of every section that has any.
+pub fn write_trace(folder: &Path, sections: &[Section]) -> Result<(), TraceError> {
+    let traced: Vec<(&Section, &Trace)> =
+        sections.iter().filter_map(|s| s.run.trace.as_ref().map(|t| (s, t))).collect();
+    write_file(&folder.join(FLOWS_FILE), FLOW_COLUMNS, &traced, write_flows)?;
+    write_file(&folder.join(LINKS_FILE), LINK_COLUMNS, &traced, write_links)
+}
+
+type Rows<'a, 'f> = SerializedRowGroupWriter<'a, &'f mut File>;
+type WriteSection = fn(&mut Rows, &Section, &Trace) -> Result<(), ParquetError>;
+
+/// A row group for each section, so that readers can skip the runs they do not want.
+fn write_file(
+    path: &Path,
+    columns: &str,
+    traced: &[(&Section, &Trace)],
+    write_section: WriteSection,
+) -> Result<(), TraceError> {
+    let write = |file: &mut File| -> Result<(), Cause> {
+        let zstd = Compression::ZSTD(ZstdLevel::default());
+        let properties = WriterProperties::builder().set_compression(zstd).build();
+        let schema = Arc::new(parse_message_type(columns)?);
+        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+        for (section, trace) in traced {
+            let mut rows = writer.next_row_group()?;
+            write_section(&mut rows, section, trace)?;
+            rows.close()?;
+        }
+        writer.close()?;
+        Ok(())
+    };
+    atomically(path, write).map_err(|Cause(cause)| TraceError { path: path.to_owned(), cause })
+}
+
+fn write_flows(rows: &mut Rows, section: &Section, trace: &Trace) -> Result<(), ParquetError> {
+    let groups = &section.scenario.groups;
+    let flows = trace.flows.as_slice();
+    let run = text(&section.run.name);
+    column::<ByteArrayType, _>(rows, flows, |f| vec![run.clone(); f.samples.len()])?;
+    column::<Int64Type, _>(rows, flows, |f| vec![trace.seed as i64; f.samples.len()])?;
+    column::<Int32Type, _>(rows, flows, |f| vec![f.flow as i32; f.samples.len()])?;
+    column::<ByteArrayType, _>(rows, flows, |f| vec![text(&groups[f.group].name); f.samples.len()])?;
+    column::<ByteArrayType, _>(rows, flows, |f| vec![text(groups[f.group].source.controller()); f.samples.len()])?;
+    column::<DoubleType, _>(rows, flows, |f| trace.time_s[..f.samples.len()].to_vec())?;
+    // Unsigned numbers travel as the signed ones with the same bits; the schema says which they are.
+    let counts: [fn(&FlowSample) -> u32; 4] =
+        [|s| s.cwnd_packets, |s| s.loss_window_packets, |s| s.delay_window_packets, |s| s.ssthresh_packets];
+    for count in counts {
+        column::<Int32Type, _>(rows, flows, |f| sampled(f, |s| count(s) as i32))?;
+    }
+    let measures: [fn(&FlowSample) -> f32; 4] =
+        [|s| s.gamma_packets, |s| s.diff_packets, |s| s.srtt_ms, |s| s.base_rtt_ms];
+    for measure in measures {
+        column::<FloatType, _>(rows, flows, |f| sampled(f, measure))?;
+    }
+    column::<Int32Type, _>(rows, flows, |f| sampled(f, |s| s.in_flight_packets as i32))?;
+    column::<FloatType, _>(rows, flows, |f| sampled(f, |s| s.goodput_mbps))
+}
+
+fn write_links(rows: &mut Rows, section: &Section, trace: &Trace) -> Result<(), ParquetError> {
+    let links = trace.links.as_slice();
+    let run = text(&section.run.name);
+    column::<ByteArrayType, _>(rows, links, |l| vec![run.clone(); l.queue_packets.len()])?;
+    column::<Int64Type, _>(rows, links, |l| vec![trace.seed as i64; l.queue_packets.len()])?;
+    column::<ByteArrayType, _>(rows, links, |l| vec![text(&l.name); l.queue_packets.len()])?;
+    column::<DoubleType, _>(rows, links, |l| trace.time_s[..l.queue_packets.len()].to_vec())?;
+    column::<FloatType, _>(rows, links, |l| l.queue_packets.clone())
+}
+
+fn text(text: &str) -> ByteArray {
+    ByteArray::from(text.as_bytes().to_vec())
+}
+
+fn sampled<T>(flow: &FlowTrace, of: impl Fn(&FlowSample) -> T) -> Vec<T> {
+    flow.samples.iter().map(of).collect()
+}
+
+/// The next column of the schema, one series after the other.
+fn column<T: DataType, S>(rows: &mut Rows, series: &[S], values: impl Fn(&S) -> Vec<T::T>) -> Result<(), ParquetError> {
+    let mut column =
+        rows.next_column()?.ok_or_else(|| ParquetError::General("the schema has no more columns".into()))?;
+    for one in series {
+        column.typed::<T>().write_batch(&values(one), None, None)?;
+    }
+    column.close()
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A scenario in words.
+
+use tandem_scenario::{
+    Aqm, Group, Limit, Link, Loss, Scenario, Source, Transfer,
+    units::{Bytes, LossRate, Rate, Span},
+};
+
+/// Keeps a number and its unit in one line.
+const NO_BREAK: char = '\u{a0}';
+
+/// The network, the times and the chances: what runs that are compared have in common.
+pub fn setup(scenario: &Scenario) -> String {
+    let jitter = match scenario.send_jitter.ns {
+        0 => "Senders add no random delay of their own".to_owned(),
+        _ => format!("Senders add a random delay of up to {}", span(scenario.send_jitter)),
+    };
+    format!(
+        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; there is one for each of {}. \
+         {jitter}; packets have {} bytes on the wire, of which {} are payload.",
+        links(scenario),
+        span(scenario.duration),
+        span(scenario.warmup),
+        seeds(&scenario.seeds),
+        scenario.mtu,
+        scenario.mss(),
+    )
+}
+
+/// The flows of each group, a sentence a group.
+pub fn flows(scenario: &Scenario) -> String {
+    scenario.groups.iter().map(|g| group(scenario, g)).collect::<Vec<_>>().join(" ")
+}
+
+pub fn seeds(seeds: &[u64]) -> String {
+    let text: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    match seeds {
+        [] => "no seed".into(),
+        [one] => format!("one seed ({one})"),
+        [first, .., last] if last.wrapping_sub(*first) == seeds.len() as u64 - 1 => {
+            format!("{} seeds ({first} to {last})", seeds.len())
+        }
+        _ => format!("{} seeds ({})", seeds.len(), text.join(", ")),
+    }
+}
+
+/// Links that are alike share a sentence.
+fn links(scenario: &Scenario) -> String {
+    let words: Vec<(String, &str)> = scenario.network.links.iter().map(|l| (link(l), l.name.as_str())).collect();
+    let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (text, name) in &words {
+        match sentences.iter_mut().find(|(known, _)| known == text) {
+            Some((_, names)) => names.push(name),
+            None => sentences.push((text, vec![name])),
+        }
+    }
+    let sentence = |(text, names): &(&str, Vec<&str>)| match names.as_slice() {
+        [one] => format!("Link {one}: {text}."),
+        many => format!("Links {}: {text} each.", list(many)),
+    };
+    sentences.iter().map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+fn link(link: &Link) -> String {
+    let room = match link.limit {
+        Limit::Packets(n) => format!("{n} packets"),
+        Limit::Bytes(n) => spaced(&Bytes(n).to_string()),
+    };
+    format!(
+        "{}, {} one way, a {} queue of {room}, {}",
+        rate(link.rate),
+        span(link.delay),
+        aqm(link.aqm),
+        loss(link.loss)
+    )
+}
+
+fn aqm(aqm: Aqm) -> String {
+    match aqm {
+        Aqm::DropTail => "drop-tail".into(),
+        Aqm::Red { min_packets, max_packets, max_p, weight } => {
+            format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight})")
+        }
+        Aqm::Codel { target, interval } => format!("CoDel ({} in {})", span(target), span(interval)),
+    }
+}
+
+fn loss(loss: Loss) -> String {
+    match loss {
+        Loss::None => "no random loss".into(),
+        Loss::Bernoulli(rate) => format!("random loss {rate}"),
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => format!(
+            "loss in bursts (Gilbert-Elliott: {} when good, {} when bad, to bad {}, to good {})",
+            LossRate(loss_good),
+            LossRate(loss_bad),
+            LossRate(good_to_bad),
+            LossRate(bad_to_good),
+        ),
+    }
+}
+
+fn group(scenario: &Scenario, group: &Group) -> String {
+    let flows = if group.flows == 1 { "1 flow".into() } else { format!("{} flows", group.flows) };
+    let mut parts = vec![format!("{}: {flows}{}", group.name, source(&group.source))];
+    parts.push(format!("round-trip propagation {}", span(scenario.base_rtt(group))));
+    if group.rtt_spread.ns > 0 {
+        parts.push(format!("plus up to {} at random", span(group.rtt_spread)));
+    }
+    if group.start.ns > 0 || group.start_spread.ns > 0 {
+        let spread = match group.start_spread.ns {
+            0 => String::new(),
+            _ => format!(" plus up to {} at random", span(group.start_spread)),
+        };
+        parts.push(format!("starting at {}{spread}", span(group.start)));
+    }
+    parts.extend(group.stop.map(|stop| format!("stopping at {}", span(stop))));
+    parts.join(", ") + "."
+}
+
+fn source(source: &Source) -> String {
+    let tcp = match source {
+        Source::Udp { rate: r, on_off: None } => return format!(" of UDP at {}", rate(*r)),
+        Source::Udp { rate: r, on_off: Some((on, off)) } => {
+            return format!(" of UDP at {}, {} on and {} off", rate(*r), span(*on), span(*off));
+        }
+        Source::Tcp(tcp) => tcp,
+    };
+    let mut text = match tcp.transfer {
+        Transfer::Bulk => format!(" of {} that always have data to send", tcp.params.controller().name),
+        Transfer::Finite { bytes, pause } => {
+            let again = pause.map_or("once".into(), |p| format!("again and again with pauses of {}", span(p)));
+            let size = spaced(&Bytes(bytes).to_string());
+            format!(" of {} that send {size} {again}", tcp.params.controller().name)
+        }
+    };
+    text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
+    if tcp.pacing {
+        text += ", paced";
+    }
+    if let Some(window) = tcp.receive_window {
+        text += &format!(", receive window {window} packets");
+    }
+    text
+}
+
+fn rate(rate: Rate) -> String {
+    let text = rate.to_string();
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
+    let unit = match unit {
+        "tbit" => "Tbit/s",
+        "gbit" => "Gbit/s",
+        "mbit" => "Mbit/s",
+        "kbit" => "kbit/s",
+        _ => "bit/s",
+    };
+    format!("{number}{NO_BREAK}{unit}")
+}
+
+fn span(span: Span) -> String {
+    spaced(&span.to_string())
+}
+
+/// `100ms` as prose has it: `100 ms`.
+fn spaced(quantity: &str) -> String {
+    let (number, unit) = quantity.split_at(quantity.find(|c: char| c.is_alphabetic()).unwrap_or(quantity.len()));
+    format!("{number}{NO_BREAK}{}", unit.replacen("us", "µs", 1))
+}
+
+fn list(names: &[&str]) -> String {
+    match names {
+        [start @ .., last] if !start.is_empty() => format!("{} and {last}", start.join(", ")),
+        names => names.join(""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tandem_scenario::file::{Overrides, parse};
+
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        parse(text, "test.toml", "test", &Overrides::default()).expect("a good scenario")
+    }
+
+    #[test]
+    fn tells_the_network_and_the_times() {
+        let told = setup(&scenario(
+            "duration = \"60s\"\nwarmup = \"10s\"\nseeds = 3\nsend_jitter = \"0ms\"\n\
+             [dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"2MB\"\n[[flows]]\ncontroller = \"reno\"\n",
+        ));
+        assert_eq!(
+            told.replace(NO_BREAK, " "),
+            "Links bottleneck and reverse: 1 Gbit/s, 20 ms one way, a drop-tail queue of 2 MB, no random loss each. \
+             A run lasts 60 s, of which the first 10 s are warm-up and cut from every measure; there is one for each of \
+             3 seeds (1 to 3). Senders add no random delay of their own; packets have 1500 bytes on the wire, \
+             of which 1448 are payload."
+        );
+    }
+
+    #[test]
+    fn tells_what_flows_do() {
+        let told = flows(&scenario(
+            "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
+             [[flows]]\ncontroller = \"reno\"\ncount = 2\nstart = \"5s\"\ntransfer = \"10MB\"\npause = \"1s\"\n\
+             delayed_acks = false\npacing = true\n\
+             [[flows]]\nudp = { rate = \"10mbit\", on = \"1s\", off = \"500us\" }\n",
+        ));
+        assert_eq!(
+            told.replace(NO_BREAK, " "),
+            "reno: 2 flows of reno that send 10 MB again and again with pauses of 1 s, an ACK for each packet, paced, \
+             round-trip propagation 40 ms, starting at 5 s. \
+             udp: 1 flow of UDP at 10 Mbit/s, 1 s on and 500 µs off, round-trip propagation 40 ms."
+        );
+    }
+}

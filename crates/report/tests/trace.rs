@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::{fs::File, path::Path};
+
+use parquet::{
+    file::reader::{FileReader, SerializedFileReader},
+    record::{Row, RowAccessor},
+};
+use tandem_report::{FLOWS_FILE, LINKS_FILE, Section, write_trace};
+
+mod synthetic;
+
+fn read(path: &Path) -> (Vec<String>, Vec<Row>) {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let columns = reader.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name().to_owned()).collect();
+    (columns, reader.get_row_iter(None).unwrap().map(Result::unwrap).collect())
+}
+
+#[test]
+fn samples_come_back_as_they_went() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = synthetic::scenario("alone", &[("reno", "reno", 1)]);
+    let mixed = synthetic::scenario("mixed", &[("newcomers", "compound", 2), ("reno", "reno", 1)]);
+    let (alone_run, mixed_run) = (synthetic::run(&alone, 1), synthetic::run(&mixed, 2));
+    let sections = [Section { scenario: &alone, run: &alone_run }, Section { scenario: &mixed, run: &mixed_run }];
+    write_trace(folder.path(), &sections).unwrap();
+
+    let (columns, rows) = read(&folder.path().join(FLOWS_FILE));
+    assert_eq!(
+        columns.join(" "),
+        "run seed flow group controller time_s cwnd_packets loss_window_packets delay_window_packets ssthresh_packets \
+         gamma_packets diff_packets srtt_ms base_rtt_ms in_flight_packets goodput_mbps"
+    );
+    let mut rows = rows.into_iter();
+    for section in &sections {
+        let trace = section.run.trace.as_ref().unwrap();
+        for flow in &trace.flows {
+            let group = &section.scenario.groups[flow.group];
+            for (sample, time_s) in flow.samples.iter().zip(&trace.time_s) {
+                let row = rows.next().unwrap();
+                assert_eq!(row.get_string(0).unwrap(), &section.run.name);
+                assert_eq!(row.get_ulong(1).unwrap(), trace.seed);
+                assert_eq!(row.get_uint(2).unwrap() as usize, flow.flow);
+                assert_eq!(row.get_string(3).unwrap(), &group.name);
+                assert_eq!(row.get_string(4).unwrap(), group.source.controller());
+                assert_eq!(row.get_double(5).unwrap(), *time_s);
+                let counts = [6, 7, 8, 9, 14].map(|i| row.get_uint(i).unwrap());
+                assert_eq!(
+                    counts,
+                    [
+                        sample.cwnd_packets,
+                        sample.loss_window_packets,
+                        sample.delay_window_packets,
+                        sample.ssthresh_packets,
+                        sample.in_flight_packets
+                    ]
+                );
+                let measures = [10, 11, 12, 13, 15].map(|i| row.get_float(i).unwrap());
+                assert_eq!(
+                    measures,
+                    [
+                        sample.gamma_packets,
+                        sample.diff_packets,
+                        sample.srtt_ms,
+                        sample.base_rtt_ms,
+                        sample.goodput_mbps
+                    ]
+                );
+            }
+        }
+    }
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn queues_come_back_as_they_went() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = synthetic::scenario("alone", &[("reno", "reno", 1)]);
+    let run = synthetic::run(&scenario, 1);
+    write_trace(folder.path(), &[Section { scenario: &scenario, run: &run }]).unwrap();
+
+    let (columns, rows) = read(&folder.path().join(LINKS_FILE));
+    assert_eq!(columns, ["run", "seed", "link", "time_s", "queue_packets"]);
+    let trace = run.trace.as_ref().unwrap();
+    let expected = trace.links.iter().flat_map(|link| {
+        link.queue_packets.iter().zip(&trace.time_s).map(|(queue, time)| (link.name.clone(), *time, *queue))
+    });
+    let found = rows
+        .iter()
+        .map(|row| (row.get_string(2).unwrap().clone(), row.get_double(3).unwrap(), row.get_float(4).unwrap()));
+    assert!(found.eq(expected));
+}
+
+#[test]
+fn runs_without_samples_make_files_without_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = synthetic::scenario("alone", &[("reno", "reno", 1)]);
+    let mut run = synthetic::run(&scenario, 1);
+    run.trace = None;
+    write_trace(folder.path(), &[Section { scenario: &scenario, run: &run }]).unwrap();
+    assert!(read(&folder.path().join(FLOWS_FILE)).1.is_empty());
+}
+
+#[test]
+fn an_error_names_the_file() {
+    let error = write_trace(Path::new("/no/such/folder"), &[]).unwrap_err().to_string();
+    assert!(error.starts_with("/no/such/folder/flows.parquet: "), "{error}");
+}

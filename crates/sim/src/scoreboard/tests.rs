@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The scoreboard alone, and its audit for the tests of whole connections.
+
+use super::*;
+
+impl Scoreboard {
+    /// Counts everything again from the flags alone and compares; `una..nxt` is all that may carry flags.
+    pub(crate) fn audit(&self) {
+        let flags = |seq: u64| self.flags[self.place(seq)];
+        let all: Vec<u8> = (self.una..self.nxt).map(flags).collect();
+        let with = |mask: u8| all.iter().filter(|&&f| f & mask != 0).count() as u64;
+        assert_eq!((with(SACKED), with(LOST), with(RETRANSMITTED)), (self.sacked, self.lost, self.retransmitted));
+        // In flight: neither SACKed nor lost, or lost and sent again.
+        let in_flight = all.iter().filter(|&&f| f & (SACKED | LOST) == 0 || f & RETRANSMITTED != 0).count() as u64;
+        assert_eq!(in_flight, self.in_flight());
+        for (seq, f) in (self.una..).zip(&all) {
+            assert!(
+                f & SACKED == 0 || f & (LOST | RETRANSMITTED) == 0,
+                "{seq} is SACKed, hence neither lost nor under way"
+            );
+            assert!(
+                f & RETRANSMITTED == 0 || f & LOST != 0 && f & AMBIGUOUS != 0,
+                "{seq} was sent again without being lost"
+            );
+            assert!(*f == 0 || seq < self.flagless_from, "{seq} has flags beyond the mark");
+            let waits = f & (LOST | RETRANSMITTED) == LOST;
+            assert!(!waits || seq >= self.retransmit_from, "{seq} waits for retransmission below the mark");
+            if f & RETRANSMITTED != 0 {
+                let sent = self.sent_at[self.place(seq)];
+                assert!(self.retransmissions.contains(&(sent, seq)), "the retransmission of {seq} is not watched");
+            }
+        }
+        let judged = (self.una..self.judged).filter(|&seq| flags(seq) & SACKED != 0).count() as u64;
+        assert!(self.judged < self.una || judged == self.sacked_below_judged);
+    }
+}
+
+fn sent(n: u64) -> Scoreboard {
+    let mut board = Scoreboard::new();
+    (0..n).for_each(|i| assert_eq!(board.send_new(i), i));
+    board
+}
+
+fn sack(ranges: &[(u64, u64)]) -> Blocks {
+    let mut blocks = Blocks::default();
+    ranges.iter().enumerate().for_each(|(i, &(start, end))| blocks[i] = Block { start, end });
+    blocks
+}
+
+#[test]
+fn a_segment_is_lost_when_three_above_it_are_sacked() {
+    let mut board = sent(10);
+    for (end, lost) in [(2, 0), (3, 0), (4, 1)] {
+        let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, end)])));
+        assert_eq!(board.detect_losses(&delivered), lost, "SACKed 1..{end}");
+    }
+    // 10 sent, 3 SACKed, 1 lost.
+    assert_eq!(board.in_flight(), 6);
+    assert_eq!(board.retransmit_lost(20), Some(0));
+    assert_eq!(board.in_flight(), 7);
+}
+
+#[test]
+fn several_holes_are_found_at_once() {
+    let mut board = sent(12);
+    let delivered = board.on_ack(u64::MAX, 1, Some(&sack(&[(9, 12), (6, 8), (3, 4)])));
+    // Above 1, 2, 4, 5 and 8 are at least three SACKed segments.
+    assert_eq!(board.detect_losses(&delivered), 5);
+    let again: Vec<_> = std::iter::from_fn(|| board.retransmit_lost(50)).collect();
+    assert_eq!(again, [1, 2, 4, 5, 8]);
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    let mut board = sent(8);
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 5)])));
+    assert_eq!(board.detect_losses(&delivered), 1);
+    assert_eq!(board.retransmit_lost(100), Some(0));
+    // Sent before the retransmission: says nothing of it.
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 8)])));
+    assert_eq!(board.detect_losses(&delivered), 0);
+    board.nxt = 8;
+    assert_eq!(board.send_new(101), 8);
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 9)])));
+    assert_eq!(board.detect_losses(&delivered), 1);
+    assert_eq!(board.retransmit_lost(200), Some(0));
+}
+
+#[test]
+fn ambiguous_acks_tell_no_rtt() {
+    let mut board = sent(5);
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 5)])));
+    assert_eq!(delivered.newest_sent, Some(4));
+    board.detect_losses(&delivered);
+    board.retransmit_lost(100);
+    let delivered = board.on_ack(u64::MAX, 5, None);
+    assert_eq!((delivered.segments, delivered.newest_sent, delivered.oldest_sent), (1, None, None));
+    assert_eq!(board.in_flight(), 0);
+}
+
+#[test]
+fn a_timeout_loses_all_but_the_sacked() {
+    let mut board = sent(6);
+    board.on_ack(u64::MAX, 1, Some(&sack(&[(3, 4)])));
+    board.lose_all();
+    assert_eq!(board.in_flight(), 0);
+    let again: Vec<_> = std::iter::from_fn(|| board.retransmit_lost(50)).collect();
+    assert_eq!(again, [1, 2, 4, 5]);
+    assert_eq!(board.in_flight(), 4);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One connection over a scripted path: what is sent when, worked out by hand from the RFCs.
+
+mod limits;
+mod property;
+mod receiver;
+mod recovery;
+mod slow_start;
+mod tail;
+mod timeout;
+mod wire;

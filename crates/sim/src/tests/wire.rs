@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A sender and a receiver with a scripted path between them, and a timeline of what was sent.
+
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+
+use tandem_controllers::{Params, find};
+use tandem_scenario::{TcpSource, Transfer};
+
+use crate::{
+    receiver::{AckOut, Receiver},
+    sender::{AckIn, Sender},
+};
+
+pub const MS: u64 = 1_000_000;
+
+/// A transmission of a data segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    pub at: u64,
+    pub seq: u64,
+    /// 1 = the first transmission of this segment.
+    pub nth: u32,
+    pub lost: bool,
+}
+
+enum Arrival {
+    Data(u64),
+    Ack(AckOut),
+}
+
+/// Data takes `forward_ns` after `packet_ns` for each packet on a wire that takes one at a time; ACKs take `back_ns`.
+pub struct Wire {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub now: u64,
+    pub forward_ns: u64,
+    pub back_ns: u64,
+    pub packet_ns: u64,
+    /// Is the n-th transmission of this segment lost?
+    pub loses: Box<dyn FnMut(u64, u32) -> bool>,
+    /// Is the n-th ACK lost (from 1)?
+    pub loses_ack: Box<dyn FnMut(usize) -> bool>,
+    /// How often the n-th transmission of this segment arrives (1 = once).
+    pub copies: Box<dyn FnMut(u64, u32) -> usize>,
+    pub sent: Vec<Sent>,
+    /// When each ACK left the receiver, and what it said.
+    pub acks: Vec<(u64, AckOut)>,
+    /// RTT samples: when, and how long.
+    pub rtts: Vec<(u64, u64)>,
+    /// `snd_cwnd` after each ACK and timer.
+    pub windows: Vec<(u64, u32)>,
+    transmissions: BTreeMap<u64, u32>,
+    arrivals: BTreeMap<(u64, usize), Arrival>,
+    arrival_count: usize,
+    wire_free_at: u64,
+}
+
+pub fn reno() -> TcpSource {
+    TcpSource {
+        params: Arc::new(Params::new(find("reno").unwrap())),
+        transfer: Transfer::Bulk,
+        delayed_acks: false,
+        pacing: false,
+        initial_window: 10,
+        receive_window: None,
+    }
+}
+
+/// Loses these transmissions: (segment, n-th).
+pub fn losses(list: &[(u64, u32)]) -> Box<dyn FnMut(u64, u32) -> bool> {
+    let list = list.to_vec();
+    Box::new(move |seq, nth| list.contains(&(seq, nth)))
+}
+
+impl Wire {
+    /// 100 ms there and back, no time on the wire, nothing lost.
+    pub fn new(source: &TcpSource) -> Self {
+        Self {
+            sender: Sender::new(source, 1448),
+            receiver: Receiver::new(source.delayed_acks),
+            now: 0,
+            forward_ns: 50 * MS,
+            back_ns: 50 * MS,
+            packet_ns: 0,
+            loses: Box::new(|_, _| false),
+            loses_ack: Box::new(|_| false),
+            copies: Box::new(|_, _| 1),
+            sent: vec![],
+            acks: vec![],
+            rtts: vec![],
+            windows: vec![],
+            transmissions: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
+            arrival_count: 0,
+            wire_free_at: 0,
+        }
+    }
+
+    pub fn losing(mut self, list: &[(u64, u32)]) -> Self {
+        self.loses = losses(list);
+        self
+    }
+
+    /// The application gives this many segments now.
+    pub fn give(&mut self, segments: u64) {
+        let mut out = vec![];
+        self.sender.give(self.now, segments, &mut |seq| out.push(seq));
+        self.carry(out);
+    }
+
+    fn carry(&mut self, out: Vec<u64>) {
+        for seq in out {
+            let nth = self.transmissions.entry(seq).or_default();
+            *nth += 1;
+            let nth = *nth;
+            let lost = (self.loses)(seq, nth);
+            self.sent.push(Sent { at: self.now, seq, nth, lost });
+            self.wire_free_at = self.wire_free_at.max(self.now) + self.packet_ns;
+            for _ in 0..if lost { 0 } else { (self.copies)(seq, nth) } {
+                self.arrive(self.wire_free_at + self.forward_ns, Arrival::Data(seq));
+            }
+        }
+    }
+
+    fn arrive(&mut self, at: u64, arrival: Arrival) {
+        self.arrivals.insert((at, self.arrival_count), arrival);
+        self.arrival_count += 1;
+    }
+
+    fn answer(&mut self, ack: AckOut) {
+        self.acks.push((self.now, ack));
+        if !(self.loses_ack)(self.acks.len()) {
+            self.arrive(self.now + self.back_ns, Arrival::Ack(ack));
+        }
+    }
+
+    /// The time of what happens next.
+    pub fn next_at(&self) -> u64 {
+        let arrival = self.arrivals.first_key_value().map_or(u64::MAX, |(&(at, _), _)| at);
+        arrival.min(self.sender.wake_at()).min(self.receiver.ack_deadline)
+    }
+
+    /// One arrival or timer; at the same time arrivals go first.
+    pub fn step(&mut self) {
+        self.now = self.next_at();
+        let mut out = vec![];
+        match self.arrivals.first_entry().filter(|a| a.key().0 == self.now).map(|a| a.remove()) {
+            Some(Arrival::Data(seq)) => {
+                if let Some(ack) = self.receiver.on_data(self.now, seq) {
+                    self.answer(ack);
+                }
+            }
+            Some(Arrival::Ack(ack)) => {
+                let ack = AckIn { next_expected: ack.next_expected, blocks: ack.blocks.as_ref(), dsack: ack.dsack };
+                let rtt = self.sender.on_ack(self.now, ack, &mut |seq| out.push(seq));
+                self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
+            }
+            None if self.receiver.ack_deadline == self.now => {
+                let ack = self.receiver.on_ack_deadline();
+                self.answer(ack);
+            }
+            None => self.sender.on_wake(self.now, &mut |seq| out.push(seq)),
+        }
+        self.carry(out);
+        self.sender.board.audit();
+        self.windows.push((self.now, self.sender.conn.snd_cwnd));
+    }
+
+    /// All that happens up to this time, itself included.
+    pub fn run_until_ms(&mut self, ms: u64) {
+        while self.next_at() <= ms * MS {
+            self.step();
+        }
+        self.now = ms * MS;
+    }
+
+    /// Until all that was given is acknowledged.
+    pub fn run_to_end(&mut self) {
+        while !self.sender.is_done() {
+            assert!(self.now < 10_000_000 * MS, "the transfer never ends:\n{}", self.timeline());
+            self.step();
+        }
+    }
+
+    /// `snd_cwnd` at the end of this millisecond.
+    pub fn window_at_ms(&self, ms: u64) -> u32 {
+        self.windows.iter().rev().find(|(at, _)| *at <= ms * MS).expect("something happened by then").1
+    }
+
+    /// A line for each time: the segments sent then. `x` = lost on the way, `*` = sent before.
+    pub fn timeline(&self) -> String {
+        let mut text = String::new();
+        for burst in self.sent.chunk_by(|a, b| a.at == b.at) {
+            write!(text, "{}:", burst[0].at as f64 / MS as f64).unwrap();
+            let follows = |a: &Sent, b: &Sent| b.seq == a.seq + 1 && a.lost == b.lost && (a.nth > 1) == (b.nth > 1);
+            for run in burst.chunk_by(follows) {
+                write!(text, " {}", run[0].seq).unwrap();
+                if let [_, .., last] = run {
+                    write!(text, "-{}", last.seq).unwrap();
+                }
+                text += if run[0].nth > 1 { "*" } else { "" };
+                text += if run[0].lost { "x" } else { "" };
+            }
+            text += "\n";
+        }
+        text
+    }
+
+    /// Compares the timeline so far with one worked out by hand.
+    #[track_caller]
+    pub fn assert_sent(&self, expected: &str) {
+        let clean = |text: &str| text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+        let (actual, expected) = (clean(&self.timeline()), clean(expected));
+        assert!(actual == expected, "sent:\n{actual}\n\nexpected:\n{expected}");
+    }
+}
