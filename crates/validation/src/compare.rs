@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A measured value beside ns-2's, and whether they agree.
+
+use std::fmt::Write;
+
+use tandem_scenario::stats::{ci95, mean};
+
+/// A mean and the half width of its 95 % interval, if there are enough values for one.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    pub mean: f64,
+    pub half_width: Option<f64>,
+}
+
+impl Measured {
+    pub fn of(values: &[f64]) -> Self {
+        Self { mean: mean(values), half_width: ci95(values) }
+    }
+
+    fn text(&self, digits: usize) -> String {
+        match self.half_width {
+            Some(half) => format!("{:.digits$} ± {half:.digits$}", self.mean),
+            None => format!("{:.digits$}", self.mean),
+        }
+    }
+}
+
+/// What counts as agreement besides overlapping intervals.
+#[derive(Debug, Clone, Copy)]
+pub enum Bound {
+    /// Relative to ns-2's value.
+    Relative(f64),
+    /// None: only the joint interval counts.
+    Interval,
+}
+
+/// One line of a table.
+pub struct Line {
+    pub point: String,
+    pub controller: String,
+    pub tandem: Measured,
+    pub ns2: Measured,
+    pub bound: Bound,
+}
+
+impl Line {
+    fn difference(&self) -> f64 {
+        self.tandem.mean - self.ns2.mean
+    }
+
+    /// Is the difference within the joint 95 % interval, the root of the sum of the squared half widths?
+    fn within_interval(&self) -> bool {
+        match (self.tandem.half_width, self.ns2.half_width) {
+            (Some(a), Some(b)) => self.difference().abs() <= a.hypot(b),
+            _ => false,
+        }
+    }
+
+    pub fn agrees(&self) -> bool {
+        match self.bound {
+            Bound::Relative(share) => self.difference().abs() <= share * self.ns2.mean.abs() || self.within_interval(),
+            Bound::Interval => self.within_interval(),
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.within_interval(), self.agrees()) {
+            (true, _) => "yes (interval)",
+            (false, true) => "yes",
+            (false, false) => "**no**",
+        }
+    }
+}
+
+/// A Markdown table.
+pub fn table(axis: &str, quantity: &str, digits: usize, lines: &[Line]) -> String {
+    let mut text = format!("| {axis} | controller | Tandem, {quantity} | ns-2, {quantity} | difference | agrees |\n");
+    text += "|---:|---|---:|---:|---:|---|\n";
+    for line in lines {
+        let difference = match line.bound {
+            Bound::Interval => format!("{:+.digits$}", line.difference()),
+            _ => format!("{:+.1} %", 100.0 * line.difference() / line.ns2.mean),
+        };
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {difference} | {} |",
+            line.point,
+            line.controller,
+            line.tandem.text(digits),
+            line.ns2.text(digits),
+            line.verdict()
+        )
+        .expect("writing to a String");
+    }
+    text
+}
+
+/// «27 of 30 agree».
+pub fn tally(lines: &[Line]) -> String {
+    format!("{} of {} agree", lines.iter().filter(|l| l.agrees()).count(), lines.len())
+}

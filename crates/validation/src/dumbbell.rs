@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The ns-2 runs' set-up as a scenario, and running it.
+
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use tandem_controllers::{Params, find};
+use tandem_scenario::{
+    DEFAULT_MTU, Dumbbell, Group, Loss, Scenario, Source, TcpSource, Transfer,
+    aqm::AqmSpec,
+    result::Run,
+    units::{LossRate, QueueSize, Rate, Span},
+};
+use tandem_sim::Options;
+
+/// What differs between the experiments.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
+    pub rate_mbps: f64,
+    pub rtt_ms: u64,
+    pub queue_packets: u32,
+    pub loss: f64,
+    pub duration_s: u64,
+    pub warmup_s: u64,
+    /// ns-2's `overhead_` of one packet time at the bottleneck.
+    pub send_jitter: bool,
+    /// Random additions to start and RTT.
+    pub spread: bool,
+}
+
+impl Setup {
+    /// Groups of flows, each a controller and a number, on the ns-2 script's dumbbell: an ACK for every packet, initial window 2,
+    /// starts within 10 to 110 ms, RTTs up to 0.2 ms longer than the nominal one.
+    pub fn scenario(&self, groups: &[(&str, u32)], seeds: u64) -> Scenario {
+        let rate = Rate { bps: (self.rate_mbps * 1e6) as u64 };
+        let rtt = Span::from_ms(self.rtt_ms);
+        let dumbbell = Dumbbell {
+            rate,
+            rtt,
+            queue: QueueSize::Packets(self.queue_packets),
+            aqm: AqmSpec::DropTail,
+            loss: Loss::from(LossRate(self.loss)),
+            reverse_rate: None,
+            reverse_queue: None,
+            reverse_loss: Loss::None,
+        };
+        let network = dumbbell.network(rtt, DEFAULT_MTU).expect("the set-ups are valid");
+        let spread = |span: Span| if self.spread { span } else { Span::default() };
+        let group = |&(controller, flows): &(&str, u32)| Group {
+            name: controller.to_owned(),
+            flows,
+            source: Source::Tcp(TcpSource {
+                params: Arc::new(Params::new(find(controller).expect("a listed controller"))),
+                transfer: Transfer::Bulk,
+                delayed_acks: false,
+                pacing: false,
+                initial_window: 2,
+                receive_window: Some(100_000),
+            }),
+            forward: vec![0],
+            back: vec![1],
+            access: Span::default(),
+            rtt_spread: spread(Span { ns: 200_000 }),
+            start: Span::from_ms(10),
+            start_spread: spread(Span::from_ms(100)),
+            stop: None,
+        };
+        let jitter = Scenario::packet_time_of_slowest_link(&network, DEFAULT_MTU);
+        let duration = Span::from_secs(self.duration_s);
+        Scenario {
+            name: String::new(),
+            duration,
+            warmup: Span::from_secs(self.warmup_s),
+            seeds: (1..=seeds).collect(),
+            mtu: DEFAULT_MTU,
+            send_jitter: if self.send_jitter { jitter } else { Span::default() },
+            sample_interval: Scenario::default_sample_interval(duration),
+            network,
+            groups: groups.iter().map(group).collect(),
+        }
+    }
+}
+
+/// Runs scenarios, all seeds, on all cores.
+pub fn run_all(scenarios: &[Scenario], what: &str) -> Vec<Run> {
+    let total: u64 = scenarios.iter().map(|s| s.seeds.len() as u64).sum();
+    let bar = ProgressBar::new(total).with_message(what.to_owned()).with_style(
+        indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} runs, {eta} left").expect("valid"),
+    );
+    let jobs: Vec<(usize, u64)> =
+        scenarios.iter().enumerate().flat_map(|(i, s)| s.seeds.iter().map(move |&seed| (i, seed))).collect();
+    let finished: Vec<_> = jobs
+        .par_iter()
+        .with_max_len(1)
+        .map(|&(i, seed)| {
+            let result = tandem_sim::run(&scenarios[i], seed, Options::default()).expect("nothing cancels it");
+            bar.inc(1);
+            (i, result)
+        })
+        .collect();
+    bar.finish_and_clear();
+    let mut by_scenario: Vec<Vec<_>> = scenarios.iter().map(|_| Vec::new()).collect();
+    for (i, result) in finished {
+        by_scenario[i].push(result);
+    }
+    scenarios.iter().zip(by_scenario).map(|(s, seeds)| Run::from_seeds(s, "sim", s.seeds.len(), seeds)).collect()
+}
