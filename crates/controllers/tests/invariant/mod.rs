@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A host that keeps only the letter of the contract, and checks every call's outcome.
+
+use std::{fmt, ops::RangeInclusive, sync::Arc};
+
+use proptest::{prelude::*, test_runner::TestCaseError};
+use tandem_controllers::{Ack, Conn, Controller, Instance, MAX_WINDOW, Params, State, View};
+
+/// `ctcp.h`: longer RTTs count as this.
+const MAX_RTT_US: u32 = 1 << 24;
+
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// An ordinary ACK: the window slides by what was acknowledged.
+    Ack {
+        acked: u32,
+        rtt_us: u32,
+    },
+    /// An ACK of all that had been sent and more, so that any round ends; then a window is sent.
+    Round {
+        acked: u32,
+        rtt_us: u32,
+    },
+    Sample(u32),
+    /// ssthresh, adopted by the host, and the state.
+    Reduce(State),
+    SetState(State),
+    Undo {
+        adopt: bool,
+    },
+    Restart(u32),
+    Host {
+        cwnd: u32,
+        limited: bool,
+    },
+    HostAnything(Conn),
+}
+
+/// Parameters anywhere in their ranges, small values as likely as large ones.
+pub fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> {
+    let positions = prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0f64], controller.params().count());
+    let defaults = any::<bool>();
+    (defaults, positions).prop_map(move |(defaults, positions)| {
+        let mut params = Params::new(controller);
+        if !defaults {
+            for (p, position) in controller.params().zip(positions) {
+                let span = (p.max - p.min) * f64::from(p.scale);
+                let steps = (((span + 1.0).powf(position) - 1.0).round()).min(span);
+                params.set(p.name, p.min + steps / f64::from(p.scale)).unwrap();
+            }
+        }
+        params
+    })
+}
+
+pub struct Connection {
+    instance: Instance,
+    conn: Conn,
+    is_compound: bool,
+    forgets_base_rtt: bool,
+    gamma_q8: RangeInclusive<u32>,
+    sampling: bool,
+    min_rtt_us: Option<u32>,
+    max_flight: u32,
+}
+
+/// The values gamma may take under these parameters.
+fn gamma_range(params: &Params) -> RangeInclusive<u32> {
+    let q8 = |name| (params.get(name).unwrap() * 256.0) as u32;
+    match params.controller().name {
+        "compound" => q8("gamma")..=q8("gamma"),
+        "compound_auto" => q8("gamma_low")..=q8("gamma_low").max(q8("low_window")),
+        "compound_tube" => {
+            let bounds = [q8("gamma"), q8("gamma_low").min(q8("gamma_high")), q8("gamma_high")];
+            *bounds.iter().min().unwrap()..=*bounds.iter().max().unwrap()
+        }
+        // A controller that shows a gamma states its range here.
+        _ => 0..=0,
+    }
+}
+
+impl Connection {
+    pub fn new(params: Params, mut conn: Conn) -> Result<Self, TestCaseError> {
+        let before = conn;
+        let is_compound = params.controller().family == "compound";
+        let forgets_base_rtt = params.get("forget_base_rtt") == Some(1.0);
+        let gamma_q8 = gamma_range(&params);
+        let instance = Instance::new(&Arc::new(params), &mut conn);
+        let mut new = Self {
+            instance,
+            conn,
+            is_compound,
+            forgets_base_rtt,
+            gamma_q8,
+            sampling: true,
+            min_rtt_us: None,
+            max_flight: 0,
+        };
+        new.note_flight();
+        new.check(&before)?;
+        Ok(new)
+    }
+
+    pub fn play(&mut self, event: Event) -> Result<(), TestCaseError> {
+        match event {
+            Event::Ack { acked, rtt_us } => {
+                let advance = acked.wrapping_mul(self.conn.mss);
+                self.conn.snd_una = self.conn.snd_una.wrapping_add(advance);
+                self.conn.snd_nxt = self.conn.snd_nxt.wrapping_add(advance);
+                self.sample(acked, rtt_us)?;
+                self.cong_avoid(acked)
+            }
+            Event::Round { acked, rtt_us } => {
+                self.conn.snd_una = self.conn.snd_nxt.wrapping_add(1);
+                self.conn.snd_nxt = self.conn.snd_una.wrapping_add(self.conn.snd_cwnd.wrapping_mul(self.conn.mss));
+                self.sample(acked, rtt_us)?;
+                self.cong_avoid(acked)
+            }
+            Event::Sample(rtt_us) => self.sample(1, rtt_us),
+            Event::Reduce(state) => {
+                self.conn.snd_ssthresh = self.ssthresh()?;
+                self.conn.snd_cwnd = if state == State::Loss { 1 } else { self.conn.snd_ssthresh };
+                self.set_state(state)
+            }
+            Event::SetState(state) => self.set_state(state),
+            Event::Undo { adopt } => self.undo(adopt),
+            Event::Restart(cwnd) => {
+                self.conn.snd_cwnd = cwnd.min(self.conn.snd_cwnd);
+                self.call(Instance::restart)
+            }
+            Event::Host { cwnd, limited } => {
+                self.conn.snd_cwnd = cwnd;
+                self.conn.is_cwnd_limited = limited.into();
+                Ok(())
+            }
+            Event::HostAnything(conn) => {
+                self.conn = conn;
+                Ok(())
+            }
+        }
+    }
+
+    fn note_flight(&mut self) {
+        let bytes = self.conn.snd_nxt.wrapping_sub(self.conn.snd_una);
+        self.max_flight = self.max_flight.max(bytes / self.conn.mss).min(MAX_WINDOW);
+    }
+
+    /// One call and what must hold after any of them.
+    fn call<T>(&mut self, call: impl FnOnce(&mut Instance, &mut Conn) -> T) -> Result<T, TestCaseError> {
+        let before = self.conn;
+        self.note_flight();
+        let result = call(&mut self.instance, &mut self.conn);
+        self.check(&before)?;
+        Ok(result)
+    }
+
+    fn sample(&mut self, pkts_acked: u32, rtt_us: u32) -> Result<(), TestCaseError> {
+        if self.sampling && rtt_us > 0 {
+            let rtt_us = rtt_us.min(MAX_RTT_US);
+            self.min_rtt_us = Some(self.min_rtt_us.map_or(rtt_us, |least| least.min(rtt_us)));
+        }
+        self.call(|i, c| i.pkts_acked(c, &Ack { pkts_acked, rtt_us }))
+    }
+
+    fn cong_avoid(&mut self, acked: u32) -> Result<(), TestCaseError> {
+        let (before, shown) = (self.conn, self.instance.view(&self.conn));
+        self.call(|i, c| i.cong_avoid(c, acked))?;
+        let after = self.instance.view(&self.conn);
+        if before.is_cwnd_limited == 0 {
+            prop_assert!(self.conn.snd_cwnd <= before.snd_cwnd, "grows unused: {:?} -> {:?}", before, self.conn);
+        }
+        // Only a loss may take from the loss window: "CTCP window is low-bounded by its loss-based component" (S0 III.B).
+        prop_assert!(after.loss_window >= shown.loss_window, "{:?}: {:?} -> {:?}", before, shown, after);
+        Ok(())
+    }
+
+    fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
+        let (before, shown) = (self.conn, self.instance.view(&self.conn));
+        let ssthresh = self.call(Instance::ssthresh)?;
+        // RFC 5681 (4): at least two segments.
+        prop_assert!(ssthresh >= 2, "ssthresh {}", ssthresh);
+        prop_assert!(ssthresh <= before.snd_cwnd.max(2), "a loss raises {:?} to {}", before, ssthresh);
+        if self.is_compound {
+            prop_assert!(ssthresh >= shown.loss_window / 2, "{} is less than regular TCP's: {:?}", ssthresh, shown);
+        }
+        Ok(ssthresh)
+    }
+
+    fn set_state(&mut self, state: State) -> Result<(), TestCaseError> {
+        self.sampling = state <= State::Disorder;
+        if state == State::Loss && self.forgets_base_rtt {
+            self.min_rtt_us = None;
+        }
+        self.call(|i, c| i.set_state(c, state))
+    }
+
+    fn undo(&mut self, adopt: bool) -> Result<(), TestCaseError> {
+        let window = self.call(Instance::undo_cwnd)?;
+        prop_assert!((self.conn.snd_cwnd..=MAX_WINDOW).contains(&window), "undo to {} of {:?}", window, self.conn);
+        if adopt {
+            self.conn.snd_cwnd = window;
+        }
+        Ok(())
+    }
+
+    fn check(&self, before: &Conn) -> Result<(), TestCaseError> {
+        let conn = &self.conn;
+        let view = self.instance.view(conn);
+        let holds = |name: &str, what: bool| -> Result<(), TestCaseError> {
+            prop_assert!(what, "{}: {:?} -> {:?}, {:?}", name, before, conn, Shown(&view));
+            Ok(())
+        };
+        holds("the window is never 0", conn.snd_cwnd >= 1)?;
+        holds("the window never grows above the clamp", conn.snd_cwnd <= before.snd_cwnd.max(conn.snd_cwnd_clamp))?;
+        holds("ssthresh is never lowered below 2", conn.snd_ssthresh >= before.snd_ssthresh.min(2))?;
+        holds("ssthresh is never raised", conn.snd_ssthresh <= before.snd_ssthresh)?;
+        let written = Conn {
+            snd_cwnd: before.snd_cwnd,
+            snd_cwnd_cnt: before.snd_cwnd_cnt,
+            snd_ssthresh: before.snd_ssthresh,
+            ..*conn
+        };
+        holds("nothing else of the connection is written", written == *before)?;
+
+        let parts = view.loss_window.checked_add(view.delay_window);
+        holds("the two windows add up", parts == Some(conn.snd_cwnd))?;
+        holds("gamma is in its range", self.gamma_q8.contains(&view.gamma_q8))?;
+        holds("no more is queued than was in flight", u64::from(view.diff_q8) <= u64::from(self.max_flight) << 8)?;
+        if self.is_compound {
+            holds("baseRTT is the least sample", view.base_rtt_us == self.min_rtt_us.unwrap_or(0))?;
+        }
+        Ok(())
+    }
+}
+
+/// A view in users' units.
+struct Shown<'a>(&'a View);
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.0;
+        let (gamma, diff) = (f64::from(*gamma_q8) / 256.0, f64::from(*diff_q8) / 256.0);
+        write!(f, "loss {loss_window} delay {delay_window} gamma {gamma} diff {diff} base {base_rtt_us}")
+    }
+}

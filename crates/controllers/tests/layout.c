@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Prints "name offset size" for each type, field and constant that crosses the border between C and Rust. */
+#include <stdio.h>
+
+#define CONTROLLER reno
+#include "native.c"
+
+#define TYPE(type) printf(#type " 0 %zu\n", sizeof(struct type))
+#define FIELD(type, field) \
+	printf(#type "." #field " %zu %zu\n", offsetof(struct type, field), sizeof(((struct type *)0)->field))
+#define CONSTANT(name) printf(#name " %llu 0\n", (unsigned long long)(name))
+
+int main(void)
+{
+	TYPE(tandem_conn);
+	FIELD(tandem_conn, snd_cwnd);
+	FIELD(tandem_conn, snd_cwnd_cnt);
+	FIELD(tandem_conn, snd_ssthresh);
+	FIELD(tandem_conn, snd_cwnd_clamp);
+	FIELD(tandem_conn, snd_una);
+	FIELD(tandem_conn, snd_nxt);
+	FIELD(tandem_conn, mss);
+	FIELD(tandem_conn, is_cwnd_limited);
+
+	TYPE(tandem_ack);
+	FIELD(tandem_ack, pkts_acked);
+	FIELD(tandem_ack, rtt_us);
+
+	TYPE(tandem_view);
+	FIELD(tandem_view, loss_window);
+	FIELD(tandem_view, delay_window);
+	FIELD(tandem_view, gamma_q8);
+	FIELD(tandem_view, diff_q8);
+	FIELD(tandem_view, base_rtt_us);
+
+	TYPE(tandem_param);
+	FIELD(tandem_param, name);
+	FIELD(tandem_param, doc);
+	FIELD(tandem_param, scale);
+	FIELD(tandem_param, initial);
+	FIELD(tandem_param, min);
+	FIELD(tandem_param, max);
+
+	TYPE(tandem_controller);
+	FIELD(tandem_controller, state_bytes);
+	FIELD(tandem_controller, param_count);
+	FIELD(tandem_controller, params);
+	FIELD(tandem_controller, init);
+	FIELD(tandem_controller, pkts_acked);
+	FIELD(tandem_controller, cong_avoid);
+	FIELD(tandem_controller, ssthresh);
+	FIELD(tandem_controller, set_state);
+	FIELD(tandem_controller, restart);
+	FIELD(tandem_controller, undo_cwnd);
+	FIELD(tandem_controller, view);
+
+	CONSTANT(TANDEM_STATE_BYTES);
+	CONSTANT(TANDEM_MAX_WINDOW);
+	CONSTANT(TANDEM_INFINITE_SSTHRESH);
+	CONSTANT(TANDEM_OPEN);
+	CONSTANT(TANDEM_DISORDER);
+	CONSTANT(TANDEM_CWR);
+	CONSTANT(TANDEM_RECOVERY);
+	CONSTANT(TANDEM_LOSS);
+	return 0;
+}

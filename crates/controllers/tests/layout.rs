@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The hand-written Rust types against the C compiler's own account of them.
+
+mod common;
+
+use std::{
+    collections::BTreeMap,
+    mem::{offset_of, size_of},
+};
+
+use tandem_controllers::{
+    CONTROLLERS, INFINITE_SSTHRESH, MAX_WINDOW, STATE_BYTES, State,
+    ffi::{Ack, Conn, RawController, RawParam, View},
+};
+
+/// What `layout.c` prints: name, and either offset and size, or value and 0.
+type Layout = BTreeMap<String, (usize, usize)>;
+
+fn field_size<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
+macro_rules! describe {
+    ($layout:ident, $c_name:literal, $type:ty, $($field:ident)*) => {
+        $layout.insert($c_name.into(), (0, size_of::<$type>()));
+        $($layout.insert(
+            concat!($c_name, ".", stringify!($field)).into(),
+            (offset_of!($type, $field), field_size(|t: &$type| &t.$field)),
+        );)*
+    };
+}
+
+fn rust_layout() -> Layout {
+    let mut l = Layout::new();
+    describe!(l, "tandem_conn", Conn,
+        snd_cwnd snd_cwnd_cnt snd_ssthresh snd_cwnd_clamp snd_una snd_nxt mss is_cwnd_limited);
+    describe!(l, "tandem_ack", Ack, pkts_acked rtt_us);
+    describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
+    describe!(l, "tandem_param", RawParam, name doc scale initial min max);
+    describe!(l, "tandem_controller", RawController,
+        state_bytes param_count params init pkts_acked cong_avoid ssthresh set_state restart undo_cwnd view);
+    for (name, value) in [
+        ("TANDEM_STATE_BYTES", STATE_BYTES),
+        ("TANDEM_MAX_WINDOW", MAX_WINDOW as usize),
+        ("TANDEM_INFINITE_SSTHRESH", INFINITE_SSTHRESH as usize),
+        ("TANDEM_OPEN", State::Open as usize),
+        ("TANDEM_DISORDER", State::Disorder as usize),
+        ("TANDEM_CWR", State::Cwr as usize),
+        ("TANDEM_RECOVERY", State::Recovery as usize),
+        ("TANDEM_LOSS", State::Loss as usize),
+    ] {
+        l.insert(name.into(), (value, 0));
+    }
+    l
+}
+
+fn c_layout() -> Layout {
+    let text = String::from_utf8(common::run_c("layout.c")).unwrap();
+    text.lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            (words[0].to_owned(), (words[1].parse().unwrap(), words[2].parse().unwrap()))
+        })
+        .collect()
+}
+
+#[test]
+fn rust_types_match_c() {
+    assert_eq!(rust_layout(), c_layout());
+}
+
+#[test]
+fn every_state_fits_the_kernels_room() {
+    for c in &CONTROLLERS {
+        assert!((1..=STATE_BYTES).contains(&c.state_bytes()), "{}: {} bytes", c.name, c.state_bytes());
+    }
+}
+
+#[test]
+fn every_name_fits_the_kernels_room() {
+    // TCP_CA_NAME_MAX is 16 with the terminating zero.
+    for c in &CONTROLLERS {
+        assert!((1..=15).contains(&c.name.len()), "{}", c.name);
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compound TCP in fractional packets: S0 (1)-(5), S1 (1)-(4), and what `ctcp.h` decides where they are silent.
+
+use tandem_controllers::Params;
+
+use super::{Ack, Reduction, Reference, Shown, TheirSide, Windows, gamma::Gamma};
+
+/// Packets by which rounding may set the two controllers' windows or thresholds apart: within it the integer controller
+/// may be on the other side, and is followed.
+const WINDOW_MARGIN: f64 = 3.0;
+const RELATIVE_MARGIN: f64 = 0.02;
+
+struct Law {
+    alpha: f64,
+    beta: f64,
+    k: f64,
+    zeta: f64,
+    low_window: f64,
+    spread_gain: bool,
+    forget_base_rtt: bool,
+}
+
+/// From its first packet until that is answered.
+struct Round {
+    end: u64,
+    in_flight: f64,
+    loss_window: f64,
+    rtt_us: Option<f64>,
+}
+
+pub struct Compound {
+    law: Law,
+    win: Windows,
+    ssthresh: f64,
+    base_rtt_us: Option<f64>,
+    diff: f64,
+    gamma: Gamma,
+    /// dwnd's gain of this round, packets.
+    gain: f64,
+    round: Round,
+    in_recovery: bool,
+    prior: (Windows, f64),
+}
+
+fn least(known: Option<f64>, new: f64) -> Option<f64> {
+    Some(known.map_or(new, |k| k.min(new)))
+}
+
+/// `ours < limit`, unless it is so close that rounding decides.
+fn below(ours: f64, limit: f64, margin: f64, theirs: bool) -> bool {
+    if (ours - limit).abs() <= margin { theirs } else { ours < limit }
+}
+
+impl Compound {
+    pub fn new(params: &Params, window: f64, in_flight: u64) -> Self {
+        let p = |name| params.get(name).unwrap();
+        let law = Law {
+            alpha: p("alpha"),
+            beta: p("beta"),
+            k: p("k"),
+            zeta: p("zeta"),
+            low_window: p("low_window"),
+            spread_gain: p("spread_gain") == 1.0,
+            forget_base_rtt: p("forget_base_rtt") == 1.0,
+        };
+        let win = Windows { loss: window, delay: 0.0 };
+        Self {
+            law,
+            win,
+            ssthresh: f64::INFINITY,
+            base_rtt_us: None,
+            diff: 0.0,
+            gamma: Gamma::new(params),
+            gain: 0.0,
+            round: Round { end: in_flight, in_flight: in_flight as f64, loss_window: window, rtt_us: None },
+            in_recovery: false,
+            prior: (win, f64::INFINITY),
+        }
+    }
+
+    fn begin_round(&mut self, una: u64, nxt: u64) {
+        self.round = Round { end: nxt, in_flight: (nxt - una) as f64, loss_window: self.win.loss, rtt_us: None };
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.win.total() < self.ssthresh - 1e-9
+    }
+
+    /// S1 (3), (5): how many of `window` packets were queued in the round.
+    fn queued(&self, window: f64, rtt_us: f64) -> f64 {
+        window * (1.0 - self.base_rtt_us.unwrap() / rtt_us)
+    }
+
+    fn end_round(&mut self, rtt_us: f64, ack: &Ack, their_side: TheirSide) {
+        self.diff = self.queued(self.round.in_flight, rtt_us);
+        self.gamma.round(self.base_rtt_us.unwrap(), self.queued(self.round.loss_window, rtt_us));
+
+        let win = self.win.total();
+        let margin = WINDOW_MARGIN.max(win * RELATIVE_MARGIN);
+        let asleep = below(win, self.ssthresh, margin, their_side.slow_start)
+            || below(win, self.law.low_window, margin, their_side.below_low_window);
+        self.gain = 0.0;
+        if asleep {
+            return;
+        }
+        // S1 (4).
+        if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested) {
+            self.gain = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
+            if !self.law.spread_gain && ack.window_limited {
+                self.win.delay += self.gain;
+            }
+        } else {
+            // Whole packets are given up, and a packet only partly gained is lost with them.
+            self.win.delay = (self.win.delay.floor() - (self.law.zeta * self.diff).floor()).max(0.0);
+            self.ssthresh = self.ssthresh.min(self.win.total());
+        }
+    }
+
+    fn grow(&mut self, mut acked: f64) {
+        if self.in_slow_start() {
+            let slow_start = acked.min(self.ssthresh - self.win.total());
+            self.win.loss += slow_start;
+            acked -= slow_start;
+        }
+        let win = self.win.total();
+        // S1 (2), and the round's gain likewise: a share for each packet of the window.
+        self.win.loss += acked / win;
+        if self.law.spread_gain {
+            self.win.delay += self.gain * acked / win;
+        }
+    }
+}
+
+impl Reference for Compound {
+    fn windows(&self) -> Windows {
+        self.win
+    }
+
+    fn shown(&self) -> Shown {
+        Shown {
+            gamma: Some(self.gamma.now()),
+            diff: Some(self.diff),
+            base_rtt_us: self.base_rtt_us,
+            gamma_margin: self.gamma.margin(),
+        }
+    }
+
+    fn ack(&mut self, ack: &Ack, their_side: TheirSide) {
+        if let Some(rtt_us) = ack.rtt_us
+            && !self.in_recovery
+        {
+            self.base_rtt_us = least(self.base_rtt_us, rtt_us);
+            self.round.rtt_us = least(self.round.rtt_us, rtt_us);
+            self.gamma.sample(rtt_us);
+        }
+        if self.in_slow_start() {
+            self.win = Windows { loss: self.win.total(), delay: 0.0 };
+            self.gain = 0.0;
+        }
+        if ack.una > self.round.end && !self.in_recovery {
+            match self.round.rtt_us {
+                Some(rtt_us) => self.end_round(rtt_us, ack, their_side),
+                None => self.gain = 0.0,
+            }
+            self.begin_round(ack.una, ack.nxt);
+        }
+        if ack.window_limited {
+            self.grow(ack.acked);
+        }
+    }
+
+    fn reduce(&mut self, to: Reduction) {
+        self.gamma.loss();
+        self.prior = (self.win, self.ssthresh);
+        let win = self.win.total();
+        let loss = self.win.loss / 2.0;
+        self.win = Windows { loss, delay: (win * (1.0 - self.law.beta) - loss).max(0.0) };
+        if self.win.total() < 2.0 {
+            self.win.loss = 2.0 - self.win.delay;
+        }
+        self.ssthresh = self.win.total();
+        self.gain = 0.0;
+        self.in_recovery = true;
+        if to == Reduction::Timeout {
+            self.win = Windows { loss: 1.0, delay: 0.0 };
+            if self.law.forget_base_rtt {
+                self.base_rtt_us = None;
+            }
+        }
+    }
+
+    fn adopt(&mut self, windows: Windows, ssthresh: f64) {
+        (self.win, self.ssthresh) = (windows, ssthresh);
+    }
+
+    fn open(&mut self, una: u64, nxt: u64) {
+        self.in_recovery = false;
+        self.begin_round(una, nxt);
+    }
+
+    fn undo(&mut self, una: u64, nxt: u64) {
+        let (windows, ssthresh) = self.prior;
+        let more = (self.win.total() - windows.total()).max(0.0);
+        self.win = Windows { loss: windows.loss + more, ..windows };
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.open(una, nxt);
+    }
+
+    fn restart(&mut self, window: f64, nxt: u64) {
+        self.win = Windows { loss: self.win.total().min(window), delay: 0.0 };
+        self.gain = 0.0;
+        self.begin_round(nxt, nxt);
+    }
+}

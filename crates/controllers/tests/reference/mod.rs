@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The controllers once more, from the papers: real numbers, fractional windows, no thought of speed or integers.
+//!
+//! They see what the integer controllers' host sees, but keep their own windows and threshold.
+
+mod compound;
+mod gamma;
+mod pair;
+mod reno;
+
+use tandem_controllers::Params;
+
+use compound::Compound;
+use reno::Reno;
+
+pub use pair::{Pair, Path, Step};
+
+/// One ACK. Positions are packets since the connection began.
+#[derive(Clone, Copy)]
+pub struct Ack {
+    pub acked: f64,
+    pub rtt_us: Option<f64>,
+    pub una: u64,
+    pub nxt: u64,
+    pub window_limited: bool,
+}
+
+/// On which side of a threshold the integer controller stands. Asked only where rounding can make the difference.
+#[derive(Clone, Copy)]
+pub struct TheirSide {
+    pub congested: bool,
+    pub below_low_window: bool,
+    pub slow_start: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Reduction {
+    Recovery,
+    Timeout,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Windows {
+    pub loss: f64,
+    pub delay: f64,
+}
+
+impl Windows {
+    pub fn total(&self) -> f64 {
+        self.loss + self.delay
+    }
+}
+
+/// What a controller shows besides its windows; `None` where it has no such thing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    pub gamma: Option<f64>,
+    pub diff: Option<f64>,
+    pub base_rtt_us: Option<f64>,
+    /// How far rounding may take the integer controller's gamma from this one.
+    pub gamma_margin: f64,
+}
+
+pub trait Reference {
+    fn windows(&self) -> Windows;
+    fn shown(&self) -> Shown;
+    /// An ACK outside recovery: sample and growth.
+    fn ack(&mut self, ack: &Ack, their_side: TheirSide);
+    /// The window's reduction and what follows at once.
+    fn reduce(&mut self, to: Reduction);
+    /// Takes over the integer controller's windows after a reduction.
+    fn adopt(&mut self, windows: Windows, ssthresh: f64);
+    /// Recovery, of either kind, is over.
+    fn open(&mut self, una: u64, nxt: u64);
+    fn undo(&mut self, una: u64, nxt: u64);
+    /// All is acknowledged and nothing has been sent for a while; the host allows `window` at most.
+    fn restart(&mut self, window: f64, nxt: u64);
+}
+
+/// The reference of a controller; a new controller needs one.
+pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Reference> {
+    match params.controller().family {
+        "reno" => Box::new(Reno::new(params, window)),
+        "compound" => Box::new(Compound::new(params, window, in_flight)),
+        family => panic!("{} of family {family} has no reference", params.controller().name),
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The integer controller and its reference side by side on one connection through a simple bottleneck.
+
+use proptest::{prelude::*, test_runner::TestCaseError};
+use tandem_controllers::Params;
+
+use super::{Ack, Reduction, Reference, TheirSide, Windows, reference};
+use crate::trace::{Command, Host};
+
+/// Packets by which rounding alone may set the two apart (seen in 20 000 random connections: 2.5).
+const ROUNDING: f64 = 4.0;
+
+/// A bottleneck: what exceeds the BDP queues, what exceeds the buffer is lost. Packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    pub base_rtt_us: u32,
+    pub bdp: u32,
+    pub buffer: u32,
+    pub jitter_us: u32,
+}
+
+impl Path {
+    /// With `others` packets of other flows in the queue; the jitter only has to be irregular.
+    fn rtt_us(&self, flight: u32, others: u32, packet: u64) -> u32 {
+        let queue = (flight + others).saturating_sub(self.bdp);
+        let irregular = (packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
+        let queueing_us = u64::from(self.base_rtt_us) * u64::from(queue) / u64::from(self.bdp);
+        self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)
+    }
+
+    fn overflows(&self, flight: u32, others: u32) -> bool {
+        flight + others > self.bdp + self.buffer
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Rounds with ACKs of `by` packets while others keep `others` packets in the queue; what overflows is a loss.
+    Rounds {
+        count: u32,
+        by: u32,
+        others: u32,
+    },
+    Loss,
+    Ecn,
+    Timeout,
+    SpuriousLoss,
+    SpuriousTimeout,
+    Idle {
+        window: u32,
+    },
+    /// The application keeps `flight` packets in flight at most.
+    Application {
+        flight: u32,
+        rounds: u32,
+    },
+}
+
+pub struct Pair {
+    host: Host,
+    reference: Box<dyn Reference>,
+    path: Path,
+    low_window: f64,
+    una: u64,
+    window_limited: bool,
+    /// Where growth began that multiplies differences, packets.
+    epoch_window: f64,
+}
+
+impl Pair {
+    pub fn new(params: &Params, path: Path, window: u32) -> Self {
+        let controller = params.controller();
+        let mut host = Host::default();
+        let set =
+            controller.params().map(|p| Command::Set { name: p.name.to_owned(), value: params.get(p.name).unwrap() });
+        let conn = Command::Conn { cwnd: window, ssthresh: None, clamp: None, mss: 1448, una: u32::MAX, flight: 0 };
+        for command in [Command::Controller(controller.name.to_owned())].into_iter().chain(set).chain([conn]) {
+            host.play(&command).unwrap();
+        }
+        let low_window = params.get("low_window").unwrap_or(0.0);
+        let reference = reference(params, f64::from(window), 0);
+        Self { host, reference, path, low_window, una: 0, window_limited: true, epoch_window: 1.0 }
+    }
+
+    pub fn play(&mut self, step: Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Rounds { count, by, others } => {
+                for _ in 0..count {
+                    self.round(by, others)?;
+                    if self.path.overflows(self.host.flight(), others) {
+                        self.loss(Command::Loss)?;
+                    }
+                }
+            }
+            Step::Loss => self.loss(Command::Loss)?,
+            Step::Ecn => self.loss(Command::Ecn)?,
+            Step::Timeout => self.timeout()?,
+            Step::SpuriousLoss => self.undone(Command::Loss)?,
+            Step::SpuriousTimeout => self.undone(Command::Timeout)?,
+            Step::Idle { window } => {
+                let window = window.min(self.host.conn().snd_cwnd);
+                self.una = self.nxt();
+                self.command(Command::Restart { cwnd: window });
+                self.reference.restart(f64::from(window), self.una);
+                self.compare()?;
+                self.adopt();
+            }
+            Step::Application { flight, rounds } => {
+                self.command(Command::App { flight });
+                self.window_limited = false;
+                for _ in 0..rounds {
+                    self.round(1, 0)?;
+                }
+                self.command(Command::Bulk);
+                self.window_limited = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn nxt(&self) -> u64 {
+        self.una + u64::from(self.host.flight())
+    }
+
+    fn command(&mut self, command: Command) {
+        self.host.play(&command).unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    }
+
+    fn round(&mut self, by: u32, others: u32) -> Result<(), TestCaseError> {
+        let mut left = self.host.flight();
+        while left > 0 {
+            let packets = left.min(by);
+            let rtt_us = self.path.rtt_us(self.host.flight(), others, self.una);
+            self.ack(packets, rtt_us)?;
+            left -= packets;
+        }
+        Ok(())
+    }
+
+    /// An ACK on which the window may grow.
+    fn ack(&mut self, packets: u32, rtt_us: u32) -> Result<(), TestCaseError> {
+        let nxt = self.nxt();
+        let before = *self.host.conn();
+        self.command(Command::Ack { packets, rtt_us, times: 1 });
+        self.una += u64::from(packets);
+        let view = self.host.view();
+        let their_side = TheirSide {
+            congested: view.diff_q8 >= view.gamma_q8,
+            below_low_window: f64::from(before.snd_cwnd) < self.low_window,
+            slow_start: before.snd_cwnd < before.snd_ssthresh,
+        };
+        let ack = Ack {
+            acked: f64::from(packets),
+            rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
+            una: self.una,
+            nxt,
+            window_limited: self.window_limited,
+        };
+        self.reference.ack(&ack, their_side);
+        self.compare()?;
+        if self.host.conn().snd_cwnd < before.snd_cwnd {
+            self.adopt();
+        }
+        Ok(())
+    }
+
+    /// ACKs that only the integer controller is shown: what they say must not matter to it.
+    fn recovery_acks(&mut self, packets: u32) {
+        for i in 0..packets {
+            let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
+            self.command(Command::Ack { packets: 1, rtt_us, times: 1 });
+            self.una += 1;
+        }
+    }
+
+    fn reduce(&mut self, command: Command) -> Result<(), TestCaseError> {
+        let to = if command == Command::Timeout { Reduction::Timeout } else { Reduction::Recovery };
+        self.command(command);
+        self.reference.reduce(to);
+        self.compare()?;
+        self.adopt();
+        Ok(())
+    }
+
+    /// After a reduction, which has just been compared, the reference goes on from the integer controller's windows: a
+    /// difference of one packet, which rounding makes, would be multiplied by the growth up to the next reduction and,
+    /// as the queue answers only the integer controller, again by that up to the one after.
+    fn adopt(&mut self) {
+        let (conn, view) = (self.host.conn(), self.host.view());
+        let windows = Windows { loss: f64::from(view.loss_window), delay: f64::from(view.delay_window) };
+        self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
+        self.reference.adopt(windows, f64::from(conn.snd_ssthresh));
+    }
+
+    fn open(&mut self) -> Result<(), TestCaseError> {
+        let nxt = self.nxt();
+        self.command(Command::Recovered);
+        self.reference.open(self.una, nxt);
+        self.compare()
+    }
+
+    /// A reduction that turns out to be a mistake: both go back to windows which have already grown apart.
+    fn undone(&mut self, command: Command) -> Result<(), TestCaseError> {
+        let epoch_window = self.epoch_window;
+        self.reduce(command)?;
+        self.recovery_acks(self.host.flight() / 3);
+        let nxt = self.nxt();
+        self.command(Command::Undo);
+        self.reference.undo(self.una, nxt);
+        self.epoch_window = epoch_window;
+        self.compare()?;
+        self.adopt();
+        Ok(())
+    }
+
+    fn loss(&mut self, command: Command) -> Result<(), TestCaseError> {
+        self.reduce(command)?;
+        self.recovery_acks(self.host.flight() / 2);
+        self.open()
+    }
+
+    /// What was in flight is acknowledged as retransmissions, without samples.
+    fn timeout(&mut self) -> Result<(), TestCaseError> {
+        self.reduce(Command::Timeout)?;
+        for _ in 0..self.host.flight() {
+            self.ack(1, 0)?;
+        }
+        self.open()
+    }
+
+    /// Each window has at most one packet of its own under way, which the integers do not show, and in the moment of a
+    /// reduction one more is rounded away: [`ROUNDING`]. Growth multiplies differences as it does the window.
+    fn compare(&mut self) -> Result<(), TestCaseError> {
+        let (conn, view) = (*self.host.conn(), self.host.view());
+        let (windows, shown) = (self.reference.windows(), self.reference.shown());
+        if conn.snd_cwnd < conn.snd_ssthresh {
+            // Slow start adds whole packets: nothing is multiplied.
+            self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
+        }
+        let allowed = ROUNDING * (windows.total() / self.epoch_window).max(1.0);
+        let close = |real: f64, integer: f64, allowed: f64| (real - integer).abs() <= allowed;
+        let windows_agree = close(windows.total(), conn.snd_cwnd.into(), allowed)
+            && close(windows.loss, view.loss_window.into(), allowed)
+            && close(windows.delay, view.delay_window.into(), allowed);
+        // Kept in 1/256.
+        let (gamma, diff) = (f64::from(view.gamma_q8) / 256.0, f64::from(view.diff_q8) / 256.0);
+        let shown_agrees = close(shown.gamma.unwrap_or(0.0), gamma, shown.gamma_margin)
+            && close(shown.diff.unwrap_or(0.0), diff, 0.004)
+            && shown.base_rtt_us.unwrap_or(0.0) == f64::from(view.base_rtt_us);
+        let agree = windows_agree && shown_agrees;
+        prop_assert!(agree, "integers: {:?} {:?}\nreals: {:?} {:?}\nallowed: {}", conn, view, windows, shown, allowed);
+        Ok(())
+    }
+}
