@@ -26,8 +26,9 @@
  *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples include the first
  *    packet sent after the last change of dwnd (Linux Vegas and both modules; S2's oscillation types rest on it).
  *  - No samples and no change of dwnd from the start of a recovery to its end; then a fresh round (D02 section 6).
- *  - dwnd's growth is kept in fractions and spread evenly over the next round (LA spreads too): a whole round's gain at
- *    once is a burst of alpha * win^k packets into the bottleneck. spread_gain = 0 gives the papers' single step.
+ *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0 and S1 state the law.
+ *    spread_gain spreads it over a share of the round (LA: half), which avoids a burst of alpha * win^k packets, but makes
+ *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
  *  - A reduction is rounded down to whole packets (LA). ssthresh follows the window down, else early congestion soon
  *    after a loss would send the flow back into slow start (Linux Vegas does the same; LA slow-starts).
  *  - baseRTT is forgotten after a timeout (D02: MUST; S0 and the modules keep it): forget_base_rtt.
@@ -44,7 +45,7 @@
 	P(k, 8, 6, 1, 7, "exponent of the growth, in steps of 1/8 (S0 III.C: 3/4)") \
 	P(zeta, 1024, 1024, 1, 4096, "share of the backlog that dwnd gives up on early congestion (S2, D02: 1)") \
 	P(low_window, 1, 41, 2, 1 << 24, "packets; below this total window only Reno acts (S0 IV: 41; D02 and LA: 38)") \
-	P(spread_gain, 1, 1, 0, 1, "1 = spread dwnd's growth over the round (LA), 0 = one step at the end of the round") \
+	P(spread_gain, 1024, 0, 0, 1024, "share of the round over which dwnd grows; 0 = one step (S0, S1), LA: 1/2") \
 	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)")
 
 struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
@@ -64,7 +65,9 @@ struct ctcp {
 	u32 gamma_q8;       /* backlog that counts as early congestion, packets          */
 	u32 diff_q8;        /* last completed round's backlog, packets                   */
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
-	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed                     */
+	u32 gain_span;      /* over how many packets ACKed                               */
+	u32 gain_left;      /* how many of them are still to come                        */
+	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	u32 base_rtt_us;    /* smallest RTT seen; CTCP_UNMEASURED before the first   */
 	u32 round_rtt_us;   /* smallest RTT of this round, likewise                      */
 	u32 round_end;      /* snd_nxt when this round began                             */
@@ -89,7 +92,21 @@ TANDEM_FN void ctcp_begin_round(struct ctcp *s, const struct tandem_conn *c)
 TANDEM_FN void ctcp_stop_gain(struct ctcp *s)
 {
 	s->gain_q8 = 0;
+	s->gain_span = 1;
+	s->gain_left = 0;
 	s->gain_credit_q8 = 0;
+}
+
+/* Lets dwnd gain gain_q8 over the next `span` packets ACKed, with what fraction of a packet is left of the last round. */
+TANDEM_FN void ctcp_start_gain(struct ctcp *s, u32 gain_q8, u32 span)
+{
+	u64 fraction_q8 = s->gain_credit_q8 / s->gain_span;
+
+	s->gain_q8 = gain_q8;
+	s->gain_span = max_u32(span, 1);
+	s->gain_left = s->gain_span;
+	/* Below one packet, so below 2^8 * 2^24. */
+	s->gain_credit_q8 = fraction_q8 * s->gain_span;
 }
 
 TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
@@ -138,7 +155,6 @@ TANDEM_FN void ctcp_reconcile(struct ctcp *s, const struct tandem_conn *c)
 	} else if (c->snd_cwnd < win) {
 		s->dwnd = mul_div(s->dwnd, c->snd_cwnd, win);
 	}
-	s->dwnd = min_u32(s->dwnd, c->snd_cwnd);
 	s->cwnd = c->snd_cwnd - s->dwnd;
 }
 
@@ -147,10 +163,10 @@ TANDEM_FN int ctcp_round_ended(const struct ctcp *s, const struct tandem_conn *c
 	return s->sampling && seq_after(c->snd_una, s->round_end);
 }
 
-/* Works out the backlog of the round that has ended; returns 0 if no sample backs it. */
+/* Works out the backlog of the round that has ended; returns 0 if no sample or no packet in flight backs it. */
 TANDEM_FN int ctcp_measure_round(struct ctcp *s)
 {
-	if (s->round_rtt_us == CTCP_UNMEASURED)
+	if (s->round_rtt_us == CTCP_UNMEASURED || !s->round_flight)
 		return 0;
 	s->diff_q8 = ctcp_backlog_q8(s, s->round_flight);
 	return 1;
@@ -165,10 +181,7 @@ TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct
 		/* alpha * win^k - 1: q10 * q16 = q26, down to q8. */
 		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
 
-		s->gain_q8 = sub_floor0(step_q8, 1 << 8);
-		/* Rounds that the application limited must not save up steps: ctcp_grow, which spends them, does not run. */
-		if (!p->spread_gain && c->is_cwnd_limited)
-			s->gain_credit_q8 += (u64)s->gain_q8 * c->snd_cwnd;
+		ctcp_start_gain(s, sub_floor0(step_q8, 1 << 8), mul_div(c->snd_cwnd, p->spread_gain, 1024));
 	} else {
 		s->dwnd = sub_floor0(s->dwnd, mul_div(s->diff_q8, p->zeta, 1024 << 8));
 		/* Reno's floor: a controller never leaves fewer than one packet. */
@@ -179,19 +192,20 @@ TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct
 }
 
 /* Window growth for `acked` packets: slow start; then Reno on the total window and dwnd's share of this round's gain. */
-TANDEM_FN void ctcp_grow(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void ctcp_grow(struct ctcp *s, struct tandem_conn *c, u32 acked)
 {
-	u64 packet_q8;
-	u32 grown;
+	u64 packet_q8 = (u64)s->gain_span << 8;
+	u32 credited, grown;
 
 	if (in_slow_start(c)) {
 		acked = slow_start(c, acked);
 		s->cwnd = c->snd_cwnd;
 	}
-	packet_q8 = (u64)max_u32(c->snd_cwnd, 1) << 8;
-	if (p->spread_gain)
-		s->gain_credit_q8 += (u64)s->gain_q8 * acked;
 	s->cwnd += additive_increase(c, c->snd_cwnd, acked);
+	credited = min_u32(acked, s->gain_left);
+	s->gain_left -= credited;
+	/* gain_q8 < 2^30 and credited <= 2^24. */
+	s->gain_credit_q8 += (u64)s->gain_q8 * credited;
 	if (s->gain_credit_q8 < packet_q8)
 		return;
 	grown = (u32)(s->gain_credit_q8 / packet_q8);
@@ -291,7 +305,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 			ctcp_begin_round(&s->core, c); \
 		} \
 		if (c->is_cwnd_limited) \
-			ctcp_grow(&s->core, &p->law, c, acked); \
+			ctcp_grow(&s->core, c, acked); \
 	} \
 	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
 	{ \

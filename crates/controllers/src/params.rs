@@ -39,8 +39,12 @@ pub enum ParamsError {
     Unknown { controller: &'static str, name: String, known: Vec<&'static str> },
     #[error("`{controller}.{name}` = {value} is out of range: give {min} to {max}")]
     OutOfRange { controller: &'static str, name: &'static str, value: f64, min: f64, max: f64 },
-    #[error("`{controller}.{name}` = {value} is not a multiple of 1/{scale}")]
+    #[error("`{controller}.{name}` = {value} is not {}", step(*.scale))]
     Step { controller: &'static str, name: &'static str, value: f64, scale: u32 },
+}
+
+fn step(scale: u32) -> String {
+    if scale == 1 { "a whole number".into() } else { format!("a multiple of 1/{scale}") }
 }
 
 fn list(names: &[&str]) -> String {

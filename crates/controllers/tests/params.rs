@@ -116,7 +116,7 @@ fn message_for_a_value_out_of_range_names_the_range() {
 #[test]
 fn message_for_a_value_between_coarse_steps_names_the_step() {
     assert_eq!(refusal("compound", "k", 0.7), "`compound.k` = 0.7 is not a multiple of 1/8");
-    assert_eq!(refusal("compound", "spread_gain", 0.5), "`compound.spread_gain` = 0.5 is not a multiple of 1/1");
+    assert_eq!(refusal("compound", "low_window", 40.5), "`compound.low_window` = 40.5 is not a whole number");
 }
 
 #[test]

@@ -240,17 +240,17 @@ impl Run {
     }
 
     /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its
-    /// own kind. P = mean goodput a flow of the whole baseline times the group's flows, Q = the group's goodput, by seed.
+    /// own kind: P is what the same flows got there with the same seed, Q what they get here. Paired so, the luck that a
+    /// flow's start and RTT bring, which drop-tail makes last, falls out.
     pub fn set_stolen(&mut self, group: usize, baseline: &Run) {
-        let shared: Vec<u64> = self.seeds.iter().copied().filter(|s| baseline.seeds.contains(s)).collect();
-        let flows: u32 = baseline.groups.iter().map(|g| g.flows).sum();
-        let at = |run: &Run, seed: u64| run.seeds.iter().position(|&s| s == seed).expect("shared seed");
-        let share = f64::from(self.groups[group].flows) / f64::from(flows);
-        let p: Vec<f64> = shared
+        let by_seed = |run: &Run| -> Vec<(u64, f64)> {
+            run.seeds.iter().copied().zip(run.groups[group].goodput_by_seed_mbps.iter().copied()).collect()
+        };
+        let (there, here) = (by_seed(baseline), by_seed(self));
+        let (p, q): (Vec<f64>, Vec<f64>) = here
             .iter()
-            .map(|&s| baseline.groups.iter().map(|g| g.goodput_by_seed_mbps[at(baseline, s)]).sum::<f64>() * share)
-            .collect();
-        let q: Vec<f64> = shared.iter().map(|&s| self.groups[group].goodput_by_seed_mbps[at(self, s)]).collect();
+            .filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q)))
+            .unzip();
         if let Some((value, half)) = stolen(&p, &q) {
             self.groups[group].stolen = Some(value);
             self.groups[group].stolen_ci95 = half;

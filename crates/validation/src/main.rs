@@ -142,7 +142,7 @@ impl Stolen {
                     mean: run.groups[1].stolen.unwrap_or(f64::NAN),
                     half_width: run.groups[1].stolen_ci95,
                 };
-                let p = ns2::column(&rows, "reno", self.axis, point, |r| (r.goodput_a_mbps + r.goodput_b_mbps) / 2.0);
+                let p = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_b_mbps);
                 let q = ns2::column(&rows, ns2::label(head), self.axis, point, |r| r.goodput_b_mbps);
                 let (mean, half_width) = stolen(&p, &q).context("ns-2 rows without a baseline")?;
                 lines.push(Line {
@@ -160,7 +160,7 @@ impl Stolen {
 
 fn stolen_part(title: &str, setup: &str, axis: &str, lines: &[Line]) -> String {
     format!(
-        "\n## {title}\n\n{setup} Bandwidth stolen is (P - Q) / P; 0 is friendly. Asked: within the joint 95 % interval: {}.\n\n{}",
+        "\n## {title}\n\n{setup} Bandwidth stolen is (P - Q) / P, with P and Q of the same four flows and seed; 0 is friendly. Asked: within the joint 95 % interval: {}.\n\n{}",
         tally(lines),
         table(axis, "stolen", 2, lines)
     )

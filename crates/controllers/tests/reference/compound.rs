@@ -16,7 +16,7 @@ struct Law {
     k: f64,
     zeta: f64,
     low_window: f64,
-    spread_gain: bool,
+    spread_gain: f64,
     forget_base_rtt: bool,
 }
 
@@ -35,11 +35,29 @@ pub struct Compound {
     base_rtt_us: Option<f64>,
     diff: f64,
     gamma: Gamma,
-    /// dwnd's gain of this round, packets.
-    gain: f64,
+    gain: Gain,
     round: Round,
     in_recovery: bool,
     prior: (Windows, f64),
+}
+
+/// What dwnd is still to gain in this round.
+#[derive(Clone, Copy, Default)]
+struct Gain {
+    packets: f64,
+    /// Over so many packets ACKed.
+    over: f64,
+}
+
+impl Gain {
+    /// The share that falls to the next `acked` packets.
+    fn take(&mut self, acked: f64) -> f64 {
+        let share = if self.over > 0.0 { (acked / self.over).min(1.0) } else { 1.0 };
+        let taken = self.packets * share;
+        self.packets -= taken;
+        self.over = (self.over - acked).max(0.0);
+        taken
+    }
 }
 
 fn least(known: Option<f64>, new: f64) -> Option<f64> {
@@ -60,7 +78,7 @@ impl Compound {
             k: p("k"),
             zeta: p("zeta"),
             low_window: p("low_window"),
-            spread_gain: p("spread_gain") == 1.0,
+            spread_gain: p("spread_gain"),
             forget_base_rtt: p("forget_base_rtt") == 1.0,
         };
         let win = Windows { loss: window, delay: 0.0 };
@@ -71,7 +89,7 @@ impl Compound {
             base_rtt_us: None,
             diff: 0.0,
             gamma: Gamma::new(params),
-            gain: 0.0,
+            gain: Gain::default(),
             round: Round { end: in_flight, in_flight: in_flight as f64, loss_window: window, rtt_us: None },
             in_recovery: false,
             prior: (win, f64::INFINITY),
@@ -91,7 +109,7 @@ impl Compound {
         window * (1.0 - self.base_rtt_us.unwrap() / rtt_us)
     }
 
-    fn end_round(&mut self, rtt_us: f64, ack: &Ack, their_side: TheirSide) {
+    fn end_round(&mut self, rtt_us: f64, their_side: TheirSide) {
         self.diff = self.queued(self.round.in_flight, rtt_us);
         self.gamma.round(self.base_rtt_us.unwrap(), self.queued(self.round.loss_window, rtt_us));
 
@@ -99,16 +117,14 @@ impl Compound {
         let margin = WINDOW_MARGIN.max(win * RELATIVE_MARGIN);
         let asleep = below(win, self.ssthresh, margin, their_side.slow_start)
             || below(win, self.law.low_window, margin, their_side.below_low_window);
-        self.gain = 0.0;
+        self.gain = Gain::default();
         if asleep {
             return;
         }
         // S1 (4).
         if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested) {
-            self.gain = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
-            if !self.law.spread_gain && ack.window_limited {
-                self.win.delay += self.gain;
-            }
+            let packets = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
+            self.gain = Gain { packets, over: self.law.spread_gain * win };
         } else {
             // Whole packets are given up, and a packet only partly gained is lost with them.
             self.win.delay = (self.win.delay.floor() - (self.law.zeta * self.diff).floor()).max(0.0);
@@ -123,11 +139,9 @@ impl Compound {
             acked -= slow_start;
         }
         let win = self.win.total();
-        // S1 (2), and the round's gain likewise: a share for each packet of the window.
+        // S1 (2).
         self.win.loss += acked / win;
-        if self.law.spread_gain {
-            self.win.delay += self.gain * acked / win;
-        }
+        self.win.delay += self.gain.take(acked);
     }
 }
 
@@ -155,12 +169,12 @@ impl Reference for Compound {
         }
         if self.in_slow_start() {
             self.win = Windows { loss: self.win.total(), delay: 0.0 };
-            self.gain = 0.0;
+            self.gain = Gain::default();
         }
         if ack.una > self.round.end && !self.in_recovery {
-            match self.round.rtt_us {
-                Some(rtt_us) => self.end_round(rtt_us, ack, their_side),
-                None => self.gain = 0.0,
+            match self.round.rtt_us.filter(|_| self.round.in_flight >= 1.0) {
+                Some(rtt_us) => self.end_round(rtt_us, their_side),
+                None => self.gain = Gain::default(),
             }
             self.begin_round(ack.una, ack.nxt);
         }
@@ -179,7 +193,7 @@ impl Reference for Compound {
             self.win.loss = 2.0 - self.win.delay;
         }
         self.ssthresh = self.win.total();
-        self.gain = 0.0;
+        self.gain = Gain::default();
         self.in_recovery = true;
         if to == Reduction::Timeout {
             self.win = Windows { loss: 1.0, delay: 0.0 };
@@ -208,7 +222,7 @@ impl Reference for Compound {
 
     fn restart(&mut self, window: f64, nxt: u64) {
         self.win = Windows { loss: self.win.total().min(window), delay: 0.0 };
-        self.gain = 0.0;
+        self.gain = Gain::default();
         self.begin_round(nxt, nxt);
     }
 }
