@@ -56,7 +56,8 @@ pub struct Link<P> {
     /// Propagation delay, ns.
     pub delay: u64,
     pub stats: LinkStats,
-    ns_per_byte_q32: u64,
+    /// The finest that holds 1 bit/s.
+    ns_per_byte_q31: u64,
     limit: Limit,
     discipline: Discipline<P>,
     loss: LossModel,
@@ -83,7 +84,7 @@ impl<P> Link<P> {
         Self {
             delay: spec.delay.ns,
             stats: LinkStats::new(measured.start, measured.end),
-            ns_per_byte_q32: ((8_000_000_000u128 << 32) / u128::from(spec.rate.bps)) as u64,
+            ns_per_byte_q31: ((8_000_000_000u128 << 31) / u128::from(spec.rate.bps)) as u64,
             limit: spec.limit,
             discipline,
             loss: LossModel::new(spec.loss),
@@ -98,7 +99,7 @@ impl<P> Link<P> {
     /// Time to put `bytes` on the wire, ns.
     #[inline]
     pub fn transmission_ns(&self, bytes: u32) -> u64 {
-        transmission_ns(self.ns_per_byte_q32, bytes)
+        transmission_ns(self.ns_per_byte_q31, u64::from(bytes))
     }
 
     /// Offers a packet at `now`.
@@ -109,13 +110,14 @@ impl<P> Link<P> {
             return Offer::Dropped(Drop::Random);
         }
         let waiting = self.waiting(now);
-        self.stats.offered(now, waiting);
         // At the very moment when the link becomes free, those that wait still go first.
         let busy = self.busy_until > now || waiting > 0;
         if busy && !self.has_room(waiting, bytes) || self.red_drops(now, waiting) {
+            self.stats.offered(now, waiting);
             self.stats.dropped(now);
             return Offer::Dropped(Drop::Queue);
         }
+        self.stats.offered(now, waiting + usize::from(busy));
         if let Discipline::Codel(_, queue) = &mut self.discipline
             && busy
         {
@@ -146,7 +148,7 @@ impl<P> Link<P> {
     #[inline]
     fn red_drops(&mut self, now: u64, waiting: usize) -> bool {
         let Discipline::Red(red) = &mut self.discipline else { return false };
-        let full_packet_ns = transmission_ns(self.ns_per_byte_q32, self.full_packet_bytes).max(1);
+        let full_packet_ns = transmission_ns(self.ns_per_byte_q31, u64::from(self.full_packet_bytes)).max(1);
         red.drops(waiting, now.saturating_sub(self.busy_until) / full_packet_ns, &mut self.rng)
     }
 
@@ -172,7 +174,7 @@ impl<P> Link<P> {
     /// How long a packet that arrived at `now` would wait, ns.
     pub fn wait_ns(&self, now: u64) -> u64 {
         let waiting = match self.discipline {
-            Discipline::Codel(..) => self.transmission_ns(1) * self.waiting_bytes,
+            Discipline::Codel(..) => transmission_ns(self.ns_per_byte_q31, self.waiting_bytes),
             _ => 0,
         };
         self.busy_until.saturating_sub(now) + waiting
@@ -199,7 +201,7 @@ impl<P> Link<P> {
                 dropped(packet);
                 continue;
             }
-            self.busy_until = now + transmission_ns(self.ns_per_byte_q32, bytes);
+            self.busy_until = now + transmission_ns(self.ns_per_byte_q31, u64::from(bytes));
             self.stats.sent(arrival, now, self.busy_until);
             return Some((packet, self.busy_until));
         }
@@ -210,6 +212,6 @@ impl<P> Link<P> {
 
 /// Rounded to the nearest nanosecond.
 #[inline]
-fn transmission_ns(ns_per_byte_q32: u64, bytes: u32) -> u64 {
-    (u128::from(bytes) * u128::from(ns_per_byte_q32) + (1 << 31) >> 32) as u64
+fn transmission_ns(ns_per_byte_q31: u64, bytes: u64) -> u64 {
+    ((u128::from(bytes) * u128::from(ns_per_byte_q31) + (1 << 30)) >> 31) as u64
 }

@@ -60,3 +60,76 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stream;
+
+    /// RED that follows the queue at once (weight 1), with `queue_packets` waiting at each of 100000 arrivals.
+    fn drops(queue_packets: usize, min_packets: f64, max_packets: f64, seed: u64) -> u64 {
+        let mut red = Red::new(min_packets, max_packets, 0.1, 1.0);
+        let mut rng = Rng::new(seed, Stream::Link(0));
+        (0..100_000).filter(|_| red.drops(queue_packets, 0, &mut rng)).count() as u64
+    }
+
+    #[test]
+    fn nothing_is_dropped_below_the_minimum_and_all_above_twice_the_maximum() {
+        assert_eq!((drops(0, 5.0, 15.0, 1), drops(4, 5.0, 15.0, 1)), (0, 0));
+        assert_eq!((drops(30, 5.0, 15.0, 1), drops(31, 5.0, 15.0, 1)), (100_000, 100_000));
+    }
+
+    /// Halfway between the thresholds p = 0.05. Floyd and Jacobson (section 7, method 2) make the number of packets from one drop to the
+    /// next uniform; counted as in their figure 2, from 1 to 1/p - 1 = 19: mean 10, variance 30. The standard deviation of the
+    /// count is sqrt(100000 * 30 / 10^3) = 55; bounds: 3.29 of them.
+    #[test]
+    fn drop_share_between_the_thresholds() {
+        for seed in 1..=5 {
+            let dropped = drops(10, 5.0, 15.0, seed);
+            assert!(dropped.abs_diff(10_000) <= 180, "{dropped}, seed {seed}");
+        }
+    }
+
+    /// Gentle: from max = 9 to 2 max, p rises from 0.1 to 1, so p = 0.2 at 10. Uniform from 1 to 4: mean 2.5, variance 1.25,
+    /// standard deviation of the count 89.
+    #[test]
+    fn drop_share_in_the_gentle_part() {
+        for seed in 1..=5 {
+            let dropped = drops(10, 3.0, 9.0, seed);
+            assert!(dropped.abs_diff(40_000) <= 294, "{dropped}, seed {seed}");
+        }
+    }
+
+    /// Evenly spread: no gap between drops is longer than 1/p.
+    #[test]
+    fn drops_are_spread_evenly() {
+        let mut red = Red::new(5.0, 15.0, 0.1, 1.0);
+        let mut rng = Rng::new(1, Stream::Link(0));
+        let drops: Vec<usize> = (0..100_000).filter(|_| red.drops(10, 0, &mut rng)).collect();
+        let gaps: Vec<usize> = drops.windows(2).map(|d| d[1] - d[0]).collect();
+        assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&19)));
+    }
+
+    /// A burst of 50 lifts the average by 0.002 * (0 + 1 + ... + 49) = 2.45 at most: it passes a minimum of 5. After 1000 more
+    /// at 50 the average is above 40.
+    #[test]
+    fn bursts_pass_and_standing_queues_do_not() {
+        let mut red = Red::new(5.0, 15.0, 0.1, 0.002);
+        let mut rng = Rng::new(1, Stream::Link(0));
+        assert!(!(0..50).any(|queue| red.drops(queue, 0, &mut rng)));
+        for _ in 0..1000 {
+            red.drops(50, 0, &mut rng);
+        }
+        assert!(red.average > 40.0 && red.average < 50.0);
+        assert!(red.drops(50, 0, &mut rng), "more than twice the maximum");
+    }
+
+    /// While the link is idle the average decays as if packets had found it empty: 16 halved four times is 1.
+    #[test]
+    fn average_decays_while_idle() {
+        let mut red = Red::new(5.0, 15.0, 0.1, 0.5);
+        red.average = 16.0;
+        red.drops(0, 4, &mut Rng::new(1, Stream::Link(0)));
+        assert_eq!(red.average, 1.0);
+    }
+}

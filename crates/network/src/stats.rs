@@ -34,6 +34,7 @@ impl LinkStats {
         now >= self.from && now < self.to
     }
 
+    /// A packet was offered, and with it `waiting` wait.
     #[inline]
     pub(crate) fn offered(&mut self, now: u64, waiting: usize) {
         if self.measures(now) {

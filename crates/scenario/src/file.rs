@@ -14,6 +14,9 @@ use crate::{
     units::{Bytes, QueueSize, Rate, Span},
 };
 
+/// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
+pub const MAX_COUNT: u32 = 100_000;
+
 /// What is wrong with a scenario file, and where.
 #[derive(Debug)]
 pub struct FileError {
@@ -273,7 +276,9 @@ impl File {
         let first = overrides.first_seed.or(self.first_seed).unwrap_or(1);
         let count = match (&overrides.seeds, &self.seeds) {
             (Some(n), _) => *n,
-            (None, Some(n)) if *n.get_ref() == 0 => return Err(Problem::at(n, "seeds must be at least 1")),
+            (None, Some(n)) if !(1..=MAX_COUNT).contains(n.get_ref()) => {
+                return Err(Problem::at(n, format!("seeds must be at least 1, at most {MAX_COUNT}")));
+            }
             (None, Some(n)) => *n.get_ref(),
             (None, None) => 1,
         };
@@ -355,8 +360,8 @@ impl File {
                 return Err(Problem::at(&self.flows, "a flow needs `controller = \"...\"` or `udp = {...}`"));
             }
         };
-        if *flow.count.get_ref() == 0 {
-            return Err(Problem::at(&flow.count, "count must be at least 1"));
+        if !(1..=MAX_COUNT).contains(flow.count.get_ref()) {
+            return Err(Problem::at(&flow.count, format!("count must be at least 1, at most {MAX_COUNT}")));
         }
         if let Some(stop) = flow.stop.as_ref().filter(|stop| *stop.get_ref() <= flow.start) {
             return Err(Problem::at(stop, "stop must be later than start"));
@@ -456,8 +461,13 @@ impl File {
             (Some(rtt), None) => Err(Problem::at(rtt, "rtt is for [dumbbell] only: here add `access`, or link delays")),
             (None, None) => Ok(flow.access),
             (rtt, Some(table)) => {
-                let rtt = rtt.as_ref().map_or(table.rtt, |r| *r.get_ref());
-                Ok(Span { ns: rtt.ns - links_ns + flow.access.ns })
+                let given = rtt.as_ref().map_or(table.rtt, |r| *r.get_ref());
+                let Some(outside_ns) = given.ns.checked_sub(links_ns) else {
+                    let message = format!("the links of this route alone take longer than its rtt, {given}");
+                    let route = flow.route.as_ref().or(flow.ack_route.as_ref());
+                    return Err(route.map_or_else(|| Problem(None, message.clone()), |r| Problem::at(r, &message)));
+                };
+                Ok(Span { ns: outside_ns + flow.access.ns })
             }
         }
     }

@@ -247,10 +247,8 @@ impl Run {
             run.seeds.iter().copied().zip(run.groups[group].goodput_by_seed_mbps.iter().copied()).collect()
         };
         let (there, here) = (by_seed(baseline), by_seed(self));
-        let (p, q): (Vec<f64>, Vec<f64>) = here
-            .iter()
-            .filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q)))
-            .unzip();
+        let (p, q): (Vec<f64>, Vec<f64>) =
+            here.iter().filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q))).unzip();
         if let Some((value, half)) = stolen(&p, &q) {
             self.groups[group].stolen = Some(value);
             self.groups[group].stolen_ci95 = half;

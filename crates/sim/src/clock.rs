@@ -52,12 +52,14 @@ impl Clock {
     pub fn new(scenario: &Scenario, seed: u64, flows: &[Flow], traced_flows_per_group: usize) -> Self {
         let tracer = (traced_flows_per_group > 0).then(|| Tracer::new(scenario, seed, flows, traced_flows_per_group));
         let links = scenario.network.links.len();
+        // Without a warm-up all counts, also what is sent at time 0, before the clock's first tick.
+        let at_warmup = if scenario.warmup.ns == 0 { vec![Snapshot::default(); flows.len()] } else { Vec::new() };
         Self {
             warmup: scenario.warmup.ns,
             queue_interval: scenario.sample_interval.ns.min(MAX_QUEUE_INTERVAL_NS),
             next_queue: scenario.warmup.ns,
             next_second: SECOND_NS,
-            at_warmup: Vec::new(),
+            at_warmup,
             queue_packets: (0..links).map(|_| histogram()).collect(),
             queue_wait_ns: (0..links).map(|_| histogram()).collect(),
             received: vec![0; flows.len()],

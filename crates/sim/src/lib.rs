@@ -6,9 +6,12 @@
 
 mod agenda;
 mod clock;
+mod cwnd_limited;
 mod flow;
 mod net;
+mod pacing;
 mod packet;
+mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;

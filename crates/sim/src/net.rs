@@ -106,7 +106,7 @@ impl Net {
             let flow = (number - first_flow) / 2;
             if flow == self.routes.len() {
                 Source::Clock
-            } else if (number - first_flow) % 2 == 0 {
+            } else if (number - first_flow).is_multiple_of(2) {
                 Source::Sender(flow)
             } else {
                 Source::Timer(flow)

@@ -14,7 +14,7 @@ const RETRANSMITTED: u8 = 4;
 /// Sent again at some time: its ACK tells no RTT (Karn's rule).
 const AMBIGUOUS: u8 = 8;
 
-/// Segments that must be SACKed above one before it counts as lost (RFC 6675 DupThresh).
+/// Segments that must be SACKed before a hole below them is a loss at once (RFC 6675 DupThresh).
 pub const DUP_THRESH: u64 = 3;
 
 /// What one ACK newly delivered.
@@ -28,18 +28,44 @@ pub struct Delivered {
     pub oldest_sent: Option<u64>,
     /// When the newest unambiguous segment was sent.
     pub newest_sent: Option<u64>,
-    /// The delivered segment that was sent last: when, and which.
-    last_transmission: Option<(u64, u64)>,
+    /// The delivered segment that was sent last.
+    last_transmission: Option<Transmission>,
+}
+
+/// When a segment was last sent, which, and whether it had been sent before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Transmission {
+    sent: u64,
+    seq: u64,
+    again: bool,
+}
+
+/// A retransmission that is watched: when, which, and what was then the next new segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Retransmission {
+    sent: u64,
+    seq: u64,
+    nxt: u64,
+}
+
+impl Retransmission {
+    /// Was the other one sent later? ACKs that arrive at the same time send at the same time: then new segments tell by what
+    /// was next, and lost ones go again from the lowest on.
+    fn precedes(&self, other: Transmission) -> bool {
+        let first = if other.again { self.seq + 1 } else { self.nxt };
+        (other.sent, other.seq) >= (self.sent, first)
+    }
 }
 
 impl Delivered {
     /// Counts a segment whose last transmission was at `sent`. `latest` is when it must have been sent to be acknowledged
     /// now: what was sent again later was delivered by an earlier copy (RFC 8985 section 6.2, step 2).
     #[inline]
-    fn count(&mut self, seq: u64, sent: u64, latest: u64) {
+    fn count(&mut self, seq: u64, sent: u64, flags: u8, latest: u64) {
         self.segments += 1;
         if sent <= latest {
-            self.last_transmission = self.last_transmission.max(Some((sent, seq)));
+            let transmission = Transmission { sent, seq, again: flags & AMBIGUOUS != 0 };
+            self.last_transmission = self.last_transmission.max(Some(transmission));
         }
     }
 }
@@ -58,13 +84,13 @@ pub struct Scoreboard {
     flags: Vec<u8>,
     /// No segment from here on has a flag.
     flagless_from: u64,
-    /// All unSACKed segments below it have been judged by [`DUP_THRESH`].
+    /// All unSACKed segments below it have been found lost.
     judged: u64,
     sacked_below_judged: u64,
     /// No segment below it waits for retransmission.
     retransmit_from: u64,
-    /// Retransmissions in the order in which they were made: (when, which).
-    retransmissions: VecDeque<(u64, u64)>,
+    /// Retransmissions in the order in which they were made.
+    retransmissions: VecDeque<Retransmission>,
     /// The blocks of the last ACK: what they cover is not read again.
     last_blocks: Blocks,
 }
@@ -98,6 +124,11 @@ impl Scoreboard {
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.nxt - self.una - self.sacked - self.lost + self.retransmitted
+    }
+
+    /// When the first unacknowledged segment was last sent.
+    pub fn una_sent_at(&self) -> u64 {
+        self.sent_at[self.place(self.una)]
     }
 
     pub fn has_sacked(&self) -> bool {
@@ -168,7 +199,7 @@ impl Scoreboard {
         self.sent_at[place] = now;
         self.flags[place] |= RETRANSMITTED | AMBIGUOUS;
         self.retransmitted += 1;
-        self.retransmissions.push_back((now, seq));
+        self.retransmissions.push_back(Retransmission { sent: now, seq, nxt: self.nxt });
     }
 
     /// Takes in an ACK: `next_expected` by the receiver, and its SACK blocks. `latest` is now less the smallest RTT.
@@ -205,7 +236,7 @@ impl Scoreboard {
             let place = self.place(seq);
             let (flags, sent) = (self.flags[place], self.sent_at[place]);
             if flags & SACKED == 0 {
-                delivered.count(seq, sent, latest);
+                delivered.count(seq, sent, flags, latest);
                 ambiguous |= flags & AMBIGUOUS != 0;
                 oldest = oldest.or(Some(sent));
                 newest = Some(sent);
@@ -266,7 +297,7 @@ impl Scoreboard {
             self.flagless_from = self.flagless_from.max(seq + 1);
             self.sacked += 1;
             self.sacked_below_judged += u64::from(seq < self.judged);
-            delivered.count(seq, sent, latest);
+            delivered.count(seq, sent, flags, latest);
             if flags & AMBIGUOUS == 0 {
                 delivered.oldest_sent = delivered.oldest_sent.or(Some(sent));
                 delivered.newest_sent = delivered.newest_sent.max(Some(sent));
@@ -274,27 +305,25 @@ impl Scoreboard {
         }
     }
 
-    /// Finds segments newly known to be lost; returns how many.
+    /// Finds segments newly known to be lost; returns how many. A hole below a SACKed segment is a loss at once in recovery
+    /// or with [`DUP_THRESH`] segments SACKed; before, it may still be reordering (RFC 8985 section 6.2, step 4).
     #[inline]
-    pub fn detect_losses(&mut self, delivered: &Delivered) -> u64 {
+    pub fn detect_losses(&mut self, delivered: &Delivered, in_recovery: bool) -> u64 {
         if self.sacked == 0 && self.retransmissions.is_empty() {
             return 0;
         }
-        self.detect_lost_segments() + self.detect_lost_retransmissions(delivered)
+        let holes = if in_recovery || self.sacked >= DUP_THRESH { self.lose_holes() } else { 0 };
+        holes + self.detect_lost_retransmissions(delivered)
     }
 
-    /// First transmissions: lost once [`DUP_THRESH`] segments above them have been SACKed (RFC 6675 IsLost).
-    fn detect_lost_segments(&mut self) -> u64 {
+    /// First transmissions below a SACKed segment are lost: the network keeps the order. Returns how many are new.
+    pub fn lose_holes(&mut self) -> u64 {
         let mut found = 0;
         self.skip_acknowledged();
-        while self.sacked >= self.sacked_below_judged + DUP_THRESH && self.judged < self.nxt {
+        while self.sacked > self.sacked_below_judged {
             let place = self.place(self.judged);
             let flags = self.flags[place];
             if flags & SACKED != 0 {
-                // The segments that follow have one SACKed segment less above them.
-                if self.sacked == self.sacked_below_judged + DUP_THRESH {
-                    break;
-                }
                 self.sacked_below_judged += 1;
             } else if flags & LOST == 0 {
                 // Below a SACKed segment, hence below `flagless_from`.
@@ -312,13 +341,14 @@ impl Scoreboard {
     /// the network keeps the order).
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
         let mut found = 0;
-        while let Some(&(sent, seq)) = self.retransmissions.front() {
+        while let Some(&retransmission) = self.retransmissions.front() {
+            let Retransmission { sent, seq, .. } = retransmission;
             let settled = seq < self.una || {
                 let place = self.place(seq);
                 self.flags[place] & RETRANSMITTED == 0 || self.sent_at[place] != sent
             };
             if !settled {
-                if delivered.last_transmission.is_none_or(|last| last <= (sent, seq)) {
+                if !delivered.last_transmission.is_some_and(|last| retransmission.precedes(last)) {
                     break;
                 }
                 let place = self.place(seq);

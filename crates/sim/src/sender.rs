@@ -2,8 +2,8 @@
 //! The sending half of TCP, as Linux does it: the host side of the controllers' contract.
 //!
 //! SACK scoreboard and pipe (RFC 6675), limited transmit (RFC 3042, which pipe implies), proportional rate reduction
-//! (RFC 6937), retransmission timeout (RFC 6298), tail loss probe (RFC 8985 section 7), idle restart (RFC 5681 section 4.1),
-//! the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing.
+//! (RFC 6937), retransmission timeout (RFC 6298), reordering timer and tail loss probe (RFC 8985 sections 6 and 7), idle
+//! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing.
 
 use std::sync::Arc;
 
@@ -12,7 +12,10 @@ use tandem_scenario::TcpSource;
 
 use crate::{
     agenda::NEVER,
+    cwnd_limited::CwndLimited,
+    pacing::Pacing,
     packet::Blocks,
+    prr::Prr,
     rtt::{RTO_MAX_NS, RTO_MIN_NS, RttEstimator},
     scoreboard::Scoreboard,
 };
@@ -43,6 +46,8 @@ pub struct Counters {
 enum Timer {
     Retransmission,
     TailLossProbe,
+    /// A hole that reordering does not fill by then is a loss (RFC 8985 section 6.3).
+    Reordering,
 }
 
 /// A tail loss probe under way.
@@ -51,14 +56,6 @@ struct Probe {
     /// Once all before it is acknowledged, the probe has been answered.
     high_seq: u64,
     retransmission: bool,
-}
-
-/// Proportional rate reduction's account of a recovery.
-#[derive(Debug, Clone, Copy, Default)]
-struct Prr {
-    prior_cwnd: u64,
-    delivered: u64,
-    out: u64,
 }
 
 pub struct Sender {
@@ -79,23 +76,10 @@ pub struct Sender {
     /// Segments that the application has given so far.
     data_end: u64,
     receive_window: u64,
+    initial_window: u32,
     limited: CwndLimited,
     last_send: u64,
-    pacing: bool,
-    /// When pacing lets the next segment go.
-    next_paced_send: u64,
-    /// Only pacing kept the last attempt to send from sending more.
-    held_by_pacing: bool,
-}
-
-/// Linux's memory of whether the window limited the sending.
-#[derive(Debug, Clone, Copy, Default)]
-struct CwndLimited {
-    limited: bool,
-    /// Most segments outstanding in this window of data.
-    max_outstanding: u64,
-    /// The window of data ends here.
-    until: u64,
+    pacing: Pacing,
 }
 
 impl Sender {
@@ -125,11 +109,10 @@ impl Sender {
             probe: None,
             data_end: 0,
             receive_window: source.receive_window.map_or(u64::from(MAX_WINDOW_BYTES / mss), u64::from),
+            initial_window: source.initial_window,
             limited: CwndLimited::default(),
             last_send: 0,
-            pacing: source.pacing,
-            next_paced_send: 0,
-            held_by_pacing: false,
+            pacing: Pacing::new(source.pacing),
         }
     }
 
@@ -144,7 +127,7 @@ impl Sender {
 
     /// The application gives `segments` more.
     pub fn give(&mut self, now: u64, segments: u64, out: &mut impl FnMut(u64)) {
-        if self.board.outstanding() == 0 && self.last_send > 0 && now - self.last_send > self.rtt.rto_ns() {
+        if self.board.outstanding() == 0 && self.board.nxt > 0 && now - self.last_send > self.rtt.rto_ns() {
             self.restart_after_idle(now - self.last_send);
         }
         self.data_end = self.data_end.saturating_add(segments);
@@ -162,9 +145,9 @@ impl Sender {
         self.sync_conn();
         self.controller.restart(&mut self.conn);
         let cwnd = self.conn.snd_cwnd;
-        let restart_window = cwnd.min(10);
+        let restart_window = cwnd.min(self.initial_window);
         let halvings = (idle_ns / self.rtt.rto_ns()).min(31);
-        self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(cwnd / 4 * 3);
+        self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(cwnd / 2 + cwnd / 4);
         self.conn.snd_cwnd = (cwnd >> halvings).max(restart_window);
     }
 
@@ -174,9 +157,8 @@ impl Sender {
         // Sequence numbers wrap, as on the wire.
         self.conn.snd_una = self.board.una.wrapping_mul(mss) as u32;
         self.conn.snd_nxt = self.board.nxt.wrapping_mul(mss) as u32;
-        let slow_start_room = self.conn.snd_cwnd < self.conn.snd_ssthresh
-            && u64::from(self.conn.snd_cwnd) < 2 * self.limited.max_outstanding;
-        self.conn.is_cwnd_limited = u32::from(self.limited.limited || slow_start_room);
+        let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
+        self.conn.is_cwnd_limited = u32::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
     }
 
     fn enter(&mut self, state: State) {
@@ -203,7 +185,7 @@ impl Sender {
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
             self.finish_probe(ack.dsack);
         }
-        let newly_lost = self.board.detect_losses(&delivered);
+        let newly_lost = self.board.detect_losses(&delivered, self.state >= State::Recovery);
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
@@ -215,6 +197,9 @@ impl Sender {
         if delivered.advanced {
             self.backoff = 0;
             self.arm(now);
+        }
+        if self.state == State::Disorder {
+            self.arm_reordering(now, rtt_ns);
         }
         self.send(now, out);
         rtt_ns
@@ -245,32 +230,20 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self) {
-        self.prr = Prr { prior_cwnd: u64::from(self.conn.snd_cwnd), ..Prr::default() };
+        self.prr = Prr::new(self.conn.snd_cwnd);
         self.high_seq = self.board.nxt;
         self.probe = None;
         self.reduce_ssthresh();
         self.enter(State::Recovery);
     }
 
-    /// Proportional rate reduction (RFC 6937 with the slow-start reduction bound of its successor draft).
     fn reduce_proportionally(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
-        if delivered == 0 {
-            return;
+        if delivered > 0 {
+            let in_flight = self.board.in_flight();
+            let progress = advanced && newly_lost == 0;
+            let allowed = self.prr.allows(u64::from(self.conn.snd_ssthresh), in_flight, delivered, progress);
+            self.conn.snd_cwnd = (in_flight + allowed).max(1) as u32;
         }
-        let ssthresh = u64::from(self.conn.snd_ssthresh);
-        let in_flight = self.board.in_flight();
-        self.prr.delivered += delivered;
-        let mut allowed = if in_flight > ssthresh {
-            (ssthresh * self.prr.delivered).div_ceil(self.prr.prior_cwnd).saturating_sub(self.prr.out)
-        } else {
-            let catch_up = self.prr.delivered.saturating_sub(self.prr.out).max(delivered);
-            (catch_up + u64::from(advanced && newly_lost == 0)).min(ssthresh - in_flight)
-        };
-        if self.prr.out == 0 {
-            // The first retransmission goes at once.
-            allowed = allowed.max(1);
-        }
-        self.conn.snd_cwnd = (in_flight + allowed).max(1) as u32;
     }
 
     /// A probe has been answered. If a retransmission was needed, there was a loss: reduce as for one (RFC 8985 section 7.4).
@@ -307,10 +280,18 @@ impl Sender {
         }
     }
 
+    /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
+    /// step 4), counted from when its ACK was due by the newest RTT.
+    fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
+        let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
+        self.timer = Timer::Reordering;
+        self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4).max(now);
+    }
+
     /// When [`Self::on_wake`] is to be called.
     #[inline]
     pub fn wake_at(&self) -> u64 {
-        if self.held_by_pacing { self.deadline.min(self.next_paced_send) } else { self.deadline }
+        self.deadline.min(self.pacing.wake_at())
     }
 
     /// A timer may have come due.
@@ -319,10 +300,22 @@ impl Sender {
             match self.timer {
                 Timer::TailLossProbe => self.send_probe(now, out),
                 Timer::Retransmission => self.time_out(now, out),
+                Timer::Reordering => self.lose_holes(now, out),
             }
-        } else if self.held_by_pacing {
+        } else if self.pacing.wake_at() <= now {
             self.send(now, out);
         }
+    }
+
+    fn lose_holes(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        let newly_lost = self.board.lose_holes();
+        self.change_state();
+        if newly_lost > 0 {
+            // As Linux: what was delivered has been counted when it came, so one segment stands for it.
+            self.reduce_proportionally(1, newly_lost, false);
+        }
+        self.arm(now);
+        self.send(now, out);
     }
 
     fn send_probe(&mut self, now: u64, out: &mut impl FnMut(u64)) {
@@ -371,14 +364,13 @@ impl Sender {
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let mut cwnd_limited = false;
-        self.held_by_pacing = false;
+        self.pacing.release();
         loop {
             if self.board.in_flight() >= u64::from(self.conn.snd_cwnd) {
                 cwnd_limited = true;
                 break;
             }
-            if self.pacing && self.next_paced_send > now {
-                self.held_by_pacing = true;
+            if self.pacing.holds(now) {
                 break;
             }
             let seq = if let Some(seq) = self.board.retransmit_lost(now) {
@@ -393,35 +385,14 @@ impl Sender {
                 break;
             };
             if self.state == State::Recovery {
-                self.prr.out += 1;
+                self.prr.sent();
             }
-            if self.pacing {
-                self.next_paced_send = now.max(self.next_paced_send) + self.paced_gap_ns();
-            }
+            self.pacing.sent(now, self.rtt.srtt_ns, self.conn.snd_cwnd, self.conn.snd_ssthresh);
             self.transmit(now, seq, out);
         }
-        self.note_limit(cwnd_limited);
+        self.limited.note(cwnd_limited, self.board.una, self.board.nxt);
         if was_empty && self.board.outstanding() > 0 {
             self.arm(now);
         }
-    }
-
-    /// Linux's tcp_cwnd_validate: true once in a window of data counts for all of it.
-    #[inline]
-    fn note_limit(&mut self, limited: bool) {
-        let outstanding = self.board.outstanding();
-        if self.board.una >= self.limited.until
-            || limited
-            || !self.limited.limited && outstanding > self.limited.max_outstanding
-        {
-            self.limited = CwndLimited { limited, max_outstanding: outstanding, until: self.board.nxt };
-        }
-    }
-
-    /// Time between segments: 2 windows a round in slow start, 1.2 after (Linux's tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
-    fn paced_gap_ns(&self) -> u64 {
-        let cwnd = u64::from(self.conn.snd_cwnd.max(1));
-        let percent = if self.conn.snd_cwnd < self.conn.snd_ssthresh / 2 { 200 } else { 120 };
-        self.rtt.srtt_ns * 100 / (cwnd * percent)
     }
 }

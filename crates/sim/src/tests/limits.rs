@@ -1,1 +1,107 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! What other than loss limits a sender: the receiver, the application, idleness, pacing.
+
+use tandem_scenario::TcpSource;
+
+use super::wire::{MS, Wire, reno};
+
+/// The receiver takes 5: five a round. The window, 10, is not what limits, so it must not grow, however long this lasts.
+#[test]
+fn receive_window_holds_and_the_window_does_not_grow() {
+    let mut wire = Wire::new(&TcpSource { receive_window: Some(5), ..reno() });
+    wire.give(10_000);
+    wire.run_until_ms(10_000);
+    let rounds: Vec<usize> = wire.sent.chunk_by(|a, b| a.at == b.at).map(<[_]>::len).collect();
+    assert_eq!((rounds.len(), rounds.iter().all(|&n| n == 5)), (101, true));
+    assert_eq!(wire.window_at_ms(10_000), 10);
+}
+
+/// In slow start Linux counts the window as used when more than half of it is: with 6 outstanding it grows to 12, no further.
+#[test]
+fn slow_start_may_lead_by_a_factor_of_two() {
+    let mut wire = Wire::new(&TcpSource { receive_window: Some(6), ..reno() });
+    wire.give(10_000);
+    wire.run_until_ms(10_000);
+    assert_eq!(wire.window_at_ms(10_000), 12);
+}
+
+/// Above ssthresh the window must be full to grow. 10 outstanding fill it once, so it gets one more; then the receiver limits.
+#[test]
+fn congestion_avoidance_needs_a_full_window() {
+    let mut wire = Wire::new(&TcpSource { receive_window: Some(10), ..reno() });
+    wire.sender.conn.snd_ssthresh = 10;
+    wire.give(10_000);
+    wire.run_until_ms(10_000);
+    assert_eq!(wire.window_at_ms(10_000), 11);
+}
+
+/// Two segments every 100 ms are far below the window of 10: it stays.
+#[test]
+fn application_limited_window_does_not_grow() {
+    let mut wire = Wire::new(&reno());
+    for round in 0..100 {
+        wire.run_until_ms(100 * round);
+        wire.give(2);
+    }
+    assert_eq!((wire.sender.conn.snd_cwnd, wire.sender.counters.sent), (10, 200));
+}
+
+/// 30 segments in slow start leave a window of 40; the last was sent at 100 ms, the RTO is 300 ms. Sends again at `at_ms`.
+fn window_after_idling_until(at_ms: u64, initial_window: u32) -> u32 {
+    let mut wire = Wire::new(&TcpSource { initial_window, ..reno() });
+    wire.give(u64::from(3 * initial_window));
+    wire.run_until_ms(at_ms);
+    assert_eq!(wire.sender.conn.snd_cwnd, 4 * initial_window);
+    wire.give(1000);
+    let burst = wire.sent.iter().filter(|s| s.at == at_ms * MS).count();
+    assert_eq!(burst, wire.sender.conn.snd_cwnd as usize);
+    burst as u32
+}
+
+/// RFC 5681 section 4.1 in the form of RFC 2861: the window halves for each RTO spent idle, and never below the restart
+/// window, min(IW, cwnd).
+#[test]
+fn idle_restart() {
+    assert_eq!(window_after_idling_until(390, 10), 40, "idle 290 ms, less than an RTO");
+    assert_eq!(window_after_idling_until(450, 10), 20, "idle 350 ms: one RTO");
+    assert_eq!(window_after_idling_until(5000, 10), 10, "idle long: the initial window");
+    assert_eq!(window_after_idling_until(5000, 4), 4, "idle long: the initial window, whatever it is");
+}
+
+/// The same if all was sent at time 0.
+#[test]
+fn idle_restart_after_a_single_burst_at_the_start() {
+    let mut wire = Wire::new(&reno());
+    wire.give(10);
+    wire.run_until_ms(5000);
+    assert_eq!(wire.sender.conn.snd_cwnd, 20);
+    wire.give(1000);
+    assert_eq!(wire.sent.len(), 10 + 10);
+}
+
+/// Congestion avoidance at srtt = 100 ms: 1.2 windows a round. The first gap is for a window of 10, 100 / 12 ms; then all ten
+/// ACKs are in and the window is 11: 100 / 13.2 ms. The first window is a burst, for no RTT is known yet.
+#[test]
+fn pacing_spaces_segments() {
+    let mut wire = Wire::new(&TcpSource { pacing: true, ..reno() });
+    wire.sender.conn.snd_ssthresh = 10;
+    wire.give(1000);
+    wire.run_until_ms(199);
+    let times: Vec<u64> = wire.sent.iter().map(|s| s.at).collect();
+    assert_eq!((times.len(), times[9], times[10]), (21, 0, 100 * MS));
+    let gaps: Vec<u64> = times[10..].windows(2).map(|t| t[1] - t[0]).collect();
+    assert_eq!(gaps[0], 8_333_333);
+    assert_eq!(gaps[1..], [7_575_757; 9]);
+}
+
+/// Slow start: 2 windows a round, so that the window can double. The round's last gap is that of a window of 20: 2.5 ms.
+#[test]
+fn pacing_in_slow_start() {
+    let mut wire = Wire::new(&TcpSource { pacing: true, ..reno() });
+    wire.give(1000);
+    wire.run_until_ms(199);
+    let times: Vec<u64> = wire.sent.iter().map(|s| s.at).collect();
+    assert_eq!(times.len(), 30, "the window doubles none the less");
+    assert_eq!(times[29] - times[28], 2_500_000);
+    assert!(times[29] < 160 * MS, "half a round is enough for it");
+}

@@ -1,1 +1,112 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a receiver answers: RFC 2018, RFC 2883, RFC 5681 section 4.2.
+
+use crate::{
+    agenda::NEVER,
+    packet::Block,
+    receiver::{AckOut, Receiver},
+};
+
+const MS: u64 = 1_000_000;
+
+/// The first `n` segments, in order.
+fn receive(receiver: &mut Receiver, n: u64) {
+    for seq in 0..n {
+        receiver.on_data(0, seq);
+    }
+}
+
+fn blocks(ack: &AckOut) -> Vec<(u64, u64)> {
+    let all = ack.blocks.unwrap_or_default();
+    all.iter().filter(|b| b.start < b.end).map(|&Block { start, end }| (start, end)).collect()
+}
+
+/// The third case of RFC 2018 section 7, in segments: 1, 3, 5, 7 are lost, then 3 and 1 come late.
+#[test]
+fn sack_blocks_of_rfc_2018() {
+    let mut receiver = Receiver::new(true);
+    // (segment, next expected, blocks)
+    type Row = (u64, u64, &'static [(u64, u64)]);
+    let table: [Row; 6] = [
+        (0, 1, &[]),
+        (2, 1, &[(2, 3)]),
+        (4, 1, &[(4, 5), (2, 3)]),
+        (6, 1, &[(6, 7), (4, 5), (2, 3)]),
+        (3, 1, &[(2, 5), (6, 7)]),
+        (1, 5, &[(6, 7)]),
+    ];
+    for (seq, next_expected, expected) in table {
+        let ack = receiver.on_data(0, seq).expect("acknowledged at once");
+        assert_eq!((ack.next_expected, blocks(&ack).as_slice(), ack.dsack), (next_expected, expected, false), "{seq}");
+    }
+}
+
+/// Beside timestamps there is room for three; the most recent ones stay.
+#[test]
+fn three_blocks_at_most() {
+    let mut receiver = Receiver::new(false);
+    let acks: Vec<AckOut> = [1, 3, 5, 7, 9].map(|seq| receiver.on_data(0, seq).unwrap()).to_vec();
+    assert_eq!(blocks(&acks[4]), [(9, 10), (7, 8), (5, 6)]);
+    // The forgotten ones have arrived none the less: once the holes are filled all is acknowledged.
+    let last = [0, 2, 4, 6, 8].map(|seq| receiver.on_data(0, seq).unwrap())[4];
+    assert_eq!((last.next_expected, blocks(&last).len()), (10, 0));
+}
+
+#[test]
+fn duplicates_are_reported_at_once() {
+    let mut receiver = Receiver::new(true);
+    receive(&mut receiver, 40);
+    receiver.on_data(0, 42);
+    for duplicate in [0, 39, 42] {
+        let ack = receiver.on_data(0, duplicate).expect("acknowledged at once");
+        assert_eq!((ack.dsack, ack.next_expected, blocks(&ack)), (true, 40, vec![(42, 43)]), "{duplicate}");
+    }
+}
+
+/// 16 ACKs of their own, then one for two, or for one after 40 ms.
+#[test]
+fn delayed_acks() {
+    let mut receiver = Receiver::new(true);
+    assert!((0..16).all(|seq| receiver.on_data(0, seq).is_some()));
+    assert_eq!(receiver.on_data(7 * MS, 16), None);
+    assert_eq!(receiver.ack_deadline, 47 * MS);
+    assert_eq!(receiver.on_data(8 * MS, 17).map(|ack| ack.next_expected), Some(18));
+    assert_eq!(receiver.ack_deadline, NEVER);
+    assert_eq!(receiver.on_data(9 * MS, 18), None);
+    assert_eq!(receiver.on_ack_deadline().next_expected, 19);
+    assert_eq!(receiver.ack_deadline, NEVER);
+}
+
+/// RFC 5681 section 4.2: no ACK is delayed as long as something is missing, nor that of the segment that fills the hole.
+#[test]
+fn nothing_is_delayed_while_something_is_missing() {
+    let mut receiver = Receiver::new(true);
+    receive(&mut receiver, 16);
+    assert_eq!(receiver.on_data(0, 16), None);
+    for (seq, next_expected) in [(20, 17), (17, 18), (18, 19), (19, 21)] {
+        let ack = receiver.on_data(0, seq).expect("acknowledged at once");
+        assert_eq!(ack.next_expected, next_expected);
+        assert_eq!(receiver.ack_deadline, NEVER, "the ACK said all");
+    }
+    assert_eq!(receiver.on_data(0, 21), None, "delayed again");
+}
+
+/// Far beyond the hole, and back over the ring's seams.
+#[test]
+fn wide_holes() {
+    for width in [1u64, 62, 63, 64, 65, 127, 1000, 5000] {
+        for first in [0u64, 1, 63, 64, 100] {
+            let mut receiver = Receiver::new(false);
+            receive(&mut receiver, first);
+            // The last one, then every second one, then the rest but the hole, which comes last.
+            let rest = (first + 1..first + width).filter(|s| s % 2 == 0);
+            let order =
+                std::iter::once(first + width).chain(rest).chain((first + 1..first + width).filter(|s| s % 2 == 1));
+            for seq in order {
+                assert_eq!(receiver.on_data(0, seq).unwrap().next_expected, first, "{width} from {first}");
+            }
+            let last = receiver.on_data(0, first).unwrap();
+            assert_eq!((last.next_expected, last.blocks), (first + width + 1, None), "{width} from {first}");
+        }
+    }
+}

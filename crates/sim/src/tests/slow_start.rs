@@ -56,8 +56,7 @@ fn a_lone_segment_is_acknowledged_after_40_ms() {
     assert_eq!(wire.now, 340 * MS);
 }
 
-/// One packet a millisecond: ACKs come back at that pace and each lets two segments go, so that round n lasts 10 * 2^n ms on
-/// the wire. The last of 100 segments is sent when the 35th of the third round's 40 is... acknowledged: see the arithmetic.
+/// One packet a millisecond: ACKs come back at that pace, and each lets two segments go.
 #[test]
 fn serialisation_spreads_the_rounds() {
     let mut wire = Wire::new(&reno());

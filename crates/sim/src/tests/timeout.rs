@@ -1,1 +1,96 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! Retransmission timeouts: RFC 6298, RFC 5681 section 3.1, Karn's rule.
+
+use super::wire::{MS, Wire, reno};
+
+/// The whole first window is lost: no RTT is known, so the timeout is 1 s (RFC 6298 section 2.1). Slow start from 1 to
+/// ssthresh = 5: 1, 2, 4 segments, then the window is 5 and all ten are repaired; one more each round.
+/// The first RTT sample is that of segment 10, the first that was sent only once.
+#[test]
+fn whole_window() {
+    let mut wire = Wire::new(&reno());
+    wire.loses = Box::new(|seq, nth| seq < 10 && nth == 1);
+    wire.give(1000);
+    wire.run_until_ms(1400);
+    wire.assert_sent(
+        "0: 0-9x
+         1000: 0*
+         1100: 1-2*
+         1200: 3-6*
+         1300: 7-9* 10-11
+         1400: 12-17",
+    );
+    let counters = wire.sender.counters;
+    assert_eq!((counters.window_reductions, counters.timeouts, counters.retransmits), (1, 1, 10));
+    assert_eq!(wire.sender.conn.snd_ssthresh, 5);
+    assert_eq!(wire.rtts[0], (1400 * MS, 100 * MS));
+    assert_eq!(wire.rtts.len(), 2, "of segments 10 and 11");
+}
+
+/// Nothing gets through: the timeout doubles each time (section 5.5) up to Linux's 120 s. It is one loss: one reduction.
+#[test]
+fn repeated_timeouts_back_off() {
+    let mut wire = Wire::new(&reno());
+    wire.loses = Box::new(|_, nth| nth <= 9);
+    wire.give(1);
+    wire.run_to_end();
+    let at_s: Vec<u64> = wire.sent.iter().map(|s| s.at / (1000 * MS)).collect();
+    assert_eq!(at_s, [0, 1, 3, 7, 15, 31, 63, 127, 247, 367]);
+    assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.window_reductions), (9, 1));
+    assert_eq!(wire.sender.conn.snd_ssthresh, 5);
+}
+
+/// RTT 1 ms: the timeout is 1 + 200 ms, for the variance term has Linux's floor. The probe goes after that time at the latest,
+/// and is lost; the timeout counts from the probe.
+#[test]
+fn floor_of_200_ms() {
+    let mut wire = Wire::new(&reno()).losing(&[(9, 1), (9, 2)]);
+    (wire.forward_ns, wire.back_ns) = (MS / 2, MS / 2);
+    wire.give(10);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-8 9x
+         202: 9*x
+         403: 9*",
+    );
+    assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.window_reductions), (1, 1));
+    assert_eq!(wire.rtts.len(), 9);
+}
+
+/// Progress ends the backing off: the second loss, of the retransmission's successor, waits for one plain timeout again.
+#[test]
+fn backoff_ends_with_progress() {
+    let mut wire = Wire::new(&reno());
+    // Segment 0 gets through at the third attempt, 1 + 2 s later; then 1 and 2 are lost again: no SACK, no probe.
+    wire.loses = Box::new(|seq, nth| nth == 1 || nth == 2 && seq <= 2);
+    wire.give(3);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-2x
+         1000: 0*x
+         3000: 0*
+         3100: 1-2*x
+         4100: 1*
+         4200: 2*",
+    );
+    assert_eq!(wire.sender.counters.timeouts, 3);
+    // 0 reduces once for its two timeouts, the new timeout after progress once more (RFC 5681 section 3.1).
+    assert_eq!(wire.sender.counters.window_reductions, 2);
+}
+
+/// What was SACKed before a timeout is not sent again (RFC 6675 section 5.1; our receivers never renege).
+#[test]
+fn sacked_data_is_kept() {
+    let mut wire = Wire::new(&reno());
+    wire.loses = Box::new(|seq, nth| seq == 0 && nth <= 3);
+    wire.give(5);
+    wire.run_to_end();
+    // Fast retransmit at 100 ms. The RTO is 100 + 4 * 50 * (3/4)^3 < 300 ms after it, so 300 ms, and doubles.
+    wire.assert_sent(
+        "0: 0x 1-4
+         100: 0*x
+         400: 0*x
+         1000: 0*",
+    );
+    assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.retransmits), (2, 3));
+}

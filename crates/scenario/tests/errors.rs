@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a scenario file can get wrong: each message has its place and the mend.
+
+use tandem_scenario::file::{Overrides, parse};
+
+/// A good file, with the given line of it replaced.
+const GOOD: [&str; 13] = [
+    r#"duration = "60s""#,
+    r#"warmup = "10s""#,
+    r#""#,
+    r#"[dumbbell]"#,
+    r#"rate = "100mbit""#,
+    r#"rtt = "100ms""#,
+    r#"queue = "100p""#,
+    r#"loss = 1e-6"#,
+    r#""#,
+    r#"[[flows]]"#,
+    r#"controller = "reno""#,
+    r#"count = 4"#,
+    r#""#,
+];
+
+fn message(text: &str) -> String {
+    parse(text, "x.toml", "x", &Overrides::default()).expect_err(text).to_string()
+}
+
+#[track_caller]
+fn with_line(number: usize, line: &str, column: usize, parts: &[&str]) {
+    let mut lines = GOOD;
+    lines[number - 1] = line;
+    let message = message(&lines.join("\n"));
+    let place = format!("x.toml:{number}:{column}: ");
+    assert!(message.starts_with(&place), "`{line}`: expected {place} {message}");
+    for part in parts {
+        assert!(message.contains(part), "`{line}`: {message}");
+    }
+}
+
+#[test]
+fn the_good_file_is_good() {
+    parse(&GOOD.join("\n"), "x.toml", "x", &Overrides::default()).unwrap();
+}
+
+#[test]
+fn mistakes_on_a_line() {
+    // Where the closing quote is missed.
+    with_line(6, r#"rtt = "100ms"#, 13, &["string", "expected"]);
+    with_line(3, "wramup = 3", 1, &["unknown field `wramup`", "`warmup`"]);
+    with_line(5, "rate = 10", 8, &["rate `10` has no unit", "mbit"]);
+    with_line(5, r#"rate = "0mbit""#, 8, &["is 0"]);
+    with_line(5, r#"rate = "10mbps""#, 8, &["`10mbit`", "`10MB/s`"]);
+    with_line(6, r#"rtt = "-1ms""#, 7, &["negative"]);
+    with_line(7, r#"queue = "0p""#, 9, &["is 0", "`1p`"]);
+    with_line(7, r#"queue = "100B""#, 9, &["does not hold one packet"]);
+    with_line(8, "loss = 1", 8, &["below 1"]);
+    with_line(8, "loss = 1.0", 8, &["below 1"]);
+    with_line(8, "loss = -0.1", 8, &["from 0"]);
+    with_line(8, "loss = { good_to_bad = 0.1, bad_to_good = 0.0 }", 8, &["bad_to_good above 0"]);
+    with_line(8, "loss = { good_to_bad = 2.0, bad_to_good = 0.1 }", 8, &["from 0 to 1"]);
+    with_line(11, r#"controller = "compuond""#, 14, &["unknown controller `compuond`", "did you mean `compound`?"]);
+    with_line(12, "count = 0", 9, &["at least 1"]);
+    with_line(1, r#"duration = "10s""#, 12, &["duration 10s must be longer than the warm-up, 10s"]);
+    with_line(3, "seeds = 0", 9, &["at least 1"]);
+    with_line(3, "mtu = 20", 7, &["116 to 65535"]);
+    with_line(3, r#"sample_interval = "1ns""#, 19, &["at least 1us"]);
+    with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
+    with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
+    with_line(13, r#"stop = "0s""#, 8, &["later than start"]);
+    // There and back and there again: 150 ms of links in 100 ms.
+    with_line(13, r#"route = ["bottleneck", "reverse", "bottleneck"]"#, 9, &["longer than its rtt, 100ms"]);
+    with_line(13, r#"from = "middle""#, 8, &["no node `middle`", "`left`, `right`"]);
+}
+
+/// A mistake shown where the controller is named, since it is that controller that refuses.
+#[track_caller]
+fn at_the_controller(line: &str, parts: &[&str]) {
+    let mut lines = GOOD;
+    lines[12] = line;
+    let message = message(&lines.join("\n"));
+    assert!(message.starts_with("x.toml:11:14: "), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "`{line}`: {message}");
+    }
+}
+
+#[test]
+fn controllers_and_their_parameters() {
+    at_the_controller("set = { gama = 1 }", &["no parameter `gama`", "`beta`"]);
+    at_the_controller("set = { beta = 2 }", &["`reno.beta` = 2 is out of range"]);
+    at_the_controller(r#"udp = { rate = "1mbit" }"#, &["either a controller or udp"]);
+}
+
+#[test]
+fn files_without_a_place() {
+    let without = |line: usize| {
+        let mut lines = GOOD;
+        lines[line - 1] = "";
+        message(&lines.join("\n"))
+    };
+    // The flow without a controller: the place is that of the flows.
+    assert!(without(11).contains("a flow needs `controller"), "{}", without(11));
+    assert!(without(1).contains("missing field `duration`"), "{}", without(1));
+    assert!(message("duration = \"1s\"\nflows = []").contains("give one network"));
+    let both = GOOD.join("\n") + "\n[parking_lot]\nhops = 2\nrate = \"1mbit\"\nhop_delay = \"1ms\"\nqueue = \"9p\"";
+    assert!(message(&both).contains("give one network"));
+}
+
+const GRAPH: &str = r#"duration = "60s"
+[[links]]
+name = "a"
+from = "n1"
+to = "n2"
+rate = "1mbit"
+delay = "1ms"
+queue = "10p"
+[[links]]
+name = "b"
+from = "n2"
+to = "n1"
+rate = "1mbit"
+delay = "1ms"
+queue = "10p"
+[[flows]]
+controller = "reno"
+from = "n1"
+to = "n2"
+"#;
+
+#[track_caller]
+fn in_a_graph(old: &str, new: &str, place: (usize, usize), parts: &[&str]) {
+    let text = GRAPH.replacen(old, new, 1);
+    assert_ne!(text, GRAPH);
+    let error = parse(&text, "x.toml", "x", &Overrides::default()).expect_err(&text);
+    assert_eq!(error.place, Some(place), "{error}");
+    for part in parts {
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_graph() {
+    parse(GRAPH, "x.toml", "x", &Overrides::default()).unwrap();
+    in_a_graph(r#"name = "b""#, r#"name = "a""#, (10, 8), &["two links named `a`"]);
+    in_a_graph(r#"queue = "10p""#, r#"queue = "1bdp""#, (8, 9), &["bdp is defined for [dumbbell] and [parking_lot]"]);
+    in_a_graph(r#"to = "n2""#, r#"to = "n1""#, (3, 8), &["`a` leads from a node to itself"]);
+    // Without the way back there is none for ACKs.
+    in_a_graph("from = \"n2\"\nto = \"n1\"", "from = \"n2\"\nto = \"n3\"", (18, 8), &["no route from `n2` to `n1`"]);
+    in_a_graph(
+        "controller = \"reno\"\nfrom = \"n1\"",
+        "controller = \"reno\"\nfrom = \"n9\"",
+        (18, 8),
+        &["no node `n9`"],
+    );
+    in_a_graph("reno\"\nfrom = \"n1\"\n", "reno\"\nfrom = \"n2\"\n", (18, 8), &["from `n2` to itself"]);
+    in_a_graph("reno\"\n", "reno\"\nrtt = \"1ms\"\n", (18, 7), &["rtt is for [dumbbell] only"]);
+    in_a_graph("reno\"\n", "reno\"\nroute = [\"z\"]\n", (18, 9), &["no link `z`"]);
+    in_a_graph("reno\"\n", "reno\"\nroute = [\"b\"]\n", (18, 9), &["breaks at link `b`", "data is at `n1`"]);
+    in_a_graph("reno\"\n", "reno\"\nroute = [\"a\", \"b\"]\n", (18, 9), &["ends at `n1`, not at `n2`"]);
+}

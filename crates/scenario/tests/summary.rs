@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Summing up seeds, by hand.
+
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    result::{FlowResult, LinkResult, Run, SeedResult},
+};
+
+fn scenario(groups: &str) -> Scenario {
+    let text = format!(
+        "duration = \"40s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"50ms\"\nqueue = \"99p\"\n{groups}"
+    );
+    parse(&text, "x", "x", &Overrides::default()).unwrap()
+}
+
+const TWO_GROUPS: &str =
+    "[[flows]]\ncontroller = \"reno\"\ncount = 2\n[[flows]]\ncontroller = \"compound\"\nrtt = \"100ms\"";
+
+fn flow(goodput_mbps: f64) -> FlowResult {
+    FlowResult { goodput_mbps, sent_packets: 1000, retransmits: 10, timeouts: 1, ..FlowResult::default() }
+}
+
+fn seed(seed: u64, goodputs: &[f64]) -> SeedResult {
+    SeedResult {
+        seed,
+        flows: goodputs.iter().map(|&g| flow(g)).collect(),
+        rtt_ms: vec![Default::default(); 2],
+        links: vec![
+            LinkResult { utilisation: 0.5, offered_packets: 1000, drops: 30, random_losses: 20, ..Default::default() },
+            LinkResult::default(),
+        ],
+        data_packets: 7,
+        ..SeedResult::default()
+    }
+}
+
+#[test]
+fn groups_and_links() {
+    let run = Run::from_seeds(
+        &scenario(TWO_GROUPS),
+        "sim",
+        3,
+        vec![seed(2, &[20.0, 30.0, 40.0]), seed(1, &[10.0, 20.0, 30.0])],
+    );
+    assert_eq!((run.seeds.as_slice(), run.partial, run.data_packets), (&[1, 2][..], true, 14));
+    // Reno: 30 and 50 over its two flows. Half width: t(0.975, 1) = 12.706 times the standard error, 10.
+    let reno = &run.groups[0];
+    assert_eq!((reno.goodput_mbps, reno.goodput_by_seed_mbps.as_slice()), (40.0, &[30.0, 50.0][..]));
+    assert!((reno.goodput_ci95_mbps.unwrap() - 127.062).abs() < 0.001);
+    assert_eq!(reno.per_flow_goodput_mbps, [15.0, 25.0]);
+    assert_eq!((reno.retransmit_rate, reno.retransmits, reno.timeouts), (0.01, 20.0, 2.0));
+    assert_eq!((reno.base_rtt_ms, run.groups[1].base_rtt_ms), (50.0, 100.0));
+    assert_eq!(run.links[0].loss_rate, 0.05);
+    // By flow, a Reno flow of 50 ms gets 20 where Compound at 100 ms gets 35.
+    let fairness = run.rtt_fairness.unwrap();
+    assert_eq!((fairness.rtt_ratio, fairness.goodput_ratio), (2.0, 20.0 / 35.0));
+    // (60)^2 / (3 * 1400) and (90)^2 / (3 * 2900), averaged.
+    assert!((run.jain - (3600.0 / 4200.0 + 8100.0 / 8700.0) / 2.0).abs() < 1e-12);
+}
+
+/// The two Reno flows got 20 + 30 and 40 + 40 where all were Reno, 130 over the two seeds that both runs have; beside Compound
+/// 30 and 50: of 130, 50 are gone.
+#[test]
+fn stolen_from_a_group() {
+    let all_reno = scenario(&TWO_GROUPS.replace("compound", "reno"));
+    let there = vec![seed(3, &[9.0; 3]), seed(2, &[40.0, 40.0, 40.0]), seed(1, &[20.0, 30.0, 40.0])];
+    let baseline = Run::from_seeds(&all_reno, "sim", 3, there);
+    let here = vec![seed(1, &[10.0, 20.0, 30.0]), seed(2, &[20.0, 30.0, 40.0])];
+    let mut run = Run::from_seeds(&scenario(TWO_GROUPS), "sim", 2, here);
+    run.set_stolen(0, &baseline);
+    assert!((run.groups[0].stolen.unwrap() - 50.0 / 130.0).abs() < 1e-12);
+    assert_eq!(run.groups[1].stolen, None);
+}
+
+/// Two flows, one of which starts at 5 s. Until 12 s the first has all, then both are equal: Jain's index of 10-second windows
+/// is 0.95 when their shares are 1 and 0.628 at most apart. In the window from 8 to 18 s they have 4 + 6 * 0.5 = 7 and 3; from 10 s,
+/// 6 and 4: 100 / 104 = 0.96; from 9 s, 6.5 and 3.5: 100 / 109 = 0.917. So it takes 10 - 5 = 5 s.
+#[test]
+fn convergence_time() {
+    let scenario = scenario("[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"compound\"\nstart = \"5s\"");
+    let mut result = seed(1, &[50.0, 50.0]);
+    result.flows[0].received_mbit_by_second = (0..40).map(|s| if s < 12 { 1.0 } else { 0.5 }).collect();
+    result.flows[1].received_mbit_by_second = (0..40).map(|s| if s < 12 { 0.0 } else { 0.5 }).collect();
+    assert_eq!(Run::from_seeds(&scenario, "sim", 1, vec![result.clone()]).convergence_s, Some(5.0));
+    result.flows[1].received_mbit_by_second = vec![0.0; 40];
+    assert_eq!(Run::from_seeds(&scenario, "sim", 1, vec![result]).convergence_s, None);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linux's internal pacing.
+
+use crate::agenda::NEVER;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Pacing {
+    on: bool,
+    /// When the next segment may go.
+    next_send: u64,
+    /// Only this kept the last attempt to send from sending more.
+    held: bool,
+}
+
+impl Pacing {
+    pub fn new(on: bool) -> Self {
+        Self { on, next_send: 0, held: false }
+    }
+
+    /// A new attempt to send begins.
+    #[inline]
+    pub fn release(&mut self) {
+        self.held = false;
+    }
+
+    /// Must the next segment wait?
+    #[inline]
+    pub fn holds(&mut self, now: u64) -> bool {
+        self.held = self.on && self.next_send > now;
+        self.held
+    }
+
+    /// When a held segment may go.
+    #[inline]
+    pub fn wake_at(&self) -> u64 {
+        if self.held { self.next_send } else { NEVER }
+    }
+
+    /// A segment is sent: the next one follows at 2 windows a round in slow start, 1.2 after (Linux's tcp_pacing_ss_ratio,
+    /// tcp_pacing_ca_ratio).
+    #[inline]
+    pub fn sent(&mut self, now: u64, srtt_ns: u64, cwnd: u32, ssthresh: u32) {
+        if self.on {
+            let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+            self.next_send = now.max(self.next_send) + srtt_ns * 100 / (u64::from(cwnd.max(1)) * percent);
+        }
+    }
+}
