@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scenario files: TOML in, a checked [`Scenario`] out, every error with its line.
 
+mod tables;
+
 use std::{collections::BTreeMap, fmt, fs, ops::Range, path::Path, sync::Arc};
 
-use serde::Deserialize;
 use tandem_controllers::{Params, find};
 use toml::Spanned;
 
+use self::tables::{DumbbellTable, File, FlowTable, ParkingLotTable, UdpTable};
 use crate::{
-    aqm::AqmSpec,
     dumbbell::Dumbbell,
-    scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Link, Loss, Network, Scenario, Source, TcpSource, Transfer},
-    units::{Bytes, QueueSize, Rate, Span},
+    scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Link, Network, Scenario, Source, TcpSource, Transfer},
+    units::{QueueSize, Span},
 };
 
 /// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
@@ -48,140 +49,6 @@ pub struct Overrides {
     pub first_seed: Option<u64>,
     pub no_delayed_acks: bool,
     pub settings: Settings,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Option<String>,
-    duration: Spanned<Span>,
-    #[serde(default)]
-    warmup: Span,
-    seeds: Option<Spanned<u32>>,
-    first_seed: Option<u64>,
-    mtu: Option<Spanned<u32>>,
-    #[serde(default = "yes")]
-    delayed_acks: bool,
-    send_jitter: Option<Span>,
-    sample_interval: Option<Spanned<Span>>,
-    dumbbell: Option<DumbbellTable>,
-    parking_lot: Option<Spanned<ParkingLotTable>>,
-    #[serde(default)]
-    links: Vec<LinkTable>,
-    flows: Spanned<Vec<FlowTable>>,
-    #[serde(default = "no_settings")]
-    set: Spanned<Settings>,
-}
-
-fn no_settings() -> Spanned<Settings> {
-    Spanned::new(0..0, Settings::new())
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DumbbellTable {
-    rate: Rate,
-    rtt: Span,
-    queue: Spanned<QueueSize>,
-    #[serde(default)]
-    aqm: AqmSpec,
-    #[serde(default = "no_loss")]
-    loss: Loss,
-    reverse_rate: Option<Rate>,
-    reverse_queue: Option<QueueSize>,
-    #[serde(default = "no_loss")]
-    reverse_loss: Loss,
-}
-
-fn no_loss() -> Loss {
-    Loss::None
-}
-
-/// Nodes `r1`, `r2`, ... in a row, a bottleneck each way between neighbours.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ParkingLotTable {
-    hops: u32,
-    rate: Rate,
-    /// One-way, each hop.
-    hop_delay: Span,
-    queue: QueueSize,
-    #[serde(default)]
-    aqm: AqmSpec,
-    #[serde(default = "no_loss")]
-    loss: Loss,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LinkTable {
-    name: Spanned<String>,
-    from: String,
-    to: String,
-    rate: Rate,
-    delay: Span,
-    queue: Spanned<QueueSize>,
-    #[serde(default)]
-    aqm: AqmSpec,
-    #[serde(default = "no_loss")]
-    loss: Loss,
-    /// Also make `NAME-back`, the same the other way.
-    #[serde(default)]
-    both_ways: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FlowTable {
-    name: Option<String>,
-    controller: Option<Spanned<String>>,
-    udp: Option<Spanned<UdpTable>>,
-    #[serde(default = "one")]
-    count: Spanned<u32>,
-    from: Option<Spanned<String>>,
-    to: Option<Spanned<String>>,
-    /// Dumbbell only: from right to left.
-    #[serde(default)]
-    reverse: bool,
-    route: Option<Spanned<Vec<String>>>,
-    ack_route: Option<Spanned<Vec<String>>>,
-    /// Dumbbell only: this group's two-way propagation delay.
-    rtt: Option<Spanned<Span>>,
-    /// Two-way delay outside the links.
-    #[serde(default)]
-    access: Span,
-    #[serde(default)]
-    rtt_spread: Span,
-    #[serde(default)]
-    start: Span,
-    #[serde(default)]
-    start_spread: Span,
-    stop: Option<Spanned<Span>>,
-    transfer: Option<Bytes>,
-    pause: Option<Spanned<Span>>,
-    delayed_acks: Option<bool>,
-    #[serde(default)]
-    pacing: bool,
-    initial_window: Option<Spanned<u32>>,
-    receive_window: Option<Bytes>,
-    #[serde(default)]
-    set: BTreeMap<String, f64>,
-}
-
-fn one() -> Spanned<u32> {
-    Spanned::new(0..0, 1)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UdpTable {
-    rate: Rate,
-    on: Option<Span>,
-    off: Option<Span>,
 }
 
 /// A message and the bytes of the file that it is about.
@@ -501,13 +368,4 @@ fn parking_lot_network(spanned: &Spanned<ParkingLotTable>, mtu: u32) -> Result<N
         }
     }
     Ok(network)
-}
-
-impl LinkTable {
-    /// The links that this table makes: name, from, to.
-    fn directions(&self) -> impl Iterator<Item = (String, &str, &str)> {
-        let name = self.name.get_ref();
-        let back = self.both_ways.then(|| (format!("{name}-back"), &*self.to, &*self.from));
-        std::iter::once((name.clone(), &*self.from, &*self.to)).chain(back)
-    }
 }
