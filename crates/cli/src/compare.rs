@@ -29,15 +29,16 @@ Examples:
 Units: rates 100mbit, 1gbit, 12.5MB/s; times 100ms, 2s; queues 1500p (packets), 2MB, 15ms, 0.5bdp; loss 1e-6, 0.1%.")]
 pub struct Args {
     /// The bottleneck's rate, such as 1gbit
-    #[arg(long)]
+    // Hyphens, here and below: so that a negative number is called negative, and not an unknown option.
+    #[arg(long, allow_hyphen_values = true)]
     rate: Rate,
 
     /// Two-way propagation delay, such as 100ms
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     rtt: Span,
 
     /// The bottleneck's buffer: 1500p, 2MB, 15ms or 0.5bdp
-    #[arg(long, default_value = "1bdp")]
+    #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
     queue: QueueSize,
 
     /// Queue discipline: droptail, red or codel
@@ -45,15 +46,15 @@ pub struct Args {
     aqm: AqmSpec,
 
     /// Random loss on the bottleneck, before its queue
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", allow_hyphen_values = true)]
     loss: LossRate,
 
     /// How long each run lasts
-    #[arg(long, default_value = "60s")]
+    #[arg(long, default_value = "60s", allow_hyphen_values = true)]
     duration: Span,
 
     /// Cut from every measure
-    #[arg(long, default_value = "10s")]
+    #[arg(long, default_value = "10s", allow_hyphen_values = true)]
     warmup: Span,
 
     /// Neighbours on the same path, such as reno:4; can be given more than once
@@ -65,15 +66,15 @@ pub struct Args {
     reverse: Vec<Flows>,
 
     /// Flows start at random within this time
-    #[arg(long, default_value = "100ms")]
+    #[arg(long, default_value = "100ms", allow_hyphen_values = true)]
     start_spread: Span,
 
     /// Random addition to each flow's RTT, up to this
-    #[arg(long, default_value = "200us")]
+    #[arg(long, default_value = "200us", allow_hyphen_values = true)]
     rtt_spread: Span,
 
     /// Random send delay, up to this; 0s switches it off [default: one packet's time at the bottleneck]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     send_jitter: Option<Span>,
 
     /// What to compare, such as reno:4 or compound@gamma=20:4

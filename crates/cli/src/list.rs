@@ -8,16 +8,25 @@ use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
 
 use crate::{Failure, output::print};
 
+const EXAMPLES: &str = "\
+Examples:
+  tandem list controllers
+  tandem list controllers --json
+  tandem list engines";
+
 /// What there is to choose from
 #[derive(Subcommand)]
+#[command(after_help = EXAMPLES)]
 pub enum What {
     /// Congestion controllers with their sources and parameters
+    #[command(after_help = EXAMPLES)]
     Controllers {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// What can run a scenario
+    #[command(after_help = EXAMPLES)]
     Engines {
         /// As JSON
         #[arg(long)]

@@ -76,6 +76,6 @@ fn main() -> ExitCode {
         Err(Failure::Usage(e)) => (2, e),
         Err(Failure::Interrupted) => return ExitCode::from(130),
     };
-    eprintln!("tandem: {error:#}");
+    output::note(&format!("tandem: {error:#}"));
     ExitCode::from(status)
 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use serde::Serialize;
-use tandem_report::{Report, Section, html, table, write_atomically, write_trace};
+use tandem_report::{FLOWS_FILE, LINKS_FILE, Report, Section, html, table, write_atomically, write_trace};
 use tandem_scenario::{Scenario, result::Run};
 
 use crate::{Failure, runner::Outcome, settings::Common};
@@ -51,7 +51,7 @@ pub fn command_line() -> String {
         let plain = !arg.is_empty() && arg.chars().all(|c| c.is_alphanumeric() || "-_./:=@,%+".contains(c));
         if plain { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
     };
-    let arguments = std::env::args().skip(1).map(quote);
+    let arguments = std::env::args_os().skip(1).map(|arg| quote(arg.to_string_lossy().into_owned()));
     std::iter::once("tandem".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
@@ -97,6 +97,13 @@ pub fn publish(
     write_atomically(&report_path, html(&report).as_bytes()).with_context(|| written(&report_path))?;
     if common.trace {
         write_trace(folder, &sections).with_context(|| written(folder))?;
+    } else {
+        // Samples of an earlier run would pass for this one's.
+        for old in [FLOWS_FILE, LINKS_FILE].map(|name| folder.join(name)) {
+            if old.exists() {
+                fs::remove_file(&old).with_context(|| format!("cannot remove the old `{}`", old.display()))?;
+            }
+        }
     }
 
     if common.json {
@@ -104,12 +111,18 @@ pub fn publish(
     } else {
         print(&format!("{}\n", table(&report)))?;
     }
-    eprintln!("Report: {}", report_path.display());
+    note(&format!("Report: {}", report_path.display()));
     if outcome.interrupted {
-        eprintln!("tandem: interrupted; what was done by then is kept and marked partial");
+        note("tandem: interrupted; what was done by then is kept and marked partial");
         return Err(Failure::Interrupted);
     }
     Ok(())
+}
+
+/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
+pub fn note(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// To standard output; a reader that has gone away (`| head`) is no error.

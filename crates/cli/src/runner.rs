@@ -39,6 +39,10 @@ pub fn run_all(scenarios: &[Scenario]) -> Outcome {
         .par_iter()
         .with_max_len(1)
         .map(|&(i, seed)| {
+            // Of many short jobs each would otherwise begin, and see only then that it need not.
+            if cancelled.load(Relaxed) {
+                return None;
+            }
             let is_first = scenarios[i].seeds[0] == seed;
             let options = Options {
                 traced_flows_per_group: if is_first { TRACED_FLOWS_PER_GROUP } else { 0 },

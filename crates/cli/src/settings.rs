@@ -5,14 +5,14 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::ArgAction;
 use tandem_controllers::{Params, find};
-use tandem_scenario::file::Settings;
+use tandem_scenario::file::{MAX_COUNT, Settings};
 
 use crate::Failure;
 
 #[derive(clap::Args)]
 pub struct Common {
     /// Independent repetitions; two or more give 95 % intervals
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]
     pub seeds: Option<u32>,
 
     /// The first seed; the others follow
@@ -85,8 +85,12 @@ impl std::str::FromStr for Flows {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, count) = text.split_once(':').unwrap_or((text, "1"));
         let count = match count.parse() {
-            Ok(n @ 1..=100_000) => n,
-            _ => return Err(format!("`{count}` is not a number of flows from 1 to 100000: write CONTROLLER:FLOWS")),
+            Ok(n @ 1..=MAX_COUNT) => n,
+            _ => {
+                return Err(format!(
+                    "`{count}` is not a number of flows from 1 to {MAX_COUNT}: write CONTROLLER:FLOWS"
+                ));
+            }
         };
         let (controller, own) = name.split_once('@').unwrap_or((name, ""));
         let mut params = Params::new(find(controller).map_err(|e| e.to_string())?);

@@ -230,6 +230,9 @@ impl File {
         if !(1..=MAX_COUNT).contains(flow.count.get_ref()) {
             return Err(Problem::at(&flow.count, format!("count must be at least 1, at most {MAX_COUNT}")));
         }
+        if flow.start >= *self.duration.get_ref() {
+            return Err(Problem::at(&flow.count, "start must be before the end of the run, its `duration`"));
+        }
         if let Some(stop) = flow.stop.as_ref().filter(|stop| *stop.get_ref() <= flow.start) {
             return Err(Problem::at(stop, "stop must be later than start"));
         }
@@ -319,7 +322,9 @@ impl File {
             Some(names) => network.explicit_route(from, to, names.get_ref()).map_err(|e| Problem::at(names, e)),
             None => network.route(from, to).map_err(|e| problem(e.to_string())),
         };
-        Ok((route(&flow.route, from, to)?, route(&flow.ack_route, to, from)?))
+        let ack_route =
+            route(&flow.ack_route, to, from).map_err(|Problem(at, e)| Problem(at, format!("the ACKs' way: {e}")));
+        Ok((route(&flow.route, from, to)?, ack_route?))
     }
 
     fn access(&self, flow: &FlowTable, forward: &[usize], back: &[usize], network: &Network) -> Result<Span, Problem> {

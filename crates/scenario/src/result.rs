@@ -244,7 +244,8 @@ impl Run {
     /// flow's start and RTT bring, which drop-tail makes last, falls out.
     pub fn set_stolen(&mut self, group: usize, baseline: &Run) {
         let by_seed = |run: &Run| -> Vec<(u64, f64)> {
-            run.seeds.iter().copied().zip(run.groups[group].goodput_by_seed_mbps.iter().copied()).collect()
+            let goodput = run.groups.get(group).map_or(&[][..], |g| &g.goodput_by_seed_mbps);
+            run.seeds.iter().copied().zip(goodput.iter().copied()).collect()
         };
         let (there, here) = (by_seed(baseline), by_seed(self));
         let (p, q): (Vec<f64>, Vec<f64>) =

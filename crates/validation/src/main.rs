@@ -138,10 +138,8 @@ impl Stolen {
             let (baseline, others) = runs.split_first_mut().expect("three runs a point");
             for (run, head) in others.iter_mut().zip(&HEADS[1..]) {
                 run.set_stolen(1, baseline);
-                let tandem = Measured {
-                    mean: run.groups[1].stolen.unwrap_or(f64::NAN),
-                    half_width: run.groups[1].stolen_ci95,
-                };
+                let tandem =
+                    Measured { mean: run.groups[1].stolen.unwrap_or(f64::NAN), half_width: run.groups[1].stolen_ci95 };
                 let p = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_b_mbps);
                 let q = ns2::column(&rows, ns2::label(head), self.axis, point, |r| r.goodput_b_mbps);
                 let (mean, half_width) = stolen(&p, &q).context("ns-2 rows without a baseline")?;
@@ -189,8 +187,7 @@ fn figure5(data: &Path, seeds: u64) -> anyhow::Result<String> {
 }
 
 fn figure6(data: &Path, seeds: u64) -> anyhow::Result<String> {
-    let setup =
-        |packets: f64| Setup { queue_packets: packets as u32, send_jitter: true, ..GIGABIT };
+    let setup = |packets: f64| Setup { queue_packets: packets as u32, send_jitter: true, ..GIGABIT };
     let stolen = Stolen { experiment: "fig6r", axis: |r| f64::from(r.queue_packets), setup };
     let lines = stolen.lines(data, seeds, number_text)?;
     let setup = "1 Gb/s, 100 ms, random send delay up to one packet time.";

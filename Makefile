@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Each target that needs tools first installs those that are missing (scripts/setup.sh).
+
+# Where rustup puts cargo, which a shell that was open before does not know of yet.
+CARGO_HOME ?= $(HOME)/.cargo
+export PATH := $(CARGO_HOME)/bin:$(PATH)
+
+.PHONY: help demo test lint bench validate setup clean
+
+help:
+	@echo "make demo      build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
+	@echo "make test      every test; the last line counts them"
+	@echo "make lint      format, warnings, and whether each controller compiles for the kernel"
+	@echo "make bench     speed against ns-2, many flows, memory, where the time goes"
+	@echo "make validate  the simulator against runs of ns-2 and the papers"
+	@echo "make setup     install what is missing: C compilers with apt, Rust with rustup"
+	@echo "make clean     remove what was built and run"
+
+demo: setup
+	@cargo build --release -p tandem && scripts/demo.sh
+
+test: setup
+	@scripts/test.sh
+
+lint: setup
+	@scripts/lint.sh
+
+bench: setup
+	@command -v python3 >/dev/null || { echo "make bench needs python3: apt-get install python3" >&2; exit 1; }
+	@cargo build --release -p tandem && bench/bench.py
+
+validate: setup
+	@cargo run --release -p tandem-validation
+
+setup:
+	@scripts/setup.sh
+
+clean:
+	rm -rf target tandem-out

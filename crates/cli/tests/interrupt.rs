@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Ctrl-C: exit status 130, and what was done by then is kept.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{
+    fs,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use common::{Finished, Place};
+use serde_json::Value;
+
+/// Interrupts once the program has used so much CPU time, which nothing but simulation takes.
+fn interrupt_after(child: Child, cpu_ms: u64) -> Finished {
+    // The fields after the name, which ends with the last `)`: utime is the 14th of all, in hundredths of a second.
+    let used_ms = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let user = stat.rsplit(')').next().unwrap().split_whitespace().nth(11).unwrap();
+        user.parse::<u64>().unwrap() * 10
+    };
+    while used_ms() < cpu_ms {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    child.wait_with_output().unwrap().into()
+}
+
+fn start(place: &Place, arguments: &str) -> Child {
+    place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn the_seeds_that_are_done_are_kept() {
+    let place = Place::new();
+    // A seed takes milliseconds, all of them minutes.
+    let path = "--rate 10mbit --rtt 20ms --queue 20p --duration 3s --warmup 1s --seeds 100000";
+    let finished = interrupt_after(start(&place, &format!("compare {path} --out o --json reno:1 compound:1")), 500);
+    assert_eq!(finished.status, Some(130), "{}", finished.err);
+    assert!(finished.err.contains("interrupted"), "{}", finished.err);
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    let runs = results["runs"].as_array().unwrap();
+    assert!(!runs.is_empty());
+    for run in runs {
+        assert_eq!(run["partial"], true);
+        let seeds = run["seeds"].as_array().unwrap().len();
+        assert!((1..100_000).contains(&seeds), "{seeds}");
+        assert_eq!(run["groups"][0]["goodput_by_seed_mbps"].as_array().unwrap().len(), seeds);
+    }
+    assert_eq!(place.json("o/results.json"), results);
+    assert!(place.read("o/report.html").contains("partial"));
+}
+
+#[test]
+fn nothing_done_is_nothing_kept() {
+    let place = Place::new();
+    let path = "--rate 10gbit --rtt 20ms --duration 10h";
+    let finished = interrupt_after(start(&place, &format!("compare {path} --out o reno:1 compound:1")), 200);
+    assert_eq!(finished.status, Some(130), "{}", finished.err);
+    assert!(finished.err.contains("interrupted"), "{}", finished.err);
+    assert!(!finished.err.contains("panicked"), "{}", finished.err);
+    assert_eq!(place.json("o/results.json")["runs"], Value::Array(Vec::new()));
+    assert_eq!(place.files("o"), ["report.html", "results.json"]);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a run prints and writes.
+
+mod common;
+
+use std::{fs, io::Read, process::Stdio};
+
+use common::{Place, QUICK};
+use serde_json::Value;
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no number at {path} of {value}"))
+}
+
+fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    value.pointer(path).and_then(Value::as_str).unwrap_or_else(|| panic!("no text at {path} of {value}"))
+}
+
+fn list<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+    value.pointer(path).and_then(Value::as_array).unwrap_or_else(|| panic!("no list at {path} of {value}"))
+}
+
+#[test]
+fn json_has_what_is_promised() {
+    let place = Place::new();
+    let finished =
+        place.succeed(&format!("compare {QUICK} --seeds 3 --against reno:2 compound:2 compound_tube:2 --json"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    let runs = list(&results, "/runs");
+    assert_eq!(runs.len(), 2);
+    for (run, contender) in runs.iter().zip(["compound", "compound_tube"]) {
+        assert_eq!(text(run, "/engine"), "sim");
+        assert_eq!(list(run, "/seeds"), [1, 2, 3]);
+        let groups = list(run, "/groups");
+        assert_eq!(groups.len(), 2);
+        for (group, controller) in groups.iter().zip([contender, "reno"]) {
+            assert_eq!(text(group, "/controller"), controller);
+            assert_eq!(number(group, "/flows"), 2.0);
+            assert!(number(group, "/goodput_ci95_mbps") >= 0.0);
+            let flows = list(group, "/per_flow_goodput_mbps").iter().map(|v| v.as_f64().unwrap());
+            assert_eq!(flows.len(), 2);
+            assert!((flows.sum::<f64>() - number(group, "/goodput_mbps")).abs() < 1e-9);
+            for path in ["/retransmits", "/timeouts", "/rtt_ms/mean", "/rtt_ms/p50", "/rtt_ms/p95", "/rtt_ms/p99"] {
+                assert!(number(group, path) >= 0.0);
+            }
+            assert!(number(group, "/rtt_ms/mean") >= 20.0);
+        }
+        assert_eq!(groups[0]["stolen"], Value::Null);
+        assert!((-1.0..=1.0).contains(&number(&groups[1], "/stolen")));
+        let bottleneck = list(run, "/links").iter().find(|l| l["name"] == "bottleneck").unwrap();
+        assert!((0.5..=1.0).contains(&number(bottleneck, "/utilisation")));
+        assert!(number(bottleneck, "/queue_packets/mean") <= number(bottleneck, "/queue_packets/p95"));
+        assert!(number(bottleneck, "/queue_packets/p95") <= number(bottleneck, "/queue_packets/max"));
+        assert_eq!(number(bottleneck, "/queue_packets/max"), 20.0);
+        assert!(number(bottleneck, "/drops") > 0.0);
+        assert!((0.0..=1.0).contains(&number(run, "/jain")));
+        // Three seeds of 3 s at 10 Mbit/s: at most 7500 packets.
+        assert!((3000.0..=7500.0).contains(&number(run, "/data_packets")));
+        assert!(number(run, "/cpu_s") > 0.0);
+    }
+    assert_eq!(place.read("tandem-out/compare-10mbit-20ms/results.json"), finished.out);
+}
+
+#[test]
+fn one_seed_has_no_interval_and_no_baseline_means_nothing_stolen() {
+    let place = Place::new();
+    let finished = place.succeed(&format!("compare {QUICK} --seeds 1 reno:2 --json"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    let group = results.pointer("/runs/0/groups/0").unwrap();
+    assert_eq!(group["goodput_ci95_mbps"], Value::Null);
+    assert_eq!(group["stolen"], Value::Null);
+}
+
+#[test]
+fn a_run_is_repeatable() {
+    fn without_cpu_time(mut value: Value) -> Value {
+        match &mut value {
+            Value::Object(fields) => {
+                fields.remove("cpu_s");
+                fields.values_mut().for_each(|v| *v = without_cpu_time(v.take()));
+            }
+            Value::Array(items) => items.iter_mut().for_each(|v| *v = without_cpu_time(v.take())),
+            _ => {}
+        }
+        value
+    }
+    let command = format!("compare {QUICK} --seeds 2 --loss 1% --against reno:1 compound:1 --out o");
+    let [first, second] = [(); 2].map(|()| {
+        let place = Place::new();
+        place.succeed(&command);
+        without_cpu_time(place.json("o/results.json"))
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn the_table_goes_to_standard_output_and_the_rest_beside_it() {
+    let place = Place::new();
+    let finished = place.succeed(&format!("compare {QUICK} --seeds 2 --out o reno:2 compound:2"));
+    for part in ["Goodput", "reno", "compound", "Bottleneck", "n = 2"] {
+        assert!(finished.out.contains(part), "{}", finished.out);
+    }
+    assert_eq!(finished.err, "Report: o/report.html\n");
+    assert_eq!(place.files("o"), ["report.html", "results.json"]);
+    assert!(place.read("o/report.html").trim_end().ends_with("</html>"));
+}
+
+#[test]
+fn a_folder_is_used_again() {
+    let place = Place::new();
+    place.succeed(&format!("compare {QUICK} --seeds 1 --trace --out o reno:2"));
+    assert_eq!(place.files("o"), ["flows.parquet", "links.parquet", "report.html", "results.json"]);
+    for file in ["o/flows.parquet", "o/links.parquet"] {
+        let bytes = fs::read(place.path(file)).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{file}");
+    }
+    // Samples of the run before would pass for this one's.
+    place.succeed(&format!("compare {QUICK} --seeds 1 --out o compound:1"));
+    assert_eq!(place.files("o"), ["report.html", "results.json"]);
+    assert_eq!(place.json("o/results.json").pointer("/runs/0/groups/0/controller").unwrap(), "compound");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_found_before_anything_runs() {
+    let place = Place::new();
+    place.write("plain", "");
+    // Permissions do not hold root back; these do. An hour's run: the test would not end if it began.
+    for folder in ["plain/below", "plain", "/proc/tandem"] {
+        let long = "--rate 10gbit --rtt 20ms --duration 1h";
+        let finished = place.tandem(&format!("compare {long} reno --out {folder}"));
+        assert_eq!(finished.status, Some(1), "{}", finished.err);
+        let message = format!("tandem: cannot write to the output folder `{folder}`; choose another with --out: ");
+        assert!(finished.err.starts_with(&message), "{}", finished.err);
+        assert_eq!(finished.out, "");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    for arguments in ["list controllers", "--help", &format!("compare {QUICK} --seeds 1 --json --out o reno")] {
+        let mut child = place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{err}");
+        assert!(!err.contains("panicked"), "{err}");
+    }
+    // Nobody reads errors either: `2>&1 | head`.
+    let run = format!("compare {QUICK} --seeds 1 --out o reno");
+    let mut child = place.command(&run).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let place = Place::new();
+    for (command, example) in [
+        ("", "tandem compare --rate"),
+        ("compare", "tandem compare --rate"),
+        ("run", "tandem run scenarios/dumbbell.toml"),
+        ("list", "tandem list controllers"),
+        ("list controllers", "tandem list controllers"),
+        ("list engines", "tandem list engines"),
+    ] {
+        let help = place.succeed(&format!("{command} --help")).out;
+        let examples =
+            help.split("Examples:").nth(1).unwrap_or_else(|| panic!("`tandem {command}`: no examples\n{help}"));
+        assert!(examples.contains(example), "{examples}");
+    }
+}
+
+#[test]
+fn lists_are_text_and_json() {
+    let place = Place::new();
+    assert!(place.succeed("list controllers").out.contains("compound_tube"));
+    assert!(place.succeed("list engines").out.contains("sim"));
+    let controllers: Value = serde_json::from_str(&place.succeed("list controllers --json").out).unwrap();
+    let compound = controllers.as_array().unwrap().iter().find(|c| c["name"] == "compound").unwrap();
+    let gamma = list(compound, "/parameters").iter().find(|p| p["name"] == "gamma").unwrap();
+    assert_eq!(number(gamma, "/default"), 30.0);
+    let engines: Value = serde_json::from_str(&place.succeed("list engines --json").out).unwrap();
+    assert_eq!(engines[0]["name"], "sim");
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
+set -euo pipefail
+
+# As Cargo.toml's rust-version says.
+rust_minor=$(sed -n 's/^rust-version = "1\.\([0-9]*\)".*/\1/p' "$(dirname "$0")/../Cargo.toml")
+
+rust_is_new_enough() {
+	local version
+	# `cargo 1.89.0 (c24e10642 2025-06-23)`; rustup's cargo fails if no toolchain is chosen.
+	version=$(cargo --version 2>/dev/null) || return 1
+	[[ $version =~ ^cargo\ ([0-9]+)\.([0-9]+) ]] || return 1
+	((BASH_REMATCH[1] > 1 || BASH_REMATCH[2] >= rust_minor))
+}
+
+# Runs as root, directly or with sudo.
+as_root() {
+	if [[ $(id -u) = 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+packages=()
+needs() {
+	local package=$1
+	shift
+	for command in "$@"; do
+		command -v "$command" >/dev/null || { packages+=("$package") && return; }
+	done
+}
+
+needs build-essential gcc make
+needs pkg-config pkg-config
+# The controllers' integer sanitizer, and their code for the kernel.
+needs clang-16 "${TANDEM_CLANG:-clang-16}"
+# cargo, too, checks certificates with these.
+[[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
+rust_is_new_enough || needs curl curl
+
+if ((${#packages[@]})); then
+	echo "setup: installing ${packages[*]}"
+	install=(apt-get install -y --no-install-recommends "${packages[@]}")
+	if ! command -v apt-get >/dev/null; then
+		echo "setup: this is no Debian; install what these Debian packages hold: ${packages[*]}" >&2
+		exit 1
+	fi
+	if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+		echo "setup: cannot install packages: this is not root, and there is no sudo. As root run: ${install[*]}" >&2
+		exit 1
+	fi
+	as_root apt-get update -qq
+	as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}"
+fi
+
+if ! rust_is_new_enough; then
+	if command -v rustup >/dev/null; then
+		echo "setup: updating Rust with rustup"
+		rustup toolchain install stable --profile minimal --component rustfmt,clippy
+	else
+		echo "setup: installing Rust with rustup, into ${CARGO_HOME:-$HOME/.cargo}"
+		# To a file first: half a script from a broken connection had better not run.
+		installer=$(mktemp)
+		trap 'rm -f "$installer"' EXIT
+		if ! curl --proto '=https' --tlsv1.2 --fail --silent --show-error --location -o "$installer" https://sh.rustup.rs; then
+			echo "setup: cannot download rustup; install Rust 1.$rust_minor or newer in another way: https://rust-lang.org/tools/install" >&2
+			exit 1
+		fi
+		sh "$installer" -y --profile minimal --component rustfmt,clippy
+	fi
+	PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
+	if ! rust_is_new_enough; then
+		echo "setup: cargo is still older than 1.$rust_minor ($(command -v cargo)); choose a newer one: rustup default stable" >&2
+		exit 1
+	fi
+fi

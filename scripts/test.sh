@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Every test. The last line is `N passed, N failed, N skipped`; the exit status is 1 if any failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+passed=0 failed=0 skipped=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# A test that passed, a program without tests, how many tests there will be.
+not_worth_a_line='/^test .* ok$/d; /^ *Doc-tests /d; /^test result: ok\. 0 passed.* 0 ignored/d; /^(running [0-9]+ tests?)?$/d'
+
+# cargo test, adding up what the test programs say of themselves.
+run_tests() {
+	local status=0 failed_before=$failed
+	cargo test --no-fail-fast "$@" 2>&1 | tee "$log" | sed -E "$not_worth_a_line" || status=1
+	while read -r p f i; do
+		((passed += p, failed += f, skipped += i)) || true
+	done < <(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;.*/\1 \2 \3/p' "$log")
+	# It did not compile, or a test program died before it could count.
+	if ((status && failed == failed_before)); then
+		failed=$((failed + 1))
+	fi
+}
+
+echo "== All tests"
+run_tests --workspace
+echo
+clang=${TANDEM_CLANG:-clang-16}
+if command -v "$clang" >/dev/null; then
+	echo "== The controllers' tests again: any integer that wraps unintended traps ($clang)"
+	# A build folder of its own, else each build would undo the other's.
+	TANDEM_CLANG=$clang run_tests --package tandem-controllers --features sanitize --target-dir target/sanitize
+else
+	echo "== SKIPPED: the controllers' tests with the integer sanitizer, for there is no $clang (apt-get install clang-16)"
+	skipped=$((skipped + 1))
+fi
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))
