@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Figures 3 and 4 of «A Compound TCP Approach for High-speed and Long Distance Networks» (2006) at one of their loss rates.
+# Figures 3 and 4 of the Compound TCP paper of 2006 (S0 in docs/controllers/compound.md) at one of their loss rates.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# An ACK per packet, for so did the papers' ns-2: with delayed ACKs windows grow half as fast.
+# An ACK per packet, for so did the papers' ns-2.
 path=(--rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 --duration 150s --warmup 30s --seeds 5 --no-delayed-acks)
 
 show() {

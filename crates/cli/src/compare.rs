@@ -103,7 +103,9 @@ pub fn compare(args: &Args) -> Result<(), Failure> {
         flows.extend(&args.against);
         scenarios.push(args.scenario(&contender.name, &flows)?);
     }
-    let baseline = args.baseline_flows().map(|flows| args.scenario("baseline", &flows.iter().collect::<Vec<_>>()));
+    let baseline = args
+        .baseline_flows()
+        .map(|flows| args.scenario(&format!("all {}", flows[0].name), &flows.iter().collect::<Vec<_>>()));
     let baseline = baseline.transpose()?.map(|scenario| {
         scenarios.push(scenario);
         scenarios.len() - 1

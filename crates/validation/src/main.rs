@@ -242,7 +242,7 @@ fn figure8(data: &Path, _seeds: u64) -> anyhow::Result<String> {
     Ok(format!(
         "\n## Utilisation by one Compound flow (S2 Figures 8 and 9)\n\n\
          50 ms, 100 packets, 320 s of which 20 s warm-up, no random element, one run a point. `la30` spreads the growth of the \
-         delay window over the round as Tandem does, `la30np` is the module as S2 used it. Asked: within 3 % of `la30`, but for \
+         delay window over half a round, `la30np` is the module as S2 used it. Asked: within 3 % of `la30`, but for \
          250 to 400 Mb/s, where the border between the cases lies and differs from module to module: {agreed} of {asked} agree.\n\n{text}"
     ))
 }
