@@ -81,8 +81,8 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
         goodput: number::with_interval(total(|g| g.goodput_mbps), ci95(&by_seed), 4),
         stolen: String::new(),
-        rtt_mean: only.map_or(String::new(), |g| number::significant(g.rtt_ms.mean, 4)),
-        rtt_p95: only.map_or(String::new(), |g| number::significant(g.rtt_ms.p95, 4)),
+        rtt_mean: only.map_or(String::new(), |g| rtt(g.rtt_ms.mean)),
+        rtt_p95: only.map_or(String::new(), |g| rtt(g.rtt_ms.p95)),
         queue: link.map_or(String::new(), |l| number::significant(l.queue_packets.mean, 3)),
         utilisation: link.map_or(String::new(), |l| number::percent(l.utilisation)),
         loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
@@ -90,6 +90,11 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         timeouts: number::count(total(|g| g.timeouts)),
         jain: format!("{:.3}", run.jain),
     }
+}
+
+/// Blank where nothing measures it: UDP has no ACKs.
+fn rtt(ms: f64) -> String {
+    if ms > 0.0 { number::significant(ms, 4) } else { String::new() }
 }
 
 fn row_of_group(group: &GroupSummary) -> Row {
@@ -104,8 +109,8 @@ fn row_of_group(group: &GroupSummary) -> Row {
         flows: group.flows.to_string(),
         goodput: number::with_interval(group.goodput_mbps, group.goodput_ci95_mbps, 4),
         stolen: stolen(group),
-        rtt_mean: number::significant(group.rtt_ms.mean, 4),
-        rtt_p95: number::significant(group.rtt_ms.p95, 4),
+        rtt_mean: rtt(group.rtt_ms.mean),
+        rtt_p95: rtt(group.rtt_ms.p95),
         queue: String::new(),
         utilisation: String::new(),
         loss_rate: String::new(),

@@ -99,3 +99,23 @@ pub fn table(axis: &str, quantity: &str, digits: usize, lines: &[Line]) -> Strin
 pub fn tally(lines: &[Line]) -> String {
     format!("{} of {} agree", lines.iter().filter(|l| l.agrees()).count(), lines.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(tandem: (f64, f64), ns2: (f64, f64), bound: Bound) -> Line {
+        let measured = |(mean, half): (f64, f64)| Measured { mean, half_width: Some(half) };
+        Line { point: String::new(), controller: String::new(), tandem: measured(tandem), ns2: measured(ns2), bound }
+    }
+
+    /// Half widths of 3 and 4 give a joint one of 5.
+    #[test]
+    fn agreement_is_within_the_bound_or_the_joint_interval() {
+        assert!(line((104.9, 3.0), (100.0, 4.0), Bound::Interval).agrees());
+        assert!(!line((105.1, 3.0), (100.0, 4.0), Bound::Interval).agrees());
+        assert!(line((105.1, 0.1), (110.0, 0.1), Bound::Relative(0.05)).agrees());
+        assert!(!line((104.4, 0.1), (110.0, 0.1), Bound::Relative(0.05)).agrees());
+        assert!(line((104.4, 3.0), (110.0, 5.0), Bound::Relative(0.05)).agrees());
+    }
+}
