@@ -108,6 +108,8 @@ pub struct Instance {
     raw: &'static ffi::RawController,
 }
 
+// SAFETY of every call below: the functions are those of the controller that `params` belongs to, `state` has the 104 bytes
+// and the alignment that contract.h asserts, the parameter list is as long as the C side's, and `conn` is borrowed for the call.
 impl Instance {
     /// A controller for a new connection; `conn` already holds the initial window.
     pub fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
