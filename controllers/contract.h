@@ -40,6 +40,7 @@ enum tandem_state {
  * [rw] back afterwards.
  */
 struct tandem_conn {
+	u64 now_us;          /* the host's clock, monotonic from any origin; on an ACK, when it arrived */
 	u32 snd_cwnd;        /* [rw] packets, >= 1                                        */
 	u32 snd_cwnd_cnt;    /* [rw] packets ACKed towards the next +1 of snd_cwnd        */
 	u32 snd_ssthresh;    /* [rw] packets                                              */

@@ -7,6 +7,8 @@ use std::ffi::{c_char, c_void};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conn {
+    /// The host's clock, monotonic from any origin.
+    pub now_us: u64,
     pub snd_cwnd: u32,
     pub snd_cwnd_cnt: u32,
     pub snd_ssthresh: u32,

@@ -38,16 +38,20 @@ fn conn() -> impl Strategy<Value = Conn> {
     let count = prop_oneof![Just(0), any::<u32>()];
     let limits = (window(), count, ssthresh, window());
     let mss = prop_oneof![1..=3u32, 1..=65535u32];
-    (limits, any::<u32>(), any::<u32>(), mss, 0..=1u32).prop_map(
-        |((snd_cwnd, snd_cwnd_cnt, snd_ssthresh, snd_cwnd_clamp), snd_una, snd_nxt, mss, is_cwnd_limited)| Conn {
-            snd_cwnd,
-            snd_cwnd_cnt,
-            snd_ssthresh,
-            snd_cwnd_clamp,
-            snd_una,
-            snd_nxt,
-            mss,
-            is_cwnd_limited,
+    let now_us = prop_oneof![Just(0), 0..=1u64 << 50];
+    (limits, any::<u32>(), any::<u32>(), mss, 0..=1u32, now_us).prop_map(
+        |((snd_cwnd, snd_cwnd_cnt, snd_ssthresh, snd_cwnd_clamp), snd_una, snd_nxt, mss, is_cwnd_limited, now_us)| {
+            Conn {
+                now_us,
+                snd_cwnd,
+                snd_cwnd_cnt,
+                snd_ssthresh,
+                snd_cwnd_clamp,
+                snd_una,
+                snd_nxt,
+                mss,
+                is_cwnd_limited,
+            }
         },
     )
 }
@@ -58,6 +62,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => (acked(), rtt_us()).prop_map(|(acked, rtt_us)| Event::Ack { acked, rtt_us }),
         8 => (acked(), rtt_us()).prop_map(|(acked, rtt_us)| Event::Round { acked, rtt_us }),
         1 => rtt_us().prop_map(Event::Sample),
+        1 => rtt_us().prop_map(Event::Wait),
         1 => state().prop_map(Event::Reduce),
         2 => state().prop_map(Event::SetState),
         1 => any::<bool>().prop_map(|adopt| Event::Undo { adopt }),

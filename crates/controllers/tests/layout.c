@@ -13,6 +13,7 @@
 int main(void)
 {
 	TYPE(tandem_conn);
+	FIELD(tandem_conn, now_us);
 	FIELD(tandem_conn, snd_cwnd);
 	FIELD(tandem_conn, snd_cwnd_cnt);
 	FIELD(tandem_conn, snd_ssthresh);

@@ -70,7 +70,7 @@ impl Flow {
                     }
                 };
                 Endpoints::Tcp(Box::new(Tcp {
-                    sender: Sender::new(tcp, scenario.mss()),
+                    sender: Sender::new(tcp, scenario.mss(), start),
                     receiver: Receiver::new(tcp.delayed_acks),
                     transfer: TransferState { segments, pause, next_start: start, began: 0, running: false },
                     completed: Vec::new(),

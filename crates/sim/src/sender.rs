@@ -83,8 +83,10 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(source: &TcpSource, mss: u32) -> Self {
+    /// A connection whose first transfer begins at `start` ns.
+    pub fn new(source: &TcpSource, mss: u32, start: u64) -> Self {
         let mut conn = Conn {
+            now_us: start / 1000,
             snd_cwnd: source.initial_window,
             snd_cwnd_cnt: 0,
             snd_ssthresh: INFINITE_SSTHRESH,
@@ -127,6 +129,7 @@ impl Sender {
 
     /// The application gives `segments` more.
     pub fn give(&mut self, now: u64, segments: u64, out: &mut impl FnMut(u64)) {
+        self.conn.now_us = now / 1000;
         if self.board.outstanding() == 0 && self.board.nxt > 0 && now - self.last_send > self.rtt.rto_ns() {
             self.restart_after_idle(now - self.last_send);
         }
@@ -172,6 +175,7 @@ impl Sender {
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.
     #[inline]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
+        self.conn.now_us = now / 1000;
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, ack.blocks);
         if let Some(sent) = delivered.oldest_sent {
             self.rtt.sample(now - sent);
@@ -296,6 +300,7 @@ impl Sender {
 
     /// A timer may have come due.
     pub fn on_wake(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.conn.now_us = now / 1000;
         if self.deadline <= now {
             match self.timer {
                 Timer::TailLossProbe => self.send_probe(now, out),

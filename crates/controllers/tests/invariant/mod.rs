@@ -22,6 +22,8 @@ pub enum Event {
         rtt_us: u32,
     },
     Sample(u32),
+    /// Microseconds pass.
+    Wait(u32),
     /// ssthresh, adopted by the host, and the state.
     Reduce(State),
     SetState(State),
@@ -111,12 +113,17 @@ impl Connection {
                 self.cong_avoid(acked)
             }
             Event::Round { acked, rtt_us } => {
+                self.conn.now_us += u64::from(rtt_us);
                 self.conn.snd_una = self.conn.snd_nxt.wrapping_add(1);
                 self.conn.snd_nxt = self.conn.snd_una.wrapping_add(self.conn.snd_cwnd.wrapping_mul(self.conn.mss));
                 self.sample(acked, rtt_us)?;
                 self.cong_avoid(acked)
             }
             Event::Sample(rtt_us) => self.sample(1, rtt_us),
+            Event::Wait(us) => {
+                self.conn.now_us += u64::from(us);
+                Ok(())
+            }
             Event::Reduce(state) => {
                 self.conn.snd_ssthresh = self.ssthresh()?;
                 self.conn.snd_cwnd = if state == State::Loss { 1 } else { self.conn.snd_ssthresh };
@@ -134,7 +141,8 @@ impl Connection {
                 Ok(())
             }
             Event::HostAnything(conn) => {
-                self.conn = conn;
+                // Time never goes back.
+                self.conn = Conn { now_us: self.conn.now_us, ..conn };
                 Ok(())
             }
         }

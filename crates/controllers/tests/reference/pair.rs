@@ -141,7 +141,9 @@ impl Pair {
     fn ack(&mut self, packets: u32, rtt_us: u32) -> Result<(), TestCaseError> {
         let nxt = self.nxt();
         let before = *self.host.conn();
-        self.command(Command::Ack { packets, rtt_us, times: 1 });
+        // A window a round-trip time.
+        let gap_us = rtt_us / self.host.flight().max(1) * packets;
+        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us });
         self.una += u64::from(packets);
         let view = self.host.view();
         let their_side = TheirSide {
@@ -168,7 +170,7 @@ impl Pair {
     fn recovery_acks(&mut self, packets: u32) {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
-            self.command(Command::Ack { packets: 1, rtt_us, times: 1 });
+            self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0 });
             self.una += 1;
         }
     }

@@ -7,7 +7,7 @@ pub enum Command {
     Controller(String),
     Set { name: String, value: f64 },
     Conn { cwnd: u32, ssthresh: Option<u32>, clamp: Option<u32>, mss: u32, una: u32, flight: u32 },
-    Ack { packets: u32, rtt_us: u32, times: u32 },
+    Ack { packets: u32, rtt_us: u32, times: u32, gap_us: u32 },
     Round { rtt_us: u32, by: u32, times: u32 },
     Loss,
     Ecn,
@@ -18,6 +18,7 @@ pub enum Command {
     Restart { cwnd: u32 },
     App { flight: u32 },
     Bulk,
+    Wait { us: u32 },
     Host { cwnd: Option<u32>, ssthresh: Option<u32>, clamp: Option<u32> },
     Expect(Vec<(String, Expected)>),
 }
@@ -90,6 +91,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
             packets: number(line.take_plain()?)?,
             rtt_us: line.need("rtt")?,
             times: line.take("times")?.unwrap_or(1),
+            gap_us: line.take("gap")?.unwrap_or(0),
         },
         "round" => Command::Round {
             rtt_us: line.need("rtt")?,
@@ -105,6 +107,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
         "restart" => Command::Restart { cwnd: line.need("cwnd")? },
         "app" => Command::App { flight: line.need("flight")? },
         "bulk" => Command::Bulk,
+        "wait" => Command::Wait { us: number(line.take_plain()?)? },
         "host" => {
             Command::Host { cwnd: line.take("cwnd")?, ssthresh: line.take("ssthresh")?, clamp: line.take("clamp")? }
         }

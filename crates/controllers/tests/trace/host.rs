@@ -7,6 +7,9 @@ use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Par
 
 use super::{Command, Expected};
 
+/// When a connection begins: any time will do.
+const START_US: u64 = 1_000_000;
+
 #[derive(Default)]
 pub struct Host {
     params: Option<Params>,
@@ -42,6 +45,7 @@ impl Host {
             Command::Conn { cwnd, ssthresh, clamp, mss, una, flight } => {
                 let params = self.params.clone().ok_or("`controller` is missing")?;
                 let conn = Conn {
+                    now_us: START_US,
                     snd_cwnd: *cwnd,
                     snd_cwnd_cnt: 0,
                     snd_ssthresh: ssthresh.unwrap_or(INFINITE_SSTHRESH),
@@ -94,18 +98,22 @@ impl Flow {
 
     fn play(&mut self, command: &Command) -> Result<(), String> {
         match *command {
-            Command::Ack { packets, rtt_us, times } => {
+            Command::Ack { packets, rtt_us, times, gap_us } => {
                 for _ in 0..times {
+                    self.conn.now_us += u64::from(gap_us);
                     self.ack(packets, rtt_us)?;
                 }
             }
             Command::Round { rtt_us, by, times } => {
                 for _ in 0..times {
-                    let mut left = self.flight();
+                    let (start_us, flight) = (self.conn.now_us, self.flight());
+                    let mut left = flight;
                     while left > 0 {
                         let packets = left.min(by);
-                        self.ack(packets, rtt_us)?;
                         left -= packets;
+                        let passed_us = u64::from(rtt_us) * u64::from(flight - left) / u64::from(flight);
+                        self.conn.now_us = start_us + passed_us;
+                        self.ack(packets, rtt_us)?;
                     }
                 }
             }
@@ -137,6 +145,7 @@ impl Flow {
                 self.app_flight = None;
                 self.conn.is_cwnd_limited = 1;
             }
+            Command::Wait { us } => self.conn.now_us += u64::from(us),
             Command::Host { cwnd, ssthresh, clamp } => {
                 self.conn.snd_cwnd = cwnd.unwrap_or(self.conn.snd_cwnd);
                 self.conn.snd_ssthresh = ssthresh.unwrap_or(self.conn.snd_ssthresh);

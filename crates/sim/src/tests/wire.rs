@@ -76,7 +76,7 @@ impl Wire {
     /// 100 ms there and back, no time on the wire, nothing lost.
     pub fn new(source: &TcpSource) -> Self {
         Self {
-            sender: Sender::new(source, 1448),
+            sender: Sender::new(source, 1448, 0),
             receiver: Receiver::new(source.delayed_acks),
             now: 0,
             forward_ns: 50 * MS,
