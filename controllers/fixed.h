@@ -39,18 +39,22 @@ TANDEM_FN int seq_after(u32 a, u32 b)
 	return d != 0 && d < 0x80000000u;
 }
 
-/* Square root, rounded down. Digit by digit, two bits a turn: 32 turns whatever x. */
+/*
+ * Square root, rounded down, of x < 2^63. Digit by digit, two bits a turn: 32 turns whatever x. Without branches, for the
+ * kernel's verifier walks through every combination of those.
+ */
 TANDEM_FN u64 isqrt(u64 x)
 {
 	u64 root = 0, bit = 1ull << 62;
 
 	for (int i = 0; i < 32; i++) {
-		if (x >= root + bit) {
-			x -= root + bit;
-			root = (root >> 1) + bit;
-		} else {
-			root >>= 1;
-		}
+		u64 trial = root + bit;
+		u64 fits = ((x | 1ull << 63) - trial) >> 63; /* x >= trial */
+
+		/* Else clang makes a mask of it, and recent verifiers take each mask for a branch. */
+		__asm__("" : "+r"(fits));
+		x -= trial * fits;
+		root = (root >> 1) + bit * fits;
 		bit >>= 2;
 	}
 	return root;

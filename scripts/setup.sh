@@ -32,6 +32,9 @@ needs build-essential gcc make
 needs pkg-config pkg-config
 # The controllers' integer sanitizer, and their code for the kernel.
 needs clang-16 "${TANDEM_CLANG:-clang-16}"
+# libbpf, which loads controllers into the kernel, is built from source.
+[[ -e /usr/include/libelf.h ]] || packages+=(libelf-dev)
+[[ -e /usr/include/zlib.h ]] || packages+=(zlib1g-dev)
 # cargo, too, checks certificates with these.
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
 rust_is_new_enough || needs curl curl

@@ -21,7 +21,7 @@ pub struct Conn {
 
 /// `struct tandem_ack`: what one ACK said.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     pub pkts_acked: u32,
     /// RTT of the newest packet acknowledged, microseconds; 0 = no valid sample.

@@ -97,6 +97,16 @@ impl Params {
         Some(f64::from(self.raw[i]) / f64::from(p.scale))
     }
 
+    /// The values as the C side has them: one u32 a parameter, in the order of [`Controller::params`], value * scale.
+    pub fn raw(&self) -> &[u32] {
+        &self.raw
+    }
+
+    /// From what [`Params::raw`] gave; `None` if it is not such a list for this controller.
+    pub fn from_raw(controller: &'static Controller, raw: &[u32]) -> Option<Self> {
+        (raw.len() == controller.raw.param_count as usize).then(|| Self { controller, raw: raw.to_vec() })
+    }
+
     pub(crate) fn raw_ptr(&self) -> *const u32 {
         self.raw.as_ptr()
     }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The sysctls of congestion control, which belong to the network namespace of the calling thread.
+
+use std::{fs, io};
+
+use crate::Error;
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// `net.ipv4.tcp_available_congestion_control`: each name that a socket can ask for.
+pub fn available() -> Result<Vec<String>, Error> {
+    let text = fs::read_to_string(AVAILABLE).map_err(|e| Error::io("read", AVAILABLE, e))?;
+    Ok(text.split_whitespace().map(str::to_owned).collect())
+}
+
+/// `net.ipv4.tcp_congestion_control`: what a socket has that asks for nothing.
+pub fn default_controller() -> Result<String, Error> {
+    let text = fs::read_to_string(DEFAULT).map_err(|e| Error::io("read", DEFAULT, e))?;
+    Ok(text.trim().to_owned())
+}
+
+pub(crate) fn set_default(name: &str) -> Result<(), Error> {
+    fs::write(DEFAULT, name).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied => Error::NoRights { what: "set net.ipv4.tcp_congestion_control" },
+        _ => Error::io("write", DEFAULT, e),
+    })
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The kernel's view of one controller: compiled once for each line of controllers.def with -DCONTROLLER=name.
+ * It holds
+ *  - the struct_ops map `controller` with the call points of struct tcp_congestion_ops,
+ *  - `flows`, an iterator over the connections that use it, for `tandem kernel watch`,
+ *  - `replay`, one call of the contract on a state that a test hands in.
+ */
+#include "tcp.h"
+
+#include "flow.h"
+#include "replay.h"
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define QUOTE_(x) #x
+#define QUOTE(x) QUOTE_(x)
+#define HEADER_(name) QUOTE_(name.h)
+#define HEADER(name) HEADER_(name)
+#define OP(suffix) PASTE(CONTROLLER, suffix)
+
+#include HEADER(CONTROLLER)
+
+/* The controllers are BSD-2-Clause OR GPL-2.0; the kernel asks for a string that it knows. */
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+typedef struct CONTROLLER state_t;
+typedef struct PASTE(CONTROLLER, _params) params_t;
+
+/* The loader may set both before it loads; the verifier then takes them for constants. */
+const volatile params_t params SEC(".rodata.params") = { OP(_PARAMS)(TANDEM_PARAM_DEFAULT) };
+const volatile char registered_name[16] SEC(".rodata.name") = QUOTE(CONTROLLER);
+
+/* What the loader must know again later: the file that pins it is the registration's memory. */
+struct registration {
+	char controller[16];
+	char replaced_default[16]; /* net.ipv4.tcp_congestion_control before; empty if it was left alone */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct registration);
+} registration SEC(".maps");
+
+/* Hides from the compiler that these are constants, else it would use the defaults. */
+static __always_inline const params_t *parameters(void)
+{
+	const params_t *p = (const params_t *)&params;
+
+	barrier_var(p);
+	return p;
+}
+
+static __always_inline struct tcp_sock *tcp(struct sock *sk) { return (struct tcp_sock *)sk; }
+
+static __always_inline state_t *state_of(struct sock *sk) { return (state_t *)tcp(sk)->inet_conn.icsk_ca_priv; }
+
+/* As tcp_is_cwnd_limited() has it: in slow start half of the window is use enough, for it is about to double. */
+static __always_inline u32 is_cwnd_limited(const struct tcp_sock *tp)
+{
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+		return 1;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_conn *c)
+{
+	c->now_us = tp->tcp_mstamp;
+	c->snd_cwnd = min_u32(tp->snd_cwnd, TANDEM_MAX_WINDOW);
+	c->snd_cwnd_cnt = tp->snd_cwnd_cnt;
+	c->snd_ssthresh = tp->snd_ssthresh;
+	c->snd_cwnd_clamp = min_u32(tp->snd_cwnd_clamp, TANDEM_MAX_WINDOW);
+	c->snd_una = tp->snd_una;
+	c->snd_nxt = tp->snd_nxt;
+	c->mss = tp->mss_cache;
+	c->is_cwnd_limited = is_cwnd_limited(tp);
+}
+
+/* The three fields that a controller may change. */
+static __always_inline void write_conn(struct tcp_sock *tp, const struct tandem_conn *c)
+{
+	tp->snd_cwnd = c->snd_cwnd;
+	tp->snd_cwnd_cnt = c->snd_cwnd_cnt;
+	tp->snd_ssthresh = c->snd_ssthresh;
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_init, struct sock *sk)
+{
+	struct tandem_conn c;
+
+	read_conn(tcp(sk), &c);
+	/* The connection's own clock may not have been set yet. */
+	c.now_us = bpf_ktime_get_ns() / 1000;
+	OP(_init)(state_of(sk), parameters(), &c);
+	write_conn(tcp(sk), &c);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct tandem_ack ack = { .pkts_acked = sample->pkts_acked };
+	struct tandem_conn c;
+	__s32 rtt_us = sample->rtt_us;
+
+	if (rtt_us > 0)
+		ack.rtt_us = (u32)rtt_us;
+	read_conn(tcp(sk), &c);
+	OP(_pkts_acked)(state_of(sk), parameters(), &c, &ack);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	struct tandem_conn c;
+
+	read_conn(tcp(sk), &c);
+	OP(_cong_avoid)(state_of(sk), parameters(), &c, acked);
+	write_conn(tcp(sk), &c);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
+{
+	struct tandem_conn c;
+
+	read_conn(tcp(sk), &c);
+	return OP(_ssthresh)(state_of(sk), parameters(), &c);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_set_state, struct sock *sk, __u8 new_state)
+{
+	struct tandem_conn c;
+
+	read_conn(tcp(sk), &c);
+	OP(_set_state)(state_of(sk), parameters(), &c, new_state);
+	write_conn(tcp(sk), &c);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
+{
+	struct tandem_conn c;
+
+	if (event != CA_EVENT_CWND_RESTART)
+		return;
+	read_conn(tcp(sk), &c);
+	OP(_restart)(state_of(sk), parameters(), &c);
+	write_conn(tcp(sk), &c);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(tandem_undo_cwnd, struct sock *sk)
+{
+	struct tandem_conn c;
+
+	read_conn(tcp(sk), &c);
+	return OP(_undo_cwnd)(state_of(sk), parameters(), &c);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops controller = {
+	.name = QUOTE(CONTROLLER),
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.init = (void *)tandem_init,
+	.pkts_acked = (void *)tandem_pkts_acked,
+	.cong_avoid = (void *)tandem_cong_avoid,
+	.ssthresh = (void *)tandem_ssthresh,
+	.set_state = (void *)tandem_set_state,
+	.cwnd_event = (void *)tandem_cwnd_event,
+	.undo_cwnd = (void *)tandem_undo_cwnd,
+};
+
+static __always_inline int uses_this_controller(const struct tcp_sock *tp)
+{
+	char name[16];
+
+	bpf_probe_read_kernel(name, sizeof(name), tp->inet_conn.icsk_ca_ops->name);
+	for (int i = 0; i < 16; i++) {
+		if (name[i] != registered_name[i])
+			return 0;
+		if (!name[i])
+			break;
+	}
+	return 1;
+}
+
+static __always_inline void read_addresses(const struct sock_common *sk, struct tandem_flow *flow)
+{
+	if (sk->skc_family == 2 /* AF_INET */) {
+		*(__be32 *)flow->local_addr = sk->skc_rcv_saddr;
+		*(__be32 *)flow->remote_addr = sk->skc_daddr;
+	} else if (bpf_core_field_exists(sk->skc_v6_daddr)) {
+		bpf_probe_read_kernel(flow->local_addr, 16, &sk->skc_v6_rcv_saddr);
+		bpf_probe_read_kernel(flow->remote_addr, 16, &sk->skc_v6_daddr);
+	}
+	flow->local_port = sk->skc_num;
+	flow->remote_port = bpf_ntohs(sk->skc_dport);
+	flow->family = sk->skc_family;
+	flow->state = sk->skc_state;
+}
+
+/* Each connection of the reader's network namespace that uses this controller: one struct tandem_flow. */
+SEC("iter/tcp")
+int flows(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *sk = ctx->sk_common;
+	struct tandem_flow flow = {};
+	struct tandem_conn c;
+	struct tcp_sock *tp;
+	state_t state;
+
+	/* Not for those that wait: a request, TIME-WAIT. Listeners (10) have no connection to show. */
+	tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
+	if (!tp || sk->skc_state == 10 || !uses_this_controller(tp))
+		return 0;
+	read_addresses(sk, &flow);
+	read_conn(tp, &c);
+	bpf_probe_read_kernel(&state, sizeof(state), tp->inet_conn.icsk_ca_priv);
+	OP(_view)(&state, parameters(), &c, &flow.view);
+	flow.snd_cwnd = c.snd_cwnd;
+	flow.snd_ssthresh = c.snd_ssthresh;
+	flow.packets_out = tp->packets_out;
+	flow.mss = c.mss;
+	flow.srtt_us = tp->srtt_us >> 3;
+	flow.lost = tp->lost;
+	flow.retransmitted = tp->total_retrans;
+	flow.bytes_acked = tp->bytes_acked;
+	bpf_seq_write(ctx->meta->seq, &flow, sizeof(flow));
+	return 0;
+}
+
+/* One call of the contract, so that a test can hold the eBPF machine code against the native one. */
+SEC("syscall")
+int replay(struct tandem_replay *r)
+{
+	const params_t *p = parameters();
+	state_t *s = (state_t *)r->state;
+
+	switch (r->call) {
+	case TANDEM_CALL_INIT: OP(_init)(s, p, &r->conn); break;
+	case TANDEM_CALL_PKTS_ACKED: OP(_pkts_acked)(s, p, &r->conn, &r->ack); break;
+	case TANDEM_CALL_CONG_AVOID: OP(_cong_avoid)(s, p, &r->conn, r->argument); break;
+	case TANDEM_CALL_SSTHRESH: r->result = OP(_ssthresh)(s, p, &r->conn); break;
+	case TANDEM_CALL_SET_STATE: OP(_set_state)(s, p, &r->conn, r->argument); break;
+	case TANDEM_CALL_RESTART: OP(_restart)(s, p, &r->conn); break;
+	case TANDEM_CALL_UNDO_CWND: r->result = OP(_undo_cwnd)(s, p, &r->conn); break;
+	default: return 1;
+	}
+	OP(_view)(s, p, &r->conn, &r->view);
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The few kernel types that the eBPF host needs, written by hand. Only names matter: libbpf finds where the running kernel keeps
+ * each member (CO-RE), so one object serves all kernels, and members that we do not use need not be here.
+ */
+#ifndef TANDEM_KERNEL_TCP_H
+#define TANDEM_KERNEL_TCP_H
+
+#include "contract.h"
+
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef uint16_t __be16;
+typedef uint32_t __be32;
+typedef uint64_t __be64;
+typedef uint32_t __wsum;
+
+/* <linux/bpf.h> has many more of both; the numbers are part of the system call's interface. */
+enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2 };
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	__u16 skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate; /* bytes a second */
+};
+
+struct ack_sample {
+	u32 pkts_acked;
+	__s32 rtt_us; /* negative: none */
+};
+
+/*
+ * libbpf matches members by name, so their order is ours: the name comes first, where the loader writes it.
+ * Members that the running kernel lacks must be left 0.
+ */
+struct tcp_congestion_ops {
+	char name[16];
+	u32 flags;
+	void (*init)(struct sock *sk);
+	u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void (*set_state)(struct sock *sk, __u8 new_state);
+	void (*cwnd_event)(struct sock *sk, int event);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32 (*undo_cwnd)(struct sock *sk);
+};
+
+struct inet_connection_sock {
+	const struct tcp_congestion_ops *icsk_ca_ops;
+	u64 icsk_ca_priv[TANDEM_STATE_BYTES / sizeof(u64)];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u64 tcp_mstamp; /* us, when the last packet was sent or received */
+	u64 bytes_acked;
+	u32 snd_una;
+	u32 snd_nxt;
+	u32 mss_cache;
+	u32 snd_cwnd;
+	u32 snd_cwnd_cnt;
+	u32 snd_cwnd_clamp;
+	u32 snd_ssthresh;
+	u32 max_packets_out;
+	u32 packets_out;
+	u32 srtt_us; /* 1/8 us */
+	u32 lost;    /* packets, since the connection began */
+	u32 total_retrans;
+	u32 is_cwnd_limited : 1;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+#pragma clang attribute pop
+
+/* Lets child network namespaces choose the controller too. */
+#define TCP_CONG_NON_RESTRICTED 1
+
+/* enum tcp_ca_event: sending resumes after an idle time longer than the RTO, and the window is about to be cut. */
+#define CA_EVENT_CWND_RESTART 1
+
+#endif
