@@ -2,6 +2,7 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod kernel;
 mod list;
 mod output;
 mod run;
@@ -31,12 +32,18 @@ Examples:
   # A scenario from a file:
   tandem run scenarios/dumbbell.toml --seeds 5
 
+  # A controller for every program on this machine, and its connections live:
+  tandem kernel load compound_tube
+  tandem kernel watch
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
     Run(run::Args),
+    #[command(subcommand)]
+    Kernel(kernel::Action),
     #[command(subcommand)]
     List(list::What),
 }
@@ -68,6 +75,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
     };
     let (status, error) = match result {

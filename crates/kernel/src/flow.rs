@@ -42,8 +42,15 @@ pub struct Flow {
 }
 
 const AF_INET: u16 = 2;
+const TCP_SYN_SENT: u16 = 2;
+const TCP_SYN_RECV: u16 = 3;
 
 impl Flow {
+    /// Has the handshake been made?
+    pub fn is_connected(&self) -> bool {
+        self.state != TCP_SYN_SENT && self.state != TCP_SYN_RECV
+    }
+
     pub fn local(&self) -> SocketAddr {
         SocketAddr::new(self.ip(self.local_addr), self.local_port)
     }

@@ -17,8 +17,9 @@ mod registry;
 #[doc(hidden)]
 pub mod replay;
 mod sysctl;
+mod watch;
 
-pub use check::{Check, Feature, check};
+pub use check::{Check, Feature, Verdict, check};
 pub use error::Error;
 pub use flow::{Flow, read_flows};
 pub use object::{Attached, attach, loadable};
@@ -26,3 +27,4 @@ pub use object::{Attached, attach, loadable};
 pub use object::{refused, verified_instructions};
 pub use registry::{Loaded, Unloaded, list, load, unload};
 pub use sysctl::{available, default_controller};
+pub use watch::{Sample, Watcher};

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem kernel`: our controllers in the running Linux kernel.
+
+mod check;
+mod watch;
+
+use std::fmt::Write;
+
+use clap::{ArgAction, Subcommand};
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+use tandem_controllers::{Params, find};
+use tandem_kernel::{Error, Loaded, Unloaded};
+
+use crate::{Failure, output::print};
+
+const EXAMPLES: &str = "\
+Examples:
+  tandem kernel check                                  what this kernel has and lacks
+  tandem kernel load compound_tube                     every program can choose it now
+  iperf3 -c HOST -C compound_tube                      one program chooses it
+  tandem kernel load compound --param gamma=20 --as compound20 --default
+  tandem kernel watch                                  its connections, live
+  tandem kernel unload compound_tube                   connections that use it go on";
+
+/// The controllers in the Linux kernel: load, unload, watch
+#[derive(Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum Action {
+    /// What this kernel has and lacks, and which controllers will load
+    Check {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// What is loaded
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    Load(Load),
+    Unload(Unload),
+    Watch(watch::Args),
+}
+
+/// Have every program on the machine find a controller, until `unload` or a reboot
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Load {
+    /// The controller; `tandem list controllers` shows them
+    #[arg(value_name = "CONTROLLER")]
+    controller: String,
+
+    /// The name that programs choose it by, at most 15 characters [default: the controller's]
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+
+    /// A parameter, for all its connections
+    #[arg(long = "param", value_name = "NAME=VALUE", action = ArgAction::Append)]
+    params: Vec<String>,
+
+    /// Make it net.ipv4.tcp_congestion_control: new connections have it that choose nothing else
+    #[arg(long)]
+    default: bool,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Take a controller back; where it is the default, the one before returns
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Unload {
+    /// The name it was loaded under
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn kernel(action: &Action) -> Result<(), Failure> {
+    match action {
+        Action::Check { json } => check::check(*json),
+        Action::List { json } => list(*json),
+        Action::Load(args) => load(args),
+        Action::Unload(args) => unload(args),
+        Action::Watch(args) => watch::watch(args),
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::BadName(_) | Error::NotForKernel(_) => Failure::Usage(error.into()),
+            _ => Failure::Failed(error.into()),
+        }
+    }
+}
+
+fn load(args: &Load) -> Result<(), Failure> {
+    let mut params = Params::new(find(&args.controller).map_err(Failure::usage)?);
+    for text in &args.params {
+        let parsed = text.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        let Some((name, value)) = parsed else {
+            return Err(Failure::usage(format!("write --param NAME=VALUE, such as `gamma=20`, not `{text}`")));
+        };
+        params.set(name, value).map_err(Failure::usage)?;
+    }
+    let loaded = tandem_kernel::load(&params, args.name.as_deref().unwrap_or(&args.controller), args.default)?;
+    if args.json {
+        return print_json(&loaded);
+    }
+    let name = &loaded.name;
+    let mut text = format!("{} is loaded{}.\n", described(&loaded), if args.default { " and the default" } else { "" });
+    if args.default {
+        let before = &loaded.replaced_default;
+        let _ = writeln!(text, "`tandem kernel unload {name}` makes `{before}` the default again.");
+    } else {
+        let _ = writeln!(text, "For one program:     iperf3 -C {name}, or setsockopt(TCP_CONGESTION) with \"{name}\"");
+        let _ = writeln!(text, "For the machine:     sysctl net.ipv4.tcp_congestion_control={name}");
+    }
+    print(&text)
+}
+
+/// `compound20` (compound, gamma = 20).
+fn described(loaded: &Loaded) -> String {
+    let parameters = loaded.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
+    let own_name = (loaded.name != loaded.controller).then(|| loaded.controller.clone());
+    let details: Vec<String> = own_name.into_iter().chain(parameters).collect();
+    if details.is_empty() { loaded.name.clone() } else { format!("{} ({})", loaded.name, details.join(", ")) }
+}
+
+fn unload(args: &Unload) -> Result<(), Failure> {
+    let unloaded = tandem_kernel::unload(&args.name)?;
+    if args.json {
+        return print_json(&unloaded);
+    }
+    let Unloaded { connections, restored_default } = unloaded;
+    let mut text = format!("{} is unloaded.\n", args.name);
+    if connections > 0 {
+        let _ = writeln!(text, "{connections} connections go on with it until they close.");
+    }
+    if let Some((name, namespaces)) = restored_default {
+        let _ = match namespaces {
+            1 => writeln!(text, "The default is `{name}` again."),
+            n => writeln!(text, "The default is `{name}` again, in {n} network namespaces."),
+        };
+    }
+    print(&text)
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    let loaded = tandem_kernel::list()?;
+    if json {
+        return print_json(&loaded);
+    }
+    if loaded.is_empty() {
+        return print("Nothing is loaded; `tandem kernel load CONTROLLER` loads one.\n");
+    }
+    let mut table = table(["name", "controller", "parameters", "default", "connections"]);
+    for l in &loaded {
+        let parameters: Vec<String> = l.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        table.add_row([
+            l.name.clone(),
+            l.controller.clone(),
+            parameters.join(" "),
+            if l.is_default { "yes" } else { "" }.to_owned(),
+            l.connections.to_string(),
+        ]);
+    }
+    print(&format!("{table}\n"))
+}
+
+fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
+    table
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+    print(&format!("{text}\n"))
+}

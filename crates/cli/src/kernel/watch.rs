@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem kernel watch`: the connections that use our controllers, live.
+
+use std::{
+    io::{self, IsTerminal},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Context;
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout},
+    style::Stylize,
+    text::Line,
+    widgets::{Row, Table, TableState},
+};
+use serde::Serialize;
+use tandem_kernel::{Sample, Watcher};
+use tandem_scenario::units::Span;
+
+use crate::{Failure, output::print};
+
+const EXAMPLES: &str = "\
+Examples:
+  tandem kernel watch
+  tandem kernel watch --interval 200ms
+  tandem kernel watch --json --count 10 > flows.jsonl      one line a connection and interval";
+
+/// The machine's connections that use our controllers, live, whichever program opened them
+///
+/// Read by an iterator over the TCP sockets of each network namespace: the ACK path does no work for it.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Time between looks
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    interval: Span,
+
+    /// End after this many looks
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+
+    /// One line of JSON a connection and interval, instead of the live table
+    #[arg(long)]
+    json: bool,
+}
+
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+pub fn watch(args: &Args) -> Result<(), Failure> {
+    if args.interval.ns == 0 {
+        return Err(Failure::usage("--interval must be longer than 0"));
+    }
+    if !args.json && !io::stdout().is_terminal() {
+        return Err(Failure::usage("the live table needs a terminal; give --json for lines of JSON"));
+    }
+    ctrlc::set_handler(|| ENDED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
+    let watcher = Watcher::new()?;
+    let interval = Duration::from_nanos(args.interval.ns);
+    if args.json { lines(watcher, interval, args.count) } else { live(watcher, interval, args.count) }
+}
+
+/// What `--json` prints for each connection and interval.
+#[derive(Serialize)]
+struct JsonLine<'a> {
+    /// Seconds since 1970.
+    time_s: f64,
+    interval_s: f64,
+    #[serde(flatten)]
+    sample: &'a Sample,
+}
+
+fn lines(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+    let mut next = Instant::now() + interval;
+    let mut looks = 0;
+    while count.is_none_or(|n| looks < n) {
+        while Instant::now() < next {
+            if ENDED.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            std::thread::sleep((next - Instant::now()).min(Duration::from_millis(50)));
+        }
+        let (interval_s, samples) = watcher.sample().map(|(interval, samples)| (interval.as_secs_f64(), samples))?;
+        let time_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let mut text = String::new();
+        for sample in &samples {
+            let line = JsonLine { time_s, interval_s, sample };
+            text += &serde_json::to_string(&line).map_err(anyhow::Error::from)?;
+            text.push('\n');
+        }
+        print(&text)?;
+        next += interval;
+        looks += 1;
+    }
+    Ok(())
+}
+
+fn live(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+    let mut terminal = ratatui::try_init().context("cannot use this terminal; --json needs none")?;
+    let mut state = TableState::default();
+    let mut samples = Vec::new();
+    let mut looks = 0;
+    let mut next = Instant::now() + interval;
+    let result = loop {
+        if let Err(e) = terminal.draw(|frame| draw(frame, &samples, looks > 0, interval, &mut state)) {
+            break Err(Failure::Failed(anyhow::Error::new(e).context("cannot draw")));
+        }
+        match wait_for_key(next) {
+            Ok(Some(Key::Quit)) => break Ok(()),
+            Ok(Some(Key::Down)) => state.scroll_down_by(1),
+            Ok(Some(Key::Up)) => state.scroll_up_by(1),
+            Ok(None) => {}
+            Err(e) => break Err(Failure::Failed(anyhow::Error::new(e).context("cannot read keys"))),
+        }
+        if ENDED.load(Ordering::Relaxed) || count.is_some_and(|n| looks >= n) {
+            break Ok(());
+        }
+        if Instant::now() >= next {
+            match watcher.sample() {
+                Ok((_, new)) => samples = new,
+                Err(e) => break Err(e.into()),
+            }
+            looks += 1;
+            next += interval;
+        }
+    };
+    ratatui::restore();
+    result
+}
+
+enum Key {
+    Quit,
+    Up,
+    Down,
+}
+
+/// A key that means something, until the time has come; a signal is looked at now and then.
+fn wait_for_key(until: Instant) -> io::Result<Option<Key>> {
+    let wait = until.saturating_duration_since(Instant::now()).min(Duration::from_millis(100));
+    if !event::poll(wait)? {
+        return Ok(None);
+    }
+    let Event::Key(key) = event::read()? else { return Ok(None) };
+    if key.kind == KeyEventKind::Release {
+        return Ok(None);
+    }
+    Ok(match key.code {
+        KeyCode::Char('q') | KeyCode::Esc => Some(Key::Quit),
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Quit),
+        KeyCode::Down | KeyCode::Char('j') => Some(Key::Down),
+        KeyCode::Up | KeyCode::Char('k') => Some(Key::Up),
+        _ => None,
+    })
+}
+
+const HEADER: [&str; 13] = [
+    "controller", "local", "remote", "window", "= loss", "+ delay", "gamma", "diff", "rtt ms", "base ms", "Mb/s", "lost",
+    "namespace",
+];
+
+fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration, state: &mut TableState) {
+    let [title, body, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
+    let total_mbps = samples.iter().map(|s| s.rate_bps).sum::<f64>() / 1e6;
+    let summary = match (samples.len(), looked) {
+        (_, false) => "the first look comes after one interval".to_owned(),
+        (0, true) => "no connection uses a loaded controller (tandem kernel list)".to_owned(),
+        (n, true) => format!("{n} connections, {total_mbps:.1} Mb/s"),
+    };
+    frame.render_widget(Line::from(format!("tandem kernel watch: {summary}")).bold(), title);
+    let widths = HEADER.iter().enumerate().map(|(i, _)| match i {
+        0 => Constraint::Length(15),
+        1 | 2 => Constraint::Min(21),
+        12 => Constraint::Min(9),
+        _ => Constraint::Length(8),
+    });
+    let table = Table::new(samples.iter().map(row), widths).header(Row::new(HEADER).bold().underlined());
+    frame.render_stateful_widget(table, body, state);
+    let keys = format!("every {interval:?}; windows, gamma, diff in packets; lost in the interval; q quits, arrows scroll");
+    frame.render_widget(Line::from(keys).dim(), foot);
+}
+
+fn row(s: &Sample) -> Row<'static> {
+    let ms = |us: u32| format!("{:.2}", f64::from(us) / 1e3);
+    Row::new([
+        s.controller.clone(),
+        s.local.to_string(),
+        s.remote.to_string(),
+        s.snd_cwnd.to_string(),
+        s.loss_window.to_string(),
+        s.delay_window.to_string(),
+        format!("{:.1}", s.gamma_packets),
+        format!("{:.1}", s.diff_packets),
+        ms(s.srtt_us),
+        ms(s.base_rtt_us),
+        format!("{:.1}", s.rate_bps / 1e6),
+        s.lost.to_string(),
+        s.namespace.clone(),
+    ])
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem kernel` as a user sees it: messages and exit status. What the kernel does with the controllers is tested in
+//! crates/kernel.
+
+mod common;
+
+use std::{io::Write, os::unix::process::CommandExt};
+
+use common::{Finished, Place};
+use serde_json::Value;
+
+#[track_caller]
+fn fails(place: &Place, arguments: &str, status: i32, parts: &[&str]) {
+    let finished = place.tandem(arguments);
+    assert_eq!(finished.status, Some(status), "tandem {arguments}\n{}{}", finished.out, finished.err);
+    for part in parts {
+        assert!(finished.err.contains(part), "`{part}` is not in what `tandem {arguments}` says:\n{}", finished.err);
+    }
+}
+
+#[test]
+fn bad_usage() {
+    let place = Place::new();
+    let load = |arguments: &str, parts: &[&str]| fails(&place, &format!("kernel load {arguments}"), 2, parts);
+    load("compund", &["unknown controller `compund`", "did you mean `compound`?"]);
+    load("compound --param gamma=1e9", &["`compound.gamma` = 1000000000 is out of range", "to 10000"]);
+    load("compound --param gama=20", &["`compound` has no parameter `gama`", "`gamma`"]);
+    load("compound --param gamma", &["--param NAME=VALUE", "not `gamma`"]);
+    load("compound --param gamma=few", &["--param NAME=VALUE", "not `gamma=few`"]);
+    load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
+    load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
+    fails(&place, "kernel watch", 2, &["needs a terminal", "--json"]);
+    fails(&place, "kernel watch --json --interval 0s", 2, &["--interval"]);
+    fails(&place, "kernel watch --json --interval 5", 2, &["--interval", "has no unit"]);
+}
+
+/// As a user without rights; `None` (and a line that counts as skipped) where this test has none itself to give up.
+fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
+    if !rustix::process::geteuid().is_root() {
+        // Past the test harness, which would keep it to itself.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: `tandem {arguments}` without rights: this is not root");
+        return None;
+    }
+    // Another user may not enter the folder of the build.
+    let program = place.path("tandem");
+    std::fs::copy(env!("CARGO_BIN_EXE_tandem"), &program).unwrap();
+    std::fs::set_permissions(place.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = std::process::Command::new(program);
+    Some(command.args(arguments.split_whitespace()).uid(65534).gid(65534).output().unwrap().into())
+}
+
+#[test]
+fn without_rights_each_command_says_what_it_takes() {
+    let place = Place::new();
+    for arguments in ["kernel load compound --as no_rights_here", "kernel watch --json --count 1"] {
+        let Some(finished) = without_rights(&place, arguments) else { return };
+        // Where nothing is loaded there is nothing to watch that would need rights.
+        if arguments.contains("watch") && finished.status == Some(0) {
+            continue;
+        }
+        assert_eq!(finished.status, Some(1), "tandem {arguments}\n{}", finished.err);
+        assert!(finished.err.contains("not permitted"), "{}", finished.err);
+        assert!(finished.err.contains("run it as root"), "{}", finished.err);
+    }
+    let checked = without_rights(&place, "kernel check").unwrap();
+    assert_eq!(checked.status, Some(1), "{}", checked.out);
+    assert!(checked.out.contains("CAP_BPF"), "{}", checked.out);
+}
+
+#[test]
+fn check_says_what_there_is() {
+    let place = Place::new();
+    let finished = place.tandem("kernel check --json");
+    let json: Value = serde_json::from_str(&finished.out).unwrap();
+    let controllers = json["controllers"].as_array().unwrap();
+    let listed: Value = serde_json::from_str(&place.tandem("list controllers --json").out).unwrap();
+    let fitting = listed.as_array().unwrap().iter().filter(|c| c["fits_kernel"] == true).count();
+    assert_eq!(controllers.len(), fitting);
+    let all_load = controllers.iter().all(|c| c["obstacle"].is_null());
+    assert_eq!(finished.status, Some(if all_load { 0 } else { 1 }));
+    for feature in json["features"].as_array().unwrap() {
+        assert!(feature["note"].as_str().is_some_and(|note| !note.is_empty()), "{feature}");
+    }
+}
