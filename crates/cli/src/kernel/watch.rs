@@ -3,6 +3,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    ops::RangeInclusive,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -13,7 +14,7 @@ use ratatui::{
     Frame,
     layout::{Constraint, Layout},
     style::Stylize,
-    text::Line,
+    text::{Line, Text},
     widgets::{Row, Table, TableState},
 };
 use serde::Serialize;
@@ -156,9 +157,23 @@ fn wait_for_key(until: Instant) -> io::Result<Option<Key>> {
 }
 
 const HEADER: [&str; 13] = [
-    "controller", "local", "remote", "window", "= loss", "+ delay", "gamma", "diff", "rtt ms", "base ms", "Mb/s", "lost",
+    "controller",
+    "local",
+    "remote",
+    "window",
+    "= loss",
+    "+ delay",
+    "gamma",
+    "diff",
+    "rtt ms",
+    "base ms",
+    "Mb/s",
+    "lost",
     "namespace",
 ];
+
+/// The columns of [`HEADER`] that hold numbers.
+const NUMBERS: RangeInclusive<usize> = 3..=11;
 
 fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration, state: &mut TableState) {
     let [title, body, foot] =
@@ -176,15 +191,22 @@ fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration,
         12 => Constraint::Min(9),
         _ => Constraint::Length(8),
     });
-    let table = Table::new(samples.iter().map(row), widths).header(Row::new(HEADER).bold().underlined());
+    let header = Row::new(HEADER.iter().enumerate().map(|(i, name)| cell(i, (*name).to_owned())));
+    let table = Table::new(samples.iter().map(row), widths).header(header.bold().underlined());
     frame.render_stateful_widget(table, body, state);
-    let keys = format!("every {interval:?}; windows, gamma, diff in packets; lost in the interval; q quits, arrows scroll");
+    let keys =
+        format!("every {interval:?}; windows, gamma, diff in packets; lost in the interval; q quits, arrows scroll");
     frame.render_widget(Line::from(keys).dim(), foot);
+}
+
+/// Numbers stand at the right of their column.
+fn cell(column: usize, text: String) -> Text<'static> {
+    if NUMBERS.contains(&column) { Text::from(text).right_aligned() } else { Text::from(text) }
 }
 
 fn row(s: &Sample) -> Row<'static> {
     let ms = |us: u32| format!("{:.2}", f64::from(us) / 1e3);
-    Row::new([
+    let cells = [
         s.controller.clone(),
         s.local.to_string(),
         s.remote.to_string(),
@@ -198,5 +220,6 @@ fn row(s: &Sample) -> Row<'static> {
         format!("{:.1}", s.rate_bps / 1e6),
         s.lost.to_string(),
         s.namespace.clone(),
-    ])
+    ];
+    Row::new(cells.into_iter().enumerate().map(|(i, text)| cell(i, text)))
 }
