@@ -100,6 +100,10 @@ pub fn find(name: &str) -> Result<&'static Controller, UnknownController> {
     CONTROLLERS.iter().find(|c| c.name == name).ok_or_else(|| UnknownController { name: name.to_owned() })
 }
 
+/// A new connection's state. Not zeroed in the kernel either: a controller that forgets to initialise a field shows here.
+#[doc(hidden)]
+pub const UNINITIALISED: [u64; STATE_BYTES / 8] = [0xa5a5_a5a5_a5a5_a5a5; _];
+
 /// One connection's controller: its state, as the kernel keeps it, and its parameters.
 #[derive(Clone)]
 pub struct Instance {
@@ -113,11 +117,15 @@ pub struct Instance {
 impl Instance {
     /// A controller for a new connection; `conn` already holds the initial window.
     pub fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
-        // Not zeroed in the kernel either: a controller that forgets to initialise a field shows here.
-        let mut new =
-            Self { state: [0xa5a5_a5a5_a5a5_a5a5; _], params: Arc::clone(params), raw: params.controller().raw };
+        let mut new = Self { state: UNINITIALISED, params: Arc::clone(params), raw: params.controller().raw };
         unsafe { (new.raw.init)(new.state_ptr(), new.params.raw_ptr(), conn) };
         new
+    }
+
+    /// The raw state, for tests that hold another host's against it.
+    #[doc(hidden)]
+    pub fn state(&self) -> &[u64; STATE_BYTES / 8] {
+        &self.state
     }
 
     fn state_ptr(&mut self) -> *mut c_void {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The integer controllers against floating-point ones written from the papers, on the same random connections.
 
+mod contract;
 #[path = "reference/mod.rs"]
 mod reference;
 mod trace;

@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Replays every golden trace in `vectors/`, whose numbers were worked out by hand.
 
+mod contract;
 mod trace;
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
 
-use tandem_controllers::CONTROLLERS;
+use tandem_controllers::{CONTROLLERS, Instance};
 use trace::{Command, Expected, Host, parse};
-
-fn trace_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
-        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "trace"))
-        .collect();
-    files.sort();
-    files
-}
-
-/// The line's number and command, comments left out.
-fn commands(path: &Path) -> Vec<(usize, Command)> {
-    let text = fs::read_to_string(path).unwrap();
-    let parsed = text.lines().enumerate().filter_map(|(i, line)| match parse(line) {
-        Ok(command) => command.map(|c| (i + 1, c)),
-        Err(e) => panic!("{}:{}: {e}", path.display(), i + 1),
-    });
-    parsed.collect()
-}
 
 #[test]
 fn every_trace_comes_out_as_worked_out() {
     let mut failures = Vec::new();
-    for path in trace_files() {
-        let commands = commands(&path);
+    for path in trace::files() {
+        let commands = trace::commands(&path);
         assert!(matches!(commands.last(), Some((_, Command::Expect(_)))), "{}: ends unchecked", path.display());
-        let mut host = Host::default();
+        let mut host = Host::<Instance>::default();
         for (line, command) in commands {
             if let Err(e) = host.play(&command) {
                 failures.push(format!("{}:{line}: {e}", path.file_name().unwrap().display()));
@@ -51,9 +27,9 @@ fn every_trace_comes_out_as_worked_out() {
 
 #[test]
 fn every_controller_has_a_trace() {
-    let traced: BTreeSet<String> = trace_files()
+    let traced: BTreeSet<String> = trace::files()
         .iter()
-        .flat_map(|path| commands(path))
+        .flat_map(|path| trace::commands(path))
         .filter_map(|(_, command)| match command {
             Command::Controller(name) => Some(name),
             _ => None,
@@ -64,7 +40,7 @@ fn every_controller_has_a_trace() {
 
 #[test]
 fn unmet_expectations_and_bad_lines_are_errors() {
-    let mut host = Host::default();
+    let mut host = Host::<Instance>::default();
     for line in ["controller compound", "conn cwnd=10 ssthresh=20 flight=10", "expect cwnd=10 gamma=30 # as set"] {
         host.play(&parse(line).unwrap().unwrap()).unwrap();
     }

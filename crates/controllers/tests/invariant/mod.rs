@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A host that keeps only the letter of the contract, and checks every call's outcome.
 
+mod events;
+
 use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestCaseError};
 use tandem_controllers::{Ack, Conn, Controller, Instance, MAX_WINDOW, Params, State, View};
+
+pub use events::{conn, event};
+
+use crate::contract::Contract;
 
 /// `ctcp.h`: longer RTTs count as this.
 const MAX_RTT_US: u32 = 1 << 24;
@@ -55,8 +61,8 @@ pub fn parameters(controller: &'static Controller) -> impl Strategy<Value = Para
     })
 }
 
-pub struct Connection {
-    instance: Instance,
+pub struct Connection<C = Instance> {
+    controller: C,
     conn: Conn,
     is_compound: bool,
     forgets_base_rtt: bool,
@@ -81,15 +87,15 @@ fn gamma_range(params: &Params) -> RangeInclusive<u32> {
     }
 }
 
-impl Connection {
+impl<C: Contract> Connection<C> {
     pub fn new(params: Params, mut conn: Conn) -> Result<Self, TestCaseError> {
         let before = conn;
         let is_compound = params.controller().family == "compound";
         let forgets_base_rtt = params.get("forget_base_rtt") == Some(1.0);
         let gamma_q8 = gamma_range(&params);
-        let instance = Instance::new(&Arc::new(params), &mut conn);
+        let controller = C::new(&Arc::new(params), &mut conn);
         let mut new = Self {
-            instance,
+            controller,
             conn,
             is_compound,
             forgets_base_rtt,
@@ -133,7 +139,7 @@ impl Connection {
             Event::Undo { adopt } => self.undo(adopt),
             Event::Restart(cwnd) => {
                 self.conn.snd_cwnd = cwnd.min(self.conn.snd_cwnd);
-                self.call(Instance::restart)
+                self.call(C::restart)
             }
             Event::Host { cwnd, limited } => {
                 self.conn.snd_cwnd = cwnd;
@@ -154,10 +160,10 @@ impl Connection {
     }
 
     /// One call and what must hold after any of them.
-    fn call<T>(&mut self, call: impl FnOnce(&mut Instance, &mut Conn) -> T) -> Result<T, TestCaseError> {
+    fn call<T>(&mut self, call: impl FnOnce(&mut C, &mut Conn) -> T) -> Result<T, TestCaseError> {
         let before = self.conn;
         self.note_flight();
-        let result = call(&mut self.instance, &mut self.conn);
+        let result = call(&mut self.controller, &mut self.conn);
         self.check(&before)?;
         Ok(result)
     }
@@ -171,9 +177,9 @@ impl Connection {
     }
 
     fn cong_avoid(&mut self, acked: u32) -> Result<(), TestCaseError> {
-        let (before, shown) = (self.conn, self.instance.view(&self.conn));
+        let (before, shown) = (self.conn, self.controller.view(&self.conn));
         self.call(|i, c| i.cong_avoid(c, acked))?;
-        let after = self.instance.view(&self.conn);
+        let after = self.controller.view(&self.conn);
         if before.is_cwnd_limited == 0 {
             prop_assert!(self.conn.snd_cwnd <= before.snd_cwnd, "grows unused: {:?} -> {:?}", before, self.conn);
         }
@@ -183,8 +189,8 @@ impl Connection {
     }
 
     fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
-        let (before, shown) = (self.conn, self.instance.view(&self.conn));
-        let ssthresh = self.call(Instance::ssthresh)?;
+        let (before, shown) = (self.conn, self.controller.view(&self.conn));
+        let ssthresh = self.call(C::ssthresh)?;
         // RFC 5681 (4): at least two segments.
         prop_assert!(ssthresh >= 2, "ssthresh {}", ssthresh);
         prop_assert!(ssthresh <= before.snd_cwnd.max(2), "a loss raises {:?} to {}", before, ssthresh);
@@ -203,7 +209,7 @@ impl Connection {
     }
 
     fn undo(&mut self, adopt: bool) -> Result<(), TestCaseError> {
-        let window = self.call(Instance::undo_cwnd)?;
+        let window = self.call(C::undo_cwnd)?;
         prop_assert!((self.conn.snd_cwnd..=MAX_WINDOW).contains(&window), "undo to {} of {:?}", window, self.conn);
         if adopt {
             self.conn.snd_cwnd = window;
@@ -213,7 +219,7 @@ impl Connection {
 
     fn check(&self, before: &Conn) -> Result<(), TestCaseError> {
         let conn = &self.conn;
-        let view = self.instance.view(conn);
+        let view = self.controller.view(conn);
         let holds = |name: &str, what: bool| -> Result<(), TestCaseError> {
             prop_assert!(what, "{}: {:?} -> {:?}, {:?}", name, before, conn, Shown(&view));
             Ok(())

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State, View, find};
 
 use super::{Command, Expected};
+use crate::contract::Contract;
 
 /// When a connection begins: any time will do.
 const START_US: u64 = 1_000_000;
 
-#[derive(Default)]
-pub struct Host {
+pub struct Host<C = Instance> {
     params: Option<Params>,
-    flow: Option<Flow>,
+    flow: Option<Flow<C>>,
 }
 
-struct Flow {
-    instance: Instance,
+struct Flow<C> {
+    controller: C,
     conn: Conn,
     state: State,
     /// The threshold before the last reduction, which an undo brings back.
@@ -26,7 +26,13 @@ struct Flow {
     app_flight: Option<u32>,
 }
 
-impl Host {
+impl<C> Default for Host<C> {
+    fn default() -> Self {
+        Self { params: None, flow: None }
+    }
+}
+
+impl<C: Contract> Host<C> {
     /// Carries one command out; an unmet expectation is an error.
     pub fn play(&mut self, command: &Command) -> Result<(), String> {
         match command {
@@ -68,7 +74,7 @@ impl Host {
 
     pub fn view(&self) -> View {
         let flow = self.flow.as_ref().unwrap();
-        flow.instance.view(&flow.conn)
+        flow.controller.view(&flow.conn)
     }
 
     pub fn flight(&self) -> u32 {
@@ -76,10 +82,10 @@ impl Host {
     }
 }
 
-impl Flow {
+impl<C: Contract> Flow<C> {
     fn new(params: Params, mut conn: Conn) -> Self {
-        let instance = Instance::new(&Arc::new(params), &mut conn);
-        let mut flow = Self { instance, conn, state: State::Open, prior_ssthresh: 0, app_flight: None };
+        let controller = C::new(&Arc::new(params), &mut conn);
+        let mut flow = Self { controller, conn, state: State::Open, prior_ssthresh: 0, app_flight: None };
         flow.send();
         flow
     }
@@ -127,7 +133,7 @@ impl Flow {
                 self.enter(State::Open);
             }
             Command::Undo => {
-                self.conn.snd_cwnd = self.instance.undo_cwnd(&mut self.conn);
+                self.conn.snd_cwnd = self.controller.undo_cwnd(&mut self.conn);
                 self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(self.prior_ssthresh);
                 self.enter(State::Open);
             }
@@ -135,7 +141,7 @@ impl Flow {
             Command::Restart { cwnd } => {
                 self.conn.snd_una = self.conn.snd_nxt;
                 self.conn.snd_cwnd = cwnd;
-                self.instance.restart(&mut self.conn);
+                self.controller.restart(&mut self.conn);
             }
             Command::App { flight } => {
                 self.app_flight = Some(flight);
@@ -163,9 +169,9 @@ impl Flow {
             return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
         }
         self.conn.snd_una = self.conn.snd_una.wrapping_add(packets * self.conn.mss);
-        self.instance.pkts_acked(&mut self.conn, &Ack { pkts_acked: packets, rtt_us });
+        self.controller.pkts_acked(&mut self.conn, &Ack { pkts_acked: packets, rtt_us });
         if !matches!(self.state, State::Cwr | State::Recovery) {
-            self.instance.cong_avoid(&mut self.conn, packets);
+            self.controller.cong_avoid(&mut self.conn, packets);
         }
         self.send();
         Ok(())
@@ -175,14 +181,14 @@ impl Flow {
         self.conn.snd_cwnd_cnt = 0;
         if self.state <= State::Disorder {
             self.prior_ssthresh = self.conn.snd_ssthresh;
-            self.conn.snd_ssthresh = self.instance.ssthresh(&mut self.conn);
+            self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
         }
         self.conn.snd_cwnd = if to == State::Loss { 1 } else { self.conn.snd_ssthresh };
         self.enter(to);
     }
 
     fn enter(&mut self, state: State) {
-        self.instance.set_state(&mut self.conn, state);
+        self.controller.set_state(&mut self.conn, state);
         self.state = state;
     }
 
@@ -192,7 +198,7 @@ impl Flow {
     }
 
     fn differs(&self, key: &str, expected: Expected) -> Result<(), String> {
-        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.instance.view(&self.conn);
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.controller.view(&self.conn);
         let actual = match key {
             "cwnd" => self.conn.snd_cwnd,
             "cnt" => self.conn.snd_cwnd_cnt,
