@@ -56,7 +56,8 @@ pub fn check() -> Check {
     Check { kernel, controllers: controllers.collect(), features: features() }
 }
 
-fn features() -> Vec<Feature> {
+/// What the kernel and this process have and lack, without a look at the controllers.
+pub fn features() -> Vec<Feature> {
     let feature = |name, present, required, has: &'static str, lacks: &'static str| Feature {
         name,
         present,

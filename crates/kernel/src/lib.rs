@@ -19,7 +19,7 @@ pub mod replay;
 mod sysctl;
 mod watch;
 
-pub use check::{Check, Feature, Verdict, check};
+pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, read_flows};
 pub use object::{Attached, attach, loadable};

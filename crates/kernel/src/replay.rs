@@ -23,7 +23,7 @@ pub enum Call {
 
 /// `struct tandem_replay` of kernel/replay.h; `tests/layout.rs` holds the two against each other.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replay {
     pub state: [u64; STATE_BYTES / 8],
     pub conn: Conn,
