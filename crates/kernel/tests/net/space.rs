@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Network namespaces and paths between them.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    process::{Child, Command, Stdio},
+};
+
+use tandem_kernel::netns::{self, Namespace};
+
+/// A network namespace with a process in it, by which Tandem finds it. It ends with that process, which ends with the test:
+/// its standard input is a pipe that only the test holds.
+pub struct Space {
+    holder: Child,
+    namespace: Namespace,
+}
+
+impl Space {
+    /// Its loopback device is up.
+    pub fn new() -> Self {
+        let mut holder = Command::new("unshare")
+            .args(["--net", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("unshare is part of util-linux");
+        // An echo: it is inside now.
+        holder.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        holder.stdout.as_mut().unwrap().read_exact(&mut [0]).expect("unshare --net works");
+        let name = format!("pid {}", holder.id());
+        let namespace = netns::all().unwrap().into_iter().find(|n| n.name == name).expect("it is listed");
+        let space = Self { holder, namespace };
+        space.run("ip link set lo up");
+        space
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.holder.id()
+    }
+
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// On a thread inside: sockets made there stay there, whichever thread uses them.
+    pub fn enter<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
+        self.namespace.enter(f).expect("the namespace can be entered")
+    }
+
+    /// Starts a program inside; its words are separated by spaces.
+    pub fn start(&self, command: &str) -> Running {
+        let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
+        let mut prepared = Command::new(program);
+        prepared.args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running(Some(self.enter(|| prepared.spawn()).unwrap_or_else(|e| panic!("{command}: {e}"))))
+    }
+
+    /// Runs a program inside to its end; returns what it printed.
+    pub fn run(&self, command: &str) -> String {
+        self.start(command).output(command)
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
+/// A program that ends with the test.
+pub struct Running(Option<Child>);
+
+impl Running {
+    pub fn output(mut self, command: &str) -> String {
+        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{command}: {}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The addresses of a [`Path`]'s ends.
+pub const NEAR: &str = "10.77.1.2";
+pub const FAR: &str = "10.77.2.2";
+
+/// Two namespaces and a router between them.
+pub struct Path {
+    pub near: Space,
+    pub far: Space,
+    _router: Space,
+}
+
+impl Path {
+    /// `shape`: what `tc qdisc` makes of the router's device to the far end, such as `tbf rate 1gbit burst 128kb limit 1mb`.
+    ///
+    /// At the near end itself packets would not be dropped: there TCP notices how many wait and holds back (small queues).
+    pub fn new(shape: &str) -> Self {
+        let (near, router, far) = (Space::new(), Space::new(), Space::new());
+        for (space, net) in [(&near, 1), (&far, 2)] {
+            space.run(&format!("ip link add eth0 type veth peer name eth{net} netns {}", router.pid()));
+            router.run(&format!("ip address add 10.77.{net}.1/24 dev eth{net}"));
+            router.run(&format!("ip link set eth{net} up"));
+            space.run(&format!("ip address add 10.77.{net}.2/24 dev eth0"));
+            space.run("ip link set eth0 up");
+            space.run(&format!("ip route add default via 10.77.{net}.1"));
+        }
+        router.enter(|| fs::write("/proc/sys/net/ipv4/ip_forward", "1")).unwrap();
+        router.run(&format!("tc qdisc add dev eth2 root {shape}"));
+        Self { near, far, _router: router }
+    }
+}
