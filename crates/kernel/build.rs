@@ -6,38 +6,45 @@ use std::{env, fmt::Write, fs, path::Path};
 use libbpf_cargo::SkeletonBuilder;
 use tandem_controllers::{CONTROLLERS, STATE_BYTES};
 
+/// Objects with something wrong, which only tests load: cargo has no build script for tests alone.
+const TEST_OBJECTS: &str = "crates/kernel/tests/bpf";
+
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository's root");
     let out = env::var("OUT_DIR").unwrap();
-    for folder in ["controllers", "kernel"] {
+    for folder in ["controllers", "kernel", TEST_OBJECTS] {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
     println!("cargo:rerun-if-env-changed=TANDEM_CLANG");
 
+    let template = root.join("kernel/controller.bpf.c");
     let mut list = String::from("// Generated from controllers.def.\npub static OBJECTS: &[(&str, &[u8])] = &[\n");
     for controller in CONTROLLERS.iter().filter(|c| c.state_bytes() <= STATE_BYTES) {
         let object = Path::new(&out).join(format!("{}.bpf.o", controller.name));
-        compile(&root, "controller", &[format!("-DCONTROLLER={}", controller.name)], &object);
+        compile(&root, &template, &[format!("-DCONTROLLER={}", controller.name)], &object);
         writeln!(list, "    (\"{}\", include_bytes!(r\"{}\")),", controller.name, object.display()).unwrap();
     }
     let probe = Path::new(&out).join("pacing_probe.bpf.o");
-    compile(&root, "pacing_probe", &[], &probe);
+    compile(&root, &root.join("kernel/pacing_probe.bpf.c"), &[], &probe);
     write!(list, "];\npub static PACING_PROBE: &[u8] = include_bytes!(r\"{}\");\n", probe.display()).unwrap();
     fs::write(Path::new(&out).join("objects.rs"), list).unwrap();
+
+    for source in fs::read_dir(root.join(TEST_OBJECTS)).expect("the test objects").map(|entry| entry.unwrap().path()) {
+        let name = source.file_name().unwrap().to_str().expect("an ASCII name");
+        if let Some(name) = name.strip_suffix(".bpf.c") {
+            compile(&root, &source, &[], &Path::new(&out).join(format!("{name}.test.o")));
+        }
+    }
 }
 
-fn compile(root: &Path, source: &str, definitions: &[String], object: &Path) {
+fn compile(root: &Path, source: &Path, definitions: &[String], object: &Path) {
+    let include = |folder: &str| format!("-I{}", root.join(folder).display());
+    let flags = ["-std=gnu11", "-ffreestanding", "-Wall", "-Werror"].map(String::from);
     SkeletonBuilder::new()
-        .source(root.join(format!("kernel/{source}.bpf.c")))
+        .source(source)
         .obj(object)
         .clang(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()))
-        .clang_args(
-            ["-std=gnu11", "-ffreestanding", "-Wall", "-Werror"]
-                .map(String::from)
-                .iter()
-                .chain(&[format!("-I{}", root.join("controllers").display())])
-                .chain(definitions),
-        )
+        .clang_args(flags.iter().chain(&[include("controllers"), include("kernel")]).chain(definitions))
         .build()
-        .unwrap_or_else(|e| panic!("kernel/{source}.bpf.c {definitions:?}: {e:?}"));
+        .unwrap_or_else(|e| panic!("{} {definitions:?}: {e:?}", source.display()));
 }

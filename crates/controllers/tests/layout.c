@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Prints "name offset size" for each type, field and constant that crosses the border between C and Rust. */
-#include <stdio.h>
+/* Each type, field and constant that crosses the border between C and Rust. */
+#include "layout.h"
 
 #define CONTROLLER reno
 #include "native.c"
-
-#define TYPE(type) printf(#type " 0 %zu\n", sizeof(struct type))
-#define FIELD(type, field) \
-	printf(#type "." #field " %zu %zu\n", offsetof(struct type, field), sizeof(((struct type *)0)->field))
-#define CONSTANT(name) printf(#name " %llu 0\n", (unsigned long long)(name))
 
 int main(void)
 {

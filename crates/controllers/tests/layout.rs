@@ -3,32 +3,12 @@
 
 mod common;
 
-use std::{
-    collections::BTreeMap,
-    mem::{offset_of, size_of},
-};
-
 use tandem_controllers::{
     CONTROLLERS, INFINITE_SSTHRESH, MAX_WINDOW, STATE_BYTES, State,
     ffi::{Ack, Conn, RawController, RawParam, View},
 };
 
-/// What `layout.c` prints: name, and either offset and size, or value and 0.
-type Layout = BTreeMap<String, (usize, usize)>;
-
-fn field_size<T, F>(_: fn(&T) -> &F) -> usize {
-    size_of::<F>()
-}
-
-macro_rules! describe {
-    ($layout:ident, $c_name:literal, $type:ty, $($field:ident)*) => {
-        $layout.insert($c_name.into(), (0, size_of::<$type>()));
-        $($layout.insert(
-            concat!($c_name, ".", stringify!($field)).into(),
-            (offset_of!($type, $field), field_size(|t: &$type| &t.$field)),
-        );)*
-    };
-}
+use common::layout::{Layout, c_layout};
 
 fn rust_layout() -> Layout {
     let mut l = Layout::new();
@@ -54,19 +34,9 @@ fn rust_layout() -> Layout {
     l
 }
 
-fn c_layout() -> Layout {
-    let text = String::from_utf8(common::run_c("layout.c")).unwrap();
-    text.lines()
-        .map(|line| {
-            let words: Vec<&str> = line.split(' ').collect();
-            (words[0].to_owned(), (words[1].parse().unwrap(), words[2].parse().unwrap()))
-        })
-        .collect()
-}
-
 #[test]
 fn rust_types_match_c() {
-    assert_eq!(rust_layout(), c_layout());
+    assert_eq!(rust_layout(), c_layout("layout.c"));
 }
 
 #[test]

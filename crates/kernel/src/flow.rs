@@ -17,12 +17,19 @@ use crate::{Error, bpffs, netns::Namespace};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    local_addr: [u8; 16],
-    remote_addr: [u8; 16],
-    local_port: u16,
-    remote_port: u16,
-    family: u16,
-    state: u16,
+    // Public for the layout test only: see `local` and `remote`.
+    #[doc(hidden)]
+    pub local_addr: [u8; 16],
+    #[doc(hidden)]
+    pub remote_addr: [u8; 16],
+    #[doc(hidden)]
+    pub local_port: u16,
+    #[doc(hidden)]
+    pub remote_port: u16,
+    #[doc(hidden)]
+    pub family: u16,
+    #[doc(hidden)]
+    pub state: u16,
     /// Packets.
     pub snd_cwnd: u32,
     /// Packets.

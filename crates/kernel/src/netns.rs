@@ -17,15 +17,15 @@ use crate::Error;
 /// A network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    /// As `ip netns` names it, else `pid N` of one of its processes; empty: the calling process's own.
+    /// As `ip netns` names it, else `pid N` of one of its processes; empty: the calling thread's own.
     pub name: String,
     file: File,
 }
 
-const OWN: &str = "/proc/self/ns/net";
+const OWN: &str = "/proc/thread-self/ns/net";
 const NAMED: &str = "/run/netns";
 
-/// All that this process may see: its own first, then those with a name, then those that only processes hold.
+/// All that this process may see: the calling thread's first, then those with a name, then those that only processes hold.
 pub fn all() -> Result<Vec<Namespace>, Error> {
     let own = File::open(OWN).map_err(Error::Namespaces)?;
     let own_inode = own.metadata().map_err(Error::Namespaces)?.ino();

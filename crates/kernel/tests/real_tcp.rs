@@ -4,12 +4,7 @@
 mod net;
 mod skip;
 
-use std::{
-    collections::HashSet,
-    net::SocketAddr,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread,
-};
+use std::{collections::HashSet, net::SocketAddr, sync::Arc, thread};
 
 use rustix::net::{
     AddressFamily, SocketType, socket,
@@ -77,15 +72,17 @@ fn two_hundred_connections_open_and_close_under_load() {
     }
     let path = Path::new("tbf rate 1gbit burst 256kb limit 500kb");
     let registered = Registered::new(find("compound_tube").unwrap());
-    let open = || connected(&registered.name, &path.near, &path.far, FAR);
+    let open = &|| connected(&registered.name, &path.near, &path.far, FAR);
     let shown = || -> HashSet<SocketAddr> {
         let flows = path.near.enter(|| registered.flows()).unwrap();
         flows.iter().map(|f| f.local()).collect()
     };
-    let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Relaxed) {
+        // Let go when the connections are closed, and when the test fails.
+        let needed = Arc::new(());
+        let load = Arc::downgrade(&needed);
+        scope.spawn(move || {
+            while load.strong_count() > 0 {
                 transfer(&open(), 10 * MEGABYTE, |_| ());
             }
         });
@@ -98,7 +95,7 @@ fn two_hundred_connections_open_and_close_under_load() {
                 transfer.join().unwrap();
             }
         }
-        done.store(true, Relaxed);
+        drop(needed);
     });
     wait_until("each connection is closed", || shown().is_empty());
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles and runs a small C program against the controllers' headers, so that Rust can judge what C computes.
 
+// Each test that includes this module uses its own part of it.
+#![allow(dead_code)]
+
+pub mod layout;
+
 use std::{env, path::Path, process::Command};
 
 /// Builds `tests/<source>` and returns what it writes to stdout.
 pub fn run_c(source: &str) -> Vec<u8> {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let include = |folder: &str| format!("-I{}", crate_dir.join("../..").join(folder).display());
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(source).with_extension("out");
     let mut compile = if cfg!(feature = "sanitize") {
         let mut clang = Command::new(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()));
@@ -15,8 +21,8 @@ pub fn run_c(source: &str) -> Vec<u8> {
         Command::new(env::var("CC").unwrap_or_else(|_| "cc".into()))
     };
     compile
-        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-I"])
-        .arg(crate_dir.join("../../controllers"))
+        .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
+        .args(["controllers", "kernel", "crates/controllers/tests"].map(include))
         .arg(crate_dir.join("tests").join(source))
         .arg("-o")
         .arg(&program);

@@ -9,6 +9,8 @@ use std::{
 
 use tandem_kernel::netns::{self, Namespace};
 
+use super::wait_until;
+
 /// A network namespace with a process in it, by which Tandem finds it. It ends with that process, which ends with the test:
 /// its standard input is a pipe that only the test holds.
 pub struct Space {
@@ -54,6 +56,16 @@ impl Space {
         let mut prepared = Command::new(program);
         prepared.args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Running(Some(self.enter(|| prepared.spawn()).unwrap_or_else(|e| panic!("{command}: {e}"))))
+    }
+
+    /// Waits until a program listens on a TCP port.
+    pub fn wait_for_listener(&self, port: u16) {
+        // Of each socket: local address and port, remote, state (0A: listening).
+        let listens = |table: String| table.lines().any(|l| l.contains(&format!(":{port:04X} ")) && l.contains(" 0A "));
+        let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
+        wait_until(&format!("port {port} is listened on"), || {
+            self.enter(|| listens(read("tcp")) || listens(read("tcp6")))
+        });
     }
 
     /// Runs a program inside to its end; returns what it printed.

@@ -4,7 +4,7 @@
 use std::{
     io::{self, Read, Write},
     mem::size_of,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     os::fd::AsRawFd,
     thread,
 };
@@ -48,7 +48,7 @@ pub fn send(stream: &TcpStream, bytes: u64, mut after: impl FnMut(u64)) -> Hash 
         sent += part.len() as u64;
         after(sent);
     }
-    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
     hasher.finalize()
 }
 
@@ -70,11 +70,21 @@ pub fn receive(mut stream: &TcpStream) -> (u64, Hash) {
 /// Sends `bytes` from one end to the other, and asserts that they arrive as they were sent.
 pub fn transfer((near, far): &(TcpStream, TcpStream), bytes: u64, after: impl FnMut(u64)) {
     let (sent, (count, received)) = thread::scope(|scope| {
+        let _hang_up = HangUp(near);
         let receiver = scope.spawn(|| receive(far));
         (send(near, bytes, after), receiver.join().unwrap())
     });
     assert_eq!(count, bytes);
     assert_eq!(received, sent, "what arrives is not what was sent");
+}
+
+/// Else the receiver waits for ever for a sender that fails.
+struct HangUp<'a>(&'a TcpStream);
+
+impl Drop for HangUp<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
 }
 
 /// TCP_INFO: what the kernel itself says of a connection.

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What crosses the border between the eBPF programs and Rust. */
+#include "layout.h"
+
+#include "flow.h"
+#include "replay.h"
+
+int main(void)
+{
+	TYPE(tandem_flow);
+	FIELD(tandem_flow, local_addr);
+	FIELD(tandem_flow, remote_addr);
+	FIELD(tandem_flow, local_port);
+	FIELD(tandem_flow, remote_port);
+	FIELD(tandem_flow, family);
+	FIELD(tandem_flow, state);
+	FIELD(tandem_flow, snd_cwnd);
+	FIELD(tandem_flow, snd_ssthresh);
+	FIELD(tandem_flow, packets_out);
+	FIELD(tandem_flow, mss);
+	FIELD(tandem_flow, srtt_us);
+	FIELD(tandem_flow, lost);
+	FIELD(tandem_flow, retransmitted);
+	FIELD(tandem_flow, view);
+	FIELD(tandem_flow, bytes_acked);
+
+	TYPE(tandem_replay);
+	FIELD(tandem_replay, state);
+	FIELD(tandem_replay, conn);
+	FIELD(tandem_replay, ack);
+	FIELD(tandem_replay, call);
+	FIELD(tandem_replay, argument);
+	FIELD(tandem_replay, result);
+	FIELD(tandem_replay, view);
+
+	CONSTANT(TANDEM_CALL_INIT);
+	CONSTANT(TANDEM_CALL_PKTS_ACKED);
+	CONSTANT(TANDEM_CALL_CONG_AVOID);
+	CONSTANT(TANDEM_CALL_SSTHRESH);
+	CONSTANT(TANDEM_CALL_SET_STATE);
+	CONSTANT(TANDEM_CALL_RESTART);
+	CONSTANT(TANDEM_CALL_UNDO_CWND);
+	return 0;
+}

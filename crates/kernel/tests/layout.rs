@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The hand-written Rust types against C, and C for this machine against C for eBPF.
+
+// It asks for a feature that only tandem-controllers has.
+#[allow(unexpected_cfgs)]
+#[path = "../../controllers/tests/common/mod.rs"]
+mod common;
+
+use std::{path::Path, sync::LazyLock};
+
+use libbpf_rs::{
+    Btf,
+    btf::{
+        HasSize,
+        types::{MemberAttr, Struct},
+    },
+};
+use tandem_kernel::{
+    Flow, loadable,
+    replay::{Call, Replay},
+};
+
+use common::layout::{Layout, c_layout};
+
+static C_LAYOUT: LazyLock<Layout> = LazyLock::new(|| c_layout("layout.c"));
+
+fn rust_layout() -> Layout {
+    let mut l = Layout::new();
+    describe!(l, "tandem_flow", Flow,
+        local_addr remote_addr local_port remote_port family state snd_cwnd snd_ssthresh packets_out mss srtt_us lost
+        retransmitted view bytes_acked);
+    describe!(l, "tandem_replay", Replay, state conn ack call argument result view);
+    for (name, call) in [
+        ("TANDEM_CALL_INIT", Call::Init),
+        ("TANDEM_CALL_PKTS_ACKED", Call::PktsAcked),
+        ("TANDEM_CALL_CONG_AVOID", Call::CongAvoid),
+        ("TANDEM_CALL_SSTHRESH", Call::Ssthresh),
+        ("TANDEM_CALL_SET_STATE", Call::SetState),
+        ("TANDEM_CALL_RESTART", Call::Restart),
+        ("TANDEM_CALL_UNDO_CWND", Call::UndoCwnd),
+    ] {
+        l.insert(name.into(), (call as usize, 0));
+    }
+    l
+}
+
+#[test]
+fn rust_types_match_c() {
+    assert_eq!(rust_layout(), *C_LAYOUT);
+}
+
+/// The objects' type information (BTF) has the types of their programs' arguments.
+#[test]
+fn c_types_are_the_same_in_ebpf() {
+    for controller in loadable() {
+        let object = Path::new(env!("OUT_DIR")).join(format!("{}.bpf.o", controller.name));
+        let btf = Btf::from_path(&object).unwrap();
+        let replay: Struct<'_> = btf.type_by_name("tandem_replay").expect("the program `replay` takes it");
+        assert_eq!(replay.size(), C_LAYOUT["tandem_replay"].1);
+        for member in replay.iter() {
+            let MemberAttr::Normal { offset } = member.attr else { panic!("a bit field: {member:?}") };
+            let name = format!("tandem_replay.{}", member.name.unwrap().to_str().unwrap());
+            assert_eq!(offset as usize, 8 * C_LAYOUT[&name].0, "{controller:?}: {name}");
+        }
+    }
+}
