@@ -183,7 +183,7 @@ impl Reference for Compound {
         }
     }
 
-    fn reduce(&mut self, to: Reduction) {
+    fn reduce(&mut self, to: Reduction, _: f64) {
         self.gamma.loss();
         self.prior = (self.win, self.ssthresh);
         let win = self.win.total();

@@ -5,19 +5,27 @@
 
 mod compound;
 mod gamma;
+mod highspeed;
 mod pair;
 mod reno;
+mod scalable;
+mod single;
 
 use tandem_controllers::Params;
 
 use compound::Compound;
+use highspeed::HighSpeed;
 use reno::Reno;
+use scalable::Scalable;
+use single::Single;
 
 pub use pair::{Pair, Path, Step};
 
 /// One ACK. Positions are packets since the connection began.
 #[derive(Clone, Copy)]
 pub struct Ack {
+    /// When it arrived, since the connection began.
+    pub now_us: f64,
     pub acked: f64,
     pub rtt_us: Option<f64>,
     pub una: u64,
@@ -31,6 +39,8 @@ pub struct TheirSide {
     pub congested: bool,
     pub below_low_window: bool,
     pub slow_start: bool,
+    /// Packets, before the ACK.
+    pub window: f64,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -66,8 +76,8 @@ pub trait Reference {
     fn shown(&self) -> Shown;
     /// An ACK outside recovery: sample and growth.
     fn ack(&mut self, ack: &Ack, their_side: TheirSide);
-    /// The window's reduction and what follows at once.
-    fn reduce(&mut self, to: Reduction);
+    /// The window's reduction and what follows at once. `their_window` is the integer controller's before it.
+    fn reduce(&mut self, to: Reduction, their_window: f64);
     /// Takes over the integer controller's windows after a reduction.
     fn adopt(&mut self, windows: Windows, ssthresh: f64);
     /// Recovery, of either kind, is over.
@@ -79,9 +89,11 @@ pub trait Reference {
 
 /// The reference of a controller; a new controller needs one.
 pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Reference> {
-    match params.controller().family {
+    match params.controller().name {
         "reno" => Box::new(Reno::new(params, window)),
-        "compound" => Box::new(Compound::new(params, window, in_flight)),
-        family => panic!("{} of family {family} has no reference", params.controller().name),
+        "compound" | "compound_auto" | "compound_tube" => Box::new(Compound::new(params, window, in_flight)),
+        "highspeed" => Box::new(Single::new(HighSpeed::new(params), window)),
+        "scalable" => Box::new(Single::new(Scalable::new(params), window)),
+        name => panic!("{name} has no reference"),
     }
 }

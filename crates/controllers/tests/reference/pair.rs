@@ -147,11 +147,13 @@ impl Pair {
         self.una += u64::from(packets);
         let view = self.host.view();
         let their_side = TheirSide {
+            window: before.snd_cwnd.into(),
             congested: view.diff_q8 >= view.gamma_q8,
             below_low_window: f64::from(before.snd_cwnd) < self.low_window,
             slow_start: before.snd_cwnd < before.snd_ssthresh,
         };
         let ack = Ack {
+            now_us: self.host.conn().now_us as f64,
             acked: f64::from(packets),
             rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
             una: self.una,
@@ -177,8 +179,9 @@ impl Pair {
 
     fn reduce(&mut self, command: Command) -> Result<(), TestCaseError> {
         let to = if command == Command::Timeout { Reduction::Timeout } else { Reduction::Recovery };
+        let their_window = f64::from(self.host.conn().snd_cwnd);
         self.command(command);
-        self.reference.reduce(to);
+        self.reference.reduce(to, their_window);
         self.compare()?;
         self.adopt();
         Ok(())
