@@ -122,7 +122,7 @@ impl Compound {
             return;
         }
         // S1 (4).
-        if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested) {
+        if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested()) {
             let packets = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
             self.gain = Gain { packets, over: self.law.spread_gain * win };
         } else {

@@ -33,14 +33,22 @@ pub struct Ack {
     pub window_limited: bool,
 }
 
-/// On which side of a threshold the integer controller stands. Asked only where rounding can make the difference.
+/// Where the integer controller stands. Asked only where rounding can make the difference.
 #[derive(Clone, Copy)]
 pub struct TheirSide {
-    pub congested: bool,
+    /// Backlog and its threshold, packets.
+    pub diff: f64,
+    pub gamma: f64,
     pub below_low_window: bool,
     pub slow_start: bool,
     /// Packets, before the ACK.
     pub window: f64,
+}
+
+impl TheirSide {
+    pub fn congested(&self) -> bool {
+        self.diff >= self.gamma
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -74,6 +82,14 @@ pub struct Shown {
 pub trait Reference {
     fn windows(&self) -> Windows;
     fn shown(&self) -> Shown;
+    /// Packets by which rounding alone may set the two apart where nothing multiplies it.
+    fn rounding(&self) -> f64 {
+        4.0 // Seen in 20 000 random connections of `reno` and `compound`: 2.5.
+    }
+    /// The host's clock, before each of the following.
+    fn clock(&mut self, _now_us: f64) {}
+    /// Packets acknowledged in recovery, where what RTTs there are must not matter.
+    fn recovery_ack(&mut self, _acked: f64) {}
     /// An ACK outside recovery: sample and growth.
     fn ack(&mut self, ack: &Ack, their_side: TheirSide);
     /// The window's reduction and what follows at once. `their_window` is the integer controller's before it.

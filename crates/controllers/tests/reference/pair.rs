@@ -7,8 +7,8 @@ use tandem_controllers::Params;
 use super::{Ack, Reduction, Reference, TheirSide, Windows, reference};
 use crate::trace::{Command, Host};
 
-/// Packets by which rounding alone may set the two apart (seen in 20 000 random connections: 2.5).
-const ROUNDING: f64 = 4.0;
+/// Longer than any retransmission timeout here.
+const IDLE_US: u32 = 3_000_000;
 
 /// A bottleneck: what exceeds the BDP queues, what exceeds the buffer is lost. Packets.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,11 @@ impl Path {
     fn overflows(&self, flight: u32, others: u32) -> bool {
         flight + others > self.bdp + self.buffer
     }
+}
+
+/// What a view keeps in 1/256 packets.
+fn packets_of(q8: u32) -> f64 {
+    f64::from(q8) / 256.0
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +105,7 @@ impl Pair {
             Step::Idle { window } => {
                 let window = window.min(self.host.conn().snd_cwnd);
                 self.una = self.nxt();
+                self.command(Command::Wait { us: IDLE_US });
                 self.command(Command::Restart { cwnd: window });
                 self.reference.restart(f64::from(window), self.una);
                 self.compare()?;
@@ -124,6 +130,7 @@ impl Pair {
 
     fn command(&mut self, command: Command) {
         self.host.play(&command).unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        self.reference.clock(self.host.conn().now_us as f64);
     }
 
     fn round(&mut self, by: u32, others: u32) -> Result<(), TestCaseError> {
@@ -148,7 +155,8 @@ impl Pair {
         let view = self.host.view();
         let their_side = TheirSide {
             window: before.snd_cwnd.into(),
-            congested: view.diff_q8 >= view.gamma_q8,
+            diff: packets_of(view.diff_q8),
+            gamma: packets_of(view.gamma_q8),
             below_low_window: f64::from(before.snd_cwnd) < self.low_window,
             slow_start: before.snd_cwnd < before.snd_ssthresh,
         };
@@ -173,6 +181,7 @@ impl Pair {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
             self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0 });
+            self.reference.recovery_ack(1.0);
             self.una += 1;
         }
     }
@@ -234,7 +243,7 @@ impl Pair {
     }
 
     /// Each window has at most one packet of its own under way, which the integers do not show, and in the moment of a
-    /// reduction one more is rounded away: [`ROUNDING`]. Growth multiplies differences as it does the window.
+    /// reduction one more is rounded away: [`Reference::rounding`]. Growth multiplies differences as it does the window.
     fn compare(&mut self) -> Result<(), TestCaseError> {
         let (conn, view) = (*self.host.conn(), self.host.view());
         let (windows, shown) = (self.reference.windows(), self.reference.shown());
@@ -242,13 +251,13 @@ impl Pair {
             // Slow start adds whole packets: nothing is multiplied.
             self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
         }
-        let allowed = ROUNDING * (windows.total() / self.epoch_window).max(1.0);
+        let allowed = self.reference.rounding() * (windows.total() / self.epoch_window).max(1.0);
         let close = |real: f64, integer: f64, allowed: f64| (real - integer).abs() <= allowed;
         let windows_agree = close(windows.total(), conn.snd_cwnd.into(), allowed)
             && close(windows.loss, view.loss_window.into(), allowed)
             && close(windows.delay, view.delay_window.into(), allowed);
         // Kept in 1/256.
-        let (gamma, diff) = (f64::from(view.gamma_q8) / 256.0, f64::from(view.diff_q8) / 256.0);
+        let (gamma, diff) = (packets_of(view.gamma_q8), packets_of(view.diff_q8));
         let shown_agrees = close(shown.gamma.unwrap_or(0.0), gamma, shown.gamma_margin)
             && close(shown.diff.unwrap_or(0.0), diff, 0.004)
             && shown.base_rtt_us.unwrap_or(0.0) == f64::from(view.base_rtt_us);
