@@ -35,8 +35,9 @@ TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound
 	return p->gamma_low;
 }
 
-TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us)
+TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us, u32 acked)
 {
+	(void)acked;
 	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
 }
 
@@ -53,6 +54,7 @@ TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compo
 	(void)s, (void)p;
 }
 
+CTCP_LEAVES_CWND(compound_auto)
 CTCP_CONTROLLER(compound_auto)
 
 #endif

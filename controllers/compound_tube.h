@@ -41,7 +41,7 @@ TANDEM_FN u32 compound_tube_start(struct compound_tube *s, const struct compound
 	return p->gamma;
 }
 
-TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us) { (void)s, (void)rtt_us; }
+TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us, u32 acked) { (void)s, (void)rtt_us, (void)acked; }
 
 TANDEM_FN void compound_tube_on_round(struct compound_tube *s, const struct compound_tube_params *p)
 {
@@ -66,6 +66,7 @@ TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compo
 	s->diff_reno_q8 = ROUNDS_UNMEASURED;
 }
 
+CTCP_LEAVES_CWND(compound_tube)
 CTCP_CONTROLLER(compound_tube)
 
 #endif

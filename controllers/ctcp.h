@@ -124,12 +124,14 @@ TANDEM_FN void ctcp_reconcile(struct ctcp *s, const struct tandem_conn *c)
 	s->cwnd = c->snd_cwnd - s->dwnd;
 }
 
-/* The delay window's law for a measured round, S0 (5), S1 (4). */
-TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
+/* The delay window's law for a measured round, S0 (5), S1 (4). Returns 0 if only Reno acts now. */
+TANDEM_FN int ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
 {
 	if (in_slow_start(c) || c->snd_cwnd < p->low_window) {
 		ctcp_stop_gain(s);
-	} else if (s->diff_q8 < s->gamma_q8) {
+		return 0;
+	}
+	if (s->diff_q8 < s->gamma_q8) {
 		/* alpha * win^k - 1: q10 * q16 = q26, down to q8. */
 		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
 
@@ -141,6 +143,7 @@ TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct
 		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 		ctcp_stop_gain(s);
 	}
+	return 1;
 }
 
 /* Window growth for `acked` packets: slow start; then Reno on the total window and dwnd's share of this round's gain. */
@@ -218,12 +221,20 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	v->base_rtt_us = rounds_shown_base_us(&s->round);
 }
 
+/* For a NAME that leaves the loss window to Reno. */
+#define CTCP_LEAVES_CWND(NAME) \
+	TANDEM_FN void NAME##_on_dwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, int acted) \
+	{ \
+		(void)s, (void)p, (void)c, (void)acted; \
+	}
+
 /*
  * The functions of a Compound controller NAME, whose state begins with `struct ctcp core` and whose parameters
- * with CTCP_LAW_FIELDS. What sets it apart are four functions that it defines first:
+ * with CTCP_LAW_FIELDS. What sets it apart are five functions that it defines first:
  *   NAME_start(s, p)              sets what is its own in the state (it is not zeroed) and returns the first gamma_q8
- *   NAME_on_sample(s, rtt_us)     each RTT sample outside recovery
+ *   NAME_on_sample(s, rtt_us, acked)  each RTT sample outside recovery, and how many packets its ACK acknowledged
  *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
+ *   NAME_on_dwnd(s, p, c, acted)  then; dwnd has changed if the delay part acted
  *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
  */
 #define CTCP_CONTROLLER(NAME) \
@@ -238,7 +249,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		u32 rtt_us = rounds_sample(&s->core.round, ack); \
 		(void)p, (void)c; \
 		if (rtt_us) \
-			NAME##_on_sample(s, rtt_us); \
+			NAME##_on_sample(s, rtt_us, ack->pkts_acked); \
 	} \
 	TANDEM_FN void NAME##_cong_avoid(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					 u32 acked) \
@@ -248,7 +259,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 			if (rounds_measured(&s->core.round)) { \
 				s->core.diff_q8 = rounds_backlog_q8(&s->core.round, s->core.round.flight); \
 				NAME##_on_round(s, p); \
-				ctcp_update_dwnd(&s->core, &p->law, c); \
+				NAME##_on_dwnd(s, p, c, ctcp_update_dwnd(&s->core, &p->law, c)); \
 			} else { \
 				ctcp_stop_gain(&s->core); \
 			} \

@@ -55,6 +55,8 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("gamma_high", &[15.0, 60.0]),
         ("lambda", &[0.25, 1.0]),
         ("share", &[0.5, 0.75]),
+        ("reading", &[1.0, 2.0, 3.0]),
+        ("decline", &[0.5, 1.5]),
     ];
     (any::<bool>(), prop::collection::vec(any::<prop::sample::Index>(), choices.len())).prop_map(
         move |(defaults, indices)| {

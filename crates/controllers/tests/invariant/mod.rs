@@ -69,7 +69,7 @@ pub struct Connection {
 fn gamma_range(params: &Params) -> RangeInclusive<u32> {
     let q8 = |name| (params.get(name).unwrap() * 256.0) as u32;
     match params.controller().name {
-        "compound" => q8("gamma")..=q8("gamma"),
+        "compound" | "compound_plus" => q8("gamma")..=q8("gamma"),
         "compound_auto" => q8("gamma_low")..=q8("gamma_low").max(q8("low_window")),
         "compound_tube" => {
             let bounds = [q8("gamma"), q8("gamma_low").min(q8("gamma_high")), q8("gamma_high")];
@@ -111,15 +111,7 @@ impl Connection {
         let known = Known::of(&params);
         let gamma_q8 = gamma_range(&params);
         let instance = Instance::new(&Arc::new(params), &mut conn);
-        let mut new = Self {
-            instance,
-            conn,
-            known,
-            gamma_q8,
-            sampling: true,
-            min_rtt_us: None,
-            max_flight: 0,
-        };
+        let mut new = Self { instance, conn, known, gamma_q8, sampling: true, min_rtt_us: None, max_flight: 0 };
         new.note_flight();
         new.check(&before)?;
         Ok(new)

@@ -3,7 +3,7 @@
 
 use tandem_controllers::Params;
 
-use super::{Ack, Reduction, Reference, Shown, TheirSide, Windows, gamma::Gamma};
+use super::{Ack, Reduction, Reference, Shown, TheirSide, Windows, gamma::Gamma, plus::Plus};
 
 /// Packets by which rounding may set the two controllers' windows or thresholds apart: within it the integer controller
 /// may be on the other side, and is followed.
@@ -36,6 +36,7 @@ pub struct Compound {
     diff: f64,
     gamma: Gamma,
     gain: Gain,
+    plus: Option<Plus>,
     round: Round,
     in_recovery: bool,
     prior: (Windows, f64),
@@ -90,6 +91,7 @@ impl Compound {
             diff: 0.0,
             gamma: Gamma::new(params),
             gain: Gain::default(),
+            plus: Plus::new(params),
             round: Round { end: in_flight, in_flight: in_flight as f64, loss_window: window, rtt_us: None },
             in_recovery: false,
             prior: (win, f64::INFINITY),
@@ -109,7 +111,7 @@ impl Compound {
         window * (1.0 - self.base_rtt_us.unwrap() / rtt_us)
     }
 
-    fn end_round(&mut self, rtt_us: f64, their_side: TheirSide) {
+    fn end_round(&mut self, rtt_us: f64, window_limited: bool, their_side: TheirSide) {
         self.diff = self.queued(self.round.in_flight, rtt_us);
         self.gamma.round(self.base_rtt_us.unwrap(), self.queued(self.round.loss_window, rtt_us));
 
@@ -119,15 +121,24 @@ impl Compound {
             || below(win, self.law.low_window, margin, their_side.below_low_window);
         self.gain = Gain::default();
         if asleep {
+            if let Some(plus) = &mut self.plus {
+                plus.asleep(below(win, self.ssthresh, margin, their_side.slow_start));
+            }
             return;
         }
         // S1 (4).
-        if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested()) {
+        let congested = !below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested());
+        if !congested {
             let packets = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
             self.gain = Gain { packets, over: self.law.spread_gain * win };
         } else {
             // Whole packets are given up, and a packet only partly gained is lost with them.
             self.win.delay = (self.win.delay.floor() - (self.law.zeta * self.diff).floor()).max(0.0);
+        }
+        if let Some(plus) = &mut self.plus {
+            self.win.loss = plus.round(self.win.loss, congested, window_limited, their_side);
+        }
+        if congested {
             self.ssthresh = self.ssthresh.min(self.win.total());
         }
     }
@@ -166,6 +177,9 @@ impl Reference for Compound {
             self.base_rtt_us = least(self.base_rtt_us, rtt_us);
             self.round.rtt_us = least(self.round.rtt_us, rtt_us);
             self.gamma.sample(rtt_us);
+            if let Some(plus) = &mut self.plus {
+                plus.sample(ack.acked);
+            }
         }
         if self.in_slow_start() {
             self.win = Windows { loss: self.win.total(), delay: 0.0 };
@@ -173,13 +187,16 @@ impl Reference for Compound {
         }
         if ack.una > self.round.end && !self.in_recovery {
             match self.round.rtt_us.filter(|_| self.round.in_flight >= 1.0) {
-                Some(rtt_us) => self.end_round(rtt_us, their_side),
+                Some(rtt_us) => self.end_round(rtt_us, ack.window_limited, their_side),
                 None => self.gain = Gain::default(),
             }
             self.begin_round(ack.una, ack.nxt);
         }
         if ack.window_limited {
             self.grow(ack.acked);
+        }
+        if let Some(plus) = &mut self.plus {
+            plus.note(their_side);
         }
     }
 

@@ -7,6 +7,7 @@ mod compound;
 mod gamma;
 mod highspeed;
 mod pair;
+mod plus;
 mod reno;
 mod scalable;
 mod single;
@@ -43,6 +44,8 @@ pub struct TheirSide {
     pub slow_start: bool,
     /// Packets, before the ACK.
     pub window: f64,
+    /// Delay window after the ACK, packets.
+    pub delay: f64,
 }
 
 impl TheirSide {
@@ -107,7 +110,9 @@ pub trait Reference {
 pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Reference> {
     match params.controller().name {
         "reno" => Box::new(Reno::new(params, window)),
-        "compound" | "compound_auto" | "compound_tube" => Box::new(Compound::new(params, window, in_flight)),
+        "compound" | "compound_auto" | "compound_tube" | "compound_plus" => {
+            Box::new(Compound::new(params, window, in_flight))
+        }
         "highspeed" => Box::new(Single::new(HighSpeed::new(params), window)),
         "scalable" => Box::new(Single::new(Scalable::new(params), window)),
         name => panic!("{name} has no reference"),

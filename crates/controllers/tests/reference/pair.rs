@@ -155,6 +155,7 @@ impl Pair {
         let view = self.host.view();
         let their_side = TheirSide {
             window: before.snd_cwnd.into(),
+            delay: view.delay_window.into(),
             diff: packets_of(view.diff_q8),
             gamma: packets_of(view.gamma_q8),
             below_low_window: f64::from(before.snd_cwnd) < self.low_window,
