@@ -56,6 +56,20 @@ TANDEM_FN u64 isqrt(u64 x)
 	return root;
 }
 
+/* Cube root, rounded down, of x < 2^63: the largest root below 2^21, bit by bit. */
+TANDEM_FN u32 icbrt(u64 x)
+{
+	u64 root = 0;
+
+	for (u64 bit = 1u << 20; bit; bit >>= 1) {
+		u64 larger = root | bit;
+
+		if (larger * larger * larger <= x)
+			root = larger;
+	}
+	return (u32)root;
+}
+
 /*
  * w^(eighths/8) in 1/65536, for w <= 2^24 and eighths 1..7. S0 III.C chose k = 3/4 because two square roots give it;
  * a third one gives every eighth, so k can be varied. The bits of `eighths` select which roots are multiplied:

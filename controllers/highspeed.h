@@ -94,7 +94,8 @@ TANDEM_FN u32 highspeed_ssthresh(struct highspeed *s, const struct highspeed_par
 	return window_reduce(&s->window, c, highspeed_after_loss(p, c->snd_cwnd));
 }
 
-WINDOW_CONTROLLER(highspeed)
+WINDOW_VIEW(highspeed)
+WINDOW_UNDO(highspeed)
 IGNORES_RTT(highspeed)
 IGNORES_STATES(highspeed)
 

@@ -54,7 +54,8 @@ TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params
 	return window_reduce(&s->window, c, w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
 }
 
-WINDOW_CONTROLLER(scalable)
+WINDOW_VIEW(scalable)
+WINDOW_UNDO(scalable)
 IGNORES_RTT(scalable)
 IGNORES_STATES(scalable)
 

@@ -20,22 +20,32 @@ TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
 }
 
 /*
- * Grows by gain_q8 / 256 packets for each window of packets ACKed. As in additive_increase, credit gathered under a
- * larger window is worth one packet at most. gain_q8 < 2^32 and acked <= 2^24, so the credit stays below 2^57.
+ * Adds what has been earned and returns the whole packets in it; `packet` is what one is worth now. What was left over
+ * from when a packet was worth more (before a loss) counts as one packet at most, else a small window would jump.
+ */
+TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
+{
+	u64 packets;
+
+	if (*credit > packet)
+		*credit = packet;
+	*credit += earned;
+	if (*credit < packet)
+		return 0;
+	packets = *credit / packet;
+	*credit %= packet;
+	return packets;
+}
+
+/*
+ * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and acked <= 2^24, so the credit stays
+ * below 2^57.
  */
 TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
 {
-	u64 packet_q8 = (u64)max_u32(c->snd_cwnd, 1) << 8;
+	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked, (u64)max_u32(c->snd_cwnd, 1) << 8);
 	u64 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
-	u64 grown;
 
-	if (w->credit_q8 > packet_q8)
-		w->credit_q8 = packet_q8;
-	w->credit_q8 += (u64)gain_q8 * acked;
-	if (w->credit_q8 < packet_q8)
-		return;
-	grown = w->credit_q8 / packet_q8;
-	w->credit_q8 %= packet_q8;
 	c->snd_cwnd += (u32)(grown < room ? grown : room);
 }
 
@@ -47,19 +57,28 @@ TANDEM_FN u32 window_reduce(struct window *w, const struct tandem_conn *c, u32 l
 	return max_u32(min_u32(left, c->snd_cwnd), 2);
 }
 
-/* The functions that are the same for every controller NAME whose state begins with `struct window window`. */
-#define WINDOW_CONTROLLER(NAME) \
+/* The reduction was a mistake. */
+TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
+{
+	return max_u32(c->snd_cwnd, w->prior_cwnd);
+}
+
+/* For a controller NAME whose state begins with `struct window window`: what it shows of itself. */
+#define WINDOW_VIEW(NAME) \
 	TANDEM_STATE_FITS(struct NAME); \
-	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
-	{ \
-		(void)p; \
-		return max_u32(c->snd_cwnd, s->window.prior_cwnd); \
-	} \
 	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
 				   struct tandem_view *v) \
 	{ \
 		(void)s, (void)p; \
 		v->loss_window = c->snd_cwnd; \
+	}
+
+/* For one that has nothing but the window to bring back. */
+#define WINDOW_UNDO(NAME) \
+	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	{ \
+		(void)p; \
+		return window_undone(&s->window, c); \
 	}
 
 /* For a NAME that RTTs do not matter to. */

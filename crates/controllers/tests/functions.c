@@ -20,5 +20,10 @@ int main(void)
 	for (u32 y = 0; y < 32u << 16; y += 97)
 		put(1, y, exp2_q16(y));
 	put(1, (32u << 16) - 1, exp2_q16((32u << 16) - 1));
+	/* Cubes and their neighbours. */
+	for (u64 root = 1; root < 1u << 21; root += 1 + root / 1024)
+		for (u64 x = root * root * root - 1; x <= root * root * root + 1; x++)
+			put(2, x, icbrt(x));
+	put(2, (1ull << 63) - 1, icbrt((1ull << 63) - 1));
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Logarithm and power of `controllers/fixed.h` against floating point.
+//! Logarithm, power and cube root of `controllers/fixed.h` against floating point.
 
 mod common;
 
@@ -34,4 +34,13 @@ fn power_of_two_is_off_by_less_than_three_millionths() {
         let error = power as f64 - exact;
         assert!(error.abs() <= exact * 3e-6 + 1.0, "2^({y}/65536) = {exact} is off by {error}");
     });
+}
+
+#[test]
+fn cube_root_is_the_largest_whose_cube_fits() {
+    results(2, |x, root| {
+        let (x, root) = (u128::from(x), u128::from(root));
+        assert!(root.pow(3) <= x && x < (root + 1).pow(3), "icbrt({x}) = {root}");
+    });
+    assert!(STREAM.iter().any(|t| t[0] == 2 && t[1] == (1 << 63) - 1));
 }

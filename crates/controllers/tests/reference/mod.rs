@@ -4,6 +4,7 @@
 //! They see what the integer controllers' host sees, but keep their own windows and threshold.
 
 mod compound;
+mod cubic;
 mod gamma;
 mod highspeed;
 mod pair;
@@ -15,6 +16,7 @@ mod single;
 use tandem_controllers::Params;
 
 use compound::Compound;
+use cubic::Cubic;
 use highspeed::HighSpeed;
 use reno::Reno;
 use scalable::Scalable;
@@ -42,8 +44,9 @@ pub struct TheirSide {
     pub gamma: f64,
     pub below_low_window: bool,
     pub slow_start: bool,
-    /// Packets, before the ACK.
+    /// Packets, before the ACK and after it.
     pub window: f64,
+    pub window_after: f64,
     /// Delay window after the ACK, packets.
     pub delay: f64,
 }
@@ -95,6 +98,8 @@ pub trait Reference {
     fn recovery_ack(&mut self, _acked: f64) {}
     /// An ACK outside recovery: sample and growth.
     fn ack(&mut self, ack: &Ack, their_side: TheirSide);
+    /// An RTT told in recovery; for most controllers it must not matter.
+    fn recovery_sample(&mut self, _rtt_us: f64) {}
     /// The window's reduction and what follows at once. `their_window` is the integer controller's before it.
     fn reduce(&mut self, to: Reduction, their_window: f64);
     /// Takes over the integer controller's windows after a reduction.
@@ -113,6 +118,7 @@ pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Refere
         "compound" | "compound_auto" | "compound_tube" | "compound_plus" => {
             Box::new(Compound::new(params, window, in_flight))
         }
+        "cubic" => Box::new(Single::new(Cubic::new(params), window)),
         "highspeed" => Box::new(Single::new(HighSpeed::new(params), window)),
         "scalable" => Box::new(Single::new(Scalable::new(params), window)),
         name => panic!("{name} has no reference"),

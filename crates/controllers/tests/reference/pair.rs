@@ -155,6 +155,7 @@ impl Pair {
         let view = self.host.view();
         let their_side = TheirSide {
             window: before.snd_cwnd.into(),
+            window_after: self.host.conn().snd_cwnd.into(),
             delay: view.delay_window.into(),
             diff: packets_of(view.diff_q8),
             gamma: packets_of(view.gamma_q8),
@@ -177,12 +178,13 @@ impl Pair {
         Ok(())
     }
 
-    /// ACKs that only the integer controller is shown: what they say must not matter to it.
+    /// ACKs on which no window may grow, with RTTs that would do much if they mattered.
     fn recovery_acks(&mut self, packets: u32) {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
             self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0 });
             self.reference.recovery_ack(1.0);
+            self.reference.recovery_sample(rtt_us.into());
             self.una += 1;
         }
     }
