@@ -75,6 +75,8 @@ fn gamma_range(params: &Params) -> RangeInclusive<u32> {
             let bounds = [q8("gamma"), q8("gamma_low").min(q8("gamma_high")), q8("gamma_high")];
             *bounds.iter().min().unwrap()..=*bounds.iter().max().unwrap()
         }
+        "fusion" => q8("alpha_low")..=u32::MAX,
+        "vegas" | "fast" => q8("alpha")..=q8("alpha"),
         // A controller that shows a gamma states its range here.
         _ => 0..=0,
     }
@@ -97,10 +99,10 @@ impl Known {
         let name = params.controller().name;
         let compound = params.controller().family == "compound";
         Self {
-            base_rtt: compound,
+            base_rtt: compound || ["westwood", "fusion", "areno", "vegas", "fast"].contains(&name),
             forgets_base_rtt: params.get("forget_base_rtt") == Some(1.0),
-            loss_window_stays: !["compound_plus"].contains(&name),
-            halves_at_most: compound,
+            loss_window_stays: !["compound_plus", "vegas", "fast"].contains(&name),
+            halves_at_most: compound || name == "areno",
         }
     }
 }

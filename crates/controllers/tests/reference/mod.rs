@@ -3,24 +3,38 @@
 //!
 //! They see what the integer controllers' host sees, but keep their own windows and threshold.
 
+mod areno;
+mod by_rounds;
 mod compound;
 mod cubic;
+mod fast;
+mod fusion;
 mod gamma;
 mod highspeed;
+mod meter;
 mod pair;
 mod plus;
+mod rate;
 mod reno;
 mod scalable;
 mod single;
+mod vegas;
+mod westwood;
 
 use tandem_controllers::Params;
 
+use areno::Areno;
+use by_rounds::ByRounds;
 use compound::Compound;
 use cubic::Cubic;
+use fast::Fast;
+use fusion::Fusion;
 use highspeed::HighSpeed;
 use reno::Reno;
 use scalable::Scalable;
 use single::Single;
+use vegas::Vegas;
+use westwood::Westwood;
 
 pub use pair::{Pair, Path, Step};
 
@@ -112,7 +126,7 @@ pub trait Reference {
 }
 
 /// The reference of a controller; a new controller needs one.
-pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Reference> {
+pub fn reference(params: &Params, window: f64, in_flight: u64, now_us: f64) -> Box<dyn Reference> {
     match params.controller().name {
         "reno" => Box::new(Reno::new(params, window)),
         "compound" | "compound_auto" | "compound_tube" | "compound_plus" => {
@@ -121,6 +135,11 @@ pub fn reference(params: &Params, window: f64, in_flight: u64) -> Box<dyn Refere
         "cubic" => Box::new(Single::new(Cubic::new(params), window)),
         "highspeed" => Box::new(Single::new(HighSpeed::new(params), window)),
         "scalable" => Box::new(Single::new(Scalable::new(params), window)),
+        "westwood" => Box::new(ByRounds::new(Westwood::new(params, now_us), window, in_flight, now_us)),
+        "fusion" => Box::new(ByRounds::new(Fusion::new(params, now_us), window, in_flight, now_us)),
+        "areno" => Box::new(ByRounds::new(Areno::new(params, now_us), window, in_flight, now_us)),
+        "vegas" => Box::new(ByRounds::new(Vegas::new(params), window, in_flight, now_us)),
+        "fast" => Box::new(ByRounds::new(Fast::new(params), window, in_flight, now_us)),
         name => panic!("{name} has no reference"),
     }
 }

@@ -83,7 +83,7 @@ impl Pair {
             host.play(&command).unwrap();
         }
         let low_window = params.get("low_window").unwrap_or(0.0);
-        let reference = reference(params, f64::from(window), 0);
+        let reference = reference(params, f64::from(window), 0, host.conn().now_us as f64);
         Self { host, reference, path, low_window, una: 0, window_limited: true, epoch_window: 1.0 }
     }
 
