@@ -3,7 +3,7 @@
  * FAST TCP (Jin, Wei, Low, INFOCOM 2004): steers straight at alpha packets in the queue.
  *
  *   w = min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))          every other round
- *   alpha = w while there is no queue: the window is multiplied            "multiplicative increase"
+ *   alpha = w instead while there is no queue: by 1 + gamma                "multiplicative increase"
  *   RTT   : average with weight min(3 / w, 1/4) of a sample
  *   loss  : Reno
  *
@@ -12,11 +12,13 @@
  * What is open, and how it is decided here (NS: ns-2's TCP/Fast; the paper is known from memory and from NS):
  *  - alpha is 100 packets, as in NS; the paper's prototype chose 8, 20 or 200 by the rate.
  *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small window over many rounds.
- *  - "No queue" is less than 0.75 ms of delay (NS). On a link where alpha packets take less than that the flow would multiply
- *    its window for ever, so less than half of alpha must be queued as well.
+ *  - RTT of "no queue" and of diff is the smallest of the round (rounds.h), that of the law the average at the round's end.
+ *  - Multiplicative increase is off (`multiply`): a window just short of the BDP is taken half a BDP beyond it before its queue shows.
+ *    Where the buffer is smaller than that, each loss leads to the next; docs/controllers/fast.md has figures.
+ *  - Slow start, which doubles each round, ends with a queueing delay of 0.75 ms (NS) or half of alpha in the queue, whichever
+ *    is first: on a fast link alpha packets may take less than 0.75 ms. Less than both counts as no queue.
  *  - An update's gain is spread over the round that follows it and the next round shows its effect. A cut is one step, and ssthresh
  *    follows.
- *  - Slow start, which doubles each round, ends as multiplicative increase does: 0.75 ms or half of alpha.
  */
 #ifndef TANDEM_FAST_H
 #define TANDEM_FAST_H
@@ -29,6 +31,7 @@
 	P(gamma, 1024, 512, 1, 1024, "share of the way to the target taken in an update (INFOCOM 2004: 1/2)") \
 	P(average_weight, 1024, 256, 1, 1024, "greatest weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
 	P(idle_delay, 1, 750, 0, 1000000, "us; less queueing delay is no queue (NS: 750)") \
+	P(multiply, 1, 0, 0, 1, "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), 0 = in slow start only") \
 	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (INFOCOM 2004, NS: 1/2)")
 
 struct fast_params { fast_PARAMS(TANDEM_PARAM_FIELD) };
@@ -76,22 +79,22 @@ TANDEM_FN int fast_sees_no_queue(const struct fast *s, const struct fast_params 
 	return s->round.rtt_us - s->round.base_rtt_us < p->idle_delay && s->diff_q8 < p->alpha / 2;
 }
 
-/* The law's next window without its bound 2 w, packets in 1/256. w <= 2^24. */
-TANDEM_FN u64 fast_target_q8(const struct fast *s, const struct fast_params *p, u32 w)
+/* The law's next window without its bound 2 w. w <= 2^24 packets. */
+TANDEM_FN u64 fast_target_q8(const struct fast *s, const struct fast_params *p, u64 w_q8)
 {
-	u64 w_q8 = (u64)w << 8;
-	/* 2^(32 + 24 + 7) before the division; rounding the average up keeps the quotient at w or below. */
-	u64 unqueued_q8 = (w_q8 * s->round.base_rtt_us << 7) / ((s->average_rtt_q16 + 511) >> 9);
+	u64 unqueued_q8;
 
+	if (p->multiply && fast_sees_no_queue(s, p))
+		return w_q8 + w_q8 * p->gamma / 1024;
+	/* 2^(32 + 24 + 7) before the division; rounding the average up keeps the quotient at w or below. */
+	unqueued_q8 = (w_q8 * s->round.base_rtt_us << 7) / ((s->average_rtt_q16 + 511) >> 9);
 	return (w_q8 * (1024 - p->gamma) + (unqueued_q8 + p->alpha) * p->gamma) / 1024;
 }
 
 TANDEM_FN void fast_update(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
-	u64 w_q8 = (u64)c->snd_cwnd << 8, target_q8 = 2 * w_q8;
+	u64 w_q8 = (u64)c->snd_cwnd << 8, target_q8 = fast_target_q8(s, p, w_q8);
 
-	if (!fast_sees_no_queue(s, p))
-		target_q8 = fast_target_q8(s, p, c->snd_cwnd);
 	if (target_q8 >= w_q8) {
 		s->gain_q8 = (u32)(target_q8 - w_q8 < w_q8 ? target_q8 - w_q8 : w_q8 - 1);
 		return;

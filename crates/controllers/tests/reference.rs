@@ -72,11 +72,14 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("memory", &[0.5, 0.85]),
         ("on_top", &[0.0, 1.0]),
         ("average_weight", &[1.0 / 64.0, 0.25]),
+        ("multiply", &[0.0, 1.0]),
         ("idle_delay", &[0.0, 750.0, 5_000.0]),
+        ("always_b", &[0.0, 1.0]),
         // Letters that mean something else there.
         ("vegas.alpha", &[1.0, 2.0]),
         ("vegas.beta", &[2.0, 4.0, 30.0]),
         ("vegas.gamma", &[1.0, 10.0]),
+        ("africa.alpha", &[1.0, 20.0]),
         ("fast.alpha", &[10.0, 100.0]),
         ("fast.gamma", &[0.25, 0.5, 1.0]),
     ];

@@ -76,7 +76,7 @@ fn gamma_range(params: &Params) -> RangeInclusive<u32> {
             *bounds.iter().min().unwrap()..=*bounds.iter().max().unwrap()
         }
         "fusion" => q8("alpha_low")..=u32::MAX,
-        "vegas" | "fast" => q8("alpha")..=q8("alpha"),
+        "vegas" | "fast" | "africa" => q8("alpha")..=q8("alpha"),
         // A controller that shows a gamma states its range here.
         _ => 0..=0,
     }
@@ -99,7 +99,7 @@ impl Known {
         let name = params.controller().name;
         let compound = params.controller().family == "compound";
         Self {
-            base_rtt: compound || ["westwood", "fusion", "areno", "vegas", "fast"].contains(&name),
+            base_rtt: compound || ["westwood", "fusion", "areno", "vegas", "fast", "africa"].contains(&name),
             forgets_base_rtt: params.get("forget_base_rtt") == Some(1.0),
             loss_window_stays: !["compound_plus", "vegas", "fast"].contains(&name),
             halves_at_most: compound || name == "areno",

@@ -15,6 +15,7 @@ pub struct Fast {
     average_weight: f64,
     idle_delay_us: f64,
     beta: f64,
+    multiply: bool,
     average_rtt_us: Option<f64>,
     diff: f64,
     gain: f64,
@@ -30,6 +31,7 @@ impl Fast {
             average_weight: p("average_weight"),
             idle_delay_us: p("idle_delay"),
             beta: p("beta"),
+            multiply: p("multiply") == 1.0,
             average_rtt_us: None,
             diff: 0.0,
             gain: 0.0,
@@ -63,9 +65,9 @@ impl Law for Fast {
         }
         self.due = false;
         let w = win.loss;
-        let steered =
-            (1.0 - self.gamma) * w + self.gamma * (round.base_rtt_us / self.average_rtt_us.unwrap() * w + self.alpha);
-        let target = if no_queue { 2.0 * w } else { steered.min(2.0 * w) };
+        let equilibrium = round.base_rtt_us / self.average_rtt_us.unwrap() * w + self.alpha;
+        let towards = if no_queue && self.multiply { 2.0 * w } else { equilibrium };
+        let target = ((1.0 - self.gamma) * w + self.gamma * towards).min(2.0 * w);
         self.gain = (target - w).max(0.0);
         if target < w {
             win.loss = target.floor().max(2.0).min(w);

@@ -26,21 +26,27 @@ impl HighSpeed {
         }
     }
 
-    fn decrease(&self, window: f64) -> f64 {
-        let position = (window.min(self.high) / self.low).ln() / (self.high / self.low).ln();
+    /// b(w); a half up to `low`.
+    pub fn decrease(&self, window: f64) -> f64 {
+        let position = (window.max(self.low).min(self.high) / self.low).ln() / (self.high / self.low).ln();
         0.5 + (self.high_decrease - 0.5) * position
     }
-}
 
-impl Law for HighSpeed {
-    fn gain(&mut self, window: f64, _: &Ack, their_side: TheirSide) -> f64 {
-        if !beyond(window, their_side.window, self.low) {
+    /// a(w), packets a round; 1 up to `low`.
+    pub fn growth(&self, window: f64) -> f64 {
+        if window <= self.low {
             return 1.0;
         }
         let b = self.decrease(window);
         let w = window.min(self.high);
         // p(w) = response / w^1.2
         (w * w * (self.response / w.powf(1.2)) * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+}
+
+impl Law for HighSpeed {
+    fn gain(&mut self, window: f64, _: &Ack, their_side: TheirSide) -> f64 {
+        if beyond(window, their_side.window, self.low) { self.growth(window.max(self.low + 1e-9)) } else { 1.0 }
     }
 
     fn after_loss(&mut self, window: f64, their_window: f64) -> f64 {

@@ -3,6 +3,7 @@
 //!
 //! They see what the integer controllers' host sees, but keep their own windows and threshold.
 
+mod africa;
 mod areno;
 mod by_rounds;
 mod compound;
@@ -23,6 +24,7 @@ mod westwood;
 
 use tandem_controllers::Params;
 
+use africa::Africa;
 use areno::Areno;
 use by_rounds::ByRounds;
 use compound::Compound;
@@ -140,6 +142,7 @@ pub fn reference(params: &Params, window: f64, in_flight: u64, now_us: f64) -> B
         "areno" => Box::new(ByRounds::new(Areno::new(params, now_us), window, in_flight, now_us)),
         "vegas" => Box::new(ByRounds::new(Vegas::new(params), window, in_flight, now_us)),
         "fast" => Box::new(ByRounds::new(Fast::new(params), window, in_flight, now_us)),
+        "africa" => Box::new(ByRounds::new(Africa::new(params), window, in_flight, now_us)),
         name => panic!("{name} has no reference"),
     }
 }
