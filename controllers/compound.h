@@ -28,10 +28,11 @@ TANDEM_FN u32 compound_start(struct compound *s, const struct compound_params *p
 	return p->gamma;
 }
 
-TANDEM_FN void compound_on_sample(struct compound *s, u32 rtt_us) { (void)s, (void)rtt_us; }
+TANDEM_FN void compound_on_sample(struct compound *s, u32 rtt_us, u32 acked) { (void)s, (void)rtt_us, (void)acked; }
 TANDEM_FN void compound_on_round(struct compound *s, const struct compound_params *p) { (void)s, (void)p; }
 TANDEM_FN void compound_on_loss(struct compound *s, const struct compound_params *p) { (void)s, (void)p; }
 
+CTCP_LEAVES_CWND(compound)
 CTCP_CONTROLLER(compound)
 
 #endif

@@ -35,14 +35,15 @@ TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound
 	return p->gamma_low;
 }
 
-TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us)
+TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us, u32 acked)
 {
+	(void)acked;
 	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
 }
 
 TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct compound_auto_params *p)
 {
-	u32 rise_us = sub_floor0(s->max_rtt_us, s->core.base_rtt_us);
+	u32 rise_us = sub_floor0(s->max_rtt_us, s->core.round.base_rtt_us);
 
 	/* low_window <= 2^24, so only its shift may exceed 32 bits. */
 	s->core.gamma_q8 = max_u32((u32)(((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1)), p->gamma_low);
@@ -53,6 +54,7 @@ TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compo
 	(void)s, (void)p;
 }
 
+CTCP_LEAVES_CWND(compound_auto)
 CTCP_CONTROLLER(compound_auto)
 
 #endif

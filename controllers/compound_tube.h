@@ -32,21 +32,21 @@ struct compound_tube_params {
 
 struct compound_tube {
 	struct ctcp core;
-	u32 diff_reno_q8; /* of the last measured round, or CTCP_UNMEASURED */
+	u32 diff_reno_q8; /* of the last measured round, or ROUNDS_UNMEASURED */
 };
 
 TANDEM_FN u32 compound_tube_start(struct compound_tube *s, const struct compound_tube_params *p)
 {
-	s->diff_reno_q8 = CTCP_UNMEASURED;
+	s->diff_reno_q8 = ROUNDS_UNMEASURED;
 	return p->gamma;
 }
 
-TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us) { (void)s, (void)rtt_us; }
+TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us, u32 acked) { (void)s, (void)rtt_us, (void)acked; }
 
 TANDEM_FN void compound_tube_on_round(struct compound_tube *s, const struct compound_tube_params *p)
 {
 	(void)p;
-	s->diff_reno_q8 = ctcp_backlog_q8(&s->core, s->core.round_cwnd);
+	s->diff_reno_q8 = rounds_backlog_q8(&s->core.round, s->core.round_cwnd);
 }
 
 TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compound_tube_params *p)
@@ -54,7 +54,7 @@ TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compo
 	u32 gamma_q8 = s->core.gamma_q8;
 	u32 target_q8;
 
-	if (s->diff_reno_q8 == CTCP_UNMEASURED)
+	if (s->diff_reno_q8 == ROUNDS_UNMEASURED)
 		return;
 	target_q8 = mul_div(s->diff_reno_q8, p->share, 1024);
 	/* Unsigned arithmetic only: step towards the target from either side. */
@@ -63,9 +63,10 @@ TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compo
 	else
 		gamma_q8 -= mul_div(gamma_q8 - target_q8, p->lambda, 1024);
 	s->core.gamma_q8 = min_u32(max_u32(gamma_q8, p->gamma_low), p->gamma_high);
-	s->diff_reno_q8 = CTCP_UNMEASURED;
+	s->diff_reno_q8 = ROUNDS_UNMEASURED;
 }
 
+CTCP_LEAVES_CWND(compound_tube)
 CTCP_CONTROLLER(compound_tube)
 
 #endif

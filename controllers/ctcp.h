@@ -19,13 +19,8 @@
  *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
  *  - The total window is compared with low_window (S0; D02 says "congestion window"): cwnd alone would switch the delay
  *    part off after every halving. Below it dwnd is left as it is and does not take part (S0), rather than zeroed (LA).
- *  - RTT of a round = its smallest sample (both Linux modules, S2 eq. 3), not sRTT (S0, D02): delayed ACKs and jitter
- *    only ever lengthen a sample.
- *  - win of a round = the packets in flight when it began (D02 section 3 allows FlightSize), because those are the
- *    packets whose RTTs were measured. With today's window instead, a growing flow overestimates its backlog (S2 eq. 3).
- *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples include the first
- *    packet sent after the last change of dwnd (Linux Vegas and both modules; S2's oscillation types rest on it).
- *  - No samples and no change of dwnd from the start of a recovery to its end; then a fresh round (D02 section 6).
+ *  - What a round is and measures: rounds.h. Its RTT is the smallest sample (both Linux modules), not sRTT (S0, D02); its win
+ *    is what was in flight (D02 section 3 allows FlightSize). No change of dwnd in recovery either (D02 section 6).
  *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0 and S1 state the law.
  *    spread_gain spreads it over a share of the round (LA: half), which avoids a burst of alpha * win^k packets, but makes
  *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
@@ -38,6 +33,7 @@
 #define TANDEM_CTCP_H
 
 #include "reno.h"
+#include "rounds.h"
 
 #define CTCP_LAW_PARAMS(P) \
 	P(alpha, 1024, 128, 1, 1024, "growth of the window per round, alpha * win^k (S0 III.C: 1/8)") \
@@ -57,8 +53,6 @@ struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
 		struct { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) }; \
 	};
 
-#define CTCP_UNMEASURED 0xffffffffu /* a backlog or RTT that no sample backs */
-
 struct ctcp {
 	u32 cwnd;           /* loss window, packets                                      */
 	u32 dwnd;           /* delay window, packets                                     */
@@ -68,25 +62,16 @@ struct ctcp {
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
-	u32 base_rtt_us;    /* smallest RTT seen; CTCP_UNMEASURED before the first   */
-	u32 round_rtt_us;   /* smallest RTT of this round, likewise                      */
-	u32 round_end;      /* snd_nxt when this round began                             */
-	u32 round_flight;   /* packets in flight when this round began                   */
+	struct rounds round;
 	u32 round_cwnd;     /* loss window when this round began, packets                */
 	u32 prior_cwnd;     /* both windows before the last reduction, for undo          */
 	u32 prior_dwnd;
-	u32 sampling;       /* 1 in Open and Disorder, 0 in recovery                     */
 };
-
-/* RTTs above 2^24 us (17 s) count as 2^24 us: keeps every product below 2^64. */
-#define CTCP_MAX_RTT_US (1u << 24)
 
 TANDEM_FN void ctcp_begin_round(struct ctcp *s, const struct tandem_conn *c)
 {
-	s->round_end = c->snd_nxt;
-	s->round_flight = min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	rounds_begin(&s->round, c);
 	s->round_cwnd = s->cwnd;
-	s->round_rtt_us = CTCP_UNMEASURED;
 }
 
 TANDEM_FN void ctcp_stop_gain(struct ctcp *s)
@@ -115,30 +100,11 @@ TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
 	s->dwnd = 0;
 	s->gamma_q8 = gamma_q8;
 	s->diff_q8 = 0;
-	s->base_rtt_us = CTCP_UNMEASURED;
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = 0;
-	s->sampling = 1;
 	ctcp_stop_gain(s);
-	ctcp_begin_round(s, c);
-}
-
-/* Takes the RTT sample; returns it bounded, or 0 if there is none to be had now. */
-TANDEM_FN u32 ctcp_sample_rtt(struct ctcp *s, const struct tandem_ack *ack)
-{
-	u32 rtt_us = min_u32(ack->rtt_us, CTCP_MAX_RTT_US);
-
-	if (!s->sampling || !rtt_us)
-		return 0;
-	s->base_rtt_us = min_u32(s->base_rtt_us, rtt_us);
-	s->round_rtt_us = min_u32(s->round_rtt_us, rtt_us);
-	return rtt_us;
-}
-
-/* S1 (3): how many of `window` packets were queued. window <= 2^24, so the product stays below 2^56. */
-TANDEM_FN u32 ctcp_backlog_q8(const struct ctcp *s, u32 window)
-{
-	return (u32)(((u64)window << 8) * (s->round_rtt_us - s->base_rtt_us) / s->round_rtt_us);
+	rounds_init(&s->round, c);
+	s->round_cwnd = s->cwnd;
 }
 
 /*
@@ -158,26 +124,14 @@ TANDEM_FN void ctcp_reconcile(struct ctcp *s, const struct tandem_conn *c)
 	s->cwnd = c->snd_cwnd - s->dwnd;
 }
 
-TANDEM_FN int ctcp_round_ended(const struct ctcp *s, const struct tandem_conn *c)
-{
-	return s->sampling && seq_after(c->snd_una, s->round_end);
-}
-
-/* Works out the backlog of the round that has ended; returns 0 if no sample or no packet in flight backs it. */
-TANDEM_FN int ctcp_measure_round(struct ctcp *s)
-{
-	if (s->round_rtt_us == CTCP_UNMEASURED || !s->round_flight)
-		return 0;
-	s->diff_q8 = ctcp_backlog_q8(s, s->round_flight);
-	return 1;
-}
-
-/* The delay window's law for a measured round, S0 (5), S1 (4). */
-TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
+/* The delay window's law for a measured round, S0 (5), S1 (4). Returns 0 if only Reno acts now. */
+TANDEM_FN int ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
 {
 	if (in_slow_start(c) || c->snd_cwnd < p->low_window) {
 		ctcp_stop_gain(s);
-	} else if (s->diff_q8 < s->gamma_q8) {
+		return 0;
+	}
+	if (s->diff_q8 < s->gamma_q8) {
 		/* alpha * win^k - 1: q10 * q16 = q26, down to q8. */
 		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
 
@@ -189,6 +143,7 @@ TANDEM_FN void ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct
 		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 		ctcp_stop_gain(s);
 	}
+	return 1;
 }
 
 /* Window growth for `acked` packets: slow start; then Reno on the total window and dwnd's share of this round's gain. */
@@ -231,17 +186,14 @@ TANDEM_FN u32 ctcp_after_loss(struct ctcp *s, const struct ctcp_law *p)
 TANDEM_FN void ctcp_set_state(struct ctcp *s, const struct ctcp_law *p, const struct tandem_conn *c,
 				  u32 state)
 {
-	u32 sampling = state <= TANDEM_DISORDER;
-
 	if (state == TANDEM_LOSS) {
 		s->dwnd = 0;
 		ctcp_stop_gain(s);
 		if (p->forget_base_rtt)
-			s->base_rtt_us = CTCP_UNMEASURED;
+			s->round.base_rtt_us = ROUNDS_UNMEASURED;
 	}
-	if (sampling && !s->sampling)
-		ctcp_begin_round(s, c);
-	s->sampling = sampling;
+	if (rounds_set_state(&s->round, c, state))
+		s->round_cwnd = s->cwnd;
 }
 
 /* Sending resumes after an idle time: what was known of the queue is stale. */
@@ -266,15 +218,23 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	v->loss_window = c->snd_cwnd - v->delay_window;
 	v->gamma_q8 = s->gamma_q8;
 	v->diff_q8 = s->diff_q8;
-	v->base_rtt_us = s->base_rtt_us == CTCP_UNMEASURED ? 0 : s->base_rtt_us;
+	v->base_rtt_us = rounds_shown_base_us(&s->round);
 }
+
+/* For a NAME that leaves the loss window to Reno. */
+#define CTCP_LEAVES_CWND(NAME) \
+	TANDEM_FN void NAME##_on_dwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, int acted) \
+	{ \
+		(void)s, (void)p, (void)c, (void)acted; \
+	}
 
 /*
  * The functions of a Compound controller NAME, whose state begins with `struct ctcp core` and whose parameters
- * with CTCP_LAW_FIELDS. What sets it apart are four functions that it defines first:
+ * with CTCP_LAW_FIELDS. What sets it apart are five functions that it defines first:
  *   NAME_start(s, p)              sets what is its own in the state (it is not zeroed) and returns the first gamma_q8
- *   NAME_on_sample(s, rtt_us)     each RTT sample outside recovery
+ *   NAME_on_sample(s, rtt_us, acked)  each RTT sample outside recovery, and how many packets its ACK acknowledged
  *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
+ *   NAME_on_dwnd(s, p, c, acted)  then; dwnd has changed if the delay part acted
  *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
  */
 #define CTCP_CONTROLLER(NAME) \
@@ -286,19 +246,20 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					 const struct tandem_ack *ack) \
 	{ \
-		u32 rtt_us = ctcp_sample_rtt(&s->core, ack); \
+		u32 rtt_us = rounds_sample(&s->core.round, ack); \
 		(void)p, (void)c; \
 		if (rtt_us) \
-			NAME##_on_sample(s, rtt_us); \
+			NAME##_on_sample(s, rtt_us, ack->pkts_acked); \
 	} \
 	TANDEM_FN void NAME##_cong_avoid(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					 u32 acked) \
 	{ \
 		ctcp_reconcile(&s->core, c); \
-		if (ctcp_round_ended(&s->core, c)) { \
-			if (ctcp_measure_round(&s->core)) { \
+		if (rounds_ended(&s->core.round, c)) { \
+			if (rounds_measured(&s->core.round)) { \
+				s->core.diff_q8 = rounds_backlog_q8(&s->core.round, s->core.round.flight); \
 				NAME##_on_round(s, p); \
-				ctcp_update_dwnd(&s->core, &p->law, c); \
+				NAME##_on_dwnd(s, p, c, ctcp_update_dwnd(&s->core, &p->law, c)); \
 			} else { \
 				ctcp_stop_gain(&s->core); \
 			} \

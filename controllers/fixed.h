@@ -60,6 +60,20 @@ TANDEM_FN u64 isqrt(u64 x)
 	return root;
 }
 
+/* Cube root, rounded down, of x < 2^63: the largest root below 2^21, bit by bit. */
+TANDEM_FN u32 icbrt(u64 x)
+{
+	u64 root = 0;
+
+	for (u64 bit = 1u << 20; bit; bit >>= 1) {
+		u64 larger = root | bit;
+
+		if (larger * larger * larger <= x)
+			root = larger;
+	}
+	return (u32)root;
+}
+
 /*
  * w^(eighths/8) in 1/65536, for w <= 2^24 and eighths 1..7. S0 III.C chose k = 3/4 because two square roots give it;
  * a third one gives every eighth, so k can be varied. The bits of `eighths` select which roots are multiplied:
@@ -81,6 +95,50 @@ TANDEM_FN u64 pow_eighths_q16(u32 w, u32 eighths)
 	if (eighths & 4)
 		product = product * half >> 16;
 	return product;
+}
+
+/*
+ * log2(x) in 1/65536, rounded down, for x >= 1. The whole part is the highest bit's place; each squaring of what is left,
+ * between 1 and 2, yields one more binary digit.
+ */
+TANDEM_FN u32 log2_q16(u32 x)
+{
+	u32 log = 0;
+	u64 rest_q31;
+
+	for (u32 bits = 16; bits; bits >>= 1)
+		if (x >> (log + bits))
+			log += bits;
+	rest_q31 = (u64)x << (31 - log);
+	for (int i = 0; i < 16; i++) {
+		rest_q31 = rest_q31 * rest_q31 >> 31;
+		log = log << 1;
+		if (rest_q31 >> 32) {
+			rest_q31 >>= 1;
+			log |= 1;
+		}
+	}
+	return log;
+}
+
+/*
+ * 2^y in 1/65536 for y in 1/65536, y < 32. For the fraction the first terms of 2^f = sum (f ln 2)^n / n!, whose rest is
+ * less than 2e-6; the coefficients ln(2)^n / n! are in 1/2^32.
+ */
+TANDEM_FN u64 exp2_q16(u32 y_q16)
+{
+	u64 f = y_q16 & 0xffff, sum_q32;
+
+	sum_q32 = 65510;                             /* ln(2)^7 / 5040 = 1.5253e-5 */
+	sum_q32 = 661577 + (sum_q32 * f >> 16);      /* ln(2)^6 / 720 = 1.5404e-4  */
+	sum_q32 = 5726720 + (sum_q32 * f >> 16);     /* ln(2)^5 / 120 = 1.3334e-3  */
+	sum_q32 = 41309550 + (sum_q32 * f >> 16);    /* ln(2)^4 / 24  = 9.6181e-3  */
+	sum_q32 = 238388332 + (sum_q32 * f >> 16);   /* ln(2)^3 / 6   = 5.5504e-2  */
+	sum_q32 = 1031764991 + (sum_q32 * f >> 16);  /* ln(2)^2 / 2   = 0.24023    */
+	sum_q32 = 2977044472 + (sum_q32 * f >> 16);  /* ln(2)         = 0.69315    */
+	sum_q32 = (1ull << 32) + (sum_q32 * f >> 16);
+	/* Below 2^33, so the shift by 31 stays below 2^64. */
+	return (sum_q32 << (y_q16 >> 16)) >> 16;
 }
 
 #endif

@@ -42,26 +42,44 @@ TANDEM_FN u32 slow_start(struct tandem_conn *c, u32 acked)
 }
 
 /*
- * Additive increase: one packet for each `w` packets ACKed. Returns how many packets snd_cwnd has grown.
+ * One packet is due for each `w` packets ACKed; returns how many, and counts in *count those ACKed towards the next.
  * Credit gathered under a larger w (before a loss) is worth one packet at most, else a small window would jump.
  */
-TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
+TANDEM_FN u32 packets_due(u32 *count, u32 w, u32 acked)
 {
-	u32 grown = 0;
+	u32 due = 0;
 
 	w = max_u32(w, 1);
-	if (c->snd_cwnd_cnt >= w) {
-		c->snd_cwnd_cnt = 0;
-		grown = 1;
+	if (*count >= w) {
+		*count = 0;
+		due = 1;
 	}
-	c->snd_cwnd_cnt += acked;
-	if (c->snd_cwnd_cnt >= w) {
-		grown += c->snd_cwnd_cnt / w;
-		c->snd_cwnd_cnt %= w;
+	*count += acked;
+	if (*count >= w) {
+		due += *count / w;
+		*count %= w;
 	}
-	grown = min_u32(grown, sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
+	return due;
+}
+
+/* Additive increase: one packet for each `w` packets ACKed. Returns how many packets snd_cwnd has grown. */
+TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
+{
+	u32 grown = min_u32(packets_due(&c->snd_cwnd_cnt, w, acked), sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
+
 	c->snd_cwnd += grown;
 	return grown;
+}
+
+/* RFC 5681 (2) and (3). */
+TANDEM_FN void reno_grow(struct tandem_conn *c, u32 acked)
+{
+	if (!c->is_cwnd_limited)
+		return;
+	if (in_slow_start(c))
+		acked = slow_start(c, acked);
+	if (acked)
+		additive_increase(c, c->snd_cwnd, acked);
 }
 
 TANDEM_FN void reno_init(struct reno *s, const struct reno_params *p, struct tandem_conn *c)
@@ -79,12 +97,7 @@ TANDEM_FN void reno_pkts_acked(struct reno *s, const struct reno_params *p, stru
 TANDEM_FN void reno_cong_avoid(struct reno *s, const struct reno_params *p, struct tandem_conn *c, u32 acked)
 {
 	(void)s, (void)p;
-	if (!c->is_cwnd_limited)
-		return;
-	if (in_slow_start(c))
-		acked = slow_start(c, acked);
-	if (acked)
-		additive_increase(c, c->snd_cwnd, acked);
+	reno_grow(c, acked);
 }
 
 TANDEM_FN u32 reno_ssthresh(struct reno *s, const struct reno_params *p, struct tandem_conn *c)

@@ -41,6 +41,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The same letter has other ranges in other controllers.
+fn in_range(controller: &Controller, name: &str, values: &[f64]) -> bool {
+    controller.params().any(|p| p.name == name && values.iter().all(|v| (p.min..=p.max).contains(v)))
+}
+
 /// Half the cases with the defaults, half with other parameters that someone might choose.
 fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> {
     let choices = [
@@ -56,12 +61,35 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("gamma_high", &[15.0, 60.0]),
         ("lambda", &[0.25, 1.0]),
         ("share", &[0.5, 0.75]),
+        ("reading", &[1.0, 2.0, 3.0]),
+        ("decline", &[0.5, 1.5]),
+        ("rate_interval", &[10_000.0, 50_000.0, 200_000.0]),
+        ("rate_gain", &[0.125, 0.5]),
+        ("alpha_delay", &[1_000.0, 4_000.0]),
+        ("upper", &[2.0, 3.0]),
+        ("increase_delay", &[500.0, 1_000.0, 4_000.0]),
+        ("rate_per_packet", &[1.0, 10.0]),
+        ("decay", &[4.0, 10.0]),
+        ("memory", &[0.5, 0.85]),
+        ("on_top", &[0.0, 1.0]),
+        ("average_weight", &[1.0 / 64.0, 0.25]),
+        ("multiply", &[0.0, 1.0]),
+        ("idle_delay", &[0.0, 750.0, 5_000.0]),
+        ("always_b", &[0.0, 1.0]),
+        // Letters that mean something else there.
+        ("vegas.alpha", &[1.0, 2.0]),
+        ("vegas.beta", &[2.0, 4.0, 30.0]),
+        ("vegas.gamma", &[1.0, 10.0]),
+        ("africa.alpha", &[1.0, 20.0]),
+        ("fast.alpha", &[10.0, 100.0]),
+        ("fast.gamma", &[0.25, 0.5, 1.0]),
     ];
     (any::<bool>(), prop::collection::vec(any::<prop::sample::Index>(), choices.len())).prop_map(
         move |(defaults, indices)| {
             let mut params = Params::new(controller);
             for ((name, values), index) in choices.iter().zip(indices) {
-                if !defaults && params.get(name).is_some() {
+                let name = name.strip_prefix(controller.name).and_then(|n| n.strip_prefix('.')).unwrap_or(name);
+                if !defaults && params.get(name).is_some() && in_range(controller, name, values) {
                     params.set(name, *index.get(values)).unwrap();
                 }
             }

@@ -3,7 +3,12 @@
 
 use tandem_controllers::Params;
 
-use super::{Ack, Reduction, Reference, Shown, TheirSide, Windows, gamma::Gamma};
+use super::{
+    Ack, Reduction, Reference, Shown, TheirSide, Windows,
+    gamma::Gamma,
+    meter::{Meter, Round, below},
+    plus::Plus,
+};
 
 /// Packets by which rounding may set the two controllers' windows or thresholds apart: within it the integer controller
 /// may be on the other side, and is followed.
@@ -20,24 +25,17 @@ struct Law {
     forget_base_rtt: bool,
 }
 
-/// From its first packet until that is answered.
-struct Round {
-    end: u64,
-    in_flight: f64,
-    loss_window: f64,
-    rtt_us: Option<f64>,
-}
-
 pub struct Compound {
     law: Law,
     win: Windows,
     ssthresh: f64,
-    base_rtt_us: Option<f64>,
+    meter: Meter,
+    /// Loss window when the round began.
+    round_loss: f64,
     diff: f64,
     gamma: Gamma,
     gain: Gain,
-    round: Round,
-    in_recovery: bool,
+    plus: Option<Plus>,
     prior: (Windows, f64),
 }
 
@@ -60,15 +58,6 @@ impl Gain {
     }
 }
 
-fn least(known: Option<f64>, new: f64) -> Option<f64> {
-    Some(known.map_or(new, |k| k.min(new)))
-}
-
-/// `ours < limit`, unless it is so close that rounding decides.
-fn below(ours: f64, limit: f64, margin: f64, theirs: bool) -> bool {
-    if (ours - limit).abs() <= margin { theirs } else { ours < limit }
-}
-
 impl Compound {
     pub fn new(params: &Params, window: f64, in_flight: u64) -> Self {
         let p = |name| params.get(name).unwrap();
@@ -86,32 +75,29 @@ impl Compound {
             law,
             win,
             ssthresh: f64::INFINITY,
-            base_rtt_us: None,
+            meter: Meter::new(in_flight),
+            round_loss: window,
             diff: 0.0,
             gamma: Gamma::new(params),
             gain: Gain::default(),
-            round: Round { end: in_flight, in_flight: in_flight as f64, loss_window: window, rtt_us: None },
-            in_recovery: false,
+            plus: Plus::new(params),
             prior: (win, f64::INFINITY),
         }
     }
 
     fn begin_round(&mut self, una: u64, nxt: u64) {
-        self.round = Round { end: nxt, in_flight: (nxt - una) as f64, loss_window: self.win.loss, rtt_us: None };
+        self.meter.begin(una, nxt);
+        self.round_loss = self.win.loss;
     }
 
     fn in_slow_start(&self) -> bool {
         self.win.total() < self.ssthresh - 1e-9
     }
 
-    /// S1 (3), (5): how many of `window` packets were queued in the round.
-    fn queued(&self, window: f64, rtt_us: f64) -> f64 {
-        window * (1.0 - self.base_rtt_us.unwrap() / rtt_us)
-    }
-
-    fn end_round(&mut self, rtt_us: f64, their_side: TheirSide) {
-        self.diff = self.queued(self.round.in_flight, rtt_us);
-        self.gamma.round(self.base_rtt_us.unwrap(), self.queued(self.round.loss_window, rtt_us));
+    fn end_round(&mut self, round: Round, window_limited: bool, their_side: TheirSide) {
+        self.diff = round.queued(round.in_flight);
+        // S1 (5).
+        self.gamma.round(round.base_rtt_us, round.queued(self.round_loss));
 
         let win = self.win.total();
         let margin = WINDOW_MARGIN.max(win * RELATIVE_MARGIN);
@@ -119,15 +105,24 @@ impl Compound {
             || below(win, self.law.low_window, margin, their_side.below_low_window);
         self.gain = Gain::default();
         if asleep {
+            if let Some(plus) = &mut self.plus {
+                plus.asleep(below(win, self.ssthresh, margin, their_side.slow_start));
+            }
             return;
         }
         // S1 (4).
-        if below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested) {
+        let congested = !below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested());
+        if !congested {
             let packets = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
             self.gain = Gain { packets, over: self.law.spread_gain * win };
         } else {
             // Whole packets are given up, and a packet only partly gained is lost with them.
             self.win.delay = (self.win.delay.floor() - (self.law.zeta * self.diff).floor()).max(0.0);
+        }
+        if let Some(plus) = &mut self.plus {
+            self.win.loss = plus.round(self.win.loss, congested, window_limited, their_side);
+        }
+        if congested {
             self.ssthresh = self.ssthresh.min(self.win.total());
         }
     }
@@ -154,26 +149,25 @@ impl Reference for Compound {
         Shown {
             gamma: Some(self.gamma.now()),
             diff: Some(self.diff),
-            base_rtt_us: self.base_rtt_us,
+            base_rtt_us: self.meter.base_rtt_us,
             gamma_margin: self.gamma.margin(),
         }
     }
 
     fn ack(&mut self, ack: &Ack, their_side: TheirSide) {
-        if let Some(rtt_us) = ack.rtt_us
-            && !self.in_recovery
-        {
-            self.base_rtt_us = least(self.base_rtt_us, rtt_us);
-            self.round.rtt_us = least(self.round.rtt_us, rtt_us);
+        if let Some(rtt_us) = self.meter.sample(ack) {
             self.gamma.sample(rtt_us);
+            if let Some(plus) = &mut self.plus {
+                plus.sample(ack.acked);
+            }
         }
         if self.in_slow_start() {
             self.win = Windows { loss: self.win.total(), delay: 0.0 };
             self.gain = Gain::default();
         }
-        if ack.una > self.round.end && !self.in_recovery {
-            match self.round.rtt_us.filter(|_| self.round.in_flight >= 1.0) {
-                Some(rtt_us) => self.end_round(rtt_us, their_side),
+        if let Some(round) = self.meter.ended(ack) {
+            match round {
+                Some(round) => self.end_round(round, ack.window_limited, their_side),
                 None => self.gain = Gain::default(),
             }
             self.begin_round(ack.una, ack.nxt);
@@ -181,9 +175,12 @@ impl Reference for Compound {
         if ack.window_limited {
             self.grow(ack.acked);
         }
+        if let Some(plus) = &mut self.plus {
+            plus.note(their_side);
+        }
     }
 
-    fn reduce(&mut self, to: Reduction) {
+    fn reduce(&mut self, to: Reduction, _: f64) {
         self.gamma.loss();
         self.prior = (self.win, self.ssthresh);
         let win = self.win.total();
@@ -194,11 +191,11 @@ impl Reference for Compound {
         }
         self.ssthresh = self.win.total();
         self.gain = Gain::default();
-        self.in_recovery = true;
+        self.meter.in_recovery = true;
         if to == Reduction::Timeout {
             self.win = Windows { loss: 1.0, delay: 0.0 };
             if self.law.forget_base_rtt {
-                self.base_rtt_us = None;
+                self.meter.base_rtt_us = None;
             }
         }
     }
@@ -208,7 +205,7 @@ impl Reference for Compound {
     }
 
     fn open(&mut self, una: u64, nxt: u64) {
-        self.in_recovery = false;
+        self.meter.in_recovery = false;
         self.begin_round(una, nxt);
     }
 

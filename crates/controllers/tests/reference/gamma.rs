@@ -16,7 +16,7 @@ impl Gamma {
     pub fn new(params: &Params) -> Self {
         let p = |name| params.get(name).unwrap();
         match params.controller().name {
-            "compound" => Self::Fixed(p("gamma")),
+            "compound" | "compound_plus" => Self::Fixed(p("gamma")),
             "compound_auto" => Self::FromRtts {
                 low: p("gamma_low"),
                 low_window: p("low_window"),

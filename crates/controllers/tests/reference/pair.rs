@@ -7,8 +7,8 @@ use tandem_controllers::Params;
 use super::{Ack, Reduction, Reference, TheirSide, Windows, reference};
 use crate::trace::{Command, Host};
 
-/// Packets by which rounding alone may set the two apart (seen in 20 000 random connections: 2.5).
-const ROUNDING: f64 = 4.0;
+/// Longer than any retransmission timeout here.
+const IDLE_US: u32 = 3_000_000;
 
 /// A bottleneck: what exceeds the BDP queues, what exceeds the buffer is lost. Packets.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,11 @@ impl Path {
     fn overflows(&self, flight: u32, others: u32) -> bool {
         flight + others > self.bdp + self.buffer
     }
+}
+
+/// What a view keeps in 1/256 packets.
+fn packets_of(q8: u32) -> f64 {
+    f64::from(q8) / 256.0
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +83,7 @@ impl Pair {
             host.play(&command).unwrap();
         }
         let low_window = params.get("low_window").unwrap_or(0.0);
-        let reference = reference(params, f64::from(window), 0);
+        let reference = reference(params, f64::from(window), 0, host.conn().now_us as f64);
         Self { host, reference, path, low_window, una: 0, window_limited: true, epoch_window: 1.0 }
     }
 
@@ -100,6 +105,7 @@ impl Pair {
             Step::Idle { window } => {
                 let window = window.min(self.host.conn().snd_cwnd);
                 self.una = self.nxt();
+                self.command(Command::Wait { us: IDLE_US });
                 self.command(Command::Restart { cwnd: window });
                 self.reference.restart(f64::from(window), self.una);
                 self.compare()?;
@@ -124,6 +130,7 @@ impl Pair {
 
     fn command(&mut self, command: Command) {
         self.host.play(&command).unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        self.reference.clock(self.host.conn().now_us as f64);
     }
 
     fn round(&mut self, by: u32, others: u32) -> Result<(), TestCaseError> {
@@ -147,11 +154,16 @@ impl Pair {
         self.una += u64::from(packets);
         let view = self.host.view();
         let their_side = TheirSide {
-            congested: view.diff_q8 >= view.gamma_q8,
+            window: before.snd_cwnd.into(),
+            window_after: self.host.conn().snd_cwnd.into(),
+            delay: view.delay_window.into(),
+            diff: packets_of(view.diff_q8),
+            gamma: packets_of(view.gamma_q8),
             below_low_window: f64::from(before.snd_cwnd) < self.low_window,
             slow_start: before.snd_cwnd < before.snd_ssthresh,
         };
         let ack = Ack {
+            now_us: self.host.conn().now_us as f64,
             acked: f64::from(packets),
             rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
             una: self.una,
@@ -166,19 +178,22 @@ impl Pair {
         Ok(())
     }
 
-    /// ACKs that only the integer controller is shown: what they say must not matter to it.
+    /// ACKs on which no window may grow, with RTTs that would do much if they mattered.
     fn recovery_acks(&mut self, packets: u32) {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
             self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0 });
+            self.reference.recovery_ack(1.0);
+            self.reference.recovery_sample(rtt_us.into());
             self.una += 1;
         }
     }
 
     fn reduce(&mut self, command: Command) -> Result<(), TestCaseError> {
         let to = if command == Command::Timeout { Reduction::Timeout } else { Reduction::Recovery };
+        let their_window = f64::from(self.host.conn().snd_cwnd);
         self.command(command);
-        self.reference.reduce(to);
+        self.reference.reduce(to, their_window);
         self.compare()?;
         self.adopt();
         Ok(())
@@ -231,7 +246,7 @@ impl Pair {
     }
 
     /// Each window has at most one packet of its own under way, which the integers do not show, and in the moment of a
-    /// reduction one more is rounded away: [`ROUNDING`]. Growth multiplies differences as it does the window.
+    /// reduction one more is rounded away: [`Reference::rounding`]. Growth multiplies differences as it does the window.
     fn compare(&mut self) -> Result<(), TestCaseError> {
         let (conn, view) = (*self.host.conn(), self.host.view());
         let (windows, shown) = (self.reference.windows(), self.reference.shown());
@@ -239,13 +254,13 @@ impl Pair {
             // Slow start adds whole packets: nothing is multiplied.
             self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
         }
-        let allowed = ROUNDING * (windows.total() / self.epoch_window).max(1.0);
+        let allowed = self.reference.rounding() * (windows.total() / self.epoch_window).max(1.0);
         let close = |real: f64, integer: f64, allowed: f64| (real - integer).abs() <= allowed;
         let windows_agree = close(windows.total(), conn.snd_cwnd.into(), allowed)
             && close(windows.loss, view.loss_window.into(), allowed)
             && close(windows.delay, view.delay_window.into(), allowed);
         // Kept in 1/256.
-        let (gamma, diff) = (f64::from(view.gamma_q8) / 256.0, f64::from(view.diff_q8) / 256.0);
+        let (gamma, diff) = (packets_of(view.gamma_q8), packets_of(view.diff_q8));
         let shown_agrees = close(shown.gamma.unwrap_or(0.0), gamma, shown.gamma_margin)
             && close(shown.diff.unwrap_or(0.0), diff, 0.004)
             && shown.base_rtt_us.unwrap_or(0.0) == f64::from(view.base_rtt_us);

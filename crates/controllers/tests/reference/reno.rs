@@ -41,7 +41,7 @@ impl Reference for Reno {
         }
     }
 
-    fn reduce(&mut self, to: Reduction) {
+    fn reduce(&mut self, to: Reduction, _: f64) {
         self.prior = (self.window, self.ssthresh);
         self.ssthresh = (self.window * (1.0 - self.beta)).max(2.0);
         self.window = if to == Reduction::Timeout { 1.0 } else { self.ssthresh };

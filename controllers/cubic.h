@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * CUBIC (RFC 9438): the window follows a cubic function of the time since the last loss, flat around the window at which
+ * that loss came.
+ *
+ *   W(t)    = C (t - K)^3 + W_max, K = cbrt((W_max - w_epoch) / C)             Fig. 1, 2
+ *   target  = W(t + RTT), at least w and at most 1.5 w                         section 4.2
+ *   growth  : w += (target - w) / w for each packet ACKed                      sections 4.4, 4.5
+ *   W_est  += alpha / w for each packet ACKed, from w_epoch on;                Fig. 4
+ *             alpha = 3 (1 - beta) / (1 + beta), 1 once W_est is the window before the loss
+ *   W(t) < W_est : w = W_est, what Reno would have                             section 4.3
+ *   loss    : W_max = w, or w (1 + beta) / 2 if w < W_max;  w = beta w         sections 4.6, 4.7
+ *   timeout : then K = 0 and W_max = w where congestion avoidance begins       section 4.8
+ *
+ * What the RFC leaves open, and how it is decided here:
+ *  - The window never falls because W_est is smaller than it.
+ *  - t leaves out the time in which the window did not limit the sending (section 4.2 asks for it; Linux leaves out only
+ *    idle times).
+ *  - The window and not the flight size is reduced, as in reno.h.
+ *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
+ * No HyStart: slow start ends with a loss or at ssthresh.
+ */
+#ifndef TANDEM_CUBIC_H
+#define TANDEM_CUBIC_H
+
+#include "window.h"
+
+#define cubic_PARAMS(P) \
+	P(c, 1000, 400, 10, 10000, "C, packets per cubic second (RFC 9438 section 5.1: 0.4)") \
+	P(decrease, 1000, 300, 50, 900, "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
+	P(fast_convergence, 1, 1, 0, 1, "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
+	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)")
+
+struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
+
+/* A stage of congestion avoidance. */
+struct cubic_epoch {
+	u64 start_us;
+	u32 w_max_q8; /* at small windows whole packets would shift K by much              */
+	u32 k_ms;     /* when W(t) is W_max again                                          */
+	u32 w_est;    /* what Reno would have, packets                                     */
+	u32 stage;    /* enum cubic_stage                                                  */
+};
+
+enum cubic_stage {
+	CUBIC_RUNNING = 0,
+	CUBIC_WAITING = 1,      /* for congestion avoidance to begin                                 */
+	CUBIC_WITHOUT_PEAK = 2, /* likewise; W_max is then to be the window (sections 4.8 and 4.10) */
+};
+
+struct cubic {
+	struct window window;
+	struct cubic_epoch epoch;
+	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
+	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
+	u64 seen_us;                    /* when the last ACK outside recovery came                */
+	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 before the first */
+};
+
+#define CUBIC_MAX_RTT_US (1u << 24)
+/* Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for C >= 0.015. */
+#define CUBIC_MAX_MS (1u << 20)
+
+/* C t^3 in 1/256 packets: t^3 < 2^60, / 10^6 < 2^41, times C in 1/1000 (2^14) and 2^8 below 2^63. */
+TANDEM_FN u64 cubic_rise_q8(u32 c, u64 ms)
+{
+	ms = ms < CUBIC_MAX_MS ? ms : CUBIC_MAX_MS;
+	return ms * ms * ms / 1000000 * c * 256 / 1000000;
+}
+
+/* W(t) in 1/256 packets, Fig. 1; at most the largest window. */
+TANDEM_FN u64 cubic_window_q8(const struct cubic_epoch *e, u32 c, u64 t_us)
+{
+	u64 t_ms = t_us / 1000, distance_q8;
+
+	if (t_ms < e->k_ms) {
+		distance_q8 = cubic_rise_q8(c, e->k_ms - t_ms);
+		return e->w_max_q8 > distance_q8 ? e->w_max_q8 - distance_q8 : 0;
+	}
+	distance_q8 = cubic_rise_q8(c, t_ms - e->k_ms);
+	if (distance_q8 > (u64)TANDEM_MAX_WINDOW << 8)
+		distance_q8 = (u64)TANDEM_MAX_WINDOW << 8;
+	return e->w_max_q8 + distance_q8;
+}
+
+TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	window_init(&s->window, c);
+	s->epoch = (struct cubic_epoch){ .stage = CUBIC_WITHOUT_PEAK };
+	s->prior_epoch = s->epoch;
+	s->est_credit_q16 = 0;
+	s->seen_us = c->now_us;
+	s->srtt_us_q3 = 0;
+}
+
+TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
+				const struct tandem_ack *ack)
+{
+	u32 rtt_us = min_u32(ack->rtt_us, CUBIC_MAX_RTT_US);
+
+	(void)p, (void)c;
+	if (!s->srtt_us_q3)
+		s->srtt_us_q3 = rtt_us << 3;
+	else if (rtt_us)
+		s->srtt_us_q3 = s->srtt_us_q3 - (s->srtt_us_q3 >> 3) + rtt_us;
+}
+
+/* The largest window is 2^24 packets, 2^32 in 1/256. */
+TANDEM_FN u32 cubic_q8(u32 packets) { return mul_div(packets, 256, 1); }
+
+/* Congestion avoidance begins. */
+TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
+{
+	struct cubic_epoch *e = &s->epoch;
+	u32 window_q8 = cubic_q8(c->snd_cwnd);
+
+	if (e->stage == CUBIC_WITHOUT_PEAK) {
+		e->w_max_q8 = window_q8;
+		s->window.prior_cwnd = c->snd_cwnd;
+	}
+	e->w_max_q8 = max_u32(e->w_max_q8, window_q8);
+	/* Seconds cubed are packets / C, so ms^3 are packets * 10^12 / c: 2^24 * 10^12 < 2^64. */
+	e->k_ms = icbrt((u64)(e->w_max_q8 - window_q8) * 1000000000 / 256 * 1000 / p->c);
+	e->w_est = c->snd_cwnd;
+	e->start_us = c->now_us;
+	e->stage = CUBIC_RUNNING;
+	s->est_credit_q16 = 0;
+}
+
+/* Time that the window did not limit. */
+TANDEM_FN void cubic_skip_time(struct cubic *s, const struct tandem_conn *c)
+{
+	s->epoch.start_us += c->now_us - s->seen_us;
+	s->seen_us = c->now_us;
+}
+
+/* Fig. 4. */
+TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c, u32 acked)
+{
+	u32 alpha_q16 = 1 << 16;
+
+	if (s->epoch.w_est < s->window.prior_cwnd)
+		alpha_q16 = 3 * p->decrease * 65536 / (2000 - p->decrease);
+	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16, (u64)alpha_q16 * acked,
+								   (u64)c->snd_cwnd << 16), TANDEM_MAX_WINDOW);
+}
+
+/* Congestion avoidance for `acked` packets. */
+TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
+{
+	u64 t_us = c->now_us - s->epoch.start_us;
+	u64 window_q8 = (u64)c->snd_cwnd << 8, most_q8 = window_q8 + window_q8 / 2;
+	u64 target_q8 = cubic_window_q8(&s->epoch, p->c, t_us + (s->srtt_us_q3 >> 3));
+
+	cubic_update_est(s, p, c, acked);
+	target_q8 = target_q8 < most_q8 ? target_q8 : most_q8;
+	if (target_q8 > window_q8)
+		window_grow(&s->window, c, (u32)(target_q8 - window_q8), acked);
+	if (p->reno_friendly && cubic_window_q8(&s->epoch, p->c, t_us) < (u64)s->epoch.w_est << 8)
+		c->snd_cwnd = max_u32(c->snd_cwnd, min_u32(s->epoch.w_est, c->snd_cwnd_clamp));
+}
+
+TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
+{
+	if (!c->is_cwnd_limited) {
+		cubic_skip_time(s, c);
+		return;
+	}
+	s->seen_us = c->now_us;
+	if (in_slow_start(c))
+		acked = slow_start(c, acked);
+	if (!acked)
+		return;
+	if (s->epoch.stage != CUBIC_RUNNING)
+		cubic_begin_epoch(s, p, c);
+	cubic_grow(s, p, c, acked);
+}
+
+TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+{
+	u32 w = c->snd_cwnd;
+
+	s->prior_epoch = s->epoch;
+	if (p->fast_convergence && cubic_q8(w) < s->epoch.w_max_q8)
+		s->epoch.w_max_q8 = mul_div(cubic_q8(w), 2000 - p->decrease, 2000);
+	else
+		s->epoch.w_max_q8 = cubic_q8(w);
+	s->epoch.stage = CUBIC_WAITING;
+	return window_reduce(&s->window, c, mul_div(w, 1000 - p->decrease, 1000));
+}
+
+TANDEM_FN void cubic_set_state(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 state)
+{
+	(void)p, (void)c;
+	if (state == TANDEM_LOSS)
+		s->epoch.stage = CUBIC_WITHOUT_PEAK;
+}
+
+TANDEM_FN void cubic_restart(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	cubic_skip_time(s, c);
+}
+
+TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->epoch = s->prior_epoch;
+	return window_undone(&s->window, c);
+}
+
+WINDOW_VIEW(cubic)
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * TCP-Fusion (S3): Westwood's cut, Vegas's three phases, and never less than Reno.
+ *
+ *   diff  = cwnd * (RTT - RTTmin) / RTT                 packets queued by this flow                    S3 II.B
+ *   diff < alpha      : cwnd += W_inc / cwnd an ACK
+ *   diff > 3 alpha    : cwnd falls to where alpha packets are left in the queue
+ *   between           : cwnd stays
+ *   always            : cwnd  = max(cwnd, reno_cwnd), reno_cwnd what Reno's window would be
+ *   loss              : cwnd  = max(RTTmin / RTT * cwnd, cwnd / 2), RTT the last before it             S3 II.A
+ *   alpha = cwnd * Dmin / RTT with Dmin = 4 ms          share of the smallest buffer of any router     S3 II.C
+ *   W_inc = B * Dmin / packet with Dmin = 1 ms          B / 12 Mb/s for packets of 1500 bytes          S3 II.C
+ *
+ * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is lost from the text at hand.
+ *
+ * What is open, and how it is decided here:
+ *  - The upper threshold is 3 alpha: two ns-3 ports, unlike in much else, agree on it. `upper` changes it.
+ *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the smallest buffer when the pipe fills.
+ *  - The measured round (rounds.h) decides for the next; its cwnd is what was in flight. The fall is one step: "decreased to the
+ *    value that has at least the lower bound threshold in the bottleneck queue". ssthresh follows, as in ctcp.h.
+ *  - B is rate.h's estimate. S3 says "achieved by time sequence of ACKed sequence numbers like TCPW-BE": see there.
+ *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like TCP-Reno").
+ *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
+ *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
+ */
+#ifndef TANDEM_FUSION_H
+#define TANDEM_FUSION_H
+
+#include "rate.h"
+#include "rounds.h"
+#include "window.h"
+
+#define fusion_OWN_PARAMS(P) \
+	P(beta, 1024, 512, 64, 960, "largest share of the window given up on loss (S3 II.A: 1/2)") \
+	P(alpha_delay, 1, 4000, 1, 1000000, "us; Dmin in alpha, the least queueing delay aimed at (S3 II.C: 4 ms)") \
+	P(alpha_low, 256, 1 << 8, 1, 10000 << 8, "packets; the least alpha (an ns-3 port: 1)") \
+	P(upper, 16, 3 << 4, 1 << 4, 100 << 4, "upper threshold in alphas (both ns-3 ports: 3)") \
+	P(increase_delay, 1, 1000, 0, 1000000, "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)")
+
+#define fusion_PARAMS(P) RATE_PARAMS(P) fusion_OWN_PARAMS(P)
+
+struct fusion_params {
+	RATE_LAW_FIELDS
+	fusion_OWN_PARAMS(TANDEM_PARAM_FIELD)
+};
+
+struct fusion {
+	struct window window;
+	struct rate rate;
+	struct rounds round;
+	u32 reno_cwnd;  /* Reno's window, packets; its fraction is snd_cwnd_cnt    */
+	u32 prior_reno; /* before the last reduction, for undo                     */
+	u32 alpha_q8;   /* of the last measured round, packets                     */
+	u32 diff_q8;    /* likewise                                                */
+	u32 gain_q8;    /* what a window of ACKs adds in this round, packets       */
+};
+TANDEM_STATE_FITS(struct fusion);
+
+TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+{
+	window_init(&s->window, c);
+	rate_init(&s->rate, c->now_us);
+	rounds_init(&s->round, c);
+	s->reno_cwnd = c->snd_cwnd;
+	s->prior_reno = c->snd_cwnd;
+	s->alpha_q8 = p->alpha_low;
+	s->diff_q8 = 0;
+	s->gain_q8 = 0;
+}
+
+TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c,
+				 const struct tandem_ack *ack)
+{
+	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
+}
+
+/* The phase that follows from a measured round. */
+TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+{
+	/* flight <= 2^24. */
+	u64 alpha_q8 = ((u64)s->round.flight << 8) * p->alpha_delay / s->round.rtt_us;
+
+	s->alpha_q8 = max_u32(alpha_q8 > 0xffffffffu ? 0xffffffffu : (u32)alpha_q8, p->alpha_low);
+	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
+	if (in_slow_start(c))
+		return;
+	if (s->diff_q8 < s->alpha_q8) {
+		s->gain_q8 = rate_packets_q8(&s->rate, p->increase_delay);
+	} else if ((u64)s->diff_q8 << 4 > (u64)s->alpha_q8 * p->upper) {
+		u32 cwnd = sub_floor0(c->snd_cwnd, (s->diff_q8 - s->alpha_q8) >> 8);
+
+		c->snd_cwnd = max_u32(cwnd, s->reno_cwnd);
+		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+	}
+}
+
+TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
+{
+	u32 limit = max_u32(c->snd_cwnd_clamp, c->snd_cwnd);
+
+	if (in_slow_start(c)) {
+		acked = slow_start(c, acked);
+		s->reno_cwnd = c->snd_cwnd;
+	}
+	s->reno_cwnd = min_u32(s->reno_cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked), limit);
+	window_grow(&s->window, c, s->gain_q8, acked);
+	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno_cwnd);
+}
+
+TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c, u32 acked)
+{
+	/* The host may have lowered the window. */
+	s->reno_cwnd = in_slow_start(c) ? c->snd_cwnd : min_u32(s->reno_cwnd, c->snd_cwnd);
+	if (rounds_ended(&s->round, c)) {
+		s->gain_q8 = 0;
+		if (rounds_measured(&s->round))
+			fusion_choose_phase(s, p, c);
+		rounds_begin(&s->round, c);
+	}
+	if (c->is_cwnd_limited)
+		fusion_grow(s, c, acked);
+}
+
+TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+{
+	u32 left = window_after_loss(c->snd_cwnd, p->beta);
+
+	s->prior_reno = s->reno_cwnd;
+	s->reno_cwnd = max_u32(min_u32(s->reno_cwnd, c->snd_cwnd) / 2, 2);
+	s->gain_q8 = 0;
+	if (s->rate.rtt_us && s->round.base_rtt_us != ROUNDS_UNMEASURED)
+		left = max_u32(left, mul_div(c->snd_cwnd, s->round.base_rtt_us, s->rate.rtt_us));
+	return window_reduce(&s->window, c, max_u32(left, s->reno_cwnd));
+}
+
+TANDEM_FN void fusion_set_state(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c, u32 state)
+{
+	(void)p;
+	rounds_set_state(&s->round, c, state);
+}
+
+TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->reno_cwnd = min_u32(s->reno_cwnd, c->snd_cwnd);
+	s->gain_q8 = 0;
+	rounds_begin(&s->round, c);
+	rate_begin_interval(&s->rate, c->now_us);
+}
+
+TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->reno_cwnd = s->prior_reno;
+	return window_undone(&s->window, c);
+}
+
+TANDEM_FN void fusion_view(const struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
+			   struct tandem_view *v)
+{
+	(void)p;
+	v->loss_window = min_u32(s->reno_cwnd, c->snd_cwnd);
+	v->delay_window = c->snd_cwnd - v->loss_window;
+	v->gamma_q8 = s->alpha_q8;
+	v->diff_q8 = s->diff_q8;
+	v->base_rtt_us = rounds_shown_base_us(&s->round);
+}
+
+#endif

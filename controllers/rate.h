@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Rate estimation as in TCP Westwood+ (Mascolo, Grieco 2004) and Linux's tcp_westwood, which fusion and areno use as well.
+ *
+ *   sample     packets acknowledged in an interval of one RTT, 50 ms at least, over its length
+ *   estimate   the samples through two low-pass filters in a row, each x += (sample - x) / 8
+ *
+ * Decisions:
+ *  - The first Westwood (2001) and S3's "TCPW-BE" take a sample from each gap between two ACKs. Where gaps are microseconds,
+ *    jitter and compressed ACKs, not the bottleneck, decide these; Westwood+ was made to mend that.
+ *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery do not (rounds.h).
+ *  - After an idle time a fresh interval begins. Nothing else is done for an application that sends less than it may.
+ */
+#ifndef TANDEM_RATE_H
+#define TANDEM_RATE_H
+
+#include "fixed.h"
+
+#define RATE_PARAMS(P) \
+	P(rate_interval, 1, 50000, 1000, 10000000, "us; what a rate sample spans at least, if not an RTT (Linux: 50 ms)") \
+	P(rate_gain, 1024, 128, 1, 1024, "weight of a new sample in each of the rate's two filters (Linux: 1/8)")
+
+struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
+
+/* For the parameters of a controller that estimates a rate; all are u32, so that the host sees one flat list. */
+#define RATE_LAW_FIELDS \
+	union { \
+		struct rate_law rate; \
+		struct { RATE_PARAMS(TANDEM_PARAM_FIELD) }; \
+	};
+
+/* Packets a second that the estimate never exceeds: times an RTT or a second in us, in 1/256, it stays below 2^64. */
+#define RATE_MAX_Q8 (1ull << 39)
+
+struct rate {
+	u64 since_us;        /* when this interval began                              */
+	u64 filtered_q8;     /* packets/s after the first filter                      */
+	u64 packets_per_s_q8; /* after the second: the estimate; 0 = none yet         */
+	u32 acked;           /* packets acknowledged in this interval                 */
+	u32 rtt_us;          /* last RTT sample outside recovery; 0 before the first  */
+};
+
+TANDEM_FN void rate_begin_interval(struct rate *r, u64 now_us)
+{
+	r->since_us = now_us;
+	r->acked = 0;
+}
+
+TANDEM_FN void rate_init(struct rate *r, u64 now_us)
+{
+	r->filtered_q8 = 0;
+	r->packets_per_s_q8 = 0;
+	r->rtt_us = 0;
+	rate_begin_interval(r, now_us);
+}
+
+/* x += (sample - x) * gain; both below 2^39, gain in 1/1024. */
+TANDEM_FN u64 rate_filter(u64 x, u64 sample, u32 gain)
+{
+	return sample > x ? x + (sample - x) * gain / 1024 : x - (x - sample) * gain / 1024;
+}
+
+/* The packets of the ACK that ends an interval count in the next one: its gap is theirs. */
+TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us, u32 acked, u32 rtt_us)
+{
+	u64 elapsed_us = now_us - r->since_us;
+
+	if (rtt_us)
+		r->rtt_us = rtt_us;
+	if (r->rtt_us && elapsed_us > max_u32(r->rtt_us, p->rate_interval)) {
+		/* acked < 2^31: below 2^59. */
+		u64 sample_q8 = ((u64)r->acked << 8) * 1000000 / elapsed_us;
+
+		sample_q8 = sample_q8 < RATE_MAX_Q8 ? sample_q8 : RATE_MAX_Q8;
+		if (!r->packets_per_s_q8)
+			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
+		r->filtered_q8 = rate_filter(r->filtered_q8, sample_q8, p->rate_gain);
+		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8, p->rate_gain);
+		rate_begin_interval(r, now_us);
+	}
+	r->acked = min_u32(r->acked + min_u32(acked, TANDEM_MAX_WINDOW), 1u << 30);
+}
+
+/* What passes in `span_us` <= 2^24 at the estimated rate: packets in 1/256, saturated to 32 bits. */
+TANDEM_FN u32 rate_packets_q8(const struct rate *r, u32 span_us)
+{
+	u64 packets_q8 = r->packets_per_s_q8 * span_us / 1000000;
+
+	return packets_q8 > 0xffffffffu ? 0xffffffffu : (u32)packets_q8;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Measurement by rounds, which controllers that steer by delay share (Vegas: Brakmo, Peterson 1995, section 4.2).
+ *
+ *   backlog = window * (1 - baseRTT / RTT)      packets that the flow itself has queued
+ *
+ * What the papers leave open, and how it is decided here:
+ *  - RTT of a round = its smallest sample (Linux's Vegas, S2 eq. 3): delayed ACKs and jitter only ever lengthen one.
+ *  - window of a round = the packets in flight when it began, because those are the packets whose RTTs were measured. With
+ *    today's window instead, a growing flow overestimates its backlog (S2 eq. 3).
+ *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples include the first
+ *    packet sent after the decision at its beginning (Linux's Vegas; S2's oscillation types rest on it).
+ *  - No samples from the start of a recovery to its end; then a fresh round (D02 section 6).
+ *
+ * S2: Blanc, Collange, Avrachenkov, 2009. D02: draft-sridharan-tcpm-ctcp-02.
+ */
+#ifndef TANDEM_ROUNDS_H
+#define TANDEM_ROUNDS_H
+
+#include "fixed.h"
+
+#define ROUNDS_UNMEASURED 0xffffffffu /* a backlog or RTT that no sample backs */
+
+/* RTTs above 2^24 us (17 s) count as 2^24 us: keeps every product below 2^64. */
+#define ROUNDS_MAX_RTT_US (1u << 24)
+
+struct rounds {
+	u32 base_rtt_us; /* smallest RTT seen; ROUNDS_UNMEASURED before the first */
+	u32 rtt_us;      /* smallest RTT of this round, likewise                  */
+	u32 end;         /* snd_nxt when this round began                         */
+	u32 flight;      /* packets in flight when this round began               */
+	u32 sampling;    /* 1 in Open and Disorder, 0 in recovery                 */
+};
+
+TANDEM_FN void rounds_begin(struct rounds *r, const struct tandem_conn *c)
+{
+	r->end = c->snd_nxt;
+	r->flight = min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	r->rtt_us = ROUNDS_UNMEASURED;
+}
+
+TANDEM_FN void rounds_init(struct rounds *r, const struct tandem_conn *c)
+{
+	r->base_rtt_us = ROUNDS_UNMEASURED;
+	r->sampling = 1;
+	rounds_begin(r, c);
+}
+
+/* Takes the RTT sample; returns it bounded, or 0 if there is none to be had now. */
+TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
+{
+	u32 rtt_us = min_u32(ack->rtt_us, ROUNDS_MAX_RTT_US);
+
+	if (!r->sampling || !rtt_us)
+		return 0;
+	r->base_rtt_us = min_u32(r->base_rtt_us, rtt_us);
+	r->rtt_us = min_u32(r->rtt_us, rtt_us);
+	return rtt_us;
+}
+
+TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
+{
+	return r->sampling && seq_after(c->snd_una, r->end);
+}
+
+/* Do a sample and a packet in flight back this round? */
+TANDEM_FN int rounds_measured(const struct rounds *r) { return r->rtt_us != ROUNDS_UNMEASURED && r->flight; }
+
+/* How many of `window` <= 2^24 packets were queued in this measured round. The product stays below 2^56. */
+TANDEM_FN u32 rounds_backlog_q8(const struct rounds *r, u32 window)
+{
+	return (u32)(((u64)window << 8) * (r->rtt_us - r->base_rtt_us) / r->rtt_us);
+}
+
+/* Returns 1 if the connection leaves a recovery, so that a fresh round has begun. */
+TANDEM_FN int rounds_set_state(struct rounds *r, const struct tandem_conn *c, u32 state)
+{
+	u32 sampling = state <= TANDEM_DISORDER;
+	int fresh = sampling && !r->sampling;
+
+	if (fresh)
+		rounds_begin(r, c);
+	r->sampling = sampling;
+	return fresh;
+}
+
+/* What a view shows as base_rtt_us. */
+TANDEM_FN u32 rounds_shown_base_us(const struct rounds *r)
+{
+	return r->base_rtt_us == ROUNDS_UNMEASURED ? 0 : r->base_rtt_us;
+}
+
+#endif
