@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that RFCs print, met by the controllers' behaviour.
 
+mod contract;
 mod trace;
 
 use trace::{Command, Host, parse};
