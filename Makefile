@@ -11,7 +11,7 @@ help:
 	@echo "make demo      build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
 	@echo "make test      every test; the last line counts them"
 	@echo "make lint      format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench     speed against ns-2, many flows, memory, where the time goes"
+	@echo "make bench     speed against ns-2, many flows, memory, where the time goes; cost in the kernel"
 	@echo "make validate  the simulator against runs of ns-2 and the papers"
 	@echo "make setup     install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean     remove what was built and run"
@@ -28,6 +28,7 @@ lint: setup
 bench: setup
 	@command -v python3 >/dev/null || { echo "make bench needs python3: apt-get install python3" >&2; exit 1; }
 	@cargo build --release -p tandem && bench/bench.py
+	@cargo bench --quiet -p tandem-kernel --bench cost
 
 validate: setup
 	@cargo run --release -p tandem-validation

@@ -35,9 +35,15 @@ needs clang-16 "${TANDEM_CLANG:-clang-16}"
 # libbpf, which loads controllers into the kernel, is built from source.
 [[ -e /usr/include/libelf.h ]] || packages+=(libelf-dev)
 [[ -e /usr/include/zlib.h ]] || packages+=(zlib1g-dev)
+# The tests of real TCP: networks, and programs that send through them.
+needs util-linux unshare
+# Not on the PATH of those who are not root.
+[[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
+needs iperf3 iperf3
+needs busybox busybox
+needs curl curl
 # cargo, too, checks certificates with these.
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
-rust_is_new_enough || needs curl curl
 
 if ((${#packages[@]})); then
 	echo "setup: installing ${packages[*]}"

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::{io::Write, os::unix::process::CommandExt};
+use std::os::unix::process::CommandExt;
 
 use common::{Finished, Place};
 use serde_json::Value;
@@ -37,8 +37,7 @@ fn bad_usage() {
 /// As a user without rights; `None` (and a line that counts as skipped) where this test has none itself to give up.
 fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
     if !rustix::process::geteuid().is_root() {
-        // Past the test harness, which would keep it to itself.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: `tandem {arguments}` without rights: this is not root");
+        tandem_testing::skip("it takes root to give up its rights");
         return None;
     }
     // Another user may not enter the folder of the build.

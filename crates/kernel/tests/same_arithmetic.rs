@@ -89,7 +89,7 @@ fn a_difference_shows() {
         other.set("gamma", 29.0).unwrap();
         LockStep::start(&usual, &other, &mut Conn { snd_cwnd: 10, mss: 1448, ..Conn::default() });
     });
-    let panic = outcome.err().expect("gamma is part of the state");
+    let panic = outcome.expect_err("gamma is part of the state");
     let message = panic.downcast_ref::<String>().unwrap();
     assert!(message.contains("differ after Init"), "{message}");
     assert!(message.contains("gamma_q8: 7424") && message.contains("gamma_q8: 7680"), "{message}");

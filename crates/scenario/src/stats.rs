@@ -19,15 +19,20 @@ pub fn ci95(values: &[f64]) -> Option<f64> {
     Some(t * (variance / n).sqrt())
 }
 
-/// Bandwidth stolen, (P - Q) / P, from P and Q of the same seeds (S0 IV.B): the ratio of the means, and the half width of
-/// its 95 % interval by linearisation (the delta method on paired values). `None` without a baseline.
-pub fn stolen(p: &[f64], q: &[f64]) -> Option<(f64, Option<f64>)> {
-    if p.is_empty() || p.len() != q.len() || mean(p) <= 0.0 {
+/// The ratio of the means of paired values, and the half width of its 95 % interval by linearisation (the delta method).
+/// `None` without pairs or where the denominators' mean is not positive.
+pub fn ratio(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Option<f64>)> {
+    if numerators.is_empty() || numerators.len() != denominators.len() || mean(denominators) <= 0.0 {
         return None;
     }
-    let ratio = mean(q) / mean(p);
-    let residuals: Vec<f64> = p.iter().zip(q).map(|(p, q)| q - ratio * p).collect();
-    Some((1.0 - ratio, ci95(&residuals).map(|half| half / mean(p))))
+    let ratio = mean(numerators) / mean(denominators);
+    let residuals: Vec<f64> = numerators.iter().zip(denominators).map(|(n, d)| n - ratio * d).collect();
+    Some((ratio, ci95(&residuals).map(|half| half / mean(denominators))))
+}
+
+/// Bandwidth stolen, (P - Q) / P, from P and Q of the same seeds (S0 IV.B), with its interval. `None` without a baseline.
+pub fn stolen(p: &[f64], q: &[f64]) -> Option<(f64, Option<f64>)> {
+    ratio(q, p).map(|(ratio, half)| (1.0 - ratio, half))
 }
 
 /// Jain's fairness index (RFC 5166 section 2.3.1): 1 = all equal, 1/n = one has all. 0 if nothing was sent.

@@ -106,29 +106,44 @@ impl Drop for Running {
 pub const NEAR: &str = "10.77.1.2";
 pub const FAR: &str = "10.77.2.2";
 
-/// Two namespaces and a router between them.
+/// Two namespaces and what is between them.
 pub struct Path {
     pub near: Space,
     pub far: Space,
-    _router: Space,
+    _router: Option<Space>,
 }
 
 impl Path {
-    /// `shape`: what `tc qdisc` makes of the router's device to the far end, such as `tbf rate 1gbit burst 128kb limit 1mb`.
+    /// A wire (veth) as fast as the machine.
+    pub fn wire() -> Self {
+        let (near, far) = (Space::new(), Space::new());
+        join([&near, &far], ["eth0", "eth0"], [NEAR, FAR], 16);
+        Self { near, far, _router: None }
+    }
+
+    /// A router between two wires. `shape`: what `tc qdisc` makes of its device to the far end, such as
+    /// `tbf rate 1gbit burst 128kb limit 1mb`.
     ///
     /// At the near end itself packets would not be dropped: there TCP notices how many wait and holds back (small queues).
     pub fn new(shape: &str) -> Self {
         let (near, router, far) = (Space::new(), Space::new(), Space::new());
-        for (space, net) in [(&near, 1), (&far, 2)] {
-            space.run(&format!("ip link add eth0 type veth peer name eth{net} netns {}", router.pid()));
-            router.run(&format!("ip address add 10.77.{net}.1/24 dev eth{net}"));
-            router.run(&format!("ip link set eth{net} up"));
-            space.run(&format!("ip address add 10.77.{net}.2/24 dev eth0"));
-            space.run("ip link set eth0 up");
-            space.run(&format!("ip route add default via 10.77.{net}.1"));
+        for (space, device, address, gateway) in [(&near, "eth1", NEAR, "10.77.1.1"), (&far, "eth2", FAR, "10.77.2.1")]
+        {
+            join([space, &router], ["eth0", device], [address, gateway], 24);
+            space.run(&format!("ip route add default via {gateway}"));
         }
         router.enter(|| fs::write("/proc/sys/net/ipv4/ip_forward", "1")).unwrap();
         router.run(&format!("tc qdisc add dev eth2 root {shape}"));
-        Self { near, far, _router: router }
+        Self { near, far, _router: Some(router) }
+    }
+}
+
+/// Puts a wire between two namespaces, whose ends are devices with addresses there.
+fn join(ends: [&Space; 2], devices: [&str; 2], addresses: [&str; 2], prefix_bits: u8) {
+    let [device, peer] = devices;
+    ends[0].run(&format!("ip link add {device} type veth peer name {peer} netns {}", ends[1].pid()));
+    for ((end, device), address) in ends.iter().zip(devices).zip(addresses) {
+        end.run(&format!("ip address add {address}/{prefix_bits} dev {device}"));
+        end.run(&format!("ip link set {device} up"));
     }
 }
