@@ -5,22 +5,27 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo test lint bench validate setup clean
+.PHONY: help demo test test-kernels lint bench validate setup clean
 
 help:
-	@echo "make demo      build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
-	@echo "make test      every test; the last line counts them"
-	@echo "make lint      format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench     speed against ns-2, many flows, memory, where the time goes; cost in the kernel"
-	@echo "make validate  the simulator against runs of ns-2 and the papers"
-	@echo "make setup     install what is missing: C compilers with apt, Rust with rustup"
-	@echo "make clean     remove what was built and run"
+	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
+	@echo "make test          every test; the last line counts them"
+	@echo "make test-kernels  the controllers in Debian's kernels, in virtual machines; installs QEMU"
+	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
+	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost in the kernel"
+	@echo "make validate      the simulator against runs of ns-2 and the papers"
+	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
+	@echo "make clean         remove what was built and run"
 
 demo: setup
 	@cargo build --release -p tandem && scripts/demo.sh
 
 test: setup
 	@scripts/test.sh
+
+test-kernels:
+	@scripts/setup.sh --kernels
+	@scripts/test-kernels.sh
 
 lint: setup
 	@scripts/lint.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
+# With --kernels also what scripts/test-kernels.sh needs.
 set -euo pipefail
 
 # As Cargo.toml's rust-version says.
@@ -44,6 +45,13 @@ needs busybox busybox
 needs curl curl
 # cargo, too, checks certificates with these.
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
+if [[ ${1:-} = --kernels ]]; then
+	PATH+=:/usr/sbin:/sbin
+	needs qemu-system-x86 qemu-system-x86_64
+	needs busybox-static busybox
+	needs iproute2 ip tc
+	needs bpftool bpftool
+fi
 
 if ((${#packages[@]})); then
 	echo "setup: installing ${packages[*]}"

@@ -1,0 +1,178 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What runs as /init in the virtual machines of scripts/test-kernels.sh: each controller is loaded, carries data, is watched and
+# unloaded. Says `ok STEP` or `FAILED STEP` on the second serial port, and at last `end`; the kernel's own words go to the first.
+set -u
+
+data=/tmp/data # what is sent, two seconds at the limit below
+half=4194304   # bytes
+second_half=/tmp/second-half # once it is there, the second half is sent
+silence=/tmp/silence # a pipe without end: nc hangs up when its input ends
+rate=40mbit
+port=5001
+
+# busybox prefers its own, which know less.
+ip() { /bin/ip "$@"; }
+tc() { /bin/tc "$@"; }
+
+prepare_machine() {
+	/bin/busybox --install -s /bin
+	mount -t proc proc /proc
+	mount -t sysfs sysfs /sys
+	mount -t devtmpfs dev /dev
+	stty -F /dev/ttyS1 raw
+	exec 3>/dev/ttyS1
+}
+
+# Two namespaces, one cable, a rate limit with room for some forty packets.
+prepare_network() {
+	for module in /lib/modules/*; do
+		insmod "$module" || return
+	done
+	ip netns add sender && ip netns add receiver || return
+	ip -n sender link add veth0 type veth peer name veth0 netns receiver || return
+	ip -n sender address add 10.0.0.1/24 dev veth0 && ip -n sender link set veth0 up || return
+	ip -n receiver address add 10.0.0.2/24 dev veth0 && ip -n receiver link set veth0 up || return
+	tc -n sender qdisc add dev veth0 root tbf rate $rate burst 16kb limit 64kb || return
+	mkfifo $silence
+	head -c $((2 * half)) /dev/urandom >$data && sha256sum <$data >$data.sum
+}
+
+# step NAME COMMAND...: carries it out and says how it went.
+step() {
+	what=$1
+	shift
+	if "$@" >/tmp/step 2>&1; then
+		echo "ok $what" >&3
+	else
+		echo "FAILED $what" >&3
+		tail -n 30 /tmp/step | sed 's/^/    /' >&3
+	fi
+}
+
+sysctl_of() { ip netns exec "$1" sysctl -n net.ipv4.tcp_congestion_control; }
+
+is_available() { grep -qw -- "$1" /proc/sys/net/ipv4/tcp_available_congestion_control; }
+
+# Everything that a controller may leave behind.
+traces() {
+	cat /proc/sys/net/ipv4/tcp_available_congestion_control /proc/sys/net/ipv4/tcp_congestion_control
+	sysctl_of sender
+	cat /proc/mounts
+	find /sys/fs/bpf
+	for kind in prog map link struct_ops; do
+		bpftool $kind list
+	done
+}
+
+# The kernel frees programs and maps a moment after the last who held them.
+no_trace() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		traces >/tmp/after
+		cmp -s /tmp/before /tmp/after && return
+		sleep 1
+	done
+	diff /tmp/before /tmp/after
+}
+
+# start_transfer NAME: with the controller, the first half from the sender to the receiver. `finish_transfer` lets the second
+# follow and compares what arrived.
+start_transfer() {
+	rm -f $second_half
+	ip netns exec sender sysctl -w "net.ipv4.tcp_congestion_control=$1" || return
+	ip netns exec receiver nc -l -p $port 0<>$silence >/tmp/received &
+	receiver=$!
+	until ip netns exec receiver netstat -ltn | grep -q ":$port "; do
+		sleep 0.1
+	done
+	{
+		head -c $half $data
+		until [ -e $second_half ]; do
+			sleep 0.1
+		done
+		tail -c $half $data
+	} | ip netns exec sender nc 10.0.0.2 $port &
+	sender=$!
+}
+
+finish_transfer() {
+	touch $second_half
+	wait "$sender" || return
+	wait "$receiver" || return
+	sha256sum </tmp/received | cmp - $data.sum
+}
+
+watched_transfer() {
+	tandem kernel watch --json --interval 200ms >/tmp/watched &
+	watcher=$!
+	start_transfer "$1" || return
+	finish_transfer || return
+	kill -INT $watcher
+	wait $watcher
+}
+
+# The connection of the transfer, in its namespace, again and again: with a window, and more and more acknowledged.
+flow_was_watched() {
+	grep '"namespace":"sender"' /tmp/watched | grep "\"controller\":\"$1\"" | grep "\"remote\":\"10.0.0.2:$port\"" >/tmp/flow
+	sed 's/.*"snd_cwnd":\([0-9]*\).*"bytes_acked":\([0-9]*\).*/\1 \2/' /tmp/flow | awk '
+		{ print; if ($1 < 1 || $2 < acked) wrong = 1; if ($2 > acked) grew++; acked = $2 }
+		END { exit wrong || grew < 3 }'
+}
+
+is_listed() { tandem kernel list --json | grep -q "\"name\": \"$1\""; }
+
+refuses_to_load_twice() {
+	tandem kernel load "$@" 2>&1 | grep 'is loaded already'
+}
+
+# Its connection goes on, new ones can't have it, and the namespace that had it as its default has the kernel's own again.
+unload_in_use() {
+	start_transfer "$1" || return
+	sleep 0.5
+	tandem kernel unload "$1" || return
+	ip netns exec sender netstat -tn | grep "10.0.0.2:$port.*ESTABLISHED" || return
+	! is_available "$1" || return
+	[ "$(sysctl_of sender)" = "$default" ] || return
+	finish_transfer
+}
+
+# `reno` is taken by the kernel's own.
+name_for() { if is_available "$1"; then echo "bpf_$1"; else echo "$1"; fi; }
+
+test_controller() {
+	controller=$1
+	name=$(name_for "$controller")
+	step "$controller: load" tandem kernel load "$controller" --as "$name"
+	step "$controller: refused a second time" refuses_to_load_twice "$controller" --as "$name"
+	step "$controller: list" is_listed "$name"
+	step "$controller: transfer" watched_transfer "$name"
+	step "$controller: watch" flow_was_watched "$name"
+	step "$controller: unload in mid-transfer" unload_in_use "$name"
+	step "$controller: no trace" no_trace
+}
+
+test_default() {
+	name=$(name_for "$1")
+	tandem kernel load "$1" --as "$name" --default || return
+	[ "$(cat /proc/sys/net/ipv4/tcp_congestion_control)" = "$name" ] || return
+	tandem kernel unload "$name" || return
+	no_trace
+}
+
+every_controller_will_load() { tandem kernel check --json >/tmp/check || { cat /tmp/check && false; }; }
+
+no_complaint() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace'; }
+
+prepare_machine
+step "network" prepare_network
+default=$(sysctl_of sender)
+traces >/tmp/before
+step "check" every_controller_will_load
+controllers=$(sed -n 's/.*"controller": "\(.*\)".*/\1/p' /tmp/check)
+for controller in $controllers; do
+	test_controller "$controller"
+done
+step "as the default, and back" test_default "${controllers%%[!a-z0-9_]*}"
+step "nothing wrong in the kernel's log" no_complaint
+echo end >&3
+poweroff -f

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The controllers on other kernels than the running one: Debian's, booted in QEMU without KVM, which nested machines often lack.
+#   scripts/test-kernels.sh [PACKAGE ...]     kernel packages that apt knows
+# Exit status 1: a step failed; 77: a tool or kernel is missing, nothing was tested.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Debian 12's own kernel, and the newest one that its security archive has.
+packages=("$@")
+((${#packages[@]})) || packages=(linux-image-amd64 linux-image-6.12-amd64)
+# A run takes about a minute on an idle core.
+limit_s=600
+
+PATH+=:/usr/sbin:/sbin
+cache=$PWD/target/kernels
+tandem=${CARGO_TARGET_DIR:-target}/debug/tandem
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+skip() {
+	echo "SKIPPED: the controllers on other kernels: $1"
+	exit 77
+}
+
+check_tools() {
+	local missing=() entry
+	for entry in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static ip:iproute2 tc:iproute2 bpftool:bpftool; do
+		command -v "${entry%:*}" >/dev/null || missing+=("${entry#*:}")
+	done
+	((${#missing[@]} == 0)) || skip "apt-get install ${missing[*]} (or: make test-kernels)"
+	[[ $(uname -m) = x86_64 ]] || skip "they are for x86_64"
+	command -v apt-get >/dev/null || skip "they come from Debian's archive, and there is no apt-get"
+}
+
+# Brings a kernel and the modules that the guest needs to the folder $kernel.
+fetch() {
+	local package=$1 image
+	# A meta-package depends on the kernel of the day.
+	image=$(apt-cache depends --important "$package" 2>/dev/null | sed -nE 's/^ +Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
+	image=${image:-$package}
+	kernel=$cache/$image
+	if [[ ! -e $kernel/vmlinuz ]]; then
+		mkdir "$work/download"
+		(cd "$work/download" && apt-get download -qq "$image") >"$work/apt" 2>&1 ||
+			{ cat "$work/apt" >&2 && skip "cannot download $image (apt-get update may help)"; }
+		mkdir -p "$kernel/modules"
+		dpkg-deb --fsys-tarfile "$work"/download/*.deb | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/veth.ko*' '*/sch_tbf.ko*'
+		find "$work/download" -name '*.ko.xz' -exec busybox unxz {} +
+		find "$work/download" -name '*.ko' -exec mv {} "$kernel/modules/" \;
+		# Last, for it says that all is there.
+		mv "$work"/download/boot/vmlinuz-* "$kernel/vmlinuz"
+		rm -r "$work/download"
+	fi
+}
+
+# Puts a program and the libraries that it is linked with into the guest's file system.
+add_program() {
+	local root=$1 program=$2 library
+	install -D "$program" "$root/bin/$(basename "$program")"
+	# A static program has none.
+	for library in $(ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true); do
+		install -D "$library" "$root$library"
+	done
+}
+
+make_initramfs() {
+	local root=$work/root
+	rm -rf "$root"
+	mkdir -p "$root"/{dev,proc,sys,run,tmp,lib}
+	for program in busybox ip tc bpftool; do
+		add_program "$root" "$(command -v $program)"
+	done
+	strip -o "$work/tandem" "$tandem"
+	add_program "$root" "$work/tandem"
+	ln -s busybox "$root/bin/sh"
+	cp -r "$1/modules" "$root/lib/modules"
+	install scripts/test-kernels-guest.sh "$root/init"
+	(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs"
+}
+
+# The guest's own words pass through as they come. On a busy host the guest stands still now and then: that is nothing to watch
+# for, and the clock must be QEMU's own, for the processor's would jump.
+boot() {
+	local clock="clocksource=hpet nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
+	timeout $limit_s qemu-system-x86_64 -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot \
+		-kernel "$1/vmlinuz" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 $clock" \
+		-serial "file:$work/console" -serial stdio </dev/null | tee "$work/steps" || true
+}
+
+check_tools
+cargo build --quiet -p tandem
+passed=0 failed=0
+for package in "${packages[@]}"; do
+	fetch "$package"
+	echo "== ${kernel##*/}"
+	make_initramfs "$kernel"
+	boot "$kernel"
+	((passed += $(grep -c '^ok ' "$work/steps" || true), failed += $(grep -c '^FAILED ' "$work/steps" || true))) || true
+	if [[ $(tail -n 1 "$work/steps") != end ]]; then
+		failed=$((failed + 1))
+		echo "FAILED ${kernel##*/} did not come to its end within $limit_s s; its last words:"
+		tail -n 60 "$work/console"
+	fi
+done
+# As cargo's test programs say it, for scripts/test.sh to count.
+echo "test result: $( ((failed)) && echo FAILED || echo ok). $passed passed; $failed failed; 0 ignored; kernels: ${packages[*]}"
+((failed == 0))
