@@ -84,6 +84,25 @@ fn the_papers_constants_are_the_defaults() {
         assert_eq!(tube.get(name), Some(value), "{name}");
     }
     assert_eq!(params("reno").get("beta"), Some(0.5));
+    for (controller, constants) in [
+        // S4 (2), (3): 2/3 are left; 1/2 in place of Reno's 1.
+        ("compound_plus", &[("reading", 1.0), ("slight_beta", 1.0 / 3.0), ("decline", 1.5), ("gamma", 30.0)][..]),
+        // S3 II: half at least, Dmin of 4 ms and 1 ms.
+        ("fusion", &[("beta", 0.5), ("alpha_delay", 4000.0), ("increase_delay", 1000.0), ("upper", 3.0)]),
+        // M = 10 Mb/s.
+        ("areno", &[("rate_per_packet", 10.0), ("decay", 10.0), ("memory", 0.85)]),
+        // Linux: TCP_WESTWOOD_RTT_MIN is 50 ms, its filters weigh 7 to 1.
+        ("westwood", &[("rate_interval", 50_000.0), ("rate_gain", 0.125)]),
+        // Linux's module parameters.
+        ("vegas", &[("alpha", 2.0), ("beta", 4.0), ("gamma", 1.0)]),
+        // ns-2's defaults; 0.75 ms is its mi_threshold_.
+        ("fast", &[("alpha", 100.0), ("gamma", 0.5), ("idle_delay", 750.0)]),
+        ("africa", &[("alpha", 1.0), ("low_window", 38.0)]),
+    ] {
+        for (name, value) in constants {
+            assert_eq!(params(controller).get(name), Some(*value), "{controller}.{name}");
+        }
+    }
 }
 
 #[test]
