@@ -83,6 +83,8 @@ fn gamma_range(params: &Params) -> RangeInclusive<u32> {
         }
         "fusion" => q8("alpha_low")..=u32::MAX,
         "vegas" | "fast" | "africa" => q8("alpha")..=q8("alpha"),
+        "veno" => q8("beta")..=q8("beta"),
+        "yeah" => q8("queue")..=q8("queue"),
         // A controller that shows a gamma states its range here.
         _ => 0..=0,
     }
@@ -105,9 +107,11 @@ impl Known {
         let name = params.controller().name;
         let compound = params.controller().family == "compound";
         Self {
-            base_rtt: compound || ["westwood", "fusion", "areno", "vegas", "fast", "africa"].contains(&name),
+            base_rtt: compound
+                || ["westwood", "fusion", "areno", "vegas", "fast", "africa", "htcp", "illinois", "veno", "yeah"]
+                    .contains(&name),
             forgets_base_rtt: params.get("forget_base_rtt") == Some(1.0),
-            loss_window_stays: !["compound_plus", "vegas", "fast"].contains(&name),
+            loss_window_stays: !["compound_plus", "vegas", "fast", "yeah"].contains(&name),
             halves_at_most: compound || name == "areno",
         }
     }

@@ -22,6 +22,7 @@ pub struct Cubic {
     prior_window: f64,
     epoch: Option<Epoch>,
     seen_us: f64,
+    now_us: f64,
     prior: (f64, bool, Option<Epoch>),
 }
 
@@ -46,6 +47,7 @@ impl Cubic {
             prior_window: 0.0,
             epoch: None,
             seen_us: 0.0,
+            now_us: 0.0,
             prior: (0.0, true, None),
         }
     }
@@ -65,14 +67,18 @@ impl Cubic {
 }
 
 impl Law for Cubic {
-    fn on_ack(&mut self, _: f64, _: bool, ack: &Ack, _: TheirSide) {
+    fn clock(&mut self, now_us: f64) {
+        self.now_us = now_us;
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
         self.srtt_us.add(ack.rtt_us);
         if !ack.window_limited {
             if let Some(epoch) = &mut self.epoch {
-                epoch.start_us += ack.now_us - self.seen_us;
+                epoch.start_us += self.now_us - self.seen_us;
             }
         }
-        self.seen_us = ack.now_us;
+        self.seen_us = self.now_us;
     }
 
     fn recovery_sample(&mut self, rtt_us: f64) {
@@ -80,8 +86,8 @@ impl Law for Cubic {
     }
 
     fn gain(&mut self, window: f64, ack: &Ack, their_side: TheirSide) -> f64 {
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, ack.now_us));
-        let t_us = ack.now_us - epoch.start_us;
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, self.now_us));
+        let t_us = self.now_us - epoch.start_us;
         let target = self.curve(&epoch, t_us + self.srtt_us.value()).clamp(window, 1.5 * window);
         let alpha = if epoch.w_est < self.prior_window { 3.0 * (1.0 - self.kept) / (1.0 + self.kept) } else { 1.0 };
         epoch.w_est += alpha * ack.acked / window;
@@ -113,10 +119,10 @@ impl Law for Cubic {
         (self.w_max, self.without_peak, self.epoch) = self.prior;
     }
 
-    fn on_restart(&mut self, now_us: f64) {
+    fn on_restart(&mut self) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.start_us += now_us - self.seen_us;
+            epoch.start_us += self.now_us - self.seen_us;
         }
-        self.seen_us = now_us;
+        self.seen_us = self.now_us;
     }
 }

@@ -5,6 +5,7 @@
 
 mod africa;
 mod areno;
+mod bic;
 mod by_rounds;
 mod compound;
 mod cubic;
@@ -12,6 +13,8 @@ mod fast;
 mod fusion;
 mod gamma;
 mod highspeed;
+mod htcp;
+mod illinois;
 mod meter;
 mod pair;
 mod plus;
@@ -20,31 +23,36 @@ mod reno;
 mod scalable;
 mod single;
 mod vegas;
+mod veno;
 mod westwood;
+mod yeah;
 
 use tandem_controllers::Params;
 
 use africa::Africa;
 use areno::Areno;
+use bic::Bic;
 use by_rounds::ByRounds;
 use compound::Compound;
 use cubic::Cubic;
 use fast::Fast;
 use fusion::Fusion;
 use highspeed::HighSpeed;
+use htcp::Htcp;
+use illinois::Illinois;
 use reno::Reno;
 use scalable::Scalable;
 use single::Single;
 use vegas::Vegas;
+use veno::Veno;
 use westwood::Westwood;
+use yeah::Yeah;
 
 pub use pair::{Pair, Path, Step};
 
 /// One ACK. Positions are packets since the connection began.
 #[derive(Clone, Copy)]
 pub struct Ack {
-    /// When it arrived, since the connection began.
-    pub now_us: f64,
     pub acked: f64,
     pub rtt_us: Option<f64>,
     pub una: u64,
@@ -134,15 +142,20 @@ pub fn reference(params: &Params, window: f64, in_flight: u64, now_us: f64) -> B
         "compound" | "compound_auto" | "compound_tube" | "compound_plus" => {
             Box::new(Compound::new(params, window, in_flight))
         }
-        "cubic" => Box::new(Single::new(Cubic::new(params), window)),
-        "highspeed" => Box::new(Single::new(HighSpeed::new(params), window)),
-        "scalable" => Box::new(Single::new(Scalable::new(params), window)),
         "westwood" => Box::new(ByRounds::new(Westwood::new(params, now_us), window, in_flight, now_us)),
         "fusion" => Box::new(ByRounds::new(Fusion::new(params, now_us), window, in_flight, now_us)),
         "areno" => Box::new(ByRounds::new(Areno::new(params, now_us), window, in_flight, now_us)),
         "vegas" => Box::new(ByRounds::new(Vegas::new(params), window, in_flight, now_us)),
         "fast" => Box::new(ByRounds::new(Fast::new(params), window, in_flight, now_us)),
         "africa" => Box::new(ByRounds::new(Africa::new(params), window, in_flight, now_us)),
+        "cubic" => Box::new(Single::new(Cubic::new(params), window, in_flight)),
+        "highspeed" => Box::new(Single::new(HighSpeed::new(params), window, in_flight)),
+        "bic" => Box::new(Single::new(Bic::new(params), window, in_flight)),
+        "htcp" => Box::new(Single::new(Htcp::new(params, now_us), window, in_flight)),
+        "illinois" => Box::new(Single::new(Illinois::new(params), window, in_flight)),
+        "veno" => Box::new(Single::new(Veno::new(params), window, in_flight)),
+        "yeah" => Box::new(Single::new(Yeah::new(params), window, in_flight)),
+        "scalable" => Box::new(Single::new(Scalable::new(params), window, in_flight)),
         name => panic!("{name} has no reference"),
     }
 }

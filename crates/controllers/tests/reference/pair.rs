@@ -163,7 +163,6 @@ impl Pair {
             slow_start: before.snd_cwnd < before.snd_ssthresh,
         };
         let ack = Ack {
-            now_us: self.host.conn().now_us as f64,
             acked: f64::from(packets),
             rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
             una: self.una,

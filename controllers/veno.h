@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * TCP Veno (Fu, Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE JSAC 21(2), 2003): Reno
+ * that asks Vegas's backlog N whether a loss was congestion.
+ *
+ *   N = w (1 - baseRTT / RTT)                           section III.A
+ *   N <  beta : +1 a round; a loss takes 1/5            the loss was random       III.B, III.C
+ *   N >= beta : +1 every other round; a loss takes 1/2  it was congestion
+ *
+ * What is open, and how it is decided here:
+ *  - N is that of the last completed round, measured as rounds.h says; Linux takes the newest sample at each ACK.
+ *  - "+1 every other round" is half a packet a round.
+ *  - Before a round has been measured there is no sign of congestion: N = 0.
+ */
+#ifndef TANDEM_VENO_H
+#define TANDEM_VENO_H
+
+#include "rounds.h"
+#include "window.h"
+
+#define veno_PARAMS(P) \
+	P(beta, 256, 3 << 8, 1, 10000 << 8, "backlog in packets from which on the path counts as congested (III.A: 3)") \
+	P(random_decrease, 1000, 200, 10, 900, "share of the window given up on a random loss (III.C: 1/5)") \
+	P(decrease, 1000, 500, 10, 900, "share given up on a loss in congestion (III.C: 1/2)") \
+	P(congested_increase, 256, 128, 1, 256, "packets a round in congestion (III.B: 1/2)")
+
+struct veno_params { veno_PARAMS(TANDEM_PARAM_FIELD) };
+
+struct veno {
+	struct window window;
+	struct rounds rounds;
+	u32 backlog_q8; /* N of the last measured round, packets */
+};
+
+TANDEM_FN void veno_init(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	window_init(&s->window, c);
+	rounds_init(&s->rounds, c);
+	s->backlog_q8 = 0;
+}
+
+TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, struct tandem_conn *c,
+			       const struct tandem_ack *ack)
+{
+	(void)p, (void)c;
+	rounds_sample(&s->rounds, ack);
+}
+
+TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 acked)
+{
+	if (rounds_ended(&s->rounds, c)) {
+		if (rounds_measured(&s->rounds))
+			s->backlog_q8 = rounds_backlog_q8(&s->rounds, s->rounds.flight);
+		rounds_begin(&s->rounds, c);
+	}
+	if (!c->is_cwnd_limited)
+		return;
+	if (in_slow_start(c))
+		acked = slow_start(c, acked);
+	window_grow(&s->window, c, s->backlog_q8 < p->beta ? 1 << 8 : p->congested_increase, acked);
+}
+
+TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
+{
+	u32 decrease = s->backlog_q8 < p->beta ? p->random_decrease : p->decrease;
+
+	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1000 - decrease, 1000));
+}
+
+TANDEM_FN void veno_set_state(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 state)
+{
+	(void)p;
+	rounds_set_state(&s->rounds, c, state);
+}
+
+TANDEM_FN void veno_restart(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->backlog_q8 = 0;
+	rounds_begin(&s->rounds, c);
+}
+
+TANDEM_FN void veno_view(const struct veno *s, const struct veno_params *p, const struct tandem_conn *c,
+			 struct tandem_view *v)
+{
+	v->loss_window = c->snd_cwnd;
+	v->gamma_q8 = p->beta;
+	v->diff_q8 = s->backlog_q8;
+	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+}
+
+TANDEM_STATE_FITS(struct veno);
+WINDOW_UNDO(veno)
+
+#endif

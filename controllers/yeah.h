@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * YeAH-TCP (Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007): Scalable TCP while the queue
+ * is short, Reno while it is long, and it empties the queue that it has made itself.
+ *
+ *   Q = w (1 - baseRTT / RTT), once a round              packets of its own in the queue
+ *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi        fast: as Scalable TCP; else slow: as Reno
+ *   Q >  Q_max and w > w_reno                            w = max(w - min(Q / gamma, epsilon w), w_reno)
+ *   loss, fewer than rho slow rounds in a row            w -= max(min(Q, w / 2), delta w)
+ *   loss otherwise (Reno flows compete)                  w = w / 2
+ *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one; halved on loss; forgotten after
+ *   zeta fast rounds
+ *
+ * What is open, and how it is decided here:
+ *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long queue ends it (Linux).
+ *  - Fast growth is at least Reno's, as in Linux: 1 % of a window below 100 packets would be less.
+ *  - The first slow round sets w_reno after the window's cut, and w_reno is then not yet counted up (Linux).
+ *  - zeta counts fast rounds since the last loss or reset, in a row or not (Linux).
+ */
+#ifndef TANDEM_YEAH_H
+#define TANDEM_YEAH_H
+
+#include "rounds.h"
+#include "window.h"
+
+#define yeah_PARAMS(P) \
+	P(queue, 256, 80 << 8, 1 << 8, 10000 << 8, "packets of its own in the queue at most, Q_max (paper: 80)") \
+	P(phi, 1, 8, 1, 1000, "a queueing delay of baseRTT / phi ends the fast mode (paper: 8)") \
+	P(gamma, 1, 1, 1, 16, "rounds in which its own queue is to be emptied (paper: 1)") \
+	P(epsilon, 1024, 512, 0, 960, "share of the window at most given up to empty the queue (paper: 1/2)") \
+	P(delta, 1024, 128, 1, 512, "share of the window at least given up on loss (paper: 1/8)") \
+	P(rho, 1, 16, 0, 10000, "slow rounds in a row from which on Reno flows compete (paper: 16)") \
+	P(zeta, 1, 50, 1, 10000, "fast rounds after which no Reno flows compete (paper: 50)") \
+	P(increase, 1000, 10, 1, 100, "packets for each packet ACKed in fast mode (Scalable TCP: 0.01)")
+
+struct yeah_params { yeah_PARAMS(TANDEM_PARAM_FIELD) };
+
+#define YEAH_LEAST 2 /* w_reno when no Reno flow is known of, packets */
+
+struct yeah {
+	struct window window;
+	struct rounds rounds;
+	u32 queue_q8;    /* Q of the last measured round, packets */
+	u32 w_reno;      /* packets                               */
+	u32 slow_rounds; /* in a row; 0 = fast                    */
+	u32 fast_rounds;
+};
+
+TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	window_init(&s->window, c);
+	rounds_init(&s->rounds, c);
+	s->queue_q8 = 0;
+	s->w_reno = YEAH_LEAST;
+	s->slow_rounds = 0;
+	s->fast_rounds = 0;
+}
+
+TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c,
+			       const struct tandem_ack *ack)
+{
+	(void)p, (void)c;
+	rounds_sample(&s->rounds, ack);
+}
+
+/* Takes its own packets out of the queue. */
+TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	u32 cut = min_u32((s->queue_q8 >> 8) / p->gamma, mul_div(c->snd_cwnd, p->epsilon, 1024));
+
+	c->snd_cwnd = max_u32(c->snd_cwnd - cut, s->w_reno);
+	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+}
+
+/* A round has been measured. */
+TANDEM_FN void yeah_on_round(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	u32 delay_us = s->rounds.rtt_us - s->rounds.base_rtt_us;
+
+	s->queue_q8 = rounds_backlog_q8(&s->rounds, s->rounds.flight);
+	if (s->queue_q8 <= p->queue && delay_us <= s->rounds.base_rtt_us / p->phi) {
+		s->slow_rounds = 0;
+		if (++s->fast_rounds > p->zeta) {
+			s->w_reno = YEAH_LEAST;
+			s->fast_rounds = 0;
+		}
+		return;
+	}
+	if (s->queue_q8 > p->queue && c->snd_cwnd > s->w_reno)
+		yeah_empty_queue(s, p, c);
+	if (s->w_reno <= YEAH_LEAST)
+		s->w_reno = max_u32(c->snd_cwnd / 2, YEAH_LEAST);
+	else
+		s->w_reno = min_u32(s->w_reno + 1, TANDEM_MAX_WINDOW);
+	s->slow_rounds = min_u32(s->slow_rounds + 1, TANDEM_MAX_WINDOW);
+}
+
+TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c, u32 acked)
+{
+	u32 gain_q8 = 1 << 8;
+
+	if (rounds_ended(&s->rounds, c)) {
+		if (rounds_measured(&s->rounds))
+			yeah_on_round(s, p, c);
+		rounds_begin(&s->rounds, c);
+	}
+	if (!c->is_cwnd_limited)
+		return;
+	if (in_slow_start(c))
+		acked = slow_start(c, acked);
+	if (!s->slow_rounds)
+		gain_q8 = max_u32(gain_q8, mul_div(c->snd_cwnd, p->increase * 256, 1000));
+	window_grow(&s->window, c, gain_q8, acked);
+}
+
+TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	u32 w = c->snd_cwnd, cut = w / 2;
+
+	if (s->slow_rounds < p->rho)
+		cut = max_u32(min_u32(s->queue_q8 >> 8, w / 2), mul_div(w, p->delta, 1024));
+	s->fast_rounds = 0;
+	s->w_reno = max_u32(s->w_reno / 2, YEAH_LEAST);
+	return window_reduce(&s->window, c, w - cut);
+}
+
+TANDEM_FN void yeah_set_state(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c, u32 state)
+{
+	(void)p;
+	rounds_set_state(&s->rounds, c, state);
+}
+
+TANDEM_FN void yeah_restart(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->queue_q8 = 0;
+	s->slow_rounds = 0;
+	rounds_begin(&s->rounds, c);
+}
+
+TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
+			 struct tandem_view *v)
+{
+	v->loss_window = c->snd_cwnd;
+	v->gamma_q8 = p->queue;
+	v->diff_q8 = s->queue_q8;
+	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+}
+
+TANDEM_STATE_FITS(struct yeah);
+WINDOW_UNDO(yeah)
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! YeAH-TCP in real numbers.
+
+use tandem_controllers::Params;
+
+use super::{Ack, Shown, TheirSide, meter::Round, single::Law};
+
+const LEAST: f64 = 2.0;
+
+pub struct Yeah {
+    most_queued: f64,
+    phi: f64,
+    gamma: f64,
+    epsilon: f64,
+    delta: f64,
+    rho: u32,
+    zeta: u32,
+    increase: f64,
+    queue: f64,
+    reno_window: f64,
+    slow_rounds: u32,
+    fast_rounds: u32,
+}
+
+impl Yeah {
+    pub fn new(params: &Params) -> Self {
+        let p = |name| params.get(name).unwrap();
+        Self {
+            most_queued: p("queue"),
+            phi: p("phi"),
+            gamma: p("gamma"),
+            epsilon: p("epsilon"),
+            delta: p("delta"),
+            rho: p("rho") as u32,
+            zeta: p("zeta") as u32,
+            increase: p("increase"),
+            queue: 0.0,
+            reno_window: LEAST,
+            slow_rounds: 0,
+            fast_rounds: 0,
+        }
+    }
+
+    fn fast_round(&mut self) {
+        self.slow_rounds = 0;
+        self.fast_rounds += 1;
+        if self.fast_rounds > self.zeta {
+            self.reno_window = LEAST;
+            self.fast_rounds = 0;
+        }
+    }
+
+    fn slow_round(&mut self, window: f64, their_window: f64) -> f64 {
+        let too_long = (self.queue * 256.0).floor() / 256.0 > self.most_queued;
+        // At its Reno window the integer controller decides.
+        let above_reno = if (window - self.reno_window).abs() <= 3.0 {
+            their_window > self.reno_window
+        } else {
+            window > self.reno_window
+        };
+        let mut left = window;
+        if too_long && above_reno {
+            let cut = (self.queue / self.gamma).min(window * self.epsilon);
+            left = (window - cut).max(self.reno_window).min(window);
+        }
+        if self.reno_window <= LEAST {
+            self.reno_window = (left / 2.0).max(LEAST);
+        } else {
+            self.reno_window += 1.0;
+        }
+        self.slow_rounds += 1;
+        left
+    }
+}
+
+impl Law for Yeah {
+    fn on_round(&mut self, window: f64, round: Option<Round>, their_side: TheirSide) -> f64 {
+        let Some(round) = round else { return window };
+        self.queue = round.queued(round.in_flight);
+        let short = (self.queue * 256.0).floor() / 256.0 <= self.most_queued;
+        // In whole microseconds, as RTTs are.
+        if short && round.rtt_us - round.base_rtt_us <= (round.base_rtt_us / self.phi).floor() {
+            self.fast_round();
+            window
+        } else {
+            self.slow_round(window, their_side.window)
+        }
+    }
+
+    fn gain(&mut self, window: f64, _: &Ack, _: TheirSide) -> f64 {
+        if self.slow_rounds == 0 { (window * self.increase).max(1.0) } else { 1.0 }
+    }
+
+    fn after_loss(&mut self, window: f64, _: f64) -> f64 {
+        let half = window / 2.0;
+        let cut = if self.slow_rounds < self.rho { self.queue.min(half).max(window * self.delta) } else { half };
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2.0).max(LEAST);
+        window - cut
+    }
+
+    fn on_restart(&mut self) {
+        self.queue = 0.0;
+        self.slow_rounds = 0;
+    }
+
+    fn shows_base_rtt(&self) -> bool {
+        true
+    }
+
+    fn shown(&self) -> Shown {
+        Shown { gamma: Some(self.most_queued), diff: Some(self.queue), ..Shown::default() }
+    }
+}
