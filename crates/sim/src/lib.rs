@@ -4,7 +4,6 @@
 //! [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 
-mod agenda;
 mod clock;
 mod cwnd_limited;
 mod flow;
@@ -22,6 +21,7 @@ mod world;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
 /// What a caller may want of a run besides its result.
