@@ -17,5 +17,5 @@ mod stats;
 pub use link::{Drop, Link, Offer};
 pub use measure::{QueueSamples, distribution, histogram};
 pub use ring::Ring;
-pub use rng::{Rng, Stream};
+pub use rng::{Rng, Stream, access_ns, start_ns};
 pub use stats::LinkStats;

@@ -273,7 +273,7 @@ fn summarise_group(
         seeds.iter().flat_map(|s| flows.iter().flat_map(|&f| s.flows[f].completion_times_s.iter().copied())).collect();
     GroupSummary {
         name: group.name.clone(),
-        controller: group.source.controller().to_owned(),
+        controller: group.source.controller(),
         flows: group.flows,
         goodput_mbps: mean(&goodput),
         goodput_ci95_mbps: ci95(&goodput),

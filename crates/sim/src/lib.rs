@@ -36,6 +36,9 @@ pub struct Options<'a> {
 }
 
 /// Runs one seed; `None` if it was cancelled.
+///
+/// # Panics
+/// If a flow uses a congestion control of the kernel's ([`Scenario::needs_kernel`]).
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Option<SeedResult> {
     world::World::new(scenario, seed, options).run()
 }

@@ -45,6 +45,8 @@ pub struct Punctuality {
     /// part of it.
     pub cpu_ns: u64,
     pub wall_ns: u64,
+    /// Not asleep and not spinning.
+    pub busy_ns: u64,
 }
 
 pub struct Emulator {
@@ -67,7 +69,7 @@ pub fn monotonic_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }
 
-fn clock_ns(clock: ClockId) -> u64 {
+pub fn clock_ns(clock: ClockId) -> u64 {
     let t = clock_gettime(clock);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
@@ -128,6 +130,7 @@ struct Worker {
     due: VecDeque<(u64, Packet)>,
     counted_from: u64,
     last_look: u64,
+    quiet: bool,
 }
 
 impl Worker {
@@ -135,13 +138,20 @@ impl Worker {
         let histogram = tandem_network::histogram;
         Self {
             shared,
-            punctuality: Punctuality { lateness_ns: histogram(), look_gap_ns: histogram(), cpu_ns: 0, wall_ns: 0 },
+            punctuality: Punctuality {
+                lateness_ns: histogram(),
+                look_gap_ns: histogram(),
+                cpu_ns: 0,
+                wall_ns: 0,
+                busy_ns: 0,
+            },
             spare: Vec::new(),
             buffer_bytes: mtu as usize,
             read: Vec::new(),
             due: VecDeque::new(),
             counted_from: NEVER,
             last_look: monotonic_ns(),
+            quiet: false,
         }
     }
 
@@ -155,10 +165,15 @@ impl Worker {
             }
             self.look()?;
             let next = self.exchange();
-            if self.due.is_empty() && next > monotonic_ns() {
+            if self.due.is_empty() && self.quiet {
                 self.wait(next)?;
+            } else {
+                self.deliver()?;
             }
-            self.deliver()?;
+            let now = monotonic_ns();
+            if !self.quiet {
+                self.punctuality.busy_ns += now - self.last_look;
+            }
         }
         self.punctuality.cpu_ns = clock_ns(ClockId::ThreadCPUTime) - cpu_at_begin;
         self.punctuality.wall_ns = monotonic_ns().saturating_sub(self.counted_from);
@@ -188,10 +203,12 @@ impl Worker {
         let mut path = self.shared.lock();
         let now = monotonic_ns();
         path.advance(now);
+        self.quiet = self.read.is_empty();
         for packet in self.read.drain(..) {
             path.send(now, packet);
         }
         let due = path.arrived.len().min(BATCH);
+        self.quiet &= due == 0;
         self.due.extend(path.arrived.drain(..due));
         self.spare.append(&mut path.dropped);
         if now > self.counted_from {

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scenarios over real Linux TCP.
 
-pub mod emulator;
+mod addresses;
+mod emulator;
 mod error;
-pub mod namespace;
-pub mod netlink;
-pub mod path;
-pub mod tun;
+mod lab;
+mod namespace;
+mod netlink;
+mod path;
+mod record;
+mod run;
+mod socket;
+mod traffic;
+mod tun;
+mod udp;
 
 pub use error::Error;
+pub use run::{Options, run};

@@ -120,6 +120,11 @@ impl Path {
         self.links = links;
     }
 
+    /// A flow's two-way propagation delay.
+    pub fn base_rtt_ns(&self, flow: usize) -> u64 {
+        self.delays[flow].iter().sum()
+    }
+
     /// When something is next due anywhere; [`NEVER`] if nothing is under way.
     pub fn next(&self) -> u64 {
         self.agenda.next().0

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One seed of a scenario, from empty namespaces to its result.
+
+use std::{
+    mem,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use rustix::time::{ClockId, clock_gettime};
+use tandem_network::{Link, Rng, Stream};
+use tandem_scenario::{CongestionControl, Scenario, result::SeedResult};
+
+use crate::{
+    emulator::{clock_ns, monotonic_ns},
+    error::{Doing, Error},
+    lab::Lab,
+    record::Recorder,
+    traffic::{Flow, Kind, TICK_NS, connect, payload},
+    udp,
+};
+
+/// What a caller may want of a run besides its result.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Options<'a> {
+    /// Samples windows and queues over time: of the first this many flows of each group. 0 = no trace.
+    pub traced_flows_per_group: usize,
+    /// Set by another thread to end the run early.
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Counts nanoseconds as they pass.
+    pub progress_ns: Option<&'a AtomicU64>,
+}
+
+/// Runs one seed, which takes as long as the scenario; `None` if it was cancelled.
+pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, Error> {
+    let name_of = |controller: &CongestionControl| match controller {
+        CongestionControl::Kernel(name) => Ok(name.clone()),
+        CongestionControl::Tandem(_) => {
+            Err(Error::Unsupported(format!("`{controller}` is not in the kernel: load it with `tandem kernel load`")))
+        }
+    };
+    let cpu_start = clock_ns(ClockId::ProcessCPUTime);
+    let lab = Lab::new(scenario, seed)?;
+    let mut flows = connect(scenario, seed, &lab, &name_of)?;
+    let origin = begin(scenario, seed, &lab);
+    let stopped = AtomicBool::new(false);
+    let udp_senders: Vec<_> = flows.iter_mut().filter_map(take_udp_sender).collect();
+    let recorder = thread::scope(|scope| {
+        let udp = (!udp_senders.is_empty()).then(|| scope.spawn(|| udp::send_all(udp_senders, origin, &stopped)));
+        let recorder = drive(scenario, seed, options, &lab, &mut flows, origin);
+        stopped.store(true, Relaxed);
+        let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+        udp.doing("send UDP packets")?;
+        recorder
+    })?;
+    let Some(recorder) = recorder else { return Ok(None) };
+    let base_rtts: Vec<u64> = (0..flows.len()).map(|f| lab.emulator.path().base_rtt_ns(f)).collect();
+    let result = recorder.result(&flows, &base_rtts, &lab.emulator.path()).doing("read the flows' sockets")?;
+    let drops = lab.device_drops()?;
+    let punctuality = lab.emulator.stop()?;
+    let p = |h: &hdrhistogram::Histogram<u64>, q| h.value_at_quantile(q) as f64 / 1e3;
+    eprintln!(
+        "lateness us p50 {} p90 {} p99 {} p99.9 {} max {}; gap p50 {} p99 {} max {}; cpu {:.3} busy {:.3} packets {} drops {}",
+        p(&punctuality.lateness_ns, 0.5),
+        p(&punctuality.lateness_ns, 0.9),
+        p(&punctuality.lateness_ns, 0.99),
+        p(&punctuality.lateness_ns, 0.999),
+        punctuality.lateness_ns.max() as f64 / 1e3,
+        p(&punctuality.look_gap_ns, 0.5),
+        p(&punctuality.look_gap_ns, 0.99),
+        punctuality.look_gap_ns.max() as f64 / 1e3,
+        punctuality.cpu_ns as f64 / punctuality.wall_ns as f64,
+        punctuality.busy_ns as f64 / punctuality.wall_ns as f64,
+        punctuality.lateness_ns.len(),
+        drops.packets,
+    );
+    let cpu_s = (clock_ns(ClockId::ProcessCPUTime) - cpu_start) as f64 / 1e9;
+    Ok(Some(SeedResult { seed, cpu_s, ..result }))
+}
+
+/// Puts the scenario's links into the path. Returns the run's start, ns of [`monotonic_ns`].
+fn begin(scenario: &Scenario, seed: u64, lab: &Lab) -> u64 {
+    let origin = monotonic_ns();
+    let measured = origin + scenario.warmup.ns..origin + scenario.duration.ns;
+    let links = scenario.network.links.iter().enumerate();
+    let links = links.map(|(i, l)| Link::new(l, scenario.mtu, measured.clone(), Rng::new(seed, Stream::Link(i))));
+    lab.emulator.begin(origin, |path| path.begin(links.collect()));
+    origin
+}
+
+fn take_udp_sender(flow: &mut Flow) -> Option<udp::UdpSender> {
+    match &mut flow.kind {
+        Kind::Udp(udp) => udp.sender.take(),
+        Kind::Tcp(_) => None,
+    }
+}
+
+/// Looks after flows and records until the end; `None` if cancelled.
+fn drive<'a>(
+    scenario: &'a Scenario,
+    seed: u64,
+    options: Options,
+    lab: &Lab,
+    flows: &mut [Flow],
+    origin: u64,
+) -> Result<Option<Recorder<'a>>, Error> {
+    let mut recorder = Recorder::new(scenario, seed, flows, options.traced_flows_per_group);
+    let payload = payload();
+    let mut last = 0;
+    loop {
+        let now = monotonic_ns() - origin;
+        if let Some(progress) = options.progress_ns {
+            progress.fetch_add(
+                now.min(scenario.duration.ns) - mem::replace(&mut last, now.min(scenario.duration.ns)),
+                Relaxed,
+            );
+        }
+        if now >= scenario.duration.ns {
+            return Ok(Some(recorder));
+        }
+        if options.cancelled.is_some_and(|c| c.load(Relaxed)) || !lab.emulator.is_running() {
+            return Ok(None);
+        }
+        for flow in flows.iter_mut() {
+            flow.on_tick(now, &payload, scenario.mss()).doing("send and receive data")?;
+        }
+        if now >= recorder.next() {
+            recorder.on_tick(now, flows, origin, &mut lab.emulator.path()).doing("read the flows' sockets")?;
+        }
+        let spent = monotonic_ns() - origin - now;
+        thread::sleep(Duration::from_nanos(TICK_NS.saturating_sub(spent)));
+    }
+}
