@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Carries packets between two TUN devices as a [`Path`] says, against CLOCK_MONOTONIC, and watches its own punctuality.
+//!
+//! Each end has a thread: it reads what the hosts there send and writes what is due there. Writing a packet takes longest
+//! by far, for the kernel does all of TCP's work on it meanwhile, up to putting the answer into the device.
 
 use std::{
     collections::VecDeque,
     io,
+    os::fd::OwnedFd,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread::{self, JoinHandle},
 };
 
 use hdrhistogram::Histogram;
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
     time::{ClockId, clock_gettime},
 };
-use tandem_network::agenda::NEVER;
+use tandem_network::{agenda::NEVER, histogram};
 
 use crate::{
     error::{Doing, Error},
     path::{ENDS, End, Packet, Path},
+    priority,
     tun::Tun,
 };
 
 /// Packets read, and packets written, before the other is looked after.
 const BATCH: usize = 16;
-/// Below this time to the next event the emulator does not sleep: waking up takes about as long.
-const SPIN_NS: u64 = 60_000;
 /// The longest sleep; a stop is noticed after it.
 const MAX_SLEEP_NS: u64 = 20_000_000;
 
@@ -39,29 +46,35 @@ pub type Classifier = dyn Fn(End, &[u8]) -> Option<usize> + Send + Sync;
 pub struct Punctuality {
     /// By how much each packet left later than the path says, ns.
     pub lateness_ns: Histogram<u64>,
-    /// Between looks at what the hosts have sent, ns: a packet may have waited so long unseen.
+    /// Between looks at what the hosts at an end have sent, ns: a packet may have waited so long unseen.
     pub look_gap_ns: Histogram<u64>,
-    /// CPU time of the emulator's thread and how long it ran, ns. The work of the kernel's TCP on a packet's arrival is
-    /// part of it.
+    /// CPU time of the emulator's threads, the kernel's TCP included, and how long it ran, ns.
     pub cpu_ns: u64,
     pub wall_ns: u64,
-    /// Not asleep and not spinning.
-    pub busy_ns: u64,
 }
 
 pub struct Emulator {
     shared: Arc<Shared>,
-    thread: JoinHandle<io::Result<Punctuality>>,
+    threads: Vec<JoinHandle<io::Result<Punctuality>>>,
 }
 
 struct Shared {
     path: Mutex<Path>,
-    /// At [`End::Senders`], at [`End::Receivers`].
-    devices: [Tun; 2],
+    /// In the order of [`ENDS`].
+    ends: [Attached; 2],
     classify: Box<Classifier>,
     /// When punctuality begins to count, ns.
     counted_from: AtomicU64,
     stopped: AtomicBool,
+}
+
+/// What a thread needs at its end.
+struct Attached {
+    device: Tun,
+    /// Ends the sleep of the end's thread.
+    alarm: OwnedFd,
+    /// Until when the thread sleeps; 0 while it is awake.
+    asleep_until: AtomicU64,
 }
 
 /// CLOCK_MONOTONIC, ns.
@@ -75,21 +88,29 @@ pub fn clock_ns(clock: ClockId) -> u64 {
 }
 
 impl Emulator {
-    /// Starts to carry packets, at first with the propagation delay alone. `mtu` in bytes.
+    /// Starts to carry packets, at first with the propagation delay alone. `mtu` in bytes; `devices` in the order of
+    /// [`ENDS`].
     pub fn start(path: Path, devices: [Tun; 2], mtu: u32, classify: Box<Classifier>) -> Result<Self, Error> {
+        let alarm = || eventfd(0, EventfdFlags::NONBLOCK).doing("make an eventfd");
+        let attached = |device, alarm| Attached { device, alarm, asleep_until: AtomicU64::new(0) };
+        let [senders, receivers] = devices;
         let shared = Arc::new(Shared {
             path: Mutex::new(path),
-            devices,
+            ends: [attached(senders, alarm()?), attached(receivers, alarm()?)],
             classify,
             counted_from: AtomicU64::new(NEVER),
             stopped: AtomicBool::new(false),
         });
-        let worker = Worker::new(Arc::clone(&shared), mtu);
-        let thread = thread::Builder::new().name("emulator".into()).spawn(|| worker.run()).doing("start a thread")?;
-        Ok(Self { shared, thread })
+        let mut threads = Vec::new();
+        for end in ENDS {
+            let worker = Worker::new(Arc::clone(&shared), end, mtu);
+            let thread = thread::Builder::new().name(format!("emulator-{}", end as usize));
+            threads.push(thread.spawn(|| worker.run()).doing("start a thread")?);
+        }
+        Ok(Self { shared, threads })
     }
 
-    /// Has `begin` call [`Path::begin`]; punctuality counts from `now` on, ns of [`monotonic_ns`].
+    /// Lets `begin` put links into the path; punctuality counts from `now` on, ns of [`monotonic_ns`].
     pub fn begin(&self, now: u64, begin: impl FnOnce(&mut Path)) {
         begin(&mut self.shared.lock());
         self.shared.counted_from.store(now, Relaxed);
@@ -102,14 +123,34 @@ impl Emulator {
 
     /// False after an error; [`Self::stop`] tells it.
     pub fn is_running(&self) -> bool {
-        !self.thread.is_finished()
+        !self.threads.iter().any(JoinHandle::is_finished)
     }
 
     /// Stops; the devices are gone when this returns.
     pub fn stop(self) -> Result<Punctuality, Error> {
         self.shared.stopped.store(true, Relaxed);
-        let outcome = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        outcome.doing("carry packets between the network namespaces")
+        let mut sum = Punctuality::default();
+        for thread in self.threads {
+            let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sum.add(&outcome.doing("carry packets between the network namespaces")?);
+        }
+        Ok(sum)
+    }
+}
+
+impl Default for Punctuality {
+    fn default() -> Self {
+        Self { lateness_ns: histogram(), look_gap_ns: histogram(), cpu_ns: 0, wall_ns: 0 }
+    }
+}
+
+impl Punctuality {
+    fn add(&mut self, other: &Self) {
+        for (sum, more) in [(&mut self.lateness_ns, &other.lateness_ns), (&mut self.look_gap_ns, &other.look_gap_ns)] {
+            sum.add(more).expect("the histograms have the same bounds");
+        }
+        self.cpu_ns += other.cpu_ns;
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
     }
 }
 
@@ -120,8 +161,10 @@ impl Shared {
     }
 }
 
+/// One end's thread.
 struct Worker {
     shared: Arc<Shared>,
+    end: End,
     punctuality: Punctuality,
     /// For packets to be read.
     spare: Vec<Box<[u8]>>,
@@ -130,97 +173,103 @@ struct Worker {
     due: VecDeque<(u64, Packet)>,
     counted_from: u64,
     last_look: u64,
-    quiet: bool,
 }
 
 impl Worker {
-    fn new(shared: Arc<Shared>, mtu: u32) -> Self {
-        let histogram = tandem_network::histogram;
+    fn new(shared: Arc<Shared>, end: End, mtu: u32) -> Self {
         Self {
             shared,
-            punctuality: Punctuality {
-                lateness_ns: histogram(),
-                look_gap_ns: histogram(),
-                cpu_ns: 0,
-                wall_ns: 0,
-                busy_ns: 0,
-            },
+            end,
+            punctuality: Punctuality::default(),
             spare: Vec::new(),
             buffer_bytes: mtu as usize,
             read: Vec::new(),
             due: VecDeque::new(),
             counted_from: NEVER,
             last_look: monotonic_ns(),
-            quiet: false,
         }
     }
 
     fn run(mut self) -> io::Result<Punctuality> {
+        priority::raise(priority::EMULATOR);
         let shared = Arc::clone(&self.shared);
-        let mut cpu_at_begin = 0;
+        let mut cpu_before = 0;
         while !shared.stopped.load(Relaxed) {
             if self.counted_from == NEVER && shared.counted_from.load(Relaxed) != NEVER {
                 self.counted_from = shared.counted_from.load(Relaxed);
-                cpu_at_begin = clock_ns(ClockId::ThreadCPUTime);
+                cpu_before = clock_ns(ClockId::ThreadCPUTime);
             }
             self.look()?;
-            let next = self.exchange();
-            if self.due.is_empty() && self.quiet {
-                self.wait(next)?;
+            let is_quiet = self.read.is_empty();
+            let next = self.exchange()?;
+            if is_quiet && self.due.is_empty() {
+                self.sleep_until(next)?;
             } else {
                 self.deliver()?;
             }
-            let now = monotonic_ns();
-            if !self.quiet {
-                self.punctuality.busy_ns += now - self.last_look;
-            }
         }
-        self.punctuality.cpu_ns = clock_ns(ClockId::ThreadCPUTime) - cpu_at_begin;
-        self.punctuality.wall_ns = monotonic_ns().saturating_sub(self.counted_from);
+        if self.counted_from != NEVER {
+            self.punctuality.cpu_ns = clock_ns(ClockId::ThreadCPUTime) - cpu_before;
+            self.punctuality.wall_ns = monotonic_ns() - self.counted_from;
+        }
         Ok(self.punctuality)
+    }
+
+    fn attached(&self) -> &Attached {
+        &self.shared.ends[self.end as usize]
     }
 
     /// Reads what the hosts have sent.
     fn look(&mut self) -> io::Result<()> {
-        for end in ENDS {
-            for _ in 0..BATCH {
-                let mut buffer = self.spare.pop().unwrap_or_else(|| vec![0; self.buffer_bytes].into_boxed_slice());
-                let Some(bytes) = self.shared.devices[end as usize].read(&mut buffer)? else {
-                    self.spare.push(buffer);
-                    break;
-                };
-                match (self.shared.classify)(end, &buffer[..bytes]) {
-                    Some(flow) => self.read.push(Packet::new(buffer, bytes, flow, end.other())),
-                    None => self.spare.push(buffer),
-                }
+        for _ in 0..BATCH {
+            let mut buffer = self.spare.pop().unwrap_or_else(|| vec![0; self.buffer_bytes].into_boxed_slice());
+            let Some(bytes) = self.attached().device.read(&mut buffer)? else {
+                self.spare.push(buffer);
+                break;
+            };
+            match (self.shared.classify)(self.end, &buffer[..bytes]) {
+                Some(flow) => self.read.push(Packet::new(buffer, bytes, flow, self.end.other())),
+                None => self.spare.push(buffer),
             }
         }
         Ok(())
     }
 
-    /// Puts what was read on its way and takes what is due. Returns when something is next due.
-    fn exchange(&mut self) -> u64 {
+    /// Puts what was read on its way and takes what is due here. Returns when something is next due anywhere.
+    fn exchange(&mut self) -> io::Result<u64> {
         let mut path = self.shared.lock();
         let now = monotonic_ns();
         path.advance(now);
-        self.quiet = self.read.is_empty();
         for packet in self.read.drain(..) {
             path.send(now, packet);
         }
-        let due = path.arrived.len().min(BATCH);
-        self.quiet &= due == 0;
-        self.due.extend(path.arrived.drain(..due));
+        let arrived = &mut path.arrived[self.end as usize];
+        let due = arrived.len().min(BATCH);
+        self.due.extend(arrived.drain(..due));
         self.spare.append(&mut path.dropped);
+        let next = path.next();
+        let other_is_due = !path.arrived[self.end.other() as usize].is_empty();
+        drop(path);
+        self.wake_other(if other_is_due { now } else { next })?;
         if now > self.counted_from {
             self.punctuality.look_gap_ns.saturating_record(now - self.last_look);
         }
         self.last_look = now;
-        path.next()
+        Ok(next)
+    }
+
+    /// Wakes the other end's thread if it would sleep past `time`.
+    fn wake_other(&self, time: u64) -> io::Result<()> {
+        let other = &self.shared.ends[self.end.other() as usize];
+        if other.asleep_until.load(SeqCst) > time {
+            rustix::io::write(&other.alarm, &1u64.to_ne_bytes())?;
+        }
+        Ok(())
     }
 
     fn deliver(&mut self) -> io::Result<()> {
         while let Some((due, packet)) = self.due.pop_front() {
-            self.shared.devices[packet.to as usize].write(packet.contents())?;
+            self.attached().device.write(packet.contents())?;
             if due >= self.counted_from {
                 self.punctuality.lateness_ns.saturating_record(monotonic_ns() - due);
             }
@@ -229,17 +278,25 @@ impl Worker {
         Ok(())
     }
 
-    /// Waits until a host sends something or `next` has come.
-    fn wait(&mut self, next: u64) -> io::Result<()> {
+    /// Waits until a host here sends something, `next` has come, or the other thread knows of something earlier.
+    fn sleep_until(&mut self, next: u64) -> io::Result<()> {
+        let Attached { device, alarm, asleep_until } = self.attached();
+        asleep_until.store(next, SeqCst);
+        // What the other thread added before it could see that this one sleeps.
+        let next = self.shared.lock().next().min(next);
         let sleep = next.saturating_sub(monotonic_ns()).min(MAX_SLEEP_NS);
-        if sleep < SPIN_NS {
-            std::hint::spin_loop();
-            return Ok(());
+        let timeout = Timespec { tv_sec: 0, tv_nsec: sleep as _ };
+        let mut fds = [PollFd::new(device, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
+        let polled = poll(&mut fds, Some(&timeout));
+        let is_alarmed = !fds[1].revents().is_empty();
+        asleep_until.store(0, SeqCst);
+        match polled {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
         }
-        let until = Timespec { tv_sec: 0, tv_nsec: (sleep - SPIN_NS) as _ };
-        let [a, b] = &self.shared.devices;
-        let mut fds = [PollFd::new(a, PollFlags::IN), PollFd::new(b, PollFlags::IN)];
-        poll(&mut fds, Some(&until))?;
+        if is_alarmed {
+            rustix::io::read(alarm, &mut [0; 8])?;
+        }
         self.last_look = monotonic_ns();
         Ok(())
     }

@@ -8,6 +8,7 @@ mod lab;
 mod namespace;
 mod netlink;
 mod path;
+mod priority;
 mod record;
 mod run;
 mod socket;

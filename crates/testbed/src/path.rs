@@ -90,8 +90,8 @@ pub struct Path {
     approaches: Vec<[Pipe; 2]>,
     /// Sources: two a link (its far end; it is free for the next waiting packet), two a flow (its ends).
     agenda: Agenda,
-    /// Due at an end by now, in order, since when.
-    pub arrived: VecDeque<(u64, Packet)>,
+    /// By end: due there by now, in order, since when.
+    pub arrived: [VecDeque<(u64, Packet)>; 2],
     /// Buffers of dropped packets.
     pub dropped: Vec<Box<[u8]>>,
 }
@@ -107,7 +107,7 @@ impl Path {
             link_ends: network.links.iter().map(|_| Pipe::default()).collect(),
             approaches: routes.iter().map(|_| Default::default()).collect(),
             agenda: Agenda::new(2 * (network.links.len() + routes.len())),
-            arrived: VecDeque::new(),
+            arrived: Default::default(),
             dropped: Vec::new(),
             routes,
         }
@@ -208,7 +208,7 @@ impl Path {
 
     fn arrive(&mut self, now: u64, key: Key) {
         let packet = self.packets.remove(key);
-        self.arrived.push_back((now, packet));
+        self.arrived[packet.to as usize].push_back((now, packet));
     }
 
     fn on_link_end(&mut self, now: u64, link: usize) {

@@ -3,12 +3,13 @@
 
 use std::{
     mem,
+    panic::resume_unwind,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
     time::Duration,
 };
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use tandem_network::{Link, Rng, Stream};
 use tandem_scenario::{CongestionControl, Scenario, result::SeedResult};
 
@@ -16,6 +17,7 @@ use crate::{
     emulator::{clock_ns, monotonic_ns},
     error::{Doing, Error},
     lab::Lab,
+    priority,
     record::Recorder,
     traffic::{Flow, Kind, TICK_NS, connect, payload},
     udp,
@@ -48,9 +50,13 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
     let udp_senders: Vec<_> = flows.iter_mut().filter_map(take_udp_sender).collect();
     let recorder = thread::scope(|scope| {
         let udp = (!udp_senders.is_empty()).then(|| scope.spawn(|| udp::send_all(udp_senders, origin, &stopped)));
-        let recorder = drive(scenario, seed, options, &lab, &mut flows, origin);
+        let driver = scope.spawn(|| {
+            priority::raise(priority::TRAFFIC);
+            drive(scenario, seed, options, &lab, &mut flows, origin)
+        });
+        let recorder = driver.join().unwrap_or_else(|panic| resume_unwind(panic));
         stopped.store(true, Relaxed);
-        let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+        let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         udp.doing("send UDP packets")?;
         recorder
     })?;
@@ -61,7 +67,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
     let punctuality = lab.emulator.stop()?;
     let p = |h: &hdrhistogram::Histogram<u64>, q| h.value_at_quantile(q) as f64 / 1e3;
     eprintln!(
-        "lateness us p50 {} p90 {} p99 {} p99.9 {} max {}; gap p50 {} p99 {} max {}; cpu {:.3} busy {:.3} packets {} drops {}",
+        "lateness us p50 {} p90 {} p99 {} p99.9 {} max {}; gap p50 {} p99 {} max {}; cpu {:.3} packets {} drops {}",
         p(&punctuality.lateness_ns, 0.5),
         p(&punctuality.lateness_ns, 0.9),
         p(&punctuality.lateness_ns, 0.99),
@@ -71,7 +77,6 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
         p(&punctuality.look_gap_ns, 0.99),
         punctuality.look_gap_ns.max() as f64 / 1e3,
         punctuality.cpu_ns as f64 / punctuality.wall_ns as f64,
-        punctuality.busy_ns as f64 / punctuality.wall_ns as f64,
         punctuality.lateness_ns.len(),
         drops.packets,
     );

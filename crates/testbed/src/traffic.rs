@@ -223,8 +223,12 @@ impl Tcp {
     /// Bytes that have arrived since the last call.
     fn receive(&mut self, most_at_once: usize) -> io::Result<u64> {
         let mut received = 0;
-        while let Some(bytes) = take(&self.receiver, most_at_once)?.filter(|&bytes| bytes > 0) {
+        // Less than was asked for means that no more was there; by now there may be, but that can wait for the next tick.
+        while let Some(bytes) = take(&self.receiver, most_at_once)? {
             received += bytes as u64;
+            if bytes < most_at_once {
+                break;
+            }
         }
         Ok(received)
     }
