@@ -66,6 +66,42 @@ pub struct LinkResult {
     pub random_losses: u64,
 }
 
+/// How exactly a path was emulated (kernel engine).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Emulation {
+    /// By how much packets left the path later than they should have, microseconds.
+    pub lateness_us: Distribution,
+    /// Between looks at what hosts have sent, microseconds: a packet may have waited so long before the path saw it.
+    pub look_gap_us: Distribution,
+    /// CPU time of the emulator's threads, over the time that they ran: 1 is one core. The work of the hosts' TCP on each
+    /// arriving packet is part of it.
+    pub cpu_share: f64,
+    /// Share of the time that a thread of the emulator was ready to run but got no CPU.
+    pub starved_share: f64,
+    /// Packets lost outside the scenario's links.
+    pub stray_drops: u64,
+    /// Why the results are not to be trusted; empty if they are.
+    pub doubts: Vec<String>,
+}
+
+impl Emulation {
+    /// Each figure's mean over seeds, all drops, all doubts; `None` if nothing was emulated.
+    fn over_seeds<'a>(seeds: impl Iterator<Item = &'a Emulation> + Clone) -> Option<Self> {
+        let average = |f: fn(&Emulation) -> f64| mean(&seeds.clone().map(f).collect::<Vec<_>>());
+        let mut doubts: Vec<String> = seeds.clone().flat_map(|e| e.doubts.iter().cloned()).collect();
+        doubts.dedup();
+        seeds.clone().next()?;
+        Some(Self {
+            lateness_us: Distribution::over_seeds(seeds.clone().map(|e| &e.lateness_us)),
+            look_gap_us: Distribution::over_seeds(seeds.clone().map(|e| &e.look_gap_us)),
+            cpu_share: average(|e| e.cpu_share),
+            starved_share: average(|e| e.starved_share),
+            stray_drops: seeds.map(|e| e.stray_drops).sum(),
+            doubts,
+        })
+    }
+}
+
 /// One seed of one scenario.
 #[derive(Debug, Clone, Default)]
 pub struct SeedResult {
@@ -78,6 +114,7 @@ pub struct SeedResult {
     /// Delivered to receivers, the warm-up included.
     pub data_packets: u64,
     pub cpu_s: f64,
+    pub emulation: Option<Emulation>,
     pub trace: Option<Trace>,
 }
 
@@ -197,6 +234,8 @@ pub struct Run {
     /// Delivered to receivers over all seeds, the warm-up included.
     pub data_packets: u64,
     pub cpu_s: f64,
+    /// Null if nothing was emulated.
+    pub emulation: Option<Emulation>,
     #[serde(skip)]
     pub trace: Option<Trace>,
 }
@@ -235,6 +274,7 @@ impl Run {
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),
             cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
             trace: seeds.iter_mut().find_map(|s| s.trace.take()),
         }
     }

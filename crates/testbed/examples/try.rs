@@ -9,5 +9,6 @@ fn main() {
             f.goodput_mbps, f.sent_packets, f.retransmits, f.timeouts, f.window_reductions, f.received_mbit_by_second
         );
     }
+    println!("{:?}", r.emulation);
     println!("{:?}\n{:?}\n{} {}", r.rtt_ms, r.links, r.data_packets, r.cpu_s);
 }

@@ -13,6 +13,7 @@ mod record;
 mod run;
 mod socket;
 mod traffic;
+mod trust;
 mod tun;
 mod udp;
 

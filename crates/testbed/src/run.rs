@@ -2,15 +2,15 @@
 //! One seed of a scenario, from empty namespaces to its result.
 
 use std::{
-    mem,
     panic::resume_unwind,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
     time::Duration,
 };
 
+use hdrhistogram::Histogram;
 use rustix::time::ClockId;
-use tandem_network::{Link, Rng, Stream};
+use tandem_network::{Link, Rng, Stream, histogram};
 use tandem_scenario::{CongestionControl, Scenario, result::SeedResult};
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     priority,
     record::Recorder,
     traffic::{Flow, Kind, TICK_NS, connect, payload},
-    udp,
+    trust, udp,
 };
 
 /// What a caller may want of a run besides its result.
@@ -48,40 +48,25 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
     let origin = begin(scenario, seed, &lab);
     let stopped = AtomicBool::new(false);
     let udp_senders: Vec<_> = flows.iter_mut().filter_map(take_udp_sender).collect();
-    let recorder = thread::scope(|scope| {
+    let driven = thread::scope(|scope| {
         let udp = (!udp_senders.is_empty()).then(|| scope.spawn(|| udp::send_all(udp_senders, origin, &stopped)));
         let driver = scope.spawn(|| {
             priority::raise(priority::TRAFFIC);
             drive(scenario, seed, options, &lab, &mut flows, origin)
         });
-        let recorder = driver.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let driven = driver.join().unwrap_or_else(|panic| resume_unwind(panic));
         stopped.store(true, Relaxed);
         let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         udp.doing("send UDP packets")?;
-        recorder
+        driven
     })?;
-    let Some(recorder) = recorder else { return Ok(None) };
+    let Some(Driven { recorder, tick_gap_ns }) = driven else { return Ok(None) };
     let base_rtts: Vec<u64> = (0..flows.len()).map(|f| lab.emulator.path().base_rtt_ns(f)).collect();
     let result = recorder.result(&flows, &base_rtts, &lab.emulator.path()).doing("read the flows' sockets")?;
-    let drops = lab.device_drops()?;
-    let punctuality = lab.emulator.stop()?;
-    let p = |h: &hdrhistogram::Histogram<u64>, q| h.value_at_quantile(q) as f64 / 1e3;
-    eprintln!(
-        "lateness us p50 {} p90 {} p99 {} p99.9 {} max {}; gap p50 {} p99 {} max {}; cpu {:.3} packets {} drops {}",
-        p(&punctuality.lateness_ns, 0.5),
-        p(&punctuality.lateness_ns, 0.9),
-        p(&punctuality.lateness_ns, 0.99),
-        p(&punctuality.lateness_ns, 0.999),
-        punctuality.lateness_ns.max() as f64 / 1e3,
-        p(&punctuality.look_gap_ns, 0.5),
-        p(&punctuality.look_gap_ns, 0.99),
-        punctuality.look_gap_ns.max() as f64 / 1e3,
-        punctuality.cpu_ns as f64 / punctuality.wall_ns as f64,
-        punctuality.lateness_ns.len(),
-        drops.packets,
-    );
+    let stray_drops = lab.device_drops()?;
+    let emulation = trust::judge(&base_rtts, &lab.emulator.stop()?, stray_drops, &tick_gap_ns);
     let cpu_s = (clock_ns(ClockId::ProcessCPUTime) - cpu_start) as f64 / 1e9;
-    Ok(Some(SeedResult { seed, cpu_s, ..result }))
+    Ok(Some(SeedResult { seed, cpu_s, emulation: Some(emulation), ..result }))
 }
 
 /// Puts the scenario's links into the path. Returns the run's start, ns of [`monotonic_ns`].
@@ -101,6 +86,12 @@ fn take_udp_sender(flow: &mut Flow) -> Option<udp::UdpSender> {
     }
 }
 
+struct Driven<'a> {
+    recorder: Recorder<'a>,
+    /// Between looks at the flows' sockets.
+    tick_gap_ns: Histogram<u64>,
+}
+
 /// Looks after flows and records until the end; `None` if cancelled.
 fn drive<'a>(
     scenario: &'a Scenario,
@@ -109,31 +100,31 @@ fn drive<'a>(
     lab: &Lab,
     flows: &mut [Flow],
     origin: u64,
-) -> Result<Option<Recorder<'a>>, Error> {
+) -> Result<Option<Driven<'a>>, Error> {
     let mut recorder = Recorder::new(scenario, seed, flows, options.traced_flows_per_group);
     let payload = payload();
+    let mut tick_gap_ns = histogram();
     let mut last = 0;
     loop {
-        let now = monotonic_ns() - origin;
+        let now = (monotonic_ns() - origin).min(scenario.duration.ns);
+        tick_gap_ns.saturating_record(now - last);
         if let Some(progress) = options.progress_ns {
-            progress.fetch_add(
-                now.min(scenario.duration.ns) - mem::replace(&mut last, now.min(scenario.duration.ns)),
-                Relaxed,
-            );
+            progress.fetch_add(now - last, Relaxed);
         }
-        if now >= scenario.duration.ns {
-            return Ok(Some(recorder));
-        }
-        if options.cancelled.is_some_and(|c| c.load(Relaxed)) || !lab.emulator.is_running() {
-            return Ok(None);
-        }
+        last = now;
         for flow in flows.iter_mut() {
             flow.on_tick(now, &payload, scenario.mss()).doing("send and receive data")?;
         }
         if now >= recorder.next() {
             recorder.on_tick(now, flows, origin, &mut lab.emulator.path()).doing("read the flows' sockets")?;
         }
-        let spent = monotonic_ns() - origin - now;
+        if now == scenario.duration.ns {
+            return Ok(Some(Driven { recorder, tick_gap_ns }));
+        }
+        if options.cancelled.is_some_and(|c| c.load(Relaxed)) || !lab.emulator.is_running() {
+            return Ok(None);
+        }
+        let spent = (monotonic_ns() - origin).saturating_sub(now);
         thread::sleep(Duration::from_nanos(TICK_NS.saturating_sub(spent)));
     }
 }

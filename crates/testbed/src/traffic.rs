@@ -31,6 +31,8 @@ use crate::{
 
 /// Between two looks at the sockets.
 pub const TICK_NS: u64 = 1_000_000;
+/// A socket holds what the fastest link carries in this many ticks, so that TCP never lacks data.
+pub const BACKLOG_TICKS: u64 = 8;
 const PORT: u16 = 5001;
 /// Written or read at a time: TCP processes no ACK of a flow meanwhile.
 const CHUNK_BYTES: usize = 32 << 10;
@@ -162,10 +164,10 @@ fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Bytes that wait in a socket to be sent: what the fastest link carries in several ticks, so that TCP never lacks data.
+/// Bytes that wait in a socket to be sent.
 fn backlog_bytes(scenario: &Scenario) -> u32 {
     let bps = scenario.network.links.iter().map(|l| l.rate.bps).max().unwrap_or(0);
-    let bytes = u128::from(bps) * u128::from(8 * TICK_NS) / 8_000_000_000;
+    let bytes = u128::from(bps) * u128::from(BACKLOG_TICKS * TICK_NS) / 8_000_000_000;
     u32::try_from(bytes).unwrap_or(u32::MAX).max(MIN_BACKLOG_BYTES as u32)
 }
 
