@@ -2,6 +2,7 @@
 //! Scenarios over real Linux TCP.
 
 mod addresses;
+mod capacity;
 mod emulator;
 mod error;
 mod lab;
@@ -17,5 +18,6 @@ mod trust;
 mod tun;
 mod udp;
 
+pub use capacity::check;
 pub use error::Error;
 pub use run::{Options, run};

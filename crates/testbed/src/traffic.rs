@@ -36,6 +36,8 @@ pub const BACKLOG_TICKS: u64 = 8;
 const PORT: u16 = 5001;
 /// Written or read at a time: TCP processes no ACK of a flow meanwhile.
 const CHUNK_BYTES: usize = 32 << 10;
+/// More than arrives between two looks, however late the second.
+const MAX_UNREAD_BYTES: u32 = 1 << 28;
 /// The least that waits to be sent.
 const MIN_BACKLOG_BYTES: u64 = 64 << 10;
 
@@ -186,6 +188,8 @@ impl Tcp {
             sockopt::set_socket_linger(socket, Some(Duration::ZERO))?;
         }
         set_u32(&sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, backlog_bytes)?;
+        // Else the kernel puts off the ACKs of what waits to be read until the next tick.
+        set_u32(&receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
         // The last segment of a transfer, though not full, waits for nothing.
         sender.set_nodelay(true)?;
         if source.pacing {

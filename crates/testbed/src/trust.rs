@@ -5,12 +5,13 @@ use hdrhistogram::Histogram;
 use tandem_network::distribution;
 use tandem_scenario::result::Emulation;
 
-use crate::{emulator::Punctuality, traffic::BACKLOG_TICKS, traffic::TICK_NS};
+use crate::{
+    emulator::Punctuality,
+    traffic::{BACKLOG_TICKS, TICK_NS},
+};
 
-/// The 99th percentile of lateness may be this share of the shortest RTT.
+/// The 99th percentiles of lateness and of the time between looks may be this share of the shortest RTT.
 const MAX_LATENESS_SHARE: f64 = 0.01;
-/// The emulator may have gone without a CPU for this share of the run.
-const MAX_STARVED_SHARE: f64 = 0.02;
 
 /// `base_rtts_ns` by flow; `tick_gap_ns`: between looks at the flows' sockets.
 pub fn judge(
@@ -42,9 +43,12 @@ pub fn judge(
             MAX_LATENESS_SHARE * 100.0
         ),
     );
+    let gap_us = emulation.look_gap_us.p99;
     doubt(
-        emulation.starved_share > MAX_STARVED_SHARE,
-        format!("the emulator went without a CPU for {:.1} % of the time", emulation.starved_share * 100.0),
+        gap_us > limit_us,
+        format!(
+            "the host was starved: 1 % of the emulator's looks at the hosts' packets came {gap_us:.0} us apart or more"
+        ),
     );
     doubt(stray_drops > 0, format!("{stray_drops} packets were lost outside the scenario's links"));
     // Later than this a socket may have run out of data to send.
