@@ -5,6 +5,7 @@
 //! payload (goodput, RFC 5166 section 2.1) unless said. Everything is measured after the warm-up unless said.
 
 use serde::{Deserialize, Serialize};
+use tandem_controllers::View;
 
 use crate::{
     scenario::{Group, Scenario},
@@ -148,6 +149,21 @@ pub struct FlowSample {
     pub in_flight_packets: u32,
     /// Payload received since the last sample.
     pub goodput_mbps: f32,
+}
+
+impl FlowSample {
+    /// With what a controller of ours shows of itself.
+    pub fn with_view(self, view: View) -> Self {
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = view;
+        Self {
+            loss_window_packets: loss_window,
+            delay_window_packets: delay_window,
+            gamma_packets: gamma_q8 as f32 / 256.0,
+            diff_packets: diff_q8 as f32 / 256.0,
+            base_rtt_ms: base_rtt_us as f32 / 1e3,
+            ..self
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]

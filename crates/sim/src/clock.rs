@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read at regular times: queue lengths, received data, traces. The hot path counts nothing that this can read.
 
-use tandem_controllers::View;
 use tandem_network::QueueSamples;
 use tandem_scenario::{
     Scenario,
@@ -167,17 +166,13 @@ impl Tracer {
 fn flow_sample(flow: &Flow, goodput_mbps: f32) -> FlowSample {
     let Endpoints::Tcp(tcp) = &flow.endpoints else { return FlowSample::default() };
     let sender = &tcp.sender;
-    let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = sender.view();
-    FlowSample {
+    let sample = FlowSample {
         cwnd_packets: sender.conn.snd_cwnd,
-        loss_window_packets: loss_window,
-        delay_window_packets: delay_window,
         ssthresh_packets: sender.conn.snd_ssthresh,
-        gamma_packets: gamma_q8 as f32 / 256.0,
-        diff_packets: diff_q8 as f32 / 256.0,
         srtt_ms: sender.rtt.srtt_ns as f32 / 1e6,
-        base_rtt_ms: base_rtt_us as f32 / 1e3,
         in_flight_packets: sender.board.in_flight() as u32,
         goodput_mbps,
-    }
+        ..FlowSample::default()
+    };
+    sample.with_view(sender.view())
 }

@@ -9,12 +9,12 @@ pub enum Error {
     /// The operating system refused something; `what` says what was being done.
     #[error("cannot {what}: {source}{}", mend(.source))]
     System { what: String, source: io::Error },
+    /// A controller could not be put into the kernel, or not be read there.
+    #[error(transparent)]
+    Controller(#[from] tandem_kernel::Error),
     /// Real TCP cannot do what the scenario asks for.
     #[error("{0}")]
     Unsupported(String),
-    /// The emulator or the traffic failed in mid-run.
-    #[error("{0}")]
-    Failed(String),
 }
 
 fn mend(source: &io::Error) -> &'static str {

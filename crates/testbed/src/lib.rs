@@ -3,6 +3,7 @@
 
 mod addresses;
 mod capacity;
+mod controllers;
 mod emulator;
 mod error;
 mod lab;
@@ -12,6 +13,7 @@ mod path;
 mod priority;
 mod record;
 mod run;
+mod shell;
 mod socket;
 mod traffic;
 mod trust;
@@ -19,5 +21,8 @@ mod tun;
 mod udp;
 
 pub use capacity::check;
+pub use emulator::monotonic_ns;
 pub use error::Error;
+pub use namespace::Namespace;
 pub use run::{Options, run};
+pub use shell::{Carried, CarriedByLink, Shell};

@@ -35,6 +35,10 @@ impl Namespace {
         Ok(Self { fd: File::open(path).doing(format!("open `{path}`"))?.into() })
     }
 
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Self { fd: self.fd.try_clone().doing("duplicate a file descriptor")? })
+    }
+
     /// Does `work` inside, on a thread of its own: sockets and devices that it makes stay inside, whichever thread uses
     /// them later.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {

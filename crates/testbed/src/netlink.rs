@@ -8,6 +8,7 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
+    address::{AddressAttribute, AddressMessage},
     link::{LinkAttribute, LinkFlags, LinkMessage, Stats64},
     route::{
         RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -86,6 +87,18 @@ impl Netlink {
         }
         self.ask(RouteNetlinkMessage::SetLink(message), NLM_F_REQUEST | NLM_F_ACK)
             .doing(format!("set up device {index}"))?;
+        Ok(())
+    }
+
+    /// Gives a device an address and one that lies at its other end, with the route there.
+    pub fn add_address(&mut self, device: u32, own: Ipv4Addr, peer: Ipv4Addr) -> Result<(), Error> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.index = device;
+        message.attributes = vec![AddressAttribute::Local(own.into()), AddressAttribute::Address(peer.into())];
+        let flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+        self.ask(RouteNetlinkMessage::NewAddress(message), flags).doing(format!("add the address {own}"))?;
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read while a run goes on, and what it amounts to.
 
-use std::{io, sync::atomic::Ordering::Relaxed};
+use std::{collections::HashMap, io, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 
 use hdrhistogram::Histogram;
 use linux_raw_sys::net::tcp_info;
+use tandem_controllers::View;
 use tandem_network::{QueueSamples, agenda::NEVER, distribution, histogram};
 use tandem_scenario::{
     Scenario,
@@ -12,6 +13,9 @@ use tandem_scenario::{
 };
 
 use crate::{
+    controllers::Controllers,
+    emulator::Emulator,
+    error::{Doing, Error},
     path::Path,
     socket::read_tcp_info,
     traffic::{Flow, Kind},
@@ -76,11 +80,19 @@ impl<'a> Recorder<'a> {
         self.next_sample.min(self.next_second).min(warmup).min(trace)
     }
 
-    /// Reads what is due at `now`, ns since the start. Path times are `origin` later.
-    pub fn on_tick(&mut self, now: u64, flows: &[Flow], origin: u64, path: &mut Path) -> io::Result<()> {
+    /// Reads what is due at `now`, ns since the start; the emulator's times are `origin` later. To be called inside the
+    /// senders' namespace.
+    pub fn on_tick(
+        &mut self,
+        now: u64,
+        flows: &[Flow],
+        controllers: &Controllers,
+        origin: u64,
+        emulator: &Emulator,
+    ) -> Result<(), Error> {
         let traced = self.tracer.as_ref().is_some_and(|t| now >= t.next);
         if now >= self.next_sample || traced || (self.at_warmup.is_empty() && now >= self.scenario.warmup.ns) {
-            self.read_sockets(now, flows)?;
+            self.read_sockets(now, flows).doing("read the flows' sockets")?;
         }
         if self.at_warmup.is_empty() && now >= self.scenario.warmup.ns {
             self.at_warmup = self.counters(flows);
@@ -88,7 +100,7 @@ impl<'a> Recorder<'a> {
         if now >= self.next_sample {
             self.next_sample = now + self.interval;
             if now >= self.scenario.warmup.ns {
-                let links = path.links.iter_mut();
+                let links = &mut emulator.path().links;
                 self.queues.iter_mut().zip(links).for_each(|(samples, link)| samples.take(origin + now, link));
             }
         }
@@ -101,7 +113,8 @@ impl<'a> Recorder<'a> {
             }
         }
         if let Some(tracer) = self.tracer.as_mut().filter(|_| traced) {
-            tracer.sample(now, flows, &self.infos, origin, path);
+            tracer.sample(now, flows, &self.infos, &controllers.views()?);
+            tracer.sample_queues(origin + now, &mut emulator.path());
         }
         Ok(())
     }
@@ -218,7 +231,7 @@ impl Tracer {
         }
     }
 
-    fn sample(&mut self, now: u64, flows: &[Flow], infos: &[Option<tcp_info>], origin: u64, path: &mut Path) {
+    fn sample(&mut self, now: u64, flows: &[Flow], infos: &[Option<tcp_info>], views: &HashMap<SocketAddr, View>) {
         let interval_s = (now - self.last) as f32 / 1e9;
         self.last = now;
         // Regular on the whole, though a tick comes late.
@@ -228,17 +241,25 @@ impl Tracer {
             let received = flows[trace.flow].received_bytes;
             let goodput_mbps = (received - *last) as f32 * 8e-6 / interval_s;
             *last = received;
-            trace
-                .samples
-                .push(infos[trace.flow].as_ref().map_or_else(FlowSample::default, |i| flow_sample(i, goodput_mbps)));
+            let mut sample = infos[trace.flow].map_or_else(FlowSample::default, |info| flow_sample(&info));
+            sample.goodput_mbps = goodput_mbps;
+            if let Some(&view) = views.get(&flows[trace.flow].address) {
+                sample = sample.with_view(view);
+            }
+            trace.samples.push(sample);
         }
+    }
+
+    /// `now` in the emulator's time.
+    fn sample_queues(&mut self, now: u64, path: &mut Path) {
         for (trace, link) in self.trace.links.iter_mut().zip(&mut path.links) {
-            trace.queue_packets.push(link.waiting(origin + now) as f32);
+            trace.queue_packets.push(link.waiting(now) as f32);
         }
     }
 }
 
-fn flow_sample(info: &tcp_info, goodput_mbps: f32) -> FlowSample {
+/// Of a congestion control that shows no parts of its window: all of it is the loss window.
+fn flow_sample(info: &tcp_info) -> FlowSample {
     FlowSample {
         cwnd_packets: info.tcpi_snd_cwnd,
         loss_window_packets: info.tcpi_snd_cwnd,
@@ -246,7 +267,6 @@ fn flow_sample(info: &tcp_info, goodput_mbps: f32) -> FlowSample {
         srtt_ms: info.tcpi_rtt as f32 / 1e3,
         base_rtt_ms: info.tcpi_min_rtt as f32 / 1e3,
         in_flight_packets: (info.tcpi_unacked + info.tcpi_retrans).saturating_sub(info.tcpi_sacked + info.tcpi_lost),
-        goodput_mbps,
         ..FlowSample::default()
     }
 }

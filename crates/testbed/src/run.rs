@@ -11,12 +11,14 @@ use std::{
 use hdrhistogram::Histogram;
 use rustix::time::ClockId;
 use tandem_network::{Link, Rng, Stream, histogram};
-use tandem_scenario::{CongestionControl, Scenario, result::SeedResult};
+use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{
+    controllers::Controllers,
     emulator::{clock_ns, monotonic_ns},
     error::{Doing, Error},
     lab::Lab,
+    path::End,
     priority,
     record::Recorder,
     traffic::{Flow, Kind, TICK_NS, connect, payload},
@@ -36,15 +38,10 @@ pub struct Options<'a> {
 
 /// Runs one seed, which takes as long as the scenario; `None` if it was cancelled.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, Error> {
-    let name_of = |controller: &CongestionControl| match controller {
-        CongestionControl::Kernel(name) => Ok(name.clone()),
-        CongestionControl::Tandem(_) => {
-            Err(Error::Unsupported(format!("`{controller}` is not in the kernel: load it with `tandem kernel load`")))
-        }
-    };
     let cpu_start = clock_ns(ClockId::ProcessCPUTime);
     let lab = Lab::new(scenario, seed)?;
-    let mut flows = connect(scenario, seed, &lab, &name_of)?;
+    let controllers = Controllers::attach(scenario)?;
+    let mut flows = connect(scenario, seed, &lab, &controllers)?;
     let origin = begin(scenario, seed, &lab);
     let stopped = AtomicBool::new(false);
     let udp_senders: Vec<_> = flows.iter_mut().filter_map(take_udp_sender).collect();
@@ -52,7 +49,8 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
         let udp = (!udp_senders.is_empty()).then(|| scope.spawn(|| udp::send_all(udp_senders, origin, &stopped)));
         let driver = scope.spawn(|| {
             priority::raise(priority::TRAFFIC);
-            drive(scenario, seed, options, &lab, &mut flows, origin)
+            lab.namespaces[End::Senders as usize].move_thread_inside()?;
+            drive(scenario, seed, options, &lab, &controllers, &mut flows, origin)
         });
         let driven = driver.join().unwrap_or_else(|panic| resume_unwind(panic));
         stopped.store(true, Relaxed);
@@ -98,6 +96,7 @@ fn drive<'a>(
     seed: u64,
     options: Options,
     lab: &Lab,
+    controllers: &Controllers,
     flows: &mut [Flow],
     origin: u64,
 ) -> Result<Option<Driven<'a>>, Error> {
@@ -116,7 +115,7 @@ fn drive<'a>(
             flow.on_tick(now, &payload, scenario.mss()).doing("send and receive data")?;
         }
         if now >= recorder.next() {
-            recorder.on_tick(now, flows, origin, &mut lab.emulator.path()).doing("read the flows' sockets")?;
+            recorder.on_tick(now, flows, controllers, origin, &lab.emulator)?;
         }
         if now == scenario.duration.ns {
             return Ok(Some(Driven { recorder, tick_gap_ns }));

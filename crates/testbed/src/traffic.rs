@@ -18,10 +18,11 @@ use rustix::{
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
 use tandem_network::{agenda::NEVER, start_ns};
-use tandem_scenario::{CongestionControl, Group, Scenario, Source, TcpSource, Transfer};
+use tandem_scenario::{Group, Scenario, Source, TcpSource, Transfer};
 
 use crate::{
     addresses::Address,
+    controllers::Controllers,
     error::{Doing, Error},
     lab::Lab,
     path::End,
@@ -45,6 +46,8 @@ const MIN_BACKLOG_BYTES: u64 = 64 << 10;
 pub struct Flow {
     pub group: usize,
     pub kind: Kind,
+    /// Where it sends from.
+    pub address: SocketAddr,
     /// Payload that has arrived, bytes.
     pub received_bytes: u64,
 }
@@ -96,12 +99,7 @@ enum Receiver {
 }
 
 /// Makes every flow's sockets and connects them through the path, which is not yet limited.
-pub fn connect(
-    scenario: &Scenario,
-    seed: u64,
-    lab: &Lab,
-    name_of: &(dyn Fn(&CongestionControl) -> Result<String, Error> + Sync),
-) -> Result<Vec<Flow>, Error> {
+pub fn connect(scenario: &Scenario, seed: u64, lab: &Lab, controllers: &Controllers) -> Result<Vec<Flow>, Error> {
     let plans = plans(scenario);
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
@@ -117,9 +115,8 @@ pub fn connect(
             let start = start_ns(group, seed, index);
             let kind = match (&group.source, receiver) {
                 (Source::Tcp(tcp), Receiver::Tcp(listener)) => {
-                    let name = name_of(&tcp.controller)?;
-                    let sender = connect_with(&name, plan.sender, plan.receiver);
-                    let sender = sender.doing(format!("connect a flow with the congestion control `{name}`"))?;
+                    let sender = connect_with(controllers.name_of(plan.group), plan.sender, plan.receiver);
+                    let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
                     let (receiver, _) = listener.accept().doing("accept a flow")?;
                     let backlog = backlog_bytes(scenario);
                     let tcp = Tcp::new(group, tcp, start, backlog, sender, receiver);
@@ -134,7 +131,7 @@ pub fn connect(
                 }
                 _ => unreachable!("receivers were made from the same plans"),
             };
-            Ok(Flow { group: plan.group, kind, received_bytes: 0 })
+            Ok(Flow { group: plan.group, kind, address: plan.sender, received_bytes: 0 })
         };
         plans.iter().enumerate().zip(receivers).map(flow).collect()
     })
