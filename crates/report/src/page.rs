@@ -63,7 +63,7 @@ fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> V
         name => label(run, scenario.seeds.len()),
         set_up => with_set_up.then(|| words::setup(scenario)),
         flows => words::flows(scenario),
-        doubts => doubts(run),
+        doubts => doubts(run).to_vec(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
         charts => charts(all),

@@ -119,6 +119,7 @@ impl<'a> World<'a> {
             links,
             data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
             cpu_s: cpu_s() - self.cpu_start_s,
+            emulation: None,
             trace: self.clock.into_trace(),
         }
     }
