@@ -2,7 +2,8 @@
 //! `tandem compare`: some controllers, one path; alone, or against neighbours.
 
 use tandem_scenario::{
-    DEFAULT_MTU, Dumbbell, FORWARD_LINK, Group, Loss, Network, Scenario, Source, TcpSource, Transfer,
+    CongestionControl, DEFAULT_MTU, Dumbbell, FORWARD_LINK, Group, Loss, Network, Scenario, Source, TcpSource,
+    Transfer,
     aqm::AqmSpec,
     units::{LossRate, QueueSize, Rate, Span},
 };
@@ -193,7 +194,7 @@ impl Args {
             name,
             flows: flows.count,
             source: Source::Tcp(TcpSource {
-                params: flows.params(&self.common.settings())?,
+                controller: CongestionControl::Tandem(flows.params(&self.common.settings())?),
                 transfer: Transfer::Bulk,
                 delayed_acks: !self.common.no_delayed_acks,
                 pacing: false,

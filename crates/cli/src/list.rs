@@ -60,7 +60,10 @@ struct EngineInfo {
     what: &'static str,
 }
 
-const ENGINES: [EngineInfo; 1] = [EngineInfo { name: "sim", what: "packet-level simulator" }];
+const ENGINES: [EngineInfo; 2] = [
+    EngineInfo { name: "sim", what: "packet-level simulator" },
+    EngineInfo { name: "kernel", what: "real Linux TCP over an emulated path, in real time" },
+];
 
 pub fn list(what: &What) -> Result<(), Failure> {
     match what {

@@ -8,6 +8,7 @@ mod output;
 mod run;
 mod runner;
 mod settings;
+mod shell;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,7 @@ Each command's --help has more.";
 enum Command {
     Compare(compare::Args),
     Run(run::Args),
+    Shell(shell::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
     #[command(subcommand)]
@@ -54,6 +56,8 @@ pub enum Failure {
     Usage(anyhow::Error),
     /// It made sense, but did not work: exit status 1.
     Failed(anyhow::Error),
+    /// A command that was run for the user ended with this status.
+    Command(u8),
     /// Interrupted; what was done has been written: exit status 130.
     Interrupted,
 }
@@ -75,6 +79,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Shell(args) => shell::shell(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
     };
@@ -82,6 +87,7 @@ fn main() -> ExitCode {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(e)) => (1, e),
         Err(Failure::Usage(e)) => (2, e),
+        Err(Failure::Command(status)) => return ExitCode::from(status),
         Err(Failure::Interrupted) => return ExitCode::from(130),
     };
     output::note(&format!("tandem: {error:#}"));

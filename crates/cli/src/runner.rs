@@ -13,13 +13,16 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use tandem_scenario::{Scenario, result::Run};
+use tandem_scenario::{Scenario, result::Run, units::Span};
 use tandem_sim::Options;
+
+use crate::Failure;
 
 /// Flows of each group whose windows are sampled for the report.
 const TRACED_FLOWS_PER_GROUP: usize = 8;
 
 /// What came of the scenarios, in their order; `None` for one of which no seed was finished.
+#[derive(Default)]
 pub struct Outcome {
     pub runs: Vec<Option<Run>>,
     pub interrupted: bool,
@@ -64,6 +67,38 @@ pub fn run_all(scenarios: &[Scenario]) -> Outcome {
         .map(|(s, seeds)| (!seeds.is_empty()).then(|| Run::from_seeds(s, "sim", s.seeds.len(), seeds)))
         .collect();
     Outcome { runs, interrupted: cancelled.load(Relaxed) }
+}
+
+/// Runs all seeds of a scenario in real time, one after the other: there is one machine.
+pub fn run_in_kernel(scenario: &Scenario) -> Result<Outcome, Failure> {
+    let cancelled = interrupt_flag();
+    let progress_ns = Arc::new(AtomicU64::new(0));
+    let watcher = Watcher::start(Arc::clone(&progress_ns), scenario.duration.ns * scenario.seeds.len() as u64);
+    let mut seeds = Vec::new();
+    let mut failure = None;
+    for (i, &seed) in scenario.seeds.iter().enumerate() {
+        let options = tandem_testbed::Options {
+            traced_flows_per_group: if i == 0 { TRACED_FLOWS_PER_GROUP } else { 0 },
+            cancelled: Some(cancelled),
+            progress_ns: Some(&progress_ns),
+        };
+        match tandem_testbed::run(scenario, seed, options) {
+            Ok(Some(result)) => seeds.push(result),
+            Ok(None) => break,
+            Err(e) => {
+                failure = Some(e);
+                break;
+            }
+        }
+    }
+    watcher.stop();
+    if let Some(e) = failure {
+        return Err(Failure::Failed(e.into()));
+    }
+    // Real hosts have delays of their own: none is added.
+    let real = Scenario { send_jitter: Span::default(), ..scenario.clone() };
+    let run = (!seeds.is_empty()).then(|| Run::from_seeds(&real, "kernel", scenario.seeds.len(), seeds));
+    Ok(Outcome { runs: vec![run], interrupted: cancelled.load(Relaxed) })
 }
 
 /// Set by the first Ctrl-C or SIGTERM; the second ends the program at once.

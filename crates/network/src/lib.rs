@@ -4,15 +4,18 @@
 //!
 //! All times are nanoseconds since the start. Calls must come in order of time.
 
+pub mod agenda;
 mod codel;
 mod link;
 mod loss;
+mod measure;
 mod red;
 mod ring;
 mod rng;
 mod stats;
 
 pub use link::{Drop, Link, Offer};
+pub use measure::{QueueSamples, distribution, histogram};
 pub use ring::Ring;
-pub use rng::{Rng, Stream};
+pub use rng::{Rng, Stream, access_ns, start_ns};
 pub use stats::LinkStats;

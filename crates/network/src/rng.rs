@@ -4,6 +4,7 @@
 
 use rand::{Rng as _, rand_core::SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
+use tandem_scenario::Group;
 
 /// Who draws. Each kind and index has its own stream for a seed.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +12,16 @@ pub enum Stream {
     Link(usize),
     Flow(usize),
     FlowStart(usize),
+}
+
+/// When a flow of this group starts, ns.
+pub fn start_ns(group: &Group, seed: u64, flow: usize) -> u64 {
+    group.start.ns + Rng::new(seed, Stream::FlowStart(flow)).below(group.start_spread.ns + 1)
+}
+
+/// The delay outside the links of a flow of this group, ns: the first draw of the flow's own stream.
+pub fn access_ns(group: &Group, flow_rng: &mut Rng) -> u64 {
+    group.access.ns + flow_rng.below(group.rtt_spread.ns + 1)
 }
 
 #[derive(Debug, Clone)]

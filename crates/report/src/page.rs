@@ -10,7 +10,7 @@ use crate::{
     colours::Colours,
     curves::curves,
     number,
-    rows::{has_intervals, label, rows, runs, seed_counts},
+    rows::{doubts, has_intervals, label, rows, runs, seed_counts},
     words,
 };
 
@@ -63,6 +63,7 @@ fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> V
         name => label(run, scenario.seeds.len()),
         set_up => with_set_up.then(|| words::setup(scenario)),
         flows => words::flows(scenario),
+        doubts => doubts(run).to_vec(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
         charts => charts(all),
@@ -95,6 +96,14 @@ fn facts(run: &Run) -> String {
         number::significant(run.cpu_s, 3),
         run.engine
     ));
+    if let Some(emulation) = &run.emulation {
+        facts.push(format!(
+            "packets left the emulated path {} us late at the median and {} us at the 99th percentile; the emulator took {} % of a core",
+            number::significant(emulation.lateness_us.p50, 3),
+            number::significant(emulation.lateness_us.p99, 3),
+            number::percent(emulation.cpu_share),
+        ));
+    }
     facts.join("; ") + "."
 }
 

@@ -47,13 +47,21 @@ pub fn runs<'a>(report: &Report<'a>) -> Vec<(&'a Run, String)> {
     baseline.into_iter().chain(sections).collect()
 }
 
-/// The run's name, and how much of it is missing.
+/// The run's name, how much of it is missing, and whether it may be believed.
 pub fn label(run: &Run, planned: usize) -> String {
+    let mut label = run.name.clone();
     if run.partial {
-        format!("{} (partial: {} of {planned} seeds)", run.name, run.seeds.len())
-    } else {
-        run.name.clone()
+        label += &format!(" (partial: {} of {planned} seeds)", run.seeds.len());
     }
+    if !doubts(run).is_empty() {
+        label += " (NOT TRUSTWORTHY)";
+    }
+    label
+}
+
+/// Why the run is not to be trusted.
+pub fn doubts(run: &Run) -> &[String] {
+    run.emulation.as_ref().map_or(&[], |e| &e.doubts)
 }
 
 pub fn rows(report: &Report) -> Vec<Row> {

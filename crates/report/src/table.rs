@@ -6,7 +6,7 @@ use tandem_scenario::result::{Distribution, Run};
 
 use crate::{
     Report, number,
-    rows::{Row, bottleneck, has_intervals, rows, runs, seed_counts},
+    rows::{Row, bottleneck, doubts, has_intervals, rows, runs, seed_counts},
 };
 
 /// Where there is no terminal to ask.
@@ -101,7 +101,11 @@ fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, width: u
 
 /// What does not fit a column.
 fn notes(report: &Report) -> String {
-    let mut notes: Vec<String> = runs(report).iter().flat_map(|(run, _)| completion_notes(run)).collect();
+    let mut notes: Vec<String> = Vec::new();
+    for (run, _) in runs(report) {
+        notes.extend(doubts(run).iter().map(|doubt| format!("NOT TRUSTWORTHY: {}: {doubt}", run.name)));
+    }
+    notes.extend(runs(report).iter().flat_map(|(run, _)| completion_notes(run)));
     if has_intervals(report) {
         notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}", seed_counts(report)));
     }

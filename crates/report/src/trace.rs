@@ -118,7 +118,7 @@ fn write_flows(rows: &mut Rows, section: &Section, trace: &Trace) -> Result<(), 
     column::<Int64Type, _>(rows, flows, |f| vec![trace.seed as i64; f.samples.len()])?;
     column::<Int32Type, _>(rows, flows, |f| vec![f.flow as i32; f.samples.len()])?;
     column::<ByteArrayType, _>(rows, flows, |f| vec![text(&groups[f.group].name); f.samples.len()])?;
-    column::<ByteArrayType, _>(rows, flows, |f| vec![text(groups[f.group].source.controller()); f.samples.len()])?;
+    column::<ByteArrayType, _>(rows, flows, |f| vec![text(&groups[f.group].source.controller()); f.samples.len()])?;
     column::<DoubleType, _>(rows, flows, |f| trace.time_s[..f.samples.len()].to_vec())?;
     // Unsigned numbers travel as the signed ones with the same bits; the schema says which they are.
     let counts: [fn(&FlowSample) -> u32; 4] =

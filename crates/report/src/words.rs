@@ -126,11 +126,11 @@ fn source(source: &Source) -> String {
         Source::Tcp(tcp) => tcp,
     };
     let mut text = match tcp.transfer {
-        Transfer::Bulk => format!(" of {} that always have data to send", tcp.params.controller().name),
+        Transfer::Bulk => format!(" of {} that always have data to send", tcp.controller),
         Transfer::Finite { bytes, pause } => {
             let again = pause.map_or("once".into(), |p| format!("again and again with pauses of {}", span(p)));
             let size = spaced(&Bytes(bytes).to_string());
-            format!(" of {} that send {size} {again}", tcp.params.controller().name)
+            format!(" of {} that send {size} {again}", tcp.controller)
         }
     };
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };

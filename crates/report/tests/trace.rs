@@ -42,7 +42,7 @@ fn samples_come_back_as_they_went() {
                 assert_eq!(row.get_ulong(1).unwrap(), trace.seed);
                 assert_eq!(row.get_uint(2).unwrap() as usize, flow.flow);
                 assert_eq!(row.get_string(3).unwrap(), &group.name);
-                assert_eq!(row.get_string(4).unwrap(), group.source.controller());
+                assert_eq!(*row.get_string(4).unwrap(), group.source.controller());
                 assert_eq!(row.get_double(5).unwrap(), *time_s);
                 let counts = [6, 7, 8, 9, 14].map(|i| row.get_uint(i).unwrap());
                 assert_eq!(

@@ -11,12 +11,18 @@ use toml::Spanned;
 use self::tables::{DumbbellTable, File, FlowTable, ParkingLotTable, UdpTable};
 use crate::{
     dumbbell::Dumbbell,
-    scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Link, Network, Scenario, Source, TcpSource, Transfer},
+    scenario::{
+        CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Link, Network, Scenario, Source, TcpSource,
+        Transfer,
+    },
     units::{QueueSize, Span},
 };
 
 /// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
 pub const MAX_COUNT: u32 = 100_000;
+
+/// Linux's `TCP_CA_NAME_MAX`, without the zero at the end.
+const MAX_KERNEL_NAME: usize = 15;
 
 /// What is wrong with a scenario file, and where.
 #[derive(Debug)]
@@ -251,13 +257,25 @@ impl File {
         })
     }
 
-    fn tcp_source(
+    fn congestion_control(
         &self,
         flow: &FlowTable,
         controller: &Spanned<String>,
-        mtu: u32,
         over: &Overrides,
-    ) -> Result<TcpSource, Problem> {
+    ) -> Result<CongestionControl, Problem> {
+        if let Some(kernels) = controller.get_ref().strip_prefix(KERNEL_PREFIX) {
+            if kernels.is_empty() || kernels.len() > MAX_KERNEL_NAME {
+                let message = format!("write {KERNEL_PREFIX}NAME with a name of 1 to {MAX_KERNEL_NAME} characters");
+                return Err(Problem::at(controller, message));
+            }
+            if !flow.set.is_empty() {
+                return Err(Problem::at(
+                    controller,
+                    "the kernel's own congestion controls have no parameters to `set`",
+                ));
+            }
+            return Ok(CongestionControl::Kernel(kernels.to_owned()));
+        }
         let name = controller.get_ref();
         let mut params = Params::new(find(name).map_err(|e| Problem::at(controller, e))?);
         for (settings, place) in [(self.set.get_ref(), Some(&self.set)), (&over.settings, None)] {
@@ -277,6 +295,16 @@ impl File {
         for (key, value) in &flow.set {
             params.set(key, *value).map_err(|e| Problem::at(controller, e))?;
         }
+        Ok(CongestionControl::Tandem(Arc::new(params)))
+    }
+
+    fn tcp_source(
+        &self,
+        flow: &FlowTable,
+        controller: &Spanned<String>,
+        mtu: u32,
+        over: &Overrides,
+    ) -> Result<TcpSource, Problem> {
         let transfer = match (&flow.transfer, &flow.pause) {
             (Some(bytes), pause) => Transfer::Finite { bytes: bytes.0, pause: pause.as_ref().map(|p| *p.get_ref()) },
             (None, Some(pause)) => return Err(Problem::at(pause, "pause needs `transfer`, the size to send again")),
@@ -290,7 +318,7 @@ impl File {
             None => 10,
         };
         Ok(TcpSource {
-            params: Arc::new(params),
+            controller: self.congestion_control(flow, controller, over)?,
             transfer,
             delayed_acks: flow.delayed_acks.unwrap_or(self.delayed_acks) && !over.no_delayed_acks,
             pacing: flow.pacing,

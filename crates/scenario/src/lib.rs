@@ -18,5 +18,6 @@ pub use dumbbell::{Dumbbell, FORWARD_LINK, REVERSE_LINK};
 pub use file::FileError;
 pub use route::RouteError;
 pub use scenario::{
-    Aqm, DEFAULT_MTU, Group, HEADER_BYTES, Limit, Link, Loss, Network, Scenario, Source, TcpSource, Transfer,
+    Aqm, CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Limit, Link, Loss, Network, Scenario,
+    Source, TcpSource, Transfer,
 };

@@ -5,6 +5,7 @@
 //! payload (goodput, RFC 5166 section 2.1) unless said. Everything is measured after the warm-up unless said.
 
 use serde::{Deserialize, Serialize};
+use tandem_controllers::View;
 
 use crate::{
     scenario::{Group, Scenario},
@@ -66,6 +67,42 @@ pub struct LinkResult {
     pub random_losses: u64,
 }
 
+/// How exactly a path was emulated (kernel engine).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Emulation {
+    /// By how much packets left the path later than they should have, microseconds.
+    pub lateness_us: Distribution,
+    /// Between looks at what hosts have sent, microseconds: a packet may have waited so long before the path saw it.
+    pub look_gap_us: Distribution,
+    /// CPU time of the emulator's threads, over the time that they ran: 1 is one core. The work of the hosts' TCP on each
+    /// arriving packet is part of it.
+    pub cpu_share: f64,
+    /// Share of the time that a thread of the emulator was ready to run but got no CPU.
+    pub starved_share: f64,
+    /// Packets lost outside the scenario's links.
+    pub stray_drops: u64,
+    /// Why the results are not to be trusted; empty if they are.
+    pub doubts: Vec<String>,
+}
+
+impl Emulation {
+    /// Each figure's mean over seeds, all drops, all doubts; `None` if nothing was emulated.
+    fn over_seeds<'a>(seeds: impl Iterator<Item = &'a Emulation> + Clone) -> Option<Self> {
+        let average = |f: fn(&Emulation) -> f64| mean(&seeds.clone().map(f).collect::<Vec<_>>());
+        let mut doubts: Vec<String> = seeds.clone().flat_map(|e| e.doubts.iter().cloned()).collect();
+        doubts.dedup();
+        seeds.clone().next()?;
+        Some(Self {
+            lateness_us: Distribution::over_seeds(seeds.clone().map(|e| &e.lateness_us)),
+            look_gap_us: Distribution::over_seeds(seeds.clone().map(|e| &e.look_gap_us)),
+            cpu_share: average(|e| e.cpu_share),
+            starved_share: average(|e| e.starved_share),
+            stray_drops: seeds.map(|e| e.stray_drops).sum(),
+            doubts,
+        })
+    }
+}
+
 /// One seed of one scenario.
 #[derive(Debug, Clone, Default)]
 pub struct SeedResult {
@@ -78,6 +115,7 @@ pub struct SeedResult {
     /// Delivered to receivers, the warm-up included.
     pub data_packets: u64,
     pub cpu_s: f64,
+    pub emulation: Option<Emulation>,
     pub trace: Option<Trace>,
 }
 
@@ -111,6 +149,21 @@ pub struct FlowSample {
     pub in_flight_packets: u32,
     /// Payload received since the last sample.
     pub goodput_mbps: f32,
+}
+
+impl FlowSample {
+    /// With what a controller of ours shows of itself.
+    pub fn with_view(self, view: View) -> Self {
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = view;
+        Self {
+            loss_window_packets: loss_window,
+            delay_window_packets: delay_window,
+            gamma_packets: gamma_q8 as f32 / 256.0,
+            diff_packets: diff_q8 as f32 / 256.0,
+            base_rtt_ms: base_rtt_us as f32 / 1e3,
+            ..self
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -197,6 +250,8 @@ pub struct Run {
     /// Delivered to receivers over all seeds, the warm-up included.
     pub data_packets: u64,
     pub cpu_s: f64,
+    /// Null if nothing was emulated.
+    pub emulation: Option<Emulation>,
     #[serde(skip)]
     pub trace: Option<Trace>,
 }
@@ -235,6 +290,7 @@ impl Run {
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),
             cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
             trace: seeds.iter_mut().find_map(|s| s.trace.take()),
         }
     }
@@ -273,7 +329,7 @@ fn summarise_group(
         seeds.iter().flat_map(|s| flows.iter().flat_map(|&f| s.flows[f].completion_times_s.iter().copied())).collect();
     GroupSummary {
         name: group.name.clone(),
-        controller: group.source.controller().to_owned(),
+        controller: group.source.controller(),
         flows: group.flows,
         goodput_mbps: mean(&goodput),
         goodput_ci95_mbps: ci95(&goodput),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The scenario as engines see it: complete, checked, nothing left to look up.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use tandem_controllers::Params;
 
@@ -117,9 +117,18 @@ pub enum Source {
     },
 }
 
+/// What decides how large a flow's window is.
+#[derive(Debug, Clone)]
+pub enum CongestionControl {
+    /// A controller of ours, which every engine has.
+    Tandem(Arc<Params>),
+    /// One of the kernel's own, written `kernel:NAME`. Only the kernel engine has it.
+    Kernel(String),
+}
+
 #[derive(Debug, Clone)]
 pub struct TcpSource {
-    pub params: Arc<Params>,
+    pub controller: CongestionControl,
     pub transfer: Transfer,
     pub delayed_acks: bool,
     /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
@@ -157,6 +166,14 @@ impl Scenario {
         Span { ns: group.access.ns + links.map(|&l| self.network.links[l].delay.ns).sum::<u64>() }
     }
 
+    /// The first congestion control that only the kernel engine has.
+    pub fn needs_kernel(&self) -> Option<&CongestionControl> {
+        self.groups.iter().find_map(|g| match &g.source {
+            Source::Tcp(TcpSource { controller: controller @ CongestionControl::Kernel(_), .. }) => Some(controller),
+            _ => None,
+        })
+    }
+
     pub fn flow_count(&self) -> usize {
         self.groups.iter().map(|g| g.flows as usize).sum()
     }
@@ -184,10 +201,23 @@ impl Source {
     }
 
     /// The controller's name, or `udp`.
-    pub fn controller(&self) -> &'static str {
+    pub fn controller(&self) -> String {
         match self {
-            Source::Tcp(tcp) => tcp.params.controller().name,
-            Source::Udp { .. } => "udp",
+            Source::Tcp(tcp) => tcp.controller.to_string(),
+            Source::Udp { .. } => "udp".into(),
+        }
+    }
+}
+
+/// Before the name of a congestion control that is the kernel's own.
+pub const KERNEL_PREFIX: &str = "kernel:";
+
+/// As scenario files write it.
+impl fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            CongestionControl::Tandem(params) => f.write_str(params.controller().name),
+            CongestionControl::Kernel(name) => write!(f, "{KERNEL_PREFIX}{name}"),
         }
     }
 }

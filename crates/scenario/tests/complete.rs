@@ -2,7 +2,7 @@
 //! From file to complete scenario: defaults, delays, routes.
 
 use tandem_scenario::{
-    Aqm, Limit, Loss, Scenario, Source, Transfer,
+    Aqm, CongestionControl, Limit, Loss, Scenario, Source, TcpSource, Transfer,
     file::{Overrides, parse},
     units::{LossRate, Span},
 };
@@ -76,8 +76,8 @@ fn parameters_by_precedence() {
     let gammas = |overrides: &Overrides| -> Vec<(f64, f64)> {
         let s = parse(text, "x", "x", overrides).unwrap();
         let value = |s: &Source, name| match s {
-            Source::Tcp(tcp) => tcp.params.get(name).unwrap(),
-            Source::Udp { .. } => panic!(),
+            Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => params.get(name).unwrap(),
+            _ => panic!(),
         };
         s.groups.iter().map(|g| (value(&g.source, "gamma"), value(&g.source, "low_window"))).collect()
     };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read at regular times: queue lengths, received data, traces. The hot path counts nothing that this can read.
 
-use hdrhistogram::Histogram;
-use tandem_controllers::View;
+use tandem_network::QueueSamples;
 use tandem_scenario::{
     Scenario,
     result::{FlowSample, FlowTrace, LinkTrace, Trace},
@@ -19,11 +18,6 @@ use crate::{
 const MAX_QUEUE_INTERVAL_NS: u64 = 10_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Histograms hold three significant digits.
-pub fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 1 << 40, 3).expect("valid bounds")
-}
-
 /// A flow's counters at the end of the warm-up.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Snapshot {
@@ -38,9 +32,8 @@ pub struct Clock {
     next_queue: u64,
     next_second: u64,
     pub at_warmup: Vec<Snapshot>,
-    /// By link: packets waiting, and the wait of a packet that arrived now, ns.
-    pub queue_packets: Vec<Histogram<u64>>,
-    pub queue_wait_ns: Vec<Histogram<u64>>,
+    /// By link.
+    pub queues: Vec<QueueSamples>,
     /// By flow: packets received by the last second, and megabits received in each.
     received: Vec<u64>,
     pub received_mbit: Vec<Vec<f32>>,
@@ -60,8 +53,7 @@ impl Clock {
             next_queue: scenario.warmup.ns,
             next_second: SECOND_NS,
             at_warmup,
-            queue_packets: (0..links).map(|_| histogram()).collect(),
-            queue_wait_ns: (0..links).map(|_| histogram()).collect(),
+            queues: (0..links).map(|_| QueueSamples::default()).collect(),
             received: vec![0; flows.len()],
             received_mbit: vec![Vec::new(); flows.len()],
             packet_mbit: scenario.mss() as f32 * 8.0 / 1e6,
@@ -82,9 +74,8 @@ impl Clock {
         }
         if now >= self.next_queue {
             self.next_queue += self.queue_interval;
-            for (i, link) in net.links.iter_mut().enumerate() {
-                self.queue_packets[i].saturating_record(link.waiting(now) as u64);
-                self.queue_wait_ns[i].saturating_record(link.wait_ns(now));
+            for (samples, link) in self.queues.iter_mut().zip(&mut net.links) {
+                samples.take(now, link);
             }
         }
         if now >= self.next_second {
@@ -175,17 +166,13 @@ impl Tracer {
 fn flow_sample(flow: &Flow, goodput_mbps: f32) -> FlowSample {
     let Endpoints::Tcp(tcp) = &flow.endpoints else { return FlowSample::default() };
     let sender = &tcp.sender;
-    let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = sender.view();
-    FlowSample {
+    let sample = FlowSample {
         cwnd_packets: sender.conn.snd_cwnd,
-        loss_window_packets: loss_window,
-        delay_window_packets: delay_window,
         ssthresh_packets: sender.conn.snd_ssthresh,
-        gamma_packets: gamma_q8 as f32 / 256.0,
-        diff_packets: diff_q8 as f32 / 256.0,
         srtt_ms: sender.rtt.srtt_ns as f32 / 1e6,
-        base_rtt_ms: base_rtt_us as f32 / 1e3,
         in_flight_packets: sender.board.in_flight() as u32,
         goodput_mbps,
-    }
+        ..FlowSample::default()
+    };
+    sample.with_view(sender.view())
 }

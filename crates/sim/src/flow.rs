@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A flow: what its application sends and when, and its two TCP halves (or none, for UDP).
 
-use tandem_network::{Rng, Stream};
+use tandem_network::start_ns;
 use tandem_scenario::{Group, Scenario, Source as GroupSource, Transfer};
 
 use crate::{
@@ -59,8 +59,7 @@ pub struct Udp {
 impl Flow {
     pub fn new(scenario: &Scenario, index: usize, group_index: usize, seed: u64) -> Self {
         let group: &Group = &scenario.groups[group_index];
-        let spread = Rng::new(seed, Stream::FlowStart(index)).below(group.start_spread.ns + 1);
-        let start = group.start.ns + spread;
+        let start = start_ns(group, seed, index);
         let endpoints = match &group.source {
             GroupSource::Tcp(tcp) => {
                 let (segments, pause) = match tcp.transfer {

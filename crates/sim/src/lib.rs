@@ -4,7 +4,6 @@
 //! [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 
-mod agenda;
 mod clock;
 mod cwnd_limited;
 mod flow;
@@ -22,6 +21,7 @@ mod world;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
 /// What a caller may want of a run besides its result.
@@ -36,6 +36,9 @@ pub struct Options<'a> {
 }
 
 /// Runs one seed; `None` if it was cancelled.
+///
+/// # Panics
+/// If a flow uses a congestion control of the kernel's ([`Scenario::needs_kernel`]).
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Option<SeedResult> {
     world::World::new(scenario, seed, options).run()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: links, the pipes behind them, and the agenda of what arrives when.
 
-use tandem_network::{Link, Offer, Ring, Rng, Stream};
+use tandem_network::{Link, Offer, Ring, Rng, Stream, access_ns};
 use tandem_scenario::Scenario;
 
 use crate::{
@@ -57,14 +57,9 @@ impl Net {
         let route = |flow: usize| {
             let group = &scenario.groups[group_of_flow[flow]];
             let mut rng = Rng::new(seed, Stream::Flow(flow));
-            let spread = rng.below(group.rtt_spread.ns + 1);
+            let access_ns = access_ns(group, &mut rng);
             let numbers = |route: &[usize]| route.iter().map(|&l| l as u32).collect();
-            Route {
-                forward: numbers(&group.forward),
-                back: numbers(&group.back),
-                access_ns: group.access.ns + spread,
-                rng,
-            }
+            Route { forward: numbers(&group.forward), back: numbers(&group.back), access_ns, rng }
         };
         Self {
             agenda: Agenda::new(2 * flows + 2 * links.len() + 1),

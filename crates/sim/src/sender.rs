@@ -5,10 +5,8 @@
 //! (RFC 6937), retransmission timeout (RFC 6298), reordering timer and tail loss probe (RFC 8985 sections 6 and 7), idle
 //! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing.
 
-use std::sync::Arc;
-
 use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View};
-use tandem_scenario::TcpSource;
+use tandem_scenario::{CongestionControl, TcpSource};
 
 use crate::{
     agenda::NEVER,
@@ -96,8 +94,11 @@ impl Sender {
             mss,
             is_cwnd_limited: 0,
         };
+        let CongestionControl::Tandem(params) = &source.controller else {
+            panic!("`{}` is the kernel's: `Scenario::needs_kernel` tells before a run", source.controller)
+        };
         Self {
-            controller: Instance::new(&Arc::clone(&source.params), &mut conn),
+            controller: Instance::new(params, &mut conn),
             conn,
             counters: Counters::default(),
             board: Scoreboard::new(),

@@ -5,14 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
+use tandem_network::{distribution, histogram};
 use tandem_scenario::{
     Scenario,
-    result::{Distribution, FlowResult, LinkResult, SeedResult},
+    result::{FlowResult, SeedResult},
 };
 
 use crate::{
     Options,
-    clock::{Clock, Snapshot, histogram},
+    clock::{Clock, Snapshot},
     flow::{Endpoints, Flow},
     net::{Net, Source},
 };
@@ -110,7 +111,7 @@ impl<'a> World<'a> {
                 }
             })
             .collect();
-        let links = (0..self.net.links.len()).map(|l| link_result(&self.net, clock, l, measured_s)).collect();
+        let links = clock.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s)).collect();
         SeedResult {
             seed: self.seed,
             flows,
@@ -118,6 +119,7 @@ impl<'a> World<'a> {
             links,
             data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
             cpu_s: cpu_s() - self.cpu_start_s,
+            emulation: None,
             trace: self.clock.into_trace(),
         }
     }
@@ -145,36 +147,5 @@ fn flow_result(scenario: &Scenario, flow: &Flow, start: &Snapshot, measured_s: f
         window_reductions: end.counters.window_reductions - start.counters.window_reductions,
         completion_times_s,
         ..FlowResult::default()
-    }
-}
-
-fn link_result(net: &Net, clock: &Clock, index: usize, measured_s: f64) -> LinkResult {
-    let stats = &net.links[index].stats;
-    let measured_ns = measured_s * 1e9;
-    let sampled_queue = distribution(&clock.queue_packets[index], 1.0);
-    let sampled_wait = distribution(&clock.queue_wait_ns[index], 1e-6);
-    LinkResult {
-        utilisation: stats.busy_ns as f64 / measured_ns,
-        // Mean and maximum are exact, the percentiles those of the samples.
-        queue_packets: Distribution {
-            mean: stats.waiting_packet_ns as f64 / measured_ns,
-            max: stats.max_waiting as f64,
-            ..sampled_queue
-        },
-        queueing_delay_ms: Distribution { max: stats.max_wait_ns as f64 / 1e6, ..sampled_wait },
-        offered_packets: stats.offered_packets,
-        drops: stats.queue_drops,
-        random_losses: stats.random_losses,
-    }
-}
-
-fn distribution(histogram: &Histogram<u64>, scale: f64) -> Distribution {
-    let at = |q| histogram.value_at_quantile(q) as f64 * scale;
-    Distribution {
-        mean: histogram.mean() * scale,
-        p50: at(0.5),
-        p95: at(0.95),
-        p99: at(0.99),
-        max: histogram.max() as f64 * scale,
     }
 }

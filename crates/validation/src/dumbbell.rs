@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use tandem_controllers::{Params, find};
 use tandem_scenario::{
-    DEFAULT_MTU, Dumbbell, Group, Loss, Scenario, Source, TcpSource, Transfer,
+    CongestionControl, DEFAULT_MTU, Dumbbell, Group, Loss, Scenario, Source, TcpSource, Transfer,
     aqm::AqmSpec,
     result::Run,
     units::{LossRate, QueueSize, Rate, Span},
@@ -51,7 +51,7 @@ impl Setup {
             name: controller.to_owned(),
             flows,
             source: Source::Tcp(TcpSource {
-                params: Arc::new(Params::new(find(controller).expect("a listed controller"))),
+                controller: CongestionControl::Tandem(Arc::new(Params::new(find(controller).expect("listed")))),
                 transfer: Transfer::Bulk,
                 delayed_acks: false,
                 pacing: false,

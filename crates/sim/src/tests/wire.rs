@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use tandem_controllers::{Params, find};
-use tandem_scenario::{TcpSource, Transfer};
+use tandem_scenario::{CongestionControl, TcpSource, Transfer};
 
 use crate::{
     receiver::{AckOut, Receiver},
@@ -57,7 +57,7 @@ pub struct Wire {
 
 pub fn reno() -> TcpSource {
     TcpSource {
-        params: Arc::new(Params::new(find("reno").unwrap())),
+        controller: CongestionControl::Tandem(Arc::new(Params::new(find("reno").unwrap()))),
         transfer: Transfer::Bulk,
         delayed_acks: false,
         pacing: false,

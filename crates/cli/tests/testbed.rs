@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem run --engine kernel` and `tandem shell`: real TCP, refusals, nothing left behind.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{
+    fs,
+    io::Write,
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::Place;
+use serde_json::Value;
+use tandem_testbed::Namespace;
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// False, and said so, where there is no right to make namespaces and devices. `scripts/test.sh` counts the line.
+fn can_emulate(test: &str) -> bool {
+    let refused = match Namespace::new() {
+        Err(e) => e.to_string(),
+        Ok(_) if !fs::exists("/dev/net/tun").unwrap_or(false) => "there is no /dev/net/tun".into(),
+        Ok(_) => return true,
+    };
+    // Not `println`, which the test harness keeps to itself when a test passes.
+    writeln!(std::io::stderr(), "SKIPPED: {test}: {refused}").unwrap();
+    false
+}
+
+fn scenario(duration: &str, flows: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\nwarmup = \"1s\"\n[dumbbell]\nrate = \"20mbit\"\nrtt = \"20ms\"\nqueue = \"1bdp\"\n{flows}"
+    )
+}
+
+const RENO: &str = "[[flows]]\ncontroller = \"kernel:reno\"\n";
+
+#[test]
+fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
+    if !can_emulate("the_result_has_the_simulators_schema_and_says_how_exact_it_is") {
+        return;
+    }
+    let place = Place::new();
+    place.write("s.toml", &scenario("4s", "[[flows]]\ncontroller = \"reno\"\n"));
+    let results: Value = serde_json::from_str(&place.succeed("run s.toml --engine sim,kernel --json").out).unwrap();
+    let [sim, kernel] = &results["runs"].as_array().unwrap()[..] else { panic!("{results}") };
+    assert_eq!((&sim["engine"], &kernel["engine"]), (&"sim".into(), &"kernel".into()));
+    let keys = |run: &Value| run.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(sim), keys(kernel));
+    // 20 Mb/s carry 19.3 Mb/s of payload.
+    let goodput = kernel["groups"][0]["goodput_mbps"].as_f64().unwrap();
+    assert!((18.5..19.5).contains(&goodput), "{goodput}");
+    let emulation = &kernel["emulation"];
+    assert!(emulation["lateness_us"]["p99"].as_f64().unwrap() > 0.0, "{emulation}");
+    assert_eq!(emulation["stray_drops"], 0);
+    assert!(sim["emulation"].is_null());
+}
+
+#[test]
+fn what_an_engine_cannot_do_is_refused() {
+    let place = Place::new();
+    place.write("s.toml", &scenario("4s", RENO));
+    let finished = place.tandem("run s.toml");
+    assert_eq!(finished.status, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("--engine kernel"), "{}", finished.err);
+    place.write("fast.toml", &scenario("4s", RENO).replace("20mbit", "100gbit"));
+    let finished = place.tandem("run fast.toml --engine kernel");
+    assert_eq!(finished.status, Some(2), "{}", finished.err);
+    assert!(finished.err.contains("--force"), "{}", finished.err);
+    if can_emulate("an unknown congestion control is refused") {
+        place.write("odd.toml", &scenario("4s", RENO).replace("kernel:reno", "kernel:nonesuch"));
+        let finished = place.tandem("run odd.toml --engine kernel");
+        assert_eq!(finished.status, Some(1), "{}", finished.err);
+        assert!(finished.err.contains("kernel:nonesuch"), "{}", finished.err);
+    }
+}
+
+#[test]
+fn two_runs_at_once_do_not_collide() {
+    if !can_emulate("two_runs_at_once_do_not_collide") {
+        return;
+    }
+    let place = Place::new();
+    place.write("s.toml", &scenario("3s", "[[flows]]\ncontroller = \"compound\"\n"));
+    let start = |out: &str| {
+        let mut command = place.command(&format!("run s.toml --engine kernel --out {out}"));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    for child in [start("a"), start("b")] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// The namespaces that a process holds by descriptors: two, once its path stands.
+fn held_namespaces(child: &Child) -> Vec<fs::File> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", child.id())) else { return Vec::new() };
+    let is_namespace = |path: &std::path::PathBuf| {
+        fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("net:["))
+    };
+    entries.flatten().map(|e| e.path()).filter(is_namespace).filter_map(|path| fs::File::open(path).ok()).collect()
+}
+
+/// What a thread inside sees: devices, and TCP connections.
+fn devices_and_connections(namespace: &fs::File) -> (Vec<String>, usize) {
+    thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            let kind = Some(rustix::thread::LinkNameSpaceType::Network);
+            rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(namespace), kind).unwrap();
+            let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+            let devices = devices.lines().skip(2).map(|l| l.split(':').next().unwrap().trim().to_owned());
+            let connections = fs::read_to_string("/proc/thread-self/net/tcp").unwrap().lines().count() - 1;
+            (devices.collect(), connections)
+        });
+        inside.join().unwrap()
+    })
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind() {
+    if !can_emulate("a_killed_run_leaves_nothing_behind") {
+        return;
+    }
+    let place = Place::new();
+    place.write("s.toml", &scenario("60s", "[[flows]]\ncontroller = \"compound\"\ncount = 3\n"));
+    let mut child = place.command("run s.toml --engine kernel").stderr(Stdio::null()).spawn().unwrap();
+    let ours = format!("t{:x}-", child.id());
+    let is_registered = || fs::read_to_string(AVAILABLE).unwrap().split_whitespace().any(|n| n.starts_with(&ours));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let namespaces = loop {
+        let held = held_namespaces(&child);
+        // Three connections and three listeners, or their like at the senders' end.
+        if held.len() == 2 && held.iter().all(|n| devices_and_connections(n).1 >= 3) {
+            break held;
+        }
+        assert!(Instant::now() < deadline, "the run did not begin");
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert!(is_registered());
+    for namespace in &namespaces {
+        assert!(devices_and_connections(namespace).0.contains(&"path".to_owned()));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let is_left = || is_registered() || namespaces.iter().any(|n| devices_and_connections(n) != (vec!["lo".into()], 0));
+    while is_left() {
+        let left: Vec<_> = namespaces.iter().map(devices_and_connections).collect();
+        assert!(Instant::now() < deadline, "registered: {}, namespaces: {left:?}", is_registered());
+        thread::sleep(Duration::from_millis(20));
+    }
+}

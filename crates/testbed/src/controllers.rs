@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Puts a scenario's controllers into the kernel for the length of a run.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    process,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use tandem_controllers::View;
+use tandem_kernel::{Attached, attach};
+use tandem_scenario::{CongestionControl, Scenario, Source};
+
+use crate::error::Error;
+
+/// The congestion controls of a scenario's groups. Ours are registered for as long as this lives: also if the program is
+/// killed, the kernel takes them away with it (Linux 6.4 on).
+pub struct Controllers {
+    /// By group, what sockets call it; empty for UDP.
+    names: Vec<String>,
+    attached: Vec<Attached>,
+}
+
+impl Controllers {
+    /// Each group has a registration of its own, with its own parameters.
+    pub fn attach(scenario: &Scenario) -> Result<Self, Error> {
+        let mut attached = Vec::new();
+        let mut name = |source: &Source| match source {
+            Source::Udp { .. } => Ok(String::new()),
+            Source::Tcp(tcp) => match &tcp.controller {
+                CongestionControl::Kernel(name) => Ok(name.clone()),
+                CongestionControl::Tandem(params) => {
+                    let name = unused_name();
+                    attached.push(attach(params, &name)?);
+                    Ok(name)
+                }
+            },
+        };
+        let names = scenario.groups.iter().map(|g| name(&g.source)).collect::<Result<_, Error>>()?;
+        Ok(Self { names, attached })
+    }
+
+    pub fn name_of(&self, group: usize) -> &str {
+        &self.names[group]
+    }
+
+    /// What our controllers in the calling thread's namespace show of themselves, by the sender's address.
+    pub fn views(&self) -> Result<HashMap<SocketAddr, View>, Error> {
+        let mut views = HashMap::new();
+        for attached in &self.attached {
+            views.extend(attached.flows()?.iter().map(|flow| (flow.local(), flow.view)));
+        }
+        Ok(views)
+    }
+}
+
+/// The kernel has one list of names for the whole machine: two runs at once must not meet in it.
+fn unused_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("t{:x}-{:x}", process::id(), COUNT.fetch_add(1, Relaxed))
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Carries packets between two TUN devices as a [`Path`] says, against CLOCK_MONOTONIC, and watches its own punctuality.
+//!
+//! Each end has a thread: it reads what the hosts there send and writes what is due there. Writing a packet takes longest
+//! by far, for the kernel does all of TCP's work on it meanwhile, up to putting the answer into the device.
+
+use std::{
+    collections::VecDeque,
+    io,
+    os::fd::OwnedFd,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    thread::{self, JoinHandle},
+};
+
+use hdrhistogram::Histogram;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+    time::{ClockId, clock_gettime},
+};
+use tandem_network::{agenda::NEVER, histogram};
+
+use crate::{
+    error::{Doing, Error},
+    path::{ENDS, End, Packet, Path},
+    priority::{self, CpuTimes},
+    tun::Tun,
+};
+
+/// Packets read, and packets written, before the other is looked after.
+const BATCH: usize = 16;
+/// The shortest sleep. At 1 Gb/s, where something is due every 12 us, waking for each packet costs half as much CPU time
+/// again, and a busy host makes up for that with pauses of 50 ms; spinning instead of sleeping is worse still.
+const MIN_SLEEP_NS: u64 = 20_000;
+/// The longest sleep; a stop is noticed after it.
+const MAX_SLEEP_NS: u64 = 20_000_000;
+
+/// Tells which flow a packet belongs to; `None` for one that is none of ours, such as IPv6 router solicitations.
+pub type Classifier = dyn Fn(End, &[u8]) -> Option<usize> + Send + Sync;
+
+/// How punctual the emulator was, since [`Emulator::begin`].
+#[derive(Debug, Clone)]
+pub struct Punctuality {
+    /// By how much each packet left later than the path says, ns.
+    pub lateness_ns: Histogram<u64>,
+    /// Between looks at what the hosts at an end have sent, ns: a packet may have waited so long unseen.
+    pub look_gap_ns: Histogram<u64>,
+    /// CPU time of the emulator's threads, the kernel's TCP included, ns.
+    pub cpu_ns: u64,
+    /// How long the threads could have run but got no CPU, ns.
+    pub starved_ns: u64,
+    /// How long it ran, ns.
+    pub wall_ns: u64,
+}
+
+pub struct Emulator {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<io::Result<Punctuality>>>,
+}
+
+struct Shared {
+    path: Mutex<Path>,
+    /// In the order of [`ENDS`].
+    ends: [Attached; 2],
+    classify: Box<Classifier>,
+    /// When punctuality begins to count, ns.
+    counted_from: AtomicU64,
+    stopped: AtomicBool,
+}
+
+/// What a thread needs at its end.
+struct Attached {
+    device: Tun,
+    /// Ends the sleep of the end's thread.
+    alarm: OwnedFd,
+    /// Until when the thread sleeps; 0 while it is awake.
+    asleep_until: AtomicU64,
+}
+
+/// CLOCK_MONOTONIC, ns.
+pub fn monotonic_ns() -> u64 {
+    clock_ns(ClockId::Monotonic)
+}
+
+pub fn clock_ns(clock: ClockId) -> u64 {
+    let t = clock_gettime(clock);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+impl Emulator {
+    /// Starts to carry packets, at first with the propagation delay alone. `mtu` in bytes; `devices` in the order of
+    /// [`ENDS`].
+    pub fn start(path: Path, devices: [Tun; 2], mtu: u32, classify: Box<Classifier>) -> Result<Self, Error> {
+        let alarm = || eventfd(0, EventfdFlags::NONBLOCK).doing("make an eventfd");
+        let attached = |device, alarm| Attached { device, alarm, asleep_until: AtomicU64::new(0) };
+        let [senders, receivers] = devices;
+        let shared = Arc::new(Shared {
+            path: Mutex::new(path),
+            ends: [attached(senders, alarm()?), attached(receivers, alarm()?)],
+            classify,
+            counted_from: AtomicU64::new(NEVER),
+            stopped: AtomicBool::new(false),
+        });
+        let mut threads = Vec::new();
+        for end in ENDS {
+            let worker = Worker::new(Arc::clone(&shared), end, mtu);
+            let thread = thread::Builder::new().name(format!("emulator-{}", end as usize));
+            threads.push(thread.spawn(|| worker.run()).doing("start a thread")?);
+        }
+        Ok(Self { shared, threads })
+    }
+
+    /// Lets `begin` put links into the path; punctuality counts from `now` on, ns of [`monotonic_ns`].
+    pub fn begin(&self, now: u64, begin: impl FnOnce(&mut Path)) {
+        begin(&mut self.shared.lock());
+        self.shared.counted_from.store(now, Relaxed);
+    }
+
+    /// What it carries packets over. It carries none while this is held.
+    pub fn path(&self) -> MutexGuard<'_, Path> {
+        self.shared.lock()
+    }
+
+    /// False after an error; [`Self::stop`] tells it.
+    pub fn is_running(&self) -> bool {
+        !self.threads.iter().any(JoinHandle::is_finished)
+    }
+
+    /// Stops; the devices are gone when this returns.
+    pub fn stop(self) -> Result<Punctuality, Error> {
+        self.shared.stopped.store(true, Relaxed);
+        let mut sum = Punctuality::default();
+        for thread in self.threads {
+            let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sum.add(&outcome.doing("carry packets between the network namespaces")?);
+        }
+        Ok(sum)
+    }
+}
+
+impl Default for Punctuality {
+    fn default() -> Self {
+        Self { lateness_ns: histogram(), look_gap_ns: histogram(), cpu_ns: 0, starved_ns: 0, wall_ns: 0 }
+    }
+}
+
+impl Punctuality {
+    fn add(&mut self, other: &Self) {
+        for (sum, more) in [(&mut self.lateness_ns, &other.lateness_ns), (&mut self.look_gap_ns, &other.look_gap_ns)] {
+            sum.add(more).expect("the histograms have the same bounds");
+        }
+        self.cpu_ns += other.cpu_ns;
+        self.starved_ns += other.starved_ns;
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Path> {
+        // A panic elsewhere is reported by the thread that panicked.
+        self.path.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One end's thread.
+struct Worker {
+    shared: Arc<Shared>,
+    end: End,
+    punctuality: Punctuality,
+    /// For packets to be read.
+    spare: Vec<Box<[u8]>>,
+    buffer_bytes: usize,
+    read: Vec<Packet>,
+    due: VecDeque<(u64, Packet)>,
+    counted_from: u64,
+    last_look: u64,
+}
+
+impl Worker {
+    fn new(shared: Arc<Shared>, end: End, mtu: u32) -> Self {
+        Self {
+            shared,
+            end,
+            punctuality: Punctuality::default(),
+            spare: Vec::new(),
+            buffer_bytes: mtu as usize,
+            read: Vec::new(),
+            due: VecDeque::new(),
+            counted_from: NEVER,
+            last_look: monotonic_ns(),
+        }
+    }
+
+    fn run(mut self) -> io::Result<Punctuality> {
+        priority::raise(priority::EMULATOR);
+        let shared = Arc::clone(&self.shared);
+        let mut before = CpuTimes::default();
+        while !shared.stopped.load(Relaxed) {
+            if self.counted_from == NEVER && shared.counted_from.load(Relaxed) != NEVER {
+                self.counted_from = shared.counted_from.load(Relaxed);
+                before = priority::cpu_times();
+            }
+            self.look()?;
+            let is_quiet = self.read.is_empty();
+            let next = self.exchange()?;
+            if is_quiet && self.due.is_empty() {
+                self.sleep_until(next)?;
+            } else {
+                self.deliver()?;
+            }
+        }
+        if self.counted_from != NEVER {
+            let after = priority::cpu_times();
+            self.punctuality.cpu_ns = after.used_ns - before.used_ns;
+            self.punctuality.starved_ns = after.starved_ns - before.starved_ns;
+            self.punctuality.wall_ns = monotonic_ns() - self.counted_from;
+        }
+        Ok(self.punctuality)
+    }
+
+    fn attached(&self) -> &Attached {
+        &self.shared.ends[self.end as usize]
+    }
+
+    /// Reads what the hosts have sent.
+    fn look(&mut self) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let mut buffer = self.spare.pop().unwrap_or_else(|| vec![0; self.buffer_bytes].into_boxed_slice());
+            let Some(bytes) = self.attached().device.read(&mut buffer)? else {
+                self.spare.push(buffer);
+                break;
+            };
+            match (self.shared.classify)(self.end, &buffer[..bytes]) {
+                Some(flow) => self.read.push(Packet::new(buffer, bytes, flow, self.end.other())),
+                None => self.spare.push(buffer),
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what was read on its way and takes what is due here. Returns when something is next due anywhere.
+    fn exchange(&mut self) -> io::Result<u64> {
+        let mut path = self.shared.lock();
+        let now = monotonic_ns();
+        path.advance(now);
+        for packet in self.read.drain(..) {
+            path.send(now, packet);
+        }
+        let arrived = &mut path.arrived[self.end as usize];
+        let due = arrived.len().min(BATCH);
+        self.due.extend(arrived.drain(..due));
+        self.spare.append(&mut path.dropped);
+        let next = path.next();
+        let other_is_due = !path.arrived[self.end.other() as usize].is_empty();
+        drop(path);
+        self.wake_other(if other_is_due { now } else { next })?;
+        if now > self.counted_from {
+            self.punctuality.look_gap_ns.saturating_record(now - self.last_look);
+        }
+        self.last_look = now;
+        Ok(next)
+    }
+
+    /// Wakes the other end's thread if it would sleep past `time`.
+    fn wake_other(&self, time: u64) -> io::Result<()> {
+        let other = &self.shared.ends[self.end.other() as usize];
+        if other.asleep_until.load(SeqCst) > time {
+            rustix::io::write(&other.alarm, &1u64.to_ne_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self) -> io::Result<()> {
+        while let Some((due, packet)) = self.due.pop_front() {
+            self.attached().device.write(packet.contents())?;
+            if due >= self.counted_from {
+                self.punctuality.lateness_ns.saturating_record(monotonic_ns() - due);
+            }
+            self.spare.push(packet.buffer);
+        }
+        Ok(())
+    }
+
+    /// Waits until a host here sends something, `next` has come, or the other thread knows of something earlier.
+    fn sleep_until(&mut self, next: u64) -> io::Result<()> {
+        let Attached { device, alarm, asleep_until } = self.attached();
+        asleep_until.store(next, SeqCst);
+        // What the other thread added before it could see that this one sleeps.
+        let next = self.shared.lock().next().min(next);
+        let sleep = next.saturating_sub(monotonic_ns()).clamp(MIN_SLEEP_NS, MAX_SLEEP_NS);
+        let timeout = Timespec { tv_sec: 0, tv_nsec: sleep as _ };
+        let mut fds = [PollFd::new(device, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
+        let polled = poll(&mut fds, Some(&timeout));
+        let is_alarmed = !fds[1].revents().is_empty();
+        asleep_until.store(0, SeqCst);
+        match polled {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        if is_alarmed {
+            rustix::io::read(alarm, &mut [0; 8])?;
+        }
+        self.last_look = monotonic_ns();
+        Ok(())
+    }
+}

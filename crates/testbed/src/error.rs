@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can go wrong between a scenario and the machine.
+
+use std::io;
+
+/// Why a scenario did not run, and the mend.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused something; `what` says what was being done.
+    #[error("cannot {what}: {source}{}", mend(.source))]
+    System { what: String, source: io::Error },
+    /// A controller could not be put into the kernel, or not be read there.
+    #[error(transparent)]
+    Controller(#[from] tandem_kernel::Error),
+    /// Real TCP cannot do what the scenario asks for.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+fn mend(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "; the kernel engine needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN): use sudo",
+        _ => "",
+    }
+}
+
+/// Adds to an operating system's error what was being done.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: impl Into<String>) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    fn doing(self, what: impl Into<String>) -> Result<T, Error> {
+        self.map_err(|e| Error::System { what: what.into(), source: e.into() })
+    }
+}

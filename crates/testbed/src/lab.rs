@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The two namespaces of a scenario, with the emulated path between them.
+
+use netlink_packet_route::route::RouteMetric;
+use tandem_network::{Rng, Stream, access_ns};
+use tandem_scenario::{Group, Scenario, Source};
+
+use crate::{
+    addresses::{Address, prefix},
+    emulator::Emulator,
+    error::Error,
+    namespace::{Namespace, set_ipv4_sysctl},
+    netlink::Netlink,
+    path::{ENDS, End, Path, Route},
+    tun::Tun,
+};
+
+const DEVICE: &str = "path";
+
+pub struct Lab {
+    /// In the order of [`ENDS`].
+    pub namespaces: [Namespace; 2],
+    /// The devices' numbers inside.
+    devices: [u32; 2],
+    pub emulator: Emulator,
+}
+
+impl Lab {
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, Error> {
+        let namespaces = [Namespace::new()?, Namespace::new()?];
+        let attach = |end: End| namespaces[end as usize].enter(|| attach(scenario, end));
+        let devices = [attach(End::Senders)?, attach(End::Receivers)?];
+        let indices = [devices[0].index(), devices[1].index()];
+        let path = Path::new(&scenario.network, routes(scenario, seed));
+        let emulator = Emulator::start(path, devices, scenario.mtu, Box::new(classifier(scenario)))?;
+        Ok(Self { namespaces, devices: indices, emulator })
+    }
+
+    /// Packets that the devices have dropped so far, unseen by any queue of ours.
+    pub fn device_drops(&self) -> Result<u64, Error> {
+        let mut sum = 0;
+        for end in ENDS {
+            let device = self.devices[end as usize];
+            let stats = self.namespaces[end as usize].enter(|| Netlink::new()?.stats(device))?;
+            sum += stats.tx_dropped + stats.rx_dropped;
+        }
+        Ok(sum)
+    }
+}
+
+/// One a flow, in the order in which engines number flows.
+fn routes(scenario: &Scenario, seed: u64) -> Vec<Route> {
+    let route = |(flow, group): (usize, usize)| {
+        let group = &scenario.groups[group];
+        Route {
+            forward: group.forward.clone(),
+            back: group.back.clone(),
+            access_ns: access_ns(group, &mut Rng::new(seed, Stream::Flow(flow))),
+        }
+    };
+    scenario.group_of_flow().into_iter().enumerate().map(route).collect()
+}
+
+/// Tells a packet's flow by its source address.
+fn classifier(scenario: &Scenario) -> impl Fn(End, &[u8]) -> Option<usize> + Send + Sync + 'static {
+    let mut first = 0;
+    let mut groups = Vec::new();
+    for group in &scenario.groups {
+        groups.push((first, group.flows));
+        first += group.flows as usize;
+    }
+    move |end, packet| {
+        let address = Address::source_of(packet).filter(|a| a.end == end)?;
+        let &(first, flows) = groups.get(address.group)?;
+        (address.flow < flows).then_some(first + address.flow as usize)
+    }
+}
+
+/// Sets the calling thread's namespace up as one end, and makes its device.
+fn attach(scenario: &Scenario, end: End) -> Result<Tun, Error> {
+    let mut netlink = Netlink::new()?;
+    let lo = netlink.index_of("lo")?;
+    netlink.bring_up(lo, None)?;
+    // A flow must not begin with what another one has learnt.
+    set_ipv4_sysctl("tcp_no_metrics_save", "1")?;
+    let device = Tun::new(&mut netlink, DEVICE, scenario.mtu)?;
+    for (g, group) in scenario.groups.iter().enumerate() {
+        netlink.add_local(prefix(g, end))?;
+        netlink.add_route(prefix(g, end.other()), device.index(), metrics(group, end))?;
+    }
+    Ok(device)
+}
+
+/// What TCP takes from the route: the initial window at the senders' end, whether ACKs are delayed at the other.
+fn metrics(group: &Group, end: End) -> Vec<RouteMetric> {
+    match (&group.source, end) {
+        (Source::Tcp(tcp), End::Senders) => vec![RouteMetric::InitCwnd(tcp.initial_window)],
+        (Source::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Scenarios over real Linux TCP.
+
+mod addresses;
+mod capacity;
+mod controllers;
+mod emulator;
+mod error;
+mod lab;
+mod namespace;
+mod netlink;
+mod path;
+mod priority;
+mod record;
+mod run;
+mod shell;
+mod socket;
+mod traffic;
+mod trust;
+mod tun;
+mod udp;
+
+pub use capacity::check;
+pub use emulator::monotonic_ns;
+pub use error::Error;
+pub use namespace::Namespace;
+pub use run::{Options, run};
+pub use shell::{Carried, CarriedByLink, Shell};

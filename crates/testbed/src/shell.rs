@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An emulated path between this machine as it is and a new namespace for any program, as mahimahi has it.
+
+use std::{
+    io,
+    net::Ipv4Addr,
+    os::unix::process::CommandExt,
+    process::{Command, ExitStatus},
+};
+
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde::Serialize;
+use tandem_network::{Link, Rng, Stream, agenda::NEVER};
+use tandem_scenario::{Network, result::Emulation};
+
+use crate::{
+    emulator::{Emulator, monotonic_ns},
+    error::{Doing, Error},
+    namespace::Namespace,
+    netlink::{Netlink, Prefix},
+    path::{End, Path, Route},
+    trust,
+    tun::Tun,
+};
+
+/// Shells at one time: one has four addresses of 100.64.0.0/16, which is for such links between two parties (RFC 6598).
+const MAX_SHELLS: u32 = 1 << 14;
+
+/// A namespace whose only way out is the emulated path; it and the path go when this is dropped.
+pub struct Shell {
+    namespace: Namespace,
+    emulator: Emulator,
+    base_rtt_ns: u64,
+    /// This machine, as seen from inside.
+    pub host: Ipv4Addr,
+    /// The inside, as seen from this machine.
+    pub inside: Ipv4Addr,
+}
+
+/// What the path did, over all of the shell's time.
+#[derive(Debug, Serialize)]
+pub struct Carried {
+    pub emulation: Emulation,
+    /// By link.
+    pub links: Vec<CarriedByLink>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CarriedByLink {
+    pub name: String,
+    /// Packets.
+    pub offered: u64,
+    pub queue_drops: u64,
+    pub random_losses: u64,
+}
+
+impl Shell {
+    /// `network`'s first link leads out, its second in. `mtu` in bytes.
+    pub fn new(network: &Network, mtu: u32, seed: u64) -> Result<Self, Error> {
+        let namespace = Namespace::new()?;
+        let (outside, number) = new_device(mtu)?;
+        let address = |last| Ipv4Addr::from_bits(Ipv4Addr::new(100, 64, 0, 0).to_bits() + 4 * number + last);
+        let (host, inside) = (address(1), address(2));
+        Netlink::new()?.add_address(outside.index(), host, inside)?;
+        let inner = namespace.enter(|| {
+            let mut netlink = Netlink::new()?;
+            let lo = netlink.index_of("lo")?;
+            netlink.bring_up(lo, None)?;
+            let device = Tun::new(&mut netlink, "path", mtu)?;
+            netlink.add_address(device.index(), inside, host)?;
+            let everywhere = Prefix { address: Ipv4Addr::UNSPECIFIED, length: 0 };
+            netlink.add_route(everywhere, device.index(), Vec::new())?;
+            Ok(device)
+        })?;
+        let path = Path::new(network, vec![Route { forward: vec![0], back: vec![1], access_ns: 0 }]);
+        let base_rtt_ns = path.base_rtt_ns(0);
+        let is_ipv4 = |_: End, packet: &[u8]| (packet.first()? >> 4 == 4).then_some(0);
+        let emulator = Emulator::start(path, [inner, outside], mtu, Box::new(is_ipv4))?;
+        let now = monotonic_ns();
+        let link = |(i, spec)| Link::new(spec, mtu, now..NEVER, Rng::new(seed, Stream::Link(i)));
+        emulator.begin(now, |path| path.begin(network.links.iter().enumerate().map(link).collect()));
+        Ok(Self { namespace, emulator, base_rtt_ns, host, inside })
+    }
+
+    /// Does `work` inside, on a thread of its own.
+    pub fn enter<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        self.namespace.enter(work)
+    }
+
+    /// Runs a program inside and waits for it. Ctrl-C is for the program meanwhile; should this process die, so does the
+    /// program.
+    pub fn run(&self, mut command: Command) -> Result<ExitStatus, Error> {
+        let what = format!("start `{}`", command.get_program().to_string_lossy());
+        command.env("TANDEM_HOST", self.host.to_string());
+        let inside = self.namespace.try_clone()?;
+        // SAFETY: between fork and exec the closure only makes system calls.
+        unsafe {
+            command.pre_exec(move || {
+                for signal in [libc::SIGINT, libc::SIGQUIT] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
+                set_parent_process_death_signal(Some(Signal::KILL))?;
+                inside.move_thread_inside().map_err(io::Error::other)
+            });
+            for signal in [libc::SIGINT, libc::SIGQUIT] {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
+        command.spawn().and_then(|mut child| child.wait()).doing(what)
+    }
+
+    /// Takes the path away.
+    pub fn close(self, network: &Network) -> Result<Carried, Error> {
+        let path = self.emulator.path();
+        let carried = |(spec, link): (&tandem_scenario::Link, &Link<_>)| CarriedByLink {
+            name: spec.name.clone(),
+            offered: link.stats.offered_packets,
+            queue_drops: link.stats.queue_drops,
+            random_losses: link.stats.random_losses,
+        };
+        let links = network.links.iter().zip(&path.links).map(carried).collect();
+        drop(path);
+        Ok(Carried { emulation: trust::judge_path(self.base_rtt_ns, &self.emulator.stop()?, 0), links })
+    }
+}
+
+/// A device on this machine whose number no other shell has.
+fn new_device(mtu: u32) -> Result<(Tun, u32), Error> {
+    let mut netlink = Netlink::new()?;
+    for number in 0..MAX_SHELLS {
+        match Tun::new(&mut netlink, &format!("tandem{number}"), mtu) {
+            Err(Error::System { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {}
+            outcome => return Ok((outcome?, number)),
+        }
+    }
+    Err(Error::Unsupported(format!("there are {MAX_SHELLS} shells already")))
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Flows: what their applications send and when, over real sockets.
+//!
+//! One thread looks after all TCP sockets at each tick. Nothing waits on a socket, so the kernel wakes nobody for a packet:
+//! the CPU is the emulator's.
+
+use std::{
+    io,
+    mem::MaybeUninit,
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    os::fd::AsFd,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+
+use rustix::{
+    io::Errno,
+    net::{RecvFlags, SendFlags, recv, send, sockopt},
+};
+use tandem_network::{agenda::NEVER, start_ns};
+use tandem_scenario::{Group, Scenario, Source, TcpSource, Transfer};
+
+use crate::{
+    addresses::Address,
+    controllers::Controllers,
+    error::{Doing, Error},
+    lab::Lab,
+    path::End,
+    socket::{connect_with, listen_on, read_tcp_info, set_paced, set_u32},
+    udp::UdpSender,
+};
+
+/// Between two looks at the sockets.
+pub const TICK_NS: u64 = 1_000_000;
+/// A socket holds what the fastest link carries in this many ticks, so that TCP never lacks data.
+pub const BACKLOG_TICKS: u64 = 8;
+const PORT: u16 = 5001;
+/// Written or read at a time: TCP processes no ACK of a flow meanwhile.
+const CHUNK_BYTES: usize = 32 << 10;
+/// More than arrives between two looks, however late the second.
+const MAX_UNREAD_BYTES: u32 = 1 << 28;
+/// The least that waits to be sent.
+const MIN_BACKLOG_BYTES: u64 = 64 << 10;
+
+/// A flow with its two sockets.
+pub struct Flow {
+    pub group: usize,
+    pub kind: Kind,
+    /// Where it sends from.
+    pub address: SocketAddr,
+    /// Payload that has arrived, bytes.
+    pub received_bytes: u64,
+}
+
+pub enum Kind {
+    Tcp(Box<Tcp>),
+    Udp(Udp),
+}
+
+pub struct Tcp {
+    pub sender: TcpStream,
+    pub receiver: TcpStream,
+    stop: u64,
+    transfer: TransferState,
+    /// When each transfer was complete and how long it took, ns.
+    pub completed: Vec<(u64, u64)>,
+}
+
+struct TransferState {
+    /// `None`: endless.
+    bytes: Option<u64>,
+    pause: Option<u64>,
+    next_start: u64,
+    began: u64,
+    /// Bytes not yet given to the socket.
+    remaining: u64,
+    running: bool,
+}
+
+pub struct Udp {
+    /// Taken by the thread that sends.
+    pub sender: Option<UdpSender>,
+    pub sent_packets: Arc<AtomicU64>,
+    receiver: UdpSocket,
+    pub received_packets: u64,
+}
+
+/// What a flow needs to be connected.
+struct Plan {
+    group: usize,
+    sender: SocketAddr,
+    receiver: SocketAddr,
+}
+
+/// A socket that waits for its peer.
+enum Receiver {
+    Tcp(TcpListener),
+    Udp(UdpSocket),
+}
+
+/// Makes every flow's sockets and connects them through the path, which is not yet limited.
+pub fn connect(scenario: &Scenario, seed: u64, lab: &Lab, controllers: &Controllers) -> Result<Vec<Flow>, Error> {
+    let plans = plans(scenario);
+    let source = |plan: &Plan| &scenario.groups[plan.group].source;
+    let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
+        let receiver = |plan: &Plan| match source(plan) {
+            Source::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
+            Source::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
+        };
+        plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
+    })?;
+    lab.namespaces[End::Senders as usize].enter(|| {
+        let flow = |((index, plan), receiver): ((usize, &Plan), Receiver)| {
+            let group = &scenario.groups[plan.group];
+            let start = start_ns(group, seed, index);
+            let kind = match (&group.source, receiver) {
+                (Source::Tcp(tcp), Receiver::Tcp(listener)) => {
+                    let sender = connect_with(controllers.name_of(plan.group), plan.sender, plan.receiver);
+                    let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
+                    let (receiver, _) = listener.accept().doing("accept a flow")?;
+                    let backlog = backlog_bytes(scenario);
+                    let tcp = Tcp::new(group, tcp, start, backlog, sender, receiver);
+                    Kind::Tcp(Box::new(tcp.doing("set up a flow's sockets")?))
+                }
+                (Source::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
+                    let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
+                    socket.connect(plan.receiver).doing("connect a UDP socket")?;
+                    let sender = UdpSender::new(socket, *rate, *on_off, scenario.mtu, start, group.stop);
+                    let sent_packets = Arc::clone(&sender.sent_packets);
+                    Kind::Udp(Udp { sender: Some(sender), sent_packets, receiver, received_packets: 0 })
+                }
+                _ => unreachable!("receivers were made from the same plans"),
+            };
+            Ok(Flow { group: plan.group, kind, address: plan.sender, received_bytes: 0 })
+        };
+        plans.iter().enumerate().zip(receivers).map(flow).collect()
+    })
+}
+
+fn plans(scenario: &Scenario) -> Vec<Plan> {
+    let plan = |(group, g): (usize, &Group)| {
+        (0..g.flows).map(move |flow| {
+            let at = |end| SocketAddr::from((Address { group, flow, end }.ip(), PORT));
+            Plan { group, sender: at(End::Senders), receiver: at(End::Receivers) }
+        })
+    };
+    scenario.groups.iter().enumerate().flat_map(plan).collect()
+}
+
+fn listen(tcp: &TcpSource, scenario: &Scenario, address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = listen_on(address)?;
+    if let Some(packets) = tcp.receive_window {
+        let bytes = u64::from(packets) * u64::from(scenario.mss());
+        set_u32(&listener, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes.min(1 << 30) as u32)?;
+    }
+    Ok(listener)
+}
+
+fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    sockopt::set_socket_recv_buffer_size_force(&socket, 1 << 28)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// Bytes that wait in a socket to be sent.
+fn backlog_bytes(scenario: &Scenario) -> u32 {
+    let bps = scenario.network.links.iter().map(|l| l.rate.bps).max().unwrap_or(0);
+    let bytes = u128::from(bps) * u128::from(BACKLOG_TICKS * TICK_NS) / 8_000_000_000;
+    u32::try_from(bytes).unwrap_or(u32::MAX).max(MIN_BACKLOG_BYTES as u32)
+}
+
+impl Tcp {
+    fn new(
+        group: &Group,
+        source: &TcpSource,
+        start: u64,
+        backlog_bytes: u32,
+        sender: TcpStream,
+        receiver: TcpStream,
+    ) -> io::Result<Self> {
+        for socket in [&sender, &receiver] {
+            socket.set_nonblocking(true)?;
+            // Else a closed connection would live on in the kernel, and its namespace with it.
+            sockopt::set_socket_linger(socket, Some(Duration::ZERO))?;
+        }
+        set_u32(&sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, backlog_bytes)?;
+        // Else the kernel puts off the ACKs of what waits to be read until the next tick.
+        set_u32(&receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
+        // The last segment of a transfer, though not full, waits for nothing.
+        sender.set_nodelay(true)?;
+        if source.pacing {
+            set_paced(&sender)?;
+        }
+        let (bytes, pause) = match source.transfer {
+            Transfer::Bulk => (None, None),
+            Transfer::Finite { bytes, pause } => (Some(bytes), pause.map(|p| p.ns)),
+        };
+        let transfer = TransferState { bytes, pause, next_start: start, began: 0, remaining: 0, running: false };
+        let stop = group.stop.map_or(NEVER, |s| s.ns);
+        Ok(Self { sender, receiver, stop, transfer, completed: Vec::new() })
+    }
+}
+
+impl Flow {
+    /// Looks after the flow's sockets at `now`, ns since the run's start. `payload` is what is sent, over and over.
+    pub fn on_tick(&mut self, now: u64, payload: &[u8], mss: u32) -> io::Result<()> {
+        match &mut self.kind {
+            Kind::Tcp(tcp) => {
+                self.received_bytes += tcp.receive(payload.len())?;
+                tcp.on_tick(now, payload)
+            }
+            Kind::Udp(udp) => {
+                while let Some(_bytes) = take(&udp.receiver, 1)? {
+                    udp.received_packets += 1;
+                }
+                // As much payload as TCP would have carried.
+                self.received_bytes = udp.received_packets * u64::from(mss);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Tcp {
+    /// Bytes that have arrived since the last call.
+    fn receive(&mut self, most_at_once: usize) -> io::Result<u64> {
+        let mut received = 0;
+        // Less than was asked for means that no more was there; by now there may be, but that can wait for the next tick.
+        while let Some(bytes) = take(&self.receiver, most_at_once)? {
+            received += bytes as u64;
+            if bytes < most_at_once {
+                break;
+            }
+        }
+        Ok(received)
+    }
+
+    fn on_tick(&mut self, now: u64, payload: &[u8]) -> io::Result<()> {
+        if now >= self.stop {
+            self.transfer.remaining = 0;
+            self.transfer.next_start = NEVER;
+            self.transfer.running = false;
+        } else if self.transfer.next_start <= now {
+            self.transfer.begin(now);
+        }
+        self.give(payload)?;
+        if self.transfer.running && self.transfer.remaining == 0 && self.is_all_acknowledged()? {
+            self.completed.push((now, now - self.transfer.began));
+            self.transfer.running = false;
+            self.transfer.next_start = self.transfer.pause.map_or(NEVER, |pause| now + pause);
+        }
+        Ok(())
+    }
+
+    /// Gives the socket as much as it takes.
+    fn give(&mut self, payload: &[u8]) -> io::Result<()> {
+        while self.transfer.remaining > 0 {
+            let length = (payload.len() as u64).min(self.transfer.remaining);
+            // No segment that is not full, unless it is the last.
+            let more = if length < self.transfer.remaining { SendFlags::MORE } else { SendFlags::empty() };
+            match send(&self.sender, &payload[..length as usize], more | SendFlags::NOSIGNAL) {
+                Ok(bytes) if self.transfer.bytes.is_some() => self.transfer.remaining -= bytes as u64,
+                Ok(_) => {}
+                Err(Errno::AGAIN) => break,
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_all_acknowledged(&self) -> io::Result<bool> {
+        let info = read_tcp_info(&self.sender)?;
+        Ok(info.tcpi_notsent_bytes == 0 && info.tcpi_unacked == 0)
+    }
+}
+
+impl TransferState {
+    fn begin(&mut self, now: u64) {
+        self.began = now;
+        self.remaining = self.bytes.unwrap_or(u64::MAX);
+        self.running = self.bytes.is_some();
+        self.next_start = NEVER;
+    }
+}
+
+/// Takes up to `most` bytes, or a packet, out of a socket without copying them; `None` if there are none.
+fn take(socket: impl AsFd, most: usize) -> io::Result<Option<usize>> {
+    let mut nowhere = [MaybeUninit::<u8>::uninit(); CHUNK_BYTES];
+    match recv(socket, &mut nowhere[..most.min(CHUNK_BYTES)], RecvFlags::TRUNC) {
+        Ok((_, bytes)) => Ok(Some(bytes)),
+        Err(Errno::AGAIN) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// What flows send.
+pub fn payload() -> Vec<u8> {
+    vec![0x5a; CHUNK_BYTES]
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! UDP senders: packets at fixed intervals, for which TCP's ticks are too coarse.
+
+use std::{
+    io,
+    net::UdpSocket,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use rustix::thread::set_current_timer_slack;
+use tandem_network::agenda::NEVER;
+use tandem_scenario::units::{Rate, Span};
+
+use crate::emulator::monotonic_ns;
+
+/// IPv4 and UDP headers.
+const HEADER_BYTES: u32 = 28;
+/// The longest sleep; a stop is noticed after it.
+const MAX_SLEEP_NS: u64 = 20_000_000;
+
+/// Sends packets of the MTU at a constant rate, all the time or on and off in turn. Times are ns since the run's start.
+#[derive(Debug)]
+pub struct UdpSender {
+    socket: UdpSocket,
+    payload_bytes: usize,
+    gap_ns: u64,
+    on_off: Option<(u64, u64)>,
+    start: u64,
+    stop: u64,
+    next: u64,
+    pub sent_packets: Arc<AtomicU64>,
+}
+
+impl UdpSender {
+    pub fn new(
+        socket: UdpSocket,
+        rate: Rate,
+        on_off: Option<(Span, Span)>,
+        mtu: u32,
+        start: u64,
+        stop: Option<Span>,
+    ) -> Self {
+        Self {
+            socket,
+            payload_bytes: (mtu - HEADER_BYTES) as usize,
+            gap_ns: (u64::from(mtu) * 8_000_000_000).div_ceil(rate.bps),
+            on_off: on_off.map(|(on, off)| (on.ns, off.ns)),
+            start,
+            stop: stop.map_or(NEVER, |s| s.ns),
+            next: start,
+            sent_packets: Arc::default(),
+        }
+    }
+
+    /// Sends all that is due by `now`.
+    fn send_due(&mut self, now: u64, payload: &[u8]) -> io::Result<()> {
+        while self.next <= now {
+            if self.next >= self.stop {
+                self.next = NEVER;
+                break;
+            }
+            if let Some((on, off)) = self.on_off {
+                let into_cycle = (self.next - self.start) % (on + off);
+                if into_cycle >= on {
+                    self.next += on + off - into_cycle;
+                    continue;
+                }
+            }
+            self.socket.send(&payload[..self.payload_bytes])?;
+            self.sent_packets.fetch_add(1, Relaxed);
+            self.next += self.gap_ns;
+        }
+        Ok(())
+    }
+}
+
+/// Sends until `stopped`. `origin` is the run's start, ns of [`monotonic_ns`].
+pub fn send_all(mut senders: Vec<UdpSender>, origin: u64, stopped: &AtomicBool) -> io::Result<()> {
+    // The default slack of 50 us would be half the interval of 100 Mb/s.
+    set_current_timer_slack(std::num::NonZero::new(1))?;
+    let longest = senders.iter().map(|s| s.payload_bytes).max().unwrap_or(0);
+    let payload = vec![0x5a; longest];
+    while !stopped.load(Relaxed) {
+        let now = monotonic_ns().saturating_sub(origin);
+        for sender in &mut senders {
+            sender.send_due(now, &payload)?;
+        }
+        let next = senders.iter().map(|s| s.next).min().unwrap_or(NEVER);
+        let now = monotonic_ns().saturating_sub(origin);
+        thread::sleep(Duration::from_nanos(next.saturating_sub(now).min(MAX_SLEEP_NS)));
+    }
+    Ok(())
+}

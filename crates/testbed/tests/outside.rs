@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The emulated path measured from outside, with UDP probes: rate, delay, buffer, loss, order.
+
+mod common;
+
+use std::{thread, time::Duration};
+
+use common::{Spec, alone, can_emulate, numbered, receive_all, while_receiving, with_path};
+use tandem_testbed::monotonic_ns;
+
+/// With the time of a packet of 1500 bytes, ns.
+const RATES: [(&str, u64); 3] = [("10mbit", 1_200_000), ("100mbit", 120_000), ("1gbit", 12_000)];
+
+fn is_in_order(packets: &[(u32, u64)]) -> bool {
+    packets.windows(2).all(|pair| pair[0].0 < pair[1].0)
+}
+
+/// Sends at 1.25 times the rate, so that the link is never idle; the first packet waits for nobody.
+#[test]
+fn packets_leave_at_the_rate_and_in_order() {
+    if !can_emulate("packets_leave_at_the_rate_and_in_order") {
+        return;
+    }
+    let _turn = alone();
+    for (rate, packet_ns) in RATES {
+        let spec = Spec { rate, rtt: "20ms", queue: "1000p", loss: "0" };
+        let seconds = 2;
+        let packets = with_path(&spec, 1, |_, near, far| {
+            while_receiving(&far, || {
+                let (start, gap) = (monotonic_ns(), packet_ns * 4 / 5);
+                for number in 0..(seconds * 1_000_000_000 / packet_ns) as u32 {
+                    while monotonic_ns() < start + u64::from(number) * gap {
+                        thread::yield_now();
+                    }
+                    near.send(&numbered(number)).unwrap();
+                }
+            })
+        });
+        assert!(is_in_order(&packets), "{rate}");
+        let (first, last) = (packets[0].1, packets[packets.len() - 1].1);
+        let measured_ns = (last - first) as f64 / (packets.len() - 1) as f64;
+        let deviation = measured_ns / packet_ns as f64 - 1.0;
+        assert!(deviation.abs() < 0.01, "{rate}: {measured_ns:.0} ns a packet instead of {packet_ns}");
+    }
+}
+
+/// An echo takes the two-way delay and the transmission of 28 + 4 bytes each way.
+#[test]
+fn the_base_rtt_is_the_path_s() {
+    if !can_emulate("the_base_rtt_is_the_path_s") {
+        return;
+    }
+    let _turn = alone();
+    for (rate, packet_ns) in RATES {
+        let spec = Spec { rate, rtt: "40ms", queue: "100p", loss: "0" };
+        let best = with_path(&spec, 1, |_, near, far| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut buffer = [0; 64];
+                    while let Ok(bytes) = far.recv(&mut buffer) {
+                        far.send(&buffer[..bytes]).unwrap();
+                    }
+                });
+                let echo = |number: u32| {
+                    let start = monotonic_ns();
+                    near.send(&number.to_be_bytes()).unwrap();
+                    assert_eq!(near.recv(&mut [0; 64]).unwrap(), 4);
+                    monotonic_ns() - start
+                };
+                (0..50).map(echo).min().unwrap()
+            })
+        });
+        let expected = 40_000_000 + 2 * packet_ns * 32 / 1500;
+        assert!(best.abs_diff(expected) < 200_000, "{rate}: {best} ns instead of {expected}");
+    }
+}
+
+/// A burst: one packet is in transmission, the queue holds the others up to its limit. Those that leave while the burst
+/// still goes on make room for as many.
+#[test]
+fn the_buffer_holds_its_limit_of_packets() {
+    if !can_emulate("the_buffer_holds_its_limit_of_packets") {
+        return;
+    }
+    let _turn = alone();
+    for (rate, packet_ns) in RATES {
+        for (queue, limit) in [("10p", 10), ("300p", 300)] {
+            let spec = Spec { rate, rtt: "20ms", queue, loss: "0" };
+            let (arrived, burst_ns) = with_path(&spec, 1, |_, near, far| {
+                let start = monotonic_ns();
+                (0..2 * limit as u32).for_each(|n| assert_eq!(near.send(&numbered(n)).unwrap(), 1472));
+                let burst_ns = monotonic_ns() - start;
+                (receive_all(&far), burst_ns)
+            });
+            assert!(is_in_order(&arrived), "{rate}, {queue}");
+            // The emulator sees the last of the burst a little after it was sent.
+            let left_meanwhile = (burst_ns + 1_000_000) / packet_ns + 1;
+            let most = (limit + 1 + left_meanwhile as usize).min(2 * limit);
+            assert!((limit + 1..=most).contains(&arrived.len()), "{rate}, {queue}: {}", arrived.len());
+            // At the lowest rate that leaves next to no choice.
+            assert!(packet_ns < 1_000_000 || arrived.len() <= limit + 4, "{rate}, {queue}: {}", arrived.len());
+        }
+    }
+}
+
+/// 20 000 packets with p = 0.01: mean 200, standard deviation sqrt(20 000 * 0.01 * 0.99) = 14.07; 3.29 of them are 46.
+#[test]
+fn random_loss_is_binomial() {
+    if !can_emulate("random_loss_is_binomial") {
+        return;
+    }
+    let _turn = alone();
+    for seed in 1..=3 {
+        let spec = Spec { rate: "1gbit", rtt: "10ms", queue: "10000p", loss: "1%" };
+        let arrived = with_path(&spec, seed, |_, near, far| {
+            while_receiving(&far, || {
+                for number in 0..20_000 {
+                    near.send(&numbered(number)).unwrap();
+                    if number % 100 == 99 {
+                        thread::sleep(Duration::from_millis(2));
+                    }
+                }
+            })
+        });
+        assert!(is_in_order(&arrived), "seed {seed}");
+        let lost = 20_000 - arrived.len();
+        assert!(lost.abs_diff(200) <= 46, "{lost} lost, seed {seed}");
+    }
+}
