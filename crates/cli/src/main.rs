@@ -2,7 +2,9 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod engine;
 mod list;
+mod model;
 mod output;
 mod run;
 mod runner;
@@ -31,12 +33,16 @@ Examples:
   # A scenario from a file:
   tandem run scenarios/dumbbell.toml --seeds 5
 
+  # What one Compound TCP connection does on a path, worked out at once:
+  tandem model --rate 400mbit --rtt 50ms --queue 100p
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
     Run(run::Args),
+    Model(model::Args),
     #[command(subcommand)]
     List(list::What),
 }
@@ -68,6 +74,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Model(args) => model::model(&args),
         Command::List(what) => list::list(&what),
     };
     let (status, error) = match result {

@@ -3,13 +3,12 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use tandem_scenario::file::{Overrides, load};
 
 use crate::{
     Failure,
+    engine::{Engine, run_in_each},
     output::{prepare_folder, publish},
-    runner::run_all,
     settings::Common,
 };
 
@@ -21,23 +20,18 @@ use crate::{
 Examples:
   tandem run scenarios/dumbbell.toml
   tandem run scenarios/parking-lot.toml --seeds 10 --trace --out results/parking-lot
-  tandem run scenarios/dumbbell.toml --set compound.gamma=20 --json")]
+  tandem run scenarios/dumbbell.toml --set compound.gamma=20 --json
+  tandem run scenarios/isolated.toml --engine sim,model")]
 pub struct Args {
     /// The scenario; docs/scenarios.md describes the format
     file: PathBuf,
 
-    /// What runs it
-    #[arg(long, value_enum, default_value = "sim")]
-    engine: Engine,
+    /// What runs it; several, separated by commas, run one after another and stand side by side
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim")]
+    engine: Vec<Engine>,
 
     #[command(flatten)]
     common: Common,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Engine {
-    /// Packet-level simulator
-    Sim,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -50,8 +44,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let scenario = load(&args.file, &overrides).map_err(Failure::usage)?;
     let folder = prepare_folder(common, &scenario.name)?;
-    let scenarios = [scenario];
-    let Engine::Sim = args.engine;
-    let outcome = run_all(&scenarios);
+    let outcome = run_in_each(&args.engine, &scenario)?;
+    let scenarios = vec![scenario; args.engine.len()];
     publish(&scenarios[0].name, &scenarios, &outcome, None, common, &folder)
 }

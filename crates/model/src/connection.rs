@@ -63,6 +63,10 @@ impl Windows for Connection {
         whichever!(self, w => w.loss_window())
     }
 
+    fn is_too_small(&self) -> bool {
+        whichever!(self, w => w.is_too_small())
+    }
+
     fn round(&mut self, end: RoundEnd) -> bool {
         whichever!(self, w => w.round(end))
     }

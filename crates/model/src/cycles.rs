@@ -7,8 +7,8 @@ use crate::{
 };
 
 /// Cycles in which an oscillation may settle, and over which it is then measured.
-pub const SETTLING_CYCLES: usize = 6;
-pub const MEASURED_CYCLES: usize = 12;
+pub const SETTLING_CYCLES: usize = 4;
+pub const MEASURED_CYCLES: usize = 8;
 
 /// One cycle of the oscillation.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,7 @@ pub fn oscillation(cycles: &[MeasuredCycle]) -> Option<Oscillation> {
         theta_min: cycles.iter().map(|c| c.min).fold(f64::INFINITY, f64::min),
         theta_mean: cycles.iter().map(|c| c.window_sum).sum::<f64>() / rounds,
         theta_max: cycles.iter().map(|c| c.max).fold(0.0, f64::max),
-        backlog: cycles.iter().map(|c| c.totals.queue_area).sum::<f64>() / cycles.iter().map(|c| c.totals.time).sum::<f64>(),
+        backlog: cycles.iter().map(|c| c.totals.queue_area).sum::<f64>()
+            / cycles.iter().map(|c| c.totals.time).sum::<f64>(),
     })
 }

@@ -28,12 +28,16 @@ pub struct Epoch {
     /// First and last window of each phase, packets.
     pub spans: [Option<(f64, f64)>; 4],
     pub oscillation: Option<Oscillation>,
-    /// Did it get as far as that oscillation's steady state, or to Reno alone, rather than overflow on the way?
+    /// Did it get as far as that oscillation's steady state, or to Reno alone, rather than overflow on the way there?
     pub is_settled: bool,
     /// Window when the loss is noticed.
     pub loss_window: f64,
+    /// Packets that found no room.
+    pub lost_packets: f64,
     /// Largest window, which may be above the one that is halved.
     pub peak_window: f64,
+    last_window: f64,
+    last_step: f64,
 }
 
 impl Epoch {
@@ -45,7 +49,14 @@ impl Epoch {
         sum
     }
 
+    /// Is there phase 4 only?
+    pub fn is_reno_alone(&self) -> bool {
+        self.spans[..3].iter().all(Option::is_none)
+    }
+
     fn enter(&mut self, phase: usize, window: f64, totals: Totals) {
+        self.last_step = window - self.last_window;
+        self.last_window = window;
         self.phases[phase] += totals;
         let span = self.spans[phase].get_or_insert((window, window));
         span.1 = window;
@@ -109,13 +120,19 @@ impl<W: Windows> Follower<W> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// The window that the loss at hand finds.
+    pub fn loss_window(&self) -> f64 {
+        self.rounds.windows.window()
+    }
+
     fn pipe(&self) -> f64 {
         self.rounds.pipe
     }
 
     /// From the loss that is at hand to the next.
     pub fn epoch(&mut self) -> Epoch {
-        let mut epoch = Epoch { recovery: self.recover(), first_window: self.rounds.windows.window(), ..Epoch::default() };
+        let mut epoch =
+            Epoch { recovery: self.recover(), first_window: self.rounds.windows.window(), ..Epoch::default() };
         let overflowed = match self.grow(&mut epoch) {
             Growth::Overflow => true,
             Growth::Reno => {
@@ -171,7 +188,7 @@ impl<W: Windows> Follower<W> {
         round.window > self.capacity || on_empty_queue
     }
 
-    /// Phases 1 and 2.
+    /// Phases 1 and 2, and Reno's growth where the window is too small for a delay window.
     fn grow(&mut self, epoch: &mut Epoch) -> Growth {
         while !self.is_reno_now() {
             let round = self.rounds.step();
@@ -179,9 +196,11 @@ impl<W: Windows> Follower<W> {
                 return Growth::Cut(round);
             }
             let totals = self.account(round);
-            let phase = usize::from(round.window > self.pipe());
+            let is_reno = self.rounds.windows.is_too_small();
+            let phase = if is_reno { 3 } else { usize::from(round.window > self.pipe()) };
             epoch.enter(phase, round.window, totals);
             if self.overflows(round) {
+                epoch.is_settled = is_reno;
                 return Growth::Overflow;
             }
         }
@@ -237,8 +256,11 @@ impl<W: Windows> Follower<W> {
         let (mut now, mut round) = (MeasuredCycle::EMPTY, first);
         loop {
             let totals = self.account(round);
-            if let Some(kind) = watch.count(round.is_cut) {
+            // The first cut is the end of phase 2, and no cycle.
+            if let Some(kind) = watch.count(round.is_cut).filter(|kind| kind.increases > 0) {
                 cycles.push(MeasuredCycle { kind, loss_window: self.rounds.windows.loss_window(), ..now });
+            }
+            if watch.begins() {
                 now = MeasuredCycle::EMPTY;
             }
             now.take(round.window, totals);
@@ -273,14 +295,20 @@ impl<W: Windows> Follower<W> {
         }
         epoch.enter(3, to.max(from), Totals::default());
         epoch.loss_window = to.max(from);
+        epoch.lost_packets = 1.0;
         self.rounds = Rounds::new(self.rounds.windows.at(epoch.loss_window), self.pipe());
     }
 
     /// The burst that overflowed is followed by a round, at whose end the controller acts once more, not knowing of the
-    /// loss; then the loss is noticed. Left out: what the packets lost in that last step cost to repair.
+    /// loss; then the loss is noticed.
     fn overflow(&mut self, epoch: &mut Epoch) {
+        let Spacing { pipe, .. } = self.spacing;
+        let burst = self.rounds.windows.window();
+        // Below the pipe what does not fit is the end of the burst itself.
+        let beyond = if burst > self.capacity { burst - self.capacity } else { epoch.last_step + pipe - self.capacity };
         let _ = self.rounds.step();
         epoch.loss_window = self.rounds.windows.window();
+        epoch.lost_packets = beyond.max(1.0) + (epoch.loss_window - burst).max(0.0);
         epoch.peak_window = epoch.peak_window.max(epoch.loss_window);
     }
 }

@@ -5,23 +5,31 @@ use crate::{
     connection::Connection,
     follow::{Epoch, Follower, settled},
     law::{Arithmetic, Law, ModelError},
+    oscillation::Oscillation,
     path::Path,
     prediction::{Parts, Prediction, case},
     totals::Totals,
 };
 
 /// Losses that are followed at most before the last of them are averaged.
-const MOST_EPOCHS: usize = 24;
+const MOST_EPOCHS: usize = 16;
 
 /// The steady state of a connection that is followed from loss to loss; see [`crate::follow`].
 pub fn followed(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Prediction, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
-    let epochs = repeating(&mut Follower::new(&connection, path.pipe_packets(), path.buffer_packets, law));
-    let oscillation = epochs
-        .iter()
-        .filter(|epoch| epoch.is_settled)
-        .find_map(|epoch| epoch.oscillation.clone())
-        .or_else(|| settled(&connection, path.pipe_packets(), law));
+    Ok(followed_with(path, law, &connection, || settled(&connection, path.pipe_packets(), law)))
+}
+
+/// The same for a connection at hand; `otherwise` tells the oscillation of one that never gets as far as having one.
+pub fn followed_with(
+    path: &Path,
+    law: &Law,
+    connection: &Connection,
+    otherwise: impl FnOnce() -> Option<Oscillation>,
+) -> Prediction {
+    let epochs = repeating(&mut Follower::new(connection, path.pipe_packets(), path.buffer_packets, law));
+    let seen = epochs.iter().filter(|epoch| epoch.is_settled).find_map(|epoch| epoch.oscillation.clone());
+    let oscillation = seen.or_else(otherwise);
     let sum = |of: fn(&Epoch) -> Totals| {
         epochs.iter().fold(Totals::default(), |mut sum, epoch| {
             sum += of(epoch);
@@ -45,7 +53,7 @@ pub fn followed(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Predic
         first_window: mean(|e| e.first_window),
         settled_share: mean(|e| f64::from(u8::from(e.is_settled))),
     };
-    Ok(parts.prediction())
+    parts.prediction()
 }
 
 /// The case in which the connection spends most of its time.
@@ -53,23 +61,27 @@ fn commonest_case(path: &Path, law: &Law, epochs: &[Epoch]) -> u8 {
     let mut time = [0.0; 7];
     for epoch in epochs {
         let overflows_at_once = epoch.spans[1].is_none();
-        let case = case(path.bdp_packets(), law, epoch.first_window, epoch.is_settled, overflows_at_once);
+        let case = match epoch.is_reno_alone() {
+            true => 6,
+            false => case(path.bdp_packets(), law, epoch.first_window, epoch.is_settled, overflows_at_once),
+        };
         time[usize::from(case)] += epoch.totals().time;
     }
     (1..=6).max_by(|&a, &b| time[usize::from(a)].total_cmp(&time[usize::from(b)])).unwrap_or(6)
 }
 
-/// Epochs that will repeat: those since a loss found the same window as an earlier one; or the later half of many.
+/// Epochs that will repeat: those since a loss found the same window as an earlier one, the one to begin with included; or
+/// the later half of many.
 fn repeating(follower: &mut Follower<Connection>) -> Vec<Epoch> {
-    let mut epochs = vec![follower.epoch()];
+    let (mut epochs, mut losses) = (Vec::new(), vec![follower.loss_window()]);
     while epochs.len() < MOST_EPOCHS {
-        let next = follower.epoch();
-        let same = |old: &Epoch| (old.loss_window - next.loss_window).abs() < 0.5;
-        if let Some(first) = epochs.iter().rposition(same) {
-            epochs.push(next);
-            return epochs.split_off(first + 1);
+        let epoch: Epoch = follower.epoch();
+        let window = epoch.loss_window;
+        epochs.push(epoch);
+        if let Some(first) = losses.iter().rposition(|old| (old - window).abs() < 0.5) {
+            return epochs.split_off(first);
         }
-        epochs.push(next);
+        losses.push(window);
     }
     epochs.split_off(MOST_EPOCHS / 2)
 }

@@ -12,23 +12,30 @@
 //! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
 
 mod connection;
+mod course;
 mod cycles;
+pub mod engine;
 pub mod follow;
 mod followed;
+pub mod inverse;
 mod law;
 pub mod oscillation;
 mod path;
 mod prediction;
 mod published;
 pub mod queue;
+pub mod response;
 pub mod rounds;
 pub mod rule;
+mod sweep;
 pub mod totals;
 pub mod window;
 
 pub use connection::Connection;
-pub use followed::followed;
+pub use course::{WindowPoint, windows_over_time};
+pub use followed::{followed, followed_with};
 pub use law::{Arithmetic, CONTROLLER, Law, ModelError};
 pub use path::Path;
 pub use prediction::{Phase, Prediction, case};
 pub use published::{oscillation as published_oscillation, published};
+pub use sweep::{Answer, Cell, plane, sweep};

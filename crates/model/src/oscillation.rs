@@ -67,9 +67,9 @@ pub struct Cycle {
     backlogs: Vec<Vec<f64>>,
 }
 
-/// Passes of a forced cycle. Its map contracts to a few hundredths a pass, since a decrease leaves the pipe and what was
-/// sent while the backlog went unseen, whatever the window was.
-const PASSES: usize = 32;
+/// Passes of a forced cycle. With the papers' constants its map contracts to a few hundredths a pass, since a decrease leaves the
+/// pipe and what was sent while the backlog went unseen, whatever the window was; with faster growth it takes longer.
+const PASSES: usize = 256;
 
 impl Cycle {
     /// The fixed point of one type, found by going round. None if the windows do not return to where they were, as may be
@@ -79,7 +79,7 @@ impl Cycle {
         let mut passes: Vec<Self> = Vec::with_capacity(PASSES);
         while passes.len() < PASSES {
             let pass = Self::pass(rule, pipe, kind, &mut last);
-            let is_same = |old: &Self| old.windows.iter().zip(&pass.windows).all(|(a, b)| (a - b).abs() < 1e-9);
+            let is_same = |old: &Self| old.windows.iter().zip(&pass.windows).all(|(a, b)| (a - b).abs() < 1e-9 * b);
             if let Some(first) = passes.iter().position(is_same) {
                 return Some(Self {
                     kind,
@@ -168,5 +168,10 @@ impl CycleWatch {
         }
         self.increases += 1;
         ended
+    }
+
+    /// Is the round just taken the first of a cycle?
+    pub fn begins(&self) -> bool {
+        (self.increases, self.decreases) == (1, 0)
     }
 }

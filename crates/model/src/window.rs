@@ -26,6 +26,8 @@ pub trait Windows: Clone {
     fn at(&self, loss_window: f64) -> Self;
     fn window(&self) -> f64;
     fn loss_window(&self) -> f64;
+    /// Is there no delay window, and too small a window for one?
+    fn is_too_small(&self) -> bool;
     /// A round has ended: Reno's growth in it, then the delay window's law. Did the backlog reach gamma?
     fn round(&mut self, end: RoundEnd) -> bool;
     /// A loss, and the recovery from it.
@@ -59,6 +61,10 @@ impl<R: Rule> Windows for Ruled<R> {
 
     fn loss_window(&self) -> f64 {
         self.loss_window
+    }
+
+    fn is_too_small(&self) -> bool {
+        self.delay_window == 0.0 && self.loss_window < self.rule.low_window()
     }
 
     /// S0 (5), S1 (4), S2 (2).
@@ -145,6 +151,10 @@ impl Windows for Driven {
 
     fn loss_window(&self) -> f64 {
         f64::from(self.instance.view(&self.conn).loss_window)
+    }
+
+    fn is_too_small(&self) -> bool {
+        self.conn.snd_cwnd < self.low_window && self.instance.view(&self.conn).delay_window == 0
     }
 
     fn round(&mut self, end: RoundEnd) -> bool {

@@ -3,6 +3,7 @@
 
 mod compare;
 mod dumbbell;
+mod model;
 mod ns2;
 
 use std::path::{Path, PathBuf};
