@@ -12,7 +12,7 @@ help:
 	@echo "make test      every test; the last line counts them"
 	@echo "make lint      format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench     speed against ns-2, many flows, memory, where the time goes"
-	@echo "make validate  the simulator against runs of ns-2 and the papers"
+	@echo "make validate  simulator and model against runs of ns-2, the papers and each other"
 	@echo "make setup     install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean     remove what was built and run"
 
@@ -31,6 +31,7 @@ bench: setup
 
 validate: setup
 	@cargo run --release -p tandem-validation
+	@cargo run --release -p tandem-validation -- --model
 
 setup:
 	@scripts/setup.sh

@@ -5,7 +5,7 @@ use crate::{
     law::{Arithmetic, Law, ModelError},
     path::Path,
     rule::{Exact, GainOf, Linux13, Linux2006},
-    window::{Driven, RoundEnd, Ruled, Windows},
+    window::{Change, Driven, RoundEnd, Ruled, Windows},
 };
 
 /// A connection's windows in one of the arithmetics.
@@ -67,7 +67,7 @@ impl Windows for Connection {
         whichever!(self, w => w.is_too_small())
     }
 
-    fn round(&mut self, end: RoundEnd) -> bool {
+    fn round(&mut self, end: RoundEnd) -> Change {
         whichever!(self, w => w.round(end))
     }
 

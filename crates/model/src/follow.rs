@@ -36,8 +36,6 @@ pub struct Epoch {
     pub lost_packets: f64,
     /// Largest window, which may be above the one that is halved.
     pub peak_window: f64,
-    last_window: f64,
-    last_step: f64,
 }
 
 impl Epoch {
@@ -55,8 +53,6 @@ impl Epoch {
     }
 
     fn enter(&mut self, phase: usize, window: f64, totals: Totals) {
-        self.last_step = window - self.last_window;
-        self.last_window = window;
         self.phases[phase] += totals;
         let span = self.spans[phase].get_or_insert((window, window));
         span.1 = window;
@@ -92,6 +88,8 @@ pub struct Follower<W> {
     /// Packets in flight that the path and its buffer hold.
     capacity: f64,
     gamma: f64,
+    /// Packets by which the last round's window stepped up.
+    burst: f64,
     /// Every round, if they are wanted; else the long stretches are summed up.
     records: Option<Vec<Record>>,
 }
@@ -105,6 +103,7 @@ impl<W: Windows> Follower<W> {
             spacing: Spacing { pipe, beta: law.beta, spread_gain: law.spread_gain, back_to_back: 0.0 },
             capacity,
             gamma: law.gamma_packets,
+            burst: 0.0,
             records: None,
         }
     }
@@ -168,6 +167,7 @@ impl<W: Windows> Follower<W> {
     fn account(&mut self, round: Round) -> Totals {
         let segments = self.spacing.round(round);
         self.spacing.after(round);
+        self.burst = round.change.step;
         self.note(round.before, &segments, false)
     }
 
@@ -183,8 +183,8 @@ impl<W: Windows> Follower<W> {
 
     /// Does the change at the beginning of this round need more room than there is?
     fn overflows(&self, round: Round) -> bool {
-        let burst = (round.window - round.before) * (1.0 - self.spacing.spread_gain);
-        let on_empty_queue = round.before < self.pipe() && self.pipe() + burst > self.capacity;
+        let at_once = round.change.step * (1.0 - self.spacing.spread_gain);
+        let on_empty_queue = round.before < self.pipe() && self.pipe() + at_once > self.capacity;
         round.window > self.capacity || on_empty_queue
     }
 
@@ -192,7 +192,7 @@ impl<W: Windows> Follower<W> {
     fn grow(&mut self, epoch: &mut Epoch) -> Growth {
         while !self.is_reno_now() {
             let round = self.rounds.step();
-            if round.is_cut {
+            if round.change.is_cut {
                 return Growth::Cut(round);
             }
             let totals = self.account(round);
@@ -257,7 +257,7 @@ impl<W: Windows> Follower<W> {
         loop {
             let totals = self.account(round);
             // The first cut is the end of phase 2, and no cycle.
-            if let Some(kind) = watch.count(round.is_cut).filter(|kind| kind.increases > 0) {
+            if let Some(kind) = watch.count(round.change.is_cut).filter(|kind| kind.increases > 0) {
                 cycles.push(MeasuredCycle { kind, loss_window: self.rounds.windows.loss_window(), ..now });
             }
             if watch.begins() {
@@ -270,7 +270,7 @@ impl<W: Windows> Follower<W> {
                     return (cycles, true);
                 }
             }
-            let is_clipped = round.is_cut && self.rounds.windows.loss_window() >= round.window;
+            let is_clipped = round.change.is_cut && self.rounds.windows.loss_window() >= round.window;
             if cycles.len() >= SETTLING_CYCLES + MEASURED_CYCLES || is_clipped || self.is_past_gamma() {
                 return (cycles, false);
             }
@@ -303,12 +303,12 @@ impl<W: Windows> Follower<W> {
     /// loss; then the loss is noticed.
     fn overflow(&mut self, epoch: &mut Epoch) {
         let Spacing { pipe, .. } = self.spacing;
-        let burst = self.rounds.windows.window();
+        let window = self.rounds.windows.window();
         // Below the pipe what does not fit is the end of the burst itself.
-        let beyond = if burst > self.capacity { burst - self.capacity } else { epoch.last_step + pipe - self.capacity };
-        let _ = self.rounds.step();
+        let beyond = if window > self.capacity { window - self.capacity } else { self.burst + pipe - self.capacity };
+        let next = self.rounds.step();
         epoch.loss_window = self.rounds.windows.window();
-        epoch.lost_packets = beyond.max(1.0) + (epoch.loss_window - burst).max(0.0);
+        epoch.lost_packets = beyond.max(1.0).round() + next.change.step;
         epoch.peak_window = epoch.peak_window.max(epoch.loss_window);
     }
 }

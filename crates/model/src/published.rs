@@ -37,21 +37,31 @@ pub fn oscillation(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Opt
 /// depend on the buffer, so a sweep over buffers works it out once.
 pub fn published(path: &Path, law: &Law, oscillation: Option<&Oscillation>) -> Prediction {
     let (bdp, largest) = (path.bdp_packets(), path.bdp_packets() + path.buffer_packets);
-    let swings = oscillation.is_some_and(|o| o.theta_max < largest);
+    // Where the window finds nothing to swing about, phase 3 is as constant as its name, S2's dotted line in Figure 6.
+    let constant = bdp + law.gamma_packets;
+    let still = Oscillation {
+        types: Vec::new(),
+        theta_min: constant,
+        theta_mean: constant,
+        theta_max: constant,
+        backlog: law.gamma_packets,
+    };
+    let swing = oscillation.unwrap_or(&still);
+    let swings = swing.theta_max < largest;
     let step = law.alpha * bdp.powf(law.k);
     // After phase 4 all of the window is in the loss window, which is halved whatever beta is.
     let kept = if swings { (1.0 - law.beta).max(0.5) } else { 1.0 - law.beta };
     let first = kept * largest;
     let case = case(bdp, law, first, swings, step >= path.buffer_packets);
     let mut course = Course { law, bdp, phases: [Totals::default(); 4], spans: [None; 4] };
-    match (case, oscillation) {
-        (1, _) => course.grow(first, largest, f64::INFINITY),
-        (2 | 3, _) => course.grow(first, largest, bdp),
-        (4 | 5, Some(oscillation)) => {
-            course.grow(first, bdp + law.gamma_packets, bdp);
+    match case {
+        1 => course.grow(first, largest, f64::INFINITY),
+        2 | 3 => course.grow(first, largest, bdp),
+        4 | 5 => {
+            course.grow(first, constant, bdp);
             let rounds: f64 = course.phases.iter().map(|p| p.rounds).sum();
             let loss_window = (largest / 2.0).min(first) + rounds;
-            let end = course.swing(oscillation, loss_window);
+            let end = course.swing(swing, loss_window);
             course.reno(end.min(largest), largest);
         }
         _ => course.reno(first, largest),

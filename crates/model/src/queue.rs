@@ -42,7 +42,7 @@ impl Spacing {
             let rising = Segment { time: self.spread_gain * before, from: high, to: low };
             [rising, Segment { time: before - rising.time, from: low, to: low }, Segment::default(), Segment::default()]
         } else {
-            self.burst_into_empty_queue(before, window - before, low)
+            self.burst_into_empty_queue(before, round.change.step, low)
         }
     }
 
@@ -59,7 +59,7 @@ impl Spacing {
     /// Takes note of a round below the pipe.
     pub fn after(&mut self, round: Round) {
         if round.before < self.pipe && round.window > round.before {
-            let caught_up = (round.window - round.before) / (1.0 - self.beta);
+            let caught_up = round.change.step / (1.0 - self.beta);
             self.back_to_back = (self.back_to_back + caught_up).min(round.window);
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A connection round by round on a path whose buffer has room: what the RTT of each round is, S2 (4) repaired.
 
-use crate::window::{RoundEnd, Windows};
+use crate::window::{Change, RoundEnd, Windows};
 
 /// One round, from the change of the window that begins it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,8 +10,8 @@ pub struct Round {
     pub before: f64,
     /// The window from then on.
     pub window: f64,
-    /// Did the backlog reach gamma?
-    pub is_cut: bool,
+    /// How the window got there.
+    pub change: Change,
 }
 
 /// A connection and the windows of its last three rounds.
@@ -35,10 +35,10 @@ impl<W: Windows> Rounds<W> {
     pub fn step(&mut self) -> Round {
         let [_, sent, before] = self.last;
         let rtt = round_rtt(self.pipe, self.last);
-        let is_cut = self.windows.round(RoundEnd { sent, acked: before, rtt, base: self.pipe });
+        let change = self.windows.round(RoundEnd { sent, acked: before, rtt, base: self.pipe });
         let window = self.windows.window();
         self.last = [sent, before, window];
-        Round { before, window, is_cut }
+        Round { before, window, change }
     }
 }
 

@@ -20,6 +20,15 @@ pub struct RoundEnd {
     pub base: f64,
 }
 
+/// What becomes of the window at the end of a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Did the backlog reach gamma?
+    pub is_cut: bool,
+    /// Packets by which the window steps up at once. Reno's packet came before, somewhere in the round that ends.
+    pub step: f64,
+}
+
 /// A connection's two windows, packets.
 pub trait Windows: Clone {
     /// A connection with this loss window, no delay window, and nothing lost yet.
@@ -28,8 +37,8 @@ pub trait Windows: Clone {
     fn loss_window(&self) -> f64;
     /// Is there no delay window, and too small a window for one?
     fn is_too_small(&self) -> bool;
-    /// A round has ended: Reno's growth in it, then the delay window's law. Did the backlog reach gamma?
-    fn round(&mut self, end: RoundEnd) -> bool;
+    /// A round has ended: Reno's growth in it, then the delay window's law.
+    fn round(&mut self, end: RoundEnd) -> Change;
     /// A loss, and the recovery from it.
     fn lose(&mut self);
 }
@@ -68,8 +77,8 @@ impl<R: Rule> Windows for Ruled<R> {
     }
 
     /// S0 (5), S1 (4), S2 (2).
-    fn round(&mut self, end: RoundEnd) -> bool {
-        let window = self.window();
+    fn round(&mut self, end: RoundEnd) -> Change {
+        let (window, delay_window) = (self.window(), self.delay_window);
         let sent = end.sent + std::mem::take(&mut self.uncounted);
         let backlog = self.rule.backlog(sent, end.base, end.rtt);
         let is_low = window < self.rule.low_window();
@@ -82,7 +91,7 @@ impl<R: Rule> Windows for Ruled<R> {
             self.delay_window = 0.0;
         }
         self.loss_window += self.rule.reno(end.acked, window);
-        is_cut
+        Change { is_cut, step: (self.delay_window - delay_window).max(0.0) }
     }
 
     fn lose(&mut self) {
@@ -157,16 +166,18 @@ impl Windows for Driven {
         self.conn.snd_cwnd < self.low_window && self.instance.view(&self.conn).delay_window == 0
     }
 
-    fn round(&mut self, end: RoundEnd) -> bool {
+    fn round(&mut self, end: RoundEnd) -> Change {
         let acked = end.acked as u32;
         // The other ACKs of the round that ends: they arrive before the first packet beyond its start is acknowledged.
         self.instance.cong_avoid(&mut self.conn, acked.saturating_sub(1));
+        let before = self.window();
         self.conn.snd_una = self.conn.snd_nxt.wrapping_add(1);
         self.fly(self.conn.snd_cwnd - 1);
         self.sample(end.rtt);
         self.instance.cong_avoid(&mut self.conn, 1);
         let view = self.instance.view(&self.conn);
-        view.diff_q8 >= view.gamma_q8 && self.conn.snd_cwnd >= self.low_window
+        let is_cut = view.diff_q8 >= view.gamma_q8 && self.conn.snd_cwnd >= self.low_window;
+        Change { is_cut, step: (self.window() - before).max(0.0) }
     }
 
     fn lose(&mut self) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A page of figures and tables that are not about runs: curves, points and maps.
 
-use minijinja::{Value, context};
+use minijinja::{Value, context, value::Serde};
 use plotly::{
     HeatMap, Scatter,
     common::{ColorScale, ColorScaleElement, DashType, Line, Marker, Mode},
@@ -95,14 +95,14 @@ impl Curve {
 
 impl Map {
     /// One colour for each value, in steps.
-    fn trace(&self) -> Box<HeatMap<f64, f64, f64>> {
+    fn trace(&self) -> Box<HeatMap<f64, f64, Vec<f64>>> {
         let share = |i: u8| f64::from(i) / f64::from(self.largest);
         let steps = (0..self.largest).flat_map(|i| {
             let colour = PALETTE[usize::from(i) % PALETTE.len()].to_owned();
             [ColorScaleElement(share(i), colour.clone()), ColorScaleElement(share(i + 1), colour)]
         });
         let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect();
-        let values = self.values.iter().map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect();
+        let values: Vec<Vec<f64>> = self.values.iter().map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect();
         HeatMap::new(short(&self.x), short(&self.y), values)
             .zmin(0.5)
             .zmax(f64::from(self.largest) + 0.5)
@@ -117,16 +117,16 @@ pub fn figures_html(page: &FiguresPage) -> String {
         .iter()
         .map(|figure| {
             let json = Value::from_safe_string(figure.chart().json());
-            context! { title => figure.title, caption => figure.caption, json }
+            context! { title => figure.title.as_str(), caption => figure.caption.as_str(), json }
         })
         .collect();
     let content = context! {
-        title => page.title,
-        paragraphs => page.paragraphs,
-        text => page.text,
+        title => page.title.as_str(),
+        paragraphs => Value::from(Serde(&page.paragraphs)),
+        text => page.text.as_str(),
         charts,
-        command => page.command,
-        version => page.version,
+        command => page.command.as_str(),
+        version => page.version.as_str(),
         css => Value::from_safe_string(CSS.into()),
         js => Value::from_safe_string(JS.into()),
         plotly => Value::from_safe_string(plotly_js().into()),
