@@ -170,14 +170,14 @@ impl Windows for Driven {
         let acked = end.acked as u32;
         // The other ACKs of the round that ends: they arrive before the first packet beyond its start is acknowledged.
         self.instance.cong_avoid(&mut self.conn, acked.saturating_sub(1));
-        let before = self.window();
+        let delay_window = self.instance.view(&self.conn).delay_window;
         self.conn.snd_una = self.conn.snd_nxt.wrapping_add(1);
         self.fly(self.conn.snd_cwnd - 1);
         self.sample(end.rtt);
         self.instance.cong_avoid(&mut self.conn, 1);
         let view = self.instance.view(&self.conn);
         let is_cut = view.diff_q8 >= view.gamma_q8 && self.conn.snd_cwnd >= self.low_window;
-        Change { is_cut, step: (self.window() - before).max(0.0) }
+        Change { is_cut, step: f64::from(view.delay_window.saturating_sub(delay_window)) }
     }
 
     fn lose(&mut self) {

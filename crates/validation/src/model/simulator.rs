@@ -26,10 +26,8 @@ pub struct Simulated {
     pub case: u8,
     pub utilisation: f64,
     pub backlog_packets: f64,
-    /// Losses after the warm-up.
+    /// Times from loss to loss after the warm-up.
     pub epochs: usize,
-    /// Share of the time between losses that is in the commonest case.
-    pub case_share: f64,
 }
 
 /// The plane that the points are drawn from, evenly in logarithm.
@@ -59,7 +57,12 @@ pub fn compare(paths: &[Path]) -> anyhow::Result<Vec<Point>> {
     let point = |path: &Path| {
         let model = followed(path, &law, Arithmetic::Tandem)?;
         // The model's time from loss to loss says how long to simulate, and nothing else.
-        let simulated = simulate(path, (EPOCHS * model.epoch_s).max(SHORTEST_S), model.epoch_s);
+        let mut simulated = simulate(path, (EPOCHS * model.epoch_s).max(SHORTEST_S), model.epoch_s);
+        if simulated.epochs == 0 {
+            // As long as Reno takes to win half of the largest window back.
+            let epoch_s = path.rtt.as_secs_f64() * (path.pipe_packets() + path.buffer_packets);
+            simulated = simulate(path, EPOCHS * epoch_s, epoch_s);
+        }
         Ok(Point { path: *path, model, simulated })
     };
     paths.iter().progress().map(point).collect()
@@ -104,7 +107,6 @@ fn classify(path: &Path, result: &SeedResult, warmup_s: f64) -> Simulated {
         utilisation: link.utilisation,
         backlog_packets: link.queue_packets.mean,
         epochs: losses.len().saturating_sub(1),
-        case_share: time[usize::from(case)] as f64 / time.iter().sum::<usize>().max(1) as f64,
     }
 }
 
