@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem list`: what there is to choose from.
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
 
-use crate::{Failure, output::print};
+use crate::{Failure, engine::Engine, output::print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,14 +56,13 @@ struct ParameterInfo {
 
 #[derive(Serialize)]
 struct EngineInfo {
-    name: &'static str,
-    what: &'static str,
+    name: String,
+    what: String,
 }
 
-const ENGINES: [EngineInfo; 2] = [
-    EngineInfo { name: "sim", what: "packet-level simulator" },
-    EngineInfo { name: "kernel", what: "real Linux TCP over an emulated path, in real time" },
-];
+fn engines() -> Vec<EngineInfo> {
+    Engine::value_variants().iter().map(|e| EngineInfo { name: e.name(), what: e.what() }).collect()
+}
 
 pub fn list(what: &What) -> Result<(), Failure> {
     match what {
@@ -71,9 +70,9 @@ pub fn list(what: &What) -> Result<(), Failure> {
             print_json(&CONTROLLERS.iter().map(ControllerInfo::from).collect::<Vec<_>>())
         }
         What::Controllers { json: false } => print(&controllers_text()),
-        What::Engines { json: true } => print_json(&ENGINES),
+        What::Engines { json: true } => print_json(&engines()),
         What::Engines { json: false } => {
-            print(&ENGINES.iter().map(|e| format!("{:8}{}\n", e.name, e.what)).collect::<String>())
+            print(&engines().iter().map(|e| format!("{:8}{}\n", e.name, e.what)).collect::<String>())
         }
     }
 }

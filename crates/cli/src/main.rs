@@ -2,8 +2,10 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod engine;
 mod kernel;
 mod list;
+mod model;
 mod output;
 mod run;
 mod runner;
@@ -37,12 +39,16 @@ Examples:
   tandem kernel load compound_tube
   tandem kernel watch
 
+  # What one Compound TCP connection does on a path, worked out at once:
+  tandem model --rate 400mbit --rtt 50ms --queue 100p
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
     Run(run::Args),
+    Model(model::Args),
     Shell(shell::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
@@ -79,6 +85,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Compare(args) => compare::compare(&args),
         Command::Run(args) => run::run(&args),
+        Command::Model(args) => model::model(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),

@@ -8,12 +8,15 @@ use std::{
 
 use anyhow::Context;
 use serde::Serialize;
-use tandem_report::{FLOWS_FILE, LINKS_FILE, Report, Section, html, table, write_atomically, write_trace};
+use tandem_report::{
+    FLOWS_FILE, FiguresPage, LINKS_FILE, Report, Section, figures_html, html, table, write_atomically, write_trace,
+};
 use tandem_scenario::{Scenario, result::Run};
 
 use crate::{Failure, runner::Outcome, settings::Common};
 
 pub const REPORT_FILE: &str = "report.html";
+pub const MODEL_FILE: &str = "model.html";
 pub const RESULTS_FILE: &str = "results.json";
 
 /// What `--json` prints.
@@ -43,6 +46,22 @@ pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Fa
 
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}
+
+pub fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
+    let mut json = serde_json::to_string_pretty(value).context("results as JSON")?;
+    json.push('\n');
+    Ok(json)
+}
+
+/// Writes the model's page of figures.
+pub fn write_model_report(folder: &Path, page: &FiguresPage) -> Result<(), Failure> {
+    let path = folder.join(MODEL_FILE);
+    fs::create_dir_all(folder)
+        .and_then(|()| write_atomically(&path, figures_html(page).as_bytes()))
+        .with_context(|| format!("cannot write `{}`; choose another folder with --out", path.display()))?;
+    note(&format!("Report: {}", path.display()));
+    Ok(())
 }
 
 /// The command line as it was given.
@@ -80,8 +99,7 @@ pub fn publish(
         runs: sections.iter().map(|s| s.run).collect(),
         baseline,
     };
-    let mut json = serde_json::to_string_pretty(&results).context("results as JSON")?;
-    json.push('\n');
+    let json = json_text(&results)?;
     let report = Report {
         title: title.to_owned(),
         command: command.clone(),

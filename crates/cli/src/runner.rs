@@ -28,6 +28,13 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+impl Outcome {
+    /// Of so many scenarios that were interrupted before they began.
+    pub fn nothing(scenarios: usize) -> Self {
+        Self { runs: (0..scenarios).map(|_| None).collect(), interrupted: true }
+    }
+}
+
 /// Runs all seeds of all scenarios.
 pub fn run_all(scenarios: &[Scenario]) -> Outcome {
     let cancelled = interrupt_flag();

@@ -43,6 +43,16 @@ impl Chart {
         self.axes.insert("names".into(), json!(names.iter().map(|n| wrapped(n)).collect::<Vec<_>>()));
     }
 
+    /// Names at 0, 1, ... of the y axis in place of numbers.
+    pub fn name_y(&mut self, names: &[String]) {
+        self.axes.insert("yNames".into(), json!(names.iter().map(|n| plain(n)).collect::<Vec<_>>()));
+    }
+
+    pub fn logarithmic(&mut self, x: bool, y: bool) {
+        self.axes.insert("logX".into(), json!(x));
+        self.axes.insert("logY".into(), json!(y));
+    }
+
     /// Only every `step`th whole number of the x axis, from 1.
     pub fn count_x(&mut self, step: usize) {
         self.axes.insert("step".into(), json!(step));

@@ -2,7 +2,7 @@
 //! Colours that people with any colour vision can tell apart (Okabe and Ito 2008), on light and on dark.
 
 /// Without black and yellow, which vanish on dark and on white.
-const PALETTE: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#888888"];
+pub const PALETTE: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#888888"];
 
 /// One colour for each name, the same in every chart of a report.
 pub struct Colours(Vec<String>);

@@ -5,6 +5,7 @@ mod bars;
 mod chart;
 mod colours;
 mod curves;
+mod figures;
 mod files;
 mod number;
 mod page;
@@ -17,6 +18,7 @@ mod thin;
 mod trace;
 mod words;
 
+pub use figures::{Curve, Figure, FiguresPage, Map, Style, figures_html};
 pub use files::write_atomically;
 pub use page::html;
 pub use table::table;

@@ -34,6 +34,9 @@
       // Under a finger a drag scrolls the page.
       dragmode: touch ? false : 'zoom',
     };
+    if (chart.logX) look.xaxis.type = 'log';
+    if (chart.logY) look.yaxis.type = 'log';
+    if (chart.yNames) Object.assign(look.yaxis, { tickvals: chart.yNames.map((_, i) => i), ticktext: chart.yNames, rangemode: 'normal' });
     if (chart.names) {
       Object.assign(look.xaxis, { tickvals: chart.names.map((_, i) => i), ticktext: chart.names, showgrid: false, zeroline: false });
       look.xaxis.range = [-0.6, chart.names.length - 0.4];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Repeats the ns-2 runs of validation/ns2 in Tandem's simulator and writes the comparison to docs/validation.md.
+//! Repeats the ns-2 runs of validation/ns2 in Tandem's simulator and writes the comparison to docs/validation.md; with
+//! `--model`, compares the analytical model with all there is and writes docs/model.md.
 
 mod compare;
 mod dumbbell;
+mod model;
 mod ns2;
 
 use std::path::{Path, PathBuf};
@@ -25,9 +27,13 @@ struct Args {
     #[arg(long)]
     only: Vec<String>,
 
-    /// Where the page goes
-    #[arg(long, default_value = "docs/validation.md")]
-    out: PathBuf,
+    /// The page of the analytical model instead, docs/model.md
+    #[arg(long, conflicts_with = "only")]
+    model: bool,
+
+    /// Where the page goes [default: docs/validation.md or docs/model.md]
+    #[arg(long)]
+    out: Option<PathBuf>,
 }
 
 /// One experiment's part of the page.
@@ -50,21 +56,28 @@ const REASONS: &str = include_str!("reasons.md");
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let data = Path::new("validation/ns2");
+    if args.model {
+        return write(args.out.unwrap_or("docs/model.md".into()), &model::page(data)?);
+    }
     if args.only.is_empty() {
         let mut page = INTRODUCTION.replace("SEEDS", &args.seeds.to_string());
         for part in &PARTS {
             page += &(part.run)(data, args.seeds)?;
         }
         page += REASONS;
-        tandem_report::write_atomically(&args.out, page.as_bytes())
-            .with_context(|| format!("cannot write {}", args.out.display()))?;
-        println!("wrote {}", args.out.display());
-        return Ok(());
+        return write(args.out.unwrap_or("docs/validation.md".into()), &page);
     }
     for name in &args.only {
         let part = PARTS.iter().find(|p| p.name == name).with_context(|| format!("there is no experiment `{name}`"))?;
         print!("{}", (part.run)(data, args.seeds)?);
     }
+    Ok(())
+}
+
+fn write(path: PathBuf, page: &str) -> anyhow::Result<()> {
+    tandem_report::write_atomically(&path, page.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    println!("wrote {}", path.display());
     Ok(())
 }
 

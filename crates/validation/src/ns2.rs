@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 /// One run. Rates are Mb/s of payload; group A are the flows of `label`, group B Reno flows.
 #[derive(Debug, Clone, Deserialize)]
@@ -27,10 +27,10 @@ pub struct Row {
 }
 
 /// Reads one experiment.
-pub fn read(folder: &Path, experiment: &str) -> anyhow::Result<Vec<Row>> {
+pub fn read<R: DeserializeOwned>(folder: &Path, experiment: &str) -> anyhow::Result<Vec<R>> {
     let path = folder.join(experiment).with_extension("csv");
     let mut reader = csv::Reader::from_path(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let rows: Result<Vec<Row>, _> = reader.deserialize().collect();
+    let rows: Result<Vec<R>, _> = reader.deserialize().collect();
     rows.with_context(|| format!("{} is not a table of ns-2 results", path.display()))
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem model`: what an isolated Compound TCP connection does on a path, worked out at once.
+
+mod figures;
+mod questions;
+mod range;
+mod setup;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use tandem_model::{Answer, Arithmetic, Cell, Law, plane, sweep};
+use tandem_scenario::units::{LossRate, QueueSize, Rate, Span};
+
+use crate::{
+    Failure,
+    output::{command_line, json_text, print, write_model_report},
+};
+use range::Range;
+use setup::{Constants, Setup};
+
+/// What one Compound TCP connection does on a path, worked out at once
+///
+/// Prints the case, the oscillation, utilisation and backlog of a connection that has a link to itself: by Tandem's model, which
+/// follows the connection from loss to loss, and by that of Blanc, Collange and Avrachenkov (2009) beside it. One range makes
+/// a sweep, two make the plane of their Figure 6.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tandem model --rate 400mbit --rtt 50ms --queue 100p
+  tandem model --rate 400mbit --rtt 50ms --queue 100p --gamma 5 --arithmetic linux-1.3 --out model-400
+  tandem model --rate 10mbit..1gbit --rtt 50ms --queue 100p --steps 200 --json
+  tandem model --rate 10mbit..1gbit --rtt 50ms --queue 10p..3000p --steps 300 --out plane
+  tandem model --rate 1gbit --rtt 50ms --find queue
+  tandem model --rate 100mbit..1gbit --rtt 50ms --queue 100p --find rate --utilisation 0.9
+  tandem model --rate 200mbit --rtt 50ms --queue 100p --find gamma
+  tandem model --rate 1gbit --rtt 100ms --loss 1e-6..1e-2 --controller reno
+
+docs/model.md tells what the model takes for granted and how far it agrees with packets.")]
+pub struct Args {
+    /// The link's rate, such as 400mbit, or a range, such as 10mbit..1gbit
+    #[arg(long, allow_hyphen_values = true)]
+    rate: Range<Rate>,
+
+    /// Two-way propagation delay, such as 50ms, or a range
+    #[arg(long, allow_hyphen_values = true)]
+    rtt: Range<Span>,
+
+    /// The link's buffer: 100p, 2MB, 15ms or 0.5bdp, or a range
+    #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
+    queue: Range<QueueSize>,
+
+    /// Points of a range
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    steps: u32,
+
+    #[command(flatten)]
+    constants: Constants,
+
+    /// What to look for instead: the smallest queue that is enough, the rate at which utilisation falls, the largest gamma
+    #[arg(long, value_enum, value_name = "WHAT")]
+    find: Option<Find>,
+
+    /// Of --find: the share of the link that counts as enough
+    #[arg(long, default_value_t = 0.98)]
+    utilisation: f64,
+
+    /// Random loss: answers with the response function (mean window and goodput against loss, no queue) instead
+    #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["find", "queue"])]
+    loss: Option<Range<LossRate>>,
+
+    /// Of --loss: whose response function
+    #[arg(long, default_value = tandem_model::CONTROLLER, requires = "loss")]
+    controller: String,
+
+    /// Folder for a report with plots, model.html
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Find {
+    /// The smallest queue that keeps cases 1 to 3 away and the link used; --queue does not matter
+    Queue,
+    /// The rate at which utilisation falls, within the range that --rate gives
+    Rate,
+    /// The largest gamma with which cases 1 to 3 keep away and the link is used
+    Gamma,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Output<'a, T> {
+    version: &'static str,
+    command: String,
+    law: &'a Law,
+    arithmetic: Arithmetic,
+    #[serde(flatten)]
+    answer: T,
+}
+
+#[derive(Serialize)]
+struct Points {
+    points: Vec<Answer>,
+}
+
+#[derive(Serialize)]
+struct Plane {
+    rates_mbps: Vec<f64>,
+    rtts_ms: Vec<f64>,
+    bdps_packets: Vec<f64>,
+    queues_packets: Vec<f64>,
+    /// A row for each BDP, a column for each queue.
+    cells: Vec<Vec<Cell>>,
+}
+
+pub fn model(args: &Args) -> Result<(), Failure> {
+    let setup = Setup::new(args)?;
+    if let Some(loss) = args.loss {
+        let answer = questions::response(&setup, loss, args)?;
+        return finish(args, &setup, answer, text::response, |_| None);
+    }
+    if let Some(find) = args.find {
+        let answer = questions::find(&setup, find, args)?;
+        return finish(args, &setup, answer, text::found, |_| None);
+    }
+    if setup.is_plane() {
+        let (paths, queues_packets) = setup.plane()?;
+        let plane = Plane {
+            rates_mbps: paths.iter().map(|p| p.rate.bps as f64 / 1e6).collect(),
+            rtts_ms: paths.iter().map(|p| p.rtt.as_secs_f64() * 1e3).collect(),
+            bdps_packets: paths.iter().map(|p| p.bdp_packets()).collect(),
+            cells: plane(&paths, &queues_packets, &setup.law, setup.arithmetic).map_err(Failure::usage)?,
+            queues_packets,
+        };
+        return finish(args, &setup, plane, text::plane, |p| Some(figures::of_plane(&setup, p)));
+    }
+    let mut points = sweep(&setup.paths()?, &setup.law, setup.arithmetic).map_err(Failure::usage)?;
+    if points.len() == 1 {
+        let point = points.remove(0);
+        return finish(args, &setup, point, text::point, |p| Some(figures::of_point(&setup, p)));
+    }
+    finish(args, &setup, Points { points }, |p| text::sweep(&p.points), |p| Some(figures::of_sweep(&setup, &p.points)))
+}
+
+/// Prints an answer, as text or JSON, and writes the report if one is asked for.
+fn finish<T: Serialize>(
+    args: &Args,
+    setup: &Setup,
+    answer: T,
+    text: impl Fn(&T) -> String,
+    report: impl Fn(&T) -> Option<anyhow::Result<tandem_report::FiguresPage>>,
+) -> Result<(), Failure> {
+    if let Some(folder) = &args.out {
+        let Some(page) = report(&answer) else {
+            return Err(Failure::usage(
+                "--out writes plots of points, sweeps and planes; it goes neither with --find nor with --loss",
+            ));
+        };
+        write_model_report(folder, &page?)?;
+    }
+    if args.json {
+        let (law, arithmetic) = (&setup.law, setup.arithmetic);
+        let version = env!("CARGO_PKG_VERSION");
+        return print(&json_text(&Output { version, command: command_line(), law, arithmetic, answer })?);
+    }
+    print(&format!("{}\n\n{}\n", setup.title(), text(&answer).trim_end()))
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem model` and `--engine model`, by the built program.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+fn json(place: &Place, arguments: &str) -> Value {
+    serde_json::from_str(&place.succeed(arguments).out).unwrap()
+}
+
+/// S2's path at 200 Mb/s: case 4 with 4:2, 99 % (Figure 8), a mean queue of some 41 packets (Figure 9).
+#[test]
+fn a_point() {
+    let place = Place::new();
+    for arithmetic in ["tandem", "linux-1.3", "linux-2006", "exact"] {
+        let p = json(&place, &format!("model --rate 200mbit --rtt 50ms --queue 100p --json --arithmetic {arithmetic}"));
+        assert_eq!((&p["case"], &p["oscillation"]), (&4.into(), &"4:2".into()), "{p}");
+        assert!((p["utilisation"].as_f64().unwrap() - 0.99).abs() < 0.005, "{p}");
+        assert!((p["throughput_mbps"].as_f64().unwrap() - 198.0).abs() < 1.0, "{p}");
+        assert!((p["backlog_packets"].as_f64().unwrap() - 41.0).abs() < 3.0, "{p}");
+        let theta =
+            ["theta_min_packets", "theta_mean_packets", "theta_max_packets"].map(|name| p[name].as_f64().unwrap());
+        assert!(theta[0] < theta[1] && theta[1] < theta[2] && (theta[2] - 833.3 - 78.0).abs() < 5.0, "{p}");
+        let phases: Vec<_> =
+            p["phases"].as_array().unwrap().iter().map(|phase| phase["phase"].as_u64().unwrap()).collect();
+        assert_eq!(phases, [1, 2, 3, 4]);
+        assert_eq!(p["published"]["case"], 4);
+    }
+    let text = place.succeed("model --rate 200mbit --rtt 50ms --queue 100p").out;
+    assert!(text.contains("Case 4") && text.contains("4:2"), "{text}");
+    assert!(place.files("").is_empty());
+}
+
+#[test]
+fn a_sweep_and_a_plane() {
+    let place = Place::new();
+    let sweep = json(&place, "model --rate 10mbit..1gbit --rtt 50ms --queue 100p --steps 20 --json");
+    let points = sweep["points"].as_array().unwrap();
+    assert_eq!(points.len(), 20);
+    assert_eq!((&points[0]["rate_mbps"], &points[19]["rate_mbps"]), (&10.0.into(), &1000.0.into()));
+    assert_eq!((&points[0]["case"], &points[19]["case"]), (&5.into(), &2.into()));
+    let plane = json(&place, "model --rate 10mbit..1gbit --rtt 50ms --queue 10p..3000p --steps 10 --json");
+    let cells = plane["cells"].as_array().unwrap();
+    assert_eq!((cells.len(), cells[0].as_array().unwrap().len()), (10, 10));
+    // Small queue and large BDP: case 1. Large queue and small BDP: case 6.
+    assert_eq!((&cells[9][0]["case"], &cells[0][9]["case"]), (&1.into(), &6.into()));
+}
+
+#[test]
+fn a_report_has_the_figures() {
+    let place = Place::new();
+    place.succeed("model --rate 200mbit --rtt 50ms --queue 100p --out here");
+    place.succeed("model --rate 10mbit..1gbit --rtt 50ms --queue 10p..3000p --steps 10 --out plane");
+    let page = place.read("here/model.html");
+    for figure in ["Figures 2 and 3", "Figure 4", "Figure 5", "Figures 6 and 7", "Figure 8", "Figure 9"] {
+        assert!(page.contains(figure), "{figure}");
+    }
+    assert!(place.read("plane/model.html").contains("Figures 6 and 7"));
+}
+
+#[test]
+fn questions() {
+    let place = Place::new();
+    let queue = json(&place, "model --rate 200mbit --rtt 50ms --find queue --json");
+    assert!((80.0..120.0).contains(&queue["queue_packets"].as_f64().unwrap()), "{queue}");
+    let rate = json(&place, "model --rate 100mbit..1gbit --rtt 50ms --queue 100p --find rate --utilisation 0.9 --json");
+    assert!((250.0..300.0).contains(&rate["rate_mbps"].as_f64().unwrap()), "{rate}");
+    let gamma = json(&place, "model --rate 100mbit --rtt 50ms --queue 100p --find gamma --json");
+    assert!(gamma["gamma_packets"].as_f64().unwrap() >= 30.0, "{gamma}");
+    let reno = json(&place, "model --rate 1gbit --rtt 100ms --loss 1e-4 --controller reno --json");
+    assert!((reno["responses"][0]["window_packets"].as_f64().unwrap() - 122.5).abs() < 0.5, "{reno}");
+}
+
+/// The same path by both engines: one schema, and goodput within 1 %.
+#[test]
+fn engines_side_by_side() {
+    let place = Place::new();
+    place.write(
+        "flow.toml",
+        "duration = \"60s\"\nwarmup = \"20s\"\ndelayed_acks = false\nsend_jitter = \"0s\"\n[dumbbell]\nrate = \"50mbit\"\n\
+         rtt = \"20ms\"\nqueue = \"100p\"\n[[flows]]\ncontroller = \"compound\"\n",
+    );
+    let result = json(&place, "run flow.toml --engine sim,model --json");
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!([&runs[0]["engine"], &runs[1]["engine"]], ["sim", "model"]);
+    let goodput = |i: usize| runs[i]["groups"][0]["goodput_mbps"].as_f64().unwrap();
+    assert!((goodput(0) / goodput(1) - 1.0).abs() < 0.01, "{} and {}", goodput(0), goodput(1));
+    place.write("reno.toml", &place.read("flow.toml").replace("compound", "reno"));
+    let refused = place.tandem("run reno.toml --engine sim,model --out refused");
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.err.contains("the model cannot answer this scenario") && refused.err.contains("`reno`"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let place = Place::new();
+    let refused = |arguments: &str, part: &str| {
+        let finished = place.tandem(&format!("model {arguments}"));
+        assert_eq!(finished.status, Some(2), "{arguments}: {}", finished.err);
+        assert!(finished.err.contains(part), "{arguments}: {}", finished.err);
+        assert_eq!(finished.out, "");
+    };
+    refused("--rate 10 --rtt 50ms", "rate `10` has no unit");
+    refused("--rate 10mbit --rtt 0s", "--rtt 0s");
+    refused("--rate 10mbit..20mbit --rtt 1ms..2ms", "a plane is one of them and --queue");
+    refused("--rate 10mbit --rtt 50ms --k 0.7", "not a multiple of 1/8");
+    refused("--rate 10mbit --rtt 50ms --k 0.7 --arithmetic linux-1.3", "compiled in");
+    refused("--rate 10mbit --rtt 50ms --k 2 --arithmetic exact", "k = 2 makes no sense");
+    refused("--rate 10mbit --rtt 50ms --gamma -1", "gamma = -1 makes no sense");
+    refused("--rate 10mbit --rtt 50ms --mtu 40", "no room for data");
+    refused("--rate 10mbit --rtt 50ms --find rate", "a range to look in");
+    refused("--rate 10mbit --rtt 50ms --find queue --utilisation 2", "not a share");
+    refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller cubicc", "unknown controller");
+    refused("--rate 10mbit --rtt 50ms --loss 0", "--loss 0");
+    refused("--rate 10mbit..1gbit --rtt 50ms --queue 0.1bdp..2bdp", "a plane are packets or bytes");
+    refused("--rate 10mbit --rtt 50ms --find queue --out x", "neither with --find");
+}

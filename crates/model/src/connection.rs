@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The arithmetics under one name.
+
+use crate::{
+    law::{Arithmetic, Law, ModelError},
+    path::Path,
+    rule::{Exact, GainOf, Linux13, Linux2006},
+    window::{Change, Driven, RoundEnd, Ruled, Windows},
+};
+
+/// A connection's windows in one of the arithmetics.
+#[derive(Clone)]
+pub enum Connection {
+    Tandem(Driven),
+    Linux13(Ruled<Linux13>),
+    Linux2006(Ruled<Linux2006>),
+    Exact(Ruled<Exact>),
+}
+
+impl Connection {
+    pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
+        law.check(arithmetic)?;
+        let (gamma_packets, gain_of) = (law.gamma_packets, GainOf::Sent);
+        Ok(match arithmetic {
+            Arithmetic::Tandem => {
+                let us_per_packet = 1e6 / path.packets_per_s();
+                Self::Tandem(Driven::new(law.params()?, path.pipe_packets(), us_per_packet))
+            }
+            Arithmetic::Linux13 => Self::Linux13(Ruled::new(Linux13 { gamma_packets, gain_of })),
+            Arithmetic::Linux2006 => Self::Linux2006(Ruled::new(Linux2006 { gamma_packets, gain_of })),
+            Arithmetic::Exact => Self::Exact(Ruled::new(Exact(*law))),
+        })
+    }
+}
+
+/// Calls the same method of whichever it is.
+macro_rules! whichever {
+    ($self:ident, $windows:ident => $call:expr) => {
+        match $self {
+            Self::Tandem($windows) => $call,
+            Self::Linux13($windows) => $call,
+            Self::Linux2006($windows) => $call,
+            Self::Exact($windows) => $call,
+        }
+    };
+}
+
+impl Windows for Connection {
+    fn at(&self, loss_window: f64) -> Self {
+        match self {
+            Self::Tandem(w) => Self::Tandem(w.at(loss_window)),
+            Self::Linux13(w) => Self::Linux13(w.at(loss_window.floor())),
+            Self::Linux2006(w) => Self::Linux2006(w.at(loss_window.floor())),
+            Self::Exact(w) => Self::Exact(w.at(loss_window)),
+        }
+    }
+
+    fn window(&self) -> f64 {
+        whichever!(self, w => w.window())
+    }
+
+    fn loss_window(&self) -> f64 {
+        whichever!(self, w => w.loss_window())
+    }
+
+    fn is_too_small(&self) -> bool {
+        whichever!(self, w => w.is_too_small())
+    }
+
+    fn round(&mut self, end: RoundEnd) -> Change {
+        whichever!(self, w => w.round(end))
+    }
+
+    fn lose(&mut self) {
+        whichever!(self, w => w.lose())
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The model as an engine: a scenario of one bulk Compound flow on one drop-tail link, answered in the common result schema.
+//!
+//! It knows no slow start: the run begins with a loss in the steady state, and seeds make no difference.
+
+use std::time::Instant;
+
+use tandem_scenario::{
+    Aqm, Group, Limit, Link, Loss, Scenario, Source, TcpSource, Transfer,
+    result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
+    units::Span,
+};
+
+use crate::{
+    connection::Connection,
+    course::Course,
+    follow::Follower,
+    law::{Arithmetic, CONTROLLER, Law},
+    path::Path,
+};
+
+/// Why the model has no answer to a scenario; the message says what it would need.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the model cannot answer this scenario: {0}. `--engine sim` can")]
+pub struct Refusal(String);
+
+/// A scenario that the model can answer.
+#[derive(Debug, Clone)]
+pub struct Isolated<'a> {
+    scenario: &'a Scenario,
+    path: Path,
+    law: Law,
+    connection_link: usize,
+}
+
+fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal(why.into()))
+}
+
+/// The one flow, if all that it needs is there.
+fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
+    let [group] = &scenario.groups[..] else {
+        return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
+    };
+    let Source::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
+    if group.flows != 1 {
+        return refuse(format!("it knows one flow alone, and here are {}", group.flows));
+    }
+    if tcp.transfer != Transfer::Bulk || group.stop.is_some() {
+        return refuse("it knows a flow that always has data to send, and here is one that ends");
+    }
+    if tcp.pacing {
+        return refuse("it knows no pacing");
+    }
+    Ok((group, tcp))
+}
+
+fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a Link), Refusal> {
+    let [index] = group.forward[..] else {
+        return refuse(format!("it knows one link, and the data takes {}", group.forward.len()));
+    };
+    let link = &scenario.network.links[index];
+    if link.aqm != Aqm::DropTail {
+        return refuse(format!("it knows drop-tail queues, and link `{}` has another", link.name));
+    }
+    if link.loss != Loss::None {
+        return refuse(format!(
+            "it knows losses by a full buffer, and link `{}` has random ones (`tandem model --loss` has the response function)",
+            link.name
+        ));
+    }
+    for back in group.back.iter().map(|&i| &scenario.network.links[i]) {
+        if back.loss != Loss::None || back.rate.bps * u64::from(scenario.mtu) < link.rate.bps * ACK_BYTES {
+            return refuse(format!("ACKs need a way back that loses none, and link `{}` may", back.name));
+        }
+    }
+    Ok((index, link))
+}
+
+/// An ACK on the wire.
+const ACK_BYTES: u64 = tandem_scenario::HEADER_BYTES as u64;
+
+impl<'a> Isolated<'a> {
+    pub fn new(scenario: &'a Scenario) -> Result<Self, Refusal> {
+        let (group, tcp) = flow(scenario)?;
+        let (connection_link, link) = link(scenario, group)?;
+        let Some(law) = Law::of(&tcp.params) else {
+            let name = tcp.params.controller().name;
+            return refuse(format!("it knows `{CONTROLLER}`, whose gamma is fixed, and the flow has `{name}`"));
+        };
+        let buffer_packets = match link.limit {
+            Limit::Packets(packets) => f64::from(packets),
+            Limit::Bytes(bytes) => (bytes / u64::from(scenario.mtu)) as f64,
+        };
+        // The mean of what may come to each flow's RTT by chance.
+        let rtt = Span { ns: scenario.base_rtt(group).ns + group.rtt_spread.ns / 2 };
+        let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu };
+        if rtt.ns == 0 {
+            return refuse("it needs a propagation delay");
+        }
+        let largest = path.pipe_packets() + buffer_packets;
+        if tcp.receive_window.is_some_and(|window| f64::from(window) <= largest) {
+            return refuse(format!(
+                "the receive window ends the growth before the buffer is full, at {largest:.0} packets"
+            ));
+        }
+        law.check(Arithmetic::Tandem).map_err(|e| Refusal(e.to_string()))?;
+        Ok(Self { scenario, path, law, connection_link })
+    }
+
+    /// One seed; they differ in nothing.
+    pub fn run(&self, seed: u64, with_trace: bool) -> SeedResult {
+        let started = Instant::now();
+        let course = self.course();
+        let (from, to) = (self.scenario.warmup.as_secs_f64(), self.scenario.duration.as_secs_f64());
+        let measured = course.between(from, to);
+        let ms_per_packet = 1e3 / self.path.packets_per_s();
+        let (data, lost, seconds) = (measured.data, measured.lost.round() as u64, to - from);
+        let flow = FlowResult {
+            goodput_mbps: data * f64::from(self.scenario.mss()) * 8.0 / seconds / 1e6,
+            sent_packets: data.round() as u64 + lost,
+            retransmits: lost,
+            timeouts: 0,
+            window_reductions: measured.losses,
+            base_rtt_ms: self.path.rtt.as_secs_f64() * 1e3,
+            completion_times_s: Vec::new(),
+            received_mbit_by_second: course.megabits_by_second(to, self.scenario.mss()),
+        };
+        let mut links = vec![LinkResult::default(); self.scenario.network.links.len()];
+        links[self.connection_link] = LinkResult {
+            utilisation: data / (seconds * self.path.packets_per_s()),
+            queue_packets: measured.queue(|packets| packets),
+            queueing_delay_ms: measured.queue(|packets| packets * ms_per_packet),
+            offered_packets: data.round() as u64 + lost,
+            drops: lost,
+            random_losses: 0,
+        };
+        SeedResult {
+            seed,
+            flows: vec![flow],
+            rtt_ms: vec![measured.queue(|packets| (self.path.pipe_packets() + packets) * ms_per_packet)],
+            links,
+            data_packets: course.between(0.0, to).data.round() as u64,
+            cpu_s: started.elapsed().as_secs_f64(),
+            trace: with_trace.then(|| self.trace(seed, &course)),
+        }
+    }
+
+    /// Every round of the run.
+    fn course(&self) -> Course {
+        let connection = Connection::new(&self.path, &self.law, Arithmetic::Tandem).expect("checked when made");
+        let (pipe, buffer) = (self.path.pipe_packets(), self.path.buffer_packets);
+        let mut follower = Follower::new(&connection, pipe, buffer, &self.law).recording();
+        let end = self.scenario.duration.as_secs_f64() * self.path.packets_per_s();
+        let mut course = Course::new(self.path.packets_per_s());
+        while course.end() < end {
+            let lost_packets = follower.epoch().lost_packets;
+            course.append(follower.take_records(), lost_packets);
+        }
+        course
+    }
+
+    fn trace(&self, seed: u64, course: &Course) -> Trace {
+        let interval_s = self.scenario.sample_interval.as_secs_f64();
+        let count = (self.scenario.duration.as_secs_f64() / interval_s) as usize;
+        let time_s: Vec<f64> = (1..=count).map(|i| i as f64 * interval_s).collect();
+        let rtt_ms = |queue: f64| ((self.path.pipe_packets() + queue) / self.path.packets_per_s() * 1e3) as f32;
+        let (mut samples, mut queue_packets) = (Vec::new(), Vec::new());
+        for &at in &time_s {
+            let (record, queue) = course.at(at);
+            samples.push(FlowSample {
+                cwnd_packets: record.window as u32,
+                loss_window_packets: record.loss_window as u32,
+                delay_window_packets: (record.window - record.loss_window) as u32,
+                gamma_packets: self.law.gamma_packets as f32,
+                diff_packets: queue as f32,
+                srtt_ms: rtt_ms(queue),
+                base_rtt_ms: rtt_ms(0.0),
+                in_flight_packets: record.window as u32,
+                goodput_mbps: (record.totals.utilisation() * self.path.rate.bps as f64 / 1e6) as f32
+                    * (self.scenario.mss() as f32 / self.scenario.mtu as f32),
+                ..FlowSample::default()
+            });
+            queue_packets.push(queue as f32);
+        }
+        let name = self.scenario.network.links[self.connection_link].name.clone();
+        let links = vec![LinkTrace { name, queue_packets }];
+        Trace { seed, time_s, flows: vec![FlowTrace { flow: 0, group: 0, samples }], links }
+    }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A connection followed from loss to loss, round by round: where S2's fluid says too little.
+//!
+//! What it adds to S2: the way into the oscillation, on which a buffer may overflow that the oscillation itself would fit;
+//! the rounds of recovery, and the one after, in which nothing is measured; the round that a loss takes to be noticed; and
+//! the bursts by which the window grows, which wait in the queue also while the window is below the pipe.
+//! What it leaves out: a recovery of more than one RTT, losses during recovery, timeouts, and the time that the packets lost in
+//! the last step take to repair.
+
+use crate::{
+    cycles::{MEASURED_CYCLES, MeasuredCycle, SETTLING_CYCLES, oscillation, settling},
+    law::Law,
+    oscillation::{CycleWatch, Oscillation},
+    queue::{self, Segment, Spacing},
+    rounds::{Round, Rounds},
+    totals::{Totals, phase4},
+    window::Windows,
+};
+
+/// From one loss to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Epoch {
+    /// Recovery and the round after it, then phases 1 to 4.
+    pub recovery: Totals,
+    /// Window after that.
+    pub first_window: f64,
+    pub phases: [Totals; 4],
+    /// First and last window of each phase, packets.
+    pub spans: [Option<(f64, f64)>; 4],
+    pub oscillation: Option<Oscillation>,
+    /// Did it get as far as that oscillation's steady state, or to Reno alone, rather than overflow on the way there?
+    pub is_settled: bool,
+    /// Window when the loss is noticed.
+    pub loss_window: f64,
+    /// Packets that found no room.
+    pub lost_packets: f64,
+    /// Largest window, which may be above the one that is halved.
+    pub peak_window: f64,
+}
+
+impl Epoch {
+    pub fn totals(&self) -> Totals {
+        let mut sum = self.recovery;
+        for phase in self.phases {
+            sum += phase;
+        }
+        sum
+    }
+
+    /// Is there phase 4 only?
+    pub fn is_reno_alone(&self) -> bool {
+        self.spans[..3].iter().all(Option::is_none)
+    }
+
+    fn enter(&mut self, phase: usize, window: f64, totals: Totals) {
+        self.phases[phase] += totals;
+        let span = self.spans[phase].get_or_insert((window, window));
+        span.1 = window;
+        self.peak_window = self.peak_window.max(window);
+    }
+}
+
+/// How phases 1 and 2 end.
+enum Growth {
+    Overflow,
+    /// With this round, which belongs to phase 3.
+    Cut(Round),
+    /// The loss window alone keeps a backlog of gamma.
+    Reno,
+}
+
+/// One round of a connection, for those who want to see them all.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub window: f64,
+    pub loss_window: f64,
+    pub totals: Totals,
+    pub queue: Vec<Segment>,
+    /// Does it begin with a loss?
+    pub is_recovery: bool,
+}
+
+/// A connection on its path.
+#[derive(Clone)]
+pub struct Follower<W> {
+    rounds: Rounds<W>,
+    spacing: Spacing,
+    /// Packets in flight that the path and its buffer hold.
+    capacity: f64,
+    gamma: f64,
+    /// Packets by which the last round's window stepped up.
+    burst: f64,
+    /// Every round, if they are wanted; else the long stretches are summed up.
+    records: Option<Vec<Record>>,
+}
+
+impl<W: Windows> Follower<W> {
+    /// Just before a loss with all of the window in the loss window: how phase 4 ends.
+    pub fn new(windows: &W, pipe: f64, buffer: f64, law: &Law) -> Self {
+        let capacity = pipe + buffer;
+        Self {
+            rounds: Rounds::new(windows.at(capacity.floor() + 1.0), pipe),
+            spacing: Spacing { pipe, beta: law.beta, spread_gain: law.spread_gain, back_to_back: 0.0 },
+            capacity,
+            gamma: law.gamma_packets,
+            burst: 0.0,
+            records: None,
+        }
+    }
+
+    /// Keeps every round from now on.
+    pub fn recording(mut self) -> Self {
+        self.records = Some(Vec::new());
+        self
+    }
+
+    /// What was recorded since the last call.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        self.records.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The window that the loss at hand finds.
+    pub fn loss_window(&self) -> f64 {
+        self.rounds.windows.window()
+    }
+
+    fn pipe(&self) -> f64 {
+        self.rounds.pipe
+    }
+
+    /// From the loss that is at hand to the next.
+    pub fn epoch(&mut self) -> Epoch {
+        let mut epoch =
+            Epoch { recovery: self.recover(), first_window: self.rounds.windows.window(), ..Epoch::default() };
+        let overflowed = match self.grow(&mut epoch) {
+            Growth::Overflow => true,
+            Growth::Reno => {
+                epoch.is_settled = true;
+                false
+            }
+            Growth::Cut(first) => self.swing(first, &mut epoch),
+        };
+        if overflowed {
+            self.overflow(&mut epoch);
+        } else {
+            self.reno(&mut epoch);
+        }
+        epoch
+    }
+
+    /// Recovery brings the flight down over one RTT, sending at `1 - beta` of the rate of the ACKs; then one round passes
+    /// before anything is measured.
+    fn recover(&mut self) -> Totals {
+        let (pipe, flight) = (self.pipe(), self.rounds.windows.window().min(self.capacity));
+        let queue = (flight - pipe).max(0.0);
+        let mut sum = self.note(flight, &queue::drain(queue, 0.0, self.spacing.beta, flight.max(pipe)), true);
+        self.rounds.windows.lose();
+        let window = self.rounds.windows.window();
+        let queue = (window - pipe).max(0.0);
+        sum += self.note(window, &[Segment { time: window.max(pipe), from: queue, to: queue }], false);
+        self.rounds = Rounds::new(self.rounds.windows.clone(), pipe);
+        self.spacing.back_to_back = 0.0;
+        sum
+    }
+
+    /// What a round takes, delivers and keeps waiting.
+    fn account(&mut self, round: Round) -> Totals {
+        let segments = self.spacing.round(round);
+        self.spacing.after(round);
+        self.burst = round.change.step;
+        self.note(round.before, &segments, false)
+    }
+
+    fn note(&mut self, data: f64, segments: &[Segment], is_recovery: bool) -> Totals {
+        let totals = queue::totals(data, segments);
+        let (window, loss_window) = (self.rounds.windows.window(), self.rounds.windows.loss_window());
+        if let Some(records) = &mut self.records {
+            let queue = segments.iter().copied().filter(|s| s.time > 0.0).collect();
+            records.push(Record { window, loss_window, totals, queue, is_recovery });
+        }
+        totals
+    }
+
+    /// Does the change at the beginning of this round need more room than there is?
+    fn overflows(&self, round: Round) -> bool {
+        let at_once = round.change.step * (1.0 - self.spacing.spread_gain);
+        let on_empty_queue = round.before < self.pipe() && self.pipe() + at_once > self.capacity;
+        round.window > self.capacity || on_empty_queue
+    }
+
+    /// Phases 1 and 2, and Reno's growth where the window is too small for a delay window.
+    fn grow(&mut self, epoch: &mut Epoch) -> Growth {
+        while !self.is_reno_now() {
+            let round = self.rounds.step();
+            if round.change.is_cut {
+                return Growth::Cut(round);
+            }
+            let totals = self.account(round);
+            let is_reno = self.rounds.windows.is_too_small();
+            let phase = if is_reno { 3 } else { usize::from(round.window > self.pipe()) };
+            epoch.enter(phase, round.window, totals);
+            if self.overflows(round) {
+                epoch.is_settled = is_reno;
+                return Growth::Overflow;
+            }
+        }
+        Growth::Reno
+    }
+
+    /// Is the loss window alone enough for a backlog of gamma? Then the delay window can only shrink.
+    fn is_past_gamma(&self) -> bool {
+        self.rounds.windows.loss_window() >= self.pipe() + self.gamma
+    }
+
+    /// Is only Reno left?
+    fn is_reno_now(&self) -> bool {
+        self.is_past_gamma() && self.rounds.windows.loss_window() >= self.rounds.windows.window()
+    }
+
+    /// Phase 3: the delay window swings while the loss window rises below it. The swing is measured, and then repeated until the
+    /// loss window has come up to its lower end; from there on it is followed again. True if the buffer overflows.
+    fn swing(&mut self, first: Round, epoch: &mut Epoch) -> bool {
+        let (cycles, overflowed) = self.cycles(first, Some(epoch));
+        let measured = &cycles[settling(cycles.len())..];
+        epoch.oscillation = oscillation(measured);
+        if overflowed {
+            return true;
+        }
+        epoch.is_settled = true;
+        if let (Some(oscillation), None) = (&epoch.oscillation, &self.records) {
+            let lower_end = oscillation.theta_min;
+            let left = lower_end - self.rounds.windows.loss_window();
+            if let (true, [first, others @ .., last]) = (left > 0.0, measured) {
+                let mut swing = last.totals;
+                others.iter().for_each(|cycle| swing += cycle.totals);
+                // Reno's packet a round is a little less, for a round acknowledges what the last window sent.
+                epoch.phases[2] += swing * (left / (last.loss_window - first.loss_window));
+                self.rounds = Rounds::new(self.rounds.windows.at(lower_end), self.pipe());
+            }
+        }
+        while !self.is_reno_now() {
+            let round = self.rounds.step();
+            let totals = self.account(round);
+            epoch.enter(2, round.window, totals);
+            if self.overflows(round) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Cycles from the first cut on, until there are enough of them, or the loss window ends them, or the buffer overflows (true).
+    fn cycles(&mut self, first: Round, mut epoch: Option<&mut Epoch>) -> (Vec<MeasuredCycle>, bool) {
+        let mut watch = CycleWatch::default();
+        let mut cycles: Vec<MeasuredCycle> = Vec::with_capacity(SETTLING_CYCLES + MEASURED_CYCLES + 1);
+        let (mut now, mut round) = (MeasuredCycle::EMPTY, first);
+        loop {
+            let totals = self.account(round);
+            // The first cut is the end of phase 2, and no cycle.
+            if let Some(kind) = watch.count(round.change.is_cut).filter(|kind| kind.increases > 0) {
+                cycles.push(MeasuredCycle { kind, loss_window: self.rounds.windows.loss_window(), ..now });
+            }
+            if watch.begins() {
+                now = MeasuredCycle::EMPTY;
+            }
+            now.take(round.window, totals);
+            if let Some(epoch) = epoch.as_deref_mut() {
+                epoch.enter(2, round.window, totals);
+                if self.overflows(round) {
+                    return (cycles, true);
+                }
+            }
+            let is_clipped = round.change.is_cut && self.rounds.windows.loss_window() >= round.window;
+            if cycles.len() >= SETTLING_CYCLES + MEASURED_CYCLES || is_clipped || self.is_past_gamma() {
+                return (cycles, false);
+            }
+            round = self.rounds.step();
+        }
+    }
+
+    /// Phase 4, Reno until the buffer overflows.
+    fn reno(&mut self, epoch: &mut Epoch) {
+        while self.records.is_some() {
+            let round = self.rounds.step();
+            let totals = self.account(round);
+            epoch.enter(3, round.window, totals);
+            if self.overflows(round) {
+                return self.overflow(epoch);
+            }
+        }
+        let from = self.rounds.windows.window();
+        let to = self.capacity.floor() + 1.0;
+        if to > from {
+            epoch.enter(3, from, phase4(self.pipe(), from, to));
+        }
+        epoch.enter(3, to.max(from), Totals::default());
+        epoch.loss_window = to.max(from);
+        epoch.lost_packets = 1.0;
+        self.rounds = Rounds::new(self.rounds.windows.at(epoch.loss_window), self.pipe());
+    }
+
+    /// The burst that overflowed is followed by a round, at whose end the controller acts once more, not knowing of the
+    /// loss; then the loss is noticed.
+    fn overflow(&mut self, epoch: &mut Epoch) {
+        let Spacing { pipe, .. } = self.spacing;
+        let window = self.rounds.windows.window();
+        // Below the pipe what does not fit is the end of the burst itself.
+        let beyond = if window > self.capacity { window - self.capacity } else { self.burst + pipe - self.capacity };
+        let next = self.rounds.step();
+        epoch.loss_window = self.rounds.windows.window();
+        epoch.lost_packets = beyond.max(1.0).round() + next.change.step;
+        epoch.peak_window = epoch.peak_window.max(epoch.loss_window);
+    }
+}
+
+/// What the controller settles into where the buffer has room for everything, starting from a small loss window, which leaves the
+/// delay window the most room. None if it never swings.
+pub fn settled<W: Windows>(windows: &W, pipe: f64, law: &Law) -> Option<Oscillation> {
+    let start = law.low_window_packets.max(pipe.sqrt()).min(pipe / 2.0).max(2.0).ceil();
+    let mut follower = Follower::new(windows, pipe, f64::INFINITY, law);
+    follower.rounds = Rounds::new(windows.at(start), pipe);
+    let Growth::Cut(first) = follower.grow(&mut Epoch::default()) else { return None };
+    let (cycles, _) = follower.cycles(first, None);
+    oscillation(&cycles[settling(cycles.len())..])
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The analytical model of an isolated Compound TCP connection.
+//!
+//! From the rate and RTT of a link, its buffer, and the law's constants it tells what one connection with endless data
+//! does there: the phases between two losses, the oscillation of its window, throughput and backlog. S2 is Blanc, Collange,
+//! Avrachenkov, *Modelling an isolated Compound TCP connection*, 2009, whose equation numbers the comments cite; S0 and S1
+//! are the papers of Compound TCP that `docs/controllers/compound.md` names.
+//!
+//! Two models stand side by side. [`published()`] is S2's: fluid, in the oscillation's steady state at once, one packet lost a
+//! loss. [`followed()`] goes from loss to loss, round by round, and is the one to believe: it takes a few microseconds.
+//!
+//! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
+
+mod connection;
+mod course;
+mod cycles;
+pub mod engine;
+pub mod follow;
+mod followed;
+pub mod inverse;
+mod law;
+pub mod oscillation;
+mod path;
+mod prediction;
+mod published;
+pub mod queue;
+pub mod response;
+pub mod rounds;
+pub mod rule;
+mod sweep;
+pub mod totals;
+pub mod window;
+
+pub use connection::Connection;
+pub use course::{WindowPoint, windows_over_time};
+pub use followed::{followed, followed_with};
+pub use law::{Arithmetic, CONTROLLER, Law, ModelError};
+pub use path::Path;
+pub use prediction::{Phase, Prediction, case};
+pub use published::{oscillation as published_oscillation, published};
+pub use sweep::{Answer, Cell, plane, sweep};

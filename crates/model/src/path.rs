@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The path: one FIFO link, drop-tail, nobody else on it (S2 section I).
+
+use tandem_scenario::units::{Rate, Span};
+
+/// The bottleneck and the way there and back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Path {
+    /// Of the bottleneck, headers included.
+    pub rate: Rate,
+    /// Two-way propagation delay, tau~ in S2; above 0.
+    pub rtt: Span,
+    /// Packets that wait, the one in transmission not counted; b in S2.
+    pub buffer_packets: f64,
+    /// Bytes of a full packet on the wire: S2's MSS.
+    pub packet_bytes: u32,
+}
+
+impl Path {
+    /// mu: packets a second.
+    pub fn packets_per_s(&self) -> f64 {
+        self.rate.bps as f64 / (8.0 * f64::from(self.packet_bytes))
+    }
+
+    /// mu tau~: the bandwidth-delay product, packets.
+    pub fn bdp_packets(&self) -> f64 {
+        self.packets_per_s() * self.rtt.as_secs_f64()
+    }
+
+    /// Packets in flight that neither wait nor leave the link idle: the BDP and the packet in transmission, which S2's
+    /// fluid does not know. Likewise the RTT of an empty path in packet times.
+    pub fn pipe_packets(&self) -> f64 {
+        self.bdp_packets() + 1.0
+    }
+}

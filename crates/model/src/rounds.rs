@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A connection round by round on a path whose buffer has room: what the RTT of each round is, S2 (4) repaired.
+
+use crate::window::{Change, RoundEnd, Windows};
+
+/// One round, from the change of the window that begins it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// The window before the change: so many packets are in flight as it begins, and are acknowledged in it.
+    pub before: f64,
+    /// The window from then on.
+    pub window: f64,
+    /// How the window got there.
+    pub change: Change,
+}
+
+/// A connection and the windows of its last three rounds.
+#[derive(Clone)]
+pub struct Rounds<W> {
+    pub windows: W,
+    /// RTT of the empty path, packet times: so many packets fill it.
+    pub pipe: f64,
+    /// `w_{i-2}`, `w_{i-1}`, `w_i`.
+    last: [f64; 3],
+}
+
+impl<W: Windows> Rounds<W> {
+    /// After a recovery, or at the start: one round has passed with this window.
+    pub fn new(windows: W, pipe: f64) -> Self {
+        let w = windows.window();
+        Self { windows, pipe, last: [w; 3] }
+    }
+
+    /// Ends a round and begins the next.
+    pub fn step(&mut self) -> Round {
+        let [_, sent, before] = self.last;
+        let rtt = round_rtt(self.pipe, self.last);
+        let change = self.windows.round(RoundEnd { sent, acked: before, rtt, base: self.pipe });
+        let window = self.windows.window();
+        self.last = [sent, before, window];
+        Round { before, window, change }
+    }
+}
+
+/// The smallest RTT among the samples of the round that ends: those of the packets sent with `w_{i-1}`, of which the first
+/// of a step up saw only `w_{i-2}` before it, and of the first packet sent with `w_i`. That is at least the empty path's.
+///
+/// S2 prints it as eq. (4), in which min stands for max, the second line lacks 1/mu, and the conditions must be
+/// about the last change: with `w_{i-1}` and `w_{i-2}` no m:1 cycle could exist. After an increase this is the first
+/// line, after a decrease (`w_i = w_{i-1} - w_{i-1} (1 - tau~ / tau_{i-1})`, up to Reno's packet) the second.
+pub fn round_rtt(pipe: f64, last: [f64; 3]) -> f64 {
+    pipe.max((last[0] + 1.0).min(last[1]).min(last[2]))
+}

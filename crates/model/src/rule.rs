@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The law in numbers: backlog, growth and cut of one round, in real numbers and as two Linux modules round them.
+//!
+//! Windows are packets, times are packet times (one packet's transmission at the bottleneck), so that an RTT is the number
+//! of packets in flight that it belongs to.
+
+use crate::law::Law;
+
+/// One round's arithmetic.
+pub trait Rule: Clone {
+    /// Backlog of a round in packets, S2 (3): `sent` packets measured, smallest RTT `rtt`, of an empty path `base`.
+    fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64;
+    /// Growth of the whole window in a round, Reno's packet included; at least 1. `window` now, `sent` in the round measured.
+    fn gain(&self, window: f64, sent: f64) -> f64;
+    /// What the delay window gives up of this backlog.
+    fn cut(&self, backlog: f64) -> f64;
+    /// Both windows after a loss.
+    fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64);
+    /// Reno's growth in a round that acknowledged `acked` packets with this window.
+    fn reno(&self, acked: f64, window: f64) -> f64;
+    fn gamma(&self) -> f64;
+    /// Below this window the delay window neither grows nor shrinks.
+    fn low_window(&self) -> f64;
+    /// Is it given up there?
+    fn forgets_when_low(&self) -> bool;
+    /// Does the first round after a recovery count all that was sent since the last round before it? (Modules, left edge.)
+    fn counts_recovery(&self) -> bool;
+}
+
+/// Real numbers: S2 (1) to (3) with the module's `w_{i-1}`.
+#[derive(Debug, Clone, Copy)]
+pub struct Exact(pub Law);
+
+impl Rule for Exact {
+    fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
+        sent * (1.0 - base / rtt)
+    }
+
+    fn gain(&self, window: f64, _sent: f64) -> f64 {
+        (self.0.alpha * window.powf(self.0.k)).max(1.0)
+    }
+
+    fn cut(&self, backlog: f64) -> f64 {
+        self.0.zeta * backlog
+    }
+
+    /// S0 (4) and the loss rule of S0 (5).
+    fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64) {
+        let halved = loss_window / 2.0;
+        (halved, ((loss_window + delay_window) * (1.0 - self.0.beta) - halved).max(0.0))
+    }
+
+    fn reno(&self, acked: f64, window: f64) -> f64 {
+        acked / window
+    }
+
+    fn gamma(&self) -> f64 {
+        self.0.gamma_packets
+    }
+
+    fn low_window(&self) -> f64 {
+        self.0.low_window_packets
+    }
+
+    fn forgets_when_low(&self) -> bool {
+        false
+    }
+
+    fn counts_recovery(&self) -> bool {
+        false
+    }
+}
+
+/// From which window a module's growth is worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GainOf {
+    /// What was sent in the round measured, `w_{i-1}`: what both modules do.
+    Sent,
+    /// Today's, `w_i`: what S2's formulas say.
+    Window,
+}
+
+/// Both modules keep backlogs in half packets: `2 w - floor(2 w base / rtt)`, halved.
+fn backlog_in_halves(sent: f64, base: f64, rtt: f64) -> f64 {
+    let sent = sent.floor();
+    sent - (2.0 * sent * base / rtt).floor() / 2.0
+}
+
+fn gain_from(gain_of: GainOf, window: f64, sent: f64) -> u64 {
+    match gain_of {
+        GainOf::Sent => sent as u64,
+        GainOf::Window => window as u64,
+    }
+}
+
+/// Release 1.3 of Lachlan Andrew's module.
+#[derive(Debug, Clone, Copy)]
+pub struct Linux13 {
+    pub gamma_packets: f64,
+    pub gain_of: GainOf,
+}
+
+impl Linux13 {
+    /// w^0.75 / 8 as the module has it: the inner root is floored before the outer one is taken, so it is not monotone.
+    pub fn growth(window: u64) -> u64 {
+        let outer = (window.isqrt() << 16).isqrt();
+        if outer == 0 { 0 } else { ((window << 8) / outer) >> 3 }
+    }
+
+    /// Below it there is no delay window (LOW_WINDOW).
+    const LOW_WINDOW: f64 = 38.0;
+}
+
+impl Rule for Linux13 {
+    fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
+        backlog_in_halves(sent, base, rtt)
+    }
+
+    fn gain(&self, window: f64, sent: f64) -> f64 {
+        Self::growth(gain_from(self.gain_of, window, sent)).max(1) as f64
+    }
+
+    fn cut(&self, backlog: f64) -> f64 {
+        backlog.floor()
+    }
+
+    /// Both parts are scaled alike.
+    fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64) {
+        let total = loss_window + delay_window;
+        let halved = (total / 2.0).floor();
+        let delay = (delay_window * halved / total).floor();
+        (halved - delay, delay)
+    }
+
+    /// The kernel of the time grew by one for each `window + 1` packets.
+    fn reno(&self, acked: f64, window: f64) -> f64 {
+        acked / (window + 1.0)
+    }
+
+    fn gamma(&self) -> f64 {
+        self.gamma_packets
+    }
+
+    fn low_window(&self) -> f64 {
+        Self::LOW_WINDOW
+    }
+
+    fn forgets_when_low(&self) -> bool {
+        true
+    }
+
+    fn counts_recovery(&self) -> bool {
+        true
+    }
+}
+
+/// The first module.
+#[derive(Debug, Clone, Copy)]
+pub struct Linux2006 {
+    pub gamma_packets: f64,
+    pub gain_of: GainOf,
+}
+
+impl Linux2006 {
+    /// Fourth root of `window^3` by Newton's method, until two values differ by one at most; then a shift by 3.
+    pub fn growth(window: u64) -> u64 {
+        let cube = u128::from(window).pow(3);
+        if cube == 0 {
+            return 0;
+        }
+        let mut root = 1u128 << ((128 - cube.leading_zeros()) / 4);
+        loop {
+            let next = (3 * root + cube / root.pow(3)) / 4;
+            if next.abs_diff(root) <= 1 {
+                return (next >> 3) as u64;
+            }
+            root = next;
+        }
+    }
+}
+
+impl Rule for Linux2006 {
+    fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
+        backlog_in_halves(sent, base, rtt)
+    }
+
+    fn gain(&self, window: f64, sent: f64) -> f64 {
+        Self::growth(gain_from(self.gain_of, window, sent)).max(1) as f64
+    }
+
+    /// The difference is halved, not the backlog: an odd half packet counts whole.
+    fn cut(&self, backlog: f64) -> f64 {
+        backlog.ceil()
+    }
+
+    /// The loss is charged to the loss window alone, or, if that cannot bear it, ends the delay window.
+    fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64) {
+        let halved = ((loss_window + delay_window) / 2.0).floor();
+        if loss_window > halved || delay_window > halved {
+            (halved, 0.0)
+        } else {
+            (halved - delay_window, delay_window)
+        }
+    }
+
+    fn reno(&self, acked: f64, window: f64) -> f64 {
+        acked / window
+    }
+
+    fn gamma(&self) -> f64 {
+        self.gamma_packets
+    }
+
+    fn low_window(&self) -> f64 {
+        0.0
+    }
+
+    fn forgets_when_low(&self) -> bool {
+        false
+    }
+
+    fn counts_recovery(&self) -> bool {
+        true
+    }
+}

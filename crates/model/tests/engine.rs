@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The model as an engine: what it answers, and what it refuses.
+
+use tandem_model::{Arithmetic, Law, Path, engine::Isolated, followed};
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    units::{Rate, Span},
+};
+
+fn scenario(link: &str, flows: &str) -> Scenario {
+    let text = format!(
+        "duration = \"200s\"\nwarmup = \"20s\"\n[dumbbell]\nrate = \"200mbit\"\nrtt = \"50ms\"\n{link}\n[[flows]]\n{flows}\n"
+    );
+    parse(&text, "test.toml", "test", &Overrides::default()).unwrap()
+}
+
+const LINK: &str = "queue = \"100p\"";
+const FLOW: &str = "controller = \"compound\"";
+
+/// The same numbers as asking for the path, once a whole number of epochs is long enough not to matter.
+#[test]
+fn agrees_with_the_prediction() {
+    let scenario = scenario(LINK, FLOW);
+    let result = Isolated::new(&scenario).unwrap().run(1, true);
+    let path =
+        Path { rate: Rate { bps: 200_000_000 }, rtt: Span::from_ms(50), buffer_packets: 100.0, packet_bytes: 1500 };
+    let prediction = followed(&path, &Law::default(), Arithmetic::Tandem).unwrap();
+    let link = &result.links[0];
+    assert!((link.utilisation / prediction.utilisation - 1.0).abs() < 0.005, "{}", link.utilisation);
+    assert!((link.queue_packets.mean - prediction.backlog_packets).abs() < 3.0, "{:?}", link.queue_packets);
+    assert!(link.queue_packets.p50 <= link.queue_packets.p95 && link.queue_packets.max <= 101.0);
+    let flow = &result.flows[0];
+    assert!((flow.goodput_mbps / (prediction.goodput_mbps) - 1.0).abs() < 0.005);
+    // 180 s of some 25 s each.
+    assert!((6..=8).contains(&flow.window_reductions), "{}", flow.window_reductions);
+    assert!(flow.retransmits >= flow.window_reductions);
+    // An empty path takes 50 ms and a packet's transmission.
+    assert!((result.rtt_ms[0].mean - 50.06 - link.queueing_delay_ms.mean).abs() < 0.01, "{:?}", result.rtt_ms);
+    let received: f32 = flow.received_mbit_by_second.iter().sum();
+    assert!((f64::from(received) / 200.0 / flow.goodput_mbps - 1.0).abs() < 0.01);
+    let trace = result.trace.unwrap();
+    assert_eq!(trace.time_s.len(), trace.flows[0].samples.len());
+    assert!(trace.flows[0].samples.iter().all(|s| s.cwnd_packets >= 466 && s.cwnd_packets <= 936));
+}
+
+#[track_caller]
+fn refused(link: &str, flows: &str, part: &str) {
+    let scenario = scenario(link, flows);
+    let error = Isolated::new(&scenario).unwrap_err().to_string();
+    assert!(error.contains(part) && error.contains("--engine sim"), "{error}");
+}
+
+#[test]
+fn refuses_what_it_cannot_answer() {
+    refused(LINK, "controller = \"reno\"", "`compound`, whose gamma is fixed, and the flow has `reno`");
+    refused(LINK, "controller = \"compound_tube\"", "has `compound_tube`");
+    refused(LINK, "controller = \"compound\"\ncount = 2", "one flow alone, and here are 2");
+    refused(LINK, "controller = \"compound\"\n[[flows]]\ncontroller = \"reno\"", "2 groups of flows");
+    refused(LINK, "udp = { rate = \"1mbit\" }", "here is UDP");
+    refused(LINK, "controller = \"compound\"\ntransfer = \"1MB\"", "here is one that ends");
+    refused(LINK, "controller = \"compound\"\nstop = \"50s\"", "here is one that ends");
+    refused(LINK, "controller = \"compound\"\npacing = true", "no pacing");
+    refused(LINK, "controller = \"compound\"\nreceive_window = \"150kB\"", "the receive window ends the growth");
+    refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
+    refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, and link `bottleneck`");
+    refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a way back");
+}

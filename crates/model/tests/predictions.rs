@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Both models' predictions: S2's figures, invariants, what they share.
+
+use proptest::prelude::*;
+use tandem_model::{Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation};
+use tandem_scenario::units::{Rate, Span};
+
+const ALL: [Arithmetic; 4] = [Arithmetic::Tandem, Arithmetic::Linux13, Arithmetic::Linux2006, Arithmetic::Exact];
+
+fn path(mbps: f64, rtt_ms: u64, buffer_packets: f64) -> Path {
+    Path { rate: Rate { bps: (mbps * 1e6) as u64 }, rtt: Span::from_ms(rtt_ms), buffer_packets, packet_bytes: 1500 }
+}
+
+fn s2(path: &Path, gamma_packets: f64) -> Prediction {
+    let law = Law { gamma_packets, ..Law::default() };
+    let swing = published_oscillation(path, &law, Arithmetic::Linux13).unwrap();
+    published(path, &law, swing.as_ref())
+}
+
+/// Figure 8, 100 packets and 50 ms: S2 prints the changes of case at 273, 320 and 400 Mb/s, with gamma 5 at 410. In integers a
+/// border is a band: within some Mb/s the case changes to and fro. Each band begins within 2 % of what is printed.
+#[test]
+fn transitions_of_figure_8() {
+    let cases = |gamma| -> Vec<(u32, u8)> {
+        (100..600).map(|mbps| (mbps, s2(&path(f64::from(mbps), 50, 100.0), gamma).case)).collect()
+    };
+    let begins = |gamma| {
+        let all = cases(gamma);
+        let changed = all.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| pair[1].0);
+        changed.fold(Vec::<(u32, u32)>::new(), |mut bands, at| {
+            match bands.last_mut() {
+                Some(band) if at - band.1 < 20 => band.1 = at,
+                _ => bands.push((at, at)),
+            }
+            bands
+        })
+    };
+    let near = |bands: &[(u32, u32)], printed: &[u32]| {
+        assert_eq!(bands.len(), printed.len(), "{bands:?}");
+        for ((begin, end), p) in bands.iter().zip(printed) {
+            assert!(
+                (f64::from(*begin) / f64::from(*p) - 1.0).abs() < 0.02 && end - begin < 20,
+                "{bands:?}, printed {printed:?}"
+            );
+        }
+    };
+    near(&begins(30.0), &[273, 320, 400]);
+    near(&begins(5.0), &[410]);
+    let at = |mbps: u32| cases(30.0)[mbps as usize - 100].1;
+    assert_eq!([at(200), at(300), at(370), at(500)], [4, 2, 4, 2]);
+}
+
+/// Abstract and Figure 8: about 75 % at high rates.
+#[test]
+fn three_quarters_at_a_gigabit() {
+    for arithmetic in ALL {
+        let there = followed(&path(1000.0, 50, 100.0), &Law::default(), arithmetic).unwrap();
+        assert!((there.utilisation - 0.75).abs() < 0.01, "{arithmetic:?}: {}", there.utilisation);
+        assert_eq!(there.case, 2);
+    }
+    assert!((s2(&path(1000.0, 50, 100.0), 30.0).utilisation - 0.75).abs() < 0.01);
+}
+
+/// S2 section III, by the borders worked out by hand for gamma 30 and a BDP of 1000 packets (240 Mb/s, 50 ms).
+#[test]
+fn the_six_cases() {
+    let case = |buffer| s2(&path(240.0, 50, buffer), 30.0).case;
+    // alpha BDP^k = 22.2.
+    assert_eq!([case(22.0), case(23.0)], [1, 2]);
+    assert_eq!([case(999.0), case(1000.0), case(1059.0), case(1060.0)], [4, 5, 5, 6]);
+    // BDP 4167: theta_max is some 195 packets above it.
+    let large = |buffer| s2(&path(1000.0, 50, buffer), 30.0).case;
+    assert_eq!([large(150.0), large(250.0)], [2, 4]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever the path: shares are shares, backlogs fit the buffer, phases are those of the case.
+    #[test]
+    fn predictions_make_sense(
+        mbps in 1.0..1000.0f64, rtt_ms in 2u64..200, buffer in 1.0..3000.0f64, gamma in 2.0..60.0f64, which in 0usize..4
+    ) {
+        let path = path(mbps, rtt_ms, buffer.floor());
+        let law = Law { gamma_packets: (gamma * 16.0).round() / 16.0, ..Law::default() };
+        let answer = Answer::new(&path, &law, ALL[which]).unwrap();
+        for p in [&answer.followed, &answer.published] {
+            prop_assert!(p.utilisation > 0.0 && p.utilisation < 1.05, "{p:?}");
+            prop_assert!(p.backlog_packets >= 0.0 && p.backlog_packets <= path.buffer_packets + 1.0, "{p:?}");
+            prop_assert!((1..=6).contains(&p.case));
+            prop_assert!(p.theta_min_packets <= p.theta_mean_packets && p.theta_mean_packets <= p.theta_max_packets);
+            let total: f64 = p.phases.iter().map(|phase| phase.duration_s).sum::<f64>() + p.recovery_s;
+            prop_assert!((total / p.epoch_s - 1.0).abs() < 1e-9, "{p:?}");
+            prop_assert!(p.phases.iter().all(|phase| phase.duration_s >= 0.0 && phase.data_packets >= 0.0), "{p:?}");
+        }
+        let followed = &answer.followed;
+        // No link carries more than its rate.
+        prop_assert!(followed.utilisation <= 1.0 + 1e-9, "{followed:?}");
+        prop_assert!(followed.first_window_packets < followed.loss_window_packets || followed.loss_window_packets < 4.0);
+    }
+
+    /// More than a BDP and twice gamma of buffer: the queue never empties, and the link is full.
+    #[test]
+    fn a_large_buffer_fills_the_link(mbps in 10.0..500.0f64, rtt_ms in 5u64..100, which in 0usize..4) {
+        let thin = path(mbps, rtt_ms, 1.0);
+        let path = Path { buffer_packets: thin.bdp_packets().ceil() + 64.0, ..thin };
+        let p = followed(&path, &Law::default(), ALL[which]).unwrap();
+        prop_assert_eq!(p.case, 6);
+        prop_assert!(p.utilisation > 0.999, "{p:?}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let path = path(100.0, 50, 100.0);
+    let refused = |law: Law, arithmetic, part: &str| {
+        let error = followed(&path, &law, arithmetic).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    let law = Law::default();
+    refused(Law { k: 1.0, ..law }, Arithmetic::Exact, "k = 1 makes no sense");
+    refused(Law { alpha: 0.0, ..law }, Arithmetic::Exact, "alpha = 0 makes no sense");
+    refused(Law { gamma_packets: f64::NAN, ..law }, Arithmetic::Exact, "gamma = NaN makes no sense");
+    refused(Law { k: 0.7, ..law }, Arithmetic::Tandem, "multiple of 1/8");
+    refused(Law { zeta: 0.5, ..law }, Arithmetic::Linux13, "zeta = 1 compiled in");
+    assert!(matches!(
+        followed(&path, &Law { alpha: 0.25, ..law }, Arithmetic::Linux2006),
+        Err(ModelError::CompiledIn { name: "alpha", .. })
+    ));
+}
