@@ -5,7 +5,8 @@ use tandem_scenario::result::Distribution;
 
 use crate::{
     connection::Connection,
-    follow::{Follower, Record},
+    epoch::Record,
+    follow::Follower,
     law::{Arithmetic, Law, ModelError},
     path::Path,
 };

@@ -3,7 +3,8 @@
 
 use crate::{
     connection::Connection,
-    follow::{Epoch, Follower, settled},
+    epoch::Epoch,
+    follow::{Follower, settled},
     law::{Arithmetic, Law, ModelError},
     oscillation::Oscillation,
     path::Path,

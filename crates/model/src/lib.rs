@@ -15,6 +15,7 @@ mod connection;
 mod course;
 mod cycles;
 pub mod engine;
+mod epoch;
 pub mod follow;
 mod followed;
 pub mod inverse;

@@ -51,12 +51,12 @@ fn text_of(found: &[(u32, u32)], end: u32) -> String {
 }
 
 fn table_1() -> String {
-    const PRINTED: [((u32, u32), (u32, Option<u32>)); 5] = [
-        ((2, 1), (545, Some(558))),
-        ((3, 1), (312, Some(545))),
-        ((5, 2), (546, Some(573))),
-        ((4, 2), (559, Some(1411))),
-        ((3, 2), (1342, None)),
+    const PRINTED: [(CycleType, u32, Option<u32>); 5] = [
+        (CycleType::new(2, 1), 545, Some(558)),
+        (CycleType::new(3, 1), 312, Some(545)),
+        (CycleType::new(5, 2), 546, Some(573)),
+        (CycleType::new(4, 2), 559, Some(1411)),
+        (CycleType::new(3, 2), 1342, None),
     ];
     let mut text = String::from(
         "\n## Table I: where each oscillation is feasible (BDP in packets, gamma 30)\n\n\
@@ -65,13 +65,12 @@ fn table_1() -> String {
          | type | S2 | growth from `w_i` (S2's formulas) | difference | growth from `w_{i-1}` (the module) | difference |\n\
          |---|---|---|---|---|---|\n",
     );
-    for ((m, n), (from, to)) in PRINTED {
-        let mut row = format!("| {m}:{n} | {from}-{} |", to.map_or(String::new(), |t| t.to_string()));
+    for (kind, from, to) in PRINTED {
+        let mut row = format!("| {kind} | {from}-{} |", to.map_or(String::new(), |t| t.to_string()));
         for gain_of in [GainOf::Window, GainOf::Sent] {
             let rule = Linux13 { gamma_packets: GAMMA_PACKETS, gain_of };
-            let is_feasible = |bdp: u32| {
-                Cycle::forced(&rule, f64::from(bdp), CycleType::new(m, n)).is_some_and(|c| c.is_feasible(GAMMA_PACKETS))
-            };
+            let is_feasible =
+                |bdp: u32| Cycle::forced(&rule, f64::from(bdp), kind).is_some_and(|c| c.is_feasible(GAMMA_PACKETS));
             let found = stretches(100..LARGEST_BDP, is_feasible);
             let (first, last) = (found.first().map_or(0, |f| f.0), found.last().map_or(0, |f| f.1));
             let difference = |found: u32, printed: u32| i64::from(found) - i64::from(printed);

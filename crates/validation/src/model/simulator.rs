@@ -211,8 +211,8 @@ pub fn page(points: &[Point]) -> String {
          Rate 10 Mb/s to 1 Gb/s, RTT 10 to 200 ms, queue 10 to 3000 packets, evenly in logarithm; one flow of `compound`, an ACK for each packet, \
          no random element, at least 60 s and some three losses after a warm-up of more than one. Asked: the same case, and utilisation within 2 % in \
          cases 4 to 6 and 5 % in cases 1 to 3. The mean queue is shown too.\n\n\
-         Case: {} of {} agree. Utilisation: {} of {}. Half of the utilisations differ by less than {:.2} %, nine of ten by less than {:.1} %, all by at \
-         most {:.1} %; half of the mean queues by less than {:.1} packets, nine of ten by less than {:.1}.\n\n\
+         Case: {} of {} agree. Utilisation: {} of {}. Half of the utilisations differ by {:.2} % or less, nine of ten by {:.1} % or less, \
+         the worst by {:.1} %; half of the mean queues by {:.1} packets or less, nine of ten by {:.1} or less.\n\n\
          | case, simulated | paths | same case | utilisation agrees | largest difference |\n|---:|---:|---:|---:|---:|\n{by_case}\n\
          Where they disagree:\n\n{HEAD}{disagreeing}\n<details><summary>All paths</summary>\n\n{HEAD}{}\n</details>\n",
         points.len(),
