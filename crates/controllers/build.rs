@@ -4,7 +4,7 @@
 use std::{env, fmt::Write, fs, path::Path};
 
 fn main() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../controllers");
+    let dir = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../controllers");
     println!("cargo:rerun-if-changed={}", dir.display());
     let def = fs::read_to_string(dir.join("controllers.def")).expect("controllers/controllers.def");
 

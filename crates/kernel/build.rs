@@ -10,7 +10,10 @@ use tandem_controllers::{CONTROLLERS, STATE_BYTES};
 const TEST_OBJECTS: &str = "crates/kernel/tests/bpf";
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository's root");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap())
+        .join("../..")
+        .canonicalize()
+        .expect("the repository's root");
     let out = env::var("OUT_DIR").unwrap();
     for folder in ["controllers", "kernel", TEST_OBJECTS] {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());

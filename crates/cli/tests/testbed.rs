@@ -127,7 +127,7 @@ fn a_killed_run_leaves_nothing_behind() {
     let place = Place::new();
     place.write("s.toml", &scenario("60s", "[[flows]]\ncontroller = \"compound\"\ncount = 3\n"));
     let mut child = place.command("run s.toml --engine kernel").stderr(Stdio::null()).spawn().unwrap();
-    let ours = format!("t{:x}-", child.id());
+    let ours = format!("t{:x}_", child.id());
     let is_registered = || fs::read_to_string(AVAILABLE).unwrap().split_whitespace().any(|n| n.starts_with(&ours));
     let deadline = Instant::now() + Duration::from_secs(60);
     let namespaces = loop {

@@ -38,6 +38,9 @@ const BATCH: usize = 16;
 /// The shortest sleep. At 1 Gb/s, where something is due every 12 us, waking for each packet costs half as much CPU time
 /// again, and a busy host makes up for that with pauses of 50 ms; spinning instead of sleeping is worse still.
 const MIN_SLEEP_NS: u64 = 20_000;
+/// A CPU that has slept for longer takes so long to wake up: the last part of a long sleep is spent awake. Where something
+/// is due more often than that, the time that this takes would be missed elsewhere.
+const WAKE_UP_NS: u64 = 100_000;
 /// The longest sleep; a stop is noticed after it.
 const MAX_SLEEP_NS: u64 = 20_000_000;
 
@@ -293,13 +296,20 @@ impl Worker {
         asleep_until.store(next, SeqCst);
         // What the other thread added before it could see that this one sleeps.
         let next = self.shared.lock().next().min(next);
-        let sleep = next.saturating_sub(monotonic_ns()).clamp(MIN_SLEEP_NS, MAX_SLEEP_NS);
-        let timeout = Timespec { tv_sec: 0, tv_nsec: sleep as _ };
+        let now = monotonic_ns();
+        let sleep = next.saturating_sub(now).clamp(MIN_SLEEP_NS, MAX_SLEEP_NS);
+        let early = if sleep > 2 * WAKE_UP_NS { WAKE_UP_NS } else { 0 };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: (sleep - early) as _ };
         let mut fds = [PollFd::new(device, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
         let polled = poll(&mut fds, Some(&timeout));
         let is_alarmed = !fds[1].revents().is_empty();
         asleep_until.store(0, SeqCst);
         match polled {
+            Ok(0) => {
+                while early > 0 && monotonic_ns() < now + sleep {
+                    std::hint::spin_loop();
+                }
+            }
             Ok(_) | Err(Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::{thread, time::Duration};
+use std::{net::UdpSocket, thread, time::Duration};
 
-use common::{Spec, alone, can_emulate, numbered, receive_all, while_receiving, with_path};
+use common::{Spec, alone, can_emulate, keep_time, numbered, receive_all, while_receiving, with_path};
 use tandem_testbed::monotonic_ns;
 
 /// With the time of a packet of 1500 bytes, ns.
@@ -29,10 +29,12 @@ fn packets_leave_at_the_rate_and_in_order() {
             while_receiving(&far, || {
                 let (start, gap) = (monotonic_ns(), packet_ns * 4 / 5);
                 for number in 0..(seconds * 1_000_000_000 / packet_ns) as u32 {
-                    while monotonic_ns() < start + u64::from(number) * gap {
-                        thread::yield_now();
-                    }
                     near.send(&numbered(number)).unwrap();
+                    // Several at a time, for waking up takes longer than sending.
+                    let ahead_ns = (start + u64::from(number) * gap).saturating_sub(monotonic_ns());
+                    if ahead_ns > 500_000 {
+                        thread::sleep(Duration::from_nanos(ahead_ns));
+                    }
                 }
             })
         });
@@ -44,6 +46,36 @@ fn packets_leave_at_the_rate_and_in_order() {
     }
 }
 
+/// The fastest of 50 echoes of 4 bytes, ns.
+fn fastest_echo_ns(near: &UdpSocket, far: &UdpSocket) -> u64 {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            keep_time();
+            let mut buffer = [0; 64];
+            while let Ok(bytes) = far.recv(&mut buffer) {
+                far.send(&buffer[..bytes]).unwrap();
+            }
+        });
+        let echo = |number: u32| {
+            let start = monotonic_ns();
+            near.send(&number.to_be_bytes()).unwrap();
+            assert_eq!(near.recv(&mut [0; 64]).unwrap(), 4);
+            monotonic_ns() - start
+        };
+        (0..50).map(echo).min().unwrap()
+    })
+}
+
+/// What an echo takes without any path: waking the two programs.
+fn programs_own_ns() -> u64 {
+    let [near, far] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    near.connect(far.local_addr().unwrap()).unwrap();
+    far.connect(near.local_addr().unwrap()).unwrap();
+    far.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    keep_time();
+    fastest_echo_ns(&near, &far)
+}
+
 /// An echo takes the two-way delay and the transmission of 28 + 4 bytes each way.
 #[test]
 fn the_base_rtt_is_the_path_s() {
@@ -51,27 +83,12 @@ fn the_base_rtt_is_the_path_s() {
         return;
     }
     let _turn = alone();
+    let programs_ns = programs_own_ns();
     for (rate, packet_ns) in RATES {
         let spec = Spec { rate, rtt: "40ms", queue: "100p", loss: "0" };
-        let best = with_path(&spec, 1, |_, near, far| {
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut buffer = [0; 64];
-                    while let Ok(bytes) = far.recv(&mut buffer) {
-                        far.send(&buffer[..bytes]).unwrap();
-                    }
-                });
-                let echo = |number: u32| {
-                    let start = monotonic_ns();
-                    near.send(&number.to_be_bytes()).unwrap();
-                    assert_eq!(near.recv(&mut [0; 64]).unwrap(), 4);
-                    monotonic_ns() - start
-                };
-                (0..50).map(echo).min().unwrap()
-            })
-        });
+        let measured = with_path(&spec, 1, |_, near, far| fastest_echo_ns(&near, &far)) - programs_ns;
         let expected = 40_000_000 + 2 * packet_ns * 32 / 1500;
-        assert!(best.abs_diff(expected) < 200_000, "{rate}: {best} ns instead of {expected}");
+        assert!(measured.abs_diff(expected) < 200_000, "{rate}: {measured} ns instead of {expected}");
     }
 }
 
@@ -93,12 +110,10 @@ fn the_buffer_holds_its_limit_of_packets() {
                 (receive_all(&far), burst_ns)
             });
             assert!(is_in_order(&arrived), "{rate}, {queue}");
-            // The emulator sees the last of the burst a little after it was sent.
-            let left_meanwhile = (burst_ns + 1_000_000) / packet_ns + 1;
+            // The emulator sees the last of the burst a little after it was sent. At 10 Mb/s not one packet leaves meanwhile.
+            let left_meanwhile = (burst_ns + 500_000) / packet_ns;
             let most = (limit + 1 + left_meanwhile as usize).min(2 * limit);
-            assert!((limit + 1..=most).contains(&arrived.len()), "{rate}, {queue}: {}", arrived.len());
-            // At the lowest rate that leaves next to no choice.
-            assert!(packet_ns < 1_000_000 || arrived.len() <= limit + 4, "{rate}, {queue}: {}", arrived.len());
+            assert!((limit + 1..=most).contains(&arrived.len()), "{rate}, {queue}: {} of {most}", arrived.len());
         }
     }
 }
