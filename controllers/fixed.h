@@ -40,6 +40,22 @@ TANDEM_FN int seq_after(u32 a, u32 b)
 }
 
 /*
+ * A 0 or 1 of which clang is to make neither a branch nor a mask: recent verifiers take each mask for a branch, and walk through
+ * every combination of those.
+ */
+TANDEM_FN u64 without_branch(u64 zero_or_one)
+{
+	__asm__("" : "+r"(zero_or_one));
+	return zero_or_one;
+}
+
+/* Is x >= y? For x and y below 2^63, without a branch. */
+TANDEM_FN u64 at_least(u64 x, u64 y)
+{
+	return without_branch(((x | 1ull << 63) - y) >> 63);
+}
+
+/*
  * Square root, rounded down, of x < 2^63. Digit by digit, two bits a turn: 32 turns whatever x. Without branches, for the
  * kernel's verifier walks through every combination of those.
  */
@@ -49,10 +65,8 @@ TANDEM_FN u64 isqrt(u64 x)
 
 	for (int i = 0; i < 32; i++) {
 		u64 trial = root + bit;
-		u64 fits = ((x | 1ull << 63) - trial) >> 63; /* x >= trial */
+		u64 fits = at_least(x, trial);
 
-		/* Else clang makes a mask of it, and recent verifiers take each mask for a branch. */
-		__asm__("" : "+r"(fits));
 		x -= trial * fits;
 		root = (root >> 1) + bit * fits;
 		bit >>= 2;
@@ -68,8 +82,7 @@ TANDEM_FN u32 icbrt(u64 x)
 	for (u64 bit = 1u << 20; bit; bit >>= 1) {
 		u64 larger = root | bit;
 
-		if (larger * larger * larger <= x)
-			root = larger;
+		root += bit * at_least(x, larger * larger * larger);
 	}
 	return (u32)root;
 }
@@ -107,16 +120,15 @@ TANDEM_FN u32 log2_q16(u32 x)
 	u64 rest_q31;
 
 	for (u32 bits = 16; bits; bits >>= 1)
-		if (x >> (log + bits))
-			log += bits;
+		log += bits * (u32)at_least(x >> (log + bits), 1);
 	rest_q31 = (u64)x << (31 - log);
 	for (int i = 0; i < 16; i++) {
+		u64 carry;
+
 		rest_q31 = rest_q31 * rest_q31 >> 31;
-		log = log << 1;
-		if (rest_q31 >> 32) {
-			rest_q31 >>= 1;
-			log |= 1;
-		}
+		carry = without_branch(rest_q31 >> 32);
+		rest_q31 >>= carry;
+		log = log << 1 | (u32)carry;
 	}
 	return log;
 }

@@ -105,10 +105,10 @@ finish_transfer() {
 watched_transfer() {
 	tandem kernel watch --json --interval 200ms >/tmp/watched &
 	watcher=$!
-	start_transfer "$1" || return
-	finish_transfer || return
+	start_transfer "$1" && finish_transfer
+	transferred=$?
 	kill -INT $watcher
-	wait $watcher
+	wait $watcher && return $transferred
 }
 
 # The connection of the transfer, in its namespace, again and again: with a window, and more and more acknowledged.
@@ -139,24 +139,31 @@ unload_in_use() {
 # `reno` is taken by the kernel's own.
 name_for() { if is_available "$1"; then echo "bpf_$1"; else echo "$1"; fi; }
 
+is_gone_after_unload() { tandem kernel unload "$1" && ! is_available "$1"; }
+
 test_controller() {
-	controller=$1
-	name=$(name_for "$controller")
-	step "$controller: load" tandem kernel load "$controller" --as "$name"
-	step "$controller: refused a second time" refuses_to_load_twice "$controller" --as "$name"
-	step "$controller: list" is_listed "$name"
-	step "$controller: transfer" watched_transfer "$name"
-	step "$controller: watch" flow_was_watched "$name"
-	step "$controller: unload in mid-transfer" unload_in_use "$name"
-	step "$controller: no trace" no_trace
+	name=$(name_for "$1")
+	step "$1: load" tandem kernel load "$1" --as "$name"
+	step "$1: transfer" watched_transfer "$name"
+	step "$1: watch" flow_was_watched "$name"
+	step "$1: unload" is_gone_after_unload "$name"
 }
 
-test_default() {
+becomes_the_default() {
+	tandem kernel load "$1" --as "$2" --default || return
+	[ "$(cat /proc/sys/net/ipv4/tcp_congestion_control)" = "$2" ] || return
+	tandem kernel unload "$2" || return
+	[ "$(cat /proc/sys/net/ipv4/tcp_congestion_control)" = "$default" ]
+}
+
+# What does not depend on the controller.
+test_registration() {
 	name=$(name_for "$1")
-	tandem kernel load "$1" --as "$name" --default || return
-	[ "$(cat /proc/sys/net/ipv4/tcp_congestion_control)" = "$name" ] || return
-	tandem kernel unload "$name" || return
-	no_trace
+	step "the default, and back" becomes_the_default "$1" "$name"
+	step "load" tandem kernel load "$1" --as "$name"
+	step "refused a second time" refuses_to_load_twice "$1" --as "$name"
+	step "list" is_listed "$name"
+	step "unload in mid-transfer" unload_in_use "$name"
 }
 
 every_controller_will_load() { tandem kernel check --json >/tmp/check || { cat /tmp/check && false; }; }
@@ -172,7 +179,8 @@ controllers=$(sed -n 's/.*"controller": "\(.*\)".*/\1/p' /tmp/check)
 for controller in $controllers; do
 	test_controller "$controller"
 done
-step "as the default, and back" test_default "${controllers%%[!a-z0-9_]*}"
+test_registration "${controllers%%[!a-z0-9_]*}"
+step "no trace" no_trace
 step "nothing wrong in the kernel's log" no_complaint
 echo end >&3
 poweroff -f
