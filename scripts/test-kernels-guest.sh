@@ -175,7 +175,8 @@ step "network" prepare_network
 default=$(sysctl_of sender)
 traces >/tmp/before
 step "check" every_controller_will_load
-controllers=$(sed -n 's/.*"controller": "\(.*\)".*/\1/p' /tmp/check)
+controllers=$(sed -n 's/.*tandem\.controllers=\([^ ]*\).*/\1/p' /proc/cmdline | tr , ' ')
+: "${controllers:=$(sed -n 's/.*"controller": "\(.*\)".*/\1/p' /tmp/check)}"
 for controller in $controllers; do
 	test_controller "$controller"
 done
