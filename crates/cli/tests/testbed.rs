@@ -8,6 +8,7 @@ use std::{
     fs,
     io::Write,
     process::{Child, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -30,6 +31,12 @@ fn can_emulate(test: &str) -> bool {
     false
 }
 
+/// Runs in real time take turns, except where two at once are the point.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn scenario(duration: &str, flows: &str) -> String {
     format!(
         "duration = \"{duration}\"\nwarmup = \"1s\"\n[dumbbell]\nrate = \"20mbit\"\nrtt = \"20ms\"\nqueue = \"1bdp\"\n{flows}"
@@ -43,6 +50,7 @@ fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
     if !can_emulate("the_result_has_the_simulators_schema_and_says_how_exact_it_is") {
         return;
     }
+    let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("4s", "[[flows]]\ncontroller = \"reno\"\n"));
     let results: Value = serde_json::from_str(&place.succeed("run s.toml --engine sim,kernel --json").out).unwrap();
@@ -61,6 +69,7 @@ fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
 
 #[test]
 fn what_an_engine_cannot_do_is_refused() {
+    let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("4s", RENO));
     let finished = place.tandem("run s.toml");
@@ -83,6 +92,7 @@ fn two_runs_at_once_do_not_collide() {
     if !can_emulate("two_runs_at_once_do_not_collide") {
         return;
     }
+    let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("3s", "[[flows]]\ncontroller = \"compound\"\n"));
     let start = |out: &str| {
@@ -124,6 +134,7 @@ fn a_killed_run_leaves_nothing_behind() {
     if !can_emulate("a_killed_run_leaves_nothing_behind") {
         return;
     }
+    let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("60s", "[[flows]]\ncontroller = \"compound\"\ncount = 3\n"));
     let mut child = place.command("run s.toml --engine kernel").stderr(Stdio::null()).spawn().unwrap();
