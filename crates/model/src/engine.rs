@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use tandem_scenario::{
-    Aqm, Group, Limit, Link, Loss, Scenario, Source, TcpSource, Transfer,
+    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, Source, TcpSource, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
     units::Span,
 };
@@ -84,8 +84,11 @@ impl<'a> Isolated<'a> {
     pub fn new(scenario: &'a Scenario) -> Result<Self, Refusal> {
         let (group, tcp) = flow(scenario)?;
         let (connection_link, link) = link(scenario, group)?;
-        let Some(law) = Law::of(&tcp.params) else {
-            let name = tcp.params.controller().name;
+        let CongestionControl::Tandem(params) = &tcp.controller else {
+            return refuse("it knows Tandem's controllers, and the flow has one of the kernel's own");
+        };
+        let Some(law) = Law::of(params) else {
+            let name = params.controller().name;
             return refuse(format!("it knows `{CONTROLLER}`, whose gamma is fixed, and the flow has `{name}`"));
         };
         let buffer_packets = match link.limit {
@@ -142,6 +145,7 @@ impl<'a> Isolated<'a> {
             links,
             data_packets: course.between(0.0, to).data.round() as u64,
             cpu_s: started.elapsed().as_secs_f64(),
+            emulation: None,
             trace: with_trace.then(|| self.trace(seed, &course)),
         }
     }
