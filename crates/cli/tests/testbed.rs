@@ -6,7 +6,6 @@ mod common;
 
 use std::{
     fs,
-    io::Write,
     process::{Child, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
@@ -20,14 +19,13 @@ use tandem_testbed::Namespace;
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// False, and said so, where there is no right to make namespaces and devices. `scripts/test.sh` counts the line.
-fn can_emulate(test: &str) -> bool {
+fn can_emulate() -> bool {
     let refused = match Namespace::new() {
         Err(e) => e.to_string(),
         Ok(_) if !fs::exists("/dev/net/tun").unwrap_or(false) => "there is no /dev/net/tun".into(),
         Ok(_) => return true,
     };
-    // Not `println`, which the test harness keeps to itself when a test passes.
-    writeln!(std::io::stderr(), "SKIPPED: {test}: {refused}").unwrap();
+    tandem_testing::skip(&refused);
     false
 }
 
@@ -47,7 +45,7 @@ const RENO: &str = "[[flows]]\ncontroller = \"kernel:reno\"\n";
 
 #[test]
 fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
-    if !can_emulate("the_result_has_the_simulators_schema_and_says_how_exact_it_is") {
+    if !can_emulate() {
         return;
     }
     let _turn = alone();
@@ -58,10 +56,11 @@ fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
     assert_eq!((&sim["engine"], &kernel["engine"]), (&"sim".into(), &"kernel".into()));
     let keys = |run: &Value| run.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(sim), keys(kernel));
-    // 20 Mb/s carry 19.3 Mb/s of payload.
-    let goodput = kernel["groups"][0]["goodput_mbps"].as_f64().unwrap();
-    assert!((18.5..19.5).contains(&goodput), "{goodput}");
+    // 20 Mb/s carry 19.3 Mb/s of payload; less arrives only if the machine was too busy, which the result must say.
     let emulation = &kernel["emulation"];
+    let goodput = kernel["groups"][0]["goodput_mbps"].as_f64().unwrap();
+    let is_trusted = emulation["doubts"].as_array().unwrap().is_empty();
+    assert!((if is_trusted { 18.5 } else { 0.1 }..19.5).contains(&goodput), "{goodput}: {emulation}");
     assert!(emulation["lateness_us"]["p99"].as_f64().unwrap() > 0.0, "{emulation}");
     assert_eq!(emulation["stray_drops"], 0);
     assert!(sim["emulation"].is_null());
@@ -79,7 +78,7 @@ fn what_an_engine_cannot_do_is_refused() {
     let finished = place.tandem("run fast.toml --engine kernel");
     assert_eq!(finished.status, Some(2), "{}", finished.err);
     assert!(finished.err.contains("--force"), "{}", finished.err);
-    if can_emulate("an unknown congestion control is refused") {
+    if can_emulate() {
         place.write("odd.toml", &scenario("4s", RENO).replace("kernel:reno", "kernel:nonesuch"));
         let finished = place.tandem("run odd.toml --engine kernel");
         assert_eq!(finished.status, Some(1), "{}", finished.err);
@@ -89,7 +88,7 @@ fn what_an_engine_cannot_do_is_refused() {
 
 #[test]
 fn two_runs_at_once_do_not_collide() {
-    if !can_emulate("two_runs_at_once_do_not_collide") {
+    if !can_emulate() {
         return;
     }
     let _turn = alone();
@@ -131,7 +130,7 @@ fn devices_and_connections(namespace: &fs::File) -> (Vec<String>, usize) {
 
 #[test]
 fn a_killed_run_leaves_nothing_behind() {
-    if !can_emulate("a_killed_run_leaves_nothing_behind") {
+    if !can_emulate() {
         return;
     }
     let _turn = alone();

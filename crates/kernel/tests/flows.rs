@@ -73,6 +73,10 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
             ),
             "{controller:?}: {flow:?}"
         );
+        // A controller that steers by delay alone keeps the queue short and loses nothing.
+        if controller.signal == "delay" {
+            continue;
+        }
         // The queue is full at times, so packets are lost; and empty at the start, so that the least RTT is the path's own.
         assert!(flow.lost > 0 && flow.retransmitted > 0, "{controller:?}: {flow:?}");
         let longest_us = seen.iter().map(|f| f.srtt_us).max().unwrap();

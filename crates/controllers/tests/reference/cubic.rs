@@ -73,10 +73,10 @@ impl Law for Cubic {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.srtt_us.add(ack.rtt_us);
-        if !ack.window_limited {
-            if let Some(epoch) = &mut self.epoch {
-                epoch.start_us += self.now_us - self.seen_us;
-            }
+        if !ack.window_limited
+            && let Some(epoch) = &mut self.epoch
+        {
+            epoch.start_us += self.now_us - self.seen_us;
         }
         self.seen_us = self.now_us;
     }

@@ -6,7 +6,6 @@
 
 use std::{
     fs::OpenOptions,
-    io::Write,
     net::{SocketAddr, UdpSocket},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
@@ -17,7 +16,7 @@ use tandem_scenario::{DEFAULT_MTU, Dumbbell, Loss, Network, aqm::AqmSpec};
 use tandem_testbed::{Namespace, Shell};
 
 /// False, and said so, where paths cannot be emulated. `scripts/test.sh` counts the line.
-pub fn can_emulate(test: &str) -> bool {
+pub fn can_emulate() -> bool {
     let refused = match OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
         Err(e) => format!("/dev/net/tun: {e}"),
         Ok(_) => match Namespace::new() {
@@ -25,8 +24,7 @@ pub fn can_emulate(test: &str) -> bool {
             Ok(_) => return true,
         },
     };
-    // Not `println`, which the test harness keeps to itself when a test passes.
-    writeln!(std::io::stderr(), "SKIPPED: {test}: {refused}").expect("standard error is open");
+    tandem_testing::skip(&refused);
     false
 }
 
