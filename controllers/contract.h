@@ -53,7 +53,7 @@ struct tandem_conn {
 
 /* What one ACK said, given before cong_avoid. */
 struct tandem_ack {
-	u32 pkts_acked; /* packets newly acknowledged, cumulatively or selectively      */
+	u32 pkts_acked; /* packets newly acknowledged; Linux counts cumulative ACKs only */
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
 };
 

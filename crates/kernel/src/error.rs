@@ -21,7 +21,7 @@ pub enum Error {
          CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
     )]
     NoStructOps,
-    #[error("`{0}` is no name for a controller: give 1 to 15 letters, digits, `_` or `-`")]
+    #[error("`{0}` is no name for a controller: give 1 to 15 letters, digits or `_`")]
     BadName(String),
     #[error(
         "`{name}` is loaded already; to load it with other parameters unload it first, or give it another name with --as"

@@ -101,7 +101,7 @@ pub(crate) fn unregister(folder: &Path) -> Result<(), Error> {
 
 fn check_name(name: &str) -> Result<(), Error> {
     let fits = (1..NAME_BYTES).contains(&name.len());
-    if fits && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+    if fits && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Ok(());
     }
     Err(Error::BadName(name.to_owned()))
