@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem compare`: some controllers, one path; alone, or against neighbours.
+//! `tandem compare`: some controllers, one path; alone, against neighbours, or each against each.
+
+mod matrix;
 
 use tandem_scenario::{
     CongestionControl, DEFAULT_MTU, Dumbbell, FORWARD_LINK, Group, Loss, Network, Scenario, Source, TcpSource,
@@ -12,20 +14,23 @@ use crate::{
     Failure,
     output::{prepare_folder, publish},
     runner::run_all,
-    settings::{Common, Flows},
+    settings::{Common, Family, Flows},
 };
 
 /// Compare controllers on one path: each alone, or each against neighbours
 ///
 /// Runs each CONTROLLER:FLOWS on a dumbbell: all flows share one bottleneck, their ACKs its reverse. Prints a table and writes
 /// report.html and results.json. With --against each shares the path with the flows named there, and a baseline in which
-/// all flows are of the neighbours' kind gives bandwidth stolen, (P - Q) / P.
+/// all flows are of the neighbours' kind gives bandwidth stolen, (P - Q) / P. With --matrix every controller meets every other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
   tandem compare --rate 100mbit --rtt 40ms --queue 1bdp --against reno:2 compound:2 compound_tube:2
   tandem compare --rate 300mbit --rtt 100ms --queue 500p compound@gamma=5 compound@gamma=30 --seeds 10 --json
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 --family compound:4
+  tandem compare --rate 100mbit --rtt 40ms --matrix
+  tandem compare --rate 100mbit --rtt 40ms --matrix reno:2 cubic:2 compound:2 fusion:2
 
 Units: rates 100mbit, 1gbit, 12.5MB/s; times 100ms, 2s; queues 1500p (packets), 2MB, 15ms, 0.5bdp; loss 1e-6, 0.1%.")]
 pub struct Args {
@@ -78,8 +83,16 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     send_jitter: Option<Span>,
 
+    /// Each against each, a pair at a time: who gets how much; all controllers if none is named
+    #[arg(long, conflicts_with_all = ["against", "trace"])]
+    matrix: bool,
+
+    /// Also compare all controllers of a family, such as compound:4; can be given more than once
+    #[arg(long, value_name = "FAMILY:FLOWS")]
+    family: Vec<Family>,
+
     /// What to compare, such as reno:4 or compound@gamma=20:4
-    #[arg(required = true, value_name = "CONTROLLER:FLOWS")]
+    #[arg(required_unless_present_any = ["matrix", "family"], value_name = "CONTROLLER:FLOWS")]
     contenders: Vec<Flows>,
 
     #[command(flatten)]
@@ -88,13 +101,17 @@ pub struct Args {
 
 const DEFAULT_SEEDS: u32 = 5;
 
-pub fn compare(args: &Args) -> Result<(), Failure> {
+pub fn compare(mut args: Args) -> Result<(), Failure> {
+    let of_families = args.family.iter().flat_map(|family| family.0.iter().cloned());
+    args.contenders.extend(of_families);
     if args.duration <= args.warmup {
         let message = format!("--duration {} must be longer than --warmup {}", args.duration, args.warmup);
         return Err(Failure::usage(message));
     }
-    let counts = args.contenders.iter().map(|c| c.count);
-    if !args.against.is_empty() && counts.clone().any(|n| Some(n) != counts.clone().next()) {
+    if args.matrix {
+        return matrix::compare_each_with_each(&args);
+    }
+    if !args.against.is_empty() && !same_number_of_flows(&args.contenders) {
         let message = "with --against all contenders need the same number of flows, for they share one baseline";
         return Err(Failure::usage(message));
     }
@@ -122,6 +139,10 @@ pub fn compare(args: &Args) -> Result<(), Failure> {
         }
     }
     publish(&title, &scenarios, &outcome, baseline, &args.common, &folder)
+}
+
+fn same_number_of_flows(contenders: &[Flows]) -> bool {
+    contenders.windows(2).all(|pair| pair[0].count == pair[1].count)
 }
 
 impl Args {

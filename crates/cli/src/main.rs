@@ -83,7 +83,7 @@ impl From<anyhow::Error> for Failure {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Compare(args) => compare::compare(&args),
+        Command::Compare(args) => compare::compare(args),
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Shell(args) => shell::shell(&args),

@@ -9,9 +9,10 @@ use std::{
 use anyhow::Context;
 use serde::Serialize;
 use tandem_report::{
-    FLOWS_FILE, FiguresPage, LINKS_FILE, Report, Section, figures_html, html, table, write_atomically, write_trace,
+    FLOWS_FILE, FiguresPage, LINKS_FILE, Report, Section, figures_html, html, matrix_figures, matrix_text, table,
+    write_atomically, write_trace,
 };
-use tandem_scenario::{Scenario, result::Run};
+use tandem_scenario::{Scenario, matrix::Matrix, result::Run};
 
 use crate::{Failure, runner::Outcome, settings::Common};
 
@@ -28,6 +29,9 @@ struct Results<'a> {
     /// What bandwidth stolen is measured against.
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline: Option<&'a Run>,
+    /// Of `compare --matrix`: what each of its runs, in order, came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<&'a Matrix>,
 }
 
 /// Makes the output folder before anything runs, so that an hour's run does not end with «permission denied».
@@ -74,6 +78,48 @@ pub fn command_line() -> String {
     std::iter::once("tandem".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
+/// Prints and writes what came of pairs of controllers.
+pub fn publish_matrix(
+    title: &str,
+    set_up: String,
+    matrix: &Matrix,
+    outcome: &Outcome,
+    common: &Common,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
+    let runs = outcome.runs.iter().flatten().collect();
+    let json = json_text(&Results { version, command: &command, runs, baseline: None, matrix: Some(matrix) })?;
+    let text = matrix_text(matrix);
+    let page = FiguresPage {
+        title: title.to_owned(),
+        paragraphs: vec![set_up],
+        text: text.clone(),
+        figures: matrix_figures(matrix),
+        command,
+        version: version.into(),
+    };
+    write(&folder.join(RESULTS_FILE), &json)?;
+    write(&folder.join(REPORT_FILE), &figures_html(&page))?;
+    finish(if common.json { &json } else { &text }, outcome, folder)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = write_atomically(path, text.as_bytes());
+    Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
+}
+
+/// Prints results and says where the report is and whether it is whole.
+fn finish(results: &str, outcome: &Outcome, folder: &Path) -> Result<(), Failure> {
+    print(results)?;
+    note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
+    if outcome.interrupted {
+        note("tandem: interrupted; what was done by then is kept and marked partial");
+        return Err(Failure::Interrupted);
+    }
+    Ok(())
+}
+
 /// Prints and writes what was run. `scenarios` are those of `outcome`, in order; the one at `baseline` is what bandwidth
 /// stolen is measured against.
 pub fn publish(
@@ -98,6 +144,7 @@ pub fn publish(
         command: &command,
         runs: sections.iter().map(|s| s.run).collect(),
         baseline,
+        matrix: None,
     };
     let json = json_text(&results)?;
     let report = Report {
@@ -108,13 +155,10 @@ pub fn publish(
         baseline,
     };
 
-    let report_path = folder.join(REPORT_FILE);
-    let written = |path: &Path| format!("cannot write `{}`", path.display());
-    let results_path = folder.join(RESULTS_FILE);
-    write_atomically(&results_path, json.as_bytes()).with_context(|| written(&results_path))?;
-    write_atomically(&report_path, html(&report).as_bytes()).with_context(|| written(&report_path))?;
+    write(&folder.join(RESULTS_FILE), &json)?;
+    write(&folder.join(REPORT_FILE), &html(&report))?;
     if common.trace {
-        write_trace(folder, &sections).with_context(|| written(folder))?;
+        write_trace(folder, &sections).with_context(|| format!("cannot write `{}`", folder.display()))?;
     } else {
         // Samples of an earlier run would pass for this one's.
         for old in [FLOWS_FILE, LINKS_FILE].map(|name| folder.join(name)) {
@@ -123,18 +167,7 @@ pub fn publish(
             }
         }
     }
-
-    if common.json {
-        print(&json)?;
-    } else {
-        print(&format!("{}\n", table(&report)))?;
-    }
-    note(&format!("Report: {}", report_path.display()));
-    if outcome.interrupted {
-        note("tandem: interrupted; what was done by then is kept and marked partial");
-        return Err(Failure::Interrupted);
-    }
-    Ok(())
+    finish(&if common.json { json } else { format!("{}\n", table(&report)) }, outcome, folder)
 }
 
 /// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::ArgAction;
-use tandem_controllers::{Params, find};
+use tandem_controllers::{CONTROLLERS, Params, find};
 use tandem_scenario::file::{MAX_COUNT, Settings};
 
 use crate::Failure;
@@ -83,15 +83,7 @@ pub struct Flows {
 impl std::str::FromStr for Flows {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, count) = text.split_once(':').unwrap_or((text, "1"));
-        let count = match count.parse() {
-            Ok(n @ 1..=MAX_COUNT) => n,
-            _ => {
-                return Err(format!(
-                    "`{count}` is not a number of flows from 1 to {MAX_COUNT}: write CONTROLLER:FLOWS"
-                ));
-            }
-        };
+        let (name, count) = name_and_count(text, "CONTROLLER")?;
         let (controller, own) = name.split_once('@').unwrap_or((name, ""));
         let mut params = Params::new(find(controller).map_err(|e| e.to_string())?);
         let mut values = Vec::new();
@@ -104,6 +96,35 @@ impl std::str::FromStr for Flows {
             values.push((key.to_owned(), value));
         }
         Ok(Self { name: name.to_owned(), count, controller: controller.to_owned(), own: values })
+    }
+}
+
+/// `NAME:FLOWS`; one flow if their number is left out.
+fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
+    let (name, count) = text.split_once(':').unwrap_or((text, "1"));
+    match count.parse() {
+        Ok(n @ 1..=MAX_COUNT) => Ok((name, n)),
+        _ => Err(format!("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")),
+    }
+}
+
+/// `compound:4`: as many flows of each controller of a family.
+#[derive(Debug, Clone)]
+pub struct Family(pub Vec<Flows>);
+
+impl std::str::FromStr for Family {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, count) = name_and_count(text, "FAMILY")?;
+        let of_family = CONTROLLERS.iter().filter(|c| c.family == name);
+        let flows: Vec<Flows> =
+            of_family.map(|c| Flows { name: c.name.into(), count, controller: c.name.into(), own: Vec::new() }).collect();
+        if flows.is_empty() {
+            let mut known: Vec<&str> = CONTROLLERS.iter().map(|c| c.family).collect();
+            known.dedup();
+            return Err(format!("unknown family `{name}`; there are: {}", known.join(", ")));
+        }
+        Ok(Self(flows))
     }
 }
 

@@ -27,6 +27,11 @@ fn arguments() {
     compare("reno:x", &["`x` is not a number of flows", "CONTROLLER:FLOWS"]);
     compare("reno:4000000000", &["from 1 to 100000"]);
     compare("", &["<CONTROLLER:FLOWS>", "not provided"]);
+    compare("--matrix reno:1 cubic:2", &["--matrix", "same number of flows"]);
+    compare("--matrix reno cubic reno", &["`reno` is named twice", "--matrix"]);
+    compare("--matrix --against reno reno", &["--matrix", "--against", "cannot be used with"]);
+    compare("--family compond:2", &["unknown family `compond`", "compound"]);
+    compare("--family compound:0", &["`0` is not a number of flows", "FAMILY:FLOWS"]);
     compare("--loss 1 reno", &["--loss", "loss rate `1`", "from 0 up to below 1"]);
     compare("--loss -0.1 reno", &["--loss", "loss rate `-0.1`", "from 0 up to below 1"]);
     compare("--loss x reno", &["--loss", "`x` is not a loss rate", "`1e-6`"]);

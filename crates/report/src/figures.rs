@@ -11,7 +11,7 @@ use crate::{
     chart::{Chart, plain},
     colours::PALETTE,
     number::rounded,
-    page::{CSS, JS, plotly_js, render},
+    page::render,
 };
 
 /// How a curve is drawn.
@@ -29,14 +29,26 @@ pub struct Curve {
     pub y: Vec<f64>,
 }
 
-/// A map: a whole number from 1 on for each x and y, a row for each y.
+/// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
 pub struct Map {
     pub x: Vec<f64>,
     pub y: Vec<f64>,
-    pub values: Vec<Vec<u8>>,
-    pub largest: u8,
+    pub values: Vec<Vec<f64>>,
+    pub colouring: Colouring,
 }
 
+/// How values become colours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Colouring {
+    /// A colour of its own for each whole number from 1 to this.
+    Kinds(u8),
+    /// From blue at 0 over white at half of this to orange at this.
+    AroundHalfOf(f64),
+    /// The darker the more, from 0.
+    Amount,
+}
+
+#[derive(Default)]
 pub struct Figure {
     pub title: String,
     pub caption: String,
@@ -46,7 +58,8 @@ pub struct Figure {
     pub log_y: bool,
     pub curves: Vec<Curve>,
     pub map: Option<Map>,
-    /// Names of the values 0, 1, ... of y, if they are no numbers.
+    /// Names of the values 0, 1, ... of x and of y, if they are no numbers.
+    pub x_names: Vec<String>,
     pub y_names: Vec<String>,
 }
 
@@ -67,6 +80,9 @@ impl Figure {
     fn chart(&self) -> Chart {
         let mut chart = Chart::new(self.title.as_str(), &self.x_axis, &self.y_axis, self.caption.as_str());
         chart.logarithmic(self.log_x, self.log_y);
+        if !self.x_names.is_empty() {
+            chart.name_x(&self.x_names);
+        }
         if !self.y_names.is_empty() {
             chart.name_y(&self.y_names);
         }
@@ -94,19 +110,30 @@ impl Curve {
 }
 
 impl Map {
-    /// One colour for each value, in steps.
     fn trace(&self) -> Box<HeatMap<f64, f64, Vec<f64>>> {
-        let share = |i: u8| f64::from(i) / f64::from(self.largest);
-        let steps = (0..self.largest).flat_map(|i| {
-            let colour = PALETTE[usize::from(i) % PALETTE.len()].to_owned();
-            [ColorScaleElement(share(i), colour.clone()), ColorScaleElement(share(i + 1), colour)]
-        });
-        let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect();
-        let values: Vec<Vec<f64>> = self.values.iter().map(|row| row.iter().map(|&v| f64::from(v)).collect()).collect();
-        HeatMap::new(short(&self.x), short(&self.y), values)
-            .zmin(0.5)
-            .zmax(f64::from(self.largest) + 0.5)
-            .color_scale(ColorScale::Vector(steps.collect()))
+        let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect::<Vec<_>>();
+        let values = self.values.iter().map(|row| short(row)).collect();
+        let map = HeatMap::new(short(&self.x), short(&self.y), values).color_scale(self.colouring.scale());
+        match self.colouring {
+            Colouring::Kinds(largest) => map.zmin(0.5).zmax(f64::from(largest) + 0.5),
+            Colouring::AroundHalfOf(whole) => map.zmin(0.0).zmax(whole),
+            Colouring::Amount => map.zmin(0.0),
+        }
+    }
+}
+
+impl Colouring {
+    fn scale(self) -> ColorScale {
+        let stops: Vec<(f64, &str)> = match self {
+            Colouring::Kinds(largest) => {
+                let share = |i: u8| f64::from(i) / f64::from(largest);
+                let step = |i: u8| [share(i), share(i + 1)].map(|at| (at, PALETTE[usize::from(i) % PALETTE.len()]));
+                (0..largest).flat_map(step).collect()
+            }
+            Colouring::AroundHalfOf(_) => vec![(0.0, PALETTE[0]), (0.5, "#ffffff"), (1.0, PALETTE[1])],
+            Colouring::Amount => vec![(0.0, "#ffffff"), (1.0, PALETTE[0])],
+        };
+        ColorScale::Vector(stops.into_iter().map(|(at, colour)| ColorScaleElement(at, colour.to_owned())).collect())
     }
 }
 
@@ -127,9 +154,6 @@ pub fn figures_html(page: &FiguresPage) -> String {
         charts,
         command => page.command.as_str(),
         version => page.version.as_str(),
-        css => Value::from_safe_string(CSS.into()),
-        js => Value::from_safe_string(JS.into()),
-        plotly => Value::from_safe_string(plotly_js().into()),
     };
     render("figures.html", include_str!("figures.html"), content)
 }

@@ -7,6 +7,7 @@ mod colours;
 mod curves;
 mod figures;
 mod files;
+mod matrix;
 mod number;
 mod page;
 mod rows;
@@ -18,10 +19,12 @@ mod thin;
 mod trace;
 mod words;
 
-pub use figures::{Curve, Figure, FiguresPage, Map, Style, figures_html};
+pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Style, figures_html};
 pub use files::write_atomically;
+pub use matrix::{matrix_figures, matrix_text};
 pub use page::html;
 pub use table::table;
+pub use words::setup;
 pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
 
 use tandem_scenario::{Scenario, result::Run};

@@ -17,20 +17,23 @@ use crate::{
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
 const TEMPLATE: &str = "page.html";
 
-pub const CSS: &str = include_str!("page.css");
-pub const JS: &str = include_str!("page.js");
-
 pub fn html(report: &Report) -> String {
     render(TEMPLATE, include_str!("page.html"), content(report))
 }
 
-/// A template of the program's, which may import the charts.
+/// A template of the program's, which extends the frame and may import the charts.
 pub fn render(name: &'static str, template: &'static str, content: Value) -> String {
     let mut engine = Environment::new();
-    for (name, source) in [("charts.html", include_str!("charts.html")), (name, template)] {
+    let common = [("frame.html", include_str!("frame.html")), ("charts.html", include_str!("charts.html"))];
+    for (name, source) in common.into_iter().chain([(name, template)]) {
         engine.add_template(name, source).expect("the template is part of the program");
     }
-    let page = engine.get_template(name).expect("just added").render(content);
+    let frame = context! {
+        css => Value::from_safe_string(include_str!("page.css").into()),
+        js => Value::from_safe_string(include_str!("page.js").into()),
+        plotly => Value::from_safe_string(plotly_js().into()),
+    };
+    let page = engine.get_template(name).expect("just added").render(context! { ..frame, ..content });
     page.expect("the template asks only for what its content gives")
 }
 
@@ -52,9 +55,6 @@ fn content(report: &Report) -> Value {
         summary => charts(bars::summary(report, &colours)),
         sections,
         seeds => seeds(report),
-        css => Value::from_safe_string(CSS.into()),
-        js => Value::from_safe_string(JS.into()),
-        plotly => Value::from_safe_string(plotly_js().into()),
     }
 }
 
@@ -157,7 +157,7 @@ fn seeds(report: &Report) -> String {
 }
 
 /// Plotly's own script, without the one for formulas that the crate puts behind it.
-pub fn plotly_js() -> &'static str {
+fn plotly_js() -> &'static str {
     static SCRIPTS: std::sync::LazyLock<String> = std::sync::LazyLock::new(plotly::Plot::offline_js_sources);
     let start = SCRIPTS.find('>').map_or(0, |i| i + 1);
     let end = SCRIPTS.find("</script>").unwrap_or(SCRIPTS.len());

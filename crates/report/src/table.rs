@@ -16,7 +16,12 @@ const MIN_WIDTH: u16 = 100;
 
 /// A row for each run and for each group of a run with several; below, a row for each run's bottleneck.
 pub fn table(report: &Report) -> String {
-    table_at(report, Table::new().width().unwrap_or(DEFAULT_WIDTH).max(MIN_WIDTH))
+    table_at(report, width())
+}
+
+/// How wide a table may be.
+pub fn width() -> u16 {
+    Table::new().width().unwrap_or(DEFAULT_WIDTH).max(MIN_WIDTH)
 }
 
 fn table_at(report: &Report, width: u16) -> String {
@@ -85,7 +90,7 @@ fn bottlenecks(report: &Report, width: u16) -> String {
 }
 
 /// Names to the left, which may be wrapped; numbers to the right, which may not.
-fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, width: u16) -> String {
+pub fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, width: u16) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(header).add_rows(rows);

@@ -8,6 +8,7 @@
 pub mod aqm;
 mod dumbbell;
 pub mod file;
+pub mod matrix;
 pub mod result;
 mod route;
 mod scenario;

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 use tandem_model::{Answer, Cell, Law, Path, plane, published_oscillation, sweep, windows_over_time};
-use tandem_report::{Curve, Figure, FiguresPage, Map, Style};
+use tandem_report::{Colouring, Curve, Figure, FiguresPage, Map, Style};
 use tandem_scenario::units::Rate;
 
 use super::{Plane, range::between, setup::Setup, text};
@@ -79,10 +79,8 @@ fn figure(title: &str, caption: &str, x_axis: &str, y_axis: &str, curves: Vec<Cu
         x_axis: x_axis.into(),
         y_axis: y_axis.into(),
         log_x: true,
-        log_y: false,
         curves,
-        map: None,
-        y_names: Vec::new(),
+        ..Figure::default()
     }
 }
 
@@ -190,8 +188,8 @@ fn map_around(setup: &Setup, path: &Path) -> anyhow::Result<Figure> {
 fn maps(queues: &[f64], bdps: &[f64], cells: &[Vec<Cell>], here: Option<Curve>) -> Vec<Figure> {
     let map = |title: &str, caption: &str, of: fn(&Cell) -> u8| {
         let mut figure = figure(title, caption, "Queue, packets", "BDP, packets", Vec::new());
-        let values = cells.iter().map(|row| row.iter().map(of).collect()).collect();
-        figure.map = Some(Map { x: queues.to_vec(), y: bdps.to_vec(), values, largest: 6 });
+        let values = cells.iter().map(|row| row.iter().map(|cell| f64::from(of(cell))).collect()).collect();
+        figure.map = Some(Map { x: queues.to_vec(), y: bdps.to_vec(), values, colouring: Colouring::Kinds(6) });
         figure.log_y = true;
         figure
     };

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every controller against every other, as text and as maps.
+
+use tandem_scenario::matrix::{Cell, Matrix};
+
+use crate::{
+    figures::{Colouring, Figure, Map},
+    number,
+    table::{render, width},
+};
+
+/// Two tables: the shares, and what each controller does among its own kind.
+pub fn matrix_text(matrix: &Matrix) -> String {
+    matrix_text_at(matrix, width())
+}
+
+fn matrix_text_at(matrix: &Matrix, width: u16) -> String {
+    format!("{}\nEach controller among its own kind:\n\n{}", shares(matrix, width), among_its_own(matrix, width))
+}
+
+/// Columns have the rows' numbers, for names over them would not fit a terminal.
+fn shares(matrix: &Matrix, width: u16) -> String {
+    let n = matrix.controllers.len();
+    let header = std::iter::once("against".to_owned()).chain((1..=n).map(|i| i.to_string())).collect();
+    let cell = |cell: &Option<Cell>| cell.map_or("-".to_owned(), |c| format!("{:.0}", c.share * 100.0));
+    let row = |(i, name): (usize, &String)| {
+        std::iter::once(format!("{:>2} {name}", i + 1)).chain(matrix.cells[i].iter().map(cell)).collect()
+    };
+    let table = render(header, matrix.controllers.iter().enumerate().map(row), width);
+    let flows = if matrix.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", matrix.flows) };
+    format!("What the row's controller gets, % of what both get, {flows} each{}:\n\n{table}", widest_interval(matrix))
+}
+
+fn widest_interval(matrix: &Matrix) -> String {
+    let halves = matrix.cells.iter().flatten().flatten().filter_map(|c| c.share_ci95);
+    match halves.fold(None, |widest: Option<f64>, half| Some(widest.map_or(half, |w| w.max(half)))) {
+        Some(half) => format!(" (half of the widest 95 % interval: {:.0})", half * 100.0),
+        None => String::new(),
+    }
+}
+
+fn among_its_own(matrix: &Matrix, width: u16) -> String {
+    let header = ["Controller", "Goodput\nMbit/s", "Used\n%", "Queue\npkts", "Jain"].map(str::to_owned).to_vec();
+    let rows = matrix.controllers.iter().enumerate().filter_map(|(i, name)| {
+        let cell = matrix.cells[i][i]?;
+        Some(vec![
+            name.clone(),
+            number::significant(cell.goodput_mbps, 4),
+            number::percent(cell.utilisation),
+            number::significant(cell.queue_packets, 3),
+            format!("{:.3}", cell.jain),
+        ])
+    });
+    render(header, rows, width)
+}
+
+/// A map of the shares, and of what pairs do to the path.
+pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
+    let map = |title: &str, caption: &str, colouring: Colouring, of: fn(&Cell) -> f64| {
+        let n = matrix.controllers.len();
+        let places: Vec<f64> = (0..n).map(|i| i as f64).collect();
+        let row = |i: usize| matrix.cells[i].iter().map(|c| c.as_ref().map_or(f64::NAN, of)).collect();
+        Figure {
+            title: title.into(),
+            caption: caption.into(),
+            x_axis: "against".into(),
+            x_names: matrix.controllers.clone(),
+            // The axis points up, tables are read down.
+            y_names: matrix.controllers.iter().rev().cloned().collect(),
+            map: Some(Map { x: places.clone(), y: places, values: (0..n).rev().map(row).collect(), colouring }),
+            ..Figure::default()
+        }
+    };
+    vec![
+        map(
+            "Share, %",
+            "What the row's controller gets of what both get. White is fair; the more orange a row, the more it takes.",
+            Colouring::AroundHalfOf(100.0),
+            |c| c.share * 100.0,
+        ),
+        map("Link used, %", "By both together.", Colouring::Amount, |c| c.utilisation * 100.0),
+        map("Mean queue, packets", "What both do to whoever else is on the path.", Colouring::Amount, |c| {
+            c.queue_packets
+        }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(share: f64, share_ci95: f64) -> Option<Cell> {
+        let share_ci95 = Some(share_ci95);
+        Some(Cell { share, share_ci95, goodput_mbps: 96.5, utilisation: 0.998, queue_packets: 123.4, jain: 0.9 })
+    }
+
+    fn matrix() -> Matrix {
+        Matrix {
+            controllers: vec!["reno".into(), "scalable".into()],
+            flows: 2,
+            cells: vec![vec![cell(0.5, 0.01), cell(0.1, 0.04)], vec![cell(0.9, 0.04), None]],
+        }
+    }
+
+    #[test]
+    fn reads_as_a_table() {
+        let expected = "\
+What the row's controller gets, % of what both get, 2 flows each (half of the widest 95 % interval: 4):
+
+against      1  2
+ 1 reno     50 10
+ 2 scalable 90  -
+
+Each controller among its own kind:
+
+Controller Goodput Used Queue  Jain
+            Mbit/s    %  pkts
+reno         96.50 99.8   123 0.900
+";
+        assert_eq!(matrix_text_at(&matrix(), 100), expected);
+    }
+
+    #[test]
+    fn maps_read_as_tables_do() {
+        let shares = &matrix_figures(&matrix())[0];
+        assert_eq!(shares.y_names, ["scalable", "reno"]);
+        let map = shares.map.as_ref().unwrap();
+        assert_eq!(map.values[0][0], 90.0);
+        assert!(map.values[0][1].is_nan());
+        assert_eq!(map.values[1], [50.0, 10.0]);
+    }
+}

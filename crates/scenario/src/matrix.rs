@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every controller against every other on one path.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    result::Run,
+    stats::{ci95, mean},
+};
+
+/// What came of each pair. `cells[row][column]` belongs to `controllers[row]` against `controllers[column]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    pub controllers: Vec<String>,
+    /// Of each of the two.
+    pub flows: u32,
+    /// Null where no seed was finished.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+/// A controller against another; means over seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The row's controller's part of what both got: 0.5 is fair.
+    pub share: f64,
+    /// Half width of the 95 % interval; null with one seed.
+    pub share_ci95: Option<f64>,
+    /// Goodput of both, megabits a second.
+    pub goodput_mbps: f64,
+    /// Of the link that is used most.
+    pub utilisation: f64,
+    pub queue_packets: f64,
+    pub jain: f64,
+}
+
+impl Matrix {
+    /// The pairs that have to be run: each once, (row, column) with row <= column, row by row.
+    pub fn pairs(controllers: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..controllers).flat_map(move |row| (row..controllers).map(move |column| (row, column)))
+    }
+
+    /// From a run of each of [`Matrix::pairs`], in their order; the first group is the row's.
+    pub fn from_runs(controllers: Vec<String>, flows: u32, runs: &[Option<Run>]) -> Self {
+        let mut cells = vec![vec![None; controllers.len()]; controllers.len()];
+        for ((row, column), run) in Self::pairs(controllers.len()).zip(runs) {
+            let Some(cell) = run.as_ref().and_then(Cell::of) else { continue };
+            // A controller against itself has one cell: the first flows against the second.
+            cells[column][row] = Some(Cell { share: 1.0 - cell.share, ..cell });
+            cells[row][column] = Some(cell);
+        }
+        Self { controllers, flows, cells }
+    }
+}
+
+impl Cell {
+    /// `None` if a seed delivered nothing, for then there is nothing to share.
+    fn of(run: &Run) -> Option<Self> {
+        let [own, other] = [run.groups.first()?, run.groups.get(1)?].map(|g| &g.goodput_by_seed_mbps);
+        let both: Vec<f64> = own.iter().zip(other).map(|(a, b)| a + b).collect();
+        let shares: Vec<f64> = own.iter().zip(&both).map(|(a, both)| a / both).collect();
+        let link = run.links.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))?;
+        both.iter().all(|&b| b > 0.0).then(|| Self {
+            share: mean(&shares),
+            share_ci95: ci95(&shares),
+            goodput_mbps: mean(&both),
+            utilisation: link.utilisation,
+            queue_packets: link.queue_packets.mean,
+            jain: run.jain,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_is_run_once() {
+        assert_eq!(Matrix::pairs(3).collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]);
+        assert_eq!(Matrix::pairs(0).count(), 0);
+    }
+}
