@@ -13,7 +13,7 @@ help:
 	@echo "make test-kernels  the controllers in Debian's kernels, in virtual machines; installs QEMU"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost in the kernel; the emulated path's exactness"
-	@echo "make validate      simulator and model against runs of ns-2, the papers and each other"
+	@echo "make validate      simulator and model against runs of ns-2, the papers and each other; controllers against each other"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
@@ -39,6 +39,7 @@ bench: setup
 validate: setup
 	@cargo run --release -p tandem-validation
 	@cargo run --release -p tandem-validation -- --model
+	@scripts/matrix.sh
 
 setup:
 	@scripts/setup.sh

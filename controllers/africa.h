@@ -82,11 +82,7 @@ TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, s
 	return window_reduce(&s->highspeed.window, c, left);
 }
 
-TANDEM_FN void africa_set_state(struct africa *s, const struct africa_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->round, c, state);
-}
+ROUNDS_SET_STATE(africa)
 
 TANDEM_FN void africa_restart(struct africa *s, const struct africa_params *p, struct tandem_conn *c)
 {
@@ -104,10 +100,7 @@ TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p, 
 TANDEM_FN void africa_view(const struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
 			   struct tandem_view *v)
 {
-	v->loss_window = c->snd_cwnd;
-	v->gamma_q8 = p->alpha;
-	v->diff_q8 = s->diff_q8;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }
 
 #endif

@@ -178,11 +178,7 @@ TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, stru
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1 << 16, (1 << 16) + areno_congestion_q16(s, s->rate.rtt_us)));
 }
 
-TANDEM_FN void areno_set_state(struct areno *s, const struct areno_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->round, c, state);
-}
+ROUNDS_SET_STATE(areno)
 
 TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {

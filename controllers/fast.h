@@ -141,11 +141,7 @@ TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, struct 
 	return window_reduce(&s->window, c, window_after_loss(c->snd_cwnd, p->beta));
 }
 
-TANDEM_FN void fast_set_state(struct fast *s, const struct fast_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->round, c, state);
-}
+ROUNDS_SET_STATE(fast)
 
 TANDEM_FN void fast_restart(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
@@ -159,10 +155,7 @@ WINDOW_UNDO(fast)
 TANDEM_FN void fast_view(const struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
 			 struct tandem_view *v)
 {
-	v->loss_window = c->snd_cwnd;
-	v->gamma_q8 = p->alpha;
-	v->diff_q8 = s->diff_q8;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }
 
 #endif

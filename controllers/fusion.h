@@ -133,11 +133,7 @@ TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, s
 	return window_reduce(&s->window, c, max_u32(left, s->reno_cwnd));
 }
 
-TANDEM_FN void fusion_set_state(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->round, c, state);
-}
+ROUNDS_SET_STATE(fusion)
 
 TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
 {

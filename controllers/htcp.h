@@ -50,7 +50,7 @@ struct htcp_epoch {
 
 struct htcp {
 	struct window window;
-	struct rounds rounds;
+	struct rounds round;
 	u32 delivered;      /* packets ACKed in this round                           */
 	u64 round_start_us;
 	struct htcp_epoch epoch;
@@ -63,7 +63,7 @@ struct htcp {
 
 TANDEM_FN void htcp_begin_round(struct htcp *s, const struct tandem_conn *c)
 {
-	rounds_begin(&s->rounds, c);
+	rounds_begin(&s->round, c);
 	s->delivered = 0;
 	s->round_start_us = c->now_us;
 }
@@ -71,7 +71,7 @@ TANDEM_FN void htcp_begin_round(struct htcp *s, const struct tandem_conn *c)
 TANDEM_FN void htcp_init(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c)
 {
 	window_init(&s->window, c);
-	rounds_init(&s->rounds, c);
+	rounds_init(&s->round, c);
 	htcp_begin_round(s, c);
 	s->epoch = (struct htcp_epoch){ .start_us = c->now_us };
 	s->prior_epoch = s->epoch;
@@ -84,7 +84,7 @@ TANDEM_FN void htcp_init(struct htcp *s, const struct htcp_params *p, struct tan
 TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
-	u32 rtt_us = rounds_sample(&s->rounds, ack);
+	u32 rtt_us = rounds_sample(&s->round, ack);
 
 	(void)p, (void)c;
 	s->epoch.max_rtt_us = max_u32(s->epoch.max_rtt_us, rtt_us);
@@ -116,8 +116,8 @@ TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p, co
 	ms = ms < HTCP_MAX_MS ? ms : HTCP_MAX_MS;
 	/* linear is in 1/16, square in 1/256: below 2^20 * 2^15 and 2^40 * 2^12. */
 	factor_q8 += ms * p->linear * 16 / 1000 + ms * ms * p->square / 1000000;
-	if (p->rtt_scaling && s->rounds.base_rtt_us != ROUNDS_UNMEASURED) {
-		u32 rtt_us = max_u32(s->rounds.base_rtt_us, HTCP_REFERENCE_RTT_US / 10);
+	if (p->rtt_scaling && s->round.base_rtt_us != ROUNDS_UNMEASURED) {
+		u32 rtt_us = max_u32(s->round.base_rtt_us, HTCP_REFERENCE_RTT_US / 10);
 
 		factor_q8 = factor_q8 * min_u32(rtt_us, 2 * HTCP_REFERENCE_RTT_US) / HTCP_REFERENCE_RTT_US;
 		factor_q8 = factor_q8 > 1 << 8 ? factor_q8 : 1 << 8;
@@ -128,7 +128,7 @@ TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p, co
 
 TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c, u32 acked)
 {
-	if (rounds_ended(&s->rounds, c)) {
+	if (rounds_ended(&s->round, c)) {
 		htcp_on_round(s, c);
 		htcp_begin_round(s, c);
 	}
@@ -148,12 +148,12 @@ TANDEM_FN u32 htcp_kept_q10(const struct htcp *s, const struct htcp_params *p)
 
 	if (!p->adaptive_backoff || !s->epoch.max_rtt_us || !last || change > mul_div(last, p->rate_change, 1000))
 		return p->least_kept;
-	return min_u32(max_u32(mul_div(1024, s->rounds.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
+	return min_u32(max_u32(mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
 }
 
 TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c)
 {
-	u32 base_rtt_us = s->rounds.base_rtt_us;
+	u32 base_rtt_us = s->round.base_rtt_us;
 
 	s->kept_q10 = htcp_kept_q10(s, p);
 	s->prior_epoch = s->epoch;
@@ -168,7 +168,7 @@ TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, struct 
 TANDEM_FN void htcp_set_state(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c, u32 state)
 {
 	(void)p;
-	if (!rounds_set_state(&s->rounds, c, state))
+	if (!rounds_set_state(&s->round, c, state))
 		return;
 	htcp_begin_round(s, c);
 	/* Not after an undo, which has brought back an older epoch. */
@@ -194,7 +194,7 @@ TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p, cons
 {
 	(void)p;
 	v->loss_window = c->snd_cwnd;
-	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+	v->base_rtt_us = rounds_shown_base_us(&s->round);
 }
 
 TANDEM_STATE_FITS(struct htcp);

@@ -39,7 +39,7 @@ struct illinois_params { illinois_PARAMS(TANDEM_PARAM_FIELD) };
 
 struct illinois {
 	struct window window;
-	struct rounds rounds;
+	struct rounds round;
 	u32 samples;    /* of this round                                       */
 	u64 sum_rtt_us; /* their sum                                           */
 	u32 max_rtt_us; /* largest seen; 0 before the first                    */
@@ -51,7 +51,7 @@ struct illinois {
 
 TANDEM_FN void illinois_begin_round(struct illinois *s, const struct tandem_conn *c)
 {
-	rounds_begin(&s->rounds, c);
+	rounds_begin(&s->round, c);
 	s->samples = 0;
 	s->sum_rtt_us = 0;
 }
@@ -65,7 +65,7 @@ TANDEM_FN void illinois_as_reno(struct illinois *s)
 TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c)
 {
 	window_init(&s->window, c);
-	rounds_init(&s->rounds, c);
+	rounds_init(&s->round, c);
 	illinois_begin_round(s, c);
 	s->max_rtt_us = 0;
 	s->alpha_q8 = p->alpha_max * 256 / 1000;
@@ -77,7 +77,7 @@ TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p
 TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c,
 				   const struct tandem_ack *ack)
 {
-	u32 rtt_us = rounds_sample(&s->rounds, ack);
+	u32 rtt_us = rounds_sample(&s->round, ack);
 
 	(void)p, (void)c;
 	if (!rtt_us)
@@ -128,8 +128,8 @@ TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_param
 	if (c->snd_cwnd < p->win_thresh) {
 		illinois_as_reno(s);
 	} else if (s->samples) {
-		da_us = (u32)(s->sum_rtt_us / s->samples) - s->rounds.base_rtt_us;
-		dm_us = s->max_rtt_us - s->rounds.base_rtt_us;
+		da_us = (u32)(s->sum_rtt_us / s->samples) - s->round.base_rtt_us;
+		dm_us = s->max_rtt_us - s->round.base_rtt_us;
 		illinois_update_alpha(s, p, da_us, dm_us);
 		illinois_update_beta(s, p, da_us, dm_us);
 	}
@@ -137,7 +137,7 @@ TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_param
 
 TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c, u32 acked)
 {
-	if (rounds_ended(&s->rounds, c)) {
+	if (rounds_ended(&s->round, c)) {
 		illinois_on_round(s, p, c);
 		illinois_begin_round(s, c);
 	}
@@ -162,7 +162,7 @@ TANDEM_FN void illinois_set_state(struct illinois *s, const struct illinois_para
 		s->was_above = 0;
 		s->low_rounds = 0;
 	}
-	if (rounds_set_state(&s->rounds, c, state))
+	if (rounds_set_state(&s->round, c, state))
 		illinois_begin_round(s, c);
 }
 
@@ -177,7 +177,7 @@ TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_par
 {
 	(void)p;
 	v->loss_window = c->snd_cwnd;
-	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+	v->base_rtt_us = rounds_shown_base_us(&s->round);
 }
 
 TANDEM_STATE_FITS(struct illinois);

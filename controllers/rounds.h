@@ -90,4 +90,22 @@ TANDEM_FN u32 rounds_shown_base_us(const struct rounds *r)
 	return r->base_rtt_us == ROUNDS_UNMEASURED ? 0 : r->base_rtt_us;
 }
 
+/* The view of a controller whose window has no parts: its backlog, and the bound that it compares that with. */
+TANDEM_FN void rounds_view(const struct rounds *r, const struct tandem_conn *c, u32 gamma_q8, u32 diff_q8,
+			   struct tandem_view *v)
+{
+	v->loss_window = c->snd_cwnd;
+	v->gamma_q8 = gamma_q8;
+	v->diff_q8 = diff_q8;
+	v->base_rtt_us = rounds_shown_base_us(r);
+}
+
+/* For a NAME to which states matter only as its rounds do. */
+#define ROUNDS_SET_STATE(NAME) \
+	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, u32 state) \
+	{ \
+		(void)p; \
+		rounds_set_state(&s->round, c, state); \
+	}
+
 #endif

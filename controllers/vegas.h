@@ -119,10 +119,7 @@ WINDOW_UNDO(vegas)
 TANDEM_FN void vegas_view(const struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
 			  struct tandem_view *v)
 {
-	v->loss_window = c->snd_cwnd;
-	v->gamma_q8 = p->alpha;
-	v->diff_q8 = s->diff_q8;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }
 
 #endif

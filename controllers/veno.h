@@ -28,7 +28,7 @@ struct veno_params { veno_PARAMS(TANDEM_PARAM_FIELD) };
 
 struct veno {
 	struct window window;
-	struct rounds rounds;
+	struct rounds round;
 	u32 backlog_q8; /* N of the last measured round, packets */
 };
 
@@ -36,7 +36,7 @@ TANDEM_FN void veno_init(struct veno *s, const struct veno_params *p, struct tan
 {
 	(void)p;
 	window_init(&s->window, c);
-	rounds_init(&s->rounds, c);
+	rounds_init(&s->round, c);
 	s->backlog_q8 = 0;
 }
 
@@ -44,15 +44,15 @@ TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, stru
 			       const struct tandem_ack *ack)
 {
 	(void)p, (void)c;
-	rounds_sample(&s->rounds, ack);
+	rounds_sample(&s->round, ack);
 }
 
 TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 acked)
 {
-	if (rounds_ended(&s->rounds, c)) {
-		if (rounds_measured(&s->rounds))
-			s->backlog_q8 = rounds_backlog_q8(&s->rounds, s->rounds.flight);
-		rounds_begin(&s->rounds, c);
+	if (rounds_ended(&s->round, c)) {
+		if (rounds_measured(&s->round))
+			s->backlog_q8 = rounds_backlog_q8(&s->round, s->round.flight);
+		rounds_begin(&s->round, c);
 	}
 	if (!c->is_cwnd_limited)
 		return;
@@ -68,26 +68,19 @@ TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, struct 
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1000 - decrease, 1000));
 }
 
-TANDEM_FN void veno_set_state(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->rounds, c, state);
-}
+ROUNDS_SET_STATE(veno)
 
 TANDEM_FN void veno_restart(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
 {
 	(void)p;
 	s->backlog_q8 = 0;
-	rounds_begin(&s->rounds, c);
+	rounds_begin(&s->round, c);
 }
 
 TANDEM_FN void veno_view(const struct veno *s, const struct veno_params *p, const struct tandem_conn *c,
 			 struct tandem_view *v)
 {
-	v->loss_window = c->snd_cwnd;
-	v->gamma_q8 = p->beta;
-	v->diff_q8 = s->backlog_q8;
-	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+	rounds_view(&s->round, c, p->beta, s->backlog_q8, v);
 }
 
 TANDEM_STATE_FITS(struct veno);

@@ -39,7 +39,7 @@ struct yeah_params { yeah_PARAMS(TANDEM_PARAM_FIELD) };
 
 struct yeah {
 	struct window window;
-	struct rounds rounds;
+	struct rounds round;
 	u32 queue_q8;    /* Q of the last measured round, packets */
 	u32 w_reno;      /* packets                               */
 	u32 slow_rounds; /* in a row; 0 = fast                    */
@@ -50,7 +50,7 @@ TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tan
 {
 	(void)p;
 	window_init(&s->window, c);
-	rounds_init(&s->rounds, c);
+	rounds_init(&s->round, c);
 	s->queue_q8 = 0;
 	s->w_reno = YEAH_LEAST;
 	s->slow_rounds = 0;
@@ -61,7 +61,7 @@ TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, stru
 			       const struct tandem_ack *ack)
 {
 	(void)p, (void)c;
-	rounds_sample(&s->rounds, ack);
+	rounds_sample(&s->round, ack);
 }
 
 /* Takes its own packets out of the queue. */
@@ -76,10 +76,10 @@ TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *
 /* A round has been measured. */
 TANDEM_FN void yeah_on_round(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
 {
-	u32 delay_us = s->rounds.rtt_us - s->rounds.base_rtt_us;
+	u32 delay_us = s->round.rtt_us - s->round.base_rtt_us;
 
-	s->queue_q8 = rounds_backlog_q8(&s->rounds, s->rounds.flight);
-	if (s->queue_q8 <= p->queue && delay_us <= s->rounds.base_rtt_us / p->phi) {
+	s->queue_q8 = rounds_backlog_q8(&s->round, s->round.flight);
+	if (s->queue_q8 <= p->queue && delay_us <= s->round.base_rtt_us / p->phi) {
 		s->slow_rounds = 0;
 		if (++s->fast_rounds > p->zeta) {
 			s->w_reno = YEAH_LEAST;
@@ -100,10 +100,10 @@ TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, stru
 {
 	u32 gain_q8 = 1 << 8;
 
-	if (rounds_ended(&s->rounds, c)) {
-		if (rounds_measured(&s->rounds))
+	if (rounds_ended(&s->round, c)) {
+		if (rounds_measured(&s->round))
 			yeah_on_round(s, p, c);
-		rounds_begin(&s->rounds, c);
+		rounds_begin(&s->round, c);
 	}
 	if (!c->is_cwnd_limited)
 		return;
@@ -125,27 +125,20 @@ TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, struct 
 	return window_reduce(&s->window, c, w - cut);
 }
 
-TANDEM_FN void yeah_set_state(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c, u32 state)
-{
-	(void)p;
-	rounds_set_state(&s->rounds, c, state);
-}
+ROUNDS_SET_STATE(yeah)
 
 TANDEM_FN void yeah_restart(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
 {
 	(void)p;
 	s->queue_q8 = 0;
 	s->slow_rounds = 0;
-	rounds_begin(&s->rounds, c);
+	rounds_begin(&s->round, c);
 }
 
 TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
 			 struct tandem_view *v)
 {
-	v->loss_window = c->snd_cwnd;
-	v->gamma_q8 = p->queue;
-	v->diff_q8 = s->queue_q8;
-	v->base_rtt_us = rounds_shown_base_us(&s->rounds);
+	rounds_view(&s->round, c, p->queue, s->queue_q8, v);
 }
 
 TANDEM_STATE_FITS(struct yeah);
