@@ -24,8 +24,8 @@ pub use files::write_atomically;
 pub use matrix::{matrix_figures, matrix_text};
 pub use page::html;
 pub use table::table;
-pub use words::setup;
 pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
+pub use words::setup;
 
 use tandem_scenario::{Scenario, result::Run};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every controller against every other, as text and as maps.
 
-use tandem_scenario::matrix::{Cell, Matrix};
+use tandem_scenario::matrix::Matrix;
 
 use crate::{
     figures::{Colouring, Figure, Map},
@@ -22,17 +22,27 @@ fn matrix_text_at(matrix: &Matrix, width: u16) -> String {
 fn shares(matrix: &Matrix, width: u16) -> String {
     let n = matrix.controllers.len();
     let header = std::iter::once("against".to_owned()).chain((1..=n).map(|i| i.to_string())).collect();
-    let cell = |cell: &Option<Cell>| cell.map_or("-".to_owned(), |c| format!("{:.0}", c.share * 100.0));
+    let cell = |i: usize, j: usize| match (i == j, share(matrix, i, j)) {
+        (true, _) => String::new(),
+        (false, None) => "-".to_owned(),
+        (false, Some(share)) => format!("{:.0}", share * 100.0),
+    };
     let row = |(i, name): (usize, &String)| {
-        std::iter::once(format!("{:>2} {name}", i + 1)).chain(matrix.cells[i].iter().map(cell)).collect()
+        std::iter::once(format!("{:>2} {name}", i + 1)).chain((0..n).map(|j| cell(i, j))).collect()
     };
     let table = render(header, matrix.controllers.iter().enumerate().map(row), width);
     let flows = if matrix.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", matrix.flows) };
     format!("What the row's controller gets, % of what both get, {flows} each{}:\n\n{table}", widest_interval(matrix))
 }
 
+/// Among its own kind a controller's share would only say which flows were the luckier.
+fn share(matrix: &Matrix, row: usize, column: usize) -> Option<f64> {
+    if row == column { None } else { Some(matrix.cells[row][column]?.share) }
+}
+
 fn widest_interval(matrix: &Matrix) -> String {
-    let halves = matrix.cells.iter().flatten().flatten().filter_map(|c| c.share_ci95);
+    let pairs = Matrix::pairs(matrix.controllers.len()).filter(|(i, j)| i != j);
+    let halves = pairs.filter_map(|(i, j)| matrix.cells[i][j]?.share_ci95);
     match halves.fold(None, |widest: Option<f64>, half| Some(widest.map_or(half, |w| w.max(half)))) {
         Some(half) => format!(" (half of the widest 95 % interval: {:.0})", half * 100.0),
         None => String::new(),
@@ -56,10 +66,10 @@ fn among_its_own(matrix: &Matrix, width: u16) -> String {
 
 /// A map of the shares, and of what pairs do to the path.
 pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
-    let map = |title: &str, caption: &str, colouring: Colouring, of: fn(&Cell) -> f64| {
+    let map = |title: &str, caption: &str, colouring: Colouring, of: &dyn Fn(usize, usize) -> Option<f64>| {
         let n = matrix.controllers.len();
         let places: Vec<f64> = (0..n).map(|i| i as f64).collect();
-        let row = |i: usize| matrix.cells[i].iter().map(|c| c.as_ref().map_or(f64::NAN, of)).collect();
+        let row = |i: usize| (0..n).map(|j| of(i, j).unwrap_or(f64::NAN)).collect();
         Figure {
             title: title.into(),
             caption: caption.into(),
@@ -71,22 +81,22 @@ pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
             ..Figure::default()
         }
     };
+    let shares =
+        "What the row's controller gets of what both get. White is fair; the more orange a row, the more it takes.";
+    let queue = "What both do to whoever else is on the path.";
     vec![
-        map(
-            "Share, %",
-            "What the row's controller gets of what both get. White is fair; the more orange a row, the more it takes.",
-            Colouring::AroundHalfOf(100.0),
-            |c| c.share * 100.0,
-        ),
-        map("Link used, %", "By both together.", Colouring::Amount, |c| c.utilisation * 100.0),
-        map("Mean queue, packets", "What both do to whoever else is on the path.", Colouring::Amount, |c| {
-            c.queue_packets
+        map("Share, %", shares, Colouring::AroundHalfOf(100.0), &|i, j| Some(share(matrix, i, j)? * 100.0)),
+        map("Link used, %", "By both together.", Colouring::Amount, &|i, j| {
+            Some(matrix.cells[i][j]?.utilisation * 100.0)
         }),
+        map("Mean queue, packets", queue, Colouring::Amount, &|i, j| Some(matrix.cells[i][j]?.queue_packets)),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use tandem_scenario::matrix::Cell;
+
     use super::*;
 
     fn cell(share: f64, share_ci95: f64) -> Option<Cell> {
@@ -96,9 +106,13 @@ mod tests {
 
     fn matrix() -> Matrix {
         Matrix {
-            controllers: vec!["reno".into(), "scalable".into()],
+            controllers: ["reno", "scalable", "veno"].map(String::from).to_vec(),
             flows: 2,
-            cells: vec![vec![cell(0.5, 0.01), cell(0.1, 0.04)], vec![cell(0.9, 0.04), None]],
+            cells: vec![
+                vec![cell(0.5, 0.3), cell(0.1, 0.04), None],
+                vec![cell(0.9, 0.04), None, None],
+                vec![None, None, cell(0.5, 0.01)],
+            ],
         }
     }
 
@@ -107,15 +121,17 @@ mod tests {
         let expected = "\
 What the row's controller gets, % of what both get, 2 flows each (half of the widest 95 % interval: 4):
 
-against      1  2
- 1 reno     50 10
- 2 scalable 90  -
+against      1  2  3
+ 1 reno        10  -
+ 2 scalable 90     -
+ 3 veno      -  -
 
 Each controller among its own kind:
 
 Controller Goodput Used Queue  Jain
             Mbit/s    %  pkts
 reno         96.50 99.8   123 0.900
+veno         96.50 99.8   123 0.900
 ";
         assert_eq!(matrix_text_at(&matrix(), 100), expected);
     }
@@ -123,10 +139,10 @@ reno         96.50 99.8   123 0.900
     #[test]
     fn maps_read_as_tables_do() {
         let shares = &matrix_figures(&matrix())[0];
-        assert_eq!(shares.y_names, ["scalable", "reno"]);
+        assert_eq!(shares.x_names, ["reno", "scalable", "veno"]);
+        assert_eq!(shares.y_names, ["veno", "scalable", "reno"]);
         let map = shares.map.as_ref().unwrap();
-        assert_eq!(map.values[0][0], 90.0);
-        assert!(map.values[0][1].is_nan());
-        assert_eq!(map.values[1], [50.0, 10.0]);
+        assert_eq!((map.values[1][0], map.values[2][1]), (90.0, 10.0));
+        assert!(map.values[1][1].is_nan() && map.values[0][0].is_nan());
     }
 }

@@ -36,7 +36,9 @@ fn contenders(args: &Args) -> Result<Cow<'_, [Flows]>, Failure> {
         return Ok(CONTROLLERS.iter().map(|c| c.name.parse().expect("a name of the list")).collect());
     }
     if !same_number_of_flows(&args.contenders) {
-        return Err(Failure::usage("with --matrix all contenders need the same number of flows, or shares mean nothing"));
+        return Err(Failure::usage(
+            "with --matrix all contenders need the same number of flows, or shares mean nothing",
+        ));
     }
     for (i, contender) in args.contenders.iter().enumerate() {
         if args.contenders[..i].iter().any(|other| other.name == contender.name) {
