@@ -117,7 +117,7 @@ impl Map {
         match self.colouring {
             Colouring::Kinds(largest) => map.zmin(0.5).zmax(f64::from(largest) + 0.5),
             Colouring::AroundHalfOf(whole) => map.zmin(0.0).zmax(whole),
-            Colouring::Amount => map.zmin(0.0),
+            Colouring::Amount => map.zmin(0.0).zmax(self.values.iter().flatten().copied().fold(0.0, f64::max)),
         }
     }
 }

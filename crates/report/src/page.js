@@ -65,13 +65,16 @@
     const look = colours(isDark);
     return Plotly.update(div, { 'error_y.color': look['font.color'] }, { ...look, ...size });
   };
-  const paintAll = (isDark, size) => charts.filter((div) => div.layout).forEach((div) => paint(div, isDark, size));
+  const paintAll = (isDark, size) => charts.filter((div) => div.layout).forEach((div) => paint(div, isDark, size?.(div)));
+  // Maps keep the height that their names need.
+  const onPaper = (div) => ({ ...PAPER, height: Math.max(PAPER.height, parseInt(div.style.height) || 0) });
 
   const draw = async () => {
     for (const div of charts) {
       const chart = JSON.parse(div.nextElementSibling.textContent);
       // Many names under few pixels stand upright and need the room.
       if (chart.names?.length > 4 && div.clientWidth < 500) div.style.height = '480px';
+      if (chart.yNames?.length > 9) div.style.height = `${180 + 18 * chart.yNames.length}px`;
       await Plotly.newPlot(div, chart.traces, layout(chart), { responsive: true, displayModeBar: false });
       await paint(div, dark.matches);
       div.overTime = 'end' in chart;
@@ -81,7 +84,7 @@
 
   dark.addEventListener('change', () => paintAll(dark.matches));
   // Paper is white, and narrower than the window.
-  addEventListener('beforeprint', () => paintAll(false, PAPER));
-  addEventListener('afterprint', () => paintAll(dark.matches, { width: null, height: null, autosize: true }));
+  addEventListener('beforeprint', () => paintAll(false, onPaper));
+  addEventListener('afterprint', () => paintAll(dark.matches, () => ({ width: null, height: null, autosize: true })));
   draw();
 }

@@ -16,11 +16,12 @@ pub fn setup(scenario: &Scenario) -> String {
         _ => format!("Senders add a random delay of up to {}", span(scenario.send_jitter)),
     };
     format!(
-        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; there is one for each of {}. \
+        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; {} {}. \
          {jitter}; packets have {} bytes on the wire, of which {} are payload.",
         links(scenario),
         span(scenario.duration),
         span(scenario.warmup),
+        if scenario.seeds.len() == 1 { "it has" } else { "there is one for each of" },
         seeds(&scenario.seeds),
         scenario.mtu,
         scenario.mss(),
