@@ -26,12 +26,15 @@ pub(crate) const NAME_BYTES: usize = 16;
 
 /// The controllers of the list that fit the kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {
-    tandem_controllers::CONTROLLERS.iter().filter(|c| objects::OBJECTS.iter().any(|(name, _)| *name == c.name))
+    tandem_controllers::CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none())
 }
 
 fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
+    if let Some(reason) = controller.kernel_obstacle() {
+        return Err(Error::NotForKernel { name: controller.name, reason });
+    }
     let found = objects::OBJECTS.iter().find(|(name, _)| *name == controller.name);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| Error::NotForKernel(controller.name.to_owned()))
+    Ok(found.expect("the build makes an object of each controller without an obstacle").1)
 }
 
 /// A controller that is registered for as long as this lives: sockets that use it go on after that, new ones can't choose it.
