@@ -37,6 +37,8 @@ pub enum Expected {
     Whole(u32),
     /// Of what a controller keeps in 1/256 packets, cut off: compared to within 0.01.
     Fraction(f64),
+    /// Bytes a second: compared to within 0.1 %, for a controller rounds what it computes it from.
+    Rate(u32),
 }
 
 /// The words of a line, and what is wrong with it if anything is.
@@ -141,6 +143,7 @@ fn expectation(word: &str) -> Result<(String, Expected), String> {
     let (key, text) = word.split_once('=').ok_or_else(|| format!("`{word}` is no `key=value`"))?;
     let value = match key {
         "gamma" | "diff" => Expected::Fraction(fraction(text)?),
+        "rate" => Expected::Rate(number(text)?),
         _ => Expected::Whole(number(text)?),
     };
     Ok((key.to_owned(), value))

@@ -240,6 +240,7 @@ impl<C: Contract> Flow<C> {
         };
         let (same, shown) = match expected {
             Expected::Whole(value) => (actual == value, actual.to_string()),
+            Expected::Rate(value) => (actual.abs_diff(value) <= value / 1000, actual.to_string()),
             Expected::Fraction(value) => {
                 let actual = f64::from(actual) / 256.0;
                 ((actual - value).abs() <= 0.01, actual.to_string())
