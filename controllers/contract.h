@@ -2,7 +2,8 @@
 /*
  * The contract between a transport (the host) and a congestion controller.
  *
- * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*.
+ * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*. Those
+ * with signal `model` (controllers.def) also set a pacing rate, and the window in recovery: README.md says what differs.
  * The call points are those of Linux's struct tcp_congestion_ops, because the kernel is the strictest host.
  * README.md in this folder gives the call order, the units and the integer rules.
  */
@@ -49,12 +50,24 @@ struct tandem_conn {
 	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
 	u32 mss;             /* bytes of a full segment's payload                         */
 	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
+	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but `model`) */
 };
 
 /* What one ACK said, given before cong_avoid. */
 struct tandem_ack {
 	u32 pkts_acked; /* packets newly acknowledged; Linux counts cumulative ACKs only */
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
+
+	/*
+	 * For `model` only, else 0. The delivery rate is (delivered - prior_delivered) / interval_us, as
+	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
+	 */
+	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
+	u32 prior_delivered; /* that when the newest packet acknowledged was sent                         */
+	u32 interval_us;     /* in which the difference was delivered; 0 = no valid sample                */
+	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
+	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
+	u32 lost;            /* packets that this ACK showed to be lost                                   */
 };
 
 /* What a controller shows of itself, for traces and `watch`. 0 where the controller has no such thing. */

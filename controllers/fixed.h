@@ -31,6 +31,15 @@ TANDEM_FN u32 seq_distance(u32 from, u32 to)
 	return to - from;
 }
 
+/* The sequence number `by` after `from`: likewise the one addition that may wrap. */
+#if defined(__clang__)
+__attribute__((no_sanitize("unsigned-integer-overflow")))
+#endif
+TANDEM_FN u32 seq_advance(u32 from, u32 by)
+{
+	return from + by;
+}
+
 /* Is sequence number a later than b (RFC 9293 section 3.4 arithmetic)? */
 TANDEM_FN int seq_after(u32 a, u32 b)
 {

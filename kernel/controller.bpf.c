@@ -76,6 +76,7 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->snd_nxt = tp->snd_nxt;
 	c->mss = tp->mss_cache;
 	c->is_cwnd_limited = is_cwnd_limited(tp);
+	c->pacing_bytes_per_s = 0;
 }
 
 /* The three fields that a controller may change. */

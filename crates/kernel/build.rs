@@ -4,7 +4,7 @@
 use std::{env, fmt::Write, fs, path::Path};
 
 use libbpf_cargo::SkeletonBuilder;
-use tandem_controllers::{CONTROLLERS, STATE_BYTES};
+use tandem_controllers::CONTROLLERS;
 
 /// Objects with something wrong, which only tests load: cargo has no build script for tests alone.
 const TEST_OBJECTS: &str = "crates/kernel/tests/bpf";
@@ -22,7 +22,7 @@ fn main() {
 
     let template = root.join("kernel/controller.bpf.c");
     let mut list = String::from("// Generated from controllers.def.\npub static OBJECTS: &[(&str, &[u8])] = &[\n");
-    for controller in CONTROLLERS.iter().filter(|c| c.state_bytes() <= STATE_BYTES) {
+    for controller in CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none()) {
         let object = Path::new(&out).join(format!("{}.bpf.o", controller.name));
         compile(&root, &template, &[format!("-DCONTROLLER={}", controller.name)], &object);
         writeln!(list, "    (\"{}\", include_bytes!(r\"{}\")),", controller.name, object.display()).unwrap();

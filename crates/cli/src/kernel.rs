@@ -95,7 +95,7 @@ pub fn kernel(action: &Action) -> Result<(), Failure> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::BadName(_) | Error::NotForKernel(_) => Failure::Usage(error.into()),
+            Error::BadName(_) | Error::NotForKernel { .. } => Failure::Usage(error.into()),
             _ => Failure::Failed(error.into()),
         }
     }

@@ -42,6 +42,8 @@ struct ControllerInfo {
     source: &'static str,
     state_bytes: usize,
     fits_kernel: bool,
+    /// Why not.
+    kernel_obstacle: Option<&'static str>,
     parameters: Vec<ParameterInfo>,
 }
 
@@ -94,7 +96,8 @@ impl From<&Controller> for ControllerInfo {
             signal: c.signal,
             source: c.source,
             state_bytes: c.state_bytes(),
-            fits_kernel: c.state_bytes() <= STATE_BYTES,
+            fits_kernel: c.kernel_obstacle().is_none(),
+            kernel_obstacle: c.kernel_obstacle(),
             parameters: parameters.collect(),
         }
     }
@@ -111,6 +114,9 @@ fn controllers_text() -> String {
             c.state_bytes(),
             c.source
         );
+        if let Some(reason) = c.kernel_obstacle() {
+            text += &format!("  Not in the kernel: {reason}.\n");
+        }
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
         table.set_header(["  parameter", "default", "range", "what it is; whose reading"]);

@@ -29,6 +29,13 @@ fn bad_usage() {
     load("compound --param gamma=few", &["--param NAME=VALUE", "not `gamma=few`"]);
     load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
     load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
+    load("bbr", &["`bbr` does not run in the kernel", "cong_control", "The simulator runs it"]);
+    fails(
+        &place,
+        "compare --rate 10mbit --rtt 20ms --queue 20p --engine kernel bbr",
+        2,
+        &["`bbr` does not run in the kernel"],
+    );
     fails(&place, "kernel watch", 2, &["needs a terminal", "--json"]);
     fails(&place, "kernel watch --json --interval 0s", 2, &["--interval"]);
     fails(&place, "kernel watch --json --interval 5", 2, &["--interval", "has no unit"]);
@@ -75,6 +82,8 @@ fn check_says_what_there_is() {
     let listed: Value = serde_json::from_str(&place.tandem("list controllers --json").out).unwrap();
     let fitting = listed.as_array().unwrap().iter().filter(|c| c["fits_kernel"] == true).count();
     assert_eq!(controllers.len(), fitting);
+    assert!(controllers.iter().all(|c| c["controller"] != "bbr"));
+    assert!(place.tandem("kernel check").out.contains("not for the kernel: it sets the window in recovery"));
     let all_load = controllers.iter().all(|c| c["obstacle"].is_null());
     assert_eq!(finished.status, Some(if all_load { 0 } else { 1 }));
     for feature in json["features"].as_array().unwrap() {

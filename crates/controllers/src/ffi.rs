@@ -17,6 +17,8 @@ pub struct Conn {
     pub snd_nxt: u32,
     pub mss: u32,
     pub is_cwnd_limited: u32,
+    /// Payload bytes a second; 0 = the controller sets none.
+    pub pacing_bytes_per_s: u64,
 }
 
 /// `struct tandem_ack`: what one ACK said.
@@ -26,6 +28,17 @@ pub struct Ack {
     pub pkts_acked: u32,
     /// RTT of the newest packet acknowledged, microseconds; 0 = no valid sample.
     pub rtt_us: u32,
+    /// Packets since the connection began. This and what follows is for [`Controller::owns_window`](crate::Controller::owns_window).
+    pub delivered: u32,
+    /// That when the newest packet acknowledged was sent.
+    pub prior_delivered: u32,
+    /// In which the difference was delivered; 0 = no valid sample.
+    pub interval_us: u32,
+    pub is_app_limited: u32,
+    /// Packets, after this ACK and the losses that it showed.
+    pub in_flight: u32,
+    /// Packets that this ACK showed to be lost.
+    pub lost: u32,
 }
 
 /// `struct tandem_view`: what a controller shows of itself; 0 where it has no such thing.

@@ -66,6 +66,25 @@ impl Controller {
         self.raw.state_bytes as usize
     }
 
+    /// Does it set the window in recovery too, and a pacing rate? Then proportional rate reduction is not for it.
+    pub fn owns_window(&self) -> bool {
+        self.signal == "model"
+    }
+
+    /// Why it cannot run in the Linux kernel; `None` if it can.
+    pub fn kernel_obstacle(&self) -> Option<&'static str> {
+        if self.owns_window() {
+            Some(
+                "it sets the window in recovery and a pacing rate: Linux has `cong_control` for that, which takes other \
+                 arguments from 6.10 on, and Tandem's eBPF programs do not have it",
+            )
+        } else if self.state_bytes() > STATE_BYTES {
+            Some("its state exceeds what a connection has room for")
+        } else {
+            None
+        }
+    }
+
     /// The parameters with their defaults and ranges, in the order of the C header.
     pub fn params(&self) -> impl Iterator<Item = Param> + use<> {
         let raw = self.raw;
@@ -132,7 +151,8 @@ impl Instance {
         self.state.as_mut_ptr().cast()
     }
 
-    /// Each ACK, before the host acts on it.
+    /// Each ACK that delivers something: before the host acts on it, but for [`Controller::owns_window`] when it has found
+    /// what is lost.
     #[inline]
     pub fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
         unsafe { (self.raw.pkts_acked)(self.state_ptr(), self.params.raw_ptr(), conn, ack) }

@@ -17,10 +17,17 @@ int main(void)
 	FIELD(tandem_conn, snd_nxt);
 	FIELD(tandem_conn, mss);
 	FIELD(tandem_conn, is_cwnd_limited);
+	FIELD(tandem_conn, pacing_bytes_per_s);
 
 	TYPE(tandem_ack);
 	FIELD(tandem_ack, pkts_acked);
 	FIELD(tandem_ack, rtt_us);
+	FIELD(tandem_ack, delivered);
+	FIELD(tandem_ack, prior_delivered);
+	FIELD(tandem_ack, interval_us);
+	FIELD(tandem_ack, is_app_limited);
+	FIELD(tandem_ack, in_flight);
+	FIELD(tandem_ack, lost);
 
 	TYPE(tandem_view);
 	FIELD(tandem_view, loss_window);

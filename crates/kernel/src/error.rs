@@ -5,8 +5,8 @@ use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("controller `{0}` is not for the kernel: its state exceeds what a connection has room for")]
-    NotForKernel(String),
+    #[error("`{name}` does not run in the kernel: {reason}. The simulator runs it: tandem compare {name}")]
+    NotForKernel { name: &'static str, reason: &'static str },
     #[error(
         "not permitted to {what}: run it as root, or with the capabilities CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN"
     )]

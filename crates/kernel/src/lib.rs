@@ -22,7 +22,7 @@ mod watch;
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, read_flows};
-pub use object::{Attached, attach, loadable};
+pub use object::{Attached, attach, check_loadable, loadable};
 #[doc(hidden)]
 pub use object::{refused, verified_instructions};
 pub use registry::{Loaded, Unloaded, list, load, unload};

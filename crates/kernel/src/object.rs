@@ -26,12 +26,19 @@ pub(crate) const NAME_BYTES: usize = 16;
 
 /// The controllers of the list that fit the kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {
-    tandem_controllers::CONTROLLERS.iter().filter(|c| objects::OBJECTS.iter().any(|(name, _)| *name == c.name))
+    tandem_controllers::CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none())
+}
+
+/// Can the controller run in a kernel at all?
+pub fn check_loadable(controller: &Controller) -> Result<(), Error> {
+    let refusal = |reason| Error::NotForKernel { name: controller.name, reason };
+    controller.kernel_obstacle().map_or(Ok(()), |reason| Err(refusal(reason)))
 }
 
 fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
+    check_loadable(controller)?;
     let found = objects::OBJECTS.iter().find(|(name, _)| *name == controller.name);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| Error::NotForKernel(controller.name.to_owned()))
+    Ok(found.expect("the build makes an object of each controller without an obstacle").1)
 }
 
 /// A controller that is registered for as long as this lives: sockets that use it go on after that, new ones can't choose it.
@@ -47,6 +54,7 @@ pub struct Attached {
 
 /// Registers a controller in the kernel as `name` (1 to 15 characters).
 pub fn attach(params: &Params, name: &str) -> Result<Attached, Error> {
+    check_loadable(params.controller())?;
     check_name(name)?;
     check_free(name)?;
     let mut object = load(params, name)?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tandem_controllers::{Params, find};
 
 use crate::{
-    Error, attach, bpffs, netns,
+    Error, attach, bpffs, check_loadable, netns,
     object::{NAME_BYTES, count_flows, to_io, unregister},
     sysctl,
 };
@@ -44,6 +44,7 @@ pub struct Unloaded {
 ///
 /// With `make_default` it becomes `net.ipv4.tcp_congestion_control` in the calling thread's network namespace.
 pub fn load(params: &Params, name: &str, make_default: bool) -> Result<Loaded, Error> {
+    check_loadable(params.controller())?;
     let _turn = bpffs::take_turn()?;
     let attached = attach(params, name)?;
     let replaced_default = if make_default { sysctl::default_controller()? } else { String::new() };

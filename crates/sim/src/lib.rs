@@ -6,6 +6,7 @@
 
 mod clock;
 mod cwnd_limited;
+mod delivery_rate;
 mod flow;
 mod net;
 mod pacing;

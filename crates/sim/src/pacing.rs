@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Linux's internal pacing.
 
+use tandem_controllers::Conn;
+
 use crate::agenda::NEVER;
 
 #[derive(Debug, Clone, Copy)]
@@ -36,13 +38,19 @@ impl Pacing {
         if self.held { self.next_send } else { NEVER }
     }
 
-    /// A segment is sent: the next one follows at 2 windows a round in slow start, 1.2 after (Linux's tcp_pacing_ss_ratio,
-    /// tcp_pacing_ca_ratio).
+    /// A segment is sent: the next one follows at the controller's rate, or if it sets none at 2 windows a round in slow start,
+    /// 1.2 after (Linux's tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
     #[inline]
-    pub fn sent(&mut self, now: u64, srtt_ns: u64, cwnd: u32, ssthresh: u32) {
+    pub fn sent(&mut self, now: u64, srtt_ns: u64, conn: &Conn) {
         if self.on {
-            let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
-            self.next_send = now.max(self.next_send) + srtt_ns * 100 / (u64::from(cwnd.max(1)) * percent);
+            let gap_ns = match conn.pacing_bytes_per_s {
+                0 => {
+                    let percent = if conn.snd_cwnd < conn.snd_ssthresh / 2 { 200 } else { 120 };
+                    srtt_ns * 100 / (u64::from(conn.snd_cwnd.max(1)) * percent)
+                }
+                rate => u64::from(conn.mss) * 1_000_000_000 / rate,
+            };
+            self.next_send = now.max(self.next_send) + gap_ns;
         }
     }
 }

@@ -28,15 +28,17 @@ pub struct Delivered {
     pub oldest_sent: Option<u64>,
     /// When the newest unambiguous segment was sent.
     pub newest_sent: Option<u64>,
-    /// The delivered segment that was sent last.
+    /// The delivered segment that was sent last ...
+    pub last_sent: Option<Transmission>,
+    /// ... and if what may have been delivered by an earlier copy is left out.
     last_transmission: Option<Transmission>,
 }
 
 /// When a segment was last sent, which, and whether it had been sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Transmission {
-    sent: u64,
-    seq: u64,
+pub struct Transmission {
+    pub sent: u64,
+    pub seq: u64,
     again: bool,
 }
 
@@ -63,8 +65,9 @@ impl Delivered {
     #[inline]
     fn count(&mut self, seq: u64, sent: u64, flags: u8, latest: u64) {
         self.segments += 1;
+        let transmission = Transmission { sent, seq, again: flags & AMBIGUOUS != 0 };
+        self.last_sent = self.last_sent.max(Some(transmission));
         if sent <= latest {
-            let transmission = Transmission { sent, seq, again: flags & AMBIGUOUS != 0 };
             self.last_transmission = self.last_transmission.max(Some(transmission));
         }
     }
@@ -225,7 +228,9 @@ impl Scoreboard {
         // Nothing was lost or SACKed: the usual case.
         delivered.segments += next_expected - self.una;
         delivered.oldest_sent = Some(self.sent_at[self.place(self.una)]);
-        delivered.newest_sent = Some(self.sent_at[self.place(next_expected - 1)]);
+        let newest = self.sent_at[self.place(next_expected - 1)];
+        delivered.newest_sent = Some(newest);
+        delivered.last_sent = Some(Transmission { sent: newest, seq: next_expected - 1, again: false });
         self.una = next_expected;
     }
 

@@ -3,7 +3,11 @@
 //!
 //! SACK scoreboard and pipe (RFC 6675), limited transmit (RFC 3042, which pipe implies), proportional rate reduction
 //! (RFC 6937), retransmission timeout (RFC 6298), reordering timer and tail loss probe (RFC 8985 sections 6 and 7), idle
-//! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing.
+//! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing. A controller that owns the
+//! window has delivery-rate samples instead, and no rate reduction (Linux's cong_control).
+
+mod recovery;
+mod timers;
 
 use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View};
 use tandem_scenario::{CongestionControl, TcpSource};
@@ -11,18 +15,18 @@ use tandem_scenario::{CongestionControl, TcpSource};
 use crate::{
     agenda::NEVER,
     cwnd_limited::CwndLimited,
+    delivery_rate::DeliveryRate,
     pacing::Pacing,
     packet::Blocks,
     prr::Prr,
-    rtt::{RTO_MAX_NS, RTO_MIN_NS, RttEstimator},
-    scoreboard::Scoreboard,
+    rtt::RttEstimator,
+    scoreboard::{Delivered, Scoreboard},
 };
+
+use timers::{Probe, Timer};
 
 /// The largest window that TCP can express (RFC 7323 section 2.3), bytes.
 const MAX_WINDOW_BYTES: u32 = 1 << 30;
-/// Added to a probe's timeout for timer granularity (Linux's TCP_TIMEOUT_MIN).
-const PROBE_SLACK_NS: u64 = 2_000_000;
-
 /// An ACK as the sender sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct AckIn<'a> {
@@ -38,22 +42,6 @@ pub struct Counters {
     pub retransmits: u64,
     pub timeouts: u64,
     pub window_reductions: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Timer {
-    Retransmission,
-    TailLossProbe,
-    /// A hole that reordering does not fill by then is a loss (RFC 8985 section 6.3).
-    Reordering,
-}
-
-/// A tail loss probe under way.
-#[derive(Debug, Clone, Copy)]
-struct Probe {
-    /// Once all before it is acknowledged, the probe has been answered.
-    high_seq: u64,
-    retransmission: bool,
 }
 
 pub struct Sender {
@@ -78,6 +66,8 @@ pub struct Sender {
     limited: CwndLimited,
     last_send: u64,
     pacing: Pacing,
+    /// Only for a controller that owns the window.
+    rate: Option<Box<DeliveryRate>>,
 }
 
 impl Sender {
@@ -93,10 +83,12 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
+            pacing_bytes_per_s: 0,
         };
         let CongestionControl::Tandem(params) = &source.controller else {
             panic!("`{}` is the kernel's: `Scenario::needs_kernel` tells before a run", source.controller)
         };
+        let owns_window = params.controller().owns_window();
         Self {
             controller: Instance::new(params, &mut conn),
             conn,
@@ -115,7 +107,8 @@ impl Sender {
             initial_window: source.initial_window,
             limited: CwndLimited::default(),
             last_send: 0,
-            pacing: Pacing::new(source.pacing),
+            pacing: Pacing::new(source.pacing || owns_window),
+            rate: owns_window.then(|| Box::new(DeliveryRate::new())),
         }
     }
 
@@ -131,8 +124,12 @@ impl Sender {
     /// The application gives `segments` more.
     pub fn give(&mut self, now: u64, segments: u64, out: &mut impl FnMut(u64)) {
         self.conn.now_us = now / 1000;
-        if self.board.outstanding() == 0 && self.board.nxt > 0 && now - self.last_send > self.rtt.rto_ns() {
-            self.restart_after_idle(now - self.last_send);
+        if self.board.outstanding() == 0 && self.board.nxt > 0 {
+            self.restart(now - self.last_send);
+        }
+        if self.board.nxt >= self.data_end && !self.board.has_lost() && !self.fills_window() {
+            let in_flight = self.board.in_flight();
+            self.rate.iter_mut().for_each(|rate| rate.note_app_limited(in_flight));
         }
         self.data_end = self.data_end.saturating_add(segments);
         self.send(now, out);
@@ -144,15 +141,31 @@ impl Sender {
     }
 
     /// RFC 5681 section 4.1 in Linux's form (RFC 2861): the window halves for each timeout spent idle, down to the restart
-    /// window.
-    fn restart_after_idle(&mut self, idle_ns: u64) {
+    /// window. A controller that owns the window keeps it, and is told of any idle time.
+    fn restart(&mut self, idle_ns: u64) {
+        let is_long = idle_ns > self.rtt.rto_ns();
+        if !is_long && !self.owns_window() {
+            return;
+        }
         self.sync_conn();
         self.controller.restart(&mut self.conn);
+        if self.owns_window() {
+            return;
+        }
         let cwnd = self.conn.snd_cwnd;
         let restart_window = cwnd.min(self.initial_window);
         let halvings = (idle_ns / self.rtt.rto_ns()).min(31);
         self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(cwnd / 2 + cwnd / 4);
         self.conn.snd_cwnd = (cwnd >> halvings).max(restart_window);
+    }
+
+    /// The controller sets the window, also in recovery, and a pacing rate.
+    fn owns_window(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    fn fills_window(&self) -> bool {
+        self.board.in_flight() >= u64::from(self.conn.snd_cwnd)
     }
 
     #[inline]
@@ -165,14 +178,6 @@ impl Sender {
         self.conn.is_cwnd_limited = u32::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
     }
 
-    fn enter(&mut self, state: State) {
-        if self.state != state {
-            self.sync_conn();
-            self.controller.set_state(&mut self.conn, state);
-            self.state = state;
-        }
-    }
-
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.
     #[inline]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
@@ -183,9 +188,10 @@ impl Sender {
         }
         let rtt_ns = delivered.newest_sent.map(|sent| now - sent);
         self.sync_conn();
-        if delivered.segments > 0 {
-            let rtt_us = rtt_ns.map_or(0, |ns| (ns / 1000).clamp(1, u64::from(u32::MAX)) as u32);
-            self.controller.pkts_acked(&mut self.conn, &Ack { pkts_acked: delivered.segments as u32, rtt_us });
+        let rtt_us = rtt_ns.map_or(0, |ns| (ns / 1000).clamp(1, u64::from(u32::MAX)) as u32);
+        if delivered.segments > 0 && !self.owns_window() {
+            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, ..Ack::default() };
+            self.controller.pkts_acked(&mut self.conn, &ack);
         }
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
             self.finish_probe(ack.dsack);
@@ -194,7 +200,9 @@ impl Sender {
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
-        if self.state == State::Recovery {
+        if self.owns_window() {
+            self.update_model(now, &delivered, rtt_us, newly_lost);
+        } else if self.state == State::Recovery {
             self.reduce_proportionally(delivered.segments, newly_lost, delivered.advanced);
         } else if delivered.advanced {
             self.controller.cong_avoid(&mut self.conn, delivered.segments as u32);
@@ -210,147 +218,18 @@ impl Sender {
         rtt_ns
     }
 
-    /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun.
-    fn change_state(&mut self) {
-        if self.state >= State::Recovery && self.board.una >= self.high_seq {
-            if self.state == State::Recovery {
-                self.conn.snd_cwnd = self.conn.snd_ssthresh;
-            }
-            self.enter(State::Open);
+    /// A controller that owns the window is told last, when it is known what is lost.
+    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64) {
+        if let Some(rate) = self.rate.as_mut().filter(|_| delivered.segments > 0) {
+            let ack = Ack {
+                pkts_acked: delivered.segments as u32,
+                rtt_us,
+                in_flight: self.board.in_flight() as u32,
+                lost: newly_lost as u32,
+                ..rate.sample(now, delivered, self.rtt.min_ns)
+            };
+            self.controller.pkts_acked(&mut self.conn, &ack);
         }
-        if self.state <= State::Disorder {
-            if self.board.has_lost() {
-                self.enter_recovery();
-            } else {
-                self.enter(if self.board.has_sacked() { State::Disorder } else { State::Open });
-            }
-        }
-    }
-
-    fn reduce_ssthresh(&mut self) {
-        self.sync_conn();
-        self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
-        self.conn.snd_cwnd_cnt = 0;
-        self.counters.window_reductions += 1;
-    }
-
-    fn enter_recovery(&mut self) {
-        self.prr = Prr::new(self.conn.snd_cwnd);
-        self.high_seq = self.board.nxt;
-        self.probe = None;
-        self.reduce_ssthresh();
-        self.enter(State::Recovery);
-    }
-
-    fn reduce_proportionally(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
-        if delivered > 0 {
-            let in_flight = self.board.in_flight();
-            let progress = advanced && newly_lost == 0;
-            let allowed = self.prr.allows(u64::from(self.conn.snd_ssthresh), in_flight, delivered, progress);
-            self.conn.snd_cwnd = (in_flight + allowed).max(1) as u32;
-        }
-    }
-
-    /// A probe has been answered. If a retransmission was needed, there was a loss: reduce as for one (RFC 8985 section 7.4).
-    fn finish_probe(&mut self, dsack: bool) {
-        let probe = self.probe.take();
-        if self.state <= State::Disorder && probe.is_some_and(|p| p.retransmission) && !dsack {
-            self.reduce_ssthresh();
-            self.enter(State::Cwr);
-            self.conn.snd_cwnd = self.conn.snd_cwnd.min(self.conn.snd_ssthresh);
-            self.enter(State::Open);
-        }
-    }
-
-    /// Sets the timer for what is outstanding: a probe first if one may be sent, else the retransmission timeout.
-    fn arm(&mut self, now: u64) {
-        if self.board.outstanding() == 0 {
-            self.deadline = NEVER;
-            return;
-        }
-        let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
-        let may_probe = self.state == State::Open
-            && self.probe.is_none()
-            && self.backoff == 0
-            && self.rtt.srtt_ns > 0
-            && !self.board.has_sacked();
-        if may_probe {
-            // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
-            let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { PROBE_SLACK_NS };
-            self.timer = Timer::TailLossProbe;
-            self.deadline = now + (2 * self.rtt.srtt_ns + slack_ns).min(rto_ns);
-        } else {
-            self.timer = Timer::Retransmission;
-            self.deadline = now + rto_ns;
-        }
-    }
-
-    /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
-    /// step 4), counted from when its ACK was due by the newest RTT.
-    fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
-        let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
-        self.timer = Timer::Reordering;
-        self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4).max(now);
-    }
-
-    /// When [`Self::on_wake`] is to be called.
-    #[inline]
-    pub fn wake_at(&self) -> u64 {
-        self.deadline.min(self.pacing.wake_at())
-    }
-
-    /// A timer may have come due.
-    pub fn on_wake(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        self.conn.now_us = now / 1000;
-        if self.deadline <= now {
-            match self.timer {
-                Timer::TailLossProbe => self.send_probe(now, out),
-                Timer::Retransmission => self.time_out(now, out),
-                Timer::Reordering => self.lose_holes(now, out),
-            }
-        } else if self.pacing.wake_at() <= now {
-            self.send(now, out);
-        }
-    }
-
-    fn lose_holes(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        let newly_lost = self.board.lose_holes();
-        self.change_state();
-        if newly_lost > 0 {
-            // As Linux: what was delivered has been counted when it came, so one segment stands for it.
-            self.reduce_proportionally(1, newly_lost, false);
-        }
-        self.arm(now);
-        self.send(now, out);
-    }
-
-    fn send_probe(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        let retransmission = !self.has_new_data();
-        let seq = if retransmission { self.board.retransmit_last(now) } else { self.board.send_new(now) };
-        self.counters.retransmits += u64::from(retransmission);
-        self.transmit(now, seq, out);
-        self.probe = Some(Probe { high_seq: self.board.nxt, retransmission });
-        self.arm(now);
-    }
-
-    fn time_out(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        self.counters.timeouts += 1;
-        // Once for each window of data (RFC 5681 section 3.1), and not again for a timeout that repeats itself.
-        let new_loss = self.state <= State::Disorder
-            || self.board.una >= self.high_seq
-            || self.state == State::Loss && self.backoff == 0;
-        if new_loss {
-            self.reduce_ssthresh();
-        }
-        self.board.lose_all();
-        self.conn.snd_cwnd = 1;
-        self.conn.snd_cwnd_cnt = 0;
-        self.probe = None;
-        self.high_seq = self.board.nxt;
-        self.enter(State::Loss);
-        self.backoff += 1;
-        self.arm(now);
-        self.send(now, out);
     }
 
     #[inline]
@@ -359,9 +238,13 @@ impl Sender {
     }
 
     #[inline]
-    fn transmit(&mut self, now: u64, seq: u64, out: &mut impl FnMut(u64)) {
+    fn transmit(&mut self, now: u64, seq: u64, again: bool, out: &mut impl FnMut(u64)) {
         self.counters.sent += 1;
         self.last_send = now;
+        if let Some(rate) = &mut self.rate {
+            let alone = !again && self.board.outstanding() == 1;
+            rate.sent(now, seq, self.board.una, alone);
+        }
         out(seq);
     }
 
@@ -372,14 +255,15 @@ impl Sender {
         let mut cwnd_limited = false;
         self.pacing.release();
         loop {
-            if self.board.in_flight() >= u64::from(self.conn.snd_cwnd) {
+            if self.fills_window() {
                 cwnd_limited = true;
                 break;
             }
             if self.pacing.holds(now) {
                 break;
             }
-            let seq = if let Some(seq) = self.board.retransmit_lost(now) {
+            let lost = self.board.retransmit_lost(now);
+            let seq = if let Some(seq) = lost {
                 self.counters.retransmits += 1;
                 if seq == self.board.una {
                     self.arm(now);
@@ -393,8 +277,8 @@ impl Sender {
             if self.state == State::Recovery {
                 self.prr.sent();
             }
-            self.pacing.sent(now, self.rtt.srtt_ns, self.conn.snd_cwnd, self.conn.snd_ssthresh);
-            self.transmit(now, seq, out);
+            self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
+            self.transmit(now, seq, lost.is_some(), out);
         }
         self.limited.note(cwnd_limited, self.board.una, self.board.nxt);
         if was_empty && self.board.outstanding() > 0 {

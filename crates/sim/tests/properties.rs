@@ -8,15 +8,16 @@ use tandem_scenario::result::SeedResult;
 
 /// Seeds 1 and 2 of flows `groups` (lines of `[[flows]]` tables) on S3's path: 100 Mb/s, 40 ms, a buffer of one BDP, 333 packets.
 fn on_s3_path(path: &str, groups: &[&str]) -> Vec<SeedResult> {
+    on_path(&format!("rate = \"100mbit\"\nrtt = \"40ms\"\nqueue = \"333p\"\n{path}"), groups)
+}
+
+fn on_path(path: &str, groups: &[&str]) -> Vec<SeedResult> {
     let flows: String = groups.iter().map(|g| format!("[[flows]]\n{g}\n")).collect();
     let text = format!(
         r#"
         duration = "120s"
         warmup = "20s"
         [dumbbell]
-        rate = "100mbit"
-        rtt = "40ms"
-        queue = "333p"
         {path}
         {flows}
         "#
@@ -122,4 +123,92 @@ fn africa_is_fast_alone_and_reno_in_company() {
     let both = on_s3_path("", &[r#"controller = "africa""#, r#"controller = "reno""#]);
     let ratio = goodput(&both, 0) / goodput(&both, 1);
     assert!((0.75..1.33).contains(&ratio), "{ratio}");
+}
+
+/// BBR v1's model knows no loss: 1 % of 100 Mb/s at 40 ms costs it little, and Reno, at 1.22 / sqrt(p) = 12 packets, nearly all.
+#[test]
+fn bbr_ignores_a_random_loss_of_one_percent() {
+    let [bbr, reno] =
+        ["bbr", "reno"].map(|c| goodput(&on_s3_path("loss = 1e-2", &[&format!(r#"controller = "{c}""#)]), 0));
+    assert!(bbr > 85.0, "{bbr}");
+    assert!(reno < 5.0, "{reno}");
+}
+
+/// Alone it finds the rate and hardly a queue: at most what its probing at 5/4 adds in a round, a quarter of a BDP, and that an
+/// eighth of the time.
+#[test]
+fn bbr_alone_keeps_the_queue_short() {
+    let path = on_s3_path("", &[r#"controller = "bbr""#]);
+    assert!(goodput(&path, 0) > 90.0, "{}", goodput(&path, 0));
+    assert!(queue(&path) < 50.0, "{}", queue(&path));
+    assert!(path.iter().all(|r| r.links[0].drops == 0 && r.flows[0].timeouts == 0));
+}
+
+/// From 7/8 w back to w at 1 % a packet acknowledged: ln(8/7) / ln(1.01) = 13.4 rounds, whatever the window (Kelly). Reno needs half
+/// the window in rounds. So with ten times the rate Scalable loses as often as before, and Reno a tenth as often.
+#[test]
+fn scalable_recovers_in_the_same_time_at_any_rate() {
+    let often = |controller: &str, rate: &str| {
+        let path = format!("rate = \"{rate}\"\nrtt = \"40ms\"\nqueue = \"0.2bdp\"");
+        let flows = on_path(&path, &[&format!("controller = \"{controller}\"\ndelayed_acks = false")]);
+        mean(&flows, |r| r.flows[0].window_reductions as f64)
+    };
+    let [slow, fast] = ["50mbit", "500mbit"].map(|rate| often("scalable", rate));
+    assert!((0.8..1.25).contains(&(fast / slow)), "{slow} and {fast}");
+    // 100 s of rounds between 40 and 48 ms, of which 13.4 and one of recovery make a period.
+    assert!((100.0 / (0.048 * 16.0)..100.0 / (0.040 * 13.4)).contains(&slow), "{slow}");
+    let [slow, fast] = ["50mbit", "500mbit"].map(|rate| often("reno", rate));
+    assert!(fast < 0.2 * slow, "{slow} and {fast}");
+}
+
+/// A binary search for the window of the last loss: S_max = 16 packets a round while it is far. From 2 B = 8 packets below it to B = 4
+/// above, B / smooth_part = 1/5 a round: 60 rounds without much of a change, of 100 to 110 ms. Then it probes on.
+#[test]
+fn bic_runs_to_the_window_of_the_last_loss_and_stays_there() {
+    let scenario = scenario(
+        r#"
+        duration = "100s"
+        sample_interval = "100ms"
+        delayed_acks = false
+        [dumbbell]
+        rate = "200mbit"
+        rtt = "100ms"
+        queue = "0.2bdp"
+        [[flows]]
+        controller = "bic"
+        "#,
+    );
+    let options = tandem_sim::Options { traced_flows_per_group: 1, ..Default::default() };
+    let trace = tandem_sim::run(&scenario, 1, options).expect("not cancelled").trace.expect("asked for");
+    let windows = trace.flows[0].samples[250..].iter().map(|s| i64::from(s.cwnd_packets));
+    let growth: Vec<i64> = windows.clone().zip(windows.skip(1)).map(|(a, b)| b - a).collect();
+    assert_eq!(growth.iter().max(), Some(&16));
+    let still = growth.chunk_by(|a, b| (0..=1).contains(a) && (0..=1).contains(b)).map(<[i64]>::len).max().unwrap();
+    assert!((58..=70).contains(&still), "{still}");
+}
+
+/// RFC 3649 section 5.1 and S1: where windows are large, HighSpeed TCP takes from Reno what Reno would have had.
+#[test]
+fn highspeed_takes_from_reno_on_a_long_fast_path() {
+    let of_reno = |other: &str| {
+        let path = "rate = \"1gbit\"\nrtt = \"100ms\"\nqueue = \"1500p\"";
+        let group = |controller: &str| format!("controller = \"{controller}\"\nstart_spread = \"1s\"\ncount = 4");
+        let flows = on_path(path, &[&group(other), &group("reno")]);
+        (4..8).map(|flow| goodput(&flows, flow)).sum::<f64>()
+    };
+    let [beside_highspeed, beside_reno] = ["highspeed", "reno"].map(of_reno);
+    assert!(beside_highspeed < 0.6 * beside_reno, "{beside_highspeed} and {beside_reno}");
+}
+
+/// Growth by time, not by rounds: between flows of 40 and 160 ms CUBIC's ratio is nearer to 1 than Reno's (RFC 9438 section 5.1).
+#[test]
+fn cubic_is_fairer_than_reno_to_longer_paths() {
+    let ratio = |controller: &str| {
+        let group = |rtt: &str| format!("controller = \"{controller}\"\nrtt = \"{rtt}\"");
+        let path = "rate = \"400mbit\"\nrtt = \"160ms\"\nqueue = \"0.2bdp\"";
+        let flows = on_path(path, &[&group("40ms"), &group("160ms")]);
+        goodput(&flows, 0) / goodput(&flows, 1)
+    };
+    let [cubic, reno] = ["cubic", "reno"].map(ratio);
+    assert!(1.0 < cubic && cubic < 0.6 * reno, "{cubic} and {reno}");
 }

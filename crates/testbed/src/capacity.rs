@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use tandem_scenario::{Group, Link, Scenario, Source};
+use tandem_scenario::{CongestionControl, Group, Link, Scenario, Source, TcpSource};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -25,6 +25,11 @@ pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
             "the kernel engine has addresses for {MAX_FLOWS_PER_GROUP} flows of a group; `{}` has {}",
             group.name, group.flows
         ));
+    }
+    for group in &scenario.groups {
+        if let Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
+            tandem_kernel::check_loadable(params.controller())?;
+        }
     }
     let needed = moves_per_second(scenario);
     let cores = thread::available_parallelism().map_or(1, |n| n.get()).min(2);

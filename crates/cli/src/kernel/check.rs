@@ -2,6 +2,7 @@
 //! `tandem kernel check`.
 
 use anyhow::anyhow;
+use tandem_controllers::CONTROLLERS;
 use tandem_kernel::{Check, Feature};
 
 use super::{print_json, table};
@@ -34,6 +35,9 @@ fn text(check: &Check) -> String {
     let mut controllers = table(["", ""]);
     for c in &check.controllers {
         controllers.add_row([c.controller, c.obstacle.as_deref().unwrap_or("will load")]);
+    }
+    for (c, reason) in CONTROLLERS.iter().filter_map(|c| Some((c, c.kernel_obstacle()?))) {
+        controllers.add_row([c.name, &format!("not for the kernel: {reason}")]);
     }
     format!("Linux {}\n{features}\n\nControllers\n{controllers}\n", check.kernel)
 }

@@ -18,15 +18,9 @@ const MAX_RTT_US: u32 = 1 << 24;
 #[derive(Clone, Debug)]
 pub enum Event {
     /// An ordinary ACK: the window slides by what was acknowledged.
-    Ack {
-        acked: u32,
-        rtt_us: u32,
-    },
+    Ack(Ack),
     /// An ACK of all that had been sent and more, so that any round ends; then a window is sent.
-    Round {
-        acked: u32,
-        rtt_us: u32,
-    },
+    Round(Ack),
     Sample(u32),
     /// Microseconds pass.
     Wait(u32),
@@ -92,6 +86,8 @@ fn gamma_range(params: &Params) -> RangeInclusive<u32> {
 
 /// What holds of some controllers only.
 struct Known {
+    /// Sets the window in recovery too, and a pacing rate.
+    owns_window: bool,
     /// Shows the smallest RTT sample.
     base_rtt: bool,
     /// Measures that afresh after a timeout.
@@ -107,11 +103,12 @@ impl Known {
         let name = params.controller().name;
         let compound = params.controller().family == "compound";
         Self {
+            owns_window: params.controller().owns_window(),
             base_rtt: compound
                 || ["westwood", "fusion", "areno", "vegas", "fast", "africa", "htcp", "illinois", "veno", "yeah"]
                     .contains(&name),
             forgets_base_rtt: params.get("forget_base_rtt") == Some(1.0),
-            loss_window_stays: !["compound_plus", "vegas", "fast", "yeah"].contains(&name),
+            loss_window_stays: !["compound_plus", "vegas", "fast", "yeah", "bbr"].contains(&name),
             halves_at_most: compound || name == "areno",
         }
     }
@@ -131,28 +128,32 @@ impl<C: Contract> Connection<C> {
 
     pub fn play(&mut self, event: Event) -> Result<(), TestCaseError> {
         match event {
-            Event::Ack { acked, rtt_us } => {
-                let advance = acked.wrapping_mul(self.conn.mss);
+            Event::Ack(ack) => {
+                let advance = ack.pkts_acked.wrapping_mul(self.conn.mss);
                 self.conn.snd_una = self.conn.snd_una.wrapping_add(advance);
                 self.conn.snd_nxt = self.conn.snd_nxt.wrapping_add(advance);
-                self.sample(acked, rtt_us)?;
-                self.cong_avoid(acked)
+                self.sample(ack)?;
+                self.cong_avoid(ack.pkts_acked)
             }
-            Event::Round { acked, rtt_us } => {
-                self.conn.now_us += u64::from(rtt_us);
+            Event::Round(ack) => {
+                self.conn.now_us += u64::from(ack.rtt_us);
                 self.conn.snd_una = self.conn.snd_nxt.wrapping_add(1);
                 self.conn.snd_nxt = self.conn.snd_una.wrapping_add(self.conn.snd_cwnd.wrapping_mul(self.conn.mss));
-                self.sample(acked, rtt_us)?;
-                self.cong_avoid(acked)
+                self.sample(ack)?;
+                self.cong_avoid(ack.pkts_acked)
             }
-            Event::Sample(rtt_us) => self.sample(1, rtt_us),
+            Event::Sample(rtt_us) => self.sample(Ack { pkts_acked: 1, rtt_us, ..Ack::default() }),
             Event::Wait(us) => {
                 self.conn.now_us += u64::from(us);
                 Ok(())
             }
             Event::Reduce(state) => {
                 self.conn.snd_ssthresh = self.ssthresh()?;
-                self.conn.snd_cwnd = if state == State::Loss { 1 } else { self.conn.snd_ssthresh };
+                if state == State::Loss {
+                    self.conn.snd_cwnd = 1;
+                } else if !self.known.owns_window {
+                    self.conn.snd_cwnd = self.conn.snd_ssthresh;
+                }
                 self.set_state(state)
             }
             Event::SetState(state) => self.set_state(state),
@@ -167,8 +168,9 @@ impl<C: Contract> Connection<C> {
                 Ok(())
             }
             Event::HostAnything(conn) => {
-                // Time never goes back.
-                self.conn = Conn { now_us: self.conn.now_us, ..conn };
+                // Time never goes back, and a rate is the controller's.
+                let Conn { now_us, pacing_bytes_per_s, .. } = self.conn;
+                self.conn = Conn { now_us, pacing_bytes_per_s, ..conn };
                 Ok(())
             }
         }
@@ -188,12 +190,12 @@ impl<C: Contract> Connection<C> {
         Ok(result)
     }
 
-    fn sample(&mut self, pkts_acked: u32, rtt_us: u32) -> Result<(), TestCaseError> {
-        if self.sampling && rtt_us > 0 {
-            let rtt_us = rtt_us.min(MAX_RTT_US);
+    fn sample(&mut self, ack: Ack) -> Result<(), TestCaseError> {
+        if self.sampling && ack.rtt_us > 0 {
+            let rtt_us = ack.rtt_us.min(MAX_RTT_US);
             self.min_rtt_us = Some(self.min_rtt_us.map_or(rtt_us, |least| least.min(rtt_us)));
         }
-        self.call(|i, c| i.pkts_acked(c, &Ack { pkts_acked, rtt_us }))
+        self.call(|i, c| i.pkts_acked(c, &ack))
     }
 
     fn cong_avoid(&mut self, acked: u32) -> Result<(), TestCaseError> {
@@ -211,6 +213,10 @@ impl<C: Contract> Connection<C> {
     fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
         let (before, shown) = (self.conn, self.controller.view(&self.conn));
         let ssthresh = self.call(C::ssthresh)?;
+        if self.known.owns_window {
+            prop_assert_eq!(ssthresh, before.snd_ssthresh, "it has no use for a threshold");
+            return Ok(ssthresh);
+        }
         // RFC 5681 (4): at least two segments.
         prop_assert!(ssthresh >= 2, "ssthresh {}", ssthresh);
         prop_assert!(ssthresh <= before.snd_cwnd.max(2), "a loss raises {:?} to {}", before, ssthresh);
@@ -245,6 +251,7 @@ impl<C: Contract> Connection<C> {
             Ok(())
         };
         holds("the window is never 0", conn.snd_cwnd >= 1)?;
+        holds("what sets a rate keeps one", !self.known.owns_window || conn.pacing_bytes_per_s > 0)?;
         holds("the window never grows above the clamp", conn.snd_cwnd <= before.snd_cwnd.max(conn.snd_cwnd_clamp))?;
         holds("ssthresh is never lowered below 2", conn.snd_ssthresh >= before.snd_ssthresh.min(2))?;
         holds("ssthresh is never raised", conn.snd_ssthresh <= before.snd_ssthresh)?;
@@ -252,6 +259,11 @@ impl<C: Contract> Connection<C> {
             snd_cwnd: before.snd_cwnd,
             snd_cwnd_cnt: before.snd_cwnd_cnt,
             snd_ssthresh: before.snd_ssthresh,
+            pacing_bytes_per_s: if self.known.owns_window {
+                before.pacing_bytes_per_s
+            } else {
+                conn.pacing_bytes_per_s
+            },
             ..*conn
         };
         holds("nothing else of the connection is written", written == *before)?;

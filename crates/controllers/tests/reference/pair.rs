@@ -5,7 +5,7 @@ use proptest::{prelude::*, test_runner::TestCaseError};
 use tandem_controllers::Params;
 
 use super::{Ack, Reduction, Reference, TheirSide, Windows, reference};
-use crate::trace::{Command, Host};
+use crate::trace::{Command, Host, Rate};
 
 /// Longer than any retransmission timeout here.
 const IDLE_US: u32 = 3_000_000;
@@ -150,7 +150,7 @@ impl Pair {
         let before = *self.host.conn();
         // A window a round-trip time.
         let gap_us = rtt_us / self.host.flight().max(1) * packets;
-        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us });
+        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us, rate: Rate::default() });
         self.una += u64::from(packets);
         let view = self.host.view();
         let their_side = TheirSide {
@@ -181,7 +181,7 @@ impl Pair {
     fn recovery_acks(&mut self, packets: u32) {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
-            self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0 });
+            self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0, rate: Rate::default() });
             self.reference.recovery_ack(1.0);
             self.reference.recovery_sample(rtt_us.into());
             self.una += 1;

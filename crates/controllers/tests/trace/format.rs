@@ -7,7 +7,7 @@ pub enum Command {
     Controller(String),
     Set { name: String, value: f64 },
     Conn { cwnd: u32, ssthresh: Option<u32>, clamp: Option<u32>, mss: u32, una: u32, flight: u32 },
-    Ack { packets: u32, rtt_us: u32, times: u32, gap_us: u32 },
+    Ack { packets: u32, rtt_us: u32, times: u32, gap_us: u32, rate: Rate },
     Round { rtt_us: u32, by: u32, times: u32 },
     Loss,
     Ecn,
@@ -23,11 +23,22 @@ pub enum Command {
     Expect(Vec<(String, Expected)>),
 }
 
+/// What an ACK says of the delivery rate and of losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// Packets delivered in `interval_us`.
+    pub delivered: u32,
+    pub interval_us: u32,
+    pub lost: u32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     Whole(u32),
     /// Of what a controller keeps in 1/256 packets, cut off: compared to within 0.01.
     Fraction(f64),
+    /// Bytes a second: compared to within 0.1 %, for a controller rounds what it computes it from.
+    Rate(u32),
 }
 
 /// The words of a line, and what is wrong with it if anything is.
@@ -92,6 +103,11 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
             rtt_us: line.need("rtt")?,
             times: line.take("times")?.unwrap_or(1),
             gap_us: line.take("gap")?.unwrap_or(0),
+            rate: Rate {
+                delivered: line.take("delivered")?.unwrap_or(0),
+                interval_us: line.take("in")?.unwrap_or(0),
+                lost: line.take("lost")?.unwrap_or(0),
+            },
         },
         "round" => Command::Round {
             rtt_us: line.need("rtt")?,
@@ -127,6 +143,7 @@ fn expectation(word: &str) -> Result<(String, Expected), String> {
     let (key, text) = word.split_once('=').ok_or_else(|| format!("`{word}` is no `key=value`"))?;
     let value = match key {
         "gamma" | "diff" => Expected::Fraction(fraction(text)?),
+        "rate" => Expected::Rate(number(text)?),
         _ => Expected::Whole(number(text)?),
     };
     Ok((key.to_owned(), value))

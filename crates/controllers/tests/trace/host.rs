@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State, View, find};
 
-use super::{Command, Expected};
+use super::{Command, Expected, Rate};
 use crate::contract::Contract;
 
 /// When a connection begins: any time will do.
@@ -24,6 +24,10 @@ struct Flow<C> {
     prior_ssthresh: u32,
     /// Packets that the application keeps in flight at most.
     app_flight: Option<u32>,
+    /// The controller sets the window in recovery too.
+    owns_window: bool,
+    /// Packets since the connection began.
+    delivered: u32,
 }
 
 impl<C> Default for Host<C> {
@@ -60,6 +64,7 @@ impl<C: Contract> Host<C> {
                     snd_nxt: una.wrapping_add(flight * mss),
                     mss: *mss,
                     is_cwnd_limited: 1,
+                    pacing_bytes_per_s: 0,
                 };
                 self.flow = Some(Flow::new(params, conn));
                 Ok(())
@@ -84,8 +89,10 @@ impl<C: Contract> Host<C> {
 
 impl<C: Contract> Flow<C> {
     fn new(params: Params, mut conn: Conn) -> Self {
+        let owns_window = params.controller().owns_window();
         let controller = C::new(&Arc::new(params), &mut conn);
-        let mut flow = Self { controller, conn, state: State::Open, prior_ssthresh: 0, app_flight: None };
+        let (state, prior_ssthresh, app_flight, delivered) = (State::Open, 0, None, 0);
+        let mut flow = Self { controller, conn, state, prior_ssthresh, app_flight, owns_window, delivered };
         flow.send();
         flow
     }
@@ -104,10 +111,10 @@ impl<C: Contract> Flow<C> {
 
     fn play(&mut self, command: &Command) -> Result<(), String> {
         match *command {
-            Command::Ack { packets, rtt_us, times, gap_us } => {
+            Command::Ack { packets, rtt_us, times, gap_us, rate } => {
                 for _ in 0..times {
                     self.conn.now_us += u64::from(gap_us);
-                    self.ack(packets, rtt_us)?;
+                    self.ack(packets, rtt_us, rate)?;
                 }
             }
             Command::Round { rtt_us, by, times } => {
@@ -119,7 +126,9 @@ impl<C: Contract> Flow<C> {
                         left -= packets;
                         let passed_us = u64::from(rtt_us) * u64::from(flight - left) / u64::from(flight);
                         self.conn.now_us = start_us + passed_us;
-                        self.ack(packets, rtt_us)?;
+                        // In a packet's round trip all that was in flight when it was sent is delivered, and itself.
+                        let delivered = flight.min(self.delivered + packets);
+                        self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, lost: 0 })?;
                     }
                 }
             }
@@ -127,7 +136,7 @@ impl<C: Contract> Flow<C> {
             Command::Ecn => self.reduce(State::Cwr),
             Command::Timeout => self.reduce(State::Loss),
             Command::Recovered => {
-                if self.state != State::Loss {
+                if self.state != State::Loss && !self.owns_window {
                     self.conn.snd_cwnd = self.conn.snd_ssthresh;
                 }
                 self.enter(State::Open);
@@ -164,12 +173,25 @@ impl<C: Contract> Flow<C> {
         Ok(())
     }
 
-    fn ack(&mut self, packets: u32, rtt_us: u32) -> Result<(), String> {
+    fn ack(&mut self, packets: u32, rtt_us: u32, rate: Rate) -> Result<(), String> {
         if packets > self.flight() {
             return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
         }
         self.conn.snd_una = self.conn.snd_una.wrapping_add(packets * self.conn.mss);
-        self.controller.pkts_acked(&mut self.conn, &Ack { pkts_acked: packets, rtt_us });
+        let mut ack = Ack { pkts_acked: packets, rtt_us, ..Ack::default() };
+        if self.owns_window {
+            self.delivered = self.delivered.wrapping_add(packets);
+            ack = Ack {
+                delivered: self.delivered,
+                prior_delivered: self.delivered.wrapping_sub(rate.delivered),
+                interval_us: rate.interval_us,
+                is_app_limited: self.app_flight.is_some().into(),
+                in_flight: self.flight().saturating_sub(rate.lost),
+                lost: rate.lost,
+                ..ack
+            };
+        }
+        self.controller.pkts_acked(&mut self.conn, &ack);
         if !matches!(self.state, State::Cwr | State::Recovery) {
             self.controller.cong_avoid(&mut self.conn, packets);
         }
@@ -183,7 +205,11 @@ impl<C: Contract> Flow<C> {
             self.prior_ssthresh = self.conn.snd_ssthresh;
             self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
         }
-        self.conn.snd_cwnd = if to == State::Loss { 1 } else { self.conn.snd_ssthresh };
+        if to == State::Loss {
+            self.conn.snd_cwnd = 1;
+        } else if !self.owns_window {
+            self.conn.snd_cwnd = self.conn.snd_ssthresh;
+        }
         self.enter(to);
     }
 
@@ -209,10 +235,12 @@ impl<C: Contract> Flow<C> {
             "base" => base_rtt_us,
             "gamma" => gamma_q8,
             "diff" => diff_q8,
+            "rate" => u32::try_from(self.conn.pacing_bytes_per_s).unwrap_or(u32::MAX),
             _ => return Err(format!("`{key}` cannot be expected")),
         };
         let (same, shown) = match expected {
             Expected::Whole(value) => (actual == value, actual.to_string()),
+            Expected::Rate(value) => (actual.abs_diff(value) <= value / 1000, actual.to_string()),
             Expected::Fraction(value) => {
                 let actual = f64::from(actual) / 256.0;
                 ((actual - value).abs() <= 0.01, actual.to_string())

@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use format::{Command, Expected, parse};
+pub use format::{Command, Expected, Rate, parse};
 pub use host::Host;
 
 /// Every file of `vectors/`, by name.

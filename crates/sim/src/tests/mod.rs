@@ -3,6 +3,7 @@
 
 mod limits;
 mod property;
+mod rate;
 mod receiver;
 mod recovery;
 mod slow_start;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Congestion states: what is entered and left when, and what the window does meanwhile.
+
+use tandem_controllers::State;
+
+use super::Sender;
+use crate::prr::Prr;
+
+impl Sender {
+    pub(super) fn enter(&mut self, state: State) {
+        if self.state != state {
+            self.sync_conn();
+            self.controller.set_state(&mut self.conn, state);
+            self.state = state;
+        }
+    }
+
+    /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun.
+    pub(super) fn change_state(&mut self) {
+        if self.state >= State::Recovery && self.board.una >= self.high_seq {
+            if self.state == State::Recovery && !self.owns_window() {
+                self.conn.snd_cwnd = self.conn.snd_ssthresh;
+            }
+            self.enter(State::Open);
+        }
+        if self.state <= State::Disorder {
+            if self.board.has_lost() {
+                self.enter_recovery();
+            } else {
+                self.enter(if self.board.has_sacked() { State::Disorder } else { State::Open });
+            }
+        }
+    }
+
+    pub(super) fn reduce_ssthresh(&mut self) {
+        self.sync_conn();
+        self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
+        self.conn.snd_cwnd_cnt = 0;
+        self.counters.window_reductions += 1;
+    }
+
+    fn enter_recovery(&mut self) {
+        self.prr = Prr::new(self.conn.snd_cwnd);
+        self.high_seq = self.board.nxt;
+        self.probe = None;
+        self.reduce_ssthresh();
+        self.enter(State::Recovery);
+    }
+
+    pub(super) fn reduce_proportionally(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
+        if delivered > 0 && !self.owns_window() {
+            let in_flight = self.board.in_flight();
+            let progress = advanced && newly_lost == 0;
+            let allowed = self.prr.allows(u64::from(self.conn.snd_ssthresh), in_flight, delivered, progress);
+            self.conn.snd_cwnd = (in_flight + allowed).max(1) as u32;
+        }
+    }
+
+    pub(super) fn time_out(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.counters.timeouts += 1;
+        // Once for each window of data (RFC 5681 section 3.1), and not again for a timeout that repeats itself.
+        let new_loss = self.state <= State::Disorder
+            || self.board.una >= self.high_seq
+            || self.state == State::Loss && self.backoff == 0;
+        if new_loss {
+            self.reduce_ssthresh();
+        }
+        self.board.lose_all();
+        self.conn.snd_cwnd = 1;
+        self.conn.snd_cwnd_cnt = 0;
+        self.probe = None;
+        self.high_seq = self.board.nxt;
+        self.enter(State::Loss);
+        self.backoff += 1;
+        self.arm(now);
+        self.send(now, out);
+    }
+}

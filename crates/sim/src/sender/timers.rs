@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The sender's one timer: a tail loss probe, a retransmission timeout, or a hole that is given time to fill.
+
+use tandem_controllers::State;
+
+use super::Sender;
+use crate::{
+    agenda::NEVER,
+    rtt::{RTO_MAX_NS, RTO_MIN_NS},
+};
+
+/// Added to a probe's timeout for timer granularity (Linux's TCP_TIMEOUT_MIN).
+const PROBE_SLACK_NS: u64 = 2_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timer {
+    Retransmission,
+    TailLossProbe,
+    /// A hole that reordering does not fill by then is a loss (RFC 8985 section 6.3).
+    Reordering,
+}
+
+/// A tail loss probe under way.
+#[derive(Debug, Clone, Copy)]
+pub struct Probe {
+    /// Once all before it is acknowledged, the probe has been answered.
+    pub high_seq: u64,
+    retransmission: bool,
+}
+
+impl Sender {
+    /// Sets the timer for what is outstanding: a probe first if one may be sent, else the retransmission timeout.
+    pub(super) fn arm(&mut self, now: u64) {
+        if self.board.outstanding() == 0 {
+            self.deadline = NEVER;
+            return;
+        }
+        let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
+        let may_probe = self.state == State::Open
+            && self.probe.is_none()
+            && self.backoff == 0
+            && self.rtt.srtt_ns > 0
+            && !self.board.has_sacked();
+        if may_probe {
+            // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
+            let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { PROBE_SLACK_NS };
+            self.timer = Timer::TailLossProbe;
+            self.deadline = now + (2 * self.rtt.srtt_ns + slack_ns).min(rto_ns);
+        } else {
+            self.timer = Timer::Retransmission;
+            self.deadline = now + rto_ns;
+        }
+    }
+
+    /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
+    /// step 4), counted from when its ACK was due by the newest RTT.
+    pub(super) fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
+        let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
+        self.timer = Timer::Reordering;
+        self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4).max(now);
+    }
+
+    /// When [`Self::on_wake`] is to be called.
+    #[inline]
+    pub fn wake_at(&self) -> u64 {
+        self.deadline.min(self.pacing.wake_at())
+    }
+
+    /// A timer may have come due.
+    pub fn on_wake(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.conn.now_us = now / 1000;
+        if self.deadline <= now {
+            match self.timer {
+                Timer::TailLossProbe => self.send_probe(now, out),
+                Timer::Retransmission => self.time_out(now, out),
+                Timer::Reordering => self.lose_holes(now, out),
+            }
+        } else if self.pacing.wake_at() <= now {
+            self.send(now, out);
+        }
+    }
+
+    fn lose_holes(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        let newly_lost = self.board.lose_holes();
+        self.change_state();
+        if newly_lost > 0 {
+            // As Linux: what was delivered has been counted when it came, so one segment stands for it.
+            self.reduce_proportionally(1, newly_lost, false);
+        }
+        self.arm(now);
+        self.send(now, out);
+    }
+
+    fn send_probe(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        let retransmission = !self.has_new_data();
+        let seq = if retransmission { self.board.retransmit_last(now) } else { self.board.send_new(now) };
+        self.counters.retransmits += u64::from(retransmission);
+        self.transmit(now, seq, retransmission, out);
+        self.probe = Some(Probe { high_seq: self.board.nxt, retransmission });
+        self.arm(now);
+    }
+
+    /// A probe has been answered. If a retransmission was needed, there was a loss: reduce as for one (RFC 8985 section 7.4).
+    pub(super) fn finish_probe(&mut self, dsack: bool) {
+        let probe = self.probe.take();
+        if self.state <= State::Disorder && probe.is_some_and(|p| p.retransmission) && !dsack {
+            self.reduce_ssthresh();
+            self.enter(State::Cwr);
+            self.conn.snd_cwnd = self.conn.snd_cwnd.min(self.conn.snd_ssthresh);
+            self.enter(State::Open);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Delivery-rate samples and pacing by the controller's rate, worked out by hand.
+
+use std::sync::Arc;
+
+use tandem_controllers::{Ack, Params, find};
+use tandem_scenario::{CongestionControl, TcpSource};
+
+use super::wire::{MS, Wire, reno};
+use crate::{delivery_rate::DeliveryRate, scoreboard::Scoreboard};
+
+/// A scoreboard and the account of what it delivers, with ACKs at given times.
+struct Samples {
+    board: Scoreboard,
+    rate: DeliveryRate,
+}
+
+impl Samples {
+    fn new() -> Self {
+        Self { board: Scoreboard::new(), rate: DeliveryRate::new() }
+    }
+
+    fn send(&mut self, at_ms: u64, count: u64) {
+        for _ in 0..count {
+            let seq = self.board.send_new(at_ms * MS);
+            self.rate.sent(at_ms * MS, seq, self.board.una, self.board.outstanding() == 1);
+        }
+    }
+
+    /// Packets in how many ms, and whether the application limited them.
+    fn ack(&mut self, at_ms: u64, next_expected: u64) -> (u32, u32, bool) {
+        let delivered = self.board.on_ack(at_ms * MS, next_expected, None);
+        let Ack { delivered, prior_delivered, interval_us, is_app_limited, .. } =
+            self.rate.sample(at_ms * MS, &delivered, 10 * MS);
+        (delivered - prior_delivered, interval_us / 1000, is_app_limited == 1)
+    }
+}
+
+/// draft-cheng-iccrg-delivery-rate-estimation-02, section 3: ten packets at once, acknowledged 5 ms apart from 100 ms on, each of
+/// which lets one go.
+#[test]
+fn a_sample_is_what_was_delivered_since_the_packet_was_sent() {
+    let mut path = Samples::new();
+    path.send(0, 10);
+    for n in 0..10 {
+        // n + 1 packets since time 0, and the connection had just begun.
+        assert_eq!(path.ack(100 + 5 * n, n + 1), (n as u32 + 1, 100 + 5 * n as u32, true));
+        path.send(100 + 5 * n, 1);
+    }
+    // Packet 10 was sent at 100 ms with 1 delivered; its ACK makes that 11. They were delivered within 100 ms, but sent within 100 ms
+    // and 5 for each further packet, for the burst went at time 0.
+    for n in 0..10 {
+        assert_eq!(path.ack(200 + 5 * n, 11 + n), (10, 100 + 5 * n as u32, false));
+        path.send(200 + 5 * n, 1);
+    }
+    // From the third round on both take 100 ms.
+    for n in 0..10 {
+        assert_eq!(path.ack(300 + 5 * n, 21 + n), (10, 100, false));
+    }
+}
+
+/// ACKs that come together tell no higher rate than the packets were sent at: 10 packets were sent 10 ms apart from 0 on, and come
+/// back in one ACK at 200 ms. The last was sent 90 ms after the first, and all came 200 ms after the first's start.
+#[test]
+fn the_longer_of_sending_and_acknowledging_counts() {
+    let mut path = Samples::new();
+    for n in 0..10 {
+        path.send(10 * n, 1);
+    }
+    assert_eq!(path.ack(200, 10), (10, 200, true));
+    // Ten more in the same way, acknowledged one by one as fast as 1 ms apart: sent in 10 ms each, hence 1 in 10 ms at most.
+    for n in 0..10 {
+        path.send(200 + 10 * n, 1);
+    }
+    assert_eq!(path.ack(400, 11), (1, 200, false));
+    // Since packet 10, the one before, was sent at 200 ms, 10 ms passed; since its account's last delivery, at 200 ms, 201.
+    assert_eq!(path.ack(401, 12), (2, 201, false));
+}
+
+/// An interval below the smallest RTT (here 10 ms) is the ACK of an earlier copy: no sample.
+#[test]
+fn an_interval_below_the_smallest_rtt_is_no_sample() {
+    let mut path = Samples::new();
+    path.send(0, 1);
+    assert_eq!(path.ack(9, 1), (1, 0, true));
+}
+
+/// What is sent after a pause is marked until more than what was in flight then is delivered.
+#[test]
+fn an_idle_application_marks_what_it_sends_next() {
+    let mut path = Samples::new();
+    path.send(0, 4);
+    assert_eq!(path.ack(100, 4), (4, 100, true));
+    path.send(100, 4);
+    // 2 of these 4 are in flight when the application has nothing more.
+    assert_eq!(path.ack(200, 6), (2, 100, false));
+    path.rate.note_app_limited(2);
+    path.send(250, 2);
+    assert_eq!(path.ack(300, 8), (4, 200, false));
+    // Sent in between; delivered 8 is what it lasts to, 9 is beyond.
+    assert_eq!(path.ack(350, 9), (3, 150, true));
+    path.send(350, 1);
+    assert_eq!(path.ack(400, 10).2, true);
+    assert_eq!(path.ack(450, 11).2, false);
+}
+
+fn bbr() -> TcpSource {
+    TcpSource { controller: CongestionControl::Tandem(Arc::new(Params::new(find("bbr").unwrap()))), ..reno() }
+}
+
+/// Before there is an RTT BBR paces at 739/256 of the window in 1 ms, less 1 %: 10 * 739/256 * 0.99 = 28.58 packets a ms, one each
+/// 0.035 ms. After the first ACK, at 100 ms, at that share of 10 packets in 100 ms: 0.2858 a ms, one each 3.5 ms, two rounds of
+/// which are sent for one that comes back.
+#[test]
+fn bbr_paces_from_the_first_packet_on() {
+    let mut wire = Wire::new(&bbr());
+    wire.give(100);
+    wire.run_until_ms(350);
+    let at_us: Vec<u64> = wire.sent.iter().map(|s| s.at / 1000).collect();
+    assert_eq!(at_us[..10], [0, 34, 69, 104, 139, 174, 209, 244, 279, 314]);
+    assert_eq!(at_us[10], 100_000);
+    // The packets that follow are 3.499 ms apart, or 0.05 % more, for a rate is kept in whole 1/2^24 packets a us.
+    let gaps: Vec<u64> = at_us[10..30].windows(2).map(|w| w[1] - w[0]).collect();
+    assert!(gaps.iter().all(|gap| (3_499..=3_501).contains(gap)), "{gaps:?}");
+}
+
+/// One packet of many is lost. BBR's window goes by what is in flight in the first round of the recovery and is then what it was.
+#[test]
+fn bbr_has_its_window_back_after_a_recovery() {
+    let mut wire = Wire::new(&bbr()).losing(&[(200, 1)]);
+    wire.packet_ns = MS;
+    wire.give(2000);
+    wire.run_to_end();
+    assert_eq!(wire.sender.counters.retransmits, 1);
+    assert_eq!(wire.sender.counters.timeouts, 0);
+    let lost_at = wire.sent.iter().find(|s| s.nth == 2).unwrap().at / MS;
+    let (before, after) = (wire.window_at_ms(lost_at - 1), wire.window_at_ms(lost_at + 150));
+    assert!(after >= before, "{before} and {after}");
+    // One packet a ms is the path; 2000 packets, a slow start and a recovery take little longer.
+    assert!(wire.now < 2500 * MS, "{}", wire.now);
+}
