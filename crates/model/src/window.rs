@@ -125,7 +125,7 @@ impl Driven {
 
     fn sample(&mut self, rtt: f64) {
         let rtt_us = (rtt * self.us_per_packet).round().max(1.0) as u32;
-        self.instance.pkts_acked(&mut self.conn, &Ack { pkts_acked: 1, rtt_us });
+        self.instance.pkts_acked(&mut self.conn, &Ack { pkts_acked: 1, rtt_us, ..Ack::default() });
     }
 
     /// `flight` packets are in flight: with an MSS of one byte, packets are sequence numbers.
