@@ -104,6 +104,10 @@ fn two_runs_at_once_do_not_collide() {
     }
 }
 
+/// States as /proc/net/tcp has them.
+const ESTABLISHED: &str = "01";
+const LISTEN: &str = "0A";
+
 /// The namespaces that a process holds by descriptors: two, once its path stands.
 fn held_namespaces(child: &Child) -> Vec<fs::File> {
     let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", child.id())) else { return Vec::new() };
@@ -113,7 +117,8 @@ fn held_namespaces(child: &Child) -> Vec<fs::File> {
     entries.flatten().map(|e| e.path()).filter(is_namespace).filter_map(|path| fs::File::open(path).ok()).collect()
 }
 
-/// What a thread inside sees: devices, and TCP connections.
+/// What a thread inside sees: devices, and TCP connections and listeners that a program has. What the kernel itself still closes,
+/// for a minute or two, goes with the namespace, which here only the test holds.
 fn devices_and_connections(namespace: &fs::File) -> (Vec<String>, usize) {
     thread::scope(|scope| {
         let inside = scope.spawn(|| {
@@ -121,7 +126,9 @@ fn devices_and_connections(namespace: &fs::File) -> (Vec<String>, usize) {
             rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(namespace), kind).unwrap();
             let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
             let devices = devices.lines().skip(2).map(|l| l.split(':').next().unwrap().trim().to_owned());
-            let connections = fs::read_to_string("/proc/thread-self/net/tcp").unwrap().lines().count() - 1;
+            let connections = fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
+            let is_held = |line: &&str| matches!(line.split_whitespace().nth(3), Some(ESTABLISHED | LISTEN));
+            let connections = connections.lines().skip(1).filter(is_held).count();
             (devices.collect(), connections)
         });
         inside.join().unwrap()
