@@ -12,8 +12,8 @@ help:
 	@echo "make test          every test; the last line counts them"
 	@echo "make test-kernels  the controllers in Debian's kernels, in virtual machines; installs QEMU"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost in the kernel; the emulated path's exactness"
-	@echo "make validate      simulator and model against runs of ns-2, the papers and each other; controllers against each other"
+	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost of an ACK, and in the kernel; the emulated path's exactness and reach"
+	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
@@ -33,6 +33,7 @@ lint: setup
 bench: setup
 	@command -v python3 >/dev/null || { echo "make bench needs python3: apt-get install python3" >&2; exit 1; }
 	@cargo build --release -p tandem && bench/bench.py
+	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
 	@cargo test --quiet -p tandem-testbed --test outside -- --ignored --nocapture
 

@@ -18,6 +18,7 @@
  *    idle times).
  *  - The window and not the flight size is reduced, as in reno.h.
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
+ *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no such limit.
  * No HyStart: slow start ends with a loss or at ssthresh.
  */
 #ifndef TANDEM_CUBIC_H
@@ -29,7 +30,8 @@
 	P(c, 1000, 400, 10, 10000, "C, packets per cubic second (RFC 9438 section 5.1: 0.4)") \
 	P(decrease, 1000, 300, 50, 900, "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
 	P(fast_convergence, 1, 1, 0, 1, "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
-	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)")
+	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)") \
+	P(max_growth, 1, 0, 0, 100000, "packets a second that the curve gains at most; 0 = no limit (Linux 2.6.15: 20)")
 
 struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -55,6 +57,7 @@ struct cubic {
 	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
 	u64 seen_us;                    /* when the last ACK outside recovery came                */
 	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 before the first */
+	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                   */
 };
 
 #define CUBIC_MAX_RTT_US (1u << 24)
@@ -92,6 +95,7 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 	s->est_credit_q16 = 0;
 	s->seen_us = c->now_us;
 	s->srtt_us_q3 = 0;
+	s->min_rtt_us = 0;
 }
 
 TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
@@ -100,6 +104,8 @@ TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, s
 	u32 rtt_us = min_u32(ack->rtt_us, CUBIC_MAX_RTT_US);
 
 	(void)p, (void)c;
+	if (rtt_us && (!s->min_rtt_us || rtt_us < s->min_rtt_us))
+		s->min_rtt_us = rtt_us;
 	if (!s->srtt_us_q3)
 		s->srtt_us_q3 = rtt_us << 3;
 	else if (rtt_us)
@@ -146,15 +152,23 @@ TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p, c
 								   (u64)c->snd_cwnd << 16), TANDEM_MAX_WINDOW);
 }
 
+/* What a round, of the smallest RTT, may bring: max_growth < 2^17, RTT <= 2^24. */
+TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p)
+{
+	return p->max_growth && s->min_rtt_us ? (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
+}
+
 /* Congestion avoidance for `acked` packets. */
 TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
 {
 	u64 t_us = c->now_us - s->epoch.start_us;
 	u64 window_q8 = (u64)c->snd_cwnd << 8, most_q8 = window_q8 + window_q8 / 2;
+	u64 limit_q8 = window_q8 + cubic_limit_q8(s, p);
 	u64 target_q8 = cubic_window_q8(&s->epoch, p->c, t_us + (s->srtt_us_q3 >> 3));
 
 	cubic_update_est(s, p, c, acked);
 	target_q8 = target_q8 < most_q8 ? target_q8 : most_q8;
+	target_q8 = target_q8 < limit_q8 ? target_q8 : limit_q8;
 	if (target_q8 > window_q8)
 		window_grow(&s->window, c, (u32)(target_q8 - window_q8), acked);
 	if (p->reno_friendly && cubic_window_q8(&s->epoch, p->c, t_us) < (u64)s->epoch.w_est << 8)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Controllers with a model of the path against references in real numbers: step by step, on random connections.
 
-mod contract;
 #[path = "model/bbr.rs"]
 mod bbr;
+mod contract;
 #[path = "model/oracle.rs"]
 mod oracle;
 mod trace;
@@ -146,7 +146,8 @@ impl Pair {
             return Ok(());
         }
         let queue = (flight + others).saturating_sub(self.path.bdp);
-        let rtt_us = self.path.base_rtt_us + (u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp)) as u32;
+        let rtt_us = self.path.base_rtt_us
+            + (u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp)) as u32;
         self.delivered += packets;
         let rate = Rate { delivered: flight.min(self.delivered), interval_us: rtt_us, lost };
         self.command(Command::Ack { packets, rtt_us, times: 1, gap_us: rtt_us / flight * packets, rate });
@@ -180,7 +181,14 @@ impl Pair {
             }
         }
         self.ways = distinct;
-        prop_assert!(!self.ways.is_empty(), "after {}: window {}, rate {}\none of the ways: {:?}", after, window, rate, last);
+        prop_assert!(
+            !self.ways.is_empty(),
+            "after {}: window {}, rate {}\none of the ways: {:?}",
+            after,
+            window,
+            rate,
+            last
+        );
         prop_assert!(self.ways.len() <= MAX_WAYS, "{} ways", self.ways.len());
         Ok(())
     }

@@ -76,6 +76,7 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("multiply", &[0.0, 1.0]),
         ("idle_delay", &[0.0, 750.0, 5_000.0]),
         ("always_b", &[0.0, 1.0]),
+        ("max_growth", &[20.0, 160.0]),
         // Letters that mean something else there.
         ("vegas.alpha", &[1.0, 2.0]),
         ("vegas.beta", &[2.0, 4.0, 30.0]),

@@ -139,8 +139,9 @@ impl Bbr {
     }
 
     pub fn ack(&mut self, now_us: u64, ack: &Ack, oracle: &mut Oracle) {
-        let in_probe_rtt =
-            self.probe_rtt.is_some_and(|(from, to)| reached(ack.prior_delivered, from) && reached(to, ack.prior_delivered));
+        let in_probe_rtt = self
+            .probe_rtt
+            .is_some_and(|(from, to)| reached(ack.prior_delivered, from) && reached(to, ack.prior_delivered));
         let app_limited = ack.is_app_limited == 1 || in_probe_rtt;
         let mut round_start = false;
         if ack.interval_us > 0 {
@@ -209,7 +210,8 @@ impl Bbr {
         let (delivered, took_ms) = (ack.delivered.wrapping_sub(from), now_us / 1000 - ms);
         if app_limited || rounds > 16 {
             self.policer = NO_POLICER;
-        } else if rounds >= 4 && ack.lost > 0 && !begins && delivered > 0 && lost * 256 >= delivered * 50 && took_ms > 0 {
+        } else if rounds >= 4 && ack.lost > 0 && !begins && delivered > 0 && lost * 256 >= delivered * 50 && took_ms > 0
+        {
             let bw = f64::from(delivered) / (took_ms as f64 * 1000.0);
             let last = self.policer.bw.replace(bw);
             self.policer.interval = Some(fresh);
@@ -343,7 +345,8 @@ impl Bbr {
 
     /// The integer controller's window, if it is what this one makes of it: the next step begins from there.
     pub fn agrees(&mut self, window: u32, rate: u64) -> bool {
-        let (least, most) = (self.window - Self::margin(self.window), self.window + self.extra + Self::margin(self.window));
+        let (least, most) =
+            (self.window - Self::margin(self.window), self.window + self.extra + Self::margin(self.window));
         // Of the largest gain one unit.
         let close = (rate as f64 - self.rate).abs() < self.rate * 0.003 + self.bytes_per_s(UNIT, 4.0);
         if close && (least..=most).contains(&f64::from(window)) {

@@ -14,6 +14,9 @@ pub struct Cubic {
     kept: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    /// Packets a second; infinite where there is no limit.
+    max_growth: f64,
+    min_rtt_us: f64,
     srtt_us: Smoothed,
     /// Window at the last loss as the cubic remembers it.
     w_max: f64,
@@ -41,6 +44,8 @@ impl Cubic {
             kept: 1.0 - p("decrease"),
             fast_convergence: p("fast_convergence") == 1.0,
             reno_friendly: p("reno_friendly") == 1.0,
+            max_growth: if p("max_growth") > 0.0 { p("max_growth") } else { f64::INFINITY },
+            min_rtt_us: f64::INFINITY,
             srtt_us: Smoothed::default(),
             w_max: 0.0,
             without_peak: true,
@@ -73,6 +78,7 @@ impl Law for Cubic {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.srtt_us.add(ack.rtt_us);
+        self.min_rtt_us = self.min_rtt_us.min(ack.rtt_us.unwrap_or(f64::INFINITY));
         if !ack.window_limited
             && let Some(epoch) = &mut self.epoch
         {
@@ -83,6 +89,7 @@ impl Law for Cubic {
 
     fn recovery_sample(&mut self, rtt_us: f64) {
         self.srtt_us.add(Some(rtt_us));
+        self.min_rtt_us = self.min_rtt_us.min(rtt_us);
     }
 
     fn gain(&mut self, window: f64, ack: &Ack, their_side: TheirSide) -> f64 {
@@ -98,7 +105,7 @@ impl Law for Cubic {
         let below = if close { their_side.window_after > epoch.w_est - 3.0 } else { curve < epoch.w_est };
         let reno_rules = self.reno_friendly && below;
         let missing_to_reno = if reno_rules { (epoch.w_est - window) * window / ack.acked } else { 0.0 };
-        (target - window).max(missing_to_reno)
+        (target - window).min(self.max_growth * self.min_rtt_us / 1e6).max(missing_to_reno)
     }
 
     fn after_loss(&mut self, window: f64, their_window: f64) -> f64 {
