@@ -12,8 +12,8 @@ help:
 	@echo "make test          every test; the last line counts them"
 	@echo "make test-kernels  the controllers in Debian's kernels, in virtual machines; installs QEMU"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost in the kernel; the emulated path's exactness"
-	@echo "make validate      simulator and model against runs of ns-2, the papers and each other"
+	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost in the kernel; the emulated path's exactness and reach"
+	@echo "make validate      simulator and model against runs of ns-2, real TCP, the papers and each other"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
@@ -35,10 +35,12 @@ bench: setup
 	@cargo build --release -p tandem && bench/bench.py
 	@cargo bench --quiet -p tandem-kernel --bench cost
 	@cargo test --quiet -p tandem-testbed --test outside -- --ignored --nocapture
+	@cargo bench --quiet -p tandem-testbed --bench reach
 
 validate: setup
 	@cargo run --release -p tandem-validation
 	@cargo run --release -p tandem-validation -- --model
+	@cargo run --release -p tandem-validation -- --kernel
 
 setup:
 	@scripts/setup.sh
