@@ -36,10 +36,12 @@ bench: setup
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
 	@cargo test --quiet -p tandem-testbed --test outside -- --ignored --nocapture
+	@cargo bench --quiet -p tandem-testbed --bench reach
 
 validate: setup
 	@cargo run --release -p tandem-validation
 	@cargo run --release -p tandem-validation -- --model
+	@cargo run --release -p tandem-validation -- --kernel
 	@scripts/matrix.sh
 
 setup:

@@ -106,8 +106,12 @@ fn report(carried: &Carried, json: bool) -> Result<(), Failure> {
     }
     for link in &carried.links {
         note(&format!(
-            "{}: {} packets, {} dropped by the queue, {} lost at random",
-            link.name, link.offered, link.queue_drops, link.random_losses
+            "{}: {} packets, {} dropped by the queue, {} lost at random; {:.1} MB of payload arrived",
+            link.name,
+            link.offered,
+            link.queue_drops,
+            link.random_losses,
+            link.delivered.payload_bytes as f64 / 1e6
         ));
     }
     let lateness = &carried.emulation.lateness_us;

@@ -71,3 +71,72 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
     let bps: f64 = scenario.network.links.iter().enumerate().map(carried_by).sum();
     bps / 8.0 / f64::from(scenario.mtu)
 }
+
+#[cfg(test)]
+mod tests {
+    use tandem_scenario::file::{Overrides, parse};
+
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        parse(&format!("duration = \"10s\"\n{text}"), "s.toml", "s", &Overrides::default()).unwrap()
+    }
+
+    fn dumbbell(rate: &str, flows: &str) -> Scenario {
+        scenario(&format!("[dumbbell]\nrate = \"{rate}\"\nrtt = \"40ms\"\nqueue = \"1bdp\"\n{flows}"))
+    }
+
+    const RENO: &str = "[[flows]]\ncontroller = \"reno\"\n";
+
+    fn moves(scenario: &Scenario) -> u64 {
+        moves_per_second(scenario).round() as u64
+    }
+
+    /// 120 Mb/s are 10 000 packets of 1500 bytes a second, each read and written; an ACK for every second, likewise.
+    #[test]
+    fn each_packet_and_each_ack_is_moved_twice() {
+        assert_eq!(moves(&dumbbell("120mbit", RENO)), 30_000);
+        assert_eq!(moves(&dumbbell("120mbit", &format!("{RENO}delayed_acks = false"))), 40_000);
+        // More flows share the same link.
+        assert_eq!(moves(&dumbbell("120mbit", &format!("{RENO}count = 100"))), 30_000);
+    }
+
+    /// UDP sends at its own rate, and nothing answers.
+    #[test]
+    fn udp_needs_what_it_sends() {
+        let udp = "[[flows]]\nudp = { rate = \"12mbit\" }\ncount = 3\n";
+        assert_eq!(moves(&dumbbell("120mbit", udp)), 6_000);
+        assert_eq!(moves(&dumbbell("24mbit", udp)), 4_000);
+    }
+
+    /// A packet that crosses three links is still read once and written once: the short flow of the last link comes in there.
+    #[test]
+    fn hops_in_a_row_cost_nothing() {
+        let long = "[parking_lot]\nhops = 3\nrate = \"120mbit\"\nhop_delay = \"10ms\"\nqueue = \"1bdp\"\n\
+                    [[flows]]\ncontroller = \"reno\"\nfrom = \"r1\"\nto = \"r4\"\n";
+        assert_eq!(moves(&scenario(long)), 30_000);
+        let short = "[[flows]]\ncontroller = \"reno\"\nfrom = \"r3\"\nto = \"r4\"\n";
+        assert_eq!(moves(&scenario(&format!("{long}{short}"))), 30_000);
+    }
+
+    #[test]
+    fn more_than_the_machine_carries_is_refused_unless_forced() {
+        let much = dumbbell("100gbit", RENO);
+        let refused = check(&much, false).unwrap_err().to_string();
+        assert!(refused.contains("25000000 packets") && refused.contains("--force"), "{refused}");
+        let warnings = check(&much, true).unwrap();
+        assert!(warnings.len() == 1 && warnings[0].starts_with("warning: "), "{warnings:?}");
+        assert!(check(&dumbbell("10mbit", RENO), false).unwrap().is_empty());
+    }
+
+    #[test]
+    fn flows_without_an_address_are_refused_though_forced() {
+        let many = dumbbell("10mbit", &RENO.repeat(129));
+        let refused = check(&many, true).unwrap_err().to_string();
+        assert!(refused.contains("128 groups"), "{refused}");
+        let many = dumbbell("10mbit", &format!("{RENO}count = 65535"));
+        let refused = check(&many, true).unwrap_err().to_string();
+        assert!(refused.contains("65534 flows") && refused.contains("`reno` has 65535"), "{refused}");
+        assert!(check(&dumbbell("10mbit", &format!("{RENO}count = 65534")), true).is_ok());
+    }
+}

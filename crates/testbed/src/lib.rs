@@ -4,6 +4,7 @@
 mod addresses;
 mod capacity;
 mod controllers;
+mod delivered;
 mod emulator;
 mod error;
 mod lab;
@@ -21,6 +22,7 @@ mod tun;
 mod udp;
 
 pub use capacity::check;
+pub use delivered::Delivered;
 pub use emulator::monotonic_ns;
 pub use error::Error;
 pub use namespace::Namespace;

@@ -13,6 +13,8 @@ use tandem_network::{
 };
 use tandem_scenario::Network;
 
+use crate::delivered::Delivered;
+
 /// The two ends of every flow. Data goes from the senders to the receivers, ACKs go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -94,6 +96,8 @@ pub struct Path {
     pub arrived: [VecDeque<(u64, Packet)>; 2],
     /// Buffers of dropped packets.
     pub dropped: Vec<Box<[u8]>>,
+    /// Since when, and by end, if it is asked for.
+    delivered: Option<(u64, [Delivered; 2])>,
 }
 
 impl Path {
@@ -109,6 +113,7 @@ impl Path {
             agenda: Agenda::new(2 * (network.links.len() + routes.len())),
             arrived: Default::default(),
             dropped: Vec::new(),
+            delivered: None,
             routes,
         }
     }
@@ -118,6 +123,16 @@ impl Path {
     pub fn begin(&mut self, links: Vec<Link<Key>>) {
         assert_eq!(links.len(), self.link_ends.len(), "the links of the network that the path was made for");
         self.links = links;
+    }
+
+    /// Counts what arrives from `now` on.
+    pub fn count_from(&mut self, now: u64) {
+        self.delivered = Some((now, Default::default()));
+    }
+
+    /// What has arrived at an end; nothing if it was not counted.
+    pub fn delivered(&self, end: End) -> Delivered {
+        self.delivered.as_ref().map_or_else(Delivered::default, |(_, ends)| ends[end as usize].clone())
     }
 
     /// A flow's two-way propagation delay.
@@ -208,6 +223,9 @@ impl Path {
 
     fn arrive(&mut self, now: u64, key: Key) {
         let packet = self.packets.remove(key);
+        if let Some((since, ends)) = &mut self.delivered {
+            ends[packet.to as usize].count(now.saturating_sub(*since), packet.contents());
+        }
         self.arrived[packet.to as usize].push_back((now, packet));
     }
 
@@ -250,3 +268,6 @@ enum Source {
     /// Flow and end.
     Approach(usize, usize),
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,13 +119,11 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// A reduction of the window shows as another slow-start threshold.
     fn read_sockets(&mut self, now: u64, flows: &[Flow]) -> io::Result<()> {
         for (f, flow) in flows.iter().enumerate() {
             let Kind::Tcp(tcp) = &flow.kind else { continue };
             let info = read_tcp_info(&tcp.sender)?;
-            let is_reduced = self.infos[f].is_some_and(|last| last.tcpi_snd_ssthresh != info.tcpi_snd_ssthresh);
-            self.window_reductions[f] += u64::from(is_reduced);
+            self.window_reductions[f] += u64::from(self.infos[f].is_some_and(|last| is_reduced(&last, &info)));
             if now >= self.scenario.warmup.ns && info.tcpi_unacked > 0 {
                 self.rtts[flow.group].saturating_record(u64::from(info.tcpi_rtt));
             }
@@ -196,6 +194,19 @@ impl<'a> Recorder<'a> {
         let measured = tcp.completed.iter().filter(|(at, _)| *at >= self.scenario.warmup.ns);
         measured.map(|&(_, took)| took as f64 / 1e9).collect()
     }
+}
+
+/// Has TCP reduced the window between two samples? It has entered a recovery, or a timeout within one. A recovery that began and ended
+/// between them shows as retransmissions with another slow-start threshold, unless that is what it was.
+fn is_reduced(last: &tcp_info, info: &tcp_info) -> bool {
+    const CWR: u8 = 2;
+    const LOSS: u8 = 4;
+    let enters = last.tcpi_ca_state < CWR && info.tcpi_ca_state >= CWR;
+    let times_out = last.tcpi_ca_state != LOSS && info.tcpi_ca_state == LOSS;
+    let has_recovered = last.tcpi_ca_state < CWR
+        && info.tcpi_total_retrans > last.tcpi_total_retrans
+        && info.tcpi_snd_ssthresh != last.tcpi_snd_ssthresh;
+    enters || times_out || has_recovered
 }
 
 /// Samples windows and queues over time.

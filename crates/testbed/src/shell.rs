@@ -2,10 +2,12 @@
 //! An emulated path between this machine as it is and a new namespace for any program, as mahimahi has it.
 
 use std::{
-    io,
+    fs, io,
     net::Ipv4Addr,
     os::unix::process::CommandExt,
     process::{Command, ExitStatus},
+    thread,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -14,6 +16,7 @@ use tandem_network::{Link, Rng, Stream, agenda::NEVER};
 use tandem_scenario::{Network, result::Emulation};
 
 use crate::{
+    delivered::Delivered,
     emulator::{Emulator, monotonic_ns},
     error::{Doing, Error},
     namespace::Namespace,
@@ -25,12 +28,16 @@ use crate::{
 
 /// Shells at one time: one has four addresses of 100.64.0.0/16, which is for such links between two parties (RFC 6598).
 const MAX_SHELLS: u32 = 1 << 14;
+/// What a program has left unsent may take so long.
+const MAX_ENDING: Duration = Duration::from_secs(5);
+/// Between looks at it.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A namespace whose only way out is the emulated path; it and the path go when this is dropped.
 pub struct Shell {
     namespace: Namespace,
     emulator: Emulator,
-    base_rtt_ns: u64,
+    measure: trust::Measure,
     /// This machine, as seen from inside.
     pub host: Ipv4Addr,
     /// The inside, as seen from this machine.
@@ -52,6 +59,7 @@ pub struct CarriedByLink {
     pub offered: u64,
     pub queue_drops: u64,
     pub random_losses: u64,
+    pub delivered: Delivered,
 }
 
 impl Shell {
@@ -73,13 +81,16 @@ impl Shell {
             Ok(device)
         })?;
         let path = Path::new(network, vec![Route { forward: vec![0], back: vec![1], access_ns: 0 }]);
-        let base_rtt_ns = path.base_rtt_ns(0);
+        let measure = trust::Measure::new(&[path.base_rtt_ns(0)], network.links.iter(), mtu);
         let is_ipv4 = |_: End, packet: &[u8]| (packet.first()? >> 4 == 4).then_some(0);
         let emulator = Emulator::start(path, [inner, outside], mtu, Box::new(is_ipv4))?;
         let now = monotonic_ns();
         let link = |(i, spec)| Link::new(spec, mtu, now..NEVER, Rng::new(seed, Stream::Link(i)));
-        emulator.begin(now, |path| path.begin(network.links.iter().enumerate().map(link).collect()));
-        Ok(Self { namespace, emulator, base_rtt_ns, host, inside })
+        emulator.begin(now, |path| {
+            path.begin(network.links.iter().enumerate().map(link).collect());
+            path.count_from(now);
+        });
+        Ok(Self { namespace, emulator, measure, host, inside })
     }
 
     /// Does `work` inside, on a thread of its own.
@@ -106,22 +117,43 @@ impl Shell {
                 libc::signal(signal, libc::SIG_IGN);
             }
         }
-        command.spawn().and_then(|mut child| child.wait()).doing(what)
+        let status = command.spawn().and_then(|mut child| child.wait()).doing(what)?;
+        self.enter(|| {
+            let deadline = Instant::now() + MAX_ENDING;
+            while connections_are_ending() && Instant::now() < deadline {
+                thread::sleep(LOOK);
+            }
+            Ok(())
+        })?;
+        Ok(status)
     }
 
     /// Takes the path away.
     pub fn close(self, network: &Network) -> Result<Carried, Error> {
         let path = self.emulator.path();
-        let carried = |(spec, link): (&tandem_scenario::Link, &Link<_>)| CarriedByLink {
+        let carried = |((spec, link), to): ((&tandem_scenario::Link, &Link<_>), End)| CarriedByLink {
             name: spec.name.clone(),
             offered: link.stats.offered_packets,
             queue_drops: link.stats.queue_drops,
             random_losses: link.stats.random_losses,
+            delivered: path.delivered(to),
         };
-        let links = network.links.iter().zip(&path.links).map(carried).collect();
+        let to = [End::Receivers, End::Senders];
+        let links = network.links.iter().zip(&path.links).zip(to).map(carried).collect();
         drop(path);
-        Ok(Carried { emulation: trust::judge_path(self.base_rtt_ns, &self.emulator.stop()?, 0), links })
+        Ok(Carried { emulation: trust::judge_path(self.measure, &self.emulator.stop()?, 0), links })
     }
+}
+
+/// Are there connections in the calling thread's namespace that their programs have closed, but whose last data or FIN has not been
+/// acknowledged yet? Without the path their peers would wait for it in vain.
+fn connections_are_ending() -> bool {
+    // FIN_WAIT1, LAST_ACK, CLOSING; the fourth column of a line that begins with a number.
+    let is_ending = |line: &str| matches!(line.split_whitespace().nth(3), Some("04" | "09" | "0B"));
+    ["tcp", "tcp6"].iter().any(|table| {
+        // No table, no connections.
+        fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default().lines().any(is_ending)
+    })
 }
 
 /// A device on this machine whose number no other shell has.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A measured value beside ns-2's, and whether they agree.
+//! A measured value beside another's, and whether they agree.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ impl Measured {
         Self { mean: mean(values), half_width: ci95(values) }
     }
 
-    fn text(&self, digits: usize) -> String {
+    pub fn text(&self, digits: usize) -> String {
         match self.half_width {
             Some(half) => format!("{:.digits$} ± {half:.digits$}", self.mean),
             None => format!("{:.digits$}", self.mean),
@@ -28,8 +28,10 @@ impl Measured {
 /// What counts as agreement besides overlapping intervals.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
-    /// Relative to ns-2's value.
+    /// Relative to the other's value.
     Relative(f64),
+    /// Relative to the other's value, or so far from it.
+    RelativeOr(f64, f64),
     /// None: only the joint interval counts.
     Interval,
 }
@@ -43,32 +45,48 @@ pub struct Line {
     pub bound: Bound,
 }
 
+impl Measured {
+    /// Is the difference within the joint 95 % interval, the root of the sum of the squared half widths?
+    fn within_interval(self, other: Self) -> bool {
+        match (self.half_width, other.half_width) {
+            (Some(a), Some(b)) => (self.mean - other.mean).abs() <= a.hypot(b),
+            _ => false,
+        }
+    }
+
+    fn within(self, other: Self, bound: Bound) -> bool {
+        let difference = (self.mean - other.mean).abs();
+        match bound {
+            Bound::Relative(share) => difference <= share * other.mean.abs(),
+            Bound::RelativeOr(share, distance) => difference <= (share * other.mean.abs()).max(distance),
+            Bound::Interval => false,
+        }
+    }
+
+    pub fn agrees(self, other: Self, bound: Bound) -> bool {
+        self.within(other, bound) || self.within_interval(other)
+    }
+
+    pub fn verdict(self, other: Self, bound: Bound) -> &'static str {
+        match (self.within_interval(other), self.agrees(other, bound)) {
+            (true, _) => "yes (interval)",
+            (false, true) => "yes",
+            (false, false) => "**no**",
+        }
+    }
+}
+
 impl Line {
     fn difference(&self) -> f64 {
         self.tandem.mean - self.ns2.mean
     }
 
-    /// Is the difference within the joint 95 % interval, the root of the sum of the squared half widths?
-    fn within_interval(&self) -> bool {
-        match (self.tandem.half_width, self.ns2.half_width) {
-            (Some(a), Some(b)) => self.difference().abs() <= a.hypot(b),
-            _ => false,
-        }
-    }
-
     pub fn agrees(&self) -> bool {
-        match self.bound {
-            Bound::Relative(share) => self.difference().abs() <= share * self.ns2.mean.abs() || self.within_interval(),
-            Bound::Interval => self.within_interval(),
-        }
+        self.tandem.agrees(self.ns2, self.bound)
     }
 
     fn verdict(&self) -> &'static str {
-        match (self.within_interval(), self.agrees()) {
-            (true, _) => "yes (interval)",
-            (false, true) => "yes",
-            (false, false) => "**no**",
-        }
+        self.tandem.verdict(self.ns2, self.bound)
     }
 }
 
@@ -117,5 +135,17 @@ mod tests {
         assert!(line((105.1, 0.1), (110.0, 0.1), Bound::Relative(0.05)).agrees());
         assert!(!line((104.4, 0.1), (110.0, 0.1), Bound::Relative(0.05)).agrees());
         assert!(line((104.4, 3.0), (110.0, 5.0), Bound::Relative(0.05)).agrees());
+        assert!(line((14.9, 0.1), (10.0, 0.1), Bound::RelativeOr(0.1, 5.0)).agrees());
+        assert!(!line((15.2, 0.1), (10.0, 0.1), Bound::RelativeOr(0.1, 5.0)).agrees());
+        assert!(line((109.0, 0.1), (100.0, 0.1), Bound::RelativeOr(0.1, 5.0)).agrees());
+    }
+
+    /// A single measurement has no interval; the bound still counts.
+    #[test]
+    fn without_intervals_the_bound_decides() {
+        let of = |mean| Measured { mean, half_width: None };
+        assert_eq!(of(104.0).verdict(of(100.0), Bound::Relative(0.05)), "yes");
+        assert_eq!(of(106.0).verdict(of(100.0), Bound::Relative(0.05)), "**no**");
+        assert_eq!(of(100.0).verdict(of(100.0), Bound::Interval), "**no**");
     }
 }

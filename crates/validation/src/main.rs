@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Repeats the ns-2 runs of validation/ns2 in Tandem's simulator and writes the comparison to docs/validation.md; with
-//! `--model`, compares the analytical model with all there is and writes docs/model.md.
+//! `--model`, compares the analytical model with all there is and writes docs/model.md; with `--kernel`, compares the simulator
+//! with real TCP and writes docs/sim-vs-kernel.md.
 
 mod compare;
 mod dumbbell;
+mod kernel;
 mod model;
 mod ns2;
 
@@ -31,7 +33,10 @@ struct Args {
     #[arg(long, conflicts_with = "only")]
     model: bool,
 
-    /// Where the page goes [default: docs/validation.md or docs/model.md]
+    #[command(flatten)]
+    kernel: kernel::KernelArgs,
+
+    /// Where the page goes [default: docs/validation.md, docs/model.md or docs/sim-vs-kernel.md]; images go to `images` beside it
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -58,6 +63,11 @@ fn main() -> anyhow::Result<()> {
     let data = Path::new("validation/ns2");
     if args.model {
         return write(args.out.unwrap_or("docs/model.md".into()), &model::page(data)?);
+    }
+    if args.kernel.kernel {
+        let out = args.out.unwrap_or("docs/sim-vs-kernel.md".into());
+        let images = out.with_file_name("images");
+        return write(out, &kernel::page(&args.kernel, &images)?);
     }
     if args.only.is_empty() {
         let mut page = INTRODUCTION.replace("SEEDS", &args.seeds.to_string());

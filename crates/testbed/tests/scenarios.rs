@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What scenarios may ask for, over real TCP, a few seconds each. Where the machine was too busy, only what does not depend on time
+//! is asked.
+
+mod common;
+
+use common::can_emulate;
+use tandem_scenario::{
+    file::{Overrides, parse},
+    result::SeedResult,
+};
+use tandem_testbed::{Options, run};
+
+/// `None`, and said so, where paths cannot be emulated.
+fn emulate(text: &str) -> Option<SeedResult> {
+    if !can_emulate() {
+        return None;
+    }
+    let scenario = parse(text, "s.toml", "s", &Overrides::default()).unwrap();
+    let result = run(&scenario, 1, Options::default()).unwrap().unwrap();
+    assert_eq!(result.emulation.as_ref().unwrap().stray_drops, 0);
+    Some(result)
+}
+
+fn is_trusted(result: &SeedResult) -> bool {
+    result.emulation.as_ref().unwrap().doubts.is_empty()
+}
+
+/// A dumbbell of 20 Mb/s and 20 ms: a packet takes 0.6 ms, the BDP is 33.
+fn dumbbell(duration: &str, queue: &str, flows: &str) -> String {
+    format!("duration = \"{duration}\"\n[dumbbell]\nrate = \"20mbit\"\nrtt = \"20ms\"\n{queue}\n{flows}")
+}
+
+/// 12 Mb/s are a packet each millisecond: 1000 in each second that is on, and silence in each that is off.
+#[test]
+fn udp_goes_on_and_off() {
+    let udp = "[[flows]]\nudp = { rate = \"12mbit\", on = \"1s\", off = \"1s\" }\nstop = \"3500ms\"";
+    let Some(result) = emulate(&dumbbell("4s", "queue = \"1bdp\"", udp)) else { return };
+    let flow = &result.flows[0];
+    assert_eq!((flow.sent_packets, result.data_packets), (2000, 2000));
+    assert_eq!((flow.retransmits, flow.window_reductions), (0, 0));
+    // As much as TCP's payload of 1448 bytes: 11.584 megabits.
+    let by_second = &flow.received_mbit_by_second;
+    assert!((by_second.iter().sum::<f32>() - 2.0 * 11.584).abs() < 0.1, "{by_second:?}");
+    if is_trusted(&result) {
+        // The last arrive 10.6 ms after they were sent.
+        for (second, expected) in [11.46, 0.12, 11.46, 0.12].into_iter().enumerate() {
+            assert!((by_second[second] - expected).abs() < 0.3, "{by_second:?}");
+        }
+    }
+}
+
+/// 100 kB are 70 segments: 10, 20 and 40 in three rounds of slow start, each of 20 ms and more. With a buffer that holds
+/// them all nothing is lost, so that a transfer takes three rounds and the transmission of the last one's 40 packets at most, and
+/// some milliseconds until the program looks.
+#[test]
+fn transfers_end_and_begin_again() {
+    let flows = "[[flows]]\ncontroller = \"reno\"\ntransfer = \"100kB\"\npause = \"200ms\"";
+    let Some(result) = emulate(&dumbbell("4s", "queue = \"100p\"", flows)) else { return };
+    let flow = &result.flows[0];
+    let times = &flow.completion_times_s;
+    assert!(times.iter().all(|&t| t >= 0.060), "{times:?}");
+    let received_bytes = f64::from(flow.received_mbit_by_second.iter().sum::<f32>()) / 8e-6;
+    assert!(received_bytes + 1e3 >= 1e5 * times.len() as f64, "{received_bytes} for {times:?}");
+    if is_trusted(&result) {
+        assert!((12..=15).contains(&times.len()), "{times:?}");
+        assert!(times.iter().all(|&t| t <= 0.120), "{times:?}");
+        assert_eq!((flow.retransmits, flow.timeouts), (0, 0));
+    }
+}
+
+/// Once, at a given time, and another flow that stops.
+#[test]
+fn flows_start_and_stop_when_they_should() {
+    let flows = "[[flows]]\ncontroller = \"reno\"\nstop = \"2s\"\n\
+                 [[flows]]\ncontroller = \"kernel:cubic\"\nstart = \"3s\"\ntransfer = \"1MB\"";
+    let Some(result) = emulate(&dumbbell("5s", "queue = \"1bdp\"", flows)) else { return };
+    let [bulk, once] = &result.flows[..] else { panic!("two flows") };
+    assert_eq!(bulk.received_mbit_by_second[4], 0.0);
+    assert_eq!(once.received_mbit_by_second[..3], [0.0; 3]);
+    if is_trusted(&result) {
+        // 19.3 Mb/s of payload; slow start's overshoot takes some of it.
+        assert!(bulk.received_mbit_by_second[1] > 14.0, "{:?}", bulk.received_mbit_by_second);
+        assert_eq!(once.completion_times_s.len(), 1);
+        assert!((0.41..1.5).contains(&once.completion_times_s[0]), "{:?}", once.completion_times_s);
+        assert!((f64::from(once.received_mbit_by_second.iter().sum::<f32>()) - 8.0).abs() < 1e-3);
+    }
+}
+
+/// Two bottlenecks in a row. Delays are those of the hops that a flow crosses; the flow that crosses both gets less than those of
+/// one each.
+#[test]
+fn a_parking_lot_has_a_bottleneck_at_each_hop() {
+    let text = r#"
+        duration = "6s"
+        warmup = "2s"
+        [parking_lot]
+        hops = 2
+        rate = "20mbit"
+        hop_delay = "5ms"
+        queue = "1bdp"
+        [[flows]]
+        controller = "reno"
+        from = "r1"
+        to = "r3"
+        [[flows]]
+        controller = "reno"
+        from = "r1"
+        to = "r2"
+        [[flows]]
+        controller = "reno"
+        from = "r2"
+        to = "r3"
+    "#;
+    let Some(result) = emulate(text) else { return };
+    let rtts: Vec<f64> = result.flows.iter().map(|f| f.base_rtt_ms).collect();
+    assert_eq!(rtts, [20.0, 10.0, 10.0]);
+    if is_trusted(&result) {
+        let [long, first, second] = [0, 1, 2].map(|f| result.flows[f].goodput_mbps);
+        assert!(long < 0.7 * first && long < 0.7 * second && long > 0.5, "{long}, {first}, {second}");
+        // The two links that data takes are full, the two that ACKs take are not.
+        let full = result.links.iter().filter(|l| l.utilisation > 0.9).count();
+        assert_eq!(full, 2, "{:?}", result.links.iter().map(|l| l.utilisation).collect::<Vec<_>>());
+    }
+}
+
+/// 15 000 bytes are ten packets of 1500, not eleven; a bulk flow of Reno fills them.
+#[test]
+fn a_buffer_of_bytes_holds_so_many_full_packets() {
+    let reno = "[[flows]]\ncontroller = \"reno\"";
+    let Some(result) = emulate(&dumbbell("4s", "queue = \"15kB\"", reno)) else { return };
+    let link = &result.links[0];
+    assert_eq!(link.queue_packets.max, 10.0);
+    assert!(link.drops > 0);
+    assert_eq!(link.random_losses, 0);
+}
+
+/// A buffer of ten BDP, 333 packets or 200 ms, which Reno alone would fill.
+fn with_aqm(aqm: &str) -> Option<SeedResult> {
+    let queue = format!("queue = \"10bdp\"\naqm = {aqm}");
+    emulate(
+        &dumbbell("8s", &queue, "[[flows]]\ncontroller = \"reno\"")
+            .replace("[dumbbell]", "warmup = \"4s\"\n[dumbbell]"),
+    )
+}
+
+/// Between 10 and 30 packets on average RED begins to drop, at twice 30 it drops all (Floyd's `gentle`).
+#[test]
+fn red_keeps_the_queue_between_its_thresholds() {
+    let Some(result) = with_aqm("{ kind = \"red\", min = 10, max = 30, max_p = 0.1, weight = 0.02 }") else { return };
+    let link = &result.links[0];
+    assert!(link.drops > 0);
+    if is_trusted(&result) {
+        assert!((3.0..40.0).contains(&link.queue_packets.mean), "{:?}", link.queue_packets);
+        assert!(link.utilisation > 0.85, "{}", link.utilisation);
+    }
+}
+
+/// Packets that wait for longer than 5 ms for longer than 100 ms: CoDel drops.
+#[test]
+fn codel_keeps_the_wait_near_its_target() {
+    let Some(result) = with_aqm("{ kind = \"codel\", target = \"5ms\", interval = \"100ms\" }") else { return };
+    let link = &result.links[0];
+    assert!(link.drops > 0);
+    if is_trusted(&result) {
+        assert!((0.5..20.0).contains(&link.queueing_delay_ms.mean), "{:?}", link.queueing_delay_ms);
+        assert!(link.utilisation > 0.8, "{}", link.utilisation);
+    }
+}
