@@ -121,9 +121,9 @@ mod tests {
         let expected = "\
 What the row's controller gets, % of what both get, 2 flows each (half of the widest 95 % interval: 4):
 
-against      1  2  3
- 1 reno        10  -
- 2 scalable 90     -
+against      1  2 3
+ 1 reno        10 -
+ 2 scalable 90    -
  3 veno      -  -
 
 Each controller among its own kind:
