@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-arguments="compare --rate 100mbit --rtt 40ms --queue 1bdp --duration 120s --warmup 20s --seeds 10 --matrix"
+arguments="compare --rate 100mbit --rtt 40ms --queue 1bdp --duration 60s --warmup 10s --seeds 5 --matrix"
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT
 {
@@ -12,7 +12,7 @@ trap 'rm -f "$page"' EXIT
 		# Every controller against every other
 
 		Two controllers, one flow each, share a path: 100 Mbit/s, 40 ms, a drop-tail buffer of one BDP (333 packets), as in Table 1 of
-		TCP-Fusion (Kaneko et al., 2007). Simulated 120 s, of which the first 20 s do not count; 10 seeds. Written by \`make validate\`, from
+		TCP-Fusion (Kaneko et al., 2007). Simulated 60 s, of which the first 10 s do not count; 5 seeds. Written by \`make validate\`, from
 
 		\`\`\`
 		tandem $arguments
