@@ -30,12 +30,9 @@ fn bad_usage() {
     load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
     load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
     load("bbr", &["`bbr` does not run in the kernel", "cong_control", "The simulator runs it"]);
-    fails(
-        &place,
-        "compare --rate 10mbit --rtt 20ms --queue 20p --engine kernel bbr",
-        2,
-        &["`bbr` does not run in the kernel"],
-    );
+    let dumbbell = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"20p\"";
+    place.write("bbr.toml", &format!("duration = \"1s\"\n{dumbbell}\n[[flows]]\ncontroller = \"bbr\""));
+    fails(&place, "run bbr.toml --engine kernel", 2, &["`bbr` does not run in the kernel"]);
     fails(&place, "kernel watch", 2, &["needs a terminal", "--json"]);
     fails(&place, "kernel watch --json --interval 0s", 2, &["--interval"]);
     fails(&place, "kernel watch --json --interval 5", 2, &["--interval", "has no unit"]);
