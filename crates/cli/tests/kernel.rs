@@ -30,21 +30,12 @@ fn bad_usage() {
     load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
     load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
     load("bbr", &["`bbr` does not run in the kernel", "cong_control", "The simulator runs it"]);
+    let dumbbell = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"20p\"";
+    place.write("bbr.toml", &format!("duration = \"1s\"\n{dumbbell}\n[[flows]]\ncontroller = \"bbr\""));
+    fails(&place, "run bbr.toml --engine kernel", 2, &["`bbr` does not run in the kernel"]);
     fails(&place, "kernel watch", 2, &["needs a terminal", "--json"]);
     fails(&place, "kernel watch --json --interval 0s", 2, &["--interval"]);
     fails(&place, "kernel watch --json --interval 5", 2, &["--interval", "has no unit"]);
-}
-
-#[test]
-fn what_does_not_run_in_the_kernel_does_not_run_in_its_engine() {
-    let place = Place::new();
-    if !rustix::process::geteuid().is_root() {
-        return tandem_testing::skip("the kernel engine takes root");
-    }
-    place.write("s.toml", &common::QUICK_FILE.join("\n").replace("\"reno\"", "\"bbr\""));
-    let finished = place.tandem("run s.toml --engine kernel");
-    assert_ne!(finished.status, Some(0));
-    assert!(finished.err.contains("`bbr` does not run in the kernel"), "{}", finished.err);
 }
 
 /// As a user without rights; `None` (and a line that counts as skipped) where this test has none itself to give up.

@@ -63,7 +63,7 @@ impl Connection {
             if !self.owns_window {
                 controller.cong_avoid(&mut self.conn, 1);
             }
-            if nth % (20 * WINDOW) == 0 {
+            if nth.is_multiple_of(20 * WINDOW) {
                 self.lose();
             }
         }

@@ -100,8 +100,8 @@ fn an_idle_application_marks_what_it_sends_next() {
     // Sent in between; delivered 8 is what it lasts to, 9 is beyond.
     assert_eq!(path.ack(350, 9), (3, 150, true));
     path.send(350, 1);
-    assert_eq!(path.ack(400, 10).2, true);
-    assert_eq!(path.ack(450, 11).2, false);
+    assert!(path.ack(400, 10).2);
+    assert!(!path.ack(450, 11).2);
 }
 
 fn bbr() -> TcpSource {
