@@ -77,7 +77,7 @@ impl Measured {
 }
 
 impl Line {
-    fn difference(&self) -> f64 {
+    pub fn difference(&self) -> f64 {
         self.tandem.mean - self.ns2.mean
     }
 
@@ -114,8 +114,9 @@ pub fn table(axis: &str, quantity: &str, digits: usize, lines: &[Line]) -> Strin
 }
 
 /// «27 of 30 agree».
-pub fn tally(lines: &[Line]) -> String {
-    format!("{} of {} agree", lines.iter().filter(|l| l.agrees()).count(), lines.len())
+pub fn tally<'a>(lines: impl IntoIterator<Item = &'a Line>) -> String {
+    let verdicts: Vec<bool> = lines.into_iter().map(Line::agrees).collect();
+    format!("{} of {} agree", verdicts.iter().filter(|&&agrees| agrees).count(), verdicts.len())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use tandem_scenario::{
 use tandem_sim::Options;
 
 /// What differs between the experiments.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setup {
     pub rate_mbps: f64,
     pub rtt_ms: u64,

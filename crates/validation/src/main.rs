@@ -4,6 +4,7 @@
 //! with real TCP and writes docs/sim-vs-kernel.md.
 
 mod compare;
+mod controllers;
 mod dumbbell;
 mod kernel;
 mod model;
@@ -25,7 +26,7 @@ struct Args {
     #[arg(long, default_value_t = 30)]
     seeds: u64,
 
-    /// Only these experiments: fig3, fig4, fig5, fig6, fig8; prints them instead of writing the page
+    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, controllers; prints them instead of writing the page
     #[arg(long)]
     only: Vec<String>,
 
@@ -47,12 +48,13 @@ struct Part {
     run: fn(&Path, u64) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     Part { name: "fig3", run: figure3 },
     Part { name: "fig4", run: figure4 },
     Part { name: "fig5", run: figure5 },
     Part { name: "fig6", run: figure6 },
     Part { name: "fig8", run: figure8 },
+    Part { name: "controllers", run: controllers::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");

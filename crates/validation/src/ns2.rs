@@ -11,11 +11,21 @@ use serde::{Deserialize, de::DeserializeOwned};
 pub struct Row {
     /// What group A ran: a module and its parameters.
     pub label: String,
+    #[serde(rename = "nA")]
+    pub flows_a: u32,
+    #[serde(rename = "nB")]
+    pub flows_b: u32,
     #[serde(rename = "bw")]
     pub rate_mbps: f64,
+    #[serde(rename = "rtt")]
+    pub rtt_ms: u64,
     #[serde(rename = "buf")]
     pub queue_packets: u32,
     pub loss: f64,
+    #[serde(rename = "dur")]
+    pub duration_s: u64,
+    #[serde(rename = "warm")]
+    pub warmup_s: u64,
     #[serde(rename = "goodA")]
     pub goodput_a_mbps: f64,
     #[serde(rename = "goodB")]

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Every controller that ns-2's TCP-Linux has too, alone and beside Reno, on the paths of validation/ns2/controllers.csv.
+
+use std::{fmt::Write, path::Path};
+
+use tandem_scenario::{
+    Scenario,
+    result::{GroupSummary, Run},
+};
+
+use crate::{
+    GIGABIT,
+    compare::{Bound, Line, Measured, tally},
+    dumbbell::{Setup, run_all},
+    ns2::{self, Row},
+};
+
+/// A larger difference is explained on the page.
+const BOUND: Bound = Bound::Relative(0.10);
+
+const HEADING: &str = "\
+\n## Every controller that ns-2 has too
+
+The modules of ns-2's TCP-Linux (Linux 2.6.22) beside Tandem's controllers of the same name: one flow alone, and four against four Reno
+flows. DURATION s of which WARMUP s warm-up, random send delay up to one packet time; payload in Mb/s.";
+
+/// A path and a controller: ns-2's runs of one flow alone, and of several beside Reno flows.
+struct Case<'a> {
+    alone: Vec<&'a Row>,
+    beside_reno: Vec<&'a Row>,
+}
+
+impl<'a> Case<'a> {
+    /// In the order in which the runs name them first.
+    fn all(rows: &'a [Row]) -> anyhow::Result<Vec<Self>> {
+        let mut cases: Vec<Self> = Vec::new();
+        for row in rows {
+            let is_same = |c: &&mut Self| {
+                c.alone.iter().chain(&c.beside_reno).any(|r| r.label == row.label && setup(r) == setup(row))
+            };
+            let case = match cases.iter_mut().find(is_same) {
+                Some(case) => case,
+                None => {
+                    cases.push(Self { alone: Vec::new(), beside_reno: Vec::new() });
+                    cases.last_mut().expect("just pushed")
+                }
+            };
+            let runs = if row.flows_b == 0 { &mut case.alone } else { &mut case.beside_reno };
+            runs.push(row);
+        }
+        for case in &cases {
+            let row = case.alone.first().or(case.beside_reno.first()).expect("it was made for a row");
+            anyhow::ensure!(
+                !case.alone.is_empty() && !case.beside_reno.is_empty(),
+                "{} on {} has not been run in ns-2 both alone and beside Reno",
+                row.label,
+                path_text(row)
+            );
+        }
+        Ok(cases)
+    }
+
+    fn row(&self) -> &Row {
+        self.alone[0]
+    }
+
+    /// The two runs in Tandem.
+    fn scenarios(&self, seeds: u64) -> [Scenario; 2] {
+        let (row, beside) = (self.row(), self.beside_reno[0]);
+        let controller = row.label.as_str();
+        [
+            setup(row).scenario(&[(controller, row.flows_a)], seeds),
+            setup(row).scenario(&[(controller, beside.flows_a), ("reno", beside.flows_b)], seeds),
+        ]
+    }
+
+    /// Goodput of the flow alone, of those beside Reno, and of the Reno flows.
+    fn lines(&self, runs: &[Run]) -> [Line; 3] {
+        let [alone, beside_reno] = runs else { panic!("a case has two runs") };
+        let there = |rows: &[&Row], mbps: fn(&Row) -> f64| rows.iter().map(|r| mbps(r)).collect::<Vec<_>>();
+        let compare = |here: &GroupSummary, there: Vec<f64>| Line {
+            point: path_text(self.row()),
+            controller: self.row().label.clone(),
+            tandem: Measured::of(&here.goodput_by_seed_mbps),
+            ns2: Measured::of(&there),
+            bound: BOUND,
+        };
+        [
+            compare(&alone.groups[0], there(&self.alone, |r| r.goodput_a_mbps)),
+            compare(&beside_reno.groups[0], there(&self.beside_reno, |r| r.goodput_a_mbps)),
+            compare(&beside_reno.groups[1], there(&self.beside_reno, |r| r.goodput_b_mbps)),
+        ]
+    }
+}
+
+/// The path of a run.
+fn setup(row: &Row) -> Setup {
+    Setup {
+        rate_mbps: row.rate_mbps,
+        rtt_ms: row.rtt_ms,
+        queue_packets: row.queue_packets,
+        loss: row.loss,
+        duration_s: row.duration_s,
+        warmup_s: row.warmup_s,
+        send_jitter: true,
+        ..GIGABIT
+    }
+}
+
+fn path_text(row: &Row) -> String {
+    let mut text = format!("{} Mb/s, {} ms, {} packets", row.rate_mbps, row.rtt_ms, row.queue_packets);
+    if row.loss > 0.0 {
+        text += &format!(", loss {:e}", row.loss);
+    }
+    text
+}
+
+fn cells(line: &Line) -> String {
+    let percent = 100.0 * line.difference() / line.ns2.mean;
+    let mark = if line.agrees() { "" } else { "**" };
+    format!("{} | {} | {mark}{percent:+.1} %{mark}", line.tandem.text(1), line.ns2.text(1))
+}
+
+/// The part of the page.
+pub fn part(data: &Path, seeds: u64) -> anyhow::Result<String> {
+    let rows: Vec<Row> = ns2::read(data, "controllers")?;
+    let cases = Case::all(&rows)?;
+    anyhow::ensure!(!cases.is_empty(), "there are no ns-2 runs in {}", data.join("controllers.csv").display());
+    let scenarios: Vec<_> = cases.iter().flat_map(|c| c.scenarios(seeds)).collect();
+    let runs = run_all(&scenarios, "controllers");
+    let lines: Vec<[Line; 3]> = cases.iter().zip(runs.chunks(2)).map(|(case, runs)| case.lines(runs)).collect();
+    let heading =
+        HEADING.replace("DURATION", &rows[0].duration_s.to_string()).replace("WARMUP", &rows[0].warmup_s.to_string());
+    let mut text =
+        format!("{heading} Asked: within 10 % or the joint 95 % interval: {}.\n\n", tally(lines.iter().flatten()));
+    text += "| path | controller | alone: Tandem | ns-2 | difference | four: Tandem | ns-2 | difference \
+             | Reno beside them: Tandem | ns-2 | difference |\n";
+    text += "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    for three in &lines {
+        let Line { point, controller, .. } = &three[0];
+        writeln!(text, "| {point} | {controller} | {} |", three.each_ref().map(cells).join(" | "))?;
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many runs of each controller on each path, so that no line of the table rests on less than the others.
+    #[test]
+    fn every_case_has_been_run_in_ns2_as_often() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2");
+        let rows: Vec<Row> = ns2::read(&data, "controllers").expect("the results are in the repository");
+        let cases = Case::all(&rows).expect("each was run both ways");
+        for case in &cases {
+            let on_path = cases.iter().filter(|c| setup(c.row()) == setup(case.row()));
+            assert_eq!(on_path.count(), 11, "controllers on {}", path_text(case.row()));
+            let runs = (case.alone.len(), case.beside_reno.len());
+            assert_eq!(runs, (3, 3), "runs of {} on {}", case.row().label, path_text(case.row()));
+        }
+    }
+}
