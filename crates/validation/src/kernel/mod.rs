@@ -28,7 +28,7 @@ pub struct KernelArgs {
     #[arg(long, conflicts_with_all = ["only", "model"])]
     pub kernel: bool,
 
-    /// Runs over real TCP to make again: a setting (bdp), flows (compound+reno) or both (bdp/reno)
+    /// Only these runs over real TCP, again if they are there: a setting (bdp), flows (compound+reno) or both (bdp/reno)
     #[arg(long, requires = "kernel")]
     again: Vec<String>,
 
@@ -36,7 +36,7 @@ pub struct KernelArgs {
     #[arg(long, requires = "kernel", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     parallel: u8,
 
-    /// The page from the runs that there are, though some may be missing
+    /// The page from the runs that there are; without --again, none is made
     #[arg(long, requires = "kernel")]
     incomplete: bool,
 }
@@ -44,7 +44,7 @@ pub struct KernelArgs {
 /// Makes what is missing; the page. Its images go to `images`, which it calls `images/`.
 pub fn page(args: &KernelArgs, images: &Path) -> anyhow::Result<String> {
     let mut store = Store::open(folder())?;
-    if !args.incomplete {
+    if !args.incomplete || !args.again.is_empty() {
         store = measure_missing(store, &args.again, usize::from(args.parallel))?;
     }
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
@@ -197,6 +197,9 @@ fn part(setting: &Setting, lines: &[Compared]) -> String {
         setting.title,
         setting.text()
     );
+    if lines.is_empty() {
+        return text + "No run yet that is to be trusted.\n";
+    }
     text += "| flows | goodput, simulator, Mb/s | real TCP | difference | agrees | mean queue, simulator, packets | real TCP | difference | agrees | retransmissions | reductions | timeouts |\n";
     text += "|---|---:|---:|---:|---|---:|---:|---:|---|---:|---:|---:|\n";
     for line in lines {
@@ -211,6 +214,11 @@ fn part(setting: &Setting, lines: &[Compared]) -> String {
                 " | | | | | | ".into()
             };
             writeln!(text, "| {name} | {} | {rest} |", goodput.cells()).expect("writing to a String");
+        }
+        if line.flows.len() > 1 {
+            let together =
+                Pair::new(line, GOODPUT_BOUND, |row| (0..line.flows.len()).map(|f| row.goodput_mbps(f)).sum());
+            writeln!(text, "| … both together | {} | | | | | | | |", together.cells()).expect("writing to a String");
         }
     }
     text += "\nCounts are means of the simulator's runs and of those over real TCP.\n";
