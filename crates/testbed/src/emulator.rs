@@ -60,6 +60,16 @@ pub struct Punctuality {
     pub starved_ns: u64,
     /// How long it ran, ns.
     pub wall_ns: u64,
+    /// Packets that a full queue dropped soon after a pause.
+    pub drops_after_pauses: u64,
+}
+
+/// What counts as a pause of the emulator, and how long what it held up may fill queues.
+#[derive(Debug, Clone, Copy)]
+pub struct Pauses {
+    /// Between two looks at what hosts have sent, ns.
+    pub longer_than_ns: u64,
+    pub suspect_for_ns: u64,
 }
 
 pub struct Emulator {
@@ -72,6 +82,7 @@ struct Shared {
     /// In the order of [`ENDS`].
     ends: [Attached; 2],
     classify: Box<Classifier>,
+    pauses: Pauses,
     /// When punctuality begins to count, ns.
     counted_from: AtomicU64,
     stopped: AtomicBool,
@@ -99,7 +110,13 @@ pub fn clock_ns(clock: ClockId) -> u64 {
 impl Emulator {
     /// Starts to carry packets, at first with the propagation delay alone. `mtu` in bytes; `devices` in the order of
     /// [`ENDS`].
-    pub fn start(path: Path, devices: [Tun; 2], mtu: u32, classify: Box<Classifier>) -> Result<Self, Error> {
+    pub fn start(
+        path: Path,
+        devices: [Tun; 2],
+        mtu: u32,
+        pauses: Pauses,
+        classify: Box<Classifier>,
+    ) -> Result<Self, Error> {
         let alarm = || eventfd(0, EventfdFlags::NONBLOCK).doing("make an eventfd");
         let attached = |device, alarm| Attached { device, alarm, asleep_until: AtomicU64::new(0) };
         let [senders, receivers] = devices;
@@ -107,6 +124,7 @@ impl Emulator {
             path: Mutex::new(path),
             ends: [attached(senders, alarm()?), attached(receivers, alarm()?)],
             classify,
+            pauses,
             counted_from: AtomicU64::new(NEVER),
             stopped: AtomicBool::new(false),
         });
@@ -143,13 +161,21 @@ impl Emulator {
             let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             sum.add(&outcome.doing("carry packets between the network namespaces")?);
         }
+        sum.drops_after_pauses = self.shared.lock().drops_after_pauses;
         Ok(sum)
     }
 }
 
 impl Default for Punctuality {
     fn default() -> Self {
-        Self { lateness_ns: histogram(), look_gap_ns: histogram(), cpu_ns: 0, starved_ns: 0, wall_ns: 0 }
+        Self {
+            lateness_ns: histogram(),
+            look_gap_ns: histogram(),
+            cpu_ns: 0,
+            starved_ns: 0,
+            wall_ns: 0,
+            drops_after_pauses: 0,
+        }
     }
 }
 
@@ -252,6 +278,11 @@ impl Worker {
         let mut path = self.shared.lock();
         let now = monotonic_ns();
         path.advance(now);
+        let Pauses { longer_than_ns, suspect_for_ns } = self.shared.pauses;
+        let gap_ns = now - self.last_look;
+        if gap_ns > longer_than_ns {
+            path.suspect_until(now + gap_ns + suspect_for_ns);
+        }
         for packet in self.read.drain(..) {
             path.send(now, packet);
         }
@@ -264,7 +295,7 @@ impl Worker {
         drop(path);
         self.wake_other(if other_is_due { now } else { next })?;
         if now > self.counted_from {
-            self.punctuality.look_gap_ns.saturating_record(now - self.last_look);
+            self.punctuality.look_gap_ns.saturating_record(gap_ns);
         }
         self.last_look = now;
         Ok(next)

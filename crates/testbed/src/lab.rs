@@ -12,6 +12,7 @@ use crate::{
     namespace::{Namespace, set_ipv4_sysctl},
     netlink::Netlink,
     path::{ENDS, End, Path, Route},
+    trust::Measure,
     tun::Tun,
 };
 
@@ -22,6 +23,7 @@ pub struct Lab {
     pub namespaces: [Namespace; 2],
     /// The devices' numbers inside.
     devices: [u32; 2],
+    pub measure: Measure,
     pub emulator: Emulator,
 }
 
@@ -32,8 +34,12 @@ impl Lab {
         let devices = [attach(End::Senders)?, attach(End::Receivers)?];
         let indices = [devices[0].index(), devices[1].index()];
         let path = Path::new(&scenario.network, routes(scenario, seed));
-        let emulator = Emulator::start(path, devices, scenario.mtu, Box::new(classifier(scenario)))?;
-        Ok(Self { namespaces, devices: indices, emulator })
+        let base_rtts_ns: Vec<u64> = (0..scenario.flow_count()).map(|f| path.base_rtt_ns(f)).collect();
+        let data_links = scenario.groups.iter().flat_map(|g| &g.forward).map(|&l| &scenario.network.links[l]);
+        let measure = Measure::new(&base_rtts_ns, data_links, scenario.mtu);
+        let classifier = Box::new(classifier(scenario));
+        let emulator = Emulator::start(path, devices, scenario.mtu, measure.pauses(), classifier)?;
+        Ok(Self { namespaces, devices: indices, measure, emulator })
     }
 
     /// Packets that the devices have dropped so far, unseen by any queue of ours.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use slab::Slab;
 use tandem_network::{
-    Link, Offer, Ring,
+    Drop, Link, Offer, Ring,
     agenda::{Agenda, NEVER},
 };
 use tandem_scenario::Network;
@@ -96,6 +96,10 @@ pub struct Path {
     pub arrived: [VecDeque<(u64, Packet)>; 2],
     /// Buffers of dropped packets.
     pub dropped: Vec<Box<[u8]>>,
+    /// Until when a full queue may be full of what a pause of the emulator had held up.
+    suspect_until: u64,
+    /// Packets that a full queue dropped until then.
+    pub drops_after_pauses: u64,
     /// Since when, and by end, if it is asked for.
     delivered: Option<(u64, [Delivered; 2])>,
 }
@@ -113,6 +117,8 @@ impl Path {
             agenda: Agenda::new(2 * (network.links.len() + routes.len())),
             arrived: Default::default(),
             dropped: Vec::new(),
+            suspect_until: 0,
+            drops_after_pauses: 0,
             delivered: None,
             routes,
         }
@@ -123,6 +129,11 @@ impl Path {
     pub fn begin(&mut self, links: Vec<Link<Key>>) {
         assert_eq!(links.len(), self.link_ends.len(), "the links of the network that the path was made for");
         self.links = links;
+    }
+
+    /// What the hosts sent before now may come in one burst: drops until `time` are counted apart.
+    pub fn suspect_until(&mut self, time: u64) {
+        self.suspect_until = self.suspect_until.max(time);
     }
 
     /// Counts what arrives from `now` on.
@@ -190,7 +201,10 @@ impl Path {
         match self.links[link].offer(now, packet.bytes, key) {
             Offer::Departs(departure) => self.depart(link, departure, key),
             Offer::Waits => self.watch(link),
-            Offer::Dropped(_) => self.dropped.push(self.packets.remove(key).buffer),
+            Offer::Dropped(why) => {
+                self.drops_after_pauses += u64::from(why == Drop::Queue && now < self.suspect_until);
+                self.dropped.push(self.packets.remove(key).buffer);
+            }
         }
     }
 

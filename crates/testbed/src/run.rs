@@ -62,9 +62,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
     let base_rtts: Vec<u64> = (0..flows.len()).map(|f| lab.emulator.path().base_rtt_ns(f)).collect();
     let result = recorder.result(&flows, &base_rtts, &lab.emulator.path()).doing("read the flows' sockets")?;
     let stray_drops = lab.device_drops()?;
-    let data_links = scenario.groups.iter().flat_map(|g| &g.forward).map(|&l| &scenario.network.links[l]);
-    let measure = trust::Measure::new(&base_rtts, data_links, scenario.mtu);
-    let emulation = trust::judge(measure, &lab.emulator.stop()?, stray_drops, &tick_gap_ns);
+    let emulation = trust::judge(lab.measure, &lab.emulator.stop()?, stray_drops, &tick_gap_ns);
     let cpu_s = (clock_ns(ClockId::ProcessCPUTime) - cpu_start) as f64 / 1e9;
     Ok(Some(SeedResult { seed, cpu_s, emulation: Some(emulation), ..result }))
 }

@@ -83,7 +83,7 @@ impl Shell {
         let path = Path::new(network, vec![Route { forward: vec![0], back: vec![1], access_ns: 0 }]);
         let measure = trust::Measure::new(&[path.base_rtt_ns(0)], network.links.iter(), mtu);
         let is_ipv4 = |_: End, packet: &[u8]| (packet.first()? >> 4 == 4).then_some(0);
-        let emulator = Emulator::start(path, [inner, outside], mtu, Box::new(is_ipv4))?;
+        let emulator = Emulator::start(path, [inner, outside], mtu, measure.pauses(), Box::new(is_ipv4))?;
         let now = monotonic_ns();
         let link = |(i, spec)| Link::new(spec, mtu, now..NEVER, Rng::new(seed, Stream::Link(i)));
         emulator.begin(now, |path| {

@@ -167,6 +167,22 @@ fn a_link_that_decides_at_departure_is_asked_then() {
     assert_eq!(arrived + path.dropped.len(), 200);
 }
 
+/// Drops in the time that a pause makes suspect are told apart; random losses are no queue's.
+#[test]
+fn drops_after_a_pause_are_counted() {
+    let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);
+    (1..=5).for_each(|mark| path.send(0, full(mark, 0)));
+    assert_eq!((path.dropped.len(), path.drops_after_pauses), (2, 0));
+    path.advance(50 * MS);
+    path.suspect_until(60 * MS);
+    path.suspect_until(55 * MS);
+    (1..=6).for_each(|mark| path.send(59 * MS, full(mark, 0)));
+    assert_eq!((path.dropped.len(), path.drops_after_pauses), (5, 3));
+    path.advance(100 * MS);
+    (1..=4).for_each(|mark| path.send(100 * MS, full(mark, 0)));
+    assert_eq!((path.dropped.len(), path.drops_after_pauses), (6, 3));
+}
+
 #[test]
 fn counts_what_arrives_once_asked() {
     let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);

@@ -32,7 +32,7 @@ struct Job {
     tries: u32,
 }
 
-/// Makes the kernel's runs that `store` lacks, and those whose setting or flows `again` names; `parallel` of them at a time.
+/// Makes the kernel's runs that `store` lacks, or only those whose setting or flows `again` names; `parallel` of them at a time.
 pub fn measure_missing(store: Store, again: &[String], parallel: usize) -> anyhow::Result<Store> {
     let names =
         |j: &Job| [j.setting.key.to_owned(), j.flows.join("+"), format!("{}/{}", j.setting.key, j.flows.join("+"))];
@@ -40,7 +40,8 @@ pub fn measure_missing(store: Store, again: &[String], parallel: usize) -> anyho
         bail!("--again: there is no `{unknown}`; give a setting (bdp), flows (compound+reno) or both (bdp/reno)");
     }
     let is_done = |j: &Job| store.runs(j.setting, j.flows).iter().any(|row| row.seed == j.seed);
-    let is_asked = |j: &Job| !is_done(j) || again.iter().any(|name| names(j).contains(name));
+    let is_named = |j: &Job| again.iter().any(|name| names(j).contains(name));
+    let is_asked = |j: &Job| if again.is_empty() { !is_done(j) } else { is_named(j) };
     let jobs: VecDeque<Job> = all_jobs().into_iter().filter(is_asked).collect();
     let seconds: u32 = jobs.iter().map(|j| j.setting.duration_s()).sum();
     if !jobs.is_empty() {
