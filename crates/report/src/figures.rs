@@ -4,7 +4,7 @@
 use minijinja::{Value, context, value::Serde};
 use plotly::{
     HeatMap, Scatter,
-    common::{ColorScale, ColorScaleElement, DashType, Line, Marker, Mode},
+    common::{ColorScale, ColorScaleElement, DashType, ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode},
 };
 
 use crate::{
@@ -15,18 +15,28 @@ use crate::{
 };
 
 /// How a curve is drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Style {
+    #[default]
     Line,
     Dashed,
     Points,
+    /// A line through points.
+    Marked,
+    /// Open points: values from elsewhere.
+    Published,
 }
 
+#[derive(Default)]
 pub struct Curve {
     pub name: String,
     pub style: Style,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
+    /// Of each point's interval; none if empty.
+    pub half_widths: Vec<f64>,
+    /// Its place in the palette; if not given, that among the figure's curves.
+    pub colour: Option<usize>,
 }
 
 /// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
@@ -77,6 +87,11 @@ pub struct FiguresPage {
 const DIGITS: i32 = 5;
 
 impl Figure {
+    /// For the page's script.
+    pub(crate) fn json(&self) -> String {
+        self.chart().json()
+    }
+
     fn chart(&self) -> Chart {
         let mut chart = Chart::new(self.title.as_str(), &self.x_axis, &self.y_axis, self.caption.as_str());
         chart.logarithmic(self.log_x, self.log_y);
@@ -90,7 +105,7 @@ impl Figure {
             chart.add(map.trace());
         }
         for (i, curve) in self.curves.iter().enumerate() {
-            chart.add(curve.trace(PALETTE[i % PALETTE.len()]));
+            chart.add(curve.trace(PALETTE[curve.colour.unwrap_or(i) % PALETTE.len()]));
         }
         chart
     }
@@ -100,11 +115,19 @@ impl Curve {
     fn trace(&self, colour: &'static str) -> Box<Scatter<f64, f64>> {
         let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect();
         let line = Line::new().color(colour).width(1.5);
-        let trace = Scatter::new(short(&self.x), short(&self.y)).name(plain(&self.name));
+        let mut trace = Scatter::new(short(&self.x), short(&self.y)).name(plain(&self.name));
+        if self.half_widths.iter().any(|&half| half > 0.0) {
+            trace = trace.error_y(ErrorData::new(ErrorType::Data).array(short(&self.half_widths)));
+        }
         match self.style {
             Style::Line => trace.mode(Mode::Lines).line(line),
             Style::Dashed => trace.mode(Mode::Lines).line(line.dash(DashType::Dash)),
             Style::Points => trace.mode(Mode::Markers).marker(Marker::new().color(colour).size(5)),
+            Style::Marked => trace.mode(Mode::LinesMarkers).line(line).marker(Marker::new().color(colour).size(5)),
+            Style::Published => {
+                let open = Marker::new().color(colour).size(11).symbol(MarkerSymbol::DiamondOpen);
+                trace.mode(Mode::Markers).marker(open)
+            }
         }
     }
 }
@@ -143,7 +166,7 @@ pub fn figures_html(page: &FiguresPage) -> String {
         .figures
         .iter()
         .map(|figure| {
-            let json = Value::from_safe_string(figure.chart().json());
+            let json = Value::from_safe_string(figure.json());
             context! { title => figure.title.as_str(), caption => figure.caption.as_str(), json }
         })
         .collect();

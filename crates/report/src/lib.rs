@@ -11,6 +11,7 @@ mod matrix;
 mod number;
 mod page;
 mod rows;
+mod sections;
 #[cfg(test)]
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -22,7 +23,9 @@ mod words;
 pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Style, figures_html};
 pub use files::write_atomically;
 pub use matrix::{matrix_figures, matrix_text};
+pub use number::with_interval;
 pub use page::html;
+pub use sections::{Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;
 pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
 pub use words::setup;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scenario files: TOML in, a checked [`Scenario`] out, every error with its line.
 
+mod network;
 mod tables;
 
 use std::{collections::BTreeMap, fmt, fs, ops::Range, path::Path, sync::Arc};
@@ -8,14 +9,13 @@ use std::{collections::BTreeMap, fmt, fs, ops::Range, path::Path, sync::Arc};
 use tandem_controllers::{Params, find};
 use toml::Spanned;
 
-use self::tables::{DumbbellTable, File, FlowTable, ParkingLotTable, UdpTable};
+use self::tables::{File, FlowTable, Outer, UdpTable};
 use crate::{
-    dumbbell::Dumbbell,
     scenario::{
-        CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Link, Network, Scenario, Source, TcpSource,
+        CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Network, Scenario, Source, TcpSource,
         Transfer,
     },
-    units::{QueueSize, Span},
+    units::Span,
 };
 
 /// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
@@ -80,13 +80,33 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
 
 /// As [`load`], from text; `path` is for messages.
 pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
-    let error = |span: Option<Range<usize>>, message: String| FileError {
-        path: path.to_owned(),
-        place: span.map(|s| place(text, s.start)),
-        message,
-    };
-    let file: File = toml::from_str(text).map_err(|e| error(e.span(), e.message().to_owned()))?;
-    file.complete(default_name, overrides).map_err(|Problem(span, message)| error(span, message))
+    let file: Result<File, _> = toml::from_str(text);
+    complete(file, text, path, default_name, overrides)
+}
+
+/// As [`parse`], of a file that has the scenario in its table `[scenario]`; what else it has is not looked at.
+pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
+    let file: Result<Outer, _> = toml::from_str(text);
+    complete(file.map(|outer| outer.scenario), text, path, default_name, overrides)
+}
+
+fn complete(
+    file: Result<File, toml::de::Error>,
+    text: &str,
+    path: &str,
+    default_name: &str,
+    overrides: &Overrides,
+) -> Result<Scenario, FileError> {
+    file.map_err(|e| FileError::new(path, text, e.span(), e.message()))?
+        .complete(default_name, overrides)
+        .map_err(|Problem(span, message)| FileError::new(path, text, span, message))
+}
+
+impl FileError {
+    /// About these bytes of a file's text.
+    pub fn new(path: &str, text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), place: span.map(|s| place(text, s.start)), message: message.into() }
+    }
 }
 
 /// Line and column of a byte, counted from 1.
@@ -156,67 +176,6 @@ impl File {
             (None, None) => 1,
         };
         Ok((0..u64::from(count)).map(|i| first.wrapping_add(i)).collect())
-    }
-
-    fn network(&self, mtu: u32) -> Result<Network, Problem> {
-        let shapes = [self.dumbbell.is_some(), self.parking_lot.is_some(), !self.links.is_empty()];
-        if shapes.iter().filter(|&&given| given).count() != 1 {
-            return Err(Problem(None, "give one network: [dumbbell], [parking_lot] or [[links]]".into()));
-        }
-        if let Some(table) = &self.dumbbell {
-            return self.dumbbell_network(table, mtu);
-        }
-        if let Some(table) = &self.parking_lot {
-            return parking_lot_network(table, mtu);
-        }
-        let mut network = Network::default();
-        for table in &self.links {
-            for (name, from, to) in table.directions() {
-                if network.links.iter().any(|l| l.name == name) {
-                    return Err(Problem::at(&table.name, format!("there are two links named `{name}`: rename one")));
-                }
-                let (from, to) = (network.node_or_new(from), network.node_or_new(to));
-                if from == to {
-                    return Err(Problem::at(&table.name, format!("link `{name}` leads from a node to itself")));
-                }
-                if matches!(table.queue.get_ref(), QueueSize::Bdp(_)) {
-                    let message =
-                        "bdp is defined for [dumbbell] and [parking_lot] only: write packets, bytes or a time";
-                    return Err(Problem::at(&table.queue, message));
-                }
-                let problem = |e| Problem::at(&table.queue, e);
-                let limit = table.queue.get_ref().limit(table.rate, Span::default(), mtu).map_err(problem)?;
-                let aqm = table.aqm.resolve(limit, mtu).map_err(problem)?;
-                network.links.push(Link {
-                    name,
-                    from,
-                    to,
-                    rate: table.rate,
-                    delay: table.delay,
-                    limit,
-                    aqm,
-                    loss: table.loss,
-                });
-            }
-        }
-        Ok(network)
-    }
-
-    /// The links carry the smallest RTT of any group; the others add theirs as access delay.
-    fn dumbbell_network(&self, table: &DumbbellTable, mtu: u32) -> Result<Network, Problem> {
-        let own_rtts = self.flows.get_ref().iter().map(|f| f.rtt.as_ref().map_or(table.rtt, |r| *r.get_ref()));
-        let dumbbell = Dumbbell {
-            rate: table.rate,
-            rtt: table.rtt,
-            queue: *table.queue.get_ref(),
-            aqm: table.aqm,
-            loss: table.loss,
-            reverse_rate: table.reverse_rate,
-            reverse_queue: table.reverse_queue,
-            reverse_loss: table.reverse_loss,
-        };
-        let link_rtt = own_rtts.min().unwrap_or(table.rtt);
-        dumbbell.network(link_rtt, mtu).map_err(|e| Problem::at(&table.queue, e))
     }
 
     fn group(&self, flow: &FlowTable, network: &Network, mtu: u32, over: &Overrides) -> Result<Group, Problem> {
@@ -381,24 +340,4 @@ fn udp_source(udp: &Spanned<UdpTable>) -> Result<Source, Problem> {
         _ => return Err(Problem::at(udp, "udp needs both `on` and `off`, above 0, or neither")),
     };
     Ok(Source::Udp { rate, on_off })
-}
-
-fn parking_lot_network(spanned: &Spanned<ParkingLotTable>, mtu: u32) -> Result<Network, Problem> {
-    let table = spanned.get_ref();
-    if !(1..=100).contains(&table.hops) {
-        return Err(Problem::at(spanned, "hops must be 1 to 100"));
-    }
-    let longest_rtt = Span { ns: 2 * u64::from(table.hops) * table.hop_delay.ns };
-    let problem = |e| Problem::at(spanned, e);
-    let limit = table.queue.limit(table.rate, longest_rtt, mtu).map_err(problem)?;
-    let aqm = table.aqm.resolve(limit, mtu).map_err(problem)?;
-    let mut network = Network { nodes: (1..=table.hops + 1).map(|i| format!("r{i}")).collect(), links: vec![] };
-    for hop in 0..table.hops as usize {
-        for (from, to) in [(hop, hop + 1), (hop + 1, hop)] {
-            let name = format!("{}-{}", network.nodes[from], network.nodes[to]);
-            let (rate, delay, loss) = (table.rate, table.hop_delay, table.loss);
-            network.links.push(Link { name, from, to, rate, delay, limit, aqm, loss });
-        }
-    }
-    Ok(network)
 }

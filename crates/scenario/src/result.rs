@@ -37,7 +37,7 @@ impl Distribution {
 }
 
 /// One flow, one seed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FlowResult {
     pub goodput_mbps: f64,
     pub sent_packets: u64,
@@ -54,7 +54,7 @@ pub struct FlowResult {
 }
 
 /// One link, one seed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkResult {
     /// Share of the link's rate that was used, headers included.
     pub utilisation: f64,
@@ -104,7 +104,7 @@ impl Emulation {
 }
 
 /// One seed of one scenario.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SeedResult {
     pub seed: u64,
     /// In the order of the groups.
@@ -120,7 +120,7 @@ pub struct SeedResult {
 }
 
 /// Samples of one seed at regular times; each series has one value a sample.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Trace {
     pub seed: u64,
     pub time_s: Vec<f64>,
@@ -128,7 +128,7 @@ pub struct Trace {
     pub links: Vec<LinkTrace>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FlowTrace {
     pub flow: usize,
     /// Index of the group.
@@ -136,7 +136,7 @@ pub struct FlowTrace {
     pub samples: Vec<FlowSample>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSample {
     pub cwnd_packets: u32,
     pub loss_window_packets: u32,
@@ -166,7 +166,7 @@ impl FlowSample {
     }
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkTrace {
     pub name: String,
     pub queue_packets: Vec<f32>,

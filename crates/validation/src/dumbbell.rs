@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use indicatif::ProgressBar;
-use rayon::prelude::*;
+use tandem_batch::{Batch, Sim, Task, Traces};
 use tandem_controllers::{Params, find};
 use tandem_scenario::{
     CongestionControl, DEFAULT_MTU, Dumbbell, Group, Loss, Scenario, Source, TcpSource, Transfer,
@@ -12,7 +11,6 @@ use tandem_scenario::{
     result::Run,
     units::{LossRate, QueueSize, Rate, Span},
 };
-use tandem_sim::Options;
 
 /// What differs between the experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,27 +80,10 @@ impl Setup {
     }
 }
 
-/// Runs scenarios, all seeds, on all cores.
-pub fn run_all(scenarios: &[Scenario], what: &str) -> Vec<Run> {
-    let total: u64 = scenarios.iter().map(|s| s.seeds.len() as u64).sum();
-    let bar = ProgressBar::new(total).with_message(what.to_owned()).with_style(
-        indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} runs, {eta} left").expect("valid"),
-    );
-    let jobs: Vec<(usize, u64)> =
-        scenarios.iter().enumerate().flat_map(|(i, s)| s.seeds.iter().map(move |&seed| (i, seed))).collect();
-    let finished: Vec<_> = jobs
-        .par_iter()
-        .with_max_len(1)
-        .map(|&(i, seed)| {
-            let result = tandem_sim::run(&scenarios[i], seed, Options::default()).expect("nothing cancels it");
-            bar.inc(1);
-            (i, result)
-        })
-        .collect();
-    bar.finish_and_clear();
-    let mut by_scenario: Vec<Vec<_>> = scenarios.iter().map(|_| Vec::new()).collect();
-    for (i, result) in finished {
-        by_scenario[i].push(result);
-    }
-    scenarios.iter().zip(by_scenario).map(|(s, seeds)| Run::from_seeds(s, "sim", s.seeds.len(), seeds)).collect()
+/// Simulates scenarios, all seeds, on all cores.
+pub fn run_all(scenarios: &[Scenario]) -> anyhow::Result<Vec<Run>> {
+    let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
+    let tasks: Vec<Task> = scenarios.iter().map(task).collect();
+    let runs = Batch::default().run(&tasks)?.into_runs(&tasks);
+    Ok(runs.into_iter().map(|run| run.expect("nothing cancels it")).collect())
 }

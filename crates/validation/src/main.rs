@@ -122,7 +122,7 @@ fn figure3(data: &Path, seeds: u64) -> anyhow::Result<String> {
         }
     }
     let scenarios: Vec<_> = cases.iter().map(|c| c.2.clone()).collect();
-    let lines: Vec<Line> = run_all(&scenarios, "Figure 3")
+    let lines: Vec<Line> = run_all(&scenarios)?
         .iter()
         .zip(&cases)
         .map(|(run, &(loss, controller, _))| Line {
@@ -157,7 +157,7 @@ impl Stolen {
             .iter()
             .flat_map(|&p| HEADS.map(|head| (self.setup)(p).scenario(&[(head, 4), ("reno", 4)], seeds)))
             .collect();
-        let mut runs = run_all(&scenarios, self.experiment);
+        let mut runs = run_all(&scenarios)?;
         let mut lines = Vec::new();
         for (runs, &point) in runs.chunks_mut(HEADS.len()).zip(&points) {
             let (baseline, others) = runs.split_first_mut().expect("three runs a point");
@@ -231,7 +231,7 @@ fn figure8(data: &Path, _seeds: u64) -> anyhow::Result<String> {
     let rows = ns2::read(data, "blanc")?;
     let rates = ns2::points(&rows, |r| r.rate_mbps);
     let scenarios: Vec<_> = rates.iter().map(|&r| isolated_flow(r)).collect();
-    let runs = run_all(&scenarios, "Figure 8");
+    let runs = run_all(&scenarios)?;
     let mut text = String::from(
         "| Mb/s | Tandem util | ns-2 la30 util | difference | agrees | ns-2 la30np util | Tandem queue | la30 queue | la30np queue |\n\
          |---:|---:|---:|---:|---|---:|---:|---:|---:|\n",
@@ -277,7 +277,7 @@ mod tests {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2");
         let rows = ns2::read(&data, "blanc").expect("the results are in the repository");
         for rate in [100.0, 500.0] {
-            let run = &run_all(&[isolated_flow(rate)], "test")[0];
+            let run = &run_all(&[isolated_flow(rate)]).expect("nothing fails")[0];
             let there = ns2::column(&rows, "la30", |r| r.rate_mbps, rate, |r| r.utilisation)[0];
             let here = run.links[0].utilisation;
             assert!((here / there - 1.0).abs() <= 0.03, "{rate} Mb/s: {here} here, {there} in ns-2");

@@ -102,12 +102,14 @@ fn over_bdp(setup: &Setup, paths: &[Path]) -> anyhow::Result<Vec<Figure>> {
         style: Style::Points,
         x: bdps.clone(),
         y: own.iter().map(|o| o.as_ref().map_or(f64::NAN, |o| place(&o.name()))).collect(),
+        ..Curve::default()
     };
     let amplitude = |name: String, swings: &[Option<tandem_model::oscillation::Oscillation>]| Curve {
         name,
         style: Style::Line,
         x: bdps.clone(),
         y: swings.iter().map(|o| o.as_ref().map_or(f64::NAN, |o| o.theta_max - o.theta_min)).collect(),
+        ..Curve::default()
     };
     let curves = vec![
         amplitude(format!("gamma {}", setup.law.gamma_packets), &own),
@@ -135,6 +137,7 @@ fn window(setup: &Setup, path: &Path) -> anyhow::Result<Figure> {
         style: Style::Line,
         x: time_s.clone(),
         y: course.iter().map(of).collect(),
+        ..Curve::default()
     };
     let curves = vec![curve("window", |p| p.window_packets), curve("loss window", |p| p.loss_window_packets)];
     let caption = "From a loss on, round by round. Where the two meet, the delay window is gone and Reno is left.";
@@ -150,6 +153,7 @@ fn over_axis(answers: &[Answer], x_axis: &str, x: fn(&Answer) -> f64) -> Vec<Fig
         style,
         x: answers.iter().map(x).collect(),
         y: answers.iter().map(y).collect(),
+        ..Curve::default()
     };
     let utilisation = vec![
         curve("Tandem's model", Style::Line, |a| a.followed.utilisation),
@@ -181,6 +185,7 @@ fn map_around(setup: &Setup, path: &Path) -> anyhow::Result<Figure> {
         style: Style::Points,
         x: vec![path.buffer_packets],
         y: vec![path.bdp_packets()],
+        ..Curve::default()
     };
     Ok(maps(&queues, &bdps, &cells, Some(here)).swap_remove(0))
 }

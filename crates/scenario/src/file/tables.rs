@@ -36,6 +36,12 @@ pub(super) struct File {
     pub(super) set: Spanned<Settings>,
 }
 
+/// A file that has a scenario among other things.
+#[derive(Deserialize)]
+pub(super) struct Outer {
+    pub(super) scenario: File,
+}
+
 fn no_settings() -> Spanned<Settings> {
     Spanned::new(0..0, Settings::new())
 }

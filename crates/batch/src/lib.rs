@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs many scenarios, every seed of each, on all cores: with progress and time left, cancelled at will, and, where a
+//! [`Store`] keeps what is done, taken up again where it was left.
+
+mod engine;
+mod progress;
+mod store;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use tandem_scenario::{
+    Scenario,
+    result::{Run, SeedResult},
+};
+
+pub use engine::{Engine, Model, Sim};
+use progress::Progress;
+use store::Key;
+pub use store::Store;
+pub use tandem_sim::Options;
+
+/// A scenario and what runs it.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    pub scenario: &'a Scenario,
+    pub engine: &'a dyn Engine,
+    pub traces: Traces,
+}
+
+/// Which seeds' windows and queues are sampled over time; of how many flows of each group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traces {
+    None,
+    FirstSeed(usize),
+    EverySeed(usize),
+}
+
+/// How to run tasks.
+#[derive(Default, Clone, Copy)]
+pub struct Batch<'a> {
+    /// Set by another thread to end early.
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Keeps what is done, and knows what was done before.
+    pub store: Option<&'a Store>,
+}
+
+/// What came of tasks, in their order. A seed that was not finished is missing.
+pub struct Outcome {
+    pub seeds: Vec<Vec<SeedResult>>,
+    pub interrupted: bool,
+}
+
+/// One seed of one task.
+struct Job<'a> {
+    task: Task<'a>,
+    seed: u64,
+    traced_flows_per_group: usize,
+    key: Key,
+    progress_ns: AtomicU64,
+}
+
+impl Job<'_> {
+    /// What a nanosecond of it costs, as far as that can be told beforehand: mostly packets on the fastest link.
+    fn weight(&self) -> f64 {
+        let fastest = self.task.scenario.network.links.iter().map(|l| l.rate.bps).max();
+        self.task.engine.weight() * (1e6 + fastest.unwrap_or(0) as f64)
+    }
+
+    fn duration_ns(&self) -> u64 {
+        self.task.scenario.duration.ns
+    }
+}
+
+impl Traces {
+    fn of_seed(self, index: usize) -> usize {
+        match (self, index) {
+            (Traces::FirstSeed(flows), 0) | (Traces::EverySeed(flows), _) => flows,
+            (Traces::None | Traces::FirstSeed(_), _) => 0,
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// Runs all seeds of all tasks. Equal ones, as baselines of several comparisons are, run once.
+    pub fn run(&self, tasks: &[Task]) -> anyhow::Result<Outcome> {
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut job_of: HashMap<Key, usize> = HashMap::new();
+        let mut wanted: Vec<Vec<usize>> = Vec::new();
+        for &task in tasks {
+            let of_task = task.scenario.seeds.iter().enumerate().map(|(i, &seed)| {
+                let traced_flows_per_group = task.traces.of_seed(i);
+                let key = Key::new(task.engine.name(), task.scenario, seed, traced_flows_per_group);
+                *job_of.entry(key).or_insert_with(|| {
+                    jobs.push(Job { task, seed, traced_flows_per_group, key, progress_ns: AtomicU64::new(0) });
+                    jobs.len() - 1
+                })
+            });
+            wanted.push(of_task.collect());
+        }
+        let results = self.run_jobs(&jobs)?;
+        let seeds = wanted.iter().map(|jobs| jobs.iter().filter_map(|&j| results[j].clone()).collect()).collect();
+        Ok(Outcome { seeds, interrupted: self.is_cancelled() })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.is_some_and(|flag| flag.load(Relaxed))
+    }
+
+    /// Each job's result; `None` where it was not finished.
+    fn run_jobs(&self, jobs: &[Job]) -> anyhow::Result<Vec<Option<SeedResult>>> {
+        let results: Vec<Mutex<Option<SeedResult>>> = jobs.iter().map(|_| Mutex::default()).collect();
+        // Several at a time first, then those that need the machine for themselves.
+        let (together, alone): (Vec<usize>, Vec<usize>) =
+            (0..jobs.len()).partition(|&j| !jobs[j].task.engine.needs_machine());
+        let failure: Mutex<Option<anyhow::Error>> = Mutex::default();
+        let progress = Progress::new(jobs);
+        let work = |order: &[usize], threads: usize| {
+            let next = AtomicUsize::new(0);
+            // In order, so that what is done when an interrupt comes is the beginning.
+            let worker = || {
+                while let Some(&j) = order.get(next.fetch_add(1, Relaxed)) {
+                    // Of many short jobs each would otherwise begin, and see only then that it need not.
+                    if self.is_cancelled() || lock(&failure).is_some() {
+                        return;
+                    }
+                    match self.run_job(&jobs[j]) {
+                        Ok(result) => *lock(&results[j]) = result,
+                        Err(e) => *lock(&failure) = Some(e),
+                    }
+                }
+            };
+            thread::scope(|scope| (0..threads.min(order.len())).for_each(|_| drop(scope.spawn(worker))));
+        };
+        progress.watch(|| {
+            work(&together, thread::available_parallelism().map_or(1, Into::into));
+            work(&alone, 1);
+        });
+        match failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            Some(e) => Err(e),
+            None => Ok(results.into_iter().map(|r| r.into_inner().unwrap_or_default()).collect()),
+        }
+    }
+
+    fn run_job(&self, job: &Job) -> anyhow::Result<Option<SeedResult>> {
+        if let Some(done) = self.store.and_then(|store| store.get(job.key)) {
+            job.progress_ns.store(job.duration_ns(), Relaxed);
+            return Ok(Some(done));
+        }
+        let options = Options {
+            traced_flows_per_group: job.traced_flows_per_group,
+            cancelled: self.cancelled,
+            progress_ns: Some(&job.progress_ns),
+        };
+        let result = job.task.engine.run(job.task.scenario, job.seed, options)?;
+        if let (Some(store), Some(result)) = (self.store, &result) {
+            store.put(job.key, result)?;
+        }
+        job.progress_ns.store(job.duration_ns(), Relaxed);
+        Ok(result)
+    }
+}
+
+/// Another thread's panic comes out when it is joined; until then what it held is as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Outcome {
+    /// Each task summed up; `None` for one of which no seed was finished.
+    pub fn into_runs(self, tasks: &[Task]) -> Vec<Option<Run>> {
+        tasks
+            .iter()
+            .zip(self.seeds)
+            .map(|(task, seeds)| {
+                let as_run = task.engine.as_run(task.scenario);
+                let planned = task.scenario.seeds.len();
+                (!seeds.is_empty()).then(|| Run::from_seeds(&as_run, task.engine.name(), planned, seeds))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A bar on a terminal: how much is done, how long the rest will take.
+
+use std::{
+    io::IsTerminal,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::Job;
+
+const STEPS: f64 = 1e6;
+
+/// Ends the drawing, also when the work panics.
+struct AtEnd<'a> {
+    done: &'a AtomicBool,
+    painter: thread::Thread,
+}
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Relaxed);
+        self.painter.unpark();
+    }
+}
+
+pub struct Progress<'a>(&'a [Job<'a>]);
+
+impl<'a> Progress<'a> {
+    pub fn new(jobs: &'a [Job]) -> Self {
+        Self(jobs)
+    }
+
+    /// Does `work` and draws meanwhile, from another thread, so that the simulations only count.
+    pub fn watch(&self, work: impl FnOnce()) {
+        if !std::io::stderr().is_terminal() {
+            return work();
+        }
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let painter = scope.spawn(|| self.draw(&done));
+            let _end = AtEnd { done: &done, painter: painter.thread().clone() };
+            work();
+        });
+    }
+
+    fn draw(&self, done: &AtomicBool) {
+        let bar = ProgressBar::new(STEPS as u64).with_style(
+            ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left").expect("the template is valid"),
+        );
+        while !done.load(Relaxed) {
+            bar.set_position((STEPS * self.share()) as u64);
+            thread::park_timeout(Duration::from_millis(100));
+        }
+        bar.finish_and_clear();
+    }
+
+    /// Of all work, the part that is done.
+    fn share(&self) -> f64 {
+        let (mut done, mut all) = (0.0, 0.0);
+        for job in self.0 {
+            done += job.weight() * job.progress_ns.load(Relaxed).min(job.duration_ns()) as f64;
+            all += job.weight() * job.duration_ns() as f64;
+        }
+        if all > 0.0 { done / all } else { 1.0 }
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is read off a run for a point of a figure.
+
+use serde::{Deserialize, Serialize};
+use tandem_scenario::{
+    FORWARD_LINK, Scenario,
+    result::SeedResult,
+    stats::{ci95, jain, mean, ratio, stolen},
+};
+
+use crate::{isolated, patch::X};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// Payload, Mb/s.
+    Goodput,
+    /// Whole packets, Mb/s: as ns-2 counts.
+    Throughput,
+    /// Throughput, percent of the link's rate.
+    Share,
+    /// Goodput of `groups` over that of `of`.
+    Ratio,
+    /// Goodput that `groups` lose against the baseline, percent.
+    Stolen,
+    /// Percent of the link's rate.
+    Utilisation,
+    /// Mean of the link's queue, packets.
+    Queue,
+    /// Jain's index of `groups`' flows.
+    Jain,
+    /// Mean gamma of `groups`' flows, packets.
+    Gamma,
+    /// Window, mean over `groups`' flows, packets.
+    Window,
+    // Worked out, not run: S2's model, in the integers of the module that S2 used.
+    /// Of the oscillation, largest less smallest window, packets.
+    Amplitude,
+    /// Its type m:n as the number m.n.
+    Oscillation,
+    /// 1 if the `cycle` is feasible, else 0.
+    Feasible,
+    /// Percent of the link's rate.
+    PublishedUtilisation,
+    /// Mean queue, packets.
+    PublishedQueue,
+}
+
+impl Kind {
+    /// Whether it is worked out from the scenario alone.
+    fn is_worked_out(self) -> bool {
+        use Kind::*;
+        matches!(self, Amplitude | Oscillation | Feasible | PublishedUtilisation | PublishedQueue)
+    }
+}
+
+/// What a curve shows of its runs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Measure {
+    pub kind: Kind,
+    /// Of the scenario's flows, by their place from 0.
+    #[serde(default = "first")]
+    pub groups: Vec<usize>,
+    #[serde(default)]
+    pub of: Vec<usize>,
+    /// Divided by the number of flows.
+    #[serde(default)]
+    pub per_flow: bool,
+    /// The bottleneck, if not given.
+    pub link: Option<String>,
+    /// Such as `3:1`, for `feasible`.
+    pub cycle: Option<String>,
+    /// Only from x, a time in seconds, until so many seconds later; else from the warm-up to the end.
+    pub window_s: Option<f64>,
+}
+
+fn first() -> Vec<usize> {
+    vec![0]
+}
+
+/// A measured value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Value {
+    pub mean: f64,
+    /// Half width of the 95 % interval; null with one seed.
+    pub ci95: Option<f64>,
+    pub by_seed: Vec<f64>,
+}
+
+impl Value {
+    fn of(by_seed: Vec<f64>) -> Self {
+        Self { mean: mean(&by_seed), ci95: ci95(&by_seed), by_seed }
+    }
+
+    /// Is this among what single seeds gave?
+    pub fn spans(&self, value: f64) -> bool {
+        let (low, high) =
+            self.by_seed.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+        (low..=high).contains(&value)
+    }
+
+    /// This over another of the same seeds. `None` if that is nothing.
+    pub(crate) fn over(&self, other: &Value) -> Option<Value> {
+        let (mean, ci95) = ratio(&self.by_seed, &other.by_seed)?;
+        Some(Value { mean, ci95, by_seed: self.with(other, |a, b| a / b) })
+    }
+
+    pub(crate) fn minus(&self, other: &Value) -> Value {
+        Value::of(self.with(other, |a, b| a - b))
+    }
+
+    fn with(&self, other: &Value, combine: fn(f64, f64) -> f64) -> Vec<f64> {
+        self.by_seed.iter().zip(&other.by_seed).map(|(&a, &b)| combine(a, b)).collect()
+    }
+}
+
+impl Measure {
+    /// Whether windows have to be sampled in every seed.
+    pub fn needs_traces(&self) -> bool {
+        matches!(self.kind, Kind::Gamma | Kind::Window)
+    }
+
+    /// Whether the scenario has what this measures.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        let count = scenario.groups.len();
+        if let Some(group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {
+            return Err(format!("there is no group {group}: the scenario has {count}, counted from 0"));
+        }
+        let name = self.link_name();
+        let needs_link = matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue);
+        if needs_link && !scenario.network.links.iter().any(|l| l.name == name) {
+            let links: Vec<_> = scenario.network.links.iter().map(|l| format!("`{}`", l.name)).collect();
+            return Err(format!("there is no link `{name}`; there are {}", links.join(", ")));
+        }
+        if self.kind == Kind::Ratio && self.of.is_empty() {
+            return Err("a ratio needs `of`, the groups below the line".into());
+        }
+        if self.kind.is_worked_out() {
+            isolated::check(scenario)?;
+        }
+        match (self.kind, self.cycle.as_deref().and_then(isolated::cycle)) {
+            (Kind::Feasible, None) => {
+                Err("`feasible` needs `cycle`, the type of the oscillation, such as \"3:1\"".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn worked_out(&self, scenario: &Scenario) -> Option<f64> {
+        match self.kind {
+            Kind::Amplitude => isolated::amplitude(scenario),
+            Kind::Oscillation => isolated::oscillation(scenario),
+            Kind::Feasible => isolated::is_feasible(scenario, isolated::cycle(self.cycle.as_deref()?)?),
+            Kind::PublishedUtilisation => isolated::prediction(scenario).map(|p| 100.0 * p.utilisation),
+            Kind::PublishedQueue => isolated::prediction(scenario).map(|p| p.backlog_packets),
+            _ => None,
+        }
+    }
+
+    fn link_name(&self) -> &str {
+        self.link.as_deref().unwrap_or(FORWARD_LINK)
+    }
+
+    /// The value at `x`. `None` where there is none, as of a ratio to nothing.
+    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Value> {
+        let each = |of: &dyn Fn(&SeedResult) -> f64| Value::of(seeds.iter().map(of).collect());
+        let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
+        let with_headers = f64::from(scenario.mtu) / f64::from(scenario.mss());
+        let link = scenario.network.links.iter().position(|l| l.name == self.link_name());
+        Some(match self.kind {
+            Kind::Goodput => each(&|s| goodput(s, &self.groups)),
+            Kind::Throughput => each(&|s| goodput(s, &self.groups) * with_headers),
+            Kind::Share => {
+                let rate_mbps = scenario.network.links[link?].rate.bps as f64 / 1e6;
+                each(&|s| 100.0 * goodput(s, &self.groups) * with_headers / rate_mbps)
+            }
+            Kind::Ratio => each(&|s| goodput(s, &self.groups)).over(&each(&|s| goodput(s, &self.of)))?,
+            Kind::Stolen => {
+                let q: Vec<f64> = seeds.iter().map(|s| goodput(s, &self.groups)).collect();
+                let p: Vec<f64> = baseline.iter().map(|s| goodput(s, &self.groups)).collect();
+                let (mean, half) = stolen(&p, &q)?;
+                let by_seed = p.iter().zip(&q).map(|(p, q)| 100.0 * (1.0 - q / p)).collect();
+                Value { mean: 100.0 * mean, ci95: half.map(|h| 100.0 * h), by_seed }
+            }
+            Kind::Utilisation => each(&|s| link.map_or(f64::NAN, |l| 100.0 * s.links[l].utilisation)),
+            Kind::Queue => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queue_packets.mean)),
+            Kind::Jain => each(&|s| {
+                let flows = flows_of(scenario, &self.groups);
+                jain(&flows.iter().map(|&f| self.flow_goodput(x, s, f)).collect::<Vec<_>>())
+            }),
+            Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
+            Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
+            _ => Value::of(vec![self.worked_out(scenario)?]),
+        })
+    }
+
+    /// Payload, Mb/s.
+    fn goodput(&self, x: &X, scenario: &Scenario, seed: &SeedResult, groups: &[usize]) -> f64 {
+        let flows = flows_of(scenario, groups);
+        let sum: f64 = flows.iter().map(|&f| self.flow_goodput(x, seed, f)).sum();
+        if self.per_flow { sum / flows.len() as f64 } else { sum }
+    }
+
+    fn flow_goodput(&self, x: &X, seed: &SeedResult, flow: usize) -> f64 {
+        let flow = &seed.flows[flow];
+        let Some((from, to)) = self.time_window(x) else { return flow.goodput_mbps };
+        let seconds = from as usize..(to as usize).min(flow.received_mbit_by_second.len());
+        flow.received_mbit_by_second.get(seconds).map_or(0.0, |bins| bins.iter().map(|&b| f64::from(b)).sum::<f64>())
+            / (to - from)
+    }
+
+    fn time_window(&self, x: &X) -> Option<(f64, f64)> {
+        let from = x.number()?;
+        Some((from, from + self.window_s?))
+    }
+
+    /// The mean of samples over time and flows.
+    fn traced(
+        &self,
+        x: &X,
+        scenario: &Scenario,
+        seed: &SeedResult,
+        of: fn(&tandem_scenario::result::FlowSample) -> f64,
+    ) -> f64 {
+        let Some(trace) = &seed.trace else { return f64::NAN };
+        let warmup_s = scenario.warmup.as_secs_f64();
+        let (from, to) = self.time_window(x).unwrap_or((warmup_s, f64::INFINITY));
+        let samples: Vec<f64> = trace
+            .flows
+            .iter()
+            .filter(|flow| self.groups.contains(&flow.group))
+            .flat_map(|flow| flow.samples.iter().zip(&trace.time_s))
+            .filter(|(_, time)| (from..to).contains(*time))
+            .map(|(sample, _)| of(sample))
+            .collect();
+        mean(&samples)
+    }
+}
+
+fn flows_of(scenario: &Scenario, groups: &[usize]) -> Vec<usize> {
+    let group_of = scenario.group_of_flow();
+    (0..group_of.len()).filter(|&f| groups.contains(&group_of[f])).collect()
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A page of many figures, each with what is to be said of it and its numbers.
+
+use minijinja::{Value, context, value::Serde};
+use serde::Serialize;
+
+use crate::{figures::Figure, page::render};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Table {
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+pub struct Section {
+    /// For links to it: letters, digits and hyphens.
+    pub id: String,
+    pub title: String,
+    /// What it is that is said, and what is said.
+    pub notes: Vec<(String, String)>,
+    pub figure: Figure,
+    pub table: Table,
+}
+
+pub struct SectionsPage {
+    pub title: String,
+    pub paragraphs: Vec<String>,
+    /// A row for each section, in order; its first cell leads there.
+    pub summary: Table,
+    pub sections: Vec<Section>,
+    pub command: String,
+    pub version: String,
+}
+
+/// The page as HTML that needs no network.
+pub fn sections_html(page: &SectionsPage) -> String {
+    let section = |section: &Section| {
+        let json = Value::from_safe_string(section.figure.json());
+        let chart = context! {
+            title => section.figure.title.as_str(),
+            caption => section.figure.caption.as_str(),
+            json,
+        };
+        context! {
+            id => section.id.as_str(),
+            title => section.title.as_str(),
+            notes => Value::from(Serde(&section.notes)),
+            charts => vec![chart],
+            table => Value::from(Serde(&section.table)),
+        }
+    };
+    let content = context! {
+        title => page.title.as_str(),
+        paragraphs => Value::from(Serde(&page.paragraphs)),
+        summary => Value::from(Serde(&page.summary)),
+        sections => page.sections.iter().map(section).collect::<Vec<_>>(),
+        command => page.command.as_str(),
+        version => page.version.as_str(),
+    };
+    render("sections.html", include_str!("sections.html"), content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_links_lead_to_sections() {
+        let table = Table { header: vec!["a<b".into()], rows: vec![vec!["s0/fig3".into(), "1".into()]] };
+        let section = Section {
+            id: "s0-fig3".into(),
+            title: "x < y".into(),
+            notes: vec![("Why".into(), "because & so".into())],
+            figure: Figure::default(),
+            table: table.clone(),
+        };
+        let html = sections_html(&SectionsPage {
+            title: "t".into(),
+            paragraphs: vec![],
+            summary: table,
+            sections: vec![section],
+            command: "tandem".into(),
+            version: "0".into(),
+        });
+        for expected in ["id=\"s0-fig3\"", "href=\"#s0-fig3\"", "x &lt; y", "because &amp; so", "a&lt;b"] {
+            assert!(html.contains(expected), "{expected}");
+        }
+    }
+}
