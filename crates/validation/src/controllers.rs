@@ -127,7 +127,7 @@ pub fn part(data: &Path, seeds: u64) -> anyhow::Result<String> {
     let cases = Case::all(&rows)?;
     anyhow::ensure!(!cases.is_empty(), "there are no ns-2 runs in {}", data.join("controllers.csv").display());
     let scenarios: Vec<_> = cases.iter().flat_map(|c| c.scenarios(seeds)).collect();
-    let runs = run_all(&scenarios, "controllers");
+    let runs = run_all(&scenarios)?;
     let lines: Vec<[Line; 3]> = cases.iter().zip(runs.chunks(2)).map(|(case, runs)| case.lines(runs)).collect();
     let heading =
         HEADING.replace("DURATION", &rows[0].duration_s.to_string()).replace("WARMUP", &rows[0].warmup_s.to_string());

@@ -10,8 +10,8 @@ use std::{
 };
 
 use anyhow::bail;
-use rayon::prelude::*;
-use tandem_scenario::result::SeedResult;
+use tandem_batch::{Batch, Sim, Task, Traces};
+use tandem_scenario::Scenario;
 
 use super::{
     settings::{Engine, SETTINGS, Setting},
@@ -92,15 +92,12 @@ fn work(jobs: &Mutex<VecDeque<Job>>, store: &Mutex<Store>) -> anyhow::Result<()>
 }
 
 /// What the simulator makes of it: all seeds, and the window in the first.
-pub fn simulate(setting: &Setting, flows: &[&str]) -> (Vec<Row>, Vec<WindowSample>) {
-    let scenario = setting.scenario(flows, Engine::Sim);
-    let run = |seed: u64| {
-        let options = tandem_sim::Options { traced_flows_per_group: usize::from(seed == 1), ..Default::default() };
-        tandem_sim::run(&scenario, seed, options).expect("nothing cancels it")
-    };
-    let results: Vec<SeedResult> = (1..=SEEDS).into_par_iter().map(run).collect();
+pub fn simulate(setting: &Setting, flows: &[&str]) -> anyhow::Result<(Vec<Row>, Vec<WindowSample>)> {
+    let scenario = Scenario { seeds: (1..=SEEDS).collect(), ..setting.scenario(flows, Engine::Sim) };
+    let task = Task { scenario: &scenario, engine: &Sim, traces: Traces::FirstSeed(1) };
+    let results = Batch::default().run(&[task])?.seeds.swap_remove(0);
     let rows = results.iter().map(|r| Row::new(setting, flows, r, "")).collect();
-    (rows, window_of(&results[0]))
+    Ok((rows, window_of(&results[0])))
 }
 
 /// Where the runs are kept.

@@ -96,7 +96,7 @@ fn compare(
             missing.push(what);
             continue;
         }
-        let (simulated, window) = simulate(setting, flows);
+        let (simulated, window) = simulate(setting, flows)?;
         if let [controller] = flows {
             let title = (*controller).to_owned();
             panels.push(Panel { title, simulated: window, measured: store.window(setting, flows)? });
