@@ -241,8 +241,11 @@ int replay(struct tandem_replay *asked)
 	/* The verifier wants every access to the context itself at a constant offset, which compilers need not keep to. */
 	struct tandem_replay copy = *asked, *r = &copy;
 	const params_t *p = parameters();
-	state_t *s = (state_t *)r->state;
+	state_t *s;
 
+	/* From here on the compiler cannot know what is a copy of what. */
+	barrier_var(r);
+	s = (state_t *)r->state;
 	switch (r->call) {
 	case TANDEM_CALL_INIT: OP(_init)(s, p, &r->conn); break;
 	case TANDEM_CALL_PKTS_ACKED: OP(_pkts_acked)(s, p, &r->conn, &r->ack); break;
@@ -254,6 +257,7 @@ int replay(struct tandem_replay *asked)
 	default: return 1;
 	}
 	OP(_view)(s, p, &r->conn, &r->view);
-	*asked = copy;
+	barrier_var(r);
+	*asked = *r;
 	return 0;
 }
