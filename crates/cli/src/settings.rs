@@ -117,8 +117,9 @@ impl std::str::FromStr for Family {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, count) = name_and_count(text, "FAMILY")?;
         let of_family = CONTROLLERS.iter().filter(|c| c.family == name);
-        let flows: Vec<Flows> =
-            of_family.map(|c| Flows { name: c.name.into(), count, controller: c.name.into(), own: Vec::new() }).collect();
+        let flows: Vec<Flows> = of_family
+            .map(|c| Flows { name: c.name.into(), count, controller: c.name.into(), own: Vec::new() })
+            .collect();
         if flows.is_empty() {
             let mut known: Vec<&str> = CONTROLLERS.iter().map(|c| c.family).collect();
             known.dedup();

@@ -24,7 +24,7 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
 
     let title = format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.rate, args.rtt);
     let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.rate, args.rtt))?;
-    let outcome = run_all(&scenarios);
+    let outcome = run_all(&scenarios)?;
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
     publish_matrix(&title, setup(&scenarios[0]), &matrix, &outcome, &args.common, &folder)
@@ -36,7 +36,9 @@ fn contenders(args: &Args) -> Result<Cow<'_, [Flows]>, Failure> {
         return Ok(CONTROLLERS.iter().map(|c| c.name.parse().expect("a name of the list")).collect());
     }
     if !same_number_of_flows(&args.contenders) {
-        return Err(Failure::usage("with --matrix all contenders need the same number of flows, or shares mean nothing"));
+        return Err(Failure::usage(
+            "with --matrix all contenders need the same number of flows, or shares mean nothing",
+        ));
     }
     for (i, contender) in args.contenders.iter().enumerate() {
         if args.contenders[..i].iter().any(|other| other.name == contender.name) {
