@@ -5,7 +5,7 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo test test-kernels lint bench validate setup clean
+.PHONY: help demo test test-kernels lint bench validate reproduce setup clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost of an ACK, and in the kernel; the emulated path's exactness and reach"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
+	@echo "make reproduce     the papers' experiments in full, thirty seeds (an hour or more): docs/reproduction.md"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
@@ -43,6 +44,9 @@ validate: setup
 	@cargo run --release -p tandem-validation -- --model
 	@cargo run --release -p tandem-validation -- --kernel
 	@scripts/matrix.sh
+
+reproduce: setup
+	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md
 
 setup:
 	@scripts/setup.sh

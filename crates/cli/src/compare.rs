@@ -130,7 +130,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     });
     let title = format!("{} at {}, {} RTT", args.names(), args.rate, args.rtt);
     let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.rate, args.rtt))?;
-    let mut outcome = run_all(&scenarios);
+    let mut outcome = run_all(&scenarios)?;
     if let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) {
         for run in outcome.runs[..args.contenders.len()].iter_mut().flatten() {
             for neighbour in 1..=args.against.len() {

@@ -37,8 +37,8 @@ impl Engine {
 
     fn run(self, scenario: &Scenario) -> Result<Outcome, Failure> {
         match self {
-            Engine::Sim => Ok(runner::run_all(std::slice::from_ref(scenario))),
-            Engine::Kernel => runner::run_in_kernel(scenario),
+            Engine::Sim => runner::run_all(std::slice::from_ref(scenario)),
+            Engine::Kernel => runner::run_in(&runner::Kernel, std::slice::from_ref(scenario)),
             Engine::Model => {
                 let isolated = Isolated::new(scenario).map_err(Failure::usage)?;
                 // Its seeds differ in nothing.

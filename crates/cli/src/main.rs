@@ -7,6 +7,7 @@ mod kernel;
 mod list;
 mod model;
 mod output;
+mod papers;
 mod run;
 mod runner;
 mod settings;
@@ -42,6 +43,9 @@ Examples:
   # What one Compound TCP connection does on a path, worked out at once:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
+  # A figure of a paper, run again: does it hold?
+  tandem papers run s0/fig3 --quick
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
@@ -49,6 +53,8 @@ enum Command {
     Compare(compare::Args),
     Run(run::Args),
     Model(model::Args),
+    #[command(subcommand)]
+    Papers(papers::Action),
     Shell(shell::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
@@ -86,6 +92,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(args),
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
+        Command::Papers(action) => papers::papers(&action),
         Command::Shell(args) => shell::shell(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),

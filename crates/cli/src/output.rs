@@ -37,15 +37,20 @@ struct Results<'a> {
 /// Makes the output folder before anything runs, so that an hour's run does not end with «permission denied».
 pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Failure> {
     let folder = common.out.clone().unwrap_or_else(|| Path::new("tandem-out").join(file_name(default_name)));
+    make_folder(&folder)?;
+    Ok(folder)
+}
+
+/// As [`prepare_folder`], for a folder that is known.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
     let prepare = || {
-        fs::create_dir_all(&folder)?;
+        fs::create_dir_all(folder)?;
         write_atomically(&folder.join(".tandem-writable"), b"")?;
         fs::remove_file(folder.join(".tandem-writable"))
     };
-    prepare().with_context(|| {
+    Ok(prepare().with_context(|| {
         format!("cannot write to the output folder `{}`; choose another with --out", folder.display())
-    })?;
-    Ok(folder)
+    })?)
 }
 
 fn file_name(name: &str) -> String {

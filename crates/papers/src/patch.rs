@@ -64,8 +64,8 @@ pub fn changed(text: &str, document: &DeTable, changes: &[&Changes], x: &X) -> R
 }
 
 fn key_span(changes: &[&Changes], key: &str) -> Range<usize> {
-    let keys = changes.iter().flat_map(|changes| changes.keys());
-    keys.filter(|k| k.get_ref() == key).last().map_or(0..0, Spanned::span)
+    let mut keys = changes.iter().flat_map(|changes| changes.keys());
+    keys.rfind(|k| k.get_ref() == key).map_or(0..0, Spanned::span)
 }
 
 fn find<'a>(table: &DeTable, mut path: impl Iterator<Item = &'a str>) -> Option<Range<usize>> {

@@ -24,7 +24,7 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
 
     let title = format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.rate, args.rtt);
     let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.rate, args.rtt))?;
-    let outcome = run_all(&scenarios);
+    let outcome = run_all(&scenarios)?;
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
     publish_matrix(&title, setup(&scenarios[0]), &matrix, &outcome, &args.common, &folder)

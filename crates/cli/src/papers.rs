@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem papers`: the experiments of the papers, run again and judged.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Subcommand;
+use serde::Serialize;
+use tandem_batch::{Batch, Sim, Store};
+use tandem_papers::{Experiment, Findings, Form, markdown, page};
+use tandem_report::{sections_html, write_atomically};
+
+use crate::{
+    Failure,
+    output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print},
+    runner::interrupt_flag,
+};
+
+/// The experiments of the papers behind the controllers: published, measured, and whether it holds
+#[derive(Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum Action {
+    /// What there is: id, title, claim
+    #[command(after_help = EXAMPLES)]
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run experiments and judge their claims
+    ///
+    /// Writes report.html, each figure drawn as the paper draws it, and results.json. What is done is kept in the folder: after
+    /// an interrupt the same command goes on.
+    #[command(after_help = EXAMPLES)]
+    Run(Run),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tandem papers list
+  tandem papers run s0/fig3
+  tandem papers run s0 s1/table1 --quick
+  tandem papers run --quick
+  tandem papers run papers/s0/fig3.toml --json";
+
+#[derive(clap::Args)]
+pub struct Run {
+    /// Ids such as s0/fig3, a paper such as s0, or a file of one's own; all if none is given
+    ids: Vec<String>,
+
+    /// Three seeds, shorter and fewer points: all in some minutes
+    #[arg(long)]
+    quick: bool,
+
+    /// Folder for report.html, results.json and what is done
+    #[arg(long, value_name = "DIR", default_value = "tandem-out/papers")]
+    out: PathBuf,
+
+    /// Results as JSON on standard output instead of tables
+    #[arg(long)]
+    json: bool,
+
+    /// Also write the page of all verdicts, docs/reproduction.md in the repository
+    #[arg(long, value_name = "FILE")]
+    doc: Option<PathBuf>,
+}
+
+pub fn papers(action: &Action) -> Result<(), Failure> {
+    match action {
+        Action::List { json } => list(*json),
+        Action::Run(args) => run(args),
+    }
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    title: &'a str,
+    claim: &'a str,
+    engines: Vec<&'static str>,
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    let all = tandem_papers::all().map_err(anyhow::Error::from)?;
+    if json {
+        return print(&json_text(&all.iter().map(Entry::of).collect::<Vec<_>>())?);
+    }
+    let line = |e: &Experiment| format!("{:16}{}\n                {}\n", e.id, e.title(), e.claim());
+    print(&all.iter().map(line).collect::<String>())
+}
+
+impl<'a> Entry<'a> {
+    fn of(experiment: &'a Experiment) -> Self {
+        Self { id: &experiment.id, title: experiment.title(), claim: experiment.claim(), engines: experiment.engines() }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Results<'a> {
+    version: &'static str,
+    command: &'a str,
+    experiments: Vec<&'a Findings>,
+}
+
+fn run(args: &Run) -> Result<(), Failure> {
+    let experiments = chosen(&args.ids)?;
+    let form = if args.quick { Form::Quick } else { Form::Full };
+    make_folder(&args.out)?;
+    let store = Store::open(&args.out.join(STORE_FILE))?;
+    let cancelled = interrupt_flag();
+    let batch = Batch { cancelled: Some(cancelled), store: Some(&store) };
+    let found = tandem_papers::run(&experiments, form, &Sim, &batch)?;
+    let found: Vec<(&Experiment, &Findings)> =
+        experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
+
+    let command = command_line();
+    let version = env!("CARGO_PKG_VERSION");
+    let results = Results { version, command: &command, experiments: found.iter().map(|(_, f)| *f).collect() };
+    let json = json_text(&results)?;
+    write(&args.out.join(RESULTS_FILE), &json)?;
+    let report = args.out.join(REPORT_FILE);
+    write(&report, &sections_html(&page(&found, &command, version)))?;
+    let text = || found.iter().map(|(e, f)| tandem_papers::text(e, f)).collect::<Vec<_>>().join("\n");
+    print(&if args.json { json } else { text() })?;
+    note(&format!("Report: {}", report.display()));
+    if found.len() < experiments.len() {
+        let left = experiments.len() - found.len();
+        note(&format!(
+            "tandem: interrupted; {left} of {} experiments are left: the same command goes on",
+            experiments.len()
+        ));
+        return Err(Failure::Interrupted);
+    }
+    match &args.doc {
+        Some(doc) => write(doc, &markdown(&found, &command)),
+        None => Ok(()),
+    }
+}
+
+/// Where what is done is kept.
+const STORE_FILE: &str = "done.jsonl";
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = write_atomically(path, text.as_bytes());
+    Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
+}
+
+/// The experiments that were asked for, each once, in the order of the list.
+fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
+    if wanted.is_empty() {
+        return Ok(tandem_papers::all().map_err(anyhow::Error::from)?);
+    }
+    let mut ids: Vec<&str> = Vec::new();
+    let mut own = Vec::new();
+    for word in wanted {
+        if word.ends_with(".toml") {
+            own.push(from_file(Path::new(word))?);
+            continue;
+        }
+        let of_word = tandem_papers::ids().filter(|id| id == word || id.split('/').next() == Some(word.as_str()));
+        let before = ids.len();
+        ids.extend(of_word);
+        if ids.len() == before {
+            let message = format!("there is no experiment `{word}`; `tandem papers list` shows them all");
+            return Err(Failure::usage(message));
+        }
+    }
+    let listed = tandem_papers::ids().filter(|id| ids.contains(id)).filter_map(tandem_papers::find);
+    let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
+    experiments.extend(own);
+    Ok(experiments)
+}
+
+fn from_file(path: &Path) -> Result<Experiment, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?;
+    let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
+    Experiment::parse(&id, &name, &text).map_err(Failure::usage)
+}

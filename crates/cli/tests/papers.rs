@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem papers`.
+
+mod common;
+
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use common::Place;
+use serde_json::Value;
+
+/// Runs of milliseconds.
+const SMALL: &str = include_str!("../../papers/tests/small.toml");
+
+#[test]
+fn the_list_has_id_title_claim_and_engines() {
+    let place = Place::new();
+    let list: Value = serde_json::from_str(&place.succeed("papers list --json").out).unwrap();
+    let entry = list.as_array().unwrap().iter().find(|e| e["id"] == "s0/fig3").unwrap();
+    assert!(entry["title"].as_str().unwrap().contains("random loss"));
+    assert!(entry["claim"].as_str().unwrap().contains("73 %"));
+    assert_eq!(entry["engines"], serde_json::json!(["sim"]));
+    assert!(place.succeed("papers list").out.contains("s0/fig4"));
+}
+
+#[test]
+fn a_run_is_judged_and_written() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let out = place.succeed("papers run small.toml --json --doc doc.md").out;
+    let results: Value = serde_json::from_str(&out).unwrap();
+    let found = &results["experiments"][0];
+    assert_eq!((found["id"].as_str(), found["verdict"].as_str()), (Some("small"), Some("holds")));
+    assert_eq!(found["seeds"], serde_json::json!([1, 2]));
+    assert_eq!(found["curves"][0]["points"][1]["mean"], 0.0);
+    assert!(found["reason"].as_str().unwrap().starts_with("1 of 1 claims hold. less than 10: holds"));
+    assert_eq!(place.read("tandem-out/papers/results.json"), out);
+    assert!(place.read("tandem-out/papers/report.html").contains("A run beside itself"));
+    assert!(place.read("doc.md").contains("| [small](#small-a-run-beside-itself) |"));
+    let quick: Value = serde_json::from_str(&place.succeed("papers run small.toml --quick --json").out).unwrap();
+    assert_eq!(quick["experiments"][0]["x"], serde_json::json!(["20"]));
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let place = Place::new();
+    // Long enough that a second time would show.
+    place.write("long.toml", &SMALL.replace("\"4s\"", "\"2000s\"").replace("seeds = 2", "seeds = 4"));
+    let timed = || {
+        let start = Instant::now();
+        let out = place.succeed("papers run long.toml --json").out;
+        (start.elapsed(), out)
+    };
+    let (first, out) = timed();
+    let (second, again) = timed();
+    assert_eq!(out, again);
+    assert!(second < first / 3, "{first:?}, then {second:?}");
+}
+
+#[test]
+fn an_interrupted_run_goes_on() {
+    let place = Place::new();
+    place.write("long.toml", &SMALL.replace("\"4s\"", "\"1000s\"").replace("seeds = 2", "seeds = 8"));
+    let mut child = place.command("papers run long.toml").spawn().unwrap();
+    let store = place.path("tandem-out/papers/done.jsonl");
+    let lines = || std::fs::read_to_string(&store).map_or(0, |text| text.lines().count());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while lines() < 3 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let before = lines();
+    assert!((3..17).contains(&before), "{before}");
+    let text = std::fs::read_to_string(&store).unwrap();
+    let out = place.succeed("papers run long.toml --json").out;
+    assert!(std::fs::read_to_string(&store).unwrap().starts_with(&text), "what was done was done again");
+    // A run in one go gives the same numbers.
+    let whole = place.succeed("papers run long.toml --json --out elsewhere").out;
+    let numbers = |text: &str| serde_json::from_str::<Value>(text).unwrap()["experiments"].clone();
+    assert_eq!(numbers(&out), numbers(&whole));
+}
+
+#[test]
+fn mistakes_are_named() {
+    let place = Place::new();
+    let finished = place.tandem("papers run s0/fig33");
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.err.contains("there is no experiment `s0/fig33`"), "{}", finished.err);
+    place.write("small.toml", &SMALL.replace("\"reno\"", "\"rino\""));
+    let finished = place.tandem("papers run small.toml");
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.err.contains("small.toml:14:14: unknown controller `rino`"), "{}", finished.err);
+    assert_eq!(place.tandem("papers run missing.toml").status, Some(2));
+}
