@@ -20,6 +20,15 @@ const COLUMNS: usize = 2;
 const SIMULATED: RGBColor = RGBColor(0, 114, 178);
 const MEASURED: RGBColor = RGBColor(213, 94, 0);
 
+fn simulated() -> ShapeStyle {
+    SIMULATED.stroke_width(1)
+}
+
+/// Wide, so that it shows where the other covers it.
+fn measured() -> ShapeStyle {
+    MEASURED.stroke_width(4)
+}
+
 /// All panels, two a row, below a legend.
 pub fn svg(panels: &[Panel], end_s: f64) -> anyhow::Result<String> {
     let rows = panels.len().div_ceil(COLUMNS);
@@ -30,8 +39,8 @@ pub fn svg(panels: &[Panel], end_s: f64) -> anyhow::Result<String> {
         // Pages may be dark; the plot is not.
         root.fill(&WHITE).map_err(failed)?;
         let (legend, rest) = root.split_vertically(LEGEND_HEIGHT as i32);
-        for (x, colour, what) in [(70, SIMULATED, "simulator"), (190, MEASURED, "real TCP")] {
-            legend.draw(&PathElement::new([(x, 15), (x + 24, 15)], colour.stroke_width(2))).map_err(failed)?;
+        for (x, style, what) in [(70, simulated(), "simulator"), (190, measured(), "real TCP")] {
+            legend.draw(&PathElement::new([(x, 15), (x + 24, 15)], style)).map_err(failed)?;
             legend.draw(&Text::new(what, (x + 32, 8), ("sans-serif", 14))).map_err(failed)?;
         }
         for (area, panel) in rest.split_evenly((rows, COLUMNS)).iter().zip(panels) {
@@ -61,10 +70,10 @@ fn draw(area: &DrawingArea<SVGBackend, plotters::coord::Shift>, panel: &Panel, e
         .y_labels(5)
         .draw()
         .map_err(failed)?;
-    for (samples, colour) in [(&panel.measured, MEASURED), (&panel.simulated, SIMULATED)] {
+    for (samples, style) in [(&panel.measured, measured()), (&panel.simulated, simulated())] {
         // The overshoot of slow start goes beyond the plot.
         let points = samples.iter().map(|s| (s.time_s, f64::from(s.window_packets.min(top))));
-        chart.draw_series(LineSeries::new(points, colour.stroke_width(1))).map_err(failed)?;
+        chart.draw_series(LineSeries::new(points, style)).map_err(failed)?;
     }
     Ok(())
 }
