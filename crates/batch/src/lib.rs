@@ -22,8 +22,8 @@ use tandem_scenario::{
 
 pub use engine::{Engine, Model, Sim};
 use progress::Progress;
-use store::Key;
 pub use store::Store;
+use store::{Key, TaskKey};
 pub use tandem_sim::Options;
 
 /// A scenario and what runs it.
@@ -94,9 +94,10 @@ impl Batch<'_> {
         let mut job_of: HashMap<Key, usize> = HashMap::new();
         let mut wanted: Vec<Vec<usize>> = Vec::new();
         for &task in tasks {
+            let task_key = TaskKey::new(task.engine.name(), task.scenario);
             let of_task = task.scenario.seeds.iter().enumerate().map(|(i, &seed)| {
                 let traced_flows_per_group = task.traces.of_seed(i);
-                let key = Key::new(task.engine.name(), task.scenario, seed, traced_flows_per_group);
+                let key = task_key.of_seed(seed, traced_flows_per_group);
                 *job_of.entry(key).or_insert_with(|| {
                     jobs.push(Job { task, seed, traced_flows_per_group, key, progress_ns: AtomicU64::new(0) });
                     jobs.len() - 1

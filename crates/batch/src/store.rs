@@ -18,12 +18,26 @@ use crate::lock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key([u8; 32]);
 
-impl Key {
-    pub(crate) fn new(engine: &str, scenario: &Scenario, seed: u64, traced_flows_per_group: usize) -> Self {
-        let unnamed = Scenario { name: String::new(), seeds: vec![seed], ..scenario.clone() };
+/// What the keys of a task's seeds have in common, worked out once: a scenario may have many seeds.
+pub(crate) struct TaskKey(blake3::Hasher);
+
+impl TaskKey {
+    pub(crate) fn new(engine: &str, scenario: &Scenario) -> Self {
         // Every field that an engine reads is in the debug text, parameters included.
-        let text = format!("{engine} {traced_flows_per_group} {unnamed:?}");
-        Self(*blake3::hash(text.as_bytes()).as_bytes())
+        let Scenario { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } =
+            scenario;
+        let text = format!(
+            "{engine} {duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}"
+        );
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(text.as_bytes());
+        Self(hasher)
+    }
+
+    pub(crate) fn of_seed(&self, seed: u64, traced_flows_per_group: usize) -> Key {
+        let mut hasher = self.0.clone();
+        hasher.update(format!(" {seed} {traced_flows_per_group}").as_bytes());
+        Key(*hasher.finalize().as_bytes())
     }
 }
 
