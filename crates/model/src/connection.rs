@@ -74,4 +74,8 @@ impl Windows for Connection {
     fn lose(&mut self) {
         whichever!(self, w => w.lose())
     }
+
+    fn recover_again(&mut self) -> f64 {
+        whichever!(self, w => w.recover_again())
+    }
 }

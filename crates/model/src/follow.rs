@@ -2,10 +2,10 @@
 //! A connection followed from loss to loss, round by round: where S2's fluid says too little.
 //!
 //! What it adds to S2: the way into the oscillation, on which a buffer may overflow that the oscillation itself would fit;
-//! the rounds of recovery, and the one after, in which nothing is measured; the round that a loss takes to be noticed; and
-//! the bursts by which the window grows, which wait in the queue also while the window is below the pipe.
-//! What it leaves out: a recovery of more than one RTT, losses during recovery, timeouts, and the time that the packets lost in
-//! the last step take to repair.
+//! the rounds of recovery, and the one after, in which nothing is measured; the round that a loss takes to be noticed, at whose
+//! end a second burst may be lost, so that recovery takes a second RTT; and the bursts by which the window grows, which wait in
+//! the queue also while the window is below the pipe.
+//! What it leaves out: losses of what recovery sends, and timeouts.
 
 use crate::{
     cycles::{MEASURED_CYCLES, MeasuredCycle, SETTLING_CYCLES, oscillation, settling},
@@ -37,6 +37,8 @@ pub struct Follower<W> {
     gamma: f64,
     /// Packets by which the last round's window stepped up.
     burst: f64,
+    /// Was the burst lost, too, that followed the one that overflowed?
+    lost_twice: bool,
     /// Every round, if they are wanted; else the long stretches are summed up.
     records: Option<Vec<Record>>,
 }
@@ -51,6 +53,7 @@ impl<W: Windows> Follower<W> {
             capacity,
             gamma: law.gamma_packets,
             burst: 0.0,
+            lost_twice: false,
             records: None,
         }
     }
@@ -95,19 +98,27 @@ impl<W: Windows> Follower<W> {
         epoch
     }
 
-    /// Recovery brings the flight down over one RTT, sending at `1 - beta` of the rate of the ACKs; then one round passes
-    /// before anything is measured.
+    /// Recovery brings the flight down over one RTT, sending at `1 - beta` of the rate of the ACKs; what a second burst lost is
+    /// noticed at the end of that, and takes a second one. Then one round passes before anything is measured.
     fn recover(&mut self) -> Totals {
         let (pipe, flight) = (self.pipe(), self.rounds.windows.window().min(self.capacity));
         let queue = (flight - pipe).max(0.0);
         let mut sum = self.note(flight, &queue::drain(queue, 0.0, self.spacing.beta, flight.max(pipe)), true);
         self.rounds.windows.lose();
-        let window = self.rounds.windows.window();
-        let queue = (window - pipe).max(0.0);
-        sum += self.note(window, &[Segment { time: window.max(pipe), from: queue, to: queue }], false);
+        sum += self.pass(self.rounds.windows.window());
+        if std::mem::take(&mut self.lost_twice) {
+            let sent = self.rounds.windows.recover_again();
+            sum += self.pass(sent);
+        }
         self.rounds = Rounds::new(self.rounds.windows.clone(), pipe);
         self.spacing.back_to_back = 0.0;
         sum
+    }
+
+    /// A round that acknowledges `data` and in which nothing changes.
+    fn pass(&mut self, data: f64) -> Totals {
+        let queue = (data - self.pipe()).max(0.0);
+        self.note(data, &[Segment { time: data.max(self.pipe()), from: queue, to: queue }], false)
     }
 
     /// What a round takes, delivers and keeps waiting.
@@ -254,6 +265,7 @@ impl<W: Windows> Follower<W> {
         // Below the pipe what does not fit is the end of the burst itself.
         let beyond = if window > self.capacity { window - self.capacity } else { self.burst + pipe - self.capacity };
         let next = self.rounds.step();
+        self.lost_twice = next.change.step >= 1.0;
         epoch.loss_window = self.rounds.windows.window();
         epoch.lost_packets = beyond.max(1.0).round() + next.change.step;
         epoch.peak_window = epoch.peak_window.max(epoch.loss_window);

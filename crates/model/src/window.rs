@@ -41,6 +41,8 @@ pub trait Windows: Clone {
     fn round(&mut self, end: RoundEnd) -> Change;
     /// A loss, and the recovery from it.
     fn lose(&mut self);
+    /// Recovery takes another RTT; packets sent in that.
+    fn recover_again(&mut self) -> f64;
 }
 
 /// The windows of a [`Rule`].
@@ -99,6 +101,17 @@ impl<R: Rule> Windows for Ruled<R> {
             self.uncounted = self.window();
         }
         (self.loss_window, self.delay_window) = self.rule.after_loss(self.loss_window, self.delay_window);
+    }
+
+    /// Linux of the modules' time went on to send one packet for two ACKs, down to half of ssthresh (`min_cwnd`), and came back
+    /// by slow start in the round after.
+    fn recover_again(&mut self) -> f64 {
+        if !self.rule.counts_recovery() {
+            return self.window();
+        }
+        let sent = self.window() / 2.0;
+        self.uncounted += sent;
+        sent
     }
 }
 
@@ -188,5 +201,9 @@ impl Windows for Driven {
         self.conn.snd_una = self.conn.snd_nxt;
         self.fly(window);
         self.instance.set_state(&mut self.conn, State::Open);
+    }
+
+    fn recover_again(&mut self) -> f64 {
+        self.window()
     }
 }

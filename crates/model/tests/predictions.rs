@@ -50,11 +50,12 @@ fn transitions_of_figure_8() {
     assert_eq!([at(200), at(300), at(370), at(500)], [4, 2, 4, 2]);
 }
 
-/// Abstract and Figure 8: about 75 % at high rates.
+/// Abstract and Figure 8: about 75 % at high rates, up to 1 Gb/s. Just below it a module's first step after a recovery begins not
+/// to fit the buffer (below), which S2's model does not know of.
 #[test]
-fn three_quarters_at_a_gigabit() {
+fn three_quarters_at_high_rates() {
     for arithmetic in ALL {
-        let there = followed(&path(1000.0, 50, 100.0), &Law::default(), arithmetic).unwrap();
+        let there = followed(&path(950.0, 50, 100.0), &Law::default(), arithmetic).unwrap();
         assert!((there.utilisation - 0.75).abs() < 0.01, "{arithmetic:?}: {}", there.utilisation);
         assert_eq!(there.case, 2);
     }
@@ -62,6 +63,20 @@ fn three_quarters_at_a_gigabit() {
 }
 
 /// S2 section III, by the borders worked out by hand for gamma 30 and a BDP of 1000 packets (240 Mb/s, 50 ms).
+/// ns-2 with the first module, 320 s: 0.7460 at 950 Mb/s and 0.5852 at 1100 (validation/ns2/blanc.csv). It takes all that was sent
+/// during a recovery for one round: 0.125 (1.75 * 4760)^0.75 = 109 packets at once, which the buffer of 100 does not hold, so
+/// that each overflow is followed by another. Tandem's controller begins a round afresh after a recovery.
+#[test]
+fn a_module_s_first_step_after_a_recovery_may_overflow_the_buffer() {
+    let utilisation =
+        |mbps, arithmetic| followed(&path(mbps, 50, 100.0), &Law::default(), arithmetic).unwrap().utilisation;
+    for (mbps, ns2) in [(950.0, 0.7460), (1100.0, 0.5852)] {
+        let model = utilisation(mbps, Arithmetic::Linux2006);
+        assert!((model / ns2 - 1.0).abs() < 0.05, "{mbps} Mb/s: {model} in the model, {ns2} in ns-2");
+    }
+    assert!(utilisation(1100.0, Arithmetic::Tandem) > 0.7);
+}
+
 #[test]
 fn the_six_cases() {
     let case = |buffer| s2(&path(240.0, 50, buffer), 30.0).case;

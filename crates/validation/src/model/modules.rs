@@ -67,7 +67,8 @@ impl Point {
 }
 
 pub fn points(data: &Path, label: &str, arithmetic: Arithmetic) -> anyhow::Result<Vec<Point>> {
-    let rows = ns2::read(data, "blanc")?;
+    let mut rows: Vec<Row> = ns2::read(data, "blanc")?;
+    rows.retain(|r| r.label == label);
     let cycles: Vec<CycleRow> = ns2::read(data, "blanc_cycles")?;
     let rate = |r: &Row| r.rate_mbps;
     let law = Law::default();
