@@ -164,6 +164,39 @@ test_registration() {
 	step "refused a second time" refuses_to_load_twice "$1" --as "$name"
 	step "list" is_listed "$name"
 	step "unload in mid-transfer" unload_in_use "$name"
+	step "a killed run is cleaned up" killed_run_is_cleaned_up "$1"
+}
+
+# A run over the emulated path, as the simulator runs it.
+run_scenario() {
+	cat >/tmp/scenario.toml <<-END
+		duration = "100s"
+		[dumbbell]
+		rate = "1mbit"
+		rtt = "40ms"
+		queue = "20p"
+		[[flows]]
+		controller = "$1"
+	END
+	exec tandem run /tmp/scenario.toml --engine kernel --force --out /tmp/out
+}
+
+has_runs_controller() { grep -Eqw 't[0-9a-f]+_[0-9a-f]+' /proc/sys/net/ipv4/tcp_available_congestion_control; }
+
+# Before Linux 6.4 the controller of a killed run stays registered.
+killed_run_is_cleaned_up() {
+	run_scenario "$1" &
+	run=$!
+	until has_runs_controller; do
+		kill -0 $run || return
+		sleep 0.2
+	done
+	kill -KILL $run
+	wait $run
+	sleep 1
+	has_runs_controller && echo "its controller stayed"
+	tandem kernel cleanup || return
+	! has_runs_controller
 }
 
 every_controller_will_load() { tandem kernel check --json >/tmp/check || { cat /tmp/check && false; }; }

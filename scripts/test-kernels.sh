@@ -43,12 +43,12 @@ fetch() {
 	image=$(apt-cache depends --important "$package" 2>/dev/null | sed -nE 's/^ +Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
 	image=${image:-$package}
 	kernel=$cache/$image
-	if [[ ! -e $kernel/vmlinuz ]]; then
+	if [[ ! -e $kernel/vmlinuz || ! -e $kernel/modules/tun.ko ]]; then
 		mkdir "$work/download"
 		(cd "$work/download" && apt-get download -qq "$image") >"$work/apt" 2>&1 ||
 			{ cat "$work/apt" >&2 && skip "cannot download $image (apt-get update may help)"; }
 		mkdir -p "$kernel/modules"
-		dpkg-deb --fsys-tarfile "$work"/download/*.deb | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/veth.ko*' '*/sch_tbf.ko*'
+		dpkg-deb --fsys-tarfile "$work"/download/*.deb | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/veth.ko*' '*/sch_tbf.ko*' '*/net/tun.ko*'
 		find "$work/download" -name '*.ko.xz' -exec busybox unxz {} +
 		find "$work/download" -name '*.ko' -exec mv {} "$kernel/modules/" \;
 		# Last, for it says that all is there.

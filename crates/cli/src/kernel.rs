@@ -21,7 +21,8 @@ Examples:
   iperf3 -c HOST -C compound_tube                      one program chooses it
   tandem kernel load compound --param gamma=20 --as compound20 --default
   tandem kernel watch                                  its connections, live
-  tandem kernel unload compound_tube                   connections that use it go on";
+  tandem kernel unload compound_tube                   connections that use it go on
+  tandem kernel cleanup                                after a killed `tandem run --engine kernel`";
 
 /// The controllers in the Linux kernel: load, unload, watch
 #[derive(Subcommand)]
@@ -42,6 +43,12 @@ pub enum Action {
     Load(Load),
     Unload(Unload),
     Watch(watch::Args),
+    /// Take away what killed runs with the kernel engine have left (Linux before 6.4; the next run does it as well)
+    Cleanup {
+        /// As JSON: the names
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Have every program on the machine find a controller, until `unload` or a reboot
@@ -89,6 +96,7 @@ pub fn kernel(action: &Action) -> Result<(), Failure> {
         Action::Load(args) => load(args),
         Action::Unload(args) => unload(args),
         Action::Watch(args) => watch::watch(args),
+        Action::Cleanup { json } => cleanup(*json),
     }
 }
 
@@ -151,6 +159,17 @@ fn unload(args: &Unload) -> Result<(), Failure> {
         };
     }
     print(&text)
+}
+
+fn cleanup(json: bool) -> Result<(), Failure> {
+    let removed = tandem_testbed::remove_leftovers().map_err(anyhow::Error::from)?;
+    if json {
+        return print_json(&removed);
+    }
+    print(&match removed.is_empty() {
+        true => "Nothing was left.\n".to_owned(),
+        false => format!("Removed: {}.\n", removed.join(", ")),
+    })
 }
 
 fn list(json: bool) -> Result<(), Failure> {

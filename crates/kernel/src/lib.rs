@@ -9,6 +9,7 @@ mod bpffs;
 mod check;
 mod error;
 mod flow;
+mod leftovers;
 mod messages;
 pub mod netns;
 mod object;
@@ -22,6 +23,7 @@ mod watch;
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, read_flows};
+pub use leftovers::remove_leftovers;
 pub use object::{Attached, attach, check_loadable, loadable};
 #[doc(hidden)]
 pub use object::{refused, verified_instructions};

@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
+    path::Path,
     process,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
@@ -23,8 +24,9 @@ pub struct Controllers {
 }
 
 impl Controllers {
-    /// Each group has a registration of its own, with its own parameters.
+    /// Each group has a registration of its own, with its own parameters. Takes away what killed runs have left.
     pub fn attach(scenario: &Scenario) -> Result<Self, Error> {
+        remove_leftovers()?;
         let mut attached = Vec::new();
         let mut name = |source: &Source| match source {
             Source::Udp { .. } => Ok(String::new()),
@@ -59,4 +61,31 @@ impl Controllers {
 fn unused_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("t{:x}_{:x}", process::id(), COUNT.fetch_add(1, Relaxed))
+}
+
+/// Takes away the controllers of runs that were killed, which Linux before 6.4 keeps; their names.
+pub fn remove_leftovers() -> Result<Vec<String>, Error> {
+    let is_left = |name: &str| process_of(name).is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists());
+    Ok(tandem_kernel::remove_leftovers(is_left)?)
+}
+
+/// The process that gave a controller its name, if [`unused_name`] made it.
+fn process_of(name: &str) -> Option<u32> {
+    let (process, count) = name.strip_prefix('t')?.split_once('_')?;
+    let number = |text: &str| u32::from_str_radix(text, 16).ok();
+    number(count).and(number(process))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_process() {
+        assert_eq!(process_of(&unused_name()), Some(process::id()));
+        assert_eq!(process_of("t1f_a"), Some(31));
+        for other in ["cubic", "compound_tube", "t_1", "t1f", "t1f_", "tube_1", "x1f_a"] {
+            assert_eq!(process_of(other), None, "{other}");
+        }
+    }
 }

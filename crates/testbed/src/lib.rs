@@ -22,6 +22,7 @@ mod tun;
 mod udp;
 
 pub use capacity::check;
+pub use controllers::remove_leftovers;
 pub use delivered::Delivered;
 pub use emulator::monotonic_ns;
 pub use error::Error;
