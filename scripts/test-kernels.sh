@@ -92,7 +92,7 @@ boot() {
 }
 
 check_tools
-cargo build --quiet -p tandem
+cargo build --quiet --workspace --bin tandem
 passed=0 failed=0
 for package in "${packages[@]}"; do
 	fetch "$package"
