@@ -66,6 +66,8 @@ pub const SETTINGS: [Setting; 7] = [
         key: "pairs",
         title: "Two flows, 100 Mb/s, 40 ms, a buffer of one BDP",
         duration_s: 110,
+        // How two flows share is chance.
+        repetitions: 10,
         flows: &[
             &["reno", "reno"],
             &["compound", "compound"],
