@@ -17,7 +17,7 @@ pub enum Error {
     )]
     NoBtf,
     #[error(
-        "this kernel takes no congestion controllers from eBPF (struct_ops): it takes Linux 5.6 or newer with \
+        "this kernel takes no congestion controllers from eBPF (struct_ops and TCP iterators): it takes Linux 5.9 or newer with \
          CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
     )]
     NoStructOps,
