@@ -78,14 +78,38 @@ fn mean_window(set: &[&str], controller: &str, rtt_us: u32, loss: f64, start: u3
     f64::from(packets) * 8.0 * f64::from(rtt_us) / (host.conn().now_us - begin_us) as f64
 }
 
-/// RFC 9438 Tables 1 and 2: by loss rate the mean windows of Reno, HighSpeed TCP and CUBIC (C = 0.4) at 0.1 s, and CUBIC's at 0.01 s.
-const RFC_9438: [(f64, f64, f64, f64, f64); 5] = [
-    (1e-2, 12.0, 12.0, 12.0, 12.0),
-    (1e-3, 38.0, 38.0, 38.0, 38.0),
-    (1e-4, 120.0, 263.0, 187.0, 120.0),
-    (1e-5, 379.0, 1795.0, 1054.0, 379.0),
-    (1e-6, 1200.0, 12279.0, 5926.0, 1200.0),
+/// A row of RFC 9438 Tables 1 and 2: mean windows, CUBIC's for C of 0.04, 0.4 and 4 (`CUBIC_C`).
+struct MeanWindows {
+    loss: f64,
+    reno: f64,
+    highspeed: f64,
+    cubic_at_100_ms: [f64; 3],
+    cubic_at_10_ms: [f64; 3],
+}
+
+const CUBIC_C: [&str; 3] = ["0.04", "0.4", "4"];
+
+const fn row(loss: f64, reno: f64, highspeed: f64, at_100_ms: [f64; 3], at_10_ms: [f64; 3]) -> MeanWindows {
+    MeanWindows { loss, reno, highspeed, cubic_at_100_ms: at_100_ms, cubic_at_10_ms: at_10_ms }
+}
+
+/// The last row, 1e-8, would take minutes.
+const RFC_9438: [MeanWindows; 6] = [
+    row(1e-2, 12.0, 12.0, [12.0, 12.0, 12.0], [12.0, 12.0, 12.0]),
+    row(1e-3, 38.0, 38.0, [38.0, 38.0, 59.0], [38.0, 38.0, 38.0]),
+    row(1e-4, 120.0, 263.0, [120.0, 187.0, 333.0], [120.0, 120.0, 120.0]),
+    row(1e-5, 379.0, 1795.0, [593.0, 1054.0, 1874.0], [379.0, 379.0, 379.0]),
+    row(1e-6, 1200.0, 12280.0, [3332.0, 5926.0, 10538.0], [1200.0, 1200.0, 1874.0]),
+    row(1e-7, 3795.0, 83981.0, [18740.0, 33325.0, 59261.0], [3795.0, 5926.0, 10538.0]),
 ];
+
+impl MeanWindows {
+    /// CUBIC's columns: C as the parameter is set, RTT in us, window.
+    fn cubic(&self) -> impl Iterator<Item = (&'static str, u32, f64)> {
+        let at = |rtt_us: u32, windows: [f64; 3]| CUBIC_C.into_iter().zip(windows).map(move |(c, w)| (c, rtt_us, w));
+        at(100_000, self.cubic_at_100_ms).chain(at(10_000, self.cubic_at_10_ms))
+    }
+}
 
 /// What the formulas behind the tables leave out makes up to a tenth: whole packets, and windows that differ from period to period.
 #[track_caller]
@@ -94,9 +118,10 @@ fn near(what: &str, mean: f64, printed: f64) {
     assert!(off.abs() <= 0.10, "{what}: {mean:.1}, printed {printed}: {:+.1} %", 100.0 * off);
 }
 
+/// Up to 1e-6: another row takes ten times as long.
 #[test]
 fn mean_windows_of_reno_and_highspeed_are_those_of_rfc_9438() {
-    for (loss, reno, highspeed, ..) in RFC_9438 {
+    for MeanWindows { loss, reno, highspeed, .. } in RFC_9438.into_iter().filter(|row| row.loss >= 1e-6) {
         near(&format!("reno at {loss}"), mean_window(&[], "reno", 100_000, loss, reno as u32), reno);
         near(
             &format!("highspeed at {loss}"),
@@ -106,28 +131,45 @@ fn mean_windows_of_reno_and_highspeed_are_those_of_rfc_9438() {
     }
 }
 
-/// At 0.01 s all that the table prints is what Reno would have.
+/// Where the tables print for CUBIC what Reno has: the Reno-friendly region.
 #[test]
-fn mean_windows_of_cubic_on_a_short_path_are_those_of_rfc_9438() {
-    for (loss, _, _, _, at_10_ms) in RFC_9438 {
-        near(&format!("at {loss}"), mean_window(&[], "cubic", 10_000, loss, at_10_ms as u32), at_10_ms);
+fn mean_windows_of_cubic_where_it_is_as_reno_are_those_of_rfc_9438() {
+    for row in RFC_9438.into_iter().filter(|row| row.loss >= 1e-6) {
+        for (c, rtt_us, printed) in row.cubic().filter(|column| column.2 == row.reno) {
+            let mean = mean_window(&[&format!("c {c}")], "cubic", rtt_us, row.loss, printed as u32);
+            let what = format!("C {c}, {rtt_us} us, {}", row.loss);
+            // Eq. 6; the table prints the larger of both means.
+            let alone =
+                (c.parse::<f64>().unwrap() * 3.7 / 1.2).powf(0.25) * (f64::from(rtt_us) / 1e6 / row.loss).powf(0.75);
+            if alone < 0.85 * row.reno {
+                near(&what, mean, printed);
+            } else {
+                // Both laws give nearly the same window there, and the larger holds at each moment: the mean is more than either and less
+                // than their sum. No closer bound is to be had: whole packets keep the window in one of several cycles, by where it
+                // began (C 0.4, 0.1 s, 1e-3: 50 packets at each loss from 38 on, a mean of 44.6, 47 and 41.9 from 45 on; a fluid 39.8).
+                assert!((printed..printed + alone).contains(&mean), "{what}: {mean}");
+            }
+        }
     }
 }
 
-/// At 0.1 s Eq. 5 gives the table's windows from 1e-4 on: mean and W_max of a period that ends where it began, mean = (3 + beta) / 4
-/// W_max. From there 1/p packets must bring the window back to W_max. (Over many periods with a loss after exactly 1/p packets this
-/// state does not last: long and short periods alternate, and the mean depends on where they began.)
+/// Where they print more than Reno has, the window is that of Eq. 5, which is worked out from a period that ends where it began: mean =
+/// (3 + beta) / 4 W_max. From there 1/p packets must bring the window back to W_max. (Over many periods with a loss after exactly 1/p
+/// packets this state does not last: long and short periods alternate, and the mean depends on where they began.)
 #[test]
 fn a_period_of_cubic_is_that_of_rfc_9438() {
-    for (loss, _, _, printed, _) in RFC_9438.into_iter().filter(|row| row.0 <= 1e-4) {
-        let w_max = printed * 4.0 / 3.7;
-        let mut host = connection(&["reno_friendly 0"], "cubic", w_max.round() as u32);
-        play(&mut host, "loss");
-        play(&mut host, "recovered");
-        let begin_us = host.conn().now_us;
-        send(&mut host, 100_000, (1.0 / loss).round() as u32);
-        let mean = 100_000.0 / loss / (host.conn().now_us - begin_us) as f64;
-        near(&format!("mean at {loss}"), mean, printed);
-        near(&format!("W_max at {loss}"), host.conn().snd_cwnd.into(), w_max);
+    for row in &RFC_9438 {
+        for (c, rtt_us, printed) in row.cubic().filter(|column| column.2 > row.reno) {
+            let what = format!("C {c}, {rtt_us} us, {}", row.loss);
+            let w_max = printed * 4.0 / 3.7;
+            let mut host = connection(&["reno_friendly 0", &format!("c {c}")], "cubic", w_max.round() as u32);
+            play(&mut host, "loss");
+            play(&mut host, "recovered");
+            let begin_us = host.conn().now_us;
+            send(&mut host, rtt_us, (1.0 / row.loss).round() as u32);
+            let mean = f64::from(rtt_us) / row.loss / (host.conn().now_us - begin_us) as f64;
+            near(&format!("mean, {what}"), mean, printed);
+            near(&format!("W_max, {what}"), host.conn().snd_cwnd.into(), w_max);
+        }
     }
 }

@@ -79,8 +79,8 @@ pub const SETTINGS: [Setting; 7] = [
     },
     Setting {
         key: "others",
-        title: "Other controllers, and the kernel's own CUBIC; 100 Mb/s, 40 ms, one BDP",
-        flows: &[&["cubic"], &["kernel:cubic"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
+        title: "Other controllers, and the kernel's own CUBIC and BBR; 100 Mb/s, 40 ms, one BDP",
+        flows: &[&["cubic"], &["kernel:cubic"], &["kernel:bbr"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
         queue_bound: Bound::RelativeOr(0.15, 5.0),
         ..BDP
     },
