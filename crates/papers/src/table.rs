@@ -28,31 +28,58 @@ pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Readi
 
 /// An experiment's findings as text.
 pub fn text(experiment: &Experiment, findings: &Findings) -> String {
-    let (header, rows) = rows(experiment, findings, &findings.own);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
     let mut text = format!(
-        "{}: {}\nPublished: {}\nVerdict: {}\n\n{}; published values in brackets\n{}\n\n",
+        "{}: {}\nPublished: {}\nVerdict: {}\n\n",
         findings.id,
         findings.title,
         findings.claim,
         findings.verdict.words(),
-        experiment.file.y.label,
-        lines.join("\n"),
     );
+    if findings.is_kernel_only() {
+        return text + &kernel(experiment, findings) + &why(findings);
+    }
+    let (header, rows) = rows(experiment, findings, &findings.own);
+    text += &format!("{}; published values in brackets\n{}\n\n", experiment.file.y.label, aligned(header, rows, 1));
     text += &claims(&findings.own);
     for variant in &findings.variants {
         text += &format!("{}: {}\n", variant.name.as_deref().unwrap_or_default(), variant.verdict().words());
         text += &claims(variant);
     }
-    if let Some(why) = &findings.why {
-        text += &format!("Why: {why}\n");
+    text + &kernel(experiment, findings) + &why(findings)
+}
+
+fn why(findings: &Findings) -> String {
+    let why = findings.why.iter().map(|why| format!("Why: {why}\n"));
+    why.chain(findings.note.iter().map(|note| format!("Beside it: {note}\n"))).collect()
+}
+
+/// What was run over real TCP.
+fn kernel(experiment: &Experiment, findings: &Findings) -> String {
+    let Some(beside) = &findings.kernel else { return String::new() };
+    let (header, rows) = beside.table(&experiment.file.sweep.label);
+    let mut text = format!(
+        "Over real TCP: {}. {}\n{}; simulation of the same, and real TCP\n{}\n\n{}\n{}",
+        beside.measured.verdict().words(),
+        beside.setting(),
+        experiment.file.y.label,
+        aligned(header, rows, 2),
+        beside.comparison(),
+        claims(&beside.measured),
+    );
+    if let Some(doubts) = beside.doubts_text() {
+        text += &format!("Doubtful: {doubts}.\n");
     }
     text
+}
+
+/// The first columns to the left, the others to the right.
+fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut().skip(left) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 fn claims(reading: &Reading) -> String {
