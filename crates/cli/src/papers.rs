@@ -190,7 +190,9 @@ fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
     }
     experiments.retain(can_run);
     if experiments.is_empty() {
-        return Err(Failure::usage("none of these has a form for --engine kernel; `tandem papers list --json` says which have"));
+        return Err(Failure::usage(
+            "none of these has a form for --engine kernel; `tandem papers list --json` says which have",
+        ));
     }
     Ok((experiments, Form::Kernel))
 }
@@ -226,7 +228,9 @@ fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, bat
     tandem_papers::measure(&missing, &runner::Kernel, kept, batch)?;
     let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
     if doubtful > 0 {
-        note(&format!("{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"));
+        note(&format!(
+            "{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"
+        ));
     }
     Ok(())
 }

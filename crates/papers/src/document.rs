@@ -117,7 +117,7 @@ fn kernel(experiment: &Experiment, findings: &Findings) -> String {
     );
     if !findings.is_kernel_only() {
         text += "\n";
-        text += &beside.measured.claims.iter().map(claim).collect::<String>();
+        text += &beside.claims().map(claim).collect::<String>();
     }
     if let Some(doubts) = beside.doubts_text() {
         text += &format!("\n**Doubtful.** {doubts}.\n");

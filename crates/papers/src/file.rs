@@ -270,7 +270,8 @@ impl Experiment {
         for curve in curves {
             let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| measure.get_ref().is_of_kept_runs());
             if !is_kept || curve.get_ref().engine != CurveEngine::Sim {
-                let message = "what this curve shows is not kept of runs over real TCP: leave it out of [kernel]'s `curves`";
+                let message =
+                    "what this curve shows is not kept of runs over real TCP: leave it out of [kernel]'s `curves`";
                 return Err((curve.span(), message.into()));
             }
         }

@@ -80,7 +80,8 @@ pub fn run(
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
     let outcome = batch.run(&tasks)?;
     // In the order in which the tasks were made.
-    let mut results = planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
+    let mut results =
+        planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
     let mut found = Vec::new();
     for ((experiment, plan), measured) in experiments.iter().zip(plans).zip(measured) {
         let readings = match form {
@@ -90,9 +91,9 @@ pub fn run(
         let beside = measured.map(|m| m.beside(experiment, &mut results));
         let is_cut_short = readings.is_none() || beside.as_ref().is_some_and(Option::is_none);
         let whole = readings.filter(|_| !is_cut_short);
-        found.push(whole.and_then(|readings| {
-            findings(experiment, plan, form, engine.name(), readings, beside.flatten())
-        }));
+        found.push(
+            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, beside.flatten())),
+        );
     }
     Ok(found)
 }

@@ -52,7 +52,7 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
             format!("Over real TCP: {}", beside.measured.verdict().words()),
             format!("{} {}", beside.setting(), beside.comparison()),
         ));
-        let claims = beside.measured.claims.iter().filter(|_| !findings.is_kernel_only());
+        let claims = beside.claims().filter(|_| !findings.is_kernel_only());
         notes.extend(claims.map(|c| (String::new(), format!("{}: {} ({})", c.text, c.outcome.words(), c.detail))));
         notes.extend(beside.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
     }

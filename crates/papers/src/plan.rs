@@ -112,8 +112,12 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
     let own = planner.reading(values.get_ref(), &Alternative { seeds, ..Alternative::default() })?;
     let mut readings = vec![own];
     for variant in file.variants.iter().filter(|_| form == Form::Full) {
-        let alternative =
-            Alternative { name: Some(&variant.name), set: Some(&variant.set), part: variant.part(), seeds: variant.seeds };
+        let alternative = Alternative {
+            name: Some(&variant.name),
+            set: Some(&variant.set),
+            part: variant.part(),
+            seeds: variant.seeds,
+        };
         readings.push(planner.reading(values.get_ref(), &alternative)?);
     }
     Ok(Plan { xs: values.get_ref().clone(), readings })

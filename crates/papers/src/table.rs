@@ -7,13 +7,14 @@ use tandem_report::with_interval;
 use crate::{
     file::Experiment,
     findings::{Findings, Reading},
+    judge::{Judged, Points},
 };
 
 /// Header and rows of a figure's numbers: a row a point, a column a curve; what was published is in brackets.
 pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Reading) -> (Vec<String>, Vec<Vec<String>>) {
     let names = reading.curves.iter().map(|curve| curve.name.clone());
     let header = std::iter::once(experiment.file.sweep.label.clone()).chain(names).collect();
-    let cell = |curve: &crate::judge::Points, i: usize| {
+    let cell = |curve: &Points, i: usize| {
         let own = curve.points[i].as_ref().map_or("-".into(), |v| with_interval(v.mean, v.ci95, 3));
         match curve.published[i] {
             Some(published) => format!("{own} [{published}]"),
@@ -64,7 +65,7 @@ fn kernel(experiment: &Experiment, findings: &Findings) -> String {
         experiment.file.y.label,
         aligned(header, rows, 2),
         beside.comparison(),
-        claims(&beside.measured),
+        beside.claims().map(claim).collect::<String>(),
     );
     if let Some(doubts) = beside.doubts_text() {
         text += &format!("Doubtful: {doubts}.\n");
@@ -83,8 +84,11 @@ fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
 }
 
 fn claims(reading: &Reading) -> String {
-    let line = |c: &crate::judge::Judged| format!("  {}: {} ({})\n", c.text, c.outcome.words(), c.detail);
-    reading.claims.iter().map(line).collect()
+    reading.claims.iter().map(claim).collect()
+}
+
+fn claim(claim: &Judged) -> String {
+    format!("  {}: {} ({})\n", claim.text, claim.outcome.words(), claim.detail)
 }
 
 /// With a capital to begin with.

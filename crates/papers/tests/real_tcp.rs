@@ -18,7 +18,8 @@ const KERNEL: &str = "machines = true\n[kernel]\nvalues = [20]\nseeds = 2\nscale
 /// Two curves of one scenario, and what the kernel is to run of it.
 fn experiment() -> Experiment {
     let small = include_str!("small.toml").replace("kind = \"stolen\"\ngroups = [0]", "kind = \"goodput\"");
-    let text = small.replace("[[claims]]", "[[curves]]\nname = \"b\"\nmeasure = { kind = \"goodput\", groups = [1] }\n[[claims]]");
+    let text = small
+        .replace("[[claims]]", "[[curves]]\nname = \"b\"\nmeasure = { kind = \"goodput\", groups = [1] }\n[[claims]]");
     let (top, kernel) = KERNEL.split_once('\n').unwrap();
     Experiment::parse("small", "small.toml", &format!("{top}\n{text}\n{kernel}")).unwrap_or_else(|e| panic!("{e}"))
 }

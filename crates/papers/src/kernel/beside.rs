@@ -12,6 +12,7 @@ use super::{
 use crate::{
     file::Experiment,
     findings::{Reading, seeds},
+    judge::{Judged, Outcome},
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
 };
 
@@ -139,7 +140,8 @@ impl<'a> Measured<'a> {
 
     fn kernels(&self) -> Vec<String> {
         let points = self.simulated().curves.iter().flatten().flatten();
-        let mut kernels: Vec<String> = points.flat_map(|point| self.rows(point)).map(|row| row.kernel.clone()).collect();
+        let mut kernels: Vec<String> =
+            points.flat_map(|point| self.rows(point)).map(|row| row.kernel.clone()).collect();
         kernels.sort_unstable();
         kernels.dedup();
         kernels
@@ -213,6 +215,11 @@ impl Difference {
 }
 
 impl Beside {
+    /// The claims of which something was run over real TCP.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = &Judged> {
+        self.measured.claims.iter().filter(|claim| claim.outcome != Outcome::NotAsked)
+    }
+
     /// How it was run, in words.
     pub(crate) fn setting(&self) -> String {
         let scale = self.scale.as_ref().map_or("At the paper's own rates".to_owned(), Clone::clone);

@@ -11,8 +11,8 @@ use std::{collections::HashMap, sync::Mutex};
 use tandem_batch::{Batch, Engine, Options, Task, Traces};
 use tandem_scenario::{FileError, Scenario, result::SeedResult};
 
-pub use beside::{Beside, Difference};
 pub(crate) use beside::Measured;
+pub use beside::{Beside, Difference};
 pub use runs::Runs;
 use runs::{Row, key};
 
@@ -68,10 +68,8 @@ pub fn missing(experiments: &[Experiment], kept: &Runs) -> Result<Vec<Missing>, 
 pub fn measure(missing: &[Missing], engine: &dyn Engine, kept: &mut Runs, batch: &Batch) -> anyhow::Result<bool> {
     let by_name = missing.iter().map(|m| ((m.scenario.name.as_str(), m.scenario.seeds[0]), m)).collect();
     let keeping = Keeping { engine, by_name, kept: Mutex::new(kept) };
-    let tasks: Vec<Task> = missing
-        .iter()
-        .map(|m| Task { scenario: &m.scenario, engine: &keeping, traces: Traces::None })
-        .collect();
+    let tasks: Vec<Task> =
+        missing.iter().map(|m| Task { scenario: &m.scenario, engine: &keeping, traces: Traces::None }).collect();
     Ok(!Batch { store: None, ..*batch }.run(&tasks)?.interrupted)
 }
 
