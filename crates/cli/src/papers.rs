@@ -7,16 +7,16 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use tandem_batch::{Batch, Sim, Store};
-use tandem_papers::{Experiment, Findings, Form, markdown, page};
+use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page};
 use tandem_report::{sections_html, write_atomically};
 
 use crate::{
     Failure,
     output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print},
-    runner::interrupt_flag,
+    runner::{self, interrupt_flag},
 };
 
 /// The experiments of the papers behind the controllers: published, measured, and whether it holds
@@ -44,7 +44,8 @@ Examples:
   tandem papers run s0/fig3
   tandem papers run s0 s1/table1 --quick
   tandem papers run --quick
-  tandem papers run papers/s0/fig3.toml --json";
+  tandem papers run papers/s0/fig3.toml --json
+  sudo tandem papers run s3/fig4 --engine sim,kernel";
 
 #[derive(clap::Args)]
 pub struct Run {
@@ -54,6 +55,23 @@ pub struct Run {
     /// Three seeds, shorter and fewer points: all in some minutes
     #[arg(long)]
     quick: bool,
+
+    /// What runs them: sim, kernel or both
+    ///
+    /// The kernel engine is for what the papers ran on real machines: real Linux TCP over an emulated path, in a form of its own, for it
+    /// takes as long as it emulates, with the same form simulated beside it. Needs root.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim")]
+    engine: Vec<Engine>,
+
+    /// Runs over real TCP, shown beside the simulation; --engine kernel adds those that are missing, and makes doubtful ones again
+    ///
+    /// With --engine kernel the default is kernel.csv in the folder.
+    #[arg(long, value_name = "FILE")]
+    kernel_runs: Option<PathBuf>,
+
+    /// Run over real TCP even if this machine is unlikely to keep up
+    #[arg(long)]
+    force: bool,
 
     /// Folder for report.html, results.json and what is done
     #[arg(long, value_name = "DIR", default_value = "tandem-out/papers")]
@@ -66,6 +84,14 @@ pub struct Run {
     /// Also write the page of all verdicts, docs/reproduction.md in the repository
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Packet-level simulator
+    Sim,
+    /// Real Linux TCP over an emulated path, in real time; needs root
+    Kernel,
 }
 
 pub fn papers(action: &Action) -> Result<(), Failure> {
@@ -107,13 +133,16 @@ struct Results<'a> {
 }
 
 fn run(args: &Run) -> Result<(), Failure> {
-    let experiments = chosen(&args.ids)?;
-    let form = if args.quick { Form::Quick } else { Form::Full };
+    let (experiments, form) = what(args)?;
     make_folder(&args.out)?;
     let store = Store::open(&args.out.join(STORE_FILE))?;
     let cancelled = interrupt_flag();
     let batch = Batch { cancelled: Some(cancelled), store: Some(&store) };
-    let found = tandem_papers::run(&experiments, form, &Sim, &batch)?;
+    let mut kept = kept(args)?;
+    if let Some(kept) = kept.as_mut().filter(|_| args.engine.contains(&Engine::Kernel)) {
+        measure_missing(&experiments, kept, args.force, &batch)?;
+    }
+    let found = tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref())?;
     let found: Vec<(&Experiment, &Findings)> =
         experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
 
@@ -143,6 +172,68 @@ fn run(args: &Run) -> Result<(), Failure> {
 
 /// Where what is done is kept.
 const STORE_FILE: &str = "done.jsonl";
+const KERNEL_FILE: &str = "kernel.csv";
+
+/// Which experiments, in which form.
+fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
+    let mut experiments = chosen(&args.ids)?;
+    if args.engine.contains(&Engine::Sim) {
+        return Ok((experiments, if args.quick { Form::Quick } else { Form::Full }));
+    }
+    if args.quick {
+        return Err(Failure::usage("over real TCP there is one form: leave out --quick, or use --engine sim,kernel"));
+    }
+    let can_run = |e: &Experiment| e.engines().contains(&"kernel");
+    if let Some(other) = experiments.iter().find(|e| args.ids.contains(&e.id) && !can_run(e)) {
+        let why = "its paper did not run it on real machines";
+        return Err(Failure::usage(format!("`{}` has no form for --engine kernel: {why}; use --engine sim", other.id)));
+    }
+    experiments.retain(can_run);
+    if experiments.is_empty() {
+        return Err(Failure::usage(
+            "none of these has a form for --engine kernel; `tandem papers list --json` says which have",
+        ));
+    }
+    Ok((experiments, Form::Kernel))
+}
+
+/// The runs over real TCP that there are, if any are wanted.
+fn kept(args: &Run) -> Result<Option<Runs>, Failure> {
+    let makes_them = args.engine.contains(&Engine::Kernel);
+    let path = match &args.kernel_runs {
+        Some(path) if !makes_them && !path.exists() => {
+            let message = format!("--kernel-runs: there is no `{}`; --engine kernel would make it", path.display());
+            return Err(Failure::usage(message));
+        }
+        Some(path) => path.clone(),
+        None if makes_them => args.out.join(KERNEL_FILE),
+        None => return Ok(None),
+    };
+    Ok(Some(Runs::open(&path)?))
+}
+
+/// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
+fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, batch: &Batch) -> Result<(), Failure> {
+    let missing = tandem_papers::missing(experiments, kept).map_err(anyhow::Error::from)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    tandem_testbed::Namespace::new().map_err(anyhow::Error::from)?;
+    for run in &missing {
+        let named = |e| Failure::usage(format!("{}: {e}", run.scenario.name));
+        tandem_testbed::check(&run.scenario, force).map_err(named)?.iter().for_each(|warning| note(warning));
+    }
+    let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
+    note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
+    tandem_papers::measure(&missing, &runner::Kernel, kept, batch)?;
+    let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
+    if doubtful > 0 {
+        note(&format!(
+            "{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"
+        ));
+    }
+    Ok(())
+}
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written = write_atomically(path, text.as_bytes());

@@ -53,6 +53,19 @@ fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
 }
 
 #[test]
+fn without_rights_papers_over_real_tcp_are_refused_before_anything_runs() {
+    let place = Place::new();
+    let open = place.path("open");
+    std::fs::create_dir(&open).unwrap();
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let arguments = format!("papers run s3/fig4 --engine sim,kernel --out {}", open.join("out").display());
+    let Some(finished) = without_rights(&place, &arguments) else { return };
+    assert_eq!(finished.status, Some(1), "{}", finished.err);
+    assert!(finished.err.contains("the kernel engine needs root"), "{}", finished.err);
+    assert!(!open.join("out/results.json").exists());
+}
+
+#[test]
 fn without_rights_each_command_says_what_it_takes() {
     let place = Place::new();
     for arguments in ["kernel load compound --as no_rights_here", "kernel watch --json --count 1"] {

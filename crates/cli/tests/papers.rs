@@ -22,6 +22,8 @@ fn the_list_has_id_title_claim_and_engines() {
     assert!(entry["title"].as_str().unwrap().contains("random loss"));
     assert!(entry["claim"].as_str().unwrap().contains("73 %"));
     assert_eq!(entry["engines"], serde_json::json!(["sim"]));
+    let on_machines = list.as_array().unwrap().iter().find(|e| e["id"] == "s3/fig4").unwrap();
+    assert_eq!(on_machines["engines"], serde_json::json!(["sim", "kernel"]));
     assert!(place.succeed("papers list").out.contains("s0/fig4"));
 }
 
@@ -95,4 +97,19 @@ fn mistakes_are_named() {
     assert_eq!(finished.status, Some(2));
     assert!(finished.err.contains("small.toml:14:14: unknown controller `rino`"), "{}", finished.err);
     assert_eq!(place.tandem("papers run missing.toml").status, Some(2));
+}
+
+#[test]
+fn what_cannot_run_over_real_tcp_is_refused() {
+    let place = Place::new();
+    for (arguments, message) in [
+        ("papers run s0/fig3 --engine kernel", "`s0/fig3` has no form for --engine kernel"),
+        ("papers run s2 --engine kernel", "none of these has a form for --engine kernel"),
+        ("papers run s3/fig4 --engine kernel --quick", "leave out --quick"),
+        ("papers run s3/fig4 --kernel-runs nowhere.csv", "there is no `nowhere.csv`"),
+    ] {
+        let finished = place.tandem(arguments);
+        assert_eq!(finished.status, Some(2), "{arguments}: {}", finished.err);
+        assert!(finished.err.contains(message), "{arguments}: {}", finished.err);
+    }
 }

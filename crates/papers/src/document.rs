@@ -6,7 +6,7 @@ use crate::{
     findings::{Findings, Reading},
     judge::{Judged, Outcome},
     source,
-    table::{self, capital},
+    table::{self as tables, capital},
 };
 
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -16,11 +16,12 @@ pub fn markdown(found: &[(&Experiment, &Findings)], command: &str) -> String {
     let count = |outcome| found.iter().filter(|(_, f)| f.verdict == outcome).count();
     let mut text = INTRODUCTION.replace("COMMAND", command);
     text += &format!(
-        "\n{} figures and tables: {} hold, {} hold in part, {} do not hold.\n",
+        "\n{} figures and tables: {} hold, {} hold in part, {} do not hold, {} are undecided.\n",
         found.len(),
         count(Outcome::Holds),
         count(Outcome::HoldsInPart),
-        count(Outcome::DoesNotHold)
+        count(Outcome::DoesNotHold),
+        count(Outcome::Undecided)
     );
     let mut folder = "";
     for (_, f) in found {
@@ -35,7 +36,10 @@ pub fn markdown(found: &[(&Experiment, &Findings)], command: &str) -> String {
             other => format!("**{}**", other.words()),
         };
         let link = format!("[{}](#{})", f.id, anchor(f));
-        text += &format!("| {link} | {} | {} | {verdict} |\n", cell(&f.claim), cell(&f.reason));
+        let kernel = f.kernel.as_ref().filter(|_| !f.is_kernel_only()).map_or(String::new(), |beside| {
+            format!(" Over real TCP: {}. {}", beside.measured.verdict().words(), beside.comparison())
+        });
+        text += &format!("| {link} | {} | {}{} | {verdict} |\n", cell(&f.claim), cell(&f.reason), cell(&kernel));
     }
     text += "\n# The numbers\n";
     for (experiment, findings) in found {
@@ -59,7 +63,6 @@ fn heading(findings: &Findings) -> String {
 }
 
 fn section(experiment: &Experiment, findings: &Findings) -> String {
-    let claim = |c: &Judged| format!("- {}: {} ({})\n", c.text, c.outcome.words(), c.detail);
     let mut text = format!(
         "\n## {}\n\n**Published.** {}\n\n**{}.** {}.\n\n{}\n",
         heading(findings),
@@ -74,14 +77,20 @@ fn section(experiment: &Experiment, findings: &Findings) -> String {
     if let Some(why) = &findings.why {
         text += &format!("\n**Why.** {why}\n");
     }
+    if let Some(note) = &findings.note {
+        text += &format!("\n**Beside it.** {note}\n");
+    }
     if !findings.assumptions.is_empty() {
         text += &format!("\n**Assumed.** {}\n", findings.assumptions.join(" "));
     }
-    text += &format!(
-        "\n{}; published values in brackets.\n\n{}",
-        experiment.file.y.label,
-        numbers(experiment, findings, &findings.own)
-    );
+    if !findings.is_kernel_only() {
+        text += &format!(
+            "\n{}; published values in brackets.\n\n{}",
+            experiment.file.y.label,
+            numbers(experiment, findings, &findings.own)
+        );
+    }
+    text += &kernel(experiment, findings);
     for variant in &findings.variants {
         let claims = variant.claims.iter().map(|c| format!("{}: {} ({})", c.text, c.outcome.words(), c.detail));
         text += &format!(
@@ -95,9 +104,39 @@ fn section(experiment: &Experiment, findings: &Findings) -> String {
     text
 }
 
+/// What was run over real TCP.
+fn kernel(experiment: &Experiment, findings: &Findings) -> String {
+    let Some(beside) = &findings.kernel else { return String::new() };
+    let (header, rows) = beside.table(&experiment.file.sweep.label);
+    let mut text = format!(
+        "\n**Over real TCP: {}.** {} {}\n\n{}",
+        beside.measured.verdict().words(),
+        beside.setting(),
+        beside.comparison(),
+        table(&header, &rows, 2),
+    );
+    if !findings.is_kernel_only() {
+        text += "\n";
+        text += &beside.claims().map(claim).collect::<String>();
+    }
+    if let Some(doubts) = beside.doubts_text() {
+        text += &format!("\n**Doubtful.** {doubts}.\n");
+    }
+    text
+}
+
+fn claim(claim: &Judged) -> String {
+    format!("- {}: {} ({})\n", claim.text, claim.outcome.words(), claim.detail)
+}
+
 fn numbers(experiment: &Experiment, findings: &Findings, reading: &Reading) -> String {
-    let (header, rows) = table::rows(experiment, findings, reading);
+    let (header, rows) = tables::rows(experiment, findings, reading);
+    table(&header, &rows, 1)
+}
+
+/// The first columns to the left, the others to the right.
+fn table(header: &[String], rows: &[Vec<String>], left: usize) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.iter().map(|c| cell(c)).collect::<Vec<_>>().join(" | "));
-    let rule = format!("|---|{}\n", "---:|".repeat(header.len() - 1));
-    line(&header) + &rule + &rows.iter().map(|row| line(row)).collect::<String>()
+    let rule = format!("|{}{}\n", "---|".repeat(left), "---:|".repeat(header.len() - left));
+    line(header) + &rule + &rows.iter().map(|row| line(row)).collect::<String>()
 }

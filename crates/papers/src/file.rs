@@ -35,6 +35,8 @@ pub(crate) struct File {
     pub assumptions: Vec<String>,
     /// A cause that is known for a claim that does not hold; shown only then.
     pub why: Option<String>,
+    /// What was found beside the verdict; always shown.
+    pub note: Option<String>,
     /// The paper ran it on real machines.
     #[serde(default)]
     pub machines: bool,
@@ -43,6 +45,8 @@ pub(crate) struct File {
     pub _scenario: Spanned<toml::Table>,
     pub sweep: Sweep,
     pub y: Axis,
+    /// The curves that are its rows are drawn as a map.
+    pub map: Option<MapAxis>,
     pub measure: Option<Spanned<Measure>>,
     /// Changes that make the run that bandwidth stolen is measured against.
     pub baseline: Option<Changes>,
@@ -55,6 +59,8 @@ pub(crate) struct File {
     pub quick: Reduction,
     #[serde(default)]
     pub smoke: Reduction,
+    /// What is run over real TCP, where the paper used real machines: it takes as long as it emulates.
+    pub kernel: Option<Spanned<Reduction>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,6 +69,17 @@ pub(crate) struct Axis {
     pub label: String,
     #[serde(default)]
     pub log: bool,
+}
+
+/// The other axis of a map.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MapAxis {
+    pub label: String,
+    #[serde(default)]
+    pub log: bool,
+    /// Values are whole numbers from 1 to this, each with a colour of its own.
+    pub kinds: u8,
 }
 
 /// The figure's x axis: what varies, and where.
@@ -87,6 +104,8 @@ pub(crate) struct Curve {
     pub measure: Option<Spanned<Measure>>,
     #[serde(default)]
     pub engine: CurveEngine,
+    /// Its place on the other axis of the figure's map.
+    pub row: Option<f64>,
     /// Points that the paper prints: x and y.
     #[serde(default)]
     pub published: Vec<(X, f64)>,
@@ -107,6 +126,10 @@ pub(crate) enum CurveEngine {
 pub(crate) struct Variant {
     pub name: String,
     pub set: Changes,
+    /// Only these; all if not given.
+    pub values: Option<Spanned<Vec<X>>>,
+    pub curves: Option<Spanned<Vec<String>>>,
+    pub seeds: Option<u32>,
 }
 
 /// How a form of the experiment that takes less time differs.
@@ -114,9 +137,58 @@ pub(crate) struct Variant {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reduction {
     pub values: Option<Spanned<Vec<X>>>,
+    /// Only these; all if not given.
+    pub curves: Option<Spanned<Vec<String>>>,
     pub seeds: Option<u32>,
     #[serde(default)]
     pub set: Changes,
+    /// In words, where it is another path than the paper's.
+    pub scale: Option<String>,
+}
+
+impl Reduction {
+    pub fn part(&self) -> Part<'_> {
+        Part { values: self.values.as_ref(), curves: self.curves.as_ref() }
+    }
+}
+
+impl Variant {
+    pub fn part(&self) -> Part<'_> {
+        Part { values: self.values.as_ref(), curves: self.curves.as_ref() }
+    }
+}
+
+/// Which points of a figure.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Part<'a> {
+    values: Option<&'a Spanned<Vec<X>>>,
+    curves: Option<&'a Spanned<Vec<String>>>,
+}
+
+impl Part<'_> {
+    pub fn has_curve(&self, name: &str) -> bool {
+        self.curves.is_none_or(|curves| curves.get_ref().iter().any(|c| c == name))
+    }
+
+    pub fn has_value(&self, x: &X) -> bool {
+        self.values.is_none_or(|values| values.get_ref().contains(x))
+    }
+
+    /// Are its curves and values there?
+    fn check(&self, file: &File) -> Result<(), (Range<usize>, String)> {
+        if let Some(curves) = self.curves {
+            let has = |name: &String| file.curves.iter().any(|c| c.get_ref().name == *name);
+            if let Some(unknown) = curves.get_ref().iter().find(|name| !has(name)) {
+                return Err((curves.span(), format!("there is no curve `{unknown}`")));
+            }
+        }
+        if let Some(values) = self.values
+            && let Some(unknown) = values.get_ref().iter().find(|x| !file.sweep.values.get_ref().contains(x))
+        {
+            return Err((values.span(), format!("{unknown} is none of the sweep's values")));
+        }
+        Ok(())
+    }
 }
 
 impl Experiment {
@@ -126,10 +198,15 @@ impl Experiment {
             toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message().to_owned()))?;
         let experiment = Self { id: id.to_owned(), path: path.to_owned(), text: text.to_owned(), file };
         experiment.check().map_err(|(span, message)| experiment.error(span, message))?;
-        for form in [Form::Full, Form::Quick, Form::Smoke] {
+        for form in experiment.forms() {
             plan::plan(&experiment, form)?;
         }
         Ok(experiment)
+    }
+
+    fn forms(&self) -> impl Iterator<Item = Form> {
+        let kernel = self.file.kernel.as_ref().map(|_| Form::Kernel);
+        [Form::Full, Form::Quick, Form::Smoke].into_iter().chain(kernel)
     }
 
     pub(crate) fn error(&self, span: Range<usize>, message: String) -> FileError {
@@ -139,6 +216,9 @@ impl Experiment {
     fn check(&self) -> Result<(), (Range<usize>, String)> {
         let file = &self.file;
         for curve in &file.curves {
+            if curve.get_ref().row.is_some() && file.map.is_none() {
+                return Err((curve.span(), "a curve with a `row` needs [map], the axis that it is on".into()));
+            }
             if self.measure(curve.get_ref()).is_none() {
                 return Err((curve.span(), "this curve has no measure: give it one, or the figure".into()));
             }
@@ -154,13 +234,13 @@ impl Experiment {
                 }
             }
         }
-        for reduction in [&file.quick, &file.smoke] {
-            let values = reduction.values.iter().flat_map(|values| values.get_ref().iter().map(|x| (values.span(), x)));
-            for (span, x) in values {
-                if !file.sweep.values.get_ref().contains(x) {
-                    return Err((span, format!("{x} is none of the sweep's values")));
-                }
-            }
+        if let Some(kernel) = &file.kernel {
+            self.check_kernel(kernel)?;
+        }
+        let reductions = [&file.quick, &file.smoke].into_iter().chain(file.kernel.as_ref().map(Spanned::get_ref));
+        let parts = reductions.map(Reduction::part).chain(file.variants.iter().map(Variant::part));
+        for part in parts {
+            part.check(file)?;
         }
         if file.sweep.values.get_ref().is_empty() {
             return Err((file.sweep.values.span(), "the sweep has no values".into()));
@@ -175,6 +255,24 @@ impl Experiment {
             let curve = file.curves.iter().find(|c| c.get_ref().name == claim.get_ref().curve);
             if claim.get_ref().published_within.is_some() && curve.is_none_or(|c| c.get_ref().published.is_empty()) {
                 return Err((claim.span(), "published_within needs points of this curve in `published`".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Real machines, and only what can be read off their runs.
+    fn check_kernel(&self, kernel: &Spanned<Reduction>) -> Result<(), (Range<usize>, String)> {
+        if !self.file.machines {
+            let message = "[kernel] is for what the paper ran on real machines: add `machines = true`";
+            return Err((kernel.span(), message.into()));
+        }
+        let curves = self.file.curves.iter().filter(|c| kernel.get_ref().part().has_curve(&c.get_ref().name));
+        for curve in curves {
+            let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| measure.get_ref().is_of_kept_runs());
+            if !is_kept || curve.get_ref().engine != CurveEngine::Sim {
+                let message =
+                    "what this curve shows is not kept of runs over real TCP: leave it out of [kernel]'s `curves`";
+                return Err((curve.span(), message.into()));
             }
         }
         Ok(())
@@ -196,6 +294,9 @@ impl Experiment {
     /// What can run it.
     pub fn engines(&self) -> Vec<&'static str> {
         let mut engines = vec!["sim"];
+        if self.file.kernel.is_some() {
+            engines.push("kernel");
+        }
         if self.file.curves.iter().any(|c| c.get_ref().engine == CurveEngine::Model) {
             engines.push("model");
         }

@@ -8,8 +8,10 @@ use tandem_scenario::result::SeedResult;
 use crate::{
     file::{CurveEngine, Experiment},
     judge::{Judged, Outcome, Points},
+    kernel::{Beside, Measured, Runs},
     measure::Value,
-    plan::{self, Form, Plan, Point},
+    patch::X,
+    plan::{self, Form, Plan, Planned, Point},
 };
 
 /// What came of an experiment.
@@ -23,6 +25,8 @@ pub struct Findings {
     pub reason: String,
     /// What is known of the cause; only where the verdict is not `holds`.
     pub why: Option<String>,
+    /// What was found beside the verdict.
+    pub note: Option<String>,
     pub form: &'static str,
     pub engine: &'static str,
     /// The paper ran it on real machines.
@@ -35,10 +39,12 @@ pub struct Findings {
     pub own: Reading,
     /// The same with other readings of what the paper leaves open.
     pub variants: Vec<Reading>,
+    /// Over real TCP, where it was run so.
+    pub kernel: Option<Beside>,
 }
 
 /// The numbers of one way to read the experiment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Reading {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -52,81 +58,100 @@ impl Reading {
     }
 }
 
-/// Runs a form of experiments in an engine. An experiment that an interrupt cut short is `None`.
+/// Runs a form of experiments in an engine. An experiment that an interrupt cut short is `None`. What `kept` has of runs over real
+/// TCP stands beside; of [`Form::Kernel`] it is what is judged.
 pub fn run(
     experiments: &[Experiment],
     form: Form,
     engine: &dyn Engine,
     batch: &Batch,
+    kept: Option<&Runs>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
     let plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
+    let measured = |e: &Experiment| kept.map_or(Ok(None), |kept| Measured::new(e, kept));
+    let measured = experiments.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
     let mut tasks: Vec<Task> = Vec::new();
-    for (experiment, plan) in experiments.iter().zip(&plans) {
-        let curves = experiment.file.curves.iter().map(toml::Spanned::get_ref);
-        let traced: Vec<bool> =
-            curves.map(|c| experiment.measure(c).is_some_and(|measure| measure.get_ref().needs_traces())).collect();
-        for reading in &plan.readings {
-            for (points, &traced) in reading.curves.iter().zip(&traced) {
-                tasks.extend(points.iter().flat_map(|point| tasks_of(point, engine, traced)));
-            }
+    for ((experiment, plan), measured) in experiments.iter().zip(&plans).zip(&measured) {
+        if form != Form::Kernel {
+            plan.readings.iter().for_each(|reading| tasks.extend(tasks_of(experiment, reading, engine)));
         }
+        tasks.extend(measured.iter().flat_map(|m| tasks_of(experiment, m.simulated(), engine)));
     }
+    let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
     let outcome = batch.run(&tasks)?;
     // In the order in which the tasks were made.
-    let mut results = tasks.iter().zip(outcome.seeds).map(|(task, seeds)| {
-        let is_whole = seeds.len() == task.scenario.seeds.len();
-        is_whole.then_some(seeds)
-    });
-    Ok(experiments
-        .iter()
-        .zip(&plans)
-        .map(|(experiment, plan)| findings(experiment, plan, form, engine.name(), &mut results))
-        .collect())
+    let mut results =
+        planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
+    let mut found = Vec::new();
+    for ((experiment, plan), measured) in experiments.iter().zip(plans).zip(measured) {
+        let readings = match form {
+            Form::Kernel => Some(Vec::new()),
+            _ => readings(experiment, &plan, &mut results),
+        };
+        let beside = measured.map(|m| m.beside(experiment, &mut results));
+        let is_cut_short = readings.is_none() || beside.as_ref().is_some_and(Option::is_none);
+        let whole = readings.filter(|_| !is_cut_short);
+        found.push(
+            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, beside.flatten())),
+        );
+    }
+    Ok(found)
 }
 
-/// The runs of a point, its own first.
-fn tasks_of<'a>(point: &'a Point, engine: &'a dyn Engine, traced: bool) -> impl Iterator<Item = Task<'a>> {
-    let engine = match point.engine {
-        CurveEngine::Sim => engine,
-        CurveEngine::Model => &Model,
-    };
-    let traces = if traced { Traces::EverySeed(usize::MAX) } else { Traces::None };
-    std::iter::once(&point.scenario).chain(&point.baseline).map(move |scenario| Task { scenario, engine, traces })
+/// The runs of a reading, in the order in which [`values`] asks for them.
+fn tasks_of<'a>(
+    experiment: &'a Experiment,
+    reading: &'a plan::Reading,
+    engine: &'a dyn Engine,
+) -> impl Iterator<Item = Task<'a>> {
+    let curves = experiment.file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves);
+    curves.flat_map(move |(curve, points)| {
+        let needs_traces = experiment.measure(curve).is_some_and(|measure| measure.get_ref().needs_traces());
+        let traces = if needs_traces { Traces::EverySeed(usize::MAX) } else { Traces::None };
+        points.iter().flatten().flat_map(move |point| {
+            let engine = match point.engine {
+                CurveEngine::Sim => engine,
+                CurveEngine::Model => &Model,
+            };
+            point.runs().map(move |run| Task { scenario: &run.scenario, engine, traces })
+        })
+    })
 }
 
-/// Takes an experiment's results off the front of all.
-fn findings(
+/// Takes an experiment's results off the front of all. `None` if some are missing.
+fn readings(
     experiment: &Experiment,
     plan: &Plan,
+    results: &mut impl Iterator<Item = Option<Vec<SeedResult>>>,
+) -> Option<Vec<Reading>> {
+    let mut is_whole = true;
+    let mut next = |_: &Planned| {
+        let result = results.next().flatten();
+        is_whole &= result.is_some();
+        result
+    };
+    let readings = plan.readings.iter().map(|r| Reading::new(experiment, &plan.xs, r, &mut next)).collect();
+    is_whole.then_some(readings)
+}
+
+/// `None` if there is nothing to judge.
+fn findings(
+    experiment: &Experiment,
+    plan: Plan,
     form: Form,
     engine: &'static str,
-    results: &mut impl Iterator<Item = Option<Vec<SeedResult>>>,
+    readings: Vec<Reading>,
+    beside: Option<Beside>,
 ) -> Option<Findings> {
     let file = &experiment.file;
-    let mut is_whole = true;
-    let mut readings: Vec<Reading> = Vec::new();
-    for reading in &plan.readings {
-        let mut curves = Vec::new();
-        for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
-            let measure = experiment.measure(curve)?.get_ref();
-            let mut values: Vec<Option<Value>> = Vec::new();
-            for (x, point) in plan.xs.iter().zip(points) {
-                let mut next = || results.next().flatten();
-                let (own, baseline) = (next(), point.baseline.as_ref().map(|_| next()));
-                is_whole &= own.is_some() && baseline.as_ref().is_none_or(Option::is_some);
-                let value = own.and_then(|own| {
-                    measure.value(x, &point.scenario, &own, baseline.flatten().as_deref().unwrap_or_default())
-                });
-                values.push(value);
-            }
-            let published = plan.xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
-            curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
-        }
-        let claims = file.claims.iter().map(|c| c.get_ref().judge(&plan.xs, &curves)).collect();
-        readings.push(Reading { name: reading.name.clone(), claims, curves });
-    }
     let mut readings = readings.into_iter();
-    let own = readings.next().filter(|_| is_whole)?;
+    let (own, engine, seeds) = match (form, &beside) {
+        (Form::Kernel, beside) => {
+            let beside = beside.as_ref()?;
+            (beside.measured.clone(), "kernel", beside.seeds.clone())
+        }
+        _ => (readings.next()?, engine, plan.seeds()?.to_vec()),
+    };
     let verdict = own.verdict();
     Some(Findings {
         id: experiment.id.clone(),
@@ -135,15 +160,45 @@ fn findings(
         verdict,
         reason: reason(&own),
         why: file.why.clone().filter(|_| verdict != Outcome::Holds),
+        note: file.note.clone(),
         form: form.name(),
         engine,
         machines: file.machines,
-        seeds: plan.readings.first()?.curves.first()?.first()?.scenario.seeds.clone(),
+        seeds,
         assumptions: file.assumptions.clone(),
         x: plan.xs.iter().map(ToString::to_string).collect(),
         own,
         variants: readings.collect(),
+        kernel: beside,
     })
+}
+
+impl Reading {
+    /// From what `results` has of each run; `None` where it has nothing.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        xs: &[X],
+        reading: &plan::Reading,
+        results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>,
+    ) -> Self {
+        let file = &experiment.file;
+        let mut curves = Vec::new();
+        for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
+            let measure = experiment.measure(curve).expect("checked when read").get_ref();
+            let mut value = |x: &X, point: &Point| -> Option<Value> {
+                let own = results(&point.own);
+                let baseline = point.baseline.as_ref().map(&mut *results);
+                let is_missing = baseline.as_ref().is_some_and(Option::is_none);
+                let baseline = baseline.flatten().unwrap_or_default();
+                measure.value(x, &point.own.scenario, &own.filter(|_| !is_missing)?, &baseline)
+            };
+            let values = xs.iter().zip(points).map(|(x, point)| value(x, point.as_ref()?)).collect();
+            let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
+            curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
+        }
+        let claims = file.claims.iter().map(|c| c.get_ref().judge(xs, &curves)).collect();
+        Self { name: reading.name.clone(), claims, curves }
+    }
 }
 
 /// How many claims hold; of the others, where they do not, and the numbers there. If all hold, the numbers of each.
@@ -159,12 +214,14 @@ fn reason(reading: &Reading) -> String {
 impl Findings {
     /// How it was run, in words.
     pub(crate) fn setting(&self) -> String {
-        let seeds = match self.seeds.len() {
-            1 => "one seed".to_owned(),
-            n => format!("{n} seeds"),
-        };
+        let seeds = seeds(self.seeds.len());
         let machines = if self.machines { "; the paper ran it on real machines" } else { "" };
         format!("{} form, {seeds}, engine {}{machines}", self.form, self.engine)
+    }
+
+    /// Was it judged over real TCP alone?
+    pub(crate) fn is_kernel_only(&self) -> bool {
+        self.form == Form::Kernel.name()
     }
 
     /// Where single published points lie inside what single seeds gave: papers show single runs.
@@ -173,5 +230,12 @@ impl Findings {
         let printed: Vec<bool> =
             points.filter_map(|(value, published)| Some(value.as_ref()?.spans((*published)?))).collect();
         (!printed.is_empty()).then(|| (printed.iter().filter(|inside| **inside).count(), printed.len()))
+    }
+}
+
+pub(crate) fn seeds(count: usize) -> String {
+    match count {
+        1 => "one seed".to_owned(),
+        n => format!("{n} seeds"),
     }
 }

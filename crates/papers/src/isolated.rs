@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What S2's model says of a scenario of one Compound TCP flow, in the integers of the module that S2 used.
+//! One Compound TCP flow on its own: what S2's model says of it, in the integers of the module that S2 used, and what its samples show.
 
 use tandem_model::{
-    Arithmetic, Law, Path, Prediction,
+    Arithmetic, Law, Path, Prediction, followed, observed,
     oscillation::{Cycle, CycleType, Oscillation},
     published, published_oscillation,
     rule::{GainOf, Linux13},
 };
-use tandem_scenario::{CongestionControl, Limit, Scenario, Source};
+use tandem_scenario::{
+    CongestionControl, Limit, Scenario, Source,
+    result::{FlowSample, SeedResult},
+    stats::mean,
+};
 
 const ARITHMETIC: Arithmetic = Arithmetic::Linux13;
 
@@ -66,4 +70,63 @@ pub(crate) fn is_feasible(scenario: &Scenario, kind: CycleType) -> Option<f64> {
 pub(crate) fn prediction(scenario: &Scenario) -> Option<Prediction> {
     let (law, path) = flow(scenario)?;
     Some(published(&path, &law, swing(scenario).as_ref()))
+}
+
+/// By S2's flow chart, and by Tandem's model.
+pub(crate) fn published_case(scenario: &Scenario) -> Option<f64> {
+    prediction(scenario).map(|p| f64::from(p.case))
+}
+
+pub(crate) fn followed_case(scenario: &Scenario) -> Option<f64> {
+    let (law, path) = flow(scenario)?;
+    followed(&path, &law, Arithmetic::Tandem).ok().map(|p| f64::from(p.case))
+}
+
+/// The flow from loss to loss, after the warm-up.
+pub(crate) struct Epochs<'a> {
+    scenario: &'a Scenario,
+    epochs: Vec<&'a [FlowSample]>,
+    interval_s: f64,
+}
+
+impl<'a> Epochs<'a> {
+    pub fn new(scenario: &'a Scenario, seed: &'a SeedResult) -> Option<Self> {
+        let trace = seed.trace.as_ref()?;
+        let warmup_s = scenario.warmup.as_secs_f64();
+        let first = trace.time_s.partition_point(|time| *time < warmup_s);
+        let epochs = observed::epochs(&trace.flows.first()?.samples, first);
+        Some(Self { scenario, epochs, interval_s: scenario.sample_interval.as_secs_f64() })
+    }
+
+    /// So long after the first of the losses; `None` after the next.
+    pub fn after_loss(&self, time_s: f64) -> Option<&'a FlowSample> {
+        self.epochs.first()?.get((time_s / self.interval_s).round() as usize)
+    }
+
+    /// From loss to loss, mean.
+    pub fn seconds(&self) -> Option<f64> {
+        self.mean(|epoch| epoch.len() as f64 * self.interval_s)
+    }
+
+    pub fn largest_window(&self) -> Option<f64> {
+        self.mean(|epoch| windows(epoch).fold(0.0, f64::max))
+    }
+
+    pub fn smallest_window(&self) -> Option<f64> {
+        self.mean(|epoch| windows(epoch).fold(f64::INFINITY, f64::min))
+    }
+
+    pub fn case(&self) -> Option<f64> {
+        let (law, path) = flow(self.scenario)?;
+        observed::usual_case(&path, &law, &self.epochs).map(f64::from)
+    }
+
+    fn mean(&self, of: impl Fn(&[FlowSample]) -> f64) -> Option<f64> {
+        let values: Vec<f64> = self.epochs.iter().map(|epoch| of(epoch)).collect();
+        (!values.is_empty()).then(|| mean(&values))
+    }
+}
+
+fn windows(epoch: &[FlowSample]) -> impl Iterator<Item = f64> {
+    epoch.iter().map(|sample| f64::from(sample.cwnd_packets))
 }

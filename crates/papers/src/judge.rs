@@ -38,6 +38,8 @@ pub enum Outcome {
     Holds,
     HoldsInPart,
     DoesNotHold,
+    /// The interval reaches over the limit where it would be decided: chance has the say.
+    Undecided,
     /// None of its points is among those that were run.
     NotAsked,
 }
@@ -48,15 +50,21 @@ impl Outcome {
             Outcome::Holds => "holds",
             Outcome::HoldsInPart => "holds in part",
             Outcome::DoesNotHold => "does not hold",
+            Outcome::Undecided => "undecided",
             Outcome::NotAsked => "not asked",
         }
     }
 
-    /// Of all claims together.
-    pub fn of_all(outcomes: impl Iterator<Item = Outcome> + Clone) -> Outcome {
-        let mut asked = outcomes.filter(|o| *o != Outcome::NotAsked);
-        let Some(first) = asked.next() else { return Outcome::NotAsked };
-        if asked.all(|o| o == first) { first } else { Outcome::HoldsInPart }
+    /// Of all claims together, or of all points of a claim. What is undecided leaves the whole so, unless something else fails.
+    pub fn of_all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
+        use Outcome::*;
+        let both = |whole, next| match (whole, next) {
+            (NotAsked, other) | (other, NotAsked) => other,
+            (a, b) if a == b => a,
+            (Holds | Undecided, Holds | Undecided) => Undecided,
+            _ => HoldsInPart,
+        };
+        outcomes.fold(NotAsked, both)
     }
 }
 
@@ -94,6 +102,14 @@ impl Asked {
     fn is_close(&self) -> bool {
         let half = self.value.ci95.unwrap_or(0.0);
         self.margin().abs() < half
+    }
+
+    fn outcome(&self) -> Outcome {
+        match (self.is_close(), self.is_met()) {
+            (true, _) => Outcome::Undecided,
+            (false, true) => Outcome::Holds,
+            (false, false) => Outcome::DoesNotHold,
+        }
     }
 
     /// How far inside; negative outside.
@@ -141,13 +157,12 @@ impl Claim {
 
     pub fn judge(&self, xs: &[X], curves: &[Points]) -> Judged {
         let asked = self.asked(xs, curves);
-        let met = asked.iter().filter(|a| a.is_met()).count();
-        let close = asked.iter().any(|a| !a.is_met() && a.is_close());
-        let outcome = match (asked.len(), met) {
-            (0, _) => Outcome::NotAsked,
-            (all, met) if met == all || (self.some && met > 0) => Outcome::Holds,
-            (_, 0) if !close => Outcome::DoesNotHold,
-            _ => Outcome::HoldsInPart,
+        let at_points = || asked.iter().map(Asked::outcome);
+        let has = |outcome| at_points().any(|o| o == outcome);
+        let outcome = match self.some {
+            true if has(Outcome::Holds) => Outcome::Holds,
+            true if has(Outcome::Undecided) => Outcome::Undecided,
+            _ => Outcome::of_all(at_points()),
         };
         Judged { text: self.text.clone(), outcome, detail: self.detail(&asked, outcome) }
     }
@@ -204,30 +219,37 @@ impl Claim {
             Some(first) if self.published_within.is_none() => first.limit(),
             _ => String::new(),
         };
-        let doubtful = |a: &Asked| a.is_close();
         let nearest = asked.iter().min_by(|a, b| a.margin().abs().total_cmp(&b.margin().abs()));
         let best = asked.iter().max_by(|a, b| a.margin().total_cmp(&b.margin()));
         let mut parts = Vec::new();
+        let is_missed = |a: &Asked| a.outcome() == Outcome::DoesNotHold;
+        let is_open = |a: &Asked| a.outcome() == Outcome::Undecided;
         match (outcome, nearest, best) {
             (Outcome::NotAsked, ..) | (_, None, _) | (_, _, None) => {
                 return "none of its points is among those that were run".into();
             }
             (Outcome::Holds, _, Some(best)) if self.some => parts.push(best.text()),
+            (Outcome::Undecided, _, Some(best)) if self.some => {
+                parts.push(format!("{}; the interval reaches over the limit", best.text()));
+            }
             (Outcome::Holds, Some(nearest), _) if asked.len() > 1 => {
                 parts.push(format!("all {} points; nearest to the limit at {}", asked.len(), nearest.text()));
             }
             (Outcome::Holds, Some(nearest), _) => parts.push(nearest.text()),
             _ => {
-                let missed = asked.iter().filter(|a| !a.is_met()).count();
-                parts.push(format!("missed at {missed} of {}: {}", asked.len(), list(&|a| !a.is_met(), true)));
+                let missed = asked.iter().filter(|a| is_missed(a)).count();
+                if missed > 0 {
+                    parts.push(format!("missed at {missed} of {}: {}", asked.len(), list(&is_missed, true)));
+                }
+                let open = asked.iter().filter(|a| is_open(a)).count();
+                if open > 0 {
+                    let places = list(&is_open, true);
+                    parts.push(format!("the interval reaches over the limit at {open} of {}: {places}", asked.len()));
+                }
             }
         }
         if !limit.is_empty() {
             parts.push(format!("asked: {limit}"));
-        }
-        if asked.iter().any(doubtful) {
-            let places = asked.iter().filter(|a| doubtful(a)).map(|a| a.at.clone()).collect::<Vec<_>>().join(", ");
-            parts.push(format!("the interval reaches over the limit at {places}"));
         }
         parts.join("; ")
     }
@@ -242,6 +264,7 @@ mod tests {
         Some(Value { mean, ci95: tandem_scenario::stats::ci95(by_seed), by_seed: by_seed.to_vec() })
     }
 
+    /// Half widths of the intervals, t = 4.303: at 1 and 2 0.25 of `a`, at 3 13.1.
     fn curves() -> Vec<Points> {
         let points = |name: &str, values: [&[f64]; 3], published| Points {
             name: name.into(),
@@ -249,8 +272,8 @@ mod tests {
             published,
         };
         vec![
-            points("a", [&[1.0, 1.2], &[2.0, 2.2], &[4.0, 12.0]], vec![Some(1.0), None, Some(5.0)]),
-            points("b", [&[2.0, 2.4], &[2.0, 2.2], &[1.0, 1.0]], vec![None; 3]),
+            points("a", [&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2], &[4.0, 6.0, 14.0]], vec![Some(1.0), None, Some(5.0)]),
+            points("b", [&[2.0, 2.2, 2.4], &[2.0, 2.1, 2.2], &[1.0, 1.0, 1.0]], vec![None; 3]),
         ]
     }
 
@@ -264,38 +287,45 @@ mod tests {
 
     #[test]
     fn every_point_counts_unless_said() {
-        assert_eq!(judge("above = 1").outcome, Outcome::Holds);
-        assert_eq!(judge("above = 2").outcome, Outcome::HoldsInPart);
-        assert_eq!(judge("above = 2\nfrom = 2").outcome, Outcome::Holds);
-        assert_eq!(judge("above = 2\nat = [2, 3]").outcome, Outcome::Holds);
-        assert_eq!(judge("above = 2\nsome = true").outcome, Outcome::Holds);
-        assert_eq!(judge("below = 1").outcome, Outcome::HoldsInPart, "the interval at 3 reaches below 1");
-        assert_eq!(judge("below = 1\nto = 2").outcome, Outcome::HoldsInPart, "the interval at 1 reaches below 1");
+        assert_eq!(judge("above = 0.5\nto = 2").outcome, Outcome::Holds);
+        assert_eq!(judge("above = 1.5\nto = 2").outcome, Outcome::HoldsInPart);
+        assert_eq!(judge("above = 1.5\nat = [2]").outcome, Outcome::Holds);
+        assert_eq!(judge("above = 1.5\nat = [1]\nsome = true").outcome, Outcome::DoesNotHold);
+        assert_eq!(judge("above = 1.5\nsome = true").outcome, Outcome::Holds);
         assert_eq!(judge("below = -90").outcome, Outcome::DoesNotHold);
         assert_eq!(judge("above = 0\nfrom = 9").outcome, Outcome::NotAsked);
     }
 
     #[test]
+    fn chance_decides_nothing() {
+        assert_eq!(judge("above = 1\nat = [1]").outcome, Outcome::Undecided, "met by less than the interval");
+        assert_eq!(judge("below = 1\nat = [1]").outcome, Outcome::Undecided, "missed by less than the interval");
+        assert_eq!(judge("above = 0.5").outcome, Outcome::Undecided, "clear but for one point");
+        assert_eq!(judge("above = 1.5").outcome, Outcome::HoldsInPart, "missed at 1, met at 2, open at 3");
+        assert_eq!(judge("above = 5\nsome = true").outcome, Outcome::Undecided, "perhaps at 3");
+        let detail = judge("below = 9\nfrom = 2").detail;
+        assert!(detail.contains("the interval reaches over the limit at 1 of 2: 3: 8"), "{detail}");
+        assert!(!judge("below = 9\nat = [1]").detail.contains("interval"));
+    }
+
+    #[test]
     fn curves_are_set_against_each_other() {
-        // 1.1 / 2.2, 1, 8.
+        // 0.5, 1, 8.
         assert_eq!(judge("over = 'b'\nabove = 0.4\nbelow = 0.6\nat = [1]").outcome, Outcome::Holds);
         assert_eq!(judge("over = 'b'\nbelow = 0.6\nat = [2]").outcome, Outcome::DoesNotHold);
-        assert_eq!(judge("minus = 'b'\nbelow = -1\nat = [1]").outcome, Outcome::Holds);
+        // -1.1 with 0.25.
+        assert_eq!(judge("minus = 'b'\nbelow = -0.8\nat = [1]").outcome, Outcome::Holds);
         assert_eq!(judge("rises = [1, 2]").outcome, Outcome::Holds);
         assert_eq!(judge("rises = [2, 1]").outcome, Outcome::DoesNotHold);
     }
 
     #[test]
     fn published_values_are_asked_for_where_they_are() {
-        let judged = judge("published_within = 0.2");
-        assert_eq!(judged.outcome, Outcome::HoldsInPart);
-        assert!(judged.detail.starts_with("missed at 1 of 2: 3: 8"), "{}", judged.detail);
-    }
-
-    #[test]
-    fn doubt_is_said() {
-        assert!(judge("below = 9\nat = [3]").detail.contains("the interval reaches over the limit at 3"));
-        assert!(!judge("below = 9\nat = [1]").detail.contains("interval"));
+        // 1.1 with 0.25 in 0.6 to 1.4, 8 with 13.1 in 3 to 7.
+        let judged = judge("published_within = 0.4");
+        assert_eq!(judged.outcome, Outcome::Undecided);
+        assert!(judged.detail.starts_with("the interval reaches over the limit at 1 of 2: 3: 8"), "{}", judged.detail);
+        assert!(judge("published_within = 0.4\nat = [1]").detail.starts_with("1: 1.1"));
     }
 
     #[test]
@@ -306,5 +336,8 @@ mod tests {
         assert_eq!(of(&[Holds, DoesNotHold]), HoldsInPart);
         assert_eq!(of(&[DoesNotHold, DoesNotHold]), DoesNotHold);
         assert_eq!(of(&[NotAsked]), NotAsked);
+        assert_eq!(of(&[Holds, Undecided, Holds]), Undecided);
+        assert_eq!(of(&[Undecided, DoesNotHold]), HoldsInPart);
+        assert_eq!(of(&[HoldsInPart, Undecided]), HoldsInPart);
     }
 }

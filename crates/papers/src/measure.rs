@@ -8,7 +8,10 @@ use tandem_scenario::{
     stats::{ci95, jain, mean, ratio, stolen},
 };
 
-use crate::{isolated, patch::X};
+use crate::{
+    isolated::{self, Epochs},
+    patch::X,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,6 +36,18 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
+    // Of one flow of `compound`, from loss to loss after the warm-up.
+    /// Window so many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
+    EpochWindow,
+    EpochLossWindow,
+    EpochDelayWindow,
+    /// From loss to loss, seconds.
+    Epoch,
+    /// Between two losses, packets.
+    LargestWindow,
+    SmallestWindow,
+    /// S2's case, 1 to 6, in which it is most of the time.
+    Case,
     // Worked out, not run: S2's model, in the integers of the module that S2 used.
     /// Of the oscillation, largest less smallest window, packets.
     Amplitude,
@@ -44,13 +59,24 @@ pub(crate) enum Kind {
     PublishedUtilisation,
     /// Mean queue, packets.
     PublishedQueue,
+    /// 1 to 6 by S2's flow chart, and by Tandem's model.
+    PublishedCase,
+    FollowedCase,
 }
 
 impl Kind {
     /// Whether it is worked out from the scenario alone.
     fn is_worked_out(self) -> bool {
         use Kind::*;
-        matches!(self, Amplitude | Oscillation | Feasible | PublishedUtilisation | PublishedQueue)
+        let of_published = matches!(self, PublishedUtilisation | PublishedQueue | PublishedCase);
+        of_published || matches!(self, Amplitude | Oscillation | Feasible | FollowedCase)
+    }
+
+    /// Whether it is read off the samples between losses.
+    fn is_of_epochs(self) -> bool {
+        use Kind::*;
+        let is_in_time = matches!(self, EpochWindow | EpochLossWindow | EpochDelayWindow);
+        is_in_time || matches!(self, Epoch | LargestWindow | SmallestWindow | Case)
     }
 }
 
@@ -116,9 +142,21 @@ impl Value {
 }
 
 impl Measure {
+    /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
+    pub fn is_of_kept_runs(&self) -> bool {
+        use Kind::*;
+        let is_kept = matches!(self.kind, Goodput | Throughput | Share | Ratio | Stolen | Utilisation | Queue | Jain);
+        is_kept && self.window_s.is_none() && self.link.is_none()
+    }
+
+    /// Whether it is a percentage, of which differences are points.
+    pub fn is_percent(&self) -> bool {
+        matches!(self.kind, Kind::Share | Kind::Stolen | Kind::Utilisation)
+    }
+
     /// Whether windows have to be sampled in every seed.
     pub fn needs_traces(&self) -> bool {
-        matches!(self.kind, Kind::Gamma | Kind::Window)
+        matches!(self.kind, Kind::Gamma | Kind::Window) || self.kind.is_of_epochs()
     }
 
     /// Whether the scenario has what this measures.
@@ -136,7 +174,7 @@ impl Measure {
         if self.kind == Kind::Ratio && self.of.is_empty() {
             return Err("a ratio needs `of`, the groups below the line".into());
         }
-        if self.kind.is_worked_out() {
+        if self.kind.is_worked_out() || self.kind.is_of_epochs() {
             isolated::check(scenario)?;
         }
         match (self.kind, self.cycle.as_deref().and_then(isolated::cycle)) {
@@ -154,6 +192,24 @@ impl Measure {
             Kind::Feasible => isolated::is_feasible(scenario, isolated::cycle(self.cycle.as_deref()?)?),
             Kind::PublishedUtilisation => isolated::prediction(scenario).map(|p| 100.0 * p.utilisation),
             Kind::PublishedQueue => isolated::prediction(scenario).map(|p| p.backlog_packets),
+            Kind::PublishedCase => isolated::published_case(scenario),
+            Kind::FollowedCase => isolated::followed_case(scenario),
+            _ => None,
+        }
+    }
+
+    /// Of the samples between losses.
+    fn of_epochs(&self, x: &X, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
+        let epochs = Epochs::new(scenario, seed)?;
+        let after_loss = || epochs.after_loss(x.number()?);
+        match self.kind {
+            Kind::EpochWindow => after_loss().map(|s| f64::from(s.cwnd_packets)),
+            Kind::EpochLossWindow => after_loss().map(|s| f64::from(s.loss_window_packets)),
+            Kind::EpochDelayWindow => after_loss().map(|s| f64::from(s.delay_window_packets)),
+            Kind::Epoch => epochs.seconds(),
+            Kind::LargestWindow => epochs.largest_window(),
+            Kind::SmallestWindow => epochs.smallest_window(),
+            Kind::Case => epochs.case(),
             _ => None,
         }
     }
@@ -191,6 +247,9 @@ impl Measure {
             }),
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
+            kind if kind.is_of_epochs() => {
+                Value::of(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
+            }
             _ => Value::of(vec![self.worked_out(scenario)?]),
         })
     }

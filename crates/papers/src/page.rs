@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Findings as one HTML page, each figure drawn with the paper's axes and what it prints.
 
-use tandem_report::{Curve, Figure, FigureSection, SectionsPage, Style, Table};
+use tandem_report::{Colouring, Curve, Figure, FigureSection, Map, SectionsPage, Style, Table};
 
 use crate::{
-    file::Experiment,
-    findings::Findings,
+    file::{Experiment, MapAxis},
+    findings::{Findings, Reading},
     judge::Points,
+    kernel::Beside,
+    measure::Value,
     patch::X,
     source,
     table::{self, capital},
@@ -20,8 +22,9 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
     SectionsPage {
         title: "The papers' experiments, run again".into(),
         paragraphs: vec![
-            "Lines are means over seeds, whiskers their 95\u{a0}% intervals. Open diamonds are values that the paper prints. \
-             Every verdict follows from the numbers: a claim holds at a point if the mean meets the limit."
+            "Lines are means over seeds, whiskers their 95\u{a0}% intervals. Open diamonds are values that the paper prints, crosses \
+             those measured over real TCP. Every verdict follows from the numbers: a claim holds at a point if the mean meets the \
+             limit, and is undecided there if its interval reaches over the limit."
                 .into(),
         ],
         summary: Table {
@@ -44,7 +47,17 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         let text = format!("Of {all} published values {inside} lie inside the spread of single seeds.");
         notes.push(("Single runs".into(), text));
     }
+    if let Some(beside) = &findings.kernel {
+        notes.push((
+            format!("Over real TCP: {}", beside.measured.verdict().words()),
+            format!("{} {}", beside.setting(), beside.comparison()),
+        ));
+        let claims = beside.claims().filter(|_| !findings.is_kernel_only());
+        notes.extend(claims.map(|c| (String::new(), format!("{}: {} ({})", c.text, c.outcome.words(), c.detail))));
+        notes.extend(beside.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
+    }
     notes.extend(findings.why.iter().map(|why| ("Why".to_owned(), why.clone())));
+    notes.extend(findings.note.iter().map(|note| ("Beside it".to_owned(), note.clone())));
     for variant in &findings.variants {
         let claims = variant.claims.iter().map(|c| format!("{}: {} ({})", c.text, c.outcome.words(), c.detail));
         let name = variant.name.clone().unwrap_or_default();
@@ -55,13 +68,15 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
     if let Some(source) = source(&findings.id) {
         notes.push(("Source".into(), source.into()));
     }
-    let (header, rows) = table::rows(experiment, findings, &findings.own);
+    let of = |(header, rows): (Vec<String>, Vec<Vec<String>>)| Table { header, rows };
+    let own = (!findings.is_kernel_only()).then(|| of(table::rows(experiment, findings, &findings.own)));
+    let beside = findings.kernel.as_ref().map(|beside| of(beside.table(&experiment.file.sweep.label)));
     FigureSection {
         id: findings.id.replace('/', "-"),
         title: format!("{}: {}", findings.id, findings.title),
         notes,
         figure: figure(experiment, findings),
-        table: Table { header, rows },
+        tables: own.into_iter().chain(beside).collect(),
     }
 }
 
@@ -71,20 +86,40 @@ fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
     let at: Vec<f64> =
         findings.x.iter().enumerate().map(|(i, x)| x.parse().ok().filter(|_| !is_named).unwrap_or(i as f64)).collect();
     let mut curves: Vec<Curve> = Vec::new();
-    for (colour, curve) in findings.own.curves.iter().enumerate() {
+    let beside = findings.kernel.as_ref();
+    let simulated = beside.filter(|_| findings.is_kernel_only()).map_or(&findings.own, |beside| &beside.simulated);
+    let map = file.map.as_ref().map(|axis| (axis, map(experiment, simulated, &at, axis)));
+    for (colour, curve) in simulated.curves.iter().enumerate().filter(|_| map.is_none()) {
         curves.push(ours(curve, &at, colour, is_named));
         curves.extend(published(curve, &at, colour));
     }
+    curves.extend(beside.into_iter().flat_map(|beside| real_tcp(beside, &findings.x, &at)));
+    let (y_axis, log_y) = map.as_ref().map_or((&file.y.label, file.y.log), |(axis, _)| (&axis.label, axis.log));
     Figure {
         title: findings.title.clone(),
         caption: format!("{}.", capital(findings.verdict.words())),
         x_axis: file.sweep.label.clone(),
-        y_axis: file.y.label.clone(),
+        y_axis: y_axis.clone(),
         log_x: file.sweep.log,
-        log_y: file.y.log,
+        log_y,
         x_names: if is_named { findings.x.clone() } else { Vec::new() },
         curves,
+        map: map.map(|(_, map)| map),
         ..Figure::default()
+    }
+}
+
+/// The curves that are rows, lowest first.
+fn map(experiment: &Experiment, reading: &Reading, at: &[f64], axis: &MapAxis) -> Map {
+    let rows = experiment.file.curves.iter().map(|curve| curve.get_ref().row).zip(&reading.curves);
+    let mut rows: Vec<(f64, &Points)> = rows.filter_map(|(row, points)| Some((row?, points))).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let values = |points: &Points| points.points.iter().map(|v| v.as_ref().map_or(f64::NAN, |v| v.mean)).collect();
+    Map {
+        x: at.to_vec(),
+        y: rows.iter().map(|(row, _)| *row).collect(),
+        values: rows.iter().map(|(_, points)| values(points)).collect(),
+        colouring: Colouring::Kinds(axis.kinds),
     }
 }
 
@@ -98,6 +133,24 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
         half_widths: found().map(|(value, _)| value.ci95.unwrap_or(0.0)).collect(),
         colour: Some(colour),
     }
+}
+
+/// What was measured over real TCP, in the colours of the curves.
+fn real_tcp(beside: &Beside, xs: &[String], at: &[f64]) -> Vec<Curve> {
+    let curve = |(colour, curve): (usize, &Points)| {
+        let place = |x: &String| xs.iter().position(|own| own == x).map(|i| at[i]);
+        let found: Vec<(f64, &Value)> =
+            beside.x.iter().zip(&curve.points).filter_map(|(x, value)| Some((place(x)?, value.as_ref()?))).collect();
+        (!found.is_empty()).then(|| Curve {
+            name: format!("{}, real TCP", curve.name),
+            style: Style::Measured,
+            x: found.iter().map(|(x, _)| *x).collect(),
+            y: found.iter().map(|(_, value)| value.mean).collect(),
+            half_widths: found.iter().map(|(_, value)| value.ci95.unwrap_or(0.0)).collect(),
+            colour: Some(colour),
+        })
+    };
+    beside.measured.curves.iter().enumerate().filter_map(curve).collect()
 }
 
 fn published(curve: &Points, at: &[f64], colour: usize) -> Option<Curve> {

@@ -8,7 +8,7 @@ use tandem_scenario::{
 use toml::de::DeTable;
 
 use crate::{
-    file::{CurveEngine, Experiment, Reduction},
+    file::{Curve, CurveEngine, Experiment, Part, Reduction},
     measure::Kind,
     patch::{Changes, X, changed},
 };
@@ -22,6 +22,8 @@ pub enum Form {
     Quick,
     /// For the tests: enough to see that something changed, far too little to judge.
     Smoke,
+    /// What is also run over real TCP.
+    Kernel,
 }
 
 impl Form {
@@ -30,6 +32,7 @@ impl Form {
             Form::Full => "full",
             Form::Quick => "quick",
             Form::Smoke => "smoke",
+            Form::Kernel => "kernel",
         }
     }
 }
@@ -37,13 +40,33 @@ impl Form {
 const QUICK_SEEDS: u32 = 3;
 const SMOKE_SEEDS: u32 = 1;
 
+/// Over real TCP.
+const KERNEL_SEEDS: u32 = 3;
+/// In the simulation of what is run over real TCP, which costs little.
+pub(crate) const SIMULATED_SEEDS: u32 = 10;
+
 /// One point of one curve.
 #[derive(Debug)]
 pub(crate) struct Point {
-    pub scenario: Scenario,
+    pub own: Planned,
     /// For bandwidth stolen.
-    pub baseline: Option<Scenario>,
+    pub baseline: Option<Planned>,
     pub engine: CurveEngine,
+}
+
+impl Point {
+    /// Its own first.
+    pub fn runs(&self) -> impl Iterator<Item = &Planned> {
+        std::iter::once(&self.own).chain(&self.baseline)
+    }
+}
+
+/// A scenario to be run.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub scenario: Scenario,
+    /// The experiment's file with the changes made.
+    pub text: String,
 }
 
 /// All points of an experiment.
@@ -54,11 +77,19 @@ pub(crate) struct Plan {
     pub readings: Vec<Reading>,
 }
 
+impl Plan {
+    /// Of its first run.
+    pub fn seeds(&self) -> Option<&[u64]> {
+        let point = self.readings.first()?.curves.iter().flatten().flatten().next()?;
+        Some(&point.own.scenario.seeds)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub name: Option<String>,
-    /// By curve, then by x.
-    pub curves: Vec<Vec<Point>>,
+    /// By curve, then by x; `None` where the form or the reading leaves it out.
+    pub curves: Vec<Vec<Option<Point>>>,
 }
 
 /// The points of a form of an experiment.
@@ -69,42 +100,87 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
         Form::Full => (&nothing, None),
         Form::Quick => (&file.quick, Some(file.quick.seeds.unwrap_or(QUICK_SEEDS))),
         Form::Smoke => (&file.smoke, Some(file.smoke.seeds.unwrap_or(SMOKE_SEEDS))),
+        Form::Kernel => {
+            let kernel = file.kernel.as_ref().map_or(&nothing, toml::Spanned::get_ref);
+            (kernel, Some(kernel.seeds.unwrap_or(KERNEL_SEEDS)))
+        }
     };
     let values = reduction.values.as_ref().unwrap_or(&file.sweep.values);
     let document = DeTable::parse(&experiment.text)
         .map_err(|e| experiment.error(e.span().unwrap_or_default(), e.message().to_owned()))?;
-    let no_changes = Changes::new();
-    let variants = file.variants.iter().filter(|_| form == Form::Full);
-    let readings = std::iter::once((None, &no_changes)).chain(variants.map(|v| (Some(v.name.clone()), &v.set)));
-    let scenario = |changes: &[&Changes], x: &X| {
-        let text = changed(&experiment.text, document.get_ref(), changes, x)
+    let planner = Planner { experiment, document: document.get_ref(), reduction };
+    let own = planner.reading(values.get_ref(), &Alternative { seeds, ..Alternative::default() })?;
+    let mut readings = vec![own];
+    for variant in file.variants.iter().filter(|_| form == Form::Full) {
+        let alternative = Alternative {
+            name: Some(&variant.name),
+            set: Some(&variant.set),
+            part: variant.part(),
+            seeds: variant.seeds,
+        };
+        readings.push(planner.reading(values.get_ref(), &alternative)?);
+    }
+    Ok(Plan { xs: values.get_ref().clone(), readings })
+}
+
+struct Planner<'a> {
+    experiment: &'a Experiment,
+    document: &'a DeTable<'a>,
+    reduction: &'a Reduction,
+}
+
+/// How one way to read the experiment differs.
+#[derive(Default)]
+struct Alternative<'a> {
+    name: Option<&'a String>,
+    set: Option<&'a Changes>,
+    part: Part<'a>,
+    seeds: Option<u32>,
+}
+
+impl Planner<'_> {
+    fn reading(&self, values: &[X], alternative: &Alternative) -> Result<Reading, FileError> {
+        let of_form = self.reduction.part();
+        let curve = |curve: &Curve| {
+            let has_curve = of_form.has_curve(&curve.name) && alternative.part.has_curve(&curve.name);
+            let point = |x: &X| {
+                let is_left_out = !has_curve || !alternative.part.has_value(x);
+                if is_left_out { Ok(None) } else { self.point(curve, x, alternative).map(Some) }
+            };
+            values.iter().map(point).collect::<Result<Vec<_>, FileError>>()
+        };
+        let curves = self.experiment.file.curves.iter().map(|c| curve(c.get_ref())).collect::<Result<_, _>>()?;
+        Ok(Reading { name: alternative.name.cloned(), curves })
+    }
+
+    fn point(&self, curve: &Curve, x: &X, alternative: &Alternative) -> Result<Point, FileError> {
+        let experiment = self.experiment;
+        let measure = experiment.measure(curve).expect("checked when read");
+        let mut changes = vec![&self.reduction.set];
+        changes.extend(alternative.set);
+        changes.extend([&experiment.file.sweep.set, &curve.set]);
+        let own = self.planned(&changes, x, alternative.seeds)?;
+        measure.get_ref().check(&own.scenario).map_err(|message| experiment.error(measure.span(), message))?;
+        let baseline = match (&experiment.file.baseline, measure.get_ref().kind) {
+            (Some(baseline), Kind::Stolen) => {
+                changes.push(baseline);
+                Some(self.planned(&changes, x, alternative.seeds)?)
+            }
+            (None, Kind::Stolen) => {
+                let message = "bandwidth stolen needs a [baseline]: changes that make all flows of one kind";
+                return Err(experiment.error(measure.span(), message.into()));
+            }
+            _ => None,
+        };
+        Ok(Point { own, baseline, engine: curve.engine })
+    }
+
+    fn planned(&self, changes: &[&Changes], x: &X, seeds: Option<u32>) -> Result<Planned, FileError> {
+        let experiment = self.experiment;
+        let text = changed(&experiment.text, self.document, changes, x)
             .map_err(|(span, message)| experiment.error(span, message))?;
         let overrides = Overrides { seeds, ..Overrides::default() };
-        parse_inner(&text, &experiment.path, &experiment.id, &overrides)
-    };
-    let reading = |(name, variant): (Option<String>, &Changes)| {
-        let curve = |curve: &crate::file::Curve| {
-            let measure = experiment.measure(curve).expect("checked when read");
-            let point = |x: &X| {
-                let changes = [&reduction.set, variant, &file.sweep.set, &curve.set];
-                let own = scenario(&changes, x)?;
-                measure.get_ref().check(&own).map_err(|message| experiment.error(measure.span(), message))?;
-                let baseline = match (&file.baseline, measure.get_ref().kind) {
-                    (Some(baseline), Kind::Stolen) => {
-                        Some(scenario(&[changes[0], changes[1], changes[2], changes[3], baseline], x)?)
-                    }
-                    (None, Kind::Stolen) => {
-                        let message = "bandwidth stolen needs a [baseline]: changes that make all flows of one kind";
-                        return Err(experiment.error(measure.span(), message.into()));
-                    }
-                    _ => None,
-                };
-                Ok(Point { scenario: own, baseline, engine: curve.engine })
-            };
-            values.get_ref().iter().map(point).collect::<Result<Vec<_>, FileError>>()
-        };
-        let curves = file.curves.iter().map(|c| curve(c.get_ref())).collect::<Result<_, _>>()?;
-        Ok(Reading { name, curves })
-    };
-    Ok(Plan { xs: values.get_ref().clone(), readings: readings.map(reading).collect::<Result<_, FileError>>()? })
+        let scenario = parse_inner(&text, &experiment.path, &experiment.id, &overrides)?;
+        Ok(Planned { scenario, text })
+    }
 }

@@ -7,13 +7,14 @@ use tandem_report::with_interval;
 use crate::{
     file::Experiment,
     findings::{Findings, Reading},
+    judge::{Judged, Points},
 };
 
 /// Header and rows of a figure's numbers: a row a point, a column a curve; what was published is in brackets.
 pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Reading) -> (Vec<String>, Vec<Vec<String>>) {
     let names = reading.curves.iter().map(|curve| curve.name.clone());
     let header = std::iter::once(experiment.file.sweep.label.clone()).chain(names).collect();
-    let cell = |curve: &crate::judge::Points, i: usize| {
+    let cell = |curve: &Points, i: usize| {
         let own = curve.points[i].as_ref().map_or("-".into(), |v| with_interval(v.mean, v.ci95, 3));
         match curve.published[i] {
             Some(published) => format!("{own} [{published}]"),
@@ -28,36 +29,66 @@ pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Readi
 
 /// An experiment's findings as text.
 pub fn text(experiment: &Experiment, findings: &Findings) -> String {
-    let (header, rows) = rows(experiment, findings, &findings.own);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_owned()).collect();
     let mut text = format!(
-        "{}: {}\nPublished: {}\nVerdict: {}\n\n{}; published values in brackets\n{}\n\n",
+        "{}: {}\nPublished: {}\nVerdict: {}\n\n",
         findings.id,
         findings.title,
         findings.claim,
         findings.verdict.words(),
-        experiment.file.y.label,
-        lines.join("\n"),
     );
+    if findings.is_kernel_only() {
+        return text + &kernel(experiment, findings) + &why(findings);
+    }
+    let (header, rows) = rows(experiment, findings, &findings.own);
+    text += &format!("{}; published values in brackets\n{}\n\n", experiment.file.y.label, aligned(header, rows, 1));
     text += &claims(&findings.own);
     for variant in &findings.variants {
         text += &format!("{}: {}\n", variant.name.as_deref().unwrap_or_default(), variant.verdict().words());
         text += &claims(variant);
     }
-    if let Some(why) = &findings.why {
-        text += &format!("Why: {why}\n");
+    text + &kernel(experiment, findings) + &why(findings)
+}
+
+fn why(findings: &Findings) -> String {
+    let why = findings.why.iter().map(|why| format!("Why: {why}\n"));
+    why.chain(findings.note.iter().map(|note| format!("Beside it: {note}\n"))).collect()
+}
+
+/// What was run over real TCP.
+fn kernel(experiment: &Experiment, findings: &Findings) -> String {
+    let Some(beside) = &findings.kernel else { return String::new() };
+    let (header, rows) = beside.table(&experiment.file.sweep.label);
+    let mut text = format!(
+        "Over real TCP: {}. {}\n{}; simulation of the same, and real TCP\n{}\n\n{}\n{}",
+        beside.measured.verdict().words(),
+        beside.setting(),
+        experiment.file.y.label,
+        aligned(header, rows, 2),
+        beside.comparison(),
+        beside.claims().map(claim).collect::<String>(),
+    );
+    if let Some(doubts) = beside.doubts_text() {
+        text += &format!("Doubtful: {doubts}.\n");
     }
     text
 }
 
+/// The first columns to the left, the others to the right.
+fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut().skip(left) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
 fn claims(reading: &Reading) -> String {
-    let line = |c: &crate::judge::Judged| format!("  {}: {} ({})\n", c.text, c.outcome.words(), c.detail);
-    reading.claims.iter().map(line).collect()
+    reading.claims.iter().map(claim).collect()
+}
+
+fn claim(claim: &Judged) -> String {
+    format!("  {}: {} ({})\n", claim.text, claim.outcome.words(), claim.detail)
 }
 
 /// With a capital to begin with.

@@ -11,7 +11,7 @@ use tandem_papers::{Experiment, Form, all, run, text};
 #[test]
 fn short_forms_give_what_they_gave() {
     let experiments = all().unwrap_or_else(|e| panic!("{e}"));
-    let found = run(&experiments, Form::Smoke, &Sim, &Batch::default()).unwrap();
+    let found = run(&experiments, Form::Smoke, &Sim, &Batch::default(), None).unwrap();
     let mut papers: Vec<(String, String)> = Vec::new();
     for (experiment, findings) in experiments.iter().zip(&found) {
         let (paper, _) = experiment.id.split_once('/').unwrap();
@@ -82,7 +82,7 @@ fn errors_name_the_line_and_the_mend() {
 #[test]
 fn a_claim_is_judged_from_the_runs() {
     let experiment = Experiment::parse("small", "small.toml", SMALL).unwrap();
-    let found = run(&[experiment], Form::Full, &Sim, &Batch::default()).unwrap();
+    let found = run(&[experiment], Form::Full, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     assert_eq!(findings.verdict.words(), "holds", "{}", findings.reason);
     assert_eq!(findings.seeds, [1, 2]);

@@ -25,6 +25,8 @@ pub enum Style {
     Marked,
     /// Open points: values from elsewhere.
     Published,
+    /// Crosses: values of another engine.
+    Measured,
 }
 
 #[derive(Default)]
@@ -124,6 +126,10 @@ impl Curve {
             Style::Dashed => trace.mode(Mode::Lines).line(line.dash(DashType::Dash)),
             Style::Points => trace.mode(Mode::Markers).marker(Marker::new().color(colour).size(5)),
             Style::Marked => trace.mode(Mode::LinesMarkers).line(line).marker(Marker::new().color(colour).size(5)),
+            Style::Measured => {
+                let cross = Marker::new().color(colour).size(10).symbol(MarkerSymbol::XThin);
+                trace.mode(Mode::Markers).marker(cross.line(Line::new().color(colour).width(2.0)))
+            }
             Style::Published => {
                 let open = Marker::new().color(colour).size(11).symbol(MarkerSymbol::DiamondOpen);
                 trace.mode(Mode::Markers).marker(open)

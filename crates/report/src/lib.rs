@@ -23,7 +23,7 @@ mod words;
 pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Style, figures_html};
 pub use files::write_atomically;
 pub use matrix::{matrix_figures, matrix_text};
-pub use number::with_interval;
+pub use number::{significant, with_interval};
 pub use page::html;
 pub use sections::{Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;

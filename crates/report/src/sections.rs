@@ -19,7 +19,7 @@ pub struct Section {
     /// What it is that is said, and what is said.
     pub notes: Vec<(String, String)>,
     pub figure: Figure,
-    pub table: Table,
+    pub tables: Vec<Table>,
 }
 
 pub struct SectionsPage {
@@ -46,7 +46,7 @@ pub fn sections_html(page: &SectionsPage) -> String {
             title => section.title.as_str(),
             notes => Value::from(Serde(&section.notes)),
             charts => vec![chart],
-            table => Value::from(Serde(&section.table)),
+            tables => Value::from(Serde(&section.tables)),
         }
     };
     let content = context! {
@@ -72,7 +72,7 @@ mod tests {
             title: "x < y".into(),
             notes: vec![("Why".into(), "because & so".into())],
             figure: Figure::default(),
-            table: table.clone(),
+            tables: vec![table.clone()],
         };
         let html = sections_html(&SectionsPage {
             title: "t".into(),

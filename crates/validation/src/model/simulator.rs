@@ -4,10 +4,10 @@
 use indicatif::ProgressIterator;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, case, followed};
+use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, followed, observed};
 use tandem_scenario::{
     DEFAULT_MTU, Scenario,
-    result::{FlowSample, SeedResult},
+    result::SeedResult,
     units::{Rate, Span},
 };
 use tandem_sim::Options;
@@ -91,56 +91,17 @@ fn simulate(path: &Path, measured_s: f64, epoch_s: f64) -> Simulated {
     classify(path, &result, warmup_s)
 }
 
-/// The case in which the flow spends most of its time between losses.
 fn classify(path: &Path, result: &SeedResult, warmup_s: f64) -> Simulated {
     let trace = result.trace.as_ref().expect("asked for");
-    let samples = &trace.flows[0].samples;
-    let losses = losses(samples, trace.time_s.partition_point(|t| *t < warmup_s));
-    let mut time = [0usize; 7];
-    for pair in losses.windows(2) {
-        time[usize::from(case_of(path, &samples[pair[0]..pair[1]]))] += pair[1] - pair[0];
-    }
-    let case = (1..=6u8).max_by_key(|&c| time[usize::from(c)]).expect("six");
+    let epochs = observed::epochs(&trace.flows[0].samples, trace.time_s.partition_point(|t| *t < warmup_s));
     let link = &result.links[0];
     Simulated {
-        case,
+        // Without a loss there is Reno alone, as far as can be seen.
+        case: observed::usual_case(path, &Law::default(), &epochs).unwrap_or(6),
         utilisation: link.utilisation,
         backlog_packets: link.queue_packets.mean,
-        epochs: losses.len().saturating_sub(1),
+        epochs: epochs.len(),
     }
-}
-
-/// The samples from `first` on at which a loss shows. Only a loss lowers the loss window, over the RTT that recovery takes.
-fn losses(samples: &[FlowSample], first: usize) -> Vec<usize> {
-    let (mut found, mut largest, mut is_falling) = (Vec::new(), 0, false);
-    for (i, sample) in samples.iter().enumerate().skip(first) {
-        let now = sample.loss_window_packets;
-        if now * 8 < largest * 7 && !is_falling {
-            found.push(i);
-        }
-        is_falling =
-            now < largest && (is_falling || now * 8 < largest * 7) && now <= samples[i - 1].loss_window_packets;
-        largest = if now * 8 < largest * 7 { now } else { largest.max(now) };
-    }
-    found
-}
-
-/// The model calls an oscillation settled after so many cycles.
-const CYCLES: usize = 12;
-
-/// The case of the samples from one loss to the next.
-fn case_of(path: &Path, epoch: &[FlowSample]) -> u8 {
-    let delay = |s: &FlowSample| s.delay_window_packets;
-    // Recovery brings the window down to ssthresh, which is what the loss left.
-    let first_window = f64::from(epoch[0].ssthresh_packets);
-    let last = &epoch[epoch.len() - 1];
-    let cuts = epoch.windows(3).filter(|w| delay(&w[0]) <= delay(&w[1]) && delay(&w[1]) > delay(&w[2])).count();
-    let settles = delay(last) == 0 || cuts >= CYCLES;
-    let largest = epoch.iter().map(|s| s.cwnd_packets).max().unwrap_or(0);
-    if epoch.iter().all(|s| delay(s) == 0) {
-        return 6;
-    }
-    case(path.bdp_packets(), &Law::default(), first_window, settles, f64::from(largest) <= path.pipe_packets())
 }
 
 /// How far apart throughput may lie.
