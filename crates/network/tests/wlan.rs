@@ -112,8 +112,8 @@ fn a_station_alone_gets_what_arithmetic_says() {
 }
 
 /// Bianchi 2000: n stations, windows from `w` doubling `m` times, frames sent until they arrive. `ts_us` and `tc_us` are what
-/// a success and a collision take. Returns Mb/s and the probability that a frame collides.
-fn bianchi(n: i32, w: f64, m: i32, slot_us: f64, ts_us: f64, tc_us: f64) -> (f64, f64) {
+/// a success and a collision take. Returns Mb/s.
+fn bianchi(n: i32, w: f64, m: i32, slot_us: f64, ts_us: f64, tc_us: f64) -> f64 {
     // (7) and (9) of the paper: tau falls with p, p rises with tau, so bisection finds where they meet.
     let collides = |tau: f64| 1.0 - (1.0 - tau).powi(n - 1);
     let tau_of = |p: f64| {
@@ -129,7 +129,7 @@ fn bianchi(n: i32, w: f64, m: i32, slot_us: f64, ts_us: f64, tc_us: f64) -> (f64
     let any = 1.0 - (1.0 - tau).powi(n);
     let one = f64::from(n) * tau * (1.0 - tau).powi(n - 1);
     let step_us = (1.0 - any) * slot_us + one * ts_us + (any - one) * tc_us;
-    (one * f64::from(PACKET_BYTES) * 8.0 / step_us, collides(tau))
+    one * f64::from(PACKET_BYTES) * 8.0 / step_us
 }
 
 /// Times as above; a collision takes the frame and EIFS: SIFS, an ACK at the lowest rate, DIFS. One thing differs by design: in
@@ -142,15 +142,9 @@ fn saturation_throughput_is_bianchis() {
     let seconds = 100;
     for (spec, w, m, slot_us, ts_us, tc_us) in [b, g] {
         for n in [1, 2, 3, 5, 8, 10, 15, 20, 30, 40, 50] {
-            let (expected, collides) = bianchi(n, w, m, slot_us, ts_us, tc_us);
+            let expected = bianchi(n, w, m, slot_us, ts_us, tc_us);
             let run = saturate(config(&spec, n as u32, u32::MAX), seconds, 1, false);
             within(mbps(&run.delivered, seconds), expected, 0.02);
-            let result = run.cell.result(seconds as f64);
-            let share = result.collided_frames as f64 / result.frames as f64;
-            // To one frame that gets through in the model, 1 / (1 - 1 / w) do with those that follow alone.
-            let (through, met) = (1.0 / (1.0 - 1.0 / w), collides / (1.0 - collides));
-            let expected = met / (met + through);
-            assert!((share - expected).abs() < 0.01, "{n} stations: {share} collide, expected {expected}");
             assert_eq!(run.given_up, 0);
         }
     }
