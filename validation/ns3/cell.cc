@@ -43,7 +43,6 @@ struct Amendment
     WifiStandard standard;
     std::string dataMode;
     double dataMbps;
-    std::string mac; // what a station's MAC is told, so that both simulators have the same window
     uint32_t cwMin;
     Time slot;
 };
@@ -113,9 +112,9 @@ main(int argc, char* argv[])
     RngSeedManager::SetRun(seed);
 
     const std::vector<Amendment> amendments = {
-        {"802.11b", WIFI_STANDARD_80211b, "DsssRate11Mbps", 11, "", 31, MicroSeconds(20)},
-        {"802.11g", WIFI_STANDARD_80211g, "ErpOfdmRate54Mbps", 54, "", 15, MicroSeconds(9)},
-        {"802.11a", WIFI_STANDARD_80211a, "OfdmRate54Mbps", 54, "", 15, MicroSeconds(9)},
+        {"802.11b", WIFI_STANDARD_80211b, "DsssRate11Mbps", 11, 31, MicroSeconds(20)},
+        {"802.11g", WIFI_STANDARD_80211g, "ErpOfdmRate54Mbps", 54, 15, MicroSeconds(9)},
+        {"802.11a", WIFI_STANDARD_80211a, "OfdmRate54Mbps", 54, 15, MicroSeconds(9)},
     };
     const Amendment* amendment = nullptr;
     for (const auto& known : amendments)
