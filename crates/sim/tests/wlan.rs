@@ -52,24 +52,26 @@ fn the_access_point_is_one_sender_among_all() {
     assert!(result.links[3].drops > 1000, "what the access point cannot send is dropped");
 }
 
-/// One packet at a time: the round trip is the wired path's 60 ms, 120 us of data and 4.16 us of ACK on it, and on the air the data's
-/// 254 us and the ACK's frame of 52 + 36 bytes: 726 bits in 4 symbols, 42 us. Each may wait for the slot to end, 9 us; the ACK may find
-/// the channel still busy with nothing: there is no other traffic.
+/// One packet at a time. The wired path takes 60 ms, 120 us for the data and 4.16 us for the ACK; on the air the data takes 254 us and the
+/// ACK's frame of 52 + 36 bytes, 726 bits in 4 symbols, 42 us. The ACK waits for a slot to begin, 4.5 us on average. The data that it sets off
+/// finds the channel busy with the end of that exchange: SIFS, the MAC's ACK of 34 us, DIFS, and a backoff of 7.5 slots on average.
 #[test]
-fn a_round_trip_is_the_wired_path_and_two_frames() {
+fn a_round_trip_is_the_wired_path_and_two_exchanges() {
     let flows = "[[flows]]\ncontroller = \"reno\"\nreceive_window = \"1448B\"\ndelayed_acks = false";
     let result = run(&format!("send_jitter = \"0\"\n{}", cell(1, "50p", "", flows)));
     let rtt = result.rtt_ms[0];
-    let least = 60.0 + 0.12 + 0.00416 + 0.254 + 0.042;
-    assert!((least - 0.03..least + 0.05).contains(&rtt.mean) && rtt.max < least + 0.08, "{rtt:?}, least {least}");
+    let least = 60.0 + 0.12 + 0.00416 + 0.254 + 0.042 + 0.010 + 0.034 + 0.028;
+    // The histogram rounds by 0.03 ms.
+    within(rtt.mean, least + 0.0045 + 7.5 * 0.009, 0.03);
+    assert!(rtt.max <= least + 0.009 + 15.0 * 0.009 + 0.03, "{rtt:?}");
 }
 
 /// Uploads through a short queue: the access point has 1/(n + 1) of the channel and needs more for the ACKs, so it drops
 /// them. Large windows survive that, small ones time out (S4 2.2; Pilosof et al. 2003 measured it). With a queue that never fills no
-/// ACK is lost, and all get the same.
+/// ACK is lost, and all get the same. Receive windows of 64 KiB: where windows have no end, neither has the queue, and its delay alone sets off timeouts.
 #[test]
 fn short_access_point_queues_starve_uploads_of_reno() {
-    let flows = "[[flows]]\ncontroller = \"reno\"\ncount = 20\nstart_spread = \"1s\"";
+    let flows = "[[flows]]\ncontroller = \"reno\"\ncount = 20\nstart_spread = \"1s\"\nreceive_window = \"64KiB\"";
     let short = run(&cell(20, "10p", "", flows));
     let shares = goodputs(&short);
     let fair = shares.iter().sum::<f64>() / 20.0;
@@ -79,7 +81,7 @@ fn short_access_point_queues_starve_uploads_of_reno() {
 
     let endless = run(&cell(20, "1000000p", "", flows));
     let shares = goodputs(&endless);
-    assert!(jain(&shares) > 0.95, "{shares:?}");
+    assert!(jain(&shares) > 0.99, "{shares:?}");
     assert_eq!(endless.links[3].drops, 0);
     assert_eq!(endless.flows.iter().map(|f| f.timeouts).sum::<u64>(), 0);
 }
