@@ -17,7 +17,8 @@
  *  3 (C)  (2) in the first if ACKs were lost in it, else (3). An ACK for more than two packets betrays a lost one.
  *
  * Further decisions:
- *  - dwnd must have been above 0 since the last slow start, else a small window, whose dwnd never grows, would shrink for ever.
+ *  - dwnd must have been above 0 since the last slow start, else a small window, whose dwnd never grows, would shrink for ever;
+ *    after_growth = 0 leaves that to diff >= gamma alone.
  *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on: `decline`. With 1/2 for `decline`
  *    it comes on top, and the window still grows by 1/2. An application-limited window does not grow and does not decline.
  *  - The square brackets of (2) and (3) round down to whole packets; what (3) takes is summed up in fractions first.
@@ -32,7 +33,8 @@
 	P(gamma, 256, 30 << 8, 1, 10000 << 8, "backlog in packets that counts as early congestion (S1 II: 30)") \
 	P(reading, 1, 1, 1, 3, "which reading of S4 section 3: 1 = A, 2 = B, 3 = C (see the controller's page)") \
 	P(slight_beta, 3072, 1024, 0, 2880, "share of the loss window given up on slight congestion (S4 (2): 1/3)") \
-	P(decline, 256, 384, 0, 10 << 8, "packets taken a round while it lasts (S4 (3): 1/2, plus Reno's 1 that it replaces)")
+	P(decline, 256, 384, 0, 10 << 8, "packets taken a round while it lasts (S4 (3): 1/2, plus Reno's 1 that it replaces)") \
+	P(after_growth, 1, 1, 0, 1, "1 = only once dwnd has been above 0 since the last slow start, 0 = always")
 
 #define compound_plus_PARAMS(P) CTCP_LAW_PARAMS(P) compound_plus_OWN_PARAMS(P)
 
@@ -111,7 +113,7 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 {
 	if (in_slow_start(c))
 		s->dwnd_grew = 0;
-	if (acted && s->dwnd_grew && !s->core.dwnd && s->core.diff_q8 >= s->core.gamma_q8) {
+	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd && s->core.diff_q8 >= s->core.gamma_q8) {
 		compound_plus_take(s, p, c);
 		c->snd_cwnd = max_u32(s->core.cwnd, 1);
 		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));

@@ -229,6 +229,7 @@ impl Args {
             start: Span::default(),
             start_spread: self.start_spread,
             stop: None,
+            first_station: 0,
         })
     }
 }

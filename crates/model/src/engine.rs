@@ -39,6 +39,9 @@ fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
 
 /// The one flow, if all that it needs is there.
 fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
+    if scenario.network.cell.is_some() {
+        return refuse("it knows links with a rate of their own, and here is a wireless cell");
+    }
     let [group] = &scenario.groups[..] else {
         return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
     };
@@ -144,6 +147,7 @@ impl<'a> Isolated<'a> {
             rtt_ms: vec![measured.queue(|packets| (self.path.pipe_packets() + packets) * ms_per_packet)],
             links,
             data_packets: course.between(0.0, to).data.round() as u64,
+            cell: None,
             cpu_s: started.elapsed().as_secs_f64(),
             emulation: None,
             trace: with_trace.then(|| self.trace(seed, &course)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Links: a rate, a queue with its discipline, random loss. No clock of its own and no I/O: the simulator drives it with
+//! Links: a rate, a queue with its discipline, random loss; and a wireless cell, whose links share a channel. No clock of its own and no I/O: the simulator drives it with
 //! simulated time, a link emulator with the machine's.
 //!
 //! All times are nanoseconds since the start. Calls must come in order of time.
@@ -13,6 +13,7 @@ mod red;
 mod ring;
 mod rng;
 mod stats;
+pub mod wlan;
 
 pub use link::{Drop, Link, Offer};
 pub use measure::{QueueSamples, distribution, histogram};

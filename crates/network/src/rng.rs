@@ -12,6 +12,8 @@ pub enum Stream {
     Link(usize),
     Flow(usize),
     FlowStart(usize),
+    /// Of a wireless cell; 0 is the access point.
+    Station(usize),
 }
 
 /// When a flow of this group starts, ns.
@@ -33,6 +35,7 @@ impl Rng {
             Stream::Link(i) => (1u64, i),
             Stream::Flow(i) => (2, i),
             Stream::FlowStart(i) => (3, i),
+            Stream::Station(i) => (4, i),
         };
         let mut bytes = [0; 16];
         // Multiplying by odd constants spreads neighbouring seeds and indices over all bits (SplitMix64's increments).

@@ -31,7 +31,7 @@ pub use table::text;
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// What the folders are about.
-const PAPERS: [(&str, &str); 4] = [
+const PAPERS: [(&str, &str); 5] = [
     (
         "s0",
         "Tan, Song, Zhang, Sridharan: Compound TCP: A Scalable and TCP-Friendly Congestion Control for High-speed Networks, 2006",
@@ -42,6 +42,7 @@ const PAPERS: [(&str, &str); 4] = [
         "s3",
         "Kaneko, Fujikawa, Su, Katto: TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed Networks, 2007",
     ),
+    ("s4", "Oda, Hisamatsu, Noborio: Congestion Control Scheme of Compound TCP+ in Wireless LAN, 2012"),
 ];
 
 /// Every experiment.

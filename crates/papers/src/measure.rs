@@ -32,6 +32,10 @@ pub(crate) enum Kind {
     Queue,
     /// Jain's index of `groups`' flows.
     Jain,
+    /// Smallest goodput of `groups`' flows over the largest.
+    LeastOverMost,
+    /// Flows of `groups` that get less than a tenth of an equal share of what all of them get.
+    Starved,
     /// Mean gamma of `groups`' flows, packets.
     Gamma,
     /// Window, mean over `groups`' flows, packets.
@@ -222,6 +226,9 @@ impl Measure {
     pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Value> {
         let each = |of: &dyn Fn(&SeedResult) -> f64| Value::of(seeds.iter().map(of).collect());
         let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
+        let goodputs = |s: &SeedResult| -> Vec<f64> {
+            flows_of(scenario, &self.groups).iter().map(|&f| self.flow_goodput(x, s, f)).collect()
+        };
         let with_headers = f64::from(scenario.mtu) / f64::from(scenario.mss());
         let link = scenario.network.links.iter().position(|l| l.name == self.link_name());
         Some(match self.kind {
@@ -241,10 +248,9 @@ impl Measure {
             }
             Kind::Utilisation => each(&|s| link.map_or(f64::NAN, |l| 100.0 * s.links[l].utilisation)),
             Kind::Queue => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queue_packets.mean)),
-            Kind::Jain => each(&|s| {
-                let flows = flows_of(scenario, &self.groups);
-                jain(&flows.iter().map(|&f| self.flow_goodput(x, s, f)).collect::<Vec<_>>())
-            }),
+            Kind::Jain => each(&|s| jain(&goodputs(s))),
+            Kind::LeastOverMost => each(&|s| least_over_most(&goodputs(s))),
+            Kind::Starved => each(&|s| starved(&goodputs(s))),
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
             kind if kind.is_of_epochs() => {
@@ -297,7 +303,34 @@ impl Measure {
     }
 }
 
+/// 0 if nobody gets anything.
+fn least_over_most(goodputs: &[f64]) -> f64 {
+    let least = goodputs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = goodputs.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 { least / most } else { 0.0 }
+}
+
+fn starved(goodputs: &[f64]) -> f64 {
+    let fair = mean(goodputs);
+    goodputs.iter().filter(|&&g| g < fair / 10.0).count() as f64
+}
+
 fn flows_of(scenario: &Scenario, groups: &[usize]) -> Vec<usize> {
     let group_of = scenario.group_of_flow();
     (0..group_of.len()).filter(|&f| groups.contains(&group_of[f])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_flows() {
+        assert_eq!(least_over_most(&[2.0, 8.0, 4.0]), 0.25);
+        assert_eq!(least_over_most(&[0.0, 8.0]), 0.0);
+        assert_eq!(least_over_most(&[0.0, 0.0]), 0.0);
+        // An equal share is 5, a tenth of it 0.5.
+        assert_eq!(starved(&[0.4, 0.6, 9.0, 10.0]), 1.0);
+        assert_eq!(starved(&[3.0]), 0.0);
+    }
 }

@@ -106,6 +106,7 @@ fn facts(run: &Run) -> String {
         number::significant(run.cpu_s, 3),
         run.engine
     ));
+    facts.extend(run.cell.as_ref().map(words::channel));
     if let Some(emulation) = &run.emulation {
         facts.push(format!(
             "packets left the emulated path {} us late at the median and {} us at the 99th percentile; the emulator took {} % of a core",

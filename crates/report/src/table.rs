@@ -7,6 +7,7 @@ use tandem_scenario::result::{Distribution, Run};
 use crate::{
     Report, number,
     rows::{Row, bottleneck, doubts, has_intervals, rows, runs, seed_counts},
+    words,
 };
 
 /// Where there is no terminal to ask.
@@ -111,6 +112,8 @@ fn notes(report: &Report) -> String {
         notes.extend(doubts(run).iter().map(|doubt| format!("NOT TRUSTWORTHY: {}: {doubt}", run.name)));
     }
     notes.extend(runs(report).iter().flat_map(|(run, _)| completion_notes(run)));
+    let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
+    notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {
         notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}", seed_counts(report)));
     }

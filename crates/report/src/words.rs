@@ -3,8 +3,12 @@
 
 use tandem_scenario::{
     Aqm, Group, Limit, Link, Loss, Scenario, Source, Transfer,
+    result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
+    wlan::{Cell, DOWNLINK, UPLINK},
 };
+
+use crate::number;
 
 /// Keeps a number and its unit in one line.
 const NO_BREAK: char = '\u{a0}';
@@ -47,7 +51,10 @@ pub fn seeds(seeds: &[u64]) -> String {
 
 /// Links that are alike share a sentence.
 fn links(scenario: &Scenario) -> String {
-    let words: Vec<(String, &str)> = scenario.network.links.iter().map(|l| (link(l), l.name.as_str())).collect();
+    let cell = scenario.network.cell.as_ref();
+    let wired = cell.map_or(scenario.network.links.len(), |cell| cell.uplink.min(cell.downlink));
+    let (wired, air) = scenario.network.links.split_at(wired);
+    let words: Vec<(String, &str)> = wired.iter().map(|l| (link(l), l.name.as_str())).collect();
     let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
     for (text, name) in &words {
         match sentences.iter_mut().find(|(known, _)| known == text) {
@@ -59,19 +66,64 @@ fn links(scenario: &Scenario) -> String {
         [one] => format!("Link {one}: {text}."),
         many => format!("Links {}: {text} each.", list(many)),
     };
-    sentences.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    let sentences = sentences.iter().map(sentence).chain(cell.map(|cell| wireless(cell, air)));
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+fn wireless(cell: &Cell, links: &[Link]) -> String {
+    let room_of = |name: &str| links.iter().find(|l| l.name == name).map_or(String::new(), |l| room(l.limit));
+    let preamble = if cell.short_preamble { ", short preambles" } else { "" };
+    let errors = match cell.frame_error_rate.0 {
+        0.0 => String::new(),
+        _ => format!(", {} of frames damaged", cell.frame_error_rate),
+    };
+    format!(
+        "Wireless cell ({}): {} stations, each with a queue of {}, and an access point with one of {}; data at {}, its ACKs at \
+         {}{preamble}, a frame is sent {} times at most{errors}.",
+        cell.standard,
+        cell.stations,
+        room_of(UPLINK),
+        room_of(DOWNLINK),
+        rate(cell.data_rate),
+        rate(cell.control_rate),
+        cell.max_tries,
+    )
+}
+
+/// How a wireless cell's channel was used.
+pub fn channel(cell: &CellSummary) -> String {
+    let errors = match cell.error_airtime {
+        0.0 => String::new(),
+        share => format!(", damaged frames {} %", number::percent(share)),
+    };
+    format!(
+        "frames from stations that arrived took {} % of the channel's time, those from the access point {} %, collisions {} %{errors}; \
+         {} % of the frames sent collided; the access point's queue dropped {} packets, {} were given up after the last try; \
+         Jain's index of the stations is {:.3}",
+        number::percent(cell.up_airtime),
+        number::percent(cell.down_airtime),
+        number::percent(cell.collision_airtime),
+        number::percent(cell.collision_rate),
+        number::count(cell.ap_drops),
+        number::count(cell.given_up),
+        cell.station_jain,
+    )
+}
+
+fn room(limit: Limit) -> String {
+    match limit {
+        Limit::Packets(n) => format!("{n} packets"),
+        Limit::Bytes(n) => spaced(&Bytes(n).to_string()),
+    }
 }
 
 fn link(link: &Link) -> String {
-    let room = match link.limit {
-        Limit::Packets(n) => format!("{n} packets"),
-        Limit::Bytes(n) => spaced(&Bytes(n).to_string()),
-    };
     format!(
-        "{}, {} one way, a {} queue of {room}, {}",
+        "{}, {} one way, a {} queue of {}, {}",
         rate(link.rate),
         span(link.delay),
         aqm(link.aqm),
+        room(link.limit),
         loss(link.loss)
     )
 }
@@ -196,6 +248,25 @@ mod tests {
              A run lasts 60 s, of which the first 10 s are warm-up and cut from every measure; there is one for each of \
              3 seeds (1 to 3). Senders add no random delay of their own; packets have 1500 bytes on the wire, \
              of which 1448 are payload."
+        );
+    }
+
+    #[test]
+    fn tells_of_a_wireless_cell() {
+        let told = setup(&scenario(
+            "duration = \"60s\"\n[wlan]\nphy = \"802.11b\"\nstations = 3\nqueue = \"20p\"\nshort_preamble = true\n\
+             station_queue = \"50p\"\nframe_error_rate = 0.01\nwired_rate = \"100mbit\"\nrtt = \"60ms\"\n\
+             [[flows]]\ncontroller = \"reno\"\n",
+        ));
+        let told = told.replace(NO_BREAK, " ");
+        assert!(
+            told.starts_with(
+                "Links wired and wired-back: 100 Mbit/s, 30 ms one way, a drop-tail queue of 10000 packets, no random loss each. \
+                 Wireless cell (802.11b): 3 stations, each with a queue of 50 packets, and an access point with one of 20 packets; \
+                 data at 11 Mbit/s, its ACKs at 2 Mbit/s, short preambles, a frame is sent 7 times at most, 0.01 of frames damaged. \
+                 A run lasts"
+            ),
+            "{told}"
         );
     }
 

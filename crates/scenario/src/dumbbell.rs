@@ -42,6 +42,7 @@ impl Dumbbell {
                 link(FORWARD_LINK, 0, 1, self.rate, self.queue, one_way, self.loss)?,
                 link(REVERSE_LINK, 1, 0, reverse_rate, reverse_queue, link_rtt.ns - one_way, self.reverse_loss)?,
             ],
+            cell: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 
 mod network;
 mod tables;
+mod wlan;
 
 use std::{collections::BTreeMap, fmt, fs, ops::Range, path::Path, sync::Arc};
 
@@ -16,6 +17,7 @@ use crate::{
         Transfer,
     },
     units::Span,
+    wlan::{SERVER_NODE, STATIONS_NODE},
 };
 
 /// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
@@ -213,6 +215,7 @@ impl File {
             start: flow.start,
             start_spread: flow.start_spread,
             stop: flow.stop.as_ref().map(|s| *s.get_ref()),
+            first_station: first_station(flow, network)?,
         })
     }
 
@@ -288,11 +291,12 @@ impl File {
 
     fn routes(&self, flow: &FlowTable, network: &Network) -> Result<(Vec<usize>, Vec<usize>), Problem> {
         let missing = |what| Problem::at(&self.flows, format!("a flow needs `{what} = \"NODE\"` in this network"));
-        let default_ends = match (&self.dumbbell, flow.reverse) {
-            (Some(_), false) => Some(("left", "right")),
-            (Some(_), true) => Some(("right", "left")),
-            (None, _) => None,
+        let ends = match (&self.dumbbell, &self.wlan) {
+            (Some(_), _) => Some(("left", "right")),
+            (_, Some(_)) => Some((STATIONS_NODE, SERVER_NODE)),
+            (None, None) => None,
         };
+        let default_ends = ends.map(|(from, to)| if flow.reverse { (to, from) } else { (from, to) });
         let node = |given: &Option<Spanned<String>>, default: Option<&str>, what| match (given, default) {
             (Some(name), _) => network.node(name.get_ref()).map_err(|e| Problem::at(name, e)),
             (None, Some(name)) => network.node(name).map_err(|e| Problem(None, e.to_string())),
@@ -330,6 +334,17 @@ impl File {
             }
         }
     }
+}
+
+fn first_station(flow: &FlowTable, network: &Network) -> Result<u32, Problem> {
+    let Some(first) = &flow.first_station else { return Ok(0) };
+    let Some(cell) = &network.cell else {
+        return Err(Problem::at(first, "first_station is for [wlan] only"));
+    };
+    if !(1..=cell.stations).contains(first.get_ref()) {
+        return Err(Problem::at(first, format!("first_station must be 1 to {}, the number of stations", cell.stations)));
+    }
+    Ok(first.get_ref() - 1)
 }
 
 fn udp_source(udp: &Spanned<UdpTable>) -> Result<Source, Problem> {

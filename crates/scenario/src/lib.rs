@@ -6,6 +6,7 @@
 //! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
 
 pub mod aqm;
+mod cell;
 mod dumbbell;
 pub mod file;
 pub mod matrix;
@@ -14,6 +15,7 @@ mod route;
 mod scenario;
 pub mod stats;
 pub mod units;
+pub mod wlan;
 
 pub use dumbbell::{Dumbbell, FORWARD_LINK, REVERSE_LINK};
 pub use file::FileError;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tandem_controllers::View;
 
 use crate::{
+    cell,
     scenario::{Group, Scenario},
     stats::{ci95, jain, mean, stolen},
 };
@@ -56,15 +57,33 @@ pub struct FlowResult {
 /// One link, one seed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkResult {
-    /// Share of the link's rate that was used, headers included.
+    /// Share of the link's rate that was used, headers included; in a wireless cell, of the data rate by packets that got
+    /// through, so that it stays well below 1.
     pub utilisation: f64,
     pub queue_packets: Distribution,
     pub queueing_delay_ms: Distribution,
     pub offered_packets: u64,
     /// By a full queue or by queue management.
     pub drops: u64,
-    /// By the link's random loss.
+    /// By the link's random loss; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
+}
+
+/// How the channel of a wireless cell was used, one seed. Shares are of the measured time; the rest was idle, with its
+/// backoffs and the gaps before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellResult {
+    /// Exchanges from stations that succeeded: data, SIFS and ACK.
+    pub up_airtime: f64,
+    /// The same from the access point.
+    pub down_airtime: f64,
+    pub collision_airtime: f64,
+    /// Frames that nobody disturbed, and that were damaged.
+    pub error_airtime: f64,
+    /// Data frames sent, each try counted.
+    pub frames: u64,
+    pub collided_frames: u64,
+    pub damaged_frames: u64,
 }
 
 /// How exactly a path was emulated (kernel engine).
@@ -112,6 +131,9 @@ pub struct SeedResult {
     /// RTT samples of each group's flows, milliseconds.
     pub rtt_ms: Vec<Distribution>,
     pub links: Vec<LinkResult>,
+    /// `None` without a wireless cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellResult>,
     /// Delivered to receivers, the warm-up included.
     pub data_packets: u64,
     pub cpu_s: f64,
@@ -218,6 +240,29 @@ pub struct LinkSummary {
     pub loss_rate: f64,
 }
 
+/// How the channel of a wireless cell was used, mean over seeds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CellSummary {
+    pub stations: u32,
+    /// What the flows of each station get together, up and down.
+    pub per_station_goodput_mbps: Vec<f64>,
+    /// Jain's index of the stations that have flows.
+    pub station_jain: f64,
+    /// Shares of time, as in [`CellResult`].
+    pub up_airtime: f64,
+    pub down_airtime: f64,
+    pub collision_airtime: f64,
+    pub error_airtime: f64,
+    /// Of the data frames sent, the share that collided.
+    pub collision_rate: f64,
+    /// Data frames sent, each try counted.
+    pub frames: f64,
+    /// Packets that the access point's full queue dropped.
+    pub ap_drops: f64,
+    /// Packets given up after the last try, by all.
+    pub given_up: f64,
+}
+
 /// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RttFairness {
@@ -240,6 +285,9 @@ pub struct Run {
     pub send_jitter_us: f64,
     pub groups: Vec<GroupSummary>,
     pub links: Vec<LinkSummary>,
+    /// Left out without a wireless cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellSummary>,
     /// Jain's index of the TCP flows' goodput, mean over seeds.
     pub jain: f64,
     /// Null if all groups have the same RTT.
@@ -286,6 +334,7 @@ impl Run {
             rtt_fairness: rtt_fairness(scenario, &groups),
             groups,
             links: (0..scenario.network.links.len()).map(|l| summarise_link(scenario, l, &seeds)).collect(),
+            cell: scenario.network.cell.as_ref().map(|cell| cell::summarise(scenario, cell, &seeds)),
             jain: mean(&jains.collect::<Vec<_>>()),
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),

@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc};
 
 use tandem_controllers::Params;
 
-use crate::units::{LossRate, NS_PER_SEC, QueueSize, Rate, Span, UnitError};
+use crate::{
+    units::{LossRate, NS_PER_SEC, QueueSize, Rate, Span, UnitError},
+    wlan::Cell,
+};
 
 /// IP and TCP headers with the timestamp option (RFC 7323): what a full segment carries besides payload, and an ACK's size.
 pub const HEADER_BYTES: u32 = 52;
@@ -34,6 +37,8 @@ pub struct Scenario {
 pub struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<Link>,
+    /// A wireless cell, whose two links are the last.
+    pub cell: Option<Cell>,
 }
 
 /// A one-way link with its queue.
@@ -105,6 +110,9 @@ pub struct Group {
     /// Each flow starts a random time up to this later.
     pub start_spread: Span,
     pub stop: Option<Span>,
+    /// In a wireless cell: the station of the first flow, counted from 0; the next flow is at the next, after the last again
+    /// at the first.
+    pub first_station: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -181,6 +189,13 @@ impl Scenario {
     /// The group of every flow, in the order in which engines number flows.
     pub fn group_of_flow(&self) -> Vec<usize> {
         self.groups.iter().enumerate().flat_map(|(i, g)| std::iter::repeat_n(i, g.flows as usize)).collect()
+    }
+
+    /// The station of every flow, counted from 0; 0 for all where there is no wireless cell.
+    pub fn station_of_flow(&self) -> Vec<usize> {
+        let stations = self.network.cell.as_ref().map_or(1, |cell| cell.stations);
+        let of_group = |g: &Group| (0..g.flows).map(|i| ((g.first_station + i) % stations) as usize).collect::<Vec<_>>();
+        self.groups.iter().flat_map(of_group).collect()
     }
 
     /// The default of `send_jitter`: the time that the slowest link takes for one packet.

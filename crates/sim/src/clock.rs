@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read at regular times: queue lengths, received data, traces. The hot path counts nothing that this can read.
 
-use tandem_network::QueueSamples;
+use tandem_network::{QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
     result::{FlowSample, FlowTrace, LinkTrace, Trace},
@@ -34,6 +34,7 @@ pub struct Clock {
     pub at_warmup: Vec<Snapshot>,
     /// By link.
     pub queues: Vec<QueueSamples>,
+    pub cell: CellSamples,
     /// By flow: packets received by the last second, and megabits received in each.
     received: Vec<u64>,
     pub received_mbit: Vec<Vec<f32>>,
@@ -54,6 +55,7 @@ impl Clock {
             next_second: SECOND_NS,
             at_warmup,
             queues: (0..links).map(|_| QueueSamples::default()).collect(),
+            cell: CellSamples::default(),
             received: vec![0; flows.len()],
             received_mbit: vec![Vec::new(); flows.len()],
             packet_mbit: scenario.mss() as f32 * 8.0 / 1e6,
@@ -76,6 +78,9 @@ impl Clock {
             self.next_queue += self.queue_interval;
             for (samples, link) in self.queues.iter_mut().zip(&mut net.links) {
                 samples.take(now, link);
+            }
+            if let Some(air) = &net.cell {
+                self.cell.take(now, &air.cell);
             }
         }
         if now >= self.next_second {
@@ -157,8 +162,10 @@ impl Tracer {
             *last = received;
             trace.samples.push(flow_sample(flow, goodput_mbps));
         }
-        for (trace, link) in self.trace.links.iter_mut().zip(&mut net.links) {
-            trace.queue_packets.push(link.waiting(now) as f32);
+        let wired = net.links.iter_mut().map(|link| link.waiting(now) as f32);
+        let air = net.cell.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
+        for (trace, queue_packets) in self.trace.links.iter_mut().zip(wired.chain(air)) {
+            trace.queue_packets.push(queue_packets);
         }
     }
 }

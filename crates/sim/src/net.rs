@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: links, the pipes behind them, and the agenda of what arrives when.
 
-use tandem_network::{Link, Offer, Ring, Rng, Stream, access_ns};
+use tandem_network::{
+    Link, Offer, Ring, Rng, Stream, access_ns,
+    wlan::{AP, Cell, Delivered},
+};
 use tandem_scenario::Scenario;
 
 use crate::{
@@ -31,14 +34,27 @@ pub struct Route {
     pub back: Box<[u32]>,
     /// Delay outside the links, ns; spent on the way back.
     pub access_ns: u64,
+    /// Who sends its packets up in a wireless cell.
+    station: usize,
     rng: Rng,
+}
+
+/// The wireless cell, and which links it is.
+pub struct Air {
+    pub cell: Cell<Packet>,
+    uplink: usize,
+    downlink: usize,
 }
 
 pub struct Net {
     pub agenda: Agenda,
+    /// Those with a rate of their own, which come first; what is numbered beyond them goes over the air.
     pub links: Vec<Link<Packet>>,
+    pub cell: Option<Air>,
     pub routes: Vec<Route>,
     pub sacks: SackStore,
+    /// Sources of the agenda before those of the flows.
+    first_flow: usize,
     /// By link: what is on its way to the far end, and when it arrives.
     link_ends: Vec<Ring<(u64, Packet)>>,
     /// By flow: ACKs that have left their last link. Each flow has its own delay from there.
@@ -54,16 +70,26 @@ impl Net {
         let links = &scenario.network.links;
         let measured = scenario.warmup.ns..scenario.duration.ns;
         let group_of_flow = scenario.group_of_flow();
+        let station_of_flow = scenario.station_of_flow();
         let route = |flow: usize| {
             let group = &scenario.groups[group_of_flow[flow]];
             let mut rng = Rng::new(seed, Stream::Flow(flow));
             let access_ns = access_ns(group, &mut rng);
             let numbers = |route: &[usize]| route.iter().map(|&l| l as u32).collect();
-            Route { forward: numbers(&group.forward), back: numbers(&group.back), access_ns, rng }
+            let station = AP + 1 + station_of_flow[flow];
+            Route { forward: numbers(&group.forward), back: numbers(&group.back), access_ns, station, rng }
         };
+        let cell = &scenario.network.cell;
+        let wired = cell.as_ref().map_or(links.len(), |cell| cell.uplink.min(cell.downlink));
         Self {
             agenda: Agenda::new(2 * flows + 2 * links.len() + 1),
-            links: links
+            first_flow: 2 * links.len(),
+            cell: cell.as_ref().map(|cell| Air {
+                cell: Cell::of(cell, links, measured.clone(), seed),
+                uplink: cell.uplink,
+                downlink: cell.downlink,
+            }),
+            links: links[..wired]
                 .iter()
                 .enumerate()
                 .map(|(i, l)| Link::new(l, scenario.mtu, measured.clone(), Rng::new(seed, Stream::Link(i))))
@@ -80,13 +106,12 @@ impl Net {
 
     #[inline]
     fn number(&self, source: Source) -> usize {
-        let first_flow = 2 * self.links.len();
         match source {
             Source::LinkEnd(l) => 2 * l,
             Source::LinkFree(l) => 2 * l + 1,
-            Source::Sender(f) => first_flow + 2 * f,
-            Source::Timer(f) => first_flow + 2 * f + 1,
-            Source::Clock => first_flow + 2 * self.routes.len(),
+            Source::Sender(f) => self.first_flow + 2 * f,
+            Source::Timer(f) => self.first_flow + 2 * f + 1,
+            Source::Clock => self.first_flow + 2 * self.routes.len(),
         }
     }
 
@@ -94,7 +119,7 @@ impl Net {
     #[inline]
     pub fn next(&self) -> (u64, Source) {
         let (time, number) = self.agenda.next();
-        let first_flow = 2 * self.links.len();
+        let first_flow = self.first_flow;
         let source = if number < first_flow {
             if number % 2 == 0 { Source::LinkEnd(number / 2) } else { Source::LinkFree(number / 2) }
         } else {
@@ -146,7 +171,8 @@ impl Net {
         let route = &self.routes[packet.flow as usize];
         let links = if packet.kind == Kind::Ack { &route.back } else { &route.forward };
         let link = links[packet.hop as usize] as usize;
-        match self.links[link].offer(now, u32::from(packet.bytes), packet) {
+        let Some(wired) = self.links.get_mut(link) else { return self.send_over_air(now, link, packet) };
+        match wired.offer(now, u32::from(packet.bytes), packet) {
             Offer::Departs(departure) => self.depart(link, departure, packet),
             Offer::Waits => self.watch(link),
             Offer::Dropped(_) => {
@@ -158,10 +184,15 @@ impl Net {
     /// A packet leaves a link at `departure`: an ACK that has no further link before it to its sender, all others to the far
     /// end of the link.
     #[inline]
-    fn depart(&mut self, link: usize, departure: u64, mut packet: Packet) {
+    fn depart(&mut self, link: usize, departure: u64, packet: Packet) {
+        self.arrive(link, departure + self.links[link].delay, packet);
+    }
+
+    /// A packet reaches the far end of a link at `time`.
+    #[inline]
+    fn arrive(&mut self, link: usize, time: u64, mut packet: Packet) {
         packet.hop += 1;
         let flow = packet.flow as usize;
-        let time = departure + self.links[link].delay;
         if packet.kind == Kind::Ack && usize::from(packet.hop) == self.routes[flow].back.len() {
             return self.approach_sender(flow, time, &packet);
         }
@@ -216,8 +247,11 @@ impl Net {
         None
     }
 
-    /// A link whose discipline decides at departure has become free.
+    /// A link whose discipline decides at departure has become free, or a transmission in the wireless cell begins.
     pub fn on_link_free(&mut self, now: u64, link: usize) {
+        if link >= self.links.len() {
+            return self.on_transmission();
+        }
         let sacks = &mut self.sacks;
         let served = self.links[link].serve(now, |dropped| {
             sacks.take(dropped.sack);
@@ -230,5 +264,37 @@ impl Net {
 
     fn watch(&mut self, link: usize) {
         self.wake(Source::LinkFree(link), self.links[link].serve_at().unwrap_or(NEVER));
+    }
+
+    /// Offers a packet to its sender in the wireless cell.
+    #[inline(never)]
+    fn send_over_air(&mut self, now: u64, link: usize, packet: Packet) {
+        let Some(air) = &mut self.cell else { return };
+        let sender = if link == air.downlink { AP } else { self.routes[packet.flow as usize].station };
+        if air.cell.offer(now, sender, u32::from(packet.bytes), packet) {
+            self.watch_air();
+        } else {
+            self.sacks.take(packet.sack);
+        }
+    }
+
+    #[inline(never)]
+    fn on_transmission(&mut self) {
+        let Some(air) = &mut self.cell else { return };
+        let sacks = &mut self.sacks;
+        let delivered = air.cell.serve(|given_up| {
+            sacks.take(given_up.sack);
+        });
+        let (uplink, downlink) = (air.uplink, air.downlink);
+        if let Some(Delivered { packet, sender, at }) = delivered {
+            self.arrive(if sender == AP { downlink } else { uplink }, at, packet);
+        }
+        self.watch_air();
+    }
+
+    fn watch_air(&mut self) {
+        if let Some(air) = &self.cell {
+            self.wake(Source::LinkFree(air.uplink), air.cell.next_at());
+        }
     }
 }

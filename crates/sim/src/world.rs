@@ -111,12 +111,15 @@ impl<'a> World<'a> {
                 }
             })
             .collect();
-        let links = clock.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s)).collect();
+        let wired = clock.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s));
+        let air = self.net.cell.as_ref().map(|air| &air.cell);
+        let links = wired.chain(air.into_iter().flat_map(|cell| clock.cell.links(cell, measured_s))).collect();
         SeedResult {
             seed: self.seed,
             flows,
             rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
             links,
+            cell: air.map(|cell| cell.result(measured_s)),
             data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
             cpu_s: cpu_s() - self.cpu_start_s,
             emulation: None,

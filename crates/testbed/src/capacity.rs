@@ -17,6 +17,9 @@ const MOVES_PER_SECOND_AND_CORE: f64 = 130_000.0;
 /// What is doubtful about a scenario here; an error if it cannot run at all, or hardly can and is not forced to.
 pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
     let refuse = |why: String| Err(Error::Unsupported(why));
+    if scenario.network.cell.is_some() {
+        return refuse("the kernel engine emulates links, not a wireless cell: use --engine sim".into());
+    }
     if scenario.groups.len() > MAX_GROUPS {
         return refuse(format!("the kernel engine has addresses for {MAX_GROUPS} groups of flows: use fewer"));
     }

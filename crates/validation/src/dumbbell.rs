@@ -63,6 +63,7 @@ impl Setup {
             start: Span::from_ms(10),
             start_spread: spread(Span::from_ms(100)),
             stop: None,
+            first_station: 0,
         };
         let jitter = Scenario::packet_time_of_slowest_link(&network, DEFAULT_MTU);
         let duration = Span::from_secs(self.duration_s);

@@ -9,6 +9,7 @@ mod dumbbell;
 mod kernel;
 mod model;
 mod ns2;
+mod wlan;
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,7 @@ struct Args {
     #[arg(long, default_value_t = 30)]
     seeds: u64,
 
-    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, controllers; prints them instead of writing the page
+    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, controllers, wlan; prints them instead of writing the page
     #[arg(long)]
     only: Vec<String>,
 
@@ -48,13 +49,14 @@ struct Part {
     run: fn(&Path, u64) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part { name: "fig3", run: figure3 },
     Part { name: "fig4", run: figure4 },
     Part { name: "fig5", run: figure5 },
     Part { name: "fig6", run: figure6 },
     Part { name: "fig8", run: figure8 },
     Part { name: "controllers", run: controllers::part },
+    Part { name: "wlan", run: wlan::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");

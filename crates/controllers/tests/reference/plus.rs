@@ -9,6 +9,7 @@ pub struct Plus {
     reading: f64,
     slight_beta: f64,
     decline: f64,
+    after_growth: f64,
     /// The delay window has been above 0 since the last slow start.
     grew: bool,
     acks_lost: bool,
@@ -23,6 +24,7 @@ impl Plus {
             reading: params.get("reading")?,
             slight_beta: params.get("slight_beta")?,
             decline: params.get("decline")?,
+            after_growth: params.get("after_growth")?,
             grew: false,
             acks_lost: false,
             owed: 0.0,
@@ -51,7 +53,8 @@ impl Plus {
         let before = self.their_delay_before > 0.0;
         self.grew |= before;
         let acks_lost = std::mem::take(&mut self.acks_lost);
-        if !congested || !self.grew || their_side.delay > 0.0 {
+        let acts = self.grew || self.after_growth == 0.0;
+        if !congested || !acts || their_side.delay > 0.0 {
             return loss;
         }
         let slight = match self.reading {

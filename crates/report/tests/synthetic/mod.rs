@@ -58,6 +58,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
         ],
         data_packets: 1_000_000,
         cpu_s: 0.25,
+        cell: None,
         emulation: None,
         trace: (seed == scenario.seeds[0]).then(|| trace(scenario, seed, &groups, goodput)),
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A scenario file's network, whichever of the three ways it is given.
+//! A scenario file's network, whichever of the four ways it is given.
 
 use toml::Spanned;
 
@@ -15,15 +15,19 @@ use crate::{
 
 impl File {
     pub(super) fn network(&self, mtu: u32) -> Result<Network, Problem> {
-        let shapes = [self.dumbbell.is_some(), self.parking_lot.is_some(), !self.links.is_empty()];
+        let shapes =
+            [self.dumbbell.is_some(), self.parking_lot.is_some(), self.wlan.is_some(), !self.links.is_empty()];
         if shapes.iter().filter(|&&given| given).count() != 1 {
-            return Err(Problem(None, "give one network: [dumbbell], [parking_lot] or [[links]]".into()));
+            return Err(Problem(None, "give one network: [dumbbell], [parking_lot], [wlan] or [[links]]".into()));
         }
         if let Some(table) = &self.dumbbell {
             return self.dumbbell_network(table, mtu);
         }
         if let Some(table) = &self.parking_lot {
             return parking_lot_network(table, mtu);
+        }
+        if let Some(table) = &self.wlan {
+            return table.network(mtu);
         }
         let mut network = Network::default();
         for table in &self.links {
@@ -85,7 +89,7 @@ fn parking_lot_network(spanned: &Spanned<ParkingLotTable>, mtu: u32) -> Result<N
     let problem = |e| Problem::at(spanned, e);
     let limit = table.queue.limit(table.rate, longest_rtt, mtu).map_err(problem)?;
     let aqm = table.aqm.resolve(limit, mtu).map_err(problem)?;
-    let mut network = Network { nodes: (1..=table.hops + 1).map(|i| format!("r{i}")).collect(), links: vec![] };
+    let mut network = Network { nodes: (1..=table.hops + 1).map(|i| format!("r{i}")).collect(), ..Network::default() };
     for hop in 0..table.hops as usize {
         for (from, to) in [(hop, hop + 1), (hop + 1, hop)] {
             let name = format!("{}-{}", network.nodes[from], network.nodes[to]);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Settings;
+use super::{Settings, wlan::WlanTable};
 use crate::{
     aqm::AqmSpec,
     scenario::Loss,
@@ -29,6 +29,7 @@ pub(super) struct File {
     pub(super) sample_interval: Option<Spanned<Span>>,
     pub(super) dumbbell: Option<DumbbellTable>,
     pub(super) parking_lot: Option<Spanned<ParkingLotTable>>,
+    pub(super) wlan: Option<WlanTable>,
     #[serde(default)]
     pub(super) links: Vec<LinkTable>,
     pub(super) flows: Spanned<Vec<FlowTable>>,
@@ -113,9 +114,11 @@ pub(super) struct FlowTable {
     pub(super) count: Spanned<u32>,
     pub(super) from: Option<Spanned<String>>,
     pub(super) to: Option<Spanned<String>>,
-    /// Dumbbell only: from right to left.
+    /// Dumbbell: from right to left; wireless cell: from the server to the stations.
     #[serde(default)]
     pub(super) reverse: bool,
+    /// Wireless cell only: the first flow's, counted from 1.
+    pub(super) first_station: Option<Spanned<u32>>,
     pub(super) route: Option<Spanned<Vec<String>>>,
     pub(super) ack_route: Option<Spanned<Vec<String>>>,
     /// Dumbbell only: this group's two-way propagation delay.

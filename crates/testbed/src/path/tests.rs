@@ -31,7 +31,7 @@ fn route(forward: &[usize], back: &[usize]) -> Route {
 }
 
 fn path_before_begin(links: &[LinkSpec], routes: Vec<Route>) -> Path {
-    Path::new(&Network { nodes: Vec::new(), links: links.to_vec() }, routes)
+    Path::new(&Network { links: links.to_vec(), ..Network::default() }, routes)
 }
 
 fn path(links: &[LinkSpec], routes: Vec<Route>) -> Path {

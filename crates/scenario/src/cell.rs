@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What came of a wireless cell, over seeds.
+
+use crate::{
+    result::{CellResult, CellSummary, SeedResult},
+    scenario::Scenario,
+    stats::{jain, mean},
+    wlan::Cell,
+};
+
+pub(crate) fn summarise(scenario: &Scenario, cell: &Cell, seeds: &[SeedResult]) -> CellSummary {
+    let each = |f: fn(&CellResult) -> f64| mean(&seeds.iter().map(|s| s.cell.as_ref().map_or(0.0, f)).collect::<Vec<_>>());
+    let by_link = |links: &[usize], f: fn(&crate::result::LinkResult) -> u64| {
+        mean(&seeds.iter().map(|s| links.iter().map(|&l| f(&s.links[l]) as f64).sum()).collect::<Vec<_>>())
+    };
+    let by_seed: Vec<Vec<f64>> = seeds.iter().map(|s| station_goodputs(scenario, cell, s)).collect();
+    let used = |goodputs: &[f64]| {
+        let has_flow = stations_with_flows(scenario, cell);
+        goodputs.iter().zip(has_flow).filter(|(_, has_flow)| *has_flow).map(|(&g, _)| g).collect::<Vec<f64>>()
+    };
+    let frames = each(|c| c.frames as f64);
+    let collided = each(|c| c.collided_frames as f64);
+    CellSummary {
+        stations: cell.stations,
+        per_station_goodput_mbps: (0..cell.stations as usize)
+            .map(|i| mean(&by_seed.iter().map(|goodputs| goodputs[i]).collect::<Vec<_>>()))
+            .collect(),
+        station_jain: mean(&by_seed.iter().map(|goodputs| jain(&used(goodputs))).collect::<Vec<_>>()),
+        up_airtime: each(|c| c.up_airtime),
+        down_airtime: each(|c| c.down_airtime),
+        collision_airtime: each(|c| c.collision_airtime),
+        error_airtime: each(|c| c.error_airtime),
+        collision_rate: if frames > 0.0 { collided / frames } else { 0.0 },
+        frames,
+        ap_drops: by_link(&[cell.downlink], |l| l.drops),
+        given_up: by_link(&[cell.uplink, cell.downlink], |l| l.random_losses),
+    }
+}
+
+/// Of each station, what its flows get together.
+fn station_goodputs(scenario: &Scenario, cell: &Cell, seed: &SeedResult) -> Vec<f64> {
+    let mut goodputs = vec![0.0; cell.stations as usize];
+    for (flow, station) in seed.flows.iter().zip(scenario.station_of_flow()) {
+        goodputs[station] += flow.goodput_mbps;
+    }
+    goodputs
+}
+
+fn stations_with_flows(scenario: &Scenario, cell: &Cell) -> Vec<bool> {
+    let mut has_flow = vec![false; cell.stations as usize];
+    scenario.station_of_flow().into_iter().for_each(|station| has_flow[station] = true);
+    has_flow
+}
