@@ -219,10 +219,13 @@ fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, bat
         return Ok(());
     }
     tandem_testbed::Namespace::new().map_err(anyhow::Error::from)?;
+    let mut warnings: Vec<String> = Vec::new();
     for run in &missing {
         let named = |e| Failure::usage(format!("{}: {e}", run.scenario.name));
-        tandem_testbed::check(&run.scenario, force).map_err(named)?.iter().for_each(|warning| note(warning));
+        warnings.extend(tandem_testbed::check(&run.scenario, force).map_err(named)?);
     }
+    warnings.dedup();
+    warnings.iter().for_each(|warning| note(warning));
     let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
     note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
     tandem_papers::measure(&missing, &runner::Kernel, kept, batch)?;

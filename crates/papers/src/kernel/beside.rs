@@ -277,9 +277,15 @@ impl Beside {
         (header, rows)
     }
 
-    /// The doubts, in words.
+    /// The doubts, in words; a run that several curves show once.
     pub(crate) fn doubts_text(&self) -> Option<String> {
-        let text = |d: &Doubt| format!("{}, {}, seed {}: {}", d.curve, d.x, d.seed, d.doubt);
-        (!self.doubts.is_empty()).then(|| self.doubts.iter().map(text).collect::<Vec<_>>().join(". "))
+        let mut said: Vec<&Doubt> = Vec::new();
+        for doubt in &self.doubts {
+            if !said.iter().any(|d| (&d.x, d.seed, &d.doubt) == (&doubt.x, doubt.seed, &doubt.doubt)) {
+                said.push(doubt);
+            }
+        }
+        let text = |d: &&Doubt| format!("{}, {}, seed {}: {}", d.curve, d.x, d.seed, d.doubt);
+        (!said.is_empty()).then(|| said.iter().map(text).collect::<Vec<_>>().join(". "))
     }
 }
