@@ -127,8 +127,14 @@ fn a_wireless_cell_is_the_simulators() {
     let place = Place::new();
     let cell = "[wlan]\nphy = \"802.11g\"\nstations = 2\nqueue = \"20p\"\nwired_rate = \"100mbit\"\nrtt = \"60ms\"\n";
     place.write("cell.toml", &format!("duration = \"3s\"\n{cell}[[flows]]\ncontroller = \"compound\"\n"));
-    refused(&place, "run cell.toml --engine model", &["here is a wireless cell", "`--engine sim` can"]);
-    refused(&place, "run cell.toml --engine sim,kernel", &["not a wireless cell", "use --engine sim"]);
+    for (engines, parts) in [
+        ("model", ["here is a wireless cell", "`--engine sim` can"]),
+        ("sim,kernel", ["not a wireless cell", "use --engine sim"]),
+    ] {
+        let finished = place.tandem(&format!("run cell.toml --engine {engines}"));
+        assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{engines}: {}", finished.err);
+        assert!(parts.iter().all(|part| finished.err.contains(part)), "{engines}: {}", finished.err);
+    }
     let text = place.succeed("run cell.toml --json --out cell").out;
     let run: serde_json::Value = serde_json::from_str(&text).unwrap();
     let channel = &run["runs"][0]["cell"];
