@@ -13,9 +13,9 @@ controllers=(reno highspeed scalable bic cubic htcp illinois yeah veno vegas wes
 # Name: seeds of one flow alone, seeds of four against four, key=value of dumbbell.tcl; overhead is one packet time of the
 # bottleneck. At 100 Mb/s the seed says which flow drop-tail favours, hence so many; one flow alone hardly depends on it.
 declare -A paths=(
-	[100mbit]="3 7 bw=100 rtt=40 buf=333 overhead=120e-6"
-	[1gbit]="1 1 bw=1000 rtt=100 buf=1500 overhead=12e-6"
-	[1gbit_loss]="1 1 bw=1000 rtt=100 buf=1500 loss=1e-5 overhead=12e-6"
+	[100mbit]="3 15 bw=100 rtt=40 buf=333 overhead=120e-6"
+	[1gbit]="1 5 bw=1000 rtt=100 buf=1500 overhead=12e-6"
+	[1gbit_loss]="5 5 bw=1000 rtt=100 buf=1500 loss=1e-5 overhead=12e-6"
 )
 
 # The values of RESULT,key=value,... as a line of CSV; with --keys, the keys.

@@ -120,3 +120,25 @@ fn graphs() {
     place.write("twice.toml", &format!("duration = \"3s\"\n{link}{link}{flow}"));
     refused(&place, "run twice.toml", &["twice.toml:10:8: ", "two links named `a`", "rename one"]);
 }
+
+/// Whatever privileges it has: the engines that cannot do a wireless cell say so before anything else.
+#[test]
+fn a_wireless_cell_is_the_simulators() {
+    let place = Place::new();
+    let cell = "[wlan]\nphy = \"802.11g\"\nstations = 2\nqueue = \"20p\"\nwired_rate = \"100mbit\"\nrtt = \"60ms\"\n";
+    place.write("cell.toml", &format!("duration = \"3s\"\n{cell}[[flows]]\ncontroller = \"compound\"\n"));
+    for (engines, parts) in [
+        ("model", ["here is a wireless cell", "`--engine sim` can"]),
+        ("sim,kernel", ["not a wireless cell", "use --engine sim"]),
+    ] {
+        let finished = place.tandem(&format!("run cell.toml --engine {engines}"));
+        assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{engines}: {}", finished.err);
+        assert!(parts.iter().all(|part| finished.err.contains(part)), "{engines}: {}", finished.err);
+    }
+    let text = place.succeed("run cell.toml --json --out cell").out;
+    let run: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let channel = &run["runs"][0]["cell"];
+    assert_eq!(channel["stations"], 2, "{channel}");
+    assert!(channel["up_airtime"].as_f64().unwrap() > 0.3 && channel["station_jain"] == 1.0, "{channel}");
+    assert!(place.read("cell/report.html").contains("of the channel"), "the report tells how the channel was used");
+}

@@ -63,7 +63,6 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("share", &[0.5, 0.75]),
         ("reading", &[1.0, 2.0, 3.0]),
         ("decline", &[0.5, 1.5]),
-        ("after_growth", &[0.0, 1.0]),
         ("rate_interval", &[10_000.0, 50_000.0, 200_000.0]),
         ("rate_gain", &[0.125, 0.5]),
         ("alpha_delay", &[1_000.0, 4_000.0]),

@@ -137,7 +137,8 @@ fn bianchi(n: i32, w: f64, m: i32, slot_us: f64, ts_us: f64, tc_us: f64) -> f64 
 /// Bianchi, Xiao 2010), with a chance of 1 in w, and mostly alone. That costs up to 1.5 % of throughput.
 #[test]
 fn saturation_throughput_is_bianchis() {
-    let b = (spec(Standard::B, 11_000, 2_000), 32.0, 5, 20.0, 1310.0 + 10.0 + 248.0 + 50.0, 1310.0 + 10.0 + 304.0 + 50.0);
+    let b =
+        (spec(Standard::B, 11_000, 2_000), 32.0, 5, 20.0, 1310.0 + 10.0 + 248.0 + 50.0, 1310.0 + 10.0 + 304.0 + 50.0);
     let g = (spec(Standard::G, 54_000, 24_000), 16.0, 6, 9.0, 254.0 + 10.0 + 34.0 + 28.0, 254.0 + 10.0 + 50.0 + 28.0);
     let seconds = 100;
     for (spec, w, m, slot_us, ts_us, tc_us) in [b, g] {

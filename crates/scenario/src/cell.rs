@@ -1,16 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of a wireless cell, over seeds.
+//! What came of a wireless cell, in one seed and over all.
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    result::{CellResult, CellSummary, SeedResult},
+    result::{LinkResult, SeedResult},
     scenario::Scenario,
     stats::{jain, mean},
     wlan::Cell,
 };
 
+/// How the channel of a wireless cell was used, one seed. Shares are of the measured time; the rest was idle, with its
+/// backoffs and the gaps before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellResult {
+    /// Exchanges from stations that succeeded: data, SIFS and ACK.
+    pub up_airtime: f64,
+    /// The same from the access point.
+    pub down_airtime: f64,
+    pub collision_airtime: f64,
+    /// Frames that nobody disturbed, and that were damaged.
+    pub error_airtime: f64,
+    /// Data frames sent, each try counted.
+    pub frames: u64,
+    pub collided_frames: u64,
+    pub damaged_frames: u64,
+}
+
+/// How the channel of a wireless cell was used, mean over seeds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CellSummary {
+    pub stations: u32,
+    /// What the flows of each station get together, up and down.
+    pub per_station_goodput_mbps: Vec<f64>,
+    /// Jain's index of the stations that have flows.
+    pub station_jain: f64,
+    /// Shares of time, as in [`CellResult`].
+    pub up_airtime: f64,
+    pub down_airtime: f64,
+    pub collision_airtime: f64,
+    pub error_airtime: f64,
+    /// Of the data frames sent, the share that collided.
+    pub collision_rate: f64,
+    /// Data frames sent, each try counted.
+    pub frames: f64,
+    /// Packets that the access point's full queue dropped.
+    pub ap_drops: f64,
+    /// Packets given up after the last try, by all.
+    pub given_up: f64,
+}
+
 pub(crate) fn summarise(scenario: &Scenario, cell: &Cell, seeds: &[SeedResult]) -> CellSummary {
-    let each = |f: fn(&CellResult) -> f64| mean(&seeds.iter().map(|s| s.cell.as_ref().map_or(0.0, f)).collect::<Vec<_>>());
-    let by_link = |links: &[usize], f: fn(&crate::result::LinkResult) -> u64| {
+    let each =
+        |f: fn(&CellResult) -> f64| mean(&seeds.iter().map(|s| s.cell.as_ref().map_or(0.0, f)).collect::<Vec<_>>());
+    let by_link = |links: &[usize], f: fn(&LinkResult) -> u64| {
         mean(&seeds.iter().map(|s| links.iter().map(|&l| f(&s.links[l]) as f64).sum()).collect::<Vec<_>>())
     };
     let by_seed: Vec<Vec<f64>> = seeds.iter().map(|s| station_goodputs(scenario, cell, s)).collect();

@@ -342,7 +342,10 @@ fn first_station(flow: &FlowTable, network: &Network) -> Result<u32, Problem> {
         return Err(Problem::at(first, "first_station is for [wlan] only"));
     };
     if !(1..=cell.stations).contains(first.get_ref()) {
-        return Err(Problem::at(first, format!("first_station must be 1 to {}, the number of stations", cell.stations)));
+        return Err(Problem::at(
+            first,
+            format!("first_station must be 1 to {}, the number of stations", cell.stations),
+        ));
     }
     Ok(first.get_ref() - 1)
 }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use tandem_controllers::View;
 
+pub use crate::cell::{CellResult, CellSummary};
 use crate::{
     cell,
     scenario::{Group, Scenario},
@@ -67,23 +68,6 @@ pub struct LinkResult {
     pub drops: u64,
     /// By the link's random loss; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
-}
-
-/// How the channel of a wireless cell was used, one seed. Shares are of the measured time; the rest was idle, with its
-/// backoffs and the gaps before them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct CellResult {
-    /// Exchanges from stations that succeeded: data, SIFS and ACK.
-    pub up_airtime: f64,
-    /// The same from the access point.
-    pub down_airtime: f64,
-    pub collision_airtime: f64,
-    /// Frames that nobody disturbed, and that were damaged.
-    pub error_airtime: f64,
-    /// Data frames sent, each try counted.
-    pub frames: u64,
-    pub collided_frames: u64,
-    pub damaged_frames: u64,
 }
 
 /// How exactly a path was emulated (kernel engine).
@@ -238,29 +222,6 @@ pub struct LinkSummary {
     pub random_losses: f64,
     /// Of the packets offered, the share dropped or lost (RFC 5166 section 2.1.3).
     pub loss_rate: f64,
-}
-
-/// How the channel of a wireless cell was used, mean over seeds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CellSummary {
-    pub stations: u32,
-    /// What the flows of each station get together, up and down.
-    pub per_station_goodput_mbps: Vec<f64>,
-    /// Jain's index of the stations that have flows.
-    pub station_jain: f64,
-    /// Shares of time, as in [`CellResult`].
-    pub up_airtime: f64,
-    pub down_airtime: f64,
-    pub collision_airtime: f64,
-    pub error_airtime: f64,
-    /// Of the data frames sent, the share that collided.
-    pub collision_rate: f64,
-    /// Data frames sent, each try counted.
-    pub frames: f64,
-    /// Packets that the access point's full queue dropped.
-    pub ap_drops: f64,
-    /// Packets given up after the last try, by all.
-    pub given_up: f64,
 }
 
 /// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.

@@ -194,7 +194,8 @@ impl Scenario {
     /// The station of every flow, counted from 0; 0 for all where there is no wireless cell.
     pub fn station_of_flow(&self) -> Vec<usize> {
         let stations = self.network.cell.as_ref().map_or(1, |cell| cell.stations);
-        let of_group = |g: &Group| (0..g.flows).map(|i| ((g.first_station + i) % stations) as usize).collect::<Vec<_>>();
+        let of_group =
+            |g: &Group| (0..g.flows).map(|i| ((g.first_station + i) % stations) as usize).collect::<Vec<_>>();
         self.groups.iter().flat_map(of_group).collect()
     }
 

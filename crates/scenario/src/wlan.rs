@@ -55,8 +55,8 @@ impl Standard {
     /// 10.7.6.5.2).
     pub fn control_rate(self, data_rate: Rate) -> Rate {
         let basic: &[u64] = if self == Standard::B { &DSSS_BASIC_RATES } else { &OFDM_BASIC_RATES };
-        let rates = basic.iter().map(|&r| Rate { bps: r * 100_000 });
-        rates.filter(|r| r.bps <= data_rate.bps).next_back().unwrap_or(data_rate)
+        let mut rates = basic.iter().map(|&r| Rate { bps: r * 100_000 });
+        rates.rfind(|r| r.bps <= data_rate.bps).unwrap_or(data_rate)
     }
 
     pub fn highest_rate(self) -> Rate {

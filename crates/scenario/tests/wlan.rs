@@ -122,7 +122,12 @@ fn a_summary_counts_what_stations_get() {
         cell: Some(CellResult { frames: 100, collided_frames, up_airtime: 0.5, ..CellResult::default() }),
         ..SeedResult::default()
     };
-    let run = Run::from_seeds(&scenario, "sim", 2, vec![seed(1, [1.0, 3.0, 3.0, 2.0], 10), seed(2, [2.0, 1.0, 1.0, 0.0], 30)]);
+    let run = Run::from_seeds(
+        &scenario,
+        "sim",
+        2,
+        vec![seed(1, [1.0, 3.0, 3.0, 2.0], 10), seed(2, [2.0, 1.0, 1.0, 0.0], 30)],
+    );
     let cell = run.cell.unwrap();
     assert_eq!(cell.per_station_goodput_mbps, [2.5, 2.0, 2.0]);
     // Three equal shares, then 2, 1, 1: 16 / (3 * 6).

@@ -42,7 +42,8 @@ fn saturated_udp_gets_what_one_sender_can() {
 /// With saturated uplinks the access point has one share in n + 1 (S4 2.2), so that its downlink gets what a station gets.
 #[test]
 fn the_access_point_is_one_sender_among_all() {
-    let flows = "[[flows]]\nudp = { rate = \"20mbit\" }\ncount = 4\n[[flows]]\nudp = { rate = \"20mbit\" }\nreverse = true";
+    let flows =
+        "[[flows]]\nudp = { rate = \"20mbit\" }\ncount = 4\n[[flows]]\nudp = { rate = \"20mbit\" }\nreverse = true";
     let result = run(&cell(4, "50p", "", flows));
     let goodputs = goodputs(&result);
     let mean = goodputs.iter().sum::<f64>() / 5.0;

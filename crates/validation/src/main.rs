@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Repeats the ns-2 runs of validation/ns2 in Tandem's simulator and writes the comparison to docs/validation.md; with
+//! Repeats the runs of validation/ns2 and validation/ns3 in Tandem's simulator and writes the comparison to docs/validation.md; with
 //! `--model`, compares the analytical model with all there is and writes docs/model.md; with `--kernel`, compares the simulator
 //! with real TCP and writes docs/sim-vs-kernel.md.
 
@@ -20,7 +20,7 @@ use tandem_scenario::{Scenario, stats::stolen};
 use compare::{Bound, Line, Measured, table, tally};
 use dumbbell::{Setup, run_all};
 
-/// Repeats the ns-2 runs of validation/ns2 and writes docs/validation.md
+/// Repeats the runs of validation/ns2 and validation/ns3 and writes docs/validation.md
 #[derive(Parser)]
 struct Args {
     /// Seeds of each point (one for the runs without chance)

@@ -15,8 +15,7 @@ use crate::{
 
 impl File {
     pub(super) fn network(&self, mtu: u32) -> Result<Network, Problem> {
-        let shapes =
-            [self.dumbbell.is_some(), self.parking_lot.is_some(), self.wlan.is_some(), !self.links.is_empty()];
+        let shapes = [self.dumbbell.is_some(), self.parking_lot.is_some(), self.wlan.is_some(), !self.links.is_empty()];
         if shapes.iter().filter(|&&given| given).count() != 1 {
             return Err(Problem(None, "give one network: [dumbbell], [parking_lot], [wlan] or [[links]]".into()));
         }

@@ -104,9 +104,10 @@ impl WlanTable {
     fn air_limit(&self, queue: &Spanned<QueueSize>, mtu: u32) -> Result<Limit, Problem> {
         match queue.get_ref() {
             QueueSize::Packets(_) | QueueSize::Bytes(_) => self.limit(queue, mtu),
-            QueueSize::Time(_) | QueueSize::Bdp(_) => {
-                Err(Problem::at(queue, "a queue before a shared channel has no rate of its own: write packets or bytes"))
-            }
+            QueueSize::Time(_) | QueueSize::Bdp(_) => Err(Problem::at(
+                queue,
+                "a queue before a shared channel has no rate of its own: write packets or bytes",
+            )),
         }
     }
 
