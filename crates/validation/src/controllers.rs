@@ -170,6 +170,6 @@ mod tests {
                 paths.push(setup(case.row()));
             }
         }
-        assert!(paths.len() >= 2);
+        assert_eq!(paths.len(), 3);
     }
 }
