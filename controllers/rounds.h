@@ -32,10 +32,15 @@ struct rounds {
 	u32 sampling;    /* 1 in Open and Disorder, 0 in recovery                 */
 };
 
+TANDEM_FN u32 packets_in_flight(const struct tandem_conn *c)
+{
+	return min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+}
+
 TANDEM_FN void rounds_begin(struct rounds *r, const struct tandem_conn *c)
 {
 	r->end = c->snd_nxt;
-	r->flight = min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	r->flight = packets_in_flight(c);
 	r->rtt_us = ROUNDS_UNMEASURED;
 }
 
@@ -66,10 +71,16 @@ TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 /* Do a sample and a packet in flight back this round? */
 TANDEM_FN int rounds_measured(const struct rounds *r) { return r->rtt_us != ROUNDS_UNMEASURED && r->flight; }
 
-/* How many of `window` <= 2^24 packets were queued in this measured round. The product stays below 2^56. */
+/* How many of `window` <= 2^24 packets are queued while the RTT is `rtt_us`, a sample. The product stays below 2^56. */
+TANDEM_FN u32 rounds_backlog_at_q8(const struct rounds *r, u32 window, u32 rtt_us)
+{
+	return (u32)(((u64)window << 8) * (rtt_us - r->base_rtt_us) / rtt_us);
+}
+
+/* How many of them were queued in this measured round. */
 TANDEM_FN u32 rounds_backlog_q8(const struct rounds *r, u32 window)
 {
-	return (u32)(((u64)window << 8) * (r->rtt_us - r->base_rtt_us) / r->rtt_us);
+	return rounds_backlog_at_q8(r, window, r->rtt_us);
 }
 
 /* Returns 1 if the connection leaves a recovery, so that a fresh round has begun. */

@@ -8,9 +8,11 @@
  *   N >= beta : +1 every other round; a loss takes 1/2  it was congestion
  *
  * What is open, and how it is decided here:
- *  - N is that of the last completed round, measured as rounds.h says; Linux takes the newest sample at each ACK.
+ *  - RTT is the newest sample, as in Linux: what tells congestion from chance is the queue that the loss came with. A whole
+ *    round's smallest sample is up to two rounds old, and takes slow start's overshoot for chance.
+ *  - w is what is in flight then: the window of a sender that the application limits says nothing of a queue.
  *  - "+1 every other round" is half a packet a round.
- *  - Before a round has been measured there is no sign of congestion: N = 0.
+ *  - Before the first sample there is no sign of congestion: N = 0.
  */
 #ifndef TANDEM_VENO_H
 #define TANDEM_VENO_H
@@ -29,7 +31,7 @@ struct veno_params { veno_PARAMS(TANDEM_PARAM_FIELD) };
 struct veno {
 	struct window window;
 	struct rounds round;
-	u32 backlog_q8; /* N of the last measured round, packets */
+	u32 backlog_q8; /* N, packets */
 };
 
 TANDEM_FN void veno_init(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
@@ -43,17 +45,15 @@ TANDEM_FN void veno_init(struct veno *s, const struct veno_params *p, struct tan
 TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
-	(void)p, (void)c;
-	rounds_sample(&s->round, ack);
+	u32 rtt_us = rounds_sample(&s->round, ack);
+
+	(void)p;
+	if (rtt_us)
+		s->backlog_q8 = rounds_backlog_at_q8(&s->round, packets_in_flight(c), rtt_us);
 }
 
 TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 acked)
 {
-	if (rounds_ended(&s->round, c)) {
-		if (rounds_measured(&s->round))
-			s->backlog_q8 = rounds_backlog_q8(&s->round, s->round.flight);
-		rounds_begin(&s->round, c);
-	}
 	if (!c->is_cwnd_limited)
 		return;
 	if (in_slow_start(c))

@@ -6,6 +6,10 @@
 #   validation/ns2/controllers.sh [100mbit|1gbit|1gbit_loss]...
 set -euo pipefail
 
+# Linux hands a connection zeroed memory, ns-2 does not, and its vegas reads some before it writes it: glibc fills with the
+# complement of this byte.
+export MALLOC_PERTURB_=255
+
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/controllers.csv
 # Tandem has each under the same name.

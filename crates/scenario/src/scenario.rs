@@ -24,8 +24,8 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
     /// Bytes of a full packet on the wire, headers included.
     pub mtu: u32,
-    /// Each sender delays what it does on an ACK by a random time up to this (ns-2's `overhead_`); breaks the phase lock
-    /// of deterministic drop-tail. 0 switches it off.
+    /// Each sender that ACKs clock delays what it does on one by a random time up to this (ns-2's `overhead_`); breaks the phase
+    /// lock of deterministic drop-tail. 0 switches it off.
     pub send_jitter: Span,
     /// Between samples of windows and queues.
     pub sample_interval: Span,
@@ -214,6 +214,17 @@ impl Scenario {
 impl Source {
     pub fn is_tcp(&self) -> bool {
         matches!(self, Source::Tcp(_))
+    }
+
+    /// Is it sent at a rate that its controller sets, rather than clocked by ACKs? Such a flow takes no `send_jitter`: there is no
+    /// clock to break, and its controller would read the noise in the times of ACKs as bandwidth.
+    pub fn sets_own_rate(&self) -> bool {
+        match self {
+            Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
+                params.controller().owns_window()
+            }
+            _ => false,
+        }
     }
 
     /// The controller's name, or `udp`.

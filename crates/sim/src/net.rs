@@ -36,6 +36,8 @@ pub struct Route {
     pub access_ns: u64,
     /// Who sends its packets up in a wireless cell.
     station: usize,
+    /// What an ACK sets off happens a random time up to this later.
+    send_jitter_ns: u64,
     rng: Rng,
 }
 
@@ -59,7 +61,6 @@ pub struct Net {
     link_ends: Vec<Ring<(u64, Packet)>>,
     /// By flow: ACKs that have left their last link. Each flow has its own delay from there.
     to_sender: Vec<Ring<(u64, PackedAck)>>,
-    send_jitter_ns: u64,
     ack_bytes: u16,
     data_bytes: u16,
 }
@@ -77,7 +78,9 @@ impl Net {
             let access_ns = access_ns(group, &mut rng);
             let numbers = |route: &[usize]| route.iter().map(|&l| l as u32).collect();
             let station = AP + 1 + station_of_flow[flow];
-            Route { forward: numbers(&group.forward), back: numbers(&group.back), access_ns, station, rng }
+            let (forward, back) = (numbers(&group.forward), numbers(&group.back));
+            let send_jitter_ns = if group.source.sets_own_rate() { 0 } else { scenario.send_jitter.ns };
+            Route { forward, back, access_ns, station, send_jitter_ns, rng }
         };
         let cell = &scenario.network.cell;
         let wired = cell.as_ref().map_or(links.len(), |cell| cell.uplink.min(cell.downlink));
@@ -98,7 +101,6 @@ impl Net {
             sacks: SackStore::default(),
             link_ends: links.iter().map(|_| Ring::default()).collect(),
             to_sender: (0..flows).map(|_| Ring::default()).collect(),
-            send_jitter_ns: scenario.send_jitter.ns,
             ack_bytes: tandem_scenario::HEADER_BYTES as u16,
             data_bytes: scenario.mtu as u16,
         }
@@ -208,9 +210,9 @@ impl Net {
     fn approach_sender(&mut self, flow: usize, mut time: u64, ack: &Packet) {
         let route = &mut self.routes[flow];
         time += route.access_ns;
-        if self.send_jitter_ns > 0 {
-            // The random send delay: what an ACK sets off happens this much later, in order.
-            time += route.rng.below(self.send_jitter_ns);
+        if route.send_jitter_ns > 0 {
+            // The random send delay, in order.
+            time += route.rng.below(route.send_jitter_ns);
         }
         let pipe = &mut self.to_sender[flow];
         let last = pipe.last();

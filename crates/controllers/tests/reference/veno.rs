@@ -3,13 +3,14 @@
 
 use tandem_controllers::Params;
 
-use super::{Ack, Shown, TheirSide, meter::Round, single::Law};
+use super::{Ack, Shown, TheirSide, single::Law};
 
 pub struct Veno {
     beta: f64,
     random_decrease: f64,
     decrease: f64,
     congested_increase: f64,
+    base_us: f64,
     backlog: f64,
 }
 
@@ -21,6 +22,7 @@ impl Veno {
             random_decrease: p("random_decrease"),
             decrease: p("decrease"),
             congested_increase: p("congested_increase"),
+            base_us: f64::INFINITY,
             backlog: 0.0,
         }
     }
@@ -32,11 +34,11 @@ impl Veno {
 }
 
 impl Law for Veno {
-    fn on_round(&mut self, window: f64, round: Option<Round>, _: TheirSide) -> f64 {
-        if let Some(round) = round {
-            self.backlog = round.queued(round.in_flight);
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt_us) = ack.rtt_us {
+            self.base_us = self.base_us.min(rtt_us);
+            self.backlog = (ack.nxt - ack.una) as f64 * (1.0 - self.base_us / rtt_us);
         }
-        window
     }
 
     fn gain(&mut self, _: f64, _: &Ack, _: TheirSide) -> f64 {

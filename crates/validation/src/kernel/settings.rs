@@ -57,7 +57,8 @@ pub const SETTINGS: [Setting; 7] = [
         queue: "500p",
         duration_s: 200,
         warmup_s: 30,
-        repetitions: 1,
+        // How slow start ends is chance, and a run holds but one cycle.
+        repetitions: 5,
         ..BDP
     },
     Setting { key: "loss4", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-4", loss: "1e-4", ..BDP },
@@ -81,6 +82,7 @@ pub const SETTINGS: [Setting; 7] = [
         key: "others",
         title: "Other controllers, and the kernel's own CUBIC and BBR; 100 Mb/s, 40 ms, one BDP",
         flows: &[&["cubic"], &["kernel:cubic"], &["kernel:bbr"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
+        repetitions: 5,
         queue_bound: Bound::RelativeOr(0.15, 5.0),
         ..BDP
     },

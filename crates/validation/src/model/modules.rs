@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The model beside ns-2 with the module that S2 used, not paced (`la30np`), and with the first module (`compound`).
+//! The model beside ns-2 with the module that S2 used, not paced (`la30np`), and with the first module (`compound`); `_100g`: behind
+//! access links of 100 Gb/s in place of 10.
 
 use std::{fmt::Write, path::Path};
 
@@ -100,7 +101,9 @@ pub fn page(data: &Path) -> anyhow::Result<String> {
     );
     for (label, arithmetic, what) in [
         ("la30np", Arithmetic::Linux13, "release 1.3, as S2 used it"),
+        ("la30np_100g", Arithmetic::Linux13, "release 1.3 behind access links of 100 Gb/s"),
         ("compound", Arithmetic::Linux2006, "the first module"),
+        ("compound_100g", Arithmetic::Linux2006, "the first module behind access links of 100 Gb/s"),
     ] {
         let points = points(data, label, arithmetic)?;
         let asked = || points.iter().filter(|p| p.is_asked());
