@@ -289,7 +289,7 @@ impl Worker {
         let arrived = &mut path.arrived[self.end as usize];
         let due = arrived.len().min(BATCH);
         self.due.extend(arrived.drain(..due));
-        self.spare.append(&mut path.dropped);
+        share(&mut self.spare, &mut path.spare);
         let next = path.next();
         let other_is_due = !path.arrived[self.end.other() as usize].is_empty();
         drop(path);
@@ -349,5 +349,39 @@ impl Worker {
         }
         self.last_look = monotonic_ns();
         Ok(())
+    }
+}
+
+/// Keeps about as many buffers as a batch takes. More packets begin at one end than end there, so that its buffers come to lie
+/// at the other: through `common` they come back.
+fn share(own: &mut Vec<Box<[u8]>>, common: &mut Vec<Box<[u8]>>) {
+    if own.len() < BATCH {
+        own.extend(common.drain(common.len() - common.len().min(BATCH)..));
+    } else if own.len() > 2 * BATCH {
+        common.extend(own.drain(BATCH..));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data one way and an ACK for every second packet the other way: no more buffers than those under way at the same time,
+    /// and two batches for each end.
+    #[test]
+    fn buffers_come_back() {
+        let (mut ends, mut common) = ([Vec::new(), Vec::new()], Vec::new());
+        let mut made = 0;
+        for turn in 0..10_000 {
+            for (from, packets) in [(0, BATCH), (1, BATCH / 2)] {
+                let sent: Vec<_> = (0..packets).map(|_| ends[from].pop()).collect();
+                made += sent.iter().filter(|buffer| buffer.is_none()).count();
+                ends[1 - from].extend(sent.into_iter().map(Option::unwrap_or_default));
+                share(&mut ends[from], &mut common);
+                share(&mut ends[1 - from], &mut common);
+            }
+            assert!(made <= 6 * BATCH, "{made} buffers after {turn} turns");
+        }
+        assert_eq!(ends[0].len() + ends[1].len() + common.len(), made);
     }
 }

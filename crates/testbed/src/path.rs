@@ -94,8 +94,8 @@ pub struct Path {
     agenda: Agenda,
     /// By end: due there by now, in order, since when.
     pub arrived: [VecDeque<(u64, Packet)>; 2],
-    /// Buffers of dropped packets.
-    pub dropped: Vec<Box<[u8]>>,
+    /// Buffers of dropped packets, and what the ends have too many of.
+    pub spare: Vec<Box<[u8]>>,
     /// Until when a full queue may be full of what a pause of the emulator had held up.
     suspect_until: u64,
     /// Packets that a full queue dropped until then.
@@ -116,7 +116,7 @@ impl Path {
             approaches: routes.iter().map(|_| Default::default()).collect(),
             agenda: Agenda::new(2 * (network.links.len() + routes.len())),
             arrived: Default::default(),
-            dropped: Vec::new(),
+            spare: Vec::new(),
             suspect_until: 0,
             drops_after_pauses: 0,
             delivered: None,
@@ -203,7 +203,7 @@ impl Path {
             Offer::Waits => self.watch(link),
             Offer::Dropped(why) => {
                 self.drops_after_pauses += u64::from(why == Drop::Queue && now < self.suspect_until);
-                self.dropped.push(self.packets.remove(key).buffer);
+                self.spare.push(self.packets.remove(key).buffer);
             }
         }
     }
@@ -257,8 +257,8 @@ impl Path {
 
     /// A link whose discipline decides at departure has become free.
     fn on_link_free(&mut self, now: u64, link: usize) {
-        let Self { dropped, packets, links, .. } = self;
-        let served = links[link].serve(now, |key| dropped.push(packets.remove(key).buffer));
+        let Self { spare, packets, links, .. } = self;
+        let served = links[link].serve(now, |key| spare.push(packets.remove(key).buffer));
         if let Some((key, departure)) = served {
             self.depart(link, departure, key);
         }

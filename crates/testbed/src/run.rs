@@ -21,7 +21,7 @@ use crate::{
     path::End,
     priority,
     record::Recorder,
-    traffic::{Flow, Kind, TICK_NS, connect, payload},
+    traffic::{BACKLOG_TICKS, Flow, Kind, TICK_NS, connect, payload},
     trust, udp,
 };
 
@@ -109,6 +109,10 @@ fn drive<'a>(
         tick_gap_ns.saturating_record(now - last);
         if let Some(progress) = options.progress_ns {
             progress.fetch_add(now - last, Relaxed);
+        }
+        if now - last > BACKLOG_TICKS * TICK_NS {
+            // TCP ran out of data, and what it may send by now comes in one burst.
+            lab.emulator.path().suspect_until(monotonic_ns() + lab.measure.pauses().suspect_for_ns);
         }
         last = now;
         for flow in flows.iter_mut() {

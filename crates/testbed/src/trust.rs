@@ -57,7 +57,8 @@ impl Measure {
 
 /// A whole run; `tick_gap_ns`: between looks at the flows' sockets.
 pub fn judge(measure: Measure, punctuality: &Punctuality, stray_drops: u64, tick_gap_ns: &Histogram<u64>) -> Emulation {
-    let mut emulation = judge_path(measure, punctuality, stray_drops);
+    let longest_pause_ns = punctuality.look_gap_ns.max().max(tick_gap_ns.max());
+    let mut emulation = judge_paused(measure, punctuality, stray_drops, longest_pause_ns);
     // Later than this a socket may have run out of data to send.
     let p99_ticks = tick_gap_ns.value_at_quantile(0.99) / TICK_NS;
     if p99_ticks >= BACKLOG_TICKS {
@@ -70,6 +71,10 @@ pub fn judge(measure: Measure, punctuality: &Punctuality, stray_drops: u64, tick
 
 /// The emulated path alone.
 pub fn judge_path(measure: Measure, punctuality: &Punctuality, stray_drops: u64) -> Emulation {
+    judge_paused(measure, punctuality, stray_drops, punctuality.look_gap_ns.max())
+}
+
+fn judge_paused(measure: Measure, punctuality: &Punctuality, stray_drops: u64, longest_pause_ns: u64) -> Emulation {
     let wall_ns = punctuality.wall_ns.max(1) as f64;
     let lateness_us = distribution(&punctuality.lateness_ns, 1e-3);
     let look_gap_us = distribution(&punctuality.look_gap_ns, 1e-3);
@@ -90,7 +95,7 @@ pub fn judge_path(measure: Measure, punctuality: &Punctuality, stray_drops: u64)
             "{} packets were dropped by full queues right after the host had been starved, for up to {:.1} ms at a time: what was sent \
              meanwhile had come in one burst",
             punctuality.drops_after_pauses,
-            look_gap_us.max / 1e3
+            longest_pause_ns as f64 / 1e6
         ));
     }
     if stray_drops > 0 {
@@ -112,6 +117,8 @@ mod tests {
         Aqm, Loss,
         units::{Rate, Span},
     };
+
+    use tandem_network::histogram;
 
     use super::*;
 
@@ -166,6 +173,11 @@ mod tests {
             let doubts = doubts(lateness, gap, dropped);
             assert!(doubts.len() == 1 && doubts[0].contains(word), "{word}: {doubts:?}");
         }
+        let mut tick_gap_ns = histogram();
+        tick_gap_ns.record_n(TICK_NS, 1000).unwrap();
+        tick_gap_ns.record(40_000_000).unwrap();
+        let doubts = judge(measure(), &punctuality(100, 100, 7), 0, &tick_gap_ns).doubts;
+        assert!(doubts.len() == 1 && doubts[0].contains("40.0 ms"), "{doubts:?}");
         let lost = judge_path(measure(), &punctuality(1, 1, 0), 3).doubts;
         assert!(lost.len() == 1 && lost[0].contains("3 packets"), "{lost:?}");
     }

@@ -77,14 +77,14 @@ fn a_full_queue_drops_the_newest() {
     let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);
     // One in transmission, two wait.
     (1..=4).for_each(|mark| path.send(0, full(mark, 0)));
-    assert_eq!(path.dropped.len(), 1);
-    assert_eq!(path.dropped[0][0], 4);
+    assert_eq!(path.spare.len(), 1);
+    assert_eq!(path.spare[0][0], 4);
     // 1 ms later there is room again.
     path.advance(MS);
     path.send(MS, full(5, 0));
     let all = arrivals(&mut path, 100 * MS, End::Receivers);
     assert_eq!(all, [(11 * MS, 1), (12 * MS, 2), (13 * MS, 3), (14 * MS, 5)]);
-    assert_eq!(path.dropped.len(), 1);
+    assert_eq!(path.spare.len(), 1);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_buffer_of_bytes_holds_bytes() {
     (1..=3).for_each(|mark| path.send(0, full(mark, 0)));
     path.send(0, packet(4, 101, 0, End::Receivers));
     path.send(0, packet(5, 100, 0, End::Receivers));
-    assert_eq!(path.dropped.iter().map(|b| b[0]).collect::<Vec<_>>(), [4]);
+    assert_eq!(path.spare.iter().map(|b| b[0]).collect::<Vec<_>>(), [4]);
     assert_eq!(arrivals(&mut path, 100 * MS, End::Receivers).len(), 4);
 }
 
@@ -163,8 +163,8 @@ fn a_link_that_decides_at_departure_is_asked_then() {
     // 200 ms of packets: they wait for longer than 5 ms, for longer than 100 ms.
     (0..200).for_each(|mark| path.send(100 * MS, full(mark, 0)));
     let arrived = arrivals(&mut path, 1000 * MS, End::Receivers).len();
-    assert!(!path.dropped.is_empty());
-    assert_eq!(arrived + path.dropped.len(), 200);
+    assert!(!path.spare.is_empty());
+    assert_eq!(arrived + path.spare.len(), 200);
 }
 
 /// Drops in the time that a pause makes suspect are told apart; random losses are no queue's.
@@ -172,15 +172,15 @@ fn a_link_that_decides_at_departure_is_asked_then() {
 fn drops_after_a_pause_are_counted() {
     let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);
     (1..=5).for_each(|mark| path.send(0, full(mark, 0)));
-    assert_eq!((path.dropped.len(), path.drops_after_pauses), (2, 0));
+    assert_eq!((path.spare.len(), path.drops_after_pauses), (2, 0));
     path.advance(50 * MS);
     path.suspect_until(60 * MS);
     path.suspect_until(55 * MS);
     (1..=6).for_each(|mark| path.send(59 * MS, full(mark, 0)));
-    assert_eq!((path.dropped.len(), path.drops_after_pauses), (5, 3));
+    assert_eq!((path.spare.len(), path.drops_after_pauses), (5, 3));
     path.advance(100 * MS);
     (1..=4).for_each(|mark| path.send(100 * MS, full(mark, 0)));
-    assert_eq!((path.dropped.len(), path.drops_after_pauses), (6, 3));
+    assert_eq!((path.spare.len(), path.drops_after_pauses), (6, 3));
 }
 
 #[test]
