@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Compiles native.c once for each line of controllers.def and writes the same list as Rust.
 
-use std::{env, fmt::Write, fs, path::Path};
+use std::{
+    env,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn main() {
     let dir = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../controllers");
@@ -10,22 +15,27 @@ fn main() {
 
     let mut list = String::from("// Generated from controllers.def.\nunsafe extern \"C\" {\n");
     let mut entries = String::new();
+    let mut objects = Vec::new();
     for line in def.lines().filter(|l| l.starts_with("CONTROLLER(")) {
         let arguments = line.trim_start_matches("CONTROLLER(").trim_end().trim_end_matches(')');
         let (name, rest) = arguments.split_once(',').expect("CONTROLLER(name, family, signal, source)");
-        compile(&dir, name);
+        objects.extend(compile(&dir, name));
         writeln!(list, "    static tandem_{name}: crate::ffi::RawController;").unwrap();
         // The remaining arguments are C string literals, which are Rust string literals too.
         writeln!(entries, "    crate::Controller::new(\"{name}\", {rest}, unsafe {{ &tandem_{name} }}),").unwrap();
     }
+    // One library for all: each would put its folder on the linker's command line.
+    cc::Build::new().objects(objects).compile("tandem_controllers");
     let count = entries.lines().count();
     write!(list, "}}\npub static CONTROLLERS: [crate::Controller; {count}] = [\n{entries}];\n").unwrap();
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("list.rs"), list).unwrap();
 }
 
-fn compile(dir: &Path, name: &str) {
+/// All come from the same file: each has a folder of its own.
+fn compile(dir: &Path, name: &str) -> Vec<PathBuf> {
     let mut build = cc::Build::new();
     build
+        .out_dir(Path::new(&env::var("OUT_DIR").unwrap()).join(name))
         .file(dir.join("native.c"))
         .include(dir)
         .define("CONTROLLER", name)
@@ -44,5 +54,5 @@ fn compile(dir: &Path, name: &str) {
         // A stray float would not load into the kernel: make it an error here.
         build.flag_if_supported("-mgeneral-regs-only");
     }
-    build.compile(&format!("tandem_{name}"));
+    build.compile_intermediates()
 }
