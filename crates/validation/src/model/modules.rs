@@ -109,15 +109,17 @@ pub fn page(data: &Path) -> anyhow::Result<String> {
         let asked = || points.iter().filter(|p| p.is_asked());
         write!(
             text,
-            "\n### `{label}`: {what}\n\nUtilisation: {} of {} agree. Mean queue: {} of {}. Cycle: {} of {}.\n\n\
+            "\n### `{label}`: {what}\n\nUtilisation: {} of {} agree. Mean queue: {} of {}. Cycle: {}.\n\n\
              | Mb/s | case | oscillation | ns-2 | model | ns-2 | difference | agrees | queue, model | ns-2 | agrees | S2's model: case | util | queue |\n\
              |---:|---:|---|---|---:|---:|---:|---|---:|---:|---|---:|---:|---:|\n",
             asked().filter(|p| p.throughput_agrees()).count(),
             asked().count(),
             asked().filter(|p| p.backlog_agrees()).count(),
             asked().count(),
-            points.iter().filter(|p| p.cycle_agrees() == Some(true)).count(),
-            points.iter().filter(|p| p.cycle_agrees().is_some()).count(),
+            match points.iter().filter_map(Point::cycle_agrees).collect::<Vec<_>>() {
+                cycles if cycles.is_empty() => "not counted".to_owned(),
+                cycles => format!("{} of {}", cycles.iter().filter(|&&agrees| agrees).count(), cycles.len()),
+            },
         )?;
         for p in &points {
             let verdict = |agrees: bool| match (p.is_asked(), agrees) {
