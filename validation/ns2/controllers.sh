@@ -4,6 +4,7 @@
 # controllers.csv does not have yet: it may be stopped and started again, and with names of paths as arguments, run more than
 # once at a time. Seeds can be added below. Needs ns2 (apt-get install ns2) and ten minutes of one core.
 #   validation/ns2/controllers.sh [100mbit|1gbit|1gbit_loss]...
+# FAST is an agent of its own, which Debian's ns2 leaves out: FAST=fast.so names it as a plug-in (README.md), without it there is none.
 set -euo pipefail
 
 # Linux hands a connection zeroed memory, ns-2 does not, and its vegas reads some before it writes it: glibc fills with the
@@ -13,7 +14,7 @@ export MALLOC_PERTURB_=255
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/controllers.csv
 # Tandem has each under the same name.
-controllers=(reno highspeed scalable bic cubic htcp illinois yeah veno vegas westwood)
+controllers=(reno highspeed scalable bic cubic htcp illinois yeah veno vegas westwood ${FAST:+fast})
 # Name: seeds of one flow alone, seeds of four against four, key=value of dumbbell.tcl; overhead is one packet time of the
 # bottleneck. At 100 Mb/s the seed says which flow drop-tail favours, hence so many; one flow alone hardly depends on it.
 declare -A paths=(
@@ -38,6 +39,7 @@ run() {
 	if grep -qs "^$path,$controller,$controller,$a,reno,$b,\([^,]*,\)\{8\}$seed," "$out"; then
 		return
 	fi
+	[[ $controller != fast ]] || keys="$keys load=$FAST:Fast"
 	# shellcheck disable=SC2086  # several keys
 	result=$(ns "$here/dumbbell.tcl" exp="$path" label="$controller" caA="$controller" $keys nA="$a" nB="$b" \
 		dur=60 warm=20 seed="$seed" | grep -a '^RESULT')

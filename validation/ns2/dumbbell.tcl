@@ -36,6 +36,12 @@ Agent/TCPSink set ts_echo_rfc1323_ true
 Agent/TCPSink set maxSackBlocks_ 3
 
 set ns [new Simulator]
+# As upstream's ns-default.tcl has it; the window in real numbers.
+foreach {k v} {
+  cwnd_update_period_ 0.01 avgRTT_ 0 baseRTT_ 0 avg_cwnd_last_RTT_ 0 alpha_ 100 beta_ 100 gamma_ 0.5 mi_threshold_ 0.00075
+  high_accuracy_cwnd_ 2
+} { if {"Agent/TCP/Fast" in [Agent/TCP info subclass]} { Agent/TCP/Fast set $k $v } }
+
 if {$o(sched) ne ""} { $ns use-scheduler $o(sched) }
 ns-random $o(seed)
 set rng [new RNG]; $rng seed $o(seed)
@@ -68,12 +74,13 @@ proc mkflow {cls ca src dst} {
   $ns duplex-link $s $src [expr $o(acc)*1e6] ${dl}ms DropTail
   $ns duplex-link $dst $d [expr $o(acc)*1e6] 1ms DropTail
   foreach {a b} [list $s $src $src $s $dst $d $d $dst] { $ns queue-limit $a $b 1000000 }
-  set t [new Agent/TCP/Linux]
+  # FAST is an agent of its own, which Debian's ns-2 leaves out (README.md).
+  set t [new Agent/TCP/[expr {$ca eq "fast" ? "Fast" : "Linux"}]]
   if {$o(delack)} { set k [new Agent/TCPSink/Sack1/DelAck] } else { set k [new Agent/TCPSink/Sack1] }
   $ns attach-agent $s $t; $ns attach-agent $d $k; $ns connect $t $k
   $t set fid_ $nf
   set app [new Application/FTP]; $app attach-agent $t
-  $ns at 0 "$t select_ca $ca"
+  if {$ca ne "fast"} { $ns at 0 "$t select_ca $ca" }
   # param=module.NAME.value+module.NAME.value ... : per-flow module parameters (only modules that register any)
   foreach p [split $o(param) +] {
     foreach {m n v} [split $p .] { if {$m eq $ca} { $ns at 0 "$t set_ca_param $m $n $v" } }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every controller that ns-2's TCP-Linux has too, alone and beside Reno, on the paths of validation/ns2/controllers.csv.
+//! Every controller that ns-2's TCP-Linux has too, and its FAST agent, alone and beside Reno, on the paths of validation/ns2/controllers.csv.
 
 use std::{fmt::Write, path::Path};
 
@@ -24,7 +24,7 @@ const MOST_GIGABIT_SEEDS: u64 = 5;
 const HEADING: &str = "\
 \n## Every controller that ns-2 has too
 
-The modules of ns-2's TCP-Linux (Linux 2.6.22) beside Tandem's controllers of the same name: one flow alone, and four against four Reno
+The modules of ns-2's TCP-Linux (Linux 2.6.22) and its agent TCP/Fast beside Tandem's controllers of the same name: one flow alone, and four against four Reno
 flows. DURATION s of which WARMUP s warm-up, random send delay up to one packet time; payload in Mb/s. At 1 Gb/s Tandem's figures are of MOST
 seeds at most.";
 
