@@ -30,6 +30,12 @@ fn a_point() {
     }
     let text = place.succeed("model --rate 200mbit --rtt 50ms --queue 100p").out;
     assert!(text.contains("Case 4") && text.contains("4:2"), "{text}");
+    // A module's step that just fits the queue, behind a fast and a faster access link: see docs/model.md.
+    let behind = |access: &str| {
+        let path = "model --rate 900mbit --rtt 50ms --queue 99p --arithmetic linux-1.3 --json --access-rate";
+        json(&place, &format!("{path} {access}"))["utilisation"].as_f64().unwrap()
+    };
+    assert!(behind("10gbit") < 0.65 && behind("100gbit") > 0.7);
     assert!(place.files("").is_empty());
 }
 
@@ -110,6 +116,7 @@ fn bad_input_is_refused() {
     refused("--rate 10mbit --rtt 0s", "--rtt 0s");
     refused("--rate 10mbit..20mbit --rtt 1ms..2ms", "a plane is one of them and --queue");
     refused("--rate 10mbit --rtt 50ms --k 0.7", "not a multiple of 1/8");
+    refused("--rate 10mbit..1gbit --rtt 50ms --access-rate 1gbit", "more than the rate of the link");
     refused("--rate 10mbit --rtt 50ms --k 0.7 --arithmetic linux-1.3", "compiled in");
     refused("--rate 10mbit --rtt 50ms --k 2 --arithmetic exact", "k = 2 makes no sense");
     refused("--rate 10mbit --rtt 50ms --gamma -1", "gamma = -1 makes no sense");

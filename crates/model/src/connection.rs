@@ -19,6 +19,7 @@ pub enum Connection {
 
 impl Connection {
     pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
+        path.check()?;
         law.check(arithmetic)?;
         let (gamma_packets, gain_of) = (law.gamma_packets, GainOf::Sent);
         Ok(match arithmetic {

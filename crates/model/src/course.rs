@@ -164,7 +164,7 @@ const EARLIER_EPOCHS: usize = 4;
 /// The window round by round from one loss to the one after the next: S2 Figure 5.
 pub fn windows_over_time(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Vec<WindowPoint>, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
-    let mut follower = Follower::new(&connection, path.pipe_packets(), path.buffer_packets, law).recording();
+    let mut follower = Follower::on(path, &connection, law).recording();
     (0..EARLIER_EPOCHS).for_each(|_| drop(follower.epoch()));
     follower.take_records();
     let mut course = Course::new(path.packets_per_s());

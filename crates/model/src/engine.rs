@@ -100,7 +100,7 @@ impl<'a> Isolated<'a> {
         };
         // The mean of what may come to each flow's RTT by chance.
         let rtt = Span { ns: scenario.base_rtt(group).ns + group.rtt_spread.ns / 2 };
-        let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu };
+        let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu, access_rate: None };
         if rtt.ns == 0 {
             return refuse("it needs a propagation delay");
         }
@@ -157,8 +157,7 @@ impl<'a> Isolated<'a> {
     /// Every round of the run.
     fn course(&self) -> Course {
         let connection = Connection::new(&self.path, &self.law, Arithmetic::Tandem).expect("checked when made");
-        let (pipe, buffer) = (self.path.pipe_packets(), self.path.buffer_packets);
-        let mut follower = Follower::new(&connection, pipe, buffer, &self.law).recording();
+        let mut follower = Follower::on(&self.path, &connection, &self.law).recording();
         let end = self.scenario.duration.as_secs_f64() * self.path.packets_per_s();
         let mut course = Course::new(self.path.packets_per_s());
         while course.end() < end {

@@ -4,7 +4,8 @@
 //! What it adds to S2: the way into the oscillation, on which a buffer may overflow that the oscillation itself would fit;
 //! the rounds of recovery, and the one after, in which nothing is measured; the round that a loss takes to be noticed, at whose
 //! end a second burst may be lost, so that recovery takes a second RTT; and the bursts by which the window grows, which wait in
-//! the queue also while the window is below the pipe.
+//! the queue also while the window is below the pipe; and, if the path has one, the access link, behind which a burst takes its
+//! time to arrive, so that a full queue takes in some of it.
 //! What it leaves out: losses of what recovery sends, and timeouts.
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     epoch::{Epoch, Record},
     law::Law,
     oscillation::{CycleWatch, Oscillation},
+    path::Path,
     queue::{self, Segment, Spacing},
     rounds::{Round, Rounds},
     totals::{Totals, phase4},
@@ -32,11 +34,21 @@ enum Growth {
 pub struct Follower<W> {
     rounds: Rounds<W>,
     spacing: Spacing,
+    /// Share of the window given up on loss.
+    beta: f64,
     /// Packets in flight that the path and its buffer hold.
     capacity: f64,
     gamma: f64,
     /// Packets by which the last round's window stepped up.
     burst: f64,
+    /// Packets that waited in front of them.
+    ahead: f64,
+    /// Packets that will wait in front of the next round's step.
+    waiting: f64,
+    /// Share of a burst that a full queue takes in while the burst arrives; 0 if it comes at once.
+    admitted_share: f64,
+    /// Packets of the bursts lost that the full queue took in, here and there one.
+    admitted: f64,
     /// Was the burst lost, too, that followed the one that overflowed?
     lost_twice: bool,
     /// Every round, if they are wanted; else the long stretches are summed up.
@@ -45,14 +57,24 @@ pub struct Follower<W> {
 
 impl<W: Windows> Follower<W> {
     /// Just before a loss with all of the window in the loss window: how phase 4 ends.
-    pub fn new(windows: &W, pipe: f64, buffer: f64, law: &Law) -> Self {
+    pub fn on(path: &Path, windows: &W, law: &Law) -> Self {
+        let buffer = path.buffer_packets;
+        Self { admitted_share: path.admitted_share(), ..Self::new(windows, path.pipe_packets(), buffer, law) }
+    }
+
+    fn new(windows: &W, pipe: f64, buffer: f64, law: &Law) -> Self {
         let capacity = pipe + buffer;
         Self {
             rounds: Rounds::new(windows.at(capacity.floor() + 1.0), pipe),
-            spacing: Spacing { pipe, beta: law.beta, spread_gain: law.spread_gain, back_to_back: 0.0 },
+            spacing: Spacing { pipe, density: 1.0 - law.beta, spread_gain: law.spread_gain, back_to_back: 0.0 },
+            beta: law.beta,
             capacity,
             gamma: law.gamma_packets,
             burst: 0.0,
+            ahead: 0.0,
+            waiting: 0.0,
+            admitted_share: 0.0,
+            admitted: 0.0,
             lost_twice: false,
             records: None,
         }
@@ -103,14 +125,20 @@ impl<W: Windows> Follower<W> {
     fn recover(&mut self) -> Totals {
         let (pipe, flight) = (self.pipe(), self.rounds.windows.window().min(self.capacity));
         let queue = (flight - pipe).max(0.0);
-        let mut sum = self.note(flight, &queue::drain(queue, 0.0, self.spacing.beta, flight.max(pipe)), true);
+        let mut sum = self.note(flight, &queue::drain(queue, 0.0, self.beta, flight.max(pipe)), true);
         self.rounds.windows.lose();
         sum += self.pass(self.rounds.windows.window());
         if std::mem::take(&mut self.lost_twice) {
             let sent = self.rounds.windows.recover_again();
             sum += self.pass(sent);
+            // The ACKs of what was admitted come back to back, and slow start sends two packets for each.
+            if sent < self.rounds.windows.window() {
+                self.waiting = self.admitted;
+            }
         }
         self.rounds = Rounds::new(self.rounds.windows.clone(), pipe);
+        // ACKs come at the link's rate if the flight filled the pipe.
+        self.spacing.density = (1.0 - self.beta) * (flight / pipe).min(1.0);
         self.spacing.back_to_back = 0.0;
         sum
     }
@@ -126,6 +154,7 @@ impl<W: Windows> Follower<W> {
         let segments = self.spacing.round(round);
         self.spacing.after(round);
         self.burst = round.change.step;
+        self.ahead = std::mem::take(&mut self.waiting);
         self.note(round.before, &segments, false)
     }
 
@@ -142,7 +171,7 @@ impl<W: Windows> Follower<W> {
     /// Does the change at the beginning of this round need more room than there is?
     fn overflows(&self, round: Round) -> bool {
         let at_once = round.change.step * (1.0 - self.spacing.spread_gain);
-        let on_empty_queue = round.before < self.pipe() && self.pipe() + at_once > self.capacity;
+        let on_empty_queue = round.before < self.pipe() && self.pipe() + self.ahead + at_once > self.capacity;
         round.window > self.capacity || on_empty_queue
     }
 
@@ -263,11 +292,16 @@ impl<W: Windows> Follower<W> {
         let Spacing { pipe, .. } = self.spacing;
         let window = self.rounds.windows.window();
         // Below the pipe what does not fit is the end of the burst itself.
-        let beyond = if window > self.capacity { window - self.capacity } else { self.burst + pipe - self.capacity };
+        let beyond = if window > self.capacity {
+            window - self.capacity
+        } else {
+            self.ahead + self.burst + pipe - self.capacity
+        };
         let next = self.rounds.step();
         self.lost_twice = next.change.step >= 1.0;
         epoch.loss_window = self.rounds.windows.window();
         epoch.lost_packets = beyond.max(1.0).round() + next.change.step;
+        self.admitted = self.admitted_share * epoch.lost_packets;
         epoch.peak_window = epoch.peak_window.max(epoch.loss_window);
     }
 }

@@ -28,7 +28,7 @@ pub fn followed_with(
     connection: &Connection,
     otherwise: impl FnOnce() -> Option<Oscillation>,
 ) -> Prediction {
-    let epochs = repeating(&mut Follower::new(connection, path.pipe_packets(), path.buffer_packets, law));
+    let epochs = repeating(&mut Follower::on(path, connection, law));
     let seen = epochs.iter().filter(|epoch| epoch.is_settled).find_map(|epoch| epoch.oscillation.clone());
     let oscillation = seen.or_else(otherwise);
     let sum = |of: fn(&Epoch) -> Totals| {

@@ -3,6 +3,8 @@
 
 use tandem_scenario::units::{Rate, Span};
 
+use crate::law::ModelError;
+
 /// The bottleneck and the way there and back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Path {
@@ -14,6 +16,8 @@ pub struct Path {
     pub buffer_packets: f64,
     /// Bytes of a full packet on the wire: S2's MSS.
     pub packet_bytes: u32,
+    /// Of the sender's own link, above `rate`; None: a burst reaches the bottleneck at once, as in S2.
+    pub access_rate: Option<Rate>,
 }
 
 impl Path {
@@ -31,5 +35,22 @@ impl Path {
     /// fluid does not know. Likewise the RTT of an empty path in packet times.
     pub fn pipe_packets(&self) -> f64 {
         self.bdp_packets() + 1.0
+    }
+
+    /// Is this a path that the model can work out?
+    pub fn check(&self) -> Result<(), ModelError> {
+        match self.access_rate {
+            Some(access) if access.bps <= self.rate.bps => Err(ModelError::OutOfRange {
+                name: "access rate in Mb/s",
+                value: access.bps as f64 / 1e6,
+                range: "more than the rate of the link, which is the bottleneck",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Share of a burst that a full queue takes in: for as long as the burst takes to arrive, the bottleneck goes on to send.
+    pub fn admitted_share(&self) -> f64 {
+        self.access_rate.map_or(0.0, |access| self.rate.bps as f64 / access.bps as f64)
     }
 }

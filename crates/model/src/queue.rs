@@ -19,8 +19,8 @@ pub type Segments = [Segment; 4];
 pub struct Spacing {
     /// Packets that fill the empty path.
     pub pipe: f64,
-    /// Share of the window given up on loss: recovery sends at `1 - beta` of the link's rate, and that spacing stays.
-    pub beta: f64,
+    /// Packets a packet time where no burst has come: recovery sends at that rate, and the spacing stays.
+    pub density: f64,
     /// Share of a round over which the window grows; 0 = one step.
     pub spread_gain: f64,
     /// Packets at the head of a round that follow each other at the link's rate. Each burst makes them more: its own
@@ -46,20 +46,20 @@ impl Spacing {
         }
     }
 
-    /// A burst waits in front of what follows it back to back, drains at `beta` of the link's rate while the others come, and
+    /// A burst waits in front of what follows it back to back, drains while the others come at their own pace, and
     /// leaves what the pipe does not hold.
     fn burst_into_empty_queue(&self, before: f64, grown: f64, left: f64) -> Segments {
         let followers = self.back_to_back.min(before);
         let rising = Segment { time: self.spread_gain * followers, from: 0.0, to: grown };
         let waiting = Segment { time: followers - rising.time, from: grown, to: grown };
-        let [draining, rest] = drain(grown, left.min(grown), self.beta, self.pipe - followers);
+        let [draining, rest] = drain(grown, left.min(grown), 1.0 - self.density, self.pipe - followers);
         [rising, waiting, draining, rest]
     }
 
     /// Takes note of a round below the pipe.
     pub fn after(&mut self, round: Round) {
         if round.before < self.pipe && round.window > round.before {
-            let caught_up = round.change.step / (1.0 - self.beta);
+            let caught_up = round.change.step / (1.0 - self.density);
             self.back_to_back = (self.back_to_back + caught_up).min(round.window);
         }
     }

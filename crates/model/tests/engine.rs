@@ -23,8 +23,13 @@ const FLOW: &str = "controller = \"compound\"";
 fn agrees_with_the_prediction() {
     let scenario = scenario(LINK, FLOW);
     let result = Isolated::new(&scenario).unwrap().run(1, true);
-    let path =
-        Path { rate: Rate { bps: 200_000_000 }, rtt: Span::from_ms(50), buffer_packets: 100.0, packet_bytes: 1500 };
+    let path = Path {
+        rate: Rate { bps: 200_000_000 },
+        rtt: Span::from_ms(50),
+        buffer_packets: 100.0,
+        packet_bytes: 1500,
+        access_rate: None,
+    };
     let prediction = followed(&path, &Law::default(), Arithmetic::Tandem).unwrap();
     let link = &result.links[0];
     assert!((link.utilisation / prediction.utilisation - 1.0).abs() < 0.005, "{}", link.utilisation);

@@ -10,7 +10,13 @@ use tandem_scenario::units::{Rate, Span};
 const SHARE: f64 = 0.98;
 
 fn path(mbps: u64, buffer_packets: f64) -> Path {
-    Path { rate: Rate { bps: mbps * 1_000_000 }, rtt: Span::from_ms(50), buffer_packets, packet_bytes: 1500 }
+    Path {
+        rate: Rate { bps: mbps * 1_000_000 },
+        rtt: Span::from_ms(50),
+        buffer_packets,
+        packet_bytes: 1500,
+        access_rate: None,
+    }
 }
 
 fn is_full(path: &Path, law: &Law) -> bool {

@@ -39,6 +39,7 @@ fn flow(scenario: &Scenario) -> Option<(Law, Path)> {
         rtt: scenario.base_rtt(group),
         buffer_packets: f64::from(buffer),
         packet_bytes: scenario.mtu,
+        access_rate: None,
     };
     Some((Law::of(params)?, path))
 }

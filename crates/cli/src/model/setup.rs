@@ -46,6 +46,10 @@ pub struct Constants {
     #[arg(long, default_value_t = DEFAULT_MTU)]
     mtu: u32,
 
+    /// Rate of the sender's own link, above --rate [default: a burst reaches the bottleneck at once]
+    #[arg(long, value_name = "RATE")]
+    access_rate: Option<Rate>,
+
     /// In which arithmetic the window is worked out
     #[arg(long, value_enum, default_value = "tandem")]
     arithmetic: Choice,
@@ -72,6 +76,7 @@ pub struct Setup {
     pub queue: Range<QueueSize>,
     pub steps: usize,
     pub mtu: u32,
+    pub access_rate: Option<Rate>,
     pub law: Law,
     pub arithmetic: Arithmetic,
 }
@@ -109,7 +114,16 @@ impl Setup {
         if rate.is_range() && rtt.is_range() {
             return Err(Failure::usage("--rate and --rtt both have a range: a plane is one of them and --queue"));
         }
-        Ok(Self { rate, rtt, queue, steps: args.steps as usize, mtu: given.mtu, law, arithmetic })
+        Ok(Self {
+            rate,
+            rtt,
+            queue,
+            steps: args.steps as usize,
+            mtu: given.mtu,
+            access_rate: given.access_rate,
+            law,
+            arithmetic,
+        })
     }
 
     /// What is asked, in one line.
@@ -149,7 +163,7 @@ impl Setup {
         };
         let (small, large) = self.queue.ends();
         let buffer_packets = between((packets(small)?, packets(large)?), queue_step, self.steps).round();
-        Ok(Path { rate, rtt, buffer_packets, packet_bytes: self.mtu })
+        Ok(Path { rate, rtt, buffer_packets, packet_bytes: self.mtu, access_rate: self.access_rate })
     }
 
     /// One path, or those of the one range that there is.

@@ -26,6 +26,7 @@ pub fn path(rate_mbps: f64) -> Path {
         rtt: Span::from_ms(50),
         buffer_packets: 100.0,
         packet_bytes: DEFAULT_MTU,
+        access_rate: None,
     }
 }
 

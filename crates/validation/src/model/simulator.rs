@@ -44,6 +44,7 @@ pub fn random_paths(count: usize, seed: u64) -> Vec<Path> {
         rtt: Span::from_ms(between(RTT_MS).round() as u64),
         buffer_packets: between(BUFFER_PACKETS).round(),
         packet_bytes: DEFAULT_MTU,
+        access_rate: None,
     };
     (0..count).map(|_| path()).collect()
 }
