@@ -19,8 +19,9 @@
  *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
  *  - The total window is compared with low_window (S0; D02 says "congestion window"): cwnd alone would switch the delay
  *    part off after every halving. Below it dwnd is left as it is and does not take part (S0), rather than zeroed (LA).
- *  - What a round is and measures: rounds.h. Its RTT is the smallest sample (both Linux modules), not sRTT (S0, D02); its win
- *    is what was in flight (D02 section 3 allows FlightSize). No change of dwnd in recovery either (D02 section 6).
+ *  - What a round is and measures: rounds.h. Its RTT is the smallest sample (both Linux modules); rtt_gain takes a smoothed one
+ *    (S0, D02: sRTT, without a gain), which a noisy path raises: docs/controllers/compound.md has figures. Its win is what was
+ *    in flight (D02 section 3 allows FlightSize). No change of dwnd in recovery either (D02 section 6).
  *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0 and S1 state the law.
  *    spread_gain spreads it over a share of the round (LA: half), which avoids a burst of alpha * win^k packets, but makes
  *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
@@ -42,7 +43,8 @@
 	P(zeta, 1024, 1024, 1, 4096, "share of the backlog that dwnd gives up on early congestion (S2, D02: 1)") \
 	P(low_window, 1, 41, 2, 1 << 24, "packets; below this total window only Reno acts (S0 IV: 41; D02 and LA: 38)") \
 	P(spread_gain, 1024, 0, 0, 1024, "share of the round over which dwnd grows; 0 = one step (S0, S1), LA: 1/2") \
-	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)")
+	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)") \
+	P(rtt_gain, 1024, 0, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)")
 
 struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -61,6 +63,7 @@ struct ctcp {
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
+	u32 srtt_q7;        /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;
 	u32 round_cwnd;     /* loss window when this round began, packets                */
@@ -102,9 +105,29 @@ TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
 	s->diff_q8 = 0;
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = 0;
+	s->srtt_q7 = 0;
 	ctcp_stop_gain(s);
 	rounds_init(&s->round, c);
 	s->round_cwnd = s->cwnd;
+}
+
+/* Takes the RTT sample; returns it, or 0 if there is none to be had now. The products stay below 2^24 * 2^7 * 2^10. */
+TANDEM_FN u32 ctcp_sample(struct ctcp *s, const struct ctcp_law *p, const struct tandem_ack *ack)
+{
+	u32 rtt_us = rounds_sample(&s->round, ack);
+	u32 kept = s->srtt_q7 ? 1024 - p->rtt_gain : 0;
+
+	if (rtt_us && p->rtt_gain)
+		s->srtt_q7 = (u32)(((u64)s->srtt_q7 * kept + ((u64)rtt_us << 7) * (1024 - kept)) >> 10);
+	return rtt_us;
+}
+
+/* The backlog of a measured round. */
+TANDEM_FN void ctcp_measure(struct ctcp *s, const struct ctcp_law *p)
+{
+	if (p->rtt_gain)
+		s->round.rtt_us = max_u32(s->srtt_q7 >> 7, s->round.base_rtt_us);
+	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
 }
 
 /*
@@ -246,8 +269,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					 const struct tandem_ack *ack) \
 	{ \
-		u32 rtt_us = rounds_sample(&s->core.round, ack); \
-		(void)p, (void)c; \
+		u32 rtt_us = ctcp_sample(&s->core, &p->law, ack); \
+		(void)c; \
 		if (rtt_us) \
 			NAME##_on_sample(s, rtt_us, ack->pkts_acked); \
 	} \
@@ -257,7 +280,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		ctcp_reconcile(&s->core, c); \
 		if (rounds_ended(&s->core.round, c)) { \
 			if (rounds_measured(&s->core.round)) { \
-				s->core.diff_q8 = rounds_backlog_q8(&s->core.round, s->core.round.flight); \
+				ctcp_measure(&s->core, &p->law); \
 				NAME##_on_round(s, p); \
 				NAME##_on_dwnd(s, p, c, ctcp_update_dwnd(&s->core, &p->law, c)); \
 			} else { \

@@ -56,6 +56,7 @@ fn parameters(controller: &'static Controller) -> impl Strategy<Value = Params> 
         ("low_window", &[10.0, 41.0, 100.0]),
         ("spread_gain", &[0.0, 1.0]),
         ("forget_base_rtt", &[0.0, 1.0]),
+        ("rtt_gain", &[0.0, 0.125]),
         ("gamma", &[3.0, 30.0, 80.0]),
         ("gamma_low", &[1.0, 5.0]),
         ("gamma_high", &[15.0, 60.0]),

@@ -94,6 +94,9 @@ impl<'a> Isolated<'a> {
             let name = params.controller().name;
             return refuse(format!("it knows `{CONTROLLER}`, whose gamma is fixed, and the flow has `{name}`"));
         };
+        if params.get("rtt_gain") != Some(0.0) {
+            return refuse("it judges a round by its smallest RTT, and the flow has `rtt_gain` set");
+        }
         let buffer_packets = match link.limit {
             Limit::Packets(packets) => f64::from(packets),
             Limit::Bytes(bytes) => (bytes / u64::from(scenario.mtu)) as f64,

@@ -23,6 +23,8 @@ struct Law {
     low_window: f64,
     spread_gain: f64,
     forget_base_rtt: bool,
+    /// 0: a round has the RTT of its smallest sample.
+    rtt_gain: f64,
 }
 
 pub struct Compound {
@@ -30,6 +32,7 @@ pub struct Compound {
     win: Windows,
     ssthresh: f64,
     meter: Meter,
+    srtt_us: Option<f64>,
     /// Loss window when the round began.
     round_loss: f64,
     diff: f64,
@@ -69,6 +72,7 @@ impl Compound {
             low_window: p("low_window"),
             spread_gain: p("spread_gain"),
             forget_base_rtt: p("forget_base_rtt") == 1.0,
+            rtt_gain: p("rtt_gain"),
         };
         let win = Windows { loss: window, delay: 0.0 };
         Self {
@@ -76,6 +80,7 @@ impl Compound {
             win,
             ssthresh: f64::INFINITY,
             meter: Meter::new(in_flight),
+            srtt_us: None,
             round_loss: window,
             diff: 0.0,
             gamma: Gamma::new(params),
@@ -94,7 +99,11 @@ impl Compound {
         self.win.total() < self.ssthresh - 1e-9
     }
 
-    fn end_round(&mut self, round: Round, window_limited: bool, their_side: TheirSide) {
+    fn end_round(&mut self, mut round: Round, window_limited: bool, their_side: TheirSide) {
+        if self.law.rtt_gain > 0.0 {
+            // A baseRTT measured afresh may be longer than what was smoothed before.
+            round.rtt_us = self.srtt_us.unwrap().max(round.base_rtt_us);
+        }
         self.diff = round.queued(round.in_flight);
         // S1 (5).
         self.gamma.round(round.base_rtt_us, round.queued(self.round_loss));
@@ -156,6 +165,8 @@ impl Reference for Compound {
 
     fn ack(&mut self, ack: &Ack, their_side: TheirSide) {
         if let Some(rtt_us) = self.meter.sample(ack) {
+            let srtt_us = self.srtt_us.get_or_insert(rtt_us);
+            *srtt_us += self.law.rtt_gain * (rtt_us - *srtt_us);
             self.gamma.sample(rtt_us);
             if let Some(plus) = &mut self.plus {
                 plus.sample(ack.acked);

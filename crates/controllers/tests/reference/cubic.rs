@@ -103,8 +103,7 @@ impl Law for Cubic {
         // After an idle time the window may be below both, and jumps when the one passes the other.
         let close = (curve - epoch.w_est).abs() < 3.0;
         let follows = their_side.window_after != their_side.window || epoch.w_est < their_side.window_after + 1.0;
-        let below =
-            if close { follows && their_side.window_after > epoch.w_est - 3.0 } else { curve < epoch.w_est };
+        let below = if close { follows && their_side.window_after > epoch.w_est - 3.0 } else { curve < epoch.w_est };
         let reno_rules = self.reno_friendly && below;
         let missing_to_reno = if reno_rules { (epoch.w_est - window) * window / ack.acked } else { 0.0 };
         (target - window).min(self.max_growth * self.min_rtt_us / 1e6).max(missing_to_reno)
