@@ -46,7 +46,7 @@ TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us, u32 
 TANDEM_FN void compound_tube_on_round(struct compound_tube *s, const struct compound_tube_params *p)
 {
 	(void)p;
-	s->diff_reno_q8 = rounds_backlog_q8(&s->core.round, s->core.round_cwnd);
+	s->diff_reno_q8 = ctcp_backlog_q8(&s->core, s->core.round_cwnd);
 }
 
 TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compound_tube_params *p)

@@ -63,7 +63,7 @@ struct ctcp {
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
-	u32 srtt_q7;        /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
+	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;
 	u32 round_cwnd;     /* loss window when this round began, packets                */
@@ -105,29 +105,36 @@ TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
 	s->diff_q8 = 0;
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = 0;
-	s->srtt_q7 = 0;
+	s->srtt_q20 = 0;
 	ctcp_stop_gain(s);
 	rounds_init(&s->round, c);
 	s->round_cwnd = s->cwnd;
 }
 
-/* Takes the RTT sample; returns it, or 0 if there is none to be had now. The products stay below 2^24 * 2^7 * 2^10. */
+/* Takes the RTT sample; returns it, or 0 if there is none to be had now. The products stay below 2^24 * 2^20 * 2^10. */
 TANDEM_FN u32 ctcp_sample(struct ctcp *s, const struct ctcp_law *p, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
-	u32 kept = s->srtt_q7 ? 1024 - p->rtt_gain : 0;
+	u32 kept = s->srtt_q20 ? 1024 - p->rtt_gain : 0;
 
 	if (rtt_us && p->rtt_gain)
-		s->srtt_q7 = (u32)(((u64)s->srtt_q7 * kept + ((u64)rtt_us << 7) * (1024 - kept)) >> 10);
+		s->srtt_q20 = (s->srtt_q20 * kept + ((u64)rtt_us << 20) * (1024 - kept)) >> 10;
 	return rtt_us;
 }
 
-/* The backlog of a measured round. */
-TANDEM_FN void ctcp_measure(struct ctcp *s, const struct ctcp_law *p)
+/*
+ * How many of `window` <= 2^24 packets were queued in this measured round: S1 (3) by the smoothed RTT, or without one by the
+ * round's smallest. The product stays below 2^63.
+ */
+TANDEM_FN u32 ctcp_backlog_q8(const struct ctcp *s, u32 window)
 {
-	if (p->rtt_gain)
-		s->round.rtt_us = max_u32(s->srtt_q7 >> 7, s->round.base_rtt_us);
-	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
+	u64 base_q7 = (u64)s->round.base_rtt_us << 7;
+	u64 rtt_q7 = s->srtt_q20 ? s->srtt_q20 >> 13 : (u64)s->round.rtt_us << 7;
+
+	/* What was smoothed may be from before baseRTT was measured afresh. */
+	if (rtt_q7 <= base_q7)
+		return 0;
+	return (u32)(((u64)window << 8) * (rtt_q7 - base_q7) / rtt_q7);
 }
 
 /*
@@ -280,7 +287,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		ctcp_reconcile(&s->core, c); \
 		if (rounds_ended(&s->core.round, c)) { \
 			if (rounds_measured(&s->core.round)) { \
-				ctcp_measure(&s->core, &p->law); \
+				s->core.diff_q8 = ctcp_backlog_q8(&s->core, s->core.round.flight); \
 				NAME##_on_round(s, p); \
 				NAME##_on_dwnd(s, p, c, ctcp_update_dwnd(&s->core, &p->law, c)); \
 			} else { \

@@ -47,6 +47,19 @@ impl Engine for Sim {
     }
 }
 
+/// Runs nothing: what the simulator did before is in the [`Store`](crate::Store), and the rest counts as cancelled.
+pub struct Kept;
+
+impl Engine for Kept {
+    fn name(&self) -> &'static str {
+        Sim.name()
+    }
+
+    fn run(&self, _: &Scenario, _: u64, _: Options) -> anyhow::Result<Option<SeedResult>> {
+        Ok(None)
+    }
+}
+
 /// The analytical model of one Compound TCP connection.
 pub struct Model;
 

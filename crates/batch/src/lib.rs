@@ -20,7 +20,7 @@ use tandem_scenario::{
     result::{Run, SeedResult},
 };
 
-pub use engine::{Engine, Model, Sim};
+pub use engine::{Engine, Kept, Model, Sim};
 use progress::Progress;
 pub use store::Store;
 use store::{Key, TaskKey};

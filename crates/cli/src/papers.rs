@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use tandem_batch::{Batch, Sim, Store};
+use tandem_batch::{Batch, Kept, Sim, Store};
 use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page};
 use tandem_report::{sections_html, write_atomically};
 
@@ -44,6 +44,7 @@ Examples:
   tandem papers run s0/fig3
   tandem papers run s0 s1/table1 --quick
   tandem papers run --quick
+  tandem papers run --kept --doc page.md
   tandem papers run papers/s0/fig3.toml --json
   sudo tandem papers run s3/fig4 --engine sim,kernel";
 
@@ -55,6 +56,10 @@ pub struct Run {
     /// Three seeds, shorter and fewer points: all in some minutes
     #[arg(long)]
     quick: bool,
+
+    /// Run nothing: judge what is kept in the folder, in full where all of that is there, else in the quick form
+    #[arg(long, conflicts_with_all = ["quick", "engine"])]
+    kept: bool,
 
     /// What runs them: sim, kernel or both
     ///
@@ -142,7 +147,10 @@ fn run(args: &Run) -> Result<(), Failure> {
     if let Some(kept) = kept.as_mut().filter(|_| args.engine.contains(&Engine::Kernel)) {
         measure_missing(&experiments, kept, args.force, &batch)?;
     }
-    let found = tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref())?;
+    let found = match args.kept {
+        true => from_kept(&experiments, &batch, kept.as_ref())?,
+        false => tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref())?,
+    };
     let found: Vec<(&Experiment, &Findings)> =
         experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
 
@@ -156,12 +164,14 @@ fn run(args: &Run) -> Result<(), Failure> {
     let text = || found.iter().map(|(e, f)| tandem_papers::text(e, f)).collect::<Vec<_>>().join("\n");
     print(&if args.json { json } else { text() })?;
     note(&format!("Report: {}", report.display()));
-    if found.len() < experiments.len() {
-        let left = experiments.len() - found.len();
+    let (left, all) = (experiments.len() - found.len(), experiments.len());
+    if left > 0 && args.kept {
         note(&format!(
-            "tandem: interrupted; {left} of {} experiments are left: the same command goes on",
-            experiments.len()
+            "{left} of {all} experiments are left out: not all of their runs are in `{}`",
+            args.out.display()
         ));
+    } else if left > 0 {
+        note(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
         return Err(Failure::Interrupted);
     }
     match &args.doc {
@@ -195,6 +205,17 @@ fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
         ));
     }
     Ok((experiments, Form::Kernel))
+}
+
+/// What can be said without running anything.
+fn from_kept(
+    experiments: &[Experiment],
+    batch: &Batch,
+    kernel_runs: Option<&Runs>,
+) -> anyhow::Result<Vec<Option<Findings>>> {
+    let full = tandem_papers::run(experiments, Form::Full, &Kept, batch, kernel_runs)?;
+    let quick = tandem_papers::run(experiments, Form::Quick, &Kept, batch, kernel_runs)?;
+    Ok(full.into_iter().zip(quick).map(|(full, quick)| full.or(quick)).collect())
 }
 
 /// The runs over real TCP that there are, if any are wanted.

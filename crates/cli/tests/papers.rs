@@ -61,6 +61,32 @@ fn what_is_done_is_not_done_again() {
     assert!(second < first / 3, "{first:?}, then {second:?}");
 }
 
+/// In full where all of it is kept, else in the quick form, else not at all.
+#[test]
+fn what_is_kept_is_judged_without_running_anything() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.write("other.toml", &SMALL.replace("\"4s\"", "\"5s\""));
+    let judged = || {
+        let finished = place.succeed("papers run small.toml other.toml --kept --json --doc doc.md");
+        let results: Value = serde_json::from_str(&finished.out).unwrap();
+        let one = |e: &Value| format!("{} {}", e["id"].as_str().unwrap(), e["form"].as_str().unwrap());
+        let found = results["experiments"].as_array().unwrap().iter().map(one).collect::<Vec<_>>().join(", ");
+        (found, finished.err)
+    };
+    let (found, note) = judged();
+    assert_eq!(found, "");
+    assert!(note.contains("2 of 2 experiments are left out"), "{note}");
+    place.succeed("papers run small.toml --quick");
+    assert_eq!(judged().0, "small quick");
+    place.succeed("papers run small.toml");
+    let (found, note) = judged();
+    assert_eq!(found, "small full");
+    assert!(note.contains("1 of 2 experiments are left out"), "{note}");
+    assert!(place.read("doc.md").contains("| [small](#small-a-run-beside-itself) |"));
+    assert_eq!(place.tandem("papers run small.toml --kept --quick").status, Some(2));
+}
+
 #[test]
 fn an_interrupted_run_goes_on() {
     let place = Place::new();

@@ -36,6 +36,7 @@ pub struct Compound {
     /// Loss window when the round began.
     round_loss: f64,
     diff: f64,
+    diff_margin: f64,
     gamma: Gamma,
     gain: Gain,
     plus: Option<Plus>,
@@ -83,6 +84,7 @@ impl Compound {
             srtt_us: None,
             round_loss: window,
             diff: 0.0,
+            diff_margin: 0.0,
             gamma: Gamma::new(params),
             gain: Gain::default(),
             plus: Plus::new(params),
@@ -103,6 +105,7 @@ impl Compound {
         if self.law.rtt_gain > 0.0 {
             // A baseRTT measured afresh may be longer than what was smoothed before.
             round.rtt_us = self.srtt_us.unwrap().max(round.base_rtt_us);
+            self.diff_margin = round.in_flight / 128.0 / round.base_rtt_us;
         }
         self.diff = round.queued(round.in_flight);
         // S1 (5).
@@ -120,7 +123,8 @@ impl Compound {
             return;
         }
         // S1 (4).
-        let congested = !below(self.diff, self.gamma.now(), self.gamma.margin(), !their_side.congested());
+        let congested =
+            !below(self.diff, self.gamma.now(), self.gamma.margin() + self.diff_margin, !their_side.congested());
         if !congested {
             let packets = (self.law.alpha * win.powf(self.law.k) - 1.0).max(0.0);
             self.gain = Gain { packets, over: self.law.spread_gain * win };
@@ -160,6 +164,7 @@ impl Reference for Compound {
             diff: Some(self.diff),
             base_rtt_us: self.meter.base_rtt_us,
             gamma_margin: self.gamma.margin(),
+            diff_margin: self.diff_margin,
         }
     }
 

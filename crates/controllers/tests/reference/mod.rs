@@ -107,6 +107,8 @@ pub struct Shown {
     pub base_rtt_us: Option<f64>,
     /// How far rounding may take the integer controller's gamma from this one.
     pub gamma_margin: f64,
+    /// How far its RTT, kept in 1/128 us, may take its diff from this one.
+    pub diff_margin: f64,
 }
 
 pub trait Reference {
