@@ -108,11 +108,6 @@ impl Law for Yeah {
         true
     }
 
-    /// A loss takes the queue off, at most half of the window: differences stay as they are, where a halving would halve them.
-    fn rounding(&self) -> f64 {
-        8.0
-    }
-
     fn shown(&self) -> Shown {
         Shown { gamma: Some(self.most_queued), diff: Some(self.queue), ..Shown::default() }
     }
