@@ -16,6 +16,8 @@
  *  - Fast growth is at least Reno's, as in Linux: 1 % of a window below 100 packets would be less.
  *  - The first slow round sets w_reno after the window's cut, and w_reno is then not yet counted up (Linux).
  *  - zeta counts fast rounds since the last loss or reset, in a row or not (Linux).
+ *  - A w_reno that losses have halved to its least, 2, is still known. In Linux 2 stands for unknown, so that the next slow
+ *    round would take half the window for it.
  */
 #ifndef TANDEM_YEAH_H
 #define TANDEM_YEAH_H
@@ -35,13 +37,13 @@
 
 struct yeah_params { yeah_PARAMS(TANDEM_PARAM_FIELD) };
 
-#define YEAH_LEAST 2 /* w_reno when no Reno flow is known of, packets */
+#define YEAH_LEAST 2 /* what a Reno flow has at least, packets */
 
 struct yeah {
 	struct window window;
 	struct rounds round;
 	u32 queue_q8;    /* Q of the last measured round, packets */
-	u32 w_reno;      /* packets                               */
+	u32 w_reno;      /* packets; 0 = no Reno flow is known of */
 	u32 slow_rounds; /* in a row; 0 = fast                    */
 	u32 fast_rounds;
 };
@@ -52,7 +54,7 @@ TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tan
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
 	s->queue_q8 = 0;
-	s->w_reno = YEAH_LEAST;
+	s->w_reno = 0;
 	s->slow_rounds = 0;
 	s->fast_rounds = 0;
 }
@@ -69,7 +71,7 @@ TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *
 {
 	u32 cut = min_u32((s->queue_q8 >> 8) / p->gamma, mul_div(c->snd_cwnd, p->epsilon, 1024));
 
-	c->snd_cwnd = max_u32(c->snd_cwnd - cut, s->w_reno);
+	c->snd_cwnd = max_u32(c->snd_cwnd - cut, max_u32(s->w_reno, YEAH_LEAST));
 	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 }
 
@@ -82,14 +84,14 @@ TANDEM_FN void yeah_on_round(struct yeah *s, const struct yeah_params *p, struct
 	if (s->queue_q8 <= p->queue && delay_us <= s->round.base_rtt_us / p->phi) {
 		s->slow_rounds = 0;
 		if (++s->fast_rounds > p->zeta) {
-			s->w_reno = YEAH_LEAST;
+			s->w_reno = 0;
 			s->fast_rounds = 0;
 		}
 		return;
 	}
-	if (s->queue_q8 > p->queue && c->snd_cwnd > s->w_reno)
+	if (s->queue_q8 > p->queue && c->snd_cwnd > max_u32(s->w_reno, YEAH_LEAST))
 		yeah_empty_queue(s, p, c);
-	if (s->w_reno <= YEAH_LEAST)
+	if (!s->w_reno)
 		s->w_reno = max_u32(c->snd_cwnd / 2, YEAH_LEAST);
 	else
 		s->w_reno = min_u32(s->w_reno + 1, TANDEM_MAX_WINDOW);
@@ -121,7 +123,8 @@ TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, struct 
 	if (s->slow_rounds < p->rho)
 		cut = max_u32(min_u32(s->queue_q8 >> 8, w / 2), mul_div(w, p->delta, 1024));
 	s->fast_rounds = 0;
-	s->w_reno = max_u32(s->w_reno / 2, YEAH_LEAST);
+	if (s->w_reno)
+		s->w_reno = max_u32(s->w_reno / 2, YEAH_LEAST);
 	return window_reduce(&s->window, c, w - cut);
 }
 

@@ -3,7 +3,11 @@
 
 use tandem_controllers::Params;
 
-use super::{Ack, Shown, TheirSide, meter::Round, single::Law};
+use super::{
+    Ack, Shown, TheirSide,
+    meter::Round,
+    single::{Law, beyond},
+};
 
 const LEAST: f64 = 2.0;
 
@@ -17,7 +21,8 @@ pub struct Yeah {
     zeta: u32,
     increase: f64,
     queue: f64,
-    reno_window: f64,
+    /// `None`: no Reno flow is known of.
+    reno_window: Option<f64>,
     slow_rounds: u32,
     fast_rounds: u32,
 }
@@ -35,7 +40,7 @@ impl Yeah {
             zeta: p("zeta") as u32,
             increase: p("increase"),
             queue: 0.0,
-            reno_window: LEAST,
+            reno_window: None,
             slow_rounds: 0,
             fast_rounds: 0,
         }
@@ -45,29 +50,22 @@ impl Yeah {
         self.slow_rounds = 0;
         self.fast_rounds += 1;
         if self.fast_rounds > self.zeta {
-            self.reno_window = LEAST;
+            self.reno_window = None;
             self.fast_rounds = 0;
         }
     }
 
     fn slow_round(&mut self, window: f64, their_window: f64) -> f64 {
         let too_long = (self.queue * 256.0).floor() / 256.0 > self.most_queued;
+        let reno_window = self.reno_window.unwrap_or(LEAST);
         // At its Reno window the integer controller decides.
-        let above_reno = if (window - self.reno_window).abs() <= 3.0 {
-            their_window > self.reno_window
-        } else {
-            window > self.reno_window
-        };
+        let above_reno = beyond(window, their_window, reno_window);
         let mut left = window;
         if too_long && above_reno {
             let cut = (self.queue / self.gamma).min(window * self.epsilon);
-            left = (window - cut).max(self.reno_window).min(window);
+            left = (window - cut).max(reno_window).min(window);
         }
-        if self.reno_window <= LEAST {
-            self.reno_window = (left / 2.0).max(LEAST);
-        } else {
-            self.reno_window += 1.0;
-        }
+        self.reno_window = Some(self.reno_window.map_or((left / 2.0).max(LEAST), |w| w + 1.0));
         self.slow_rounds += 1;
         left
     }
@@ -95,7 +93,7 @@ impl Law for Yeah {
         let half = window / 2.0;
         let cut = if self.slow_rounds < self.rho { self.queue.min(half).max(window * self.delta) } else { half };
         self.fast_rounds = 0;
-        self.reno_window = (self.reno_window / 2.0).max(LEAST);
+        self.reno_window = self.reno_window.map(|w| (w / 2.0).max(LEAST));
         window - cut
     }
 
