@@ -22,6 +22,8 @@ use crate::emulator::monotonic_ns;
 const HEADER_BYTES: u32 = 28;
 /// The longest sleep; a stop is noticed after it.
 const MAX_SLEEP_NS: u64 = 20_000_000;
+/// After how long to try again when the socket has taken no more.
+const RETRY_NS: u64 = 100_000;
 
 /// Sends packets of the MTU at a constant rate, all the time or on and off in turn. Times are ns since the run's start.
 #[derive(Debug)]
@@ -57,8 +59,8 @@ impl UdpSender {
         }
     }
 
-    /// Sends all that is due by `now`.
-    fn send_due(&mut self, now: u64, payload: &[u8]) -> io::Result<()> {
+    /// Sends what is due by `now`, as far as the socket takes it. Returns when to look again.
+    fn send_due(&mut self, now: u64, payload: &[u8]) -> io::Result<u64> {
         while self.next <= now {
             if self.next >= self.stop {
                 self.next = NEVER;
@@ -71,11 +73,15 @@ impl UdpSender {
                     continue;
                 }
             }
-            self.socket.send(&payload[..self.payload_bytes])?;
-            self.sent_packets.fetch_add(1, Relaxed);
+            match self.socket.send(&payload[..self.payload_bytes]) {
+                Ok(_) => self.sent_packets.fetch_add(1, Relaxed),
+                // What was sent before still waits on its way into the device: whoever was about to take it there has been starved.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(now + RETRY_NS),
+                Err(e) => return Err(e),
+            };
             self.next += self.gap_ns;
         }
-        Ok(())
+        Ok(self.next)
     }
 }
 
@@ -87,10 +93,10 @@ pub fn send_all(mut senders: Vec<UdpSender>, origin: u64, stopped: &AtomicBool) 
     let payload = vec![0x5a; longest];
     while !stopped.load(Relaxed) {
         let now = monotonic_ns().saturating_sub(origin);
+        let mut next = NEVER;
         for sender in &mut senders {
-            sender.send_due(now, &payload)?;
+            next = next.min(sender.send_due(now, &payload)?);
         }
-        let next = senders.iter().map(|s| s.next).min().unwrap_or(NEVER);
         let now = monotonic_ns().saturating_sub(origin);
         thread::sleep(Duration::from_nanos(next.saturating_sub(now).min(MAX_SLEEP_NS)));
     }
