@@ -3,13 +3,13 @@
 # Prints one line "RESULT,key=value,..." on stdout (ns-2 itself prints "cmd select_ca .." lines).
 #
 # source_i --(acc, accd_i)-- r0 ==(bw, DropTail buf packets)== r1 --(acc, accd_i)-- sink_i
-# Two-way propagation RTT of flow i = rtt + U(0,jit) ms.  Reverse flows (nR) go r1-side -> r0-side.
+# Two-way propagation RTT of flow i = rtt + U(0,jit) ms, of group B rttB more.  Reverse flows (nR) go r1-side -> r0-side.
 # Data packets are 1500 B on the wire (1448 B payload + 40 B TCP/IP + 12 B timestamps), ACKs 52 B.
 array set o {
   exp x label x bw 1000 rtt 100 buf 1500 rbuf -1 loss 0 rloss 0
   nA 4 caA compound nB 0 caB reno nR 0 caR reno
   dur 150 warm 30 seed 1 delack 0 acc 10000 jit 0.2 start 0.1
-  win 100000 mon 1 trace "" fast 1 load "" ssthresh 0 qtrace "" qdt 0.01 sched "" maxburst 0 param "" overhead 0
+  win 100000 mon 1 trace "" fast 1 load "" ssthresh 0 qtrace "" qdt 0.01 sched "" maxburst 0 param "" overhead 0 rttB 0
 }
 foreach a $argv {
   set k [string range $a 0 [expr [string first = $a]-1]]
@@ -70,7 +70,7 @@ addloss $ns $r1 $r0 $o(rloss) [expr $o(seed)+1000]
 proc mkflow {cls ca src dst} {
   global o ns u tcp grp nf traces
   set s [$ns node]; set d [$ns node]
-  set dl [expr 1.0 + $o(jit)/2.0*[$u value]]
+  set dl [expr {1.0 + $o(jit)/2.0*[$u value] + ($cls eq "B" ? $o(rttB)/2.0 : 0)}]
   $ns duplex-link $s $src [expr $o(acc)*1e6] ${dl}ms DropTail
   $ns duplex-link $dst $d [expr $o(acc)*1e6] 1ms DropTail
   foreach {a b} [list $s $src $src $s $dst $d $d $dst] { $ns queue-limit $a $b 1000000 }
