@@ -23,8 +23,9 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
         title: "The papers' experiments, run again".into(),
         paragraphs: vec![
             "Lines are means over seeds, whiskers their 95\u{a0}% intervals. Open diamonds are values that the paper prints, crosses \
-             those measured over real TCP. Every verdict follows from the numbers: a claim holds at a point if the mean meets the \
-             limit, and is undecided there if its interval reaches over the limit."
+             means of those measured over real TCP, whose intervals are in the table; there alone, if they are of a path at another \
+             scale. Every verdict follows from the numbers: a claim holds at a point if the mean meets the limit, and is undecided \
+             there if its interval reaches over the limit."
                 .into(),
         ],
         summary: Table {
@@ -93,7 +94,8 @@ fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
         curves.push(ours(curve, &at, colour, is_named));
         curves.extend(published(curve, &at, colour));
     }
-    curves.extend(beside.into_iter().flat_map(|beside| real_tcp(beside, &findings.x, &at)));
+    let drawn = beside.filter(|beside| beside.scale.is_none() || findings.is_kernel_only());
+    curves.extend(drawn.into_iter().flat_map(|beside| real_tcp(beside, &findings.x, &at)));
     let (y_axis, log_y) = map.as_ref().map_or((&file.y.label, file.y.log), |(axis, _)| (&axis.label, axis.log));
     Figure {
         title: findings.title.clone(),
@@ -135,7 +137,8 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
     }
 }
 
-/// What was measured over real TCP, in the colours of the curves.
+/// What was measured over real TCP, in the colours of the curves. Without whiskers: those of two runs, which may be all that there
+/// are, would dwarf the rest.
 fn real_tcp(beside: &Beside, xs: &[String], at: &[f64]) -> Vec<Curve> {
     let curve = |(colour, curve): (usize, &Points)| {
         let place = |x: &String| xs.iter().position(|own| own == x).map(|i| at[i]);
@@ -146,7 +149,7 @@ fn real_tcp(beside: &Beside, xs: &[String], at: &[f64]) -> Vec<Curve> {
             style: Style::Measured,
             x: found.iter().map(|(x, _)| *x).collect(),
             y: found.iter().map(|(_, value)| value.mean).collect(),
-            half_widths: found.iter().map(|(_, value)| value.ci95.unwrap_or(0.0)).collect(),
+            half_widths: vec![0.0; found.len()],
             colour: Some(colour),
         })
     };
