@@ -94,7 +94,8 @@ impl Traces {
 }
 
 impl Batch<'_> {
-    /// Runs all seeds of all tasks. Equal ones, as baselines of several comparisons are, run once.
+    /// Runs all seeds of all tasks. Equal ones, as baselines of several comparisons are, run once, and each has all the
+    /// traces that any of them asks for.
     pub fn run(&self, tasks: &[Task]) -> anyhow::Result<Outcome> {
         let mut jobs: Vec<Job> = Vec::new();
         let mut job_of: HashMap<Key, usize> = HashMap::new();
@@ -103,11 +104,14 @@ impl Batch<'_> {
             let task_key = TaskKey::new(task.engine.name(), task.scenario);
             let of_task = task.scenario.seeds.iter().enumerate().map(|(i, &seed)| {
                 let traced_flows_per_group = task.traces.of_seed(i);
-                let key = task_key.of_seed(seed, traced_flows_per_group);
-                *job_of.entry(key).or_insert_with(|| {
+                let key = task_key.of_seed(seed);
+                let j = *job_of.entry(key).or_insert_with(|| {
                     jobs.push(Job { task, seed, traced_flows_per_group, key, progress_ns: AtomicU64::new(0) });
                     jobs.len() - 1
-                })
+                });
+                // What is traced changes nothing else of a result.
+                jobs[j].traced_flows_per_group = jobs[j].traced_flows_per_group.max(traced_flows_per_group);
+                j
             });
             wanted.push(of_task.collect());
         }
@@ -156,7 +160,7 @@ impl Batch<'_> {
     }
 
     fn run_job(&self, job: &Job) -> anyhow::Result<Option<SeedResult>> {
-        if let Some(done) = self.store.and_then(|store| store.get(job.key)) {
+        if let Some(done) = self.store.and_then(|store| store.get(job.key, job.traced_flows_per_group)) {
             job.progress_ns.store(job.duration_ns(), Relaxed);
             return Ok(Some(done));
         }
@@ -167,7 +171,7 @@ impl Batch<'_> {
         };
         let result = job.task.engine.run(job.task.scenario, job.seed, options)?;
         if let (Some(store), Some(result)) = (self.store, &result) {
-            store.put(job.key, result)?;
+            store.put(job.key, job.traced_flows_per_group, result)?;
         }
         job.progress_ns.store(job.duration_ns(), Relaxed);
         Ok(result)

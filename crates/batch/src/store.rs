@@ -14,7 +14,7 @@ use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::lock;
 
-/// What a result depends on: engine, scenario, seed, and how many flows are traced. Two that differ in their names only are the same.
+/// What a result depends on: engine, scenario and seed, not what is traced of it. Two that differ in their names only are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key([u8; 32]);
 
@@ -34,9 +34,9 @@ impl TaskKey {
         Self(hasher)
     }
 
-    pub(crate) fn of_seed(&self, seed: u64, traced_flows_per_group: usize) -> Key {
+    pub(crate) fn of_seed(&self, seed: u64) -> Key {
         let mut hasher = self.0.clone();
-        hasher.update(format!(" {seed} {traced_flows_per_group}").as_bytes());
+        hasher.update(format!(" {seed}").as_bytes());
         Key(*hasher.finalize().as_bytes())
     }
 }
@@ -47,11 +47,29 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// A file of results: a line each, `KEY JSON`. The first line names the program, for another may work out others.
+/// A file of results: a line each, `KEY TRACED JSON`, where a later line of the same key counts. The first line names the
+/// program, for another may work out others.
 pub struct Store {
     file: Mutex<File>,
-    /// Where each result's JSON is in the file: offset and length.
-    known: HashMap<String, (u64, usize)>,
+    known: HashMap<String, Known>,
+}
+
+/// Where a result's JSON is in the file, in bytes, and how many flows of each group are traced in it.
+struct Known {
+    offset: u64,
+    length: usize,
+    traced_flows_per_group: usize,
+}
+
+impl Known {
+    /// Of a line at `line_offset` of the file, which has no line end here: the key and what is known of it.
+    fn of_line(line: &str, line_offset: u64) -> Option<(String, Self)> {
+        let (key, rest) = line.split_once(' ')?;
+        let (traced, json) = rest.split_once(' ')?;
+        let offset = line_offset + (line.len() - json.len()) as u64;
+        let known = Self { offset, length: json.len(), traced_flows_per_group: traced.parse().ok()? };
+        Some((key.to_owned(), known))
+    }
 }
 
 impl Store {
@@ -72,12 +90,14 @@ impl Store {
         let mut line = String::new();
         while lines.read_line(&mut line).unwrap_or(0) > 0 && line.ends_with('\n') {
             let is_header = whole == 0;
-            match line.trim_end().split_once(' ') {
-                Some((name, build)) if is_header && (name, build) == (HEADER, program) => {}
-                Some((key, json)) if !is_header => {
-                    known.insert(key.to_owned(), (whole + key.len() as u64 + 1, json.len()));
+            let content = line.trim_end();
+            if is_header {
+                if content != format!("{HEADER} {program}") {
+                    break;
                 }
-                _ => break,
+            } else {
+                let Some((key, result)) = Known::of_line(content, whole) else { break };
+                known.insert(key, result);
             }
             whole += line.len() as u64;
             line.clear();
@@ -90,17 +110,22 @@ impl Store {
         Ok(Self { file: Mutex::new(file), known })
     }
 
-    pub(crate) fn get(&self, key: Key) -> Option<SeedResult> {
-        let &(offset, length) = self.known.get(&key.to_string())?;
-        let mut json = vec![0; length];
+    /// A result in which at least so many flows of each group are traced.
+    pub(crate) fn get(&self, key: Key, traced_flows_per_group: usize) -> Option<SeedResult> {
+        let known = self.known.get(&key.to_string())?;
+        if known.traced_flows_per_group < traced_flows_per_group {
+            return None;
+        }
+        let mut json = vec![0; known.length];
         let mut file = lock(&self.file);
         // What is written goes to the end all the same.
-        file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut json)).ok()?;
+        file.seek(SeekFrom::Start(known.offset)).and_then(|_| file.read_exact(&mut json)).ok()?;
         serde_json::from_slice(&json).ok()
     }
 
-    pub(crate) fn put(&self, key: Key, result: &SeedResult) -> anyhow::Result<()> {
-        let line = format!("{key} {}\n", serde_json::to_string(result).context("a result as JSON")?);
+    pub(crate) fn put(&self, key: Key, traced_flows_per_group: usize, result: &SeedResult) -> anyhow::Result<()> {
+        let json = serde_json::to_string(result).context("a result as JSON")?;
+        let line = format!("{key} {traced_flows_per_group} {json}\n");
         lock(&self.file).write_all(line.as_bytes()).context("cannot write to the store of results: is the disk full?")
     }
 }
@@ -130,21 +155,35 @@ mod tests {
     fn what_was_put_is_there_after_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/results");
-        Store::open_of(&path, "one").unwrap().put(key(1), &result(7)).unwrap();
+        Store::open_of(&path, "one").unwrap().put(key(1), 0, &result(7)).unwrap();
         let store = Store::open_of(&path, "one").unwrap();
-        let back = store.get(key(1)).unwrap();
+        let back = store.get(key(1), 0).unwrap();
         assert_eq!((back.seed, back.cpu_s), (7, 0.1 + 0.2));
-        assert!(store.get(key(2)).is_none());
+        assert!(store.get(key(2), 0).is_none());
+    }
+
+    #[test]
+    fn a_traced_result_serves_whoever_wants_no_more_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results");
+        let traced_and_known = |traced: usize, wanted: usize| {
+            Store::open_of(&path, "one").unwrap().put(key(1), traced, &result(7)).unwrap();
+            Store::open_of(&path, "one").unwrap().get(key(1), wanted).is_some()
+        };
+        assert!(!traced_and_known(0, 2));
+        assert!(traced_and_known(2, 2) && traced_and_known(2, 0));
+        assert!(!traced_and_known(2, usize::MAX));
+        assert!(traced_and_known(usize::MAX, 2));
     }
 
     #[test]
     fn another_programs_results_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results");
-        Store::open_of(&path, "one").unwrap().put(key(1), &result(7)).unwrap();
-        assert!(Store::open_of(&path, "one").unwrap().get(key(1)).is_some());
-        assert!(Store::open_of(&path, "two").unwrap().get(key(1)).is_none());
-        assert!(Store::open_of(&path, "one").unwrap().get(key(1)).is_none());
+        Store::open_of(&path, "one").unwrap().put(key(1), 0, &result(7)).unwrap();
+        assert!(Store::open_of(&path, "one").unwrap().get(key(1), 0).is_some());
+        assert!(Store::open_of(&path, "two").unwrap().get(key(1), 0).is_none());
+        assert!(Store::open_of(&path, "one").unwrap().get(key(1), 0).is_none());
     }
 
     #[test]
@@ -152,17 +191,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results");
         let store = Store::open_of(&path, "one").unwrap();
-        store.put(key(1), &result(1)).unwrap();
-        store.put(key(2), &result(2)).unwrap();
+        store.put(key(1), 0, &result(1)).unwrap();
+        store.put(key(2), 0, &result(2)).unwrap();
         drop(store);
         let whole = fs::read(&path).unwrap();
         fs::write(&path, &whole[..whole.len() - 9]).unwrap();
         let store = Store::open_of(&path, "one").unwrap();
-        assert!(store.get(key(1)).is_some() && store.get(key(2)).is_none());
-        store.put(key(2), &result(2)).unwrap();
+        assert!(store.get(key(1), 0).is_some() && store.get(key(2), 0).is_none());
+        store.put(key(2), 0, &result(2)).unwrap();
         drop(store);
         let store = Store::open_of(&path, "one").unwrap();
-        assert!(store.get(key(1)).is_some() && store.get(key(2)).is_some());
+        assert!(store.get(key(1), 0).is_some() && store.get(key(2), 0).is_some());
     }
 
     #[test]
