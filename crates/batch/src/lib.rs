@@ -197,3 +197,48 @@ impl Outcome {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tandem_scenario::file::{Overrides, parse};
+
+    use super::*;
+
+    /// Counts its runs, and gives as CPU time how many flows were traced.
+    #[derive(Default)]
+    struct Counting(AtomicUsize);
+
+    impl Engine for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
+        }
+
+        fn run(&self, _: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
+            self.0.fetch_add(1, Relaxed);
+            Ok(Some(SeedResult { seed, cpu_s: options.traced_flows_per_group as f64, ..SeedResult::default() }))
+        }
+    }
+
+    #[test]
+    fn what_differs_in_its_traces_only_runs_once_with_all_of_them() {
+        let engine = Counting::default();
+        let text = r#"
+            duration = "1s"
+            seeds = 3
+            [dumbbell]
+            rate = "1mbit"
+            rtt = "10ms"
+            queue = "9p"
+            [[flows]]
+            controller = "reno"
+        "#;
+        let scenario = &parse(text, "test.toml", "test", &Overrides::default()).unwrap();
+        let task = |traces| Task { scenario, engine: &engine, traces };
+        let tasks = [task(Traces::None), task(Traces::EverySeed(4)), task(Traces::FirstSeed(9))];
+        let outcome = Batch::default().run(&tasks).unwrap();
+        assert_eq!(engine.0.into_inner(), 3);
+        for seeds in outcome.seeds {
+            assert_eq!(seeds.iter().map(|s| (s.seed, s.cpu_s)).collect::<Vec<_>>(), [(1, 9.0), (2, 4.0), (3, 4.0)]);
+        }
+    }
+}
