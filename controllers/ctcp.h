@@ -124,7 +124,7 @@ TANDEM_FN u32 ctcp_sample(struct ctcp *s, const struct ctcp_law *p, const struct
 
 /*
  * How many of `window` <= 2^24 packets were queued in this measured round: S1 (3) by the smoothed RTT, or without one by the
- * round's smallest. The product stays below 2^63.
+ * round's smallest.
  */
 TANDEM_FN u32 ctcp_backlog_q8(const struct ctcp *s, u32 window)
 {
@@ -134,7 +134,7 @@ TANDEM_FN u32 ctcp_backlog_q8(const struct ctcp *s, u32 window)
 	/* What was smoothed may be from before baseRTT was measured afresh. */
 	if (rtt_q7 <= base_q7)
 		return 0;
-	return (u32)(((u64)window << 8) * (rtt_q7 - base_q7) / rtt_q7);
+	return backlog_q8(window, base_q7, rtt_q7);
 }
 
 /*

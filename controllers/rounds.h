@@ -71,16 +71,19 @@ TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 /* Do a sample and a packet in flight back this round? */
 TANDEM_FN int rounds_measured(const struct rounds *r) { return r->rtt_us != ROUNDS_UNMEASURED && r->flight; }
 
-/* How many of `window` <= 2^24 packets are queued while the RTT is `rtt_us`, a sample. The product stays below 2^56. */
-TANDEM_FN u32 rounds_backlog_at_q8(const struct rounds *r, u32 window, u32 rtt_us)
+/*
+ * How many of `window` <= 2^24 packets are queued at an RTT not below baseRTT: Vegas's Diff, S1 (3). Both are in one unit and
+ * 2^31 at most, so that the product stays below 2^63.
+ */
+TANDEM_FN u32 backlog_q8(u32 window, u64 base_rtt, u64 rtt)
 {
-	return (u32)(((u64)window << 8) * (rtt_us - r->base_rtt_us) / rtt_us);
+	return (u32)(((u64)window << 8) * (rtt - base_rtt) / rtt);
 }
 
 /* How many of them were queued in this measured round. */
 TANDEM_FN u32 rounds_backlog_q8(const struct rounds *r, u32 window)
 {
-	return rounds_backlog_at_q8(r, window, r->rtt_us);
+	return backlog_q8(window, r->base_rtt_us, r->rtt_us);
 }
 
 /* Returns 1 if the connection leaves a recovery, so that a fresh round has begun. */

@@ -49,7 +49,7 @@ TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, stru
 
 	(void)p;
 	if (rtt_us)
-		s->backlog_q8 = rounds_backlog_at_q8(&s->round, packets_in_flight(c), rtt_us);
+		s->backlog_q8 = backlog_q8(packets_in_flight(c), s->round.base_rtt_us, rtt_us);
 }
 
 TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, struct tandem_conn *c, u32 acked)

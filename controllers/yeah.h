@@ -66,12 +66,15 @@ TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, stru
 	rounds_sample(&s->round, ack);
 }
 
-/* Takes its own packets out of the queue. */
+/* Takes its own packets out of the queue, down to what a Reno flow would have. */
 TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
 {
 	u32 cut = min_u32((s->queue_q8 >> 8) / p->gamma, mul_div(c->snd_cwnd, p->epsilon, 1024));
+	u32 least = max_u32(s->w_reno, YEAH_LEAST);
 
-	c->snd_cwnd = max_u32(c->snd_cwnd - cut, max_u32(s->w_reno, YEAH_LEAST));
+	if (c->snd_cwnd <= least)
+		return;
+	c->snd_cwnd = max_u32(c->snd_cwnd - cut, least);
 	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 }
 
@@ -89,7 +92,7 @@ TANDEM_FN void yeah_on_round(struct yeah *s, const struct yeah_params *p, struct
 		}
 		return;
 	}
-	if (s->queue_q8 > p->queue && c->snd_cwnd > max_u32(s->w_reno, YEAH_LEAST))
+	if (s->queue_q8 > p->queue)
 		yeah_empty_queue(s, p, c);
 	if (!s->w_reno)
 		s->w_reno = max_u32(c->snd_cwnd / 2, YEAH_LEAST);
