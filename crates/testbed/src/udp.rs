@@ -102,3 +102,34 @@ pub fn send_all(mut senders: Vec<UdpSender>, origin: u64, stopped: &AtomicBool) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::{fd::OwnedFd, unix::net::UnixDatagram};
+
+    use super::*;
+
+    #[test]
+    fn what_the_socket_does_not_take_goes_later() {
+        // Unlike UDP over loopback, this one is full when nobody reads.
+        let (near, far) = UnixDatagram::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
+        far.set_nonblocking(true).unwrap();
+        let socket = UdpSocket::from(OwnedFd::from(near));
+        let mut sender = UdpSender::new(socket, "12mbit".parse().unwrap(), None, 1500, 0, None);
+        // A packet each millisecond, the first at once.
+        let now = 999_999_999;
+        let (mut refusals, mut arrived) = (0, 0);
+        while sender.send_due(now, &[0; 1472]).unwrap() == now + RETRY_NS {
+            refusals += 1;
+            while far.recv(&mut [0; 1472]).is_ok() {
+                arrived += 1;
+            }
+        }
+        while far.recv(&mut [0; 1472]).is_ok() {
+            arrived += 1;
+        }
+        assert!(refusals > 0);
+        assert_eq!((arrived, sender.sent_packets.load(Relaxed)), (1000, 1000));
+    }
+}
