@@ -4,15 +4,13 @@
 mod matrix;
 
 use tandem_scenario::{
-    CongestionControl, DEFAULT_MTU, Dumbbell, FORWARD_LINK, Group, Loss, Network, Scenario, Source, TcpSource,
-    Transfer,
-    aqm::AqmSpec,
-    units::{LossRate, QueueSize, Rate, Span},
+    CongestionControl, DEFAULT_MTU, FORWARD_LINK, Group, Network, Scenario, Source, TcpSource, Transfer, units::Span,
 };
 
 use crate::{
     Failure,
     output::{prepare_folder, publish},
+    path::Path,
     runner::run_all,
     settings::{Common, Family, Flows},
 };
@@ -29,31 +27,14 @@ Examples:
   tandem compare --rate 100mbit --rtt 40ms --queue 1bdp --against reno:2 compound:2 compound_tube:2
   tandem compare --rate 300mbit --rtt 100ms --queue 500p compound@gamma=5 compound@gamma=30 --seeds 10 --json
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 --family compound:4
+  tandem compare --rate 100mbit --rtt 30ms --queue 15ms --reverse-rate 5mbit --reverse-queue 100p reno compound_plus
   tandem compare --rate 100mbit --rtt 40ms --matrix
   tandem compare --rate 100mbit --rtt 40ms --matrix reno:2 cubic:2 compound:2 fusion:2
 
 Units: rates 100mbit, 1gbit, 12.5MB/s; times 100ms, 2s; queues 1500p (packets), 2MB, 15ms, 0.5bdp; loss 1e-6, 0.1%.")]
 pub struct Args {
-    /// The bottleneck's rate, such as 1gbit
-    // Hyphens, here and below: so that a negative number is called negative, and not an unknown option.
-    #[arg(long, allow_hyphen_values = true)]
-    rate: Rate,
-
-    /// Two-way propagation delay, such as 100ms
-    #[arg(long, allow_hyphen_values = true)]
-    rtt: Span,
-
-    /// The bottleneck's buffer: 1500p, 2MB, 15ms or 0.5bdp
-    #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
-    queue: QueueSize,
-
-    /// Queue discipline: droptail, red or codel
-    #[arg(long, default_value = "droptail")]
-    aqm: AqmSpec,
-
-    /// Random loss on the bottleneck, before its queue
-    #[arg(long, default_value = "0", allow_hyphen_values = true)]
-    loss: LossRate,
+    #[command(flatten)]
+    path: Path,
 
     /// How long each run lasts
     #[arg(long, default_value = "60s", allow_hyphen_values = true)]
@@ -128,8 +109,8 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         scenarios.push(scenario);
         scenarios.len() - 1
     });
-    let title = format!("{} at {}, {} RTT", args.names(), args.rate, args.rtt);
-    let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.rate, args.rtt))?;
+    let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
+    let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
     let mut outcome = run_all(&scenarios)?;
     if let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) {
         for run in outcome.runs[..args.contenders.len()].iter_mut().flatten() {
@@ -165,25 +146,14 @@ impl Args {
     }
 
     fn scenario(&self, name: &str, flows: &[&Flows]) -> Result<Scenario, Failure> {
-        let loss = Loss::from(self.loss);
-        let dumbbell = Dumbbell {
-            rate: self.rate,
-            rtt: self.rtt,
-            queue: self.queue,
-            aqm: self.aqm,
-            loss,
-            reverse_rate: None,
-            reverse_queue: None,
-            reverse_loss: Loss::None,
-        };
-        let network = dumbbell.network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
+        let network = self.path.network()?;
         let mut groups: Vec<Group> = Vec::new();
         let forward = flows.iter().map(|f| (*f, false));
         for (flows, reverse) in forward.chain(self.reverse.iter().map(|f| (f, true))) {
             groups.push(self.group(flows, reverse, &network, &groups)?);
         }
         let send_jitter =
-            self.send_jitter.unwrap_or_else(|| Scenario::packet_time_of_slowest_link(&network, DEFAULT_MTU));
+            self.send_jitter.unwrap_or_else(|| Scenario::default_send_jitter(&network, &groups, DEFAULT_MTU));
         let first_seed = self.common.seed.unwrap_or(1);
         let seeds = u64::from(self.common.seeds.unwrap_or(DEFAULT_SEEDS));
         Ok(Scenario {

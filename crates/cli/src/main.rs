@@ -8,6 +8,7 @@ mod list;
 mod model;
 mod output;
 mod papers;
+mod path;
 mod run;
 mod runner;
 mod settings;

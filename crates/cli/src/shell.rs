@@ -3,21 +3,19 @@
 
 use std::{ffi::OsString, process::Command};
 
-use tandem_scenario::{
-    DEFAULT_MTU, Dumbbell, Loss,
-    aqm::AqmSpec,
-    units::{LossRate, QueueSize, Rate, Span},
-};
+use tandem_scenario::DEFAULT_MTU;
 use tandem_testbed::{Carried, Shell};
 
 use crate::{
     Failure,
     output::{note, print},
+    path::Path,
 };
 
 /// A shell, or a command, behind an emulated path to this machine
 ///
-/// Whatever runs inside reaches this machine, and nothing else, at the address $TANDEM_HOST. Needs root.
+/// Whatever runs inside reaches this machine, and nothing else, at the address $TANDEM_HOST. The path is what leaves the shell,
+/// the way back what enters it. Needs root.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,33 +23,8 @@ Examples:
   sudo tandem shell --rate 100mbit --rtt 40ms --queue 300p -- sh -c 'iperf3 -c $TANDEM_HOST'
   sudo tandem shell --rate 20mbit --rtt 80ms --queue 1bdp --loss 0.1%")]
 pub struct Args {
-    /// The path's rate, such as 100mbit
-    #[arg(long, allow_hyphen_values = true)]
-    rate: Rate,
-
-    /// Two-way propagation delay, such as 40ms
-    #[arg(long, allow_hyphen_values = true)]
-    rtt: Span,
-
-    /// The buffer of each direction: 1500p, 2MB, 15ms or 0.5bdp
-    #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
-    queue: QueueSize,
-
-    /// Queue discipline: droptail, red or codel
-    #[arg(long, default_value = "droptail")]
-    aqm: AqmSpec,
-
-    /// Random loss of what leaves the shell, before its queue
-    #[arg(long, default_value = "0", allow_hyphen_values = true)]
-    loss: LossRate,
-
-    /// Random loss of what enters the shell
-    #[arg(long, default_value = "0", allow_hyphen_values = true)]
-    reverse_loss: LossRate,
-
-    /// Rate of what enters the shell [default: --rate]
-    #[arg(long, allow_hyphen_values = true)]
-    reverse_rate: Option<Rate>,
+    #[command(flatten)]
+    path: Path,
 
     /// Of the random losses
     #[arg(long, default_value = "1")]
@@ -67,17 +40,7 @@ pub struct Args {
 }
 
 pub fn shell(args: &Args) -> Result<(), Failure> {
-    let dumbbell = Dumbbell {
-        rate: args.rate,
-        rtt: args.rtt,
-        queue: args.queue,
-        aqm: args.aqm,
-        loss: Loss::from(args.loss),
-        reverse_rate: args.reverse_rate,
-        reverse_queue: None,
-        reverse_loss: Loss::from(args.reverse_loss),
-    };
-    let network = dumbbell.network(args.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
+    let network = args.path.network()?;
     let shell = Shell::new(&network, DEFAULT_MTU, args.seed).map_err(anyhow::Error::from)?;
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;
     let carried = shell.close(&network).map_err(anyhow::Error::from)?;

@@ -72,6 +72,27 @@ fn one_seed_has_no_interval_and_no_baseline_means_nothing_stolen() {
 }
 
 #[test]
+fn the_way_back_may_be_another() {
+    let place = Place::new();
+    let reverse_link = |options: &str| -> Value {
+        let finished = place.succeed(&format!("compare {QUICK} --no-delayed-acks {options} reno:2 --json"));
+        let results: Value = serde_json::from_str(&finished.out).unwrap();
+        let run = list(&results, "/runs")[0].clone();
+        assert!(number(&run, "/groups/0/goodput_mbps") > 9.0);
+        list(&run, "/links").iter().find(|l| l["name"] == "reverse").unwrap().clone()
+    };
+    // 833 packets of 1500 bytes a second, each with an ACK of 52: 347 kbit/s.
+    let slow = reverse_link("--reverse-rate 700kbit");
+    assert!((0.45..=0.5).contains(&number(&slow, "/utilisation")), "{slow}");
+    assert_eq!(number(&slow, "/random_losses"), 0.0);
+    let lossy = reverse_link("--reverse-loss 10%");
+    assert!((0.08..=0.12).contains(&number(&lossy, "/loss_rate")), "{lossy}");
+    // Less than the ACKs ask for.
+    let narrow = reverse_link("--reverse-rate 300kbit --reverse-queue 7p");
+    assert_eq!(number(&narrow, "/queue_packets/max"), 7.0);
+}
+
+#[test]
 fn a_run_is_repeatable() {
     fn without_cpu_time(mut value: Value) -> Value {
         match &mut value {

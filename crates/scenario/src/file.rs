@@ -153,7 +153,7 @@ impl File {
             }
             groups.push(group);
         }
-        let send_jitter = self.send_jitter.unwrap_or_else(|| Scenario::packet_time_of_slowest_link(&network, mtu));
+        let send_jitter = self.send_jitter.unwrap_or_else(|| Scenario::default_send_jitter(&network, &groups, mtu));
         Ok(Scenario {
             name: self.name.unwrap_or_else(|| default_name.to_owned()),
             duration,

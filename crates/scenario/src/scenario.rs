@@ -199,9 +199,11 @@ impl Scenario {
         self.groups.iter().flat_map(of_group).collect()
     }
 
-    /// The default of `send_jitter`: the time that the slowest link takes for one packet.
-    pub fn packet_time_of_slowest_link(network: &Network, mtu: u32) -> Span {
-        let bps = network.links.iter().map(|l| l.rate.bps).min().unwrap_or(NS_PER_SEC);
+    /// The default of `send_jitter`: the time that the slowest link takes for one packet. A link that carries ACKs alone does
+    /// not count: on an access line with a slow way back its packet time would be a large part of the RTT.
+    pub fn default_send_jitter(network: &Network, groups: &[Group], mtu: u32) -> Span {
+        let rates_bps = groups.iter().flat_map(|g| &g.forward).map(|&link| network.links[link].rate.bps);
+        let bps = rates_bps.min().unwrap_or(NS_PER_SEC);
         Span { ns: (u64::from(mtu) * 8 * NS_PER_SEC).div_ceil(bps) }
     }
 

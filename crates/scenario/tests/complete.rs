@@ -24,7 +24,7 @@ fn dumbbell(extra: &str) -> Scenario {
 fn dumbbell_defaults() {
     let s = dumbbell("");
     assert_eq!((s.name.as_str(), s.mtu, s.mss(), s.warmup.ns, s.seeds.as_slice()), ("x", 1500, 1448, 0, &[1u64][..]));
-    // The slowest link's packet: 12000 bit at 10 Mbit/s.
+    // The packet of the slowest link with data on it, which goes back, too: 12000 bit at 10 Mbit/s.
     assert_eq!(s.send_jitter, Span { ns: 1_200_000 });
     assert_eq!(s.sample_interval, Span::from_ms(30), "60 s in 2000 parts");
     let [forward, back] = &s.network.links[..] else { panic!() };
@@ -42,6 +42,18 @@ fn dumbbell_defaults() {
     let Source::Tcp(tcp) = &s.groups[0].source else { panic!() };
     assert!(tcp.delayed_acks && !tcp.pacing && tcp.transfer == Transfer::Bulk && tcp.receive_window.is_none());
     assert_eq!(tcp.initial_window, 10);
+}
+
+#[test]
+fn a_slow_link_with_acks_alone_does_not_delay_senders() {
+    let text = |flow| {
+        format!(
+            "duration = \"9s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\nreverse_rate = \"10mbit\"\n\
+             [[flows]]\n{flow}"
+        )
+    };
+    assert_eq!(scenario(&text("controller = \"reno\"")).send_jitter, Span { ns: 120_000 });
+    assert_eq!(scenario(&text("controller = \"reno\"\nreverse = true")).send_jitter, Span { ns: 1_200_000 });
 }
 
 /// The links carry the smallest RTT of any group, so a group may also have a shorter one than the dumbbell's.

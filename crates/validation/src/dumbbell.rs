@@ -65,7 +65,8 @@ impl Setup {
             stop: None,
             first_station: 0,
         };
-        let jitter = Scenario::packet_time_of_slowest_link(&network, DEFAULT_MTU);
+        let groups: Vec<_> = groups.iter().map(group).collect();
+        let jitter = Scenario::default_send_jitter(&network, &groups, DEFAULT_MTU);
         let duration = Span::from_secs(self.duration_s);
         Scenario {
             name: String::new(),
@@ -76,7 +77,7 @@ impl Setup {
             send_jitter: if self.send_jitter { jitter } else { Span::default() },
             sample_interval: Scenario::default_sample_interval(duration),
             network,
-            groups: groups.iter().map(group).collect(),
+            groups,
         }
     }
 }

@@ -22,8 +22,9 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     let scenario = |(a, b): &(&Flows, &Flows)| args.scenario(&format!("{} against {}", a.name, b.name), &[a, b]);
     let scenarios = pairs.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
 
-    let title = format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.rate, args.rtt);
-    let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.rate, args.rtt))?;
+    let title =
+        format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
+    let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
     let outcome = run_all(&scenarios)?;
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
