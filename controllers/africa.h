@@ -6,7 +6,7 @@
  *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window    a, b: RFC 3649, highspeed.h
  *   backlog >= alpha : slow mode, w += 1 / w an ACK, a loss takes a half
  *
- * The paper is not at hand: this is what its abstract, a survey's memory and a Linux port of the increase say.
+ * Not checked against the paper's text: this is what its abstract and a Linux port of the increase say.
  *
  * What is open, and how it is decided here:
  *  - alpha is 1 packet; the paper's constant is not known to us (1 or 2).
@@ -22,7 +22,7 @@
 #include "rounds.h"
 
 #define africa_OWN_PARAMS(P) \
-	P(alpha, 256, 1 << 8, 1, 10000 << 8, "packets queued from which on the path is not idle (1, from memory)") \
+	P(alpha, 256, 1 << 8, 1, 10000 << 8, "packets queued from which on the path is not idle (1: no published value found)") \
 	P(always_b, 1, 0, 0, 1, "1 = a loss takes b(w) in slow mode too (a Linux port), 0 = a half")
 
 #define africa_PARAMS(P) highspeed_PARAMS(P) africa_OWN_PARAMS(P)

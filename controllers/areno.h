@@ -11,7 +11,7 @@
  *              beta  = 2 W_max (1/10 - (1/10 + 1) / e^10),  gamma = 1 - 2 W_max (1/10 - (1/10 + 1/2) / e^10)
  *   loss     : W_base = W / (1 + c),  W_probe = 0
  *
- * The paper itself is not at hand; its equations are those that several ports agree on, and M is 10 Mb/s in one port's quotation of it.
+ * Not checked against the paper's text: the equations are those that several ports agree on, and M is 10 Mb/s in one port's quotation of it.
  *
  * What is open, and how it is decided here:
  *  - `increase` is W_inc(c) - 1, so that the total grows by W_inc(c). beta and gamma are chosen such that W_inc(1) = 1 and the mean of
@@ -47,11 +47,12 @@ struct areno {
 	struct window window;
 	struct rate rate;
 	struct rounds round;
-	u64 cong_rtt_q16; /* RTTcong, us; 0 before the first loss                  */
-	u32 probe_q8;     /* W_probe, packets                                      */
-	u32 gain_q8;      /* what a window of ACKs adds to it in this round        */
-	u32 prior_probe_q8; /* before the last reduction, for undo                 */
-	u32 diff_q8;      /* backlog of the last measured round, packets           */
+	u64 cong_rtt_q16;       /* RTTcong, us; 0 before the first loss              */
+	u64 prior_cong_rtt_q16; /* both before the last reduction, for undo          */
+	u32 prior_probe_q8;
+	u32 probe_q8;           /* W_probe, packets                                  */
+	u32 gain_q8;            /* what a window of ACKs adds to it in this round    */
+	u32 diff_q8;            /* backlog of the last measured round, packets       */
 };
 TANDEM_STATE_FITS(struct areno);
 
@@ -107,6 +108,7 @@ TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct 
 	rate_init(&s->rate, c->now_us);
 	rounds_init(&s->round, c);
 	s->cong_rtt_q16 = 0;
+	s->prior_cong_rtt_q16 = 0;
 	s->probe_q8 = 0;
 	s->gain_q8 = 0;
 	s->prior_probe_q8 = 0;
@@ -142,7 +144,7 @@ TANDEM_FN void areno_end_round(struct areno *s, const struct areno_params *p, st
 	areno_probe(s, p, c->mss, areno_congestion_q16(s, s->round.rtt_us));
 	if (base + (s->probe_q8 >> 8) < c->snd_cwnd) {
 		c->snd_cwnd = base + (s->probe_q8 >> 8);
-		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+		ssthresh_follows(c);
 	}
 }
 
@@ -170,6 +172,7 @@ TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, stru
 	u64 rtt_q16 = (u64)s->rate.rtt_us << 16;
 
 	areno_reconcile(s, c);
+	s->prior_cong_rtt_q16 = s->cong_rtt_q16;
 	if (rtt_q16)
 		s->cong_rtt_q16 = s->cong_rtt_q16 ? (s->cong_rtt_q16 * p->memory + rtt_q16 * (1000 - p->memory)) / 1000 : rtt_q16;
 	s->prior_probe_q8 = s->probe_q8;
@@ -192,6 +195,7 @@ TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, stru
 TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {
 	(void)p;
+	s->cong_rtt_q16 = s->prior_cong_rtt_q16;
 	s->probe_q8 = s->prior_probe_q8;
 	return window_undone(&s->window, c);
 }

@@ -11,7 +11,8 @@
  *
  * What is open, and how it is decided here:
  *  - Constants and the smooth part are Linux's; the paper has S_max = 32, B = 2 and a least increase of 0.01.
- *  - Before the first loss, and after a timeout, there is no W_max: S_max a round, or 5 % of the window if that is more (Linux).
+ *  - Before the first loss, and after a timeout, there is no W_max: S_max a round, or 5 % of the window if that is more
+ *    (Linux, which below 48 packets takes a third of the window).
  *  - Packets ACKed count, so that Linux's correction for delayed ACKs is not needed.
  */
 #ifndef TANDEM_BIC_H

@@ -18,7 +18,7 @@
  *
  * Further decisions:
  *  - dwnd must have been above 0 since the last slow start, else a small window, whose dwnd never grows, would shrink for ever;
- *    after_growth = 0 leaves that to diff >= gamma alone.
+ *    after_growth = 0 leaves that to diff >= gamma alone. A slow start that ends before the recovery from its timeout does not count.
  *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on: `decline`. With 1/2 for `decline`
  *    it comes on top, and the window still grows by 1/2. An application-limited window does not grow and does not decline.
  *  - The square brackets of (2) and (3) round down to whole packets; what (3) takes is summed up in fractions first.
@@ -116,7 +116,7 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd && s->core.diff_q8 >= s->core.gamma_q8) {
 		compound_plus_take(s, p, c);
 		c->snd_cwnd = max_u32(s->core.cwnd, 1);
-		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+		ssthresh_follows(c);
 	}
 	s->acks_lost = 0;
 }

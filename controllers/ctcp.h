@@ -63,6 +63,7 @@ struct ctcp {
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
+	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; else ROUNDS_UNMEASURED */
 	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;
@@ -105,6 +106,7 @@ TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
 	s->diff_q8 = 0;
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = 0;
+	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
 	s->srtt_q20 = 0;
 	ctcp_stop_gain(s);
 	rounds_init(&s->round, c);
@@ -170,7 +172,7 @@ TANDEM_FN int ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct 
 		s->dwnd = sub_floor0(s->dwnd, mul_div(s->diff_q8, p->zeta, 1024 << 8));
 		/* Reno's floor: a controller never leaves fewer than one packet. */
 		c->snd_cwnd = max_u32(s->cwnd + s->dwnd, 1);
-		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+		ssthresh_follows(c);
 		ctcp_stop_gain(s);
 	}
 	return 1;
@@ -205,6 +207,7 @@ TANDEM_FN u32 ctcp_after_loss(struct ctcp *s, const struct ctcp_law *p)
 {
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = s->dwnd;
+	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
 	s->cwnd = s->cwnd / 2;
 	s->dwnd = sub_floor0(window_after_loss(s->prior_cwnd + s->prior_dwnd, p->beta), s->cwnd);
 	if (s->cwnd + s->dwnd < 2)
@@ -220,7 +223,7 @@ TANDEM_FN void ctcp_set_state(struct ctcp *s, const struct ctcp_law *p, const st
 		s->dwnd = 0;
 		ctcp_stop_gain(s);
 		if (p->forget_base_rtt)
-			s->round.base_rtt_us = ROUNDS_UNMEASURED;
+			rounds_forget_base(&s->round, &s->prior_base_rtt_us);
 	}
 	if (rounds_set_state(&s->round, c, state))
 		s->round_cwnd = s->cwnd;
@@ -239,6 +242,7 @@ TANDEM_FN u32 ctcp_undo(struct ctcp *s, const struct tandem_conn *c)
 {
 	s->cwnd = s->prior_cwnd;
 	s->dwnd = s->prior_dwnd;
+	rounds_restore_base(&s->round, s->prior_base_rtt_us);
 	return max_u32(c->snd_cwnd, s->cwnd + s->dwnd);
 }
 

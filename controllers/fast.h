@@ -9,7 +9,7 @@
  *
  * In equilibrium w (1 - baseRTT / RTT) = alpha, whatever the rate and the RTT.
  *
- * What is open, and how it is decided here (NS: ns-2's TCP/Fast; the paper is known from memory and from NS):
+ * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked against the paper's text):
  *  - alpha is 100 packets, as in NS; the paper's prototype chose 8, 20 or 200 by the rate.
  *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small window over many rounds.
  *  - RTT of "no queue" and of diff is the smallest of the round (rounds.h), that of the law the average at the round's end.
@@ -100,7 +100,7 @@ TANDEM_FN void fast_update(struct fast *s, const struct fast_params *p, struct t
 		return;
 	}
 	c->snd_cwnd = min_u32(c->snd_cwnd, max_u32((u32)(target_q8 >> 8), 2));
-	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+	ssthresh_follows(c);
 }
 
 TANDEM_FN void fast_end_round(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
@@ -114,7 +114,7 @@ TANDEM_FN void fast_end_round(struct fast *s, const struct fast_params *p, struc
 	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
 	if (in_slow_start(c)) {
 		if (!fast_sees_no_queue(s, p))
-			c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+			ssthresh_follows(c);
 	} else if (is_due) {
 		fast_update(s, p, c);
 		s->is_update_due = 0;

@@ -21,7 +21,8 @@
  *  - B is rate.h's estimate. S3 says "achieved by time sequence of ACKed sequence numbers like TCPW-BE": see there.
  *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like TCP-Reno").
  *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
- *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
+ *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays, and reno_cwnd follows the slow start up to
+ *    Fusion's own ssthresh, which may be above half of what it was.
  */
 #ifndef TANDEM_FUSION_H
 #define TANDEM_FUSION_H
@@ -90,7 +91,7 @@ TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params 
 		u32 cwnd = sub_floor0(c->snd_cwnd, (s->diff_q8 - s->alpha_q8) >> 8);
 
 		c->snd_cwnd = max_u32(cwnd, s->reno_cwnd);
-		c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+		ssthresh_follows(c);
 	}
 }
 

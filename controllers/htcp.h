@@ -15,6 +15,8 @@
  *    loss on, before that the newest (Linux).
  *  - RTT_max keeps 95 % of its distance to baseRTT from loss to loss (Linux), so that a longer route is forgotten.
  *  - T begins when recovery ends. The undo of a reduction brings the old T back.
+ *  - A round doubles the window at most (Linux: a packet an ACK): T runs on while the application sends little, and alpha could
+ *    then be many windows.
  *  - Linux adapts the backoff only above 10 ms, the resolution of its clock; here the clock counts microseconds.
  */
 #ifndef TANDEM_HTCP_H
@@ -137,7 +139,7 @@ TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, stru
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
 	if (acked)
-		window_grow(&s->window, c, htcp_gain_q8(s, p, c), acked);
+		window_grow(&s->window, c, min_u32(htcp_gain_q8(s, p, c), min_u32(c->snd_cwnd, 0xffffff) << 8), acked);
 }
 
 /* What a loss is to leave, by the queue that it found. */
@@ -193,8 +195,7 @@ TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p, cons
 			 struct tandem_view *v)
 {
 	(void)p;
-	v->loss_window = c->snd_cwnd;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, 0, 0, v);
 }
 
 TANDEM_STATE_FITS(struct htcp);

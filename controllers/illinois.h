@@ -176,8 +176,7 @@ TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_par
 			     struct tandem_view *v)
 {
 	(void)p;
-	v->loss_window = c->snd_cwnd;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, 0, 0, v);
 }
 
 TANDEM_STATE_FITS(struct illinois);

@@ -31,6 +31,12 @@ TANDEM_FN u32 window_after_loss(u32 window, u32 beta_q10)
 
 TANDEM_FN int in_slow_start(const struct tandem_conn *c) { return c->snd_cwnd < c->snd_ssthresh; }
 
+/* The controller has lowered snd_cwnd of its own accord: it does not grow back at once by slow start. */
+TANDEM_FN void ssthresh_follows(struct tandem_conn *c)
+{
+	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+}
+
 /* Slow start for up to `acked` packets; returns those left over when ssthresh is reached. */
 TANDEM_FN u32 slow_start(struct tandem_conn *c, u32 acked)
 {

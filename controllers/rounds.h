@@ -63,6 +63,19 @@ TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 	return rtt_us;
 }
 
+/* A timeout: the path may be another, so baseRTT is measured afresh. What it was goes to *prior_base_rtt_us, for undo. */
+TANDEM_FN void rounds_forget_base(struct rounds *r, u32 *prior_base_rtt_us)
+{
+	*prior_base_rtt_us = min_u32(*prior_base_rtt_us, r->base_rtt_us);
+	r->base_rtt_us = ROUNDS_UNMEASURED;
+}
+
+/* It was no timeout: what has been measured since comes with a full window's queue. */
+TANDEM_FN void rounds_restore_base(struct rounds *r, u32 prior_base_rtt_us)
+{
+	r->base_rtt_us = min_u32(r->base_rtt_us, prior_base_rtt_us);
+}
+
 TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 {
 	return r->sampling && seq_after(c->snd_una, r->end);

@@ -34,6 +34,7 @@ struct westwood {
 	struct window window;
 	struct rate rate;
 	struct rounds round;
+	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; else ROUNDS_UNMEASURED */
 };
 TANDEM_STATE_FITS(struct westwood);
 
@@ -43,6 +44,7 @@ TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p
 	window_init(&s->window, c);
 	rate_init(&s->rate, c->now_us);
 	rounds_init(&s->round, c);
+	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
 }
 
 TANDEM_FN void westwood_pkts_acked(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c,
@@ -62,6 +64,7 @@ TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params
 	u32 left = c->snd_cwnd / 2;
 
 	(void)p;
+	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
 	if (s->rate.packets_per_s_q8 && s->round.base_rtt_us != ROUNDS_UNMEASURED)
 		left = rate_packets_q8(&s->rate, s->round.base_rtt_us) >> 8;
 	return window_reduce(&s->window, c, left);
@@ -70,7 +73,7 @@ TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params
 TANDEM_FN void westwood_set_state(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c, u32 state)
 {
 	if (state == TANDEM_LOSS && p->forget_base_rtt)
-		s->round.base_rtt_us = ROUNDS_UNMEASURED;
+		rounds_forget_base(&s->round, &s->prior_base_rtt_us);
 	rounds_set_state(&s->round, c, state);
 }
 
@@ -80,14 +83,18 @@ TANDEM_FN void westwood_restart(struct westwood *s, const struct westwood_params
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-WINDOW_UNDO(westwood)
+TANDEM_FN u32 westwood_undo_cwnd(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	rounds_restore_base(&s->round, s->prior_base_rtt_us);
+	return window_undone(&s->window, c);
+}
 
 TANDEM_FN void westwood_view(const struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c,
 			     struct tandem_view *v)
 {
 	(void)p;
-	v->loss_window = c->snd_cwnd;
-	v->base_rtt_us = rounds_shown_base_us(&s->round);
+	rounds_view(&s->round, c, 0, 0, v);
 }
 
 #endif

@@ -46,6 +46,8 @@ struct yeah {
 	u32 w_reno;      /* packets; 0 = no Reno flow is known of */
 	u32 slow_rounds; /* in a row; 0 = fast                    */
 	u32 fast_rounds;
+	u32 prior_w_reno; /* both before the last reduction, for undo */
+	u32 prior_fast_rounds;
 };
 
 TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
@@ -57,6 +59,8 @@ TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tan
 	s->w_reno = 0;
 	s->slow_rounds = 0;
 	s->fast_rounds = 0;
+	s->prior_w_reno = 0;
+	s->prior_fast_rounds = 0;
 }
 
 TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c,
@@ -75,7 +79,7 @@ TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *
 	if (c->snd_cwnd <= least)
 		return;
 	c->snd_cwnd = max_u32(c->snd_cwnd - cut, least);
-	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
+	ssthresh_follows(c);
 }
 
 /* A round has been measured. */
@@ -125,6 +129,8 @@ TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, struct 
 
 	if (s->slow_rounds < p->rho)
 		cut = max_u32(min_u32(s->queue_q8 >> 8, w / 2), mul_div(w, p->delta, 1024));
+	s->prior_w_reno = s->w_reno;
+	s->prior_fast_rounds = s->fast_rounds;
 	s->fast_rounds = 0;
 	if (s->w_reno)
 		s->w_reno = max_u32(s->w_reno / 2, YEAH_LEAST);
@@ -147,7 +153,14 @@ TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p, cons
 	rounds_view(&s->round, c, p->queue, s->queue_q8, v);
 }
 
+TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+{
+	(void)p;
+	s->w_reno = s->prior_w_reno;
+	s->fast_rounds = s->prior_fast_rounds;
+	return window_undone(&s->window, c);
+}
+
 TANDEM_STATE_FITS(struct yeah);
-WINDOW_UNDO(yeah)
 
 #endif

@@ -149,6 +149,8 @@ void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
 	if (event != CA_EVENT_CWND_RESTART)
 		return;
 	read_conn(tcp(sk), &c);
+	/* The connection's own clock still stands where the idle time began. */
+	c.now_us = bpf_ktime_get_ns() / 1000;
 	OP(_restart)(state_of(sk), parameters(), &c);
 	write_conn(tcp(sk), &c);
 }

@@ -62,6 +62,8 @@ pub struct Connection<C = Instance> {
     gamma_q8: RangeInclusive<u32>,
     sampling: bool,
     min_rtt_us: Option<u32>,
+    /// The least sample before a timeout that has made it measure afresh, until the next reduction.
+    forgotten_rtt_us: Option<u32>,
     max_flight: u32,
 }
 
@@ -114,13 +116,26 @@ impl Known {
     }
 }
 
+fn least(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    a.into_iter().chain(b).min()
+}
+
 impl<C: Contract> Connection<C> {
     pub fn new(params: Params, mut conn: Conn) -> Result<Self, TestCaseError> {
         let before = conn;
         let known = Known::of(&params);
         let gamma_q8 = gamma_range(&params);
         let controller = C::new(&Arc::new(params), &mut conn);
-        let mut new = Self { controller, conn, known, gamma_q8, sampling: true, min_rtt_us: None, max_flight: 0 };
+        let mut new = Self {
+            controller,
+            conn,
+            known,
+            gamma_q8,
+            sampling: true,
+            min_rtt_us: None,
+            forgotten_rtt_us: None,
+            max_flight: 0,
+        };
         new.note_flight();
         new.check(&before)?;
         Ok(new)
@@ -193,7 +208,7 @@ impl<C: Contract> Connection<C> {
     fn sample(&mut self, ack: Ack) -> Result<(), TestCaseError> {
         if self.sampling && ack.rtt_us > 0 {
             let rtt_us = ack.rtt_us.min(MAX_RTT_US);
-            self.min_rtt_us = Some(self.min_rtt_us.map_or(rtt_us, |least| least.min(rtt_us)));
+            self.min_rtt_us = least(self.min_rtt_us, Some(rtt_us));
         }
         self.call(|i, c| i.pkts_acked(c, &ack))
     }
@@ -213,6 +228,7 @@ impl<C: Contract> Connection<C> {
     fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
         let (before, shown) = (self.conn, self.controller.view(&self.conn));
         let ssthresh = self.call(C::ssthresh)?;
+        self.forgotten_rtt_us = None;
         if self.known.owns_window {
             prop_assert_eq!(ssthresh, before.snd_ssthresh, "it has no use for a threshold");
             return Ok(ssthresh);
@@ -229,12 +245,14 @@ impl<C: Contract> Connection<C> {
     fn set_state(&mut self, state: State) -> Result<(), TestCaseError> {
         self.sampling = state <= State::Disorder;
         if state == State::Loss && self.known.forgets_base_rtt {
-            self.min_rtt_us = None;
+            self.forgotten_rtt_us = least(self.forgotten_rtt_us, self.min_rtt_us.take());
         }
         self.call(|i, c| i.set_state(c, state))
     }
 
     fn undo(&mut self, adopt: bool) -> Result<(), TestCaseError> {
+        // What the reduction has forgotten was no mistake after all.
+        self.min_rtt_us = least(self.min_rtt_us, self.forgotten_rtt_us);
         let window = self.call(C::undo_cwnd)?;
         prop_assert!((self.conn.snd_cwnd..=MAX_WINDOW).contains(&window), "undo to {} of {:?}", window, self.conn);
         if adopt {

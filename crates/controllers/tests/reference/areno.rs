@@ -20,6 +20,7 @@ pub struct Areno {
     memory: f64,
     on_top: f64,
     congested_rtt_us: Option<f64>,
+    congested_rtt_before_us: Option<f64>,
     diff: f64,
     gain: f64,
 }
@@ -34,6 +35,7 @@ impl Areno {
             memory: p("memory"),
             on_top: p("on_top"),
             congested_rtt_us: None,
+            congested_rtt_before_us: None,
             diff: 0.0,
             gain: 0.0,
         }
@@ -85,12 +87,17 @@ impl Law for Areno {
 
     fn after_loss(&mut self, win: Windows, meter: &Meter) -> Windows {
         self.gain = 0.0;
+        self.congested_rtt_before_us = self.congested_rtt_us;
         let (Some(base), Some(last)) = (meter.base_rtt_us, meter.last_rtt_us) else {
             return Windows { loss: win.total() / 2.0, delay: 0.0 };
         };
         let before = self.congested_rtt_us.unwrap_or(last);
         self.congested_rtt_us = Some(self.memory * before + (1.0 - self.memory) * last);
         Windows { loss: win.total() / (1.0 + self.congestion(base, last)), delay: 0.0 }
+    }
+
+    fn on_undo(&mut self, _: &mut Meter) {
+        self.congested_rtt_us = self.congested_rtt_before_us;
     }
 
     fn restart(&mut self, win: Windows, window: f64, now_us: f64) -> Windows {

@@ -17,6 +17,8 @@ pub trait Law {
     fn after_loss(&mut self, win: Windows, meter: &Meter) -> Windows;
     /// Before a timeout's slow start.
     fn on_timeout(&mut self, _meter: &mut Meter) {}
+    /// The last reduction was a mistake.
+    fn on_undo(&mut self, _meter: &mut Meter) {}
     /// What is left after an idle time, when the host allows `window`.
     fn restart(&mut self, win: Windows, window: f64, now_us: f64) -> Windows;
     fn shown(&self) -> Shown;
@@ -125,6 +127,7 @@ impl<L: Law> Reference for ByRounds<L> {
         let more = (self.win.total() - windows.total()).max(0.0);
         self.win = Windows { loss: windows.loss + more, ..windows };
         self.ssthresh = self.ssthresh.max(ssthresh);
+        self.law.on_undo(&mut self.meter);
         self.open(una, nxt);
     }
 

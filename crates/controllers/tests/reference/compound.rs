@@ -41,6 +41,7 @@ pub struct Compound {
     gain: Gain,
     plus: Option<Plus>,
     prior: (Windows, f64),
+    forgotten_base_rtt_us: Option<f64>,
 }
 
 /// What dwnd is still to gain in this round.
@@ -89,6 +90,7 @@ impl Compound {
             gain: Gain::default(),
             plus: Plus::new(params),
             prior: (win, f64::INFINITY),
+            forgotten_base_rtt_us: None,
         }
     }
 
@@ -208,10 +210,11 @@ impl Reference for Compound {
         self.ssthresh = self.win.total();
         self.gain = Gain::default();
         self.meter.in_recovery = true;
+        self.forgotten_base_rtt_us = None;
         if to == Reduction::Timeout {
             self.win = Windows { loss: 1.0, delay: 0.0 };
             if self.law.forget_base_rtt {
-                self.meter.base_rtt_us = None;
+                self.forgotten_base_rtt_us = self.meter.base_rtt_us.take();
             }
         }
     }
@@ -230,6 +233,7 @@ impl Reference for Compound {
         let more = (self.win.total() - windows.total()).max(0.0);
         self.win = Windows { loss: windows.loss + more, ..windows };
         self.ssthresh = self.ssthresh.max(ssthresh);
+        self.meter.remember(self.forgotten_base_rtt_us);
         self.open(una, nxt);
     }
 

@@ -96,13 +96,14 @@ impl Law for Htcp {
         window
     }
 
-    fn gain(&mut self, _: f64, _: &Ack, _: TheirSide) -> f64 {
+    fn gain(&mut self, window: f64, _: &Ack, _: TheirSide) -> f64 {
         let beyond_s = ((self.now_us - self.epoch.start_us) / 1e6 - self.low_s).max(0.0);
         let mut growth = 1.0 + self.linear * beyond_s + self.square * beyond_s * beyond_s;
         if self.rtt_scaling && self.base_us.is_finite() {
             growth = (growth * (self.base_us / 100_000.0).clamp(0.1, 2.0)).max(1.0);
         }
-        2.0 * (1.0 - self.kept) * growth
+        // A round doubles the window at most.
+        (2.0 * (1.0 - self.kept) * growth).min(window)
     }
 
     fn after_loss(&mut self, window: f64, _: f64) -> f64 {

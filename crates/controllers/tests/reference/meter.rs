@@ -66,6 +66,13 @@ impl Meter {
         Some(rtt_us)
     }
 
+    /// A smallest RTT that should not have been forgotten.
+    pub fn remember(&mut self, base_rtt_us: Option<f64>) {
+        if let Some(rtt_us) = base_rtt_us {
+            self.base_rtt_us = least(self.base_rtt_us, rtt_us);
+        }
+    }
+
     /// Has the round ended with this ACK? Then what it has measured, if anything; the caller begins the next.
     pub fn ended(&self, ack: &Ack) -> Option<Option<Round>> {
         if self.in_recovery || ack.una <= self.end {

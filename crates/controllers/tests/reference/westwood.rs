@@ -13,11 +13,16 @@ use super::{
 pub struct Westwood {
     rate: Rate,
     forget_base_rtt: bool,
+    forgotten_base_rtt_us: Option<f64>,
 }
 
 impl Westwood {
     pub fn new(params: &Params, now_us: f64) -> Self {
-        Self { rate: Rate::new(params, now_us), forget_base_rtt: params.get("forget_base_rtt") == Some(1.0) }
+        Self {
+            rate: Rate::new(params, now_us),
+            forget_base_rtt: params.get("forget_base_rtt") == Some(1.0),
+            forgotten_base_rtt_us: None,
+        }
     }
 }
 
@@ -35,14 +40,19 @@ impl Law for Westwood {
     }
 
     fn after_loss(&mut self, win: Windows, meter: &Meter) -> Windows {
+        self.forgotten_base_rtt_us = None;
         let path = meter.base_rtt_us.and_then(|base_rtt_us| self.rate.packets(base_rtt_us));
         Windows { loss: path.unwrap_or(win.loss / 2.0).min(win.loss), delay: 0.0 }
     }
 
     fn on_timeout(&mut self, meter: &mut Meter) {
         if self.forget_base_rtt {
-            meter.base_rtt_us = None;
+            self.forgotten_base_rtt_us = meter.base_rtt_us.take();
         }
+    }
+
+    fn on_undo(&mut self, meter: &mut Meter) {
+        meter.remember(self.forgotten_base_rtt_us);
     }
 
     fn restart(&mut self, win: Windows, window: f64, now_us: f64) -> Windows {

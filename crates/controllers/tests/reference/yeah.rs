@@ -25,6 +25,8 @@ pub struct Yeah {
     reno_window: Option<f64>,
     slow_rounds: u32,
     fast_rounds: u32,
+    /// Of Reno's window and of fast rounds, before the last loss.
+    prior: (Option<f64>, u32),
 }
 
 impl Yeah {
@@ -43,6 +45,7 @@ impl Yeah {
             reno_window: None,
             slow_rounds: 0,
             fast_rounds: 0,
+            prior: (None, 0),
         }
     }
 
@@ -92,9 +95,14 @@ impl Law for Yeah {
     fn after_loss(&mut self, window: f64, _: f64) -> f64 {
         let half = window / 2.0;
         let cut = if self.slow_rounds < self.rho { self.queue.min(half).max(window * self.delta) } else { half };
+        self.prior = (self.reno_window, self.fast_rounds);
         self.fast_rounds = 0;
         self.reno_window = self.reno_window.map(|w| (w / 2.0).max(LEAST));
         window - cut
+    }
+
+    fn on_undo(&mut self) {
+        (self.reno_window, self.fast_rounds) = self.prior;
     }
 
     fn on_restart(&mut self) {
