@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem shell`: any program behind an emulated path.
 
-use std::{ffi::OsString, process::Command};
+use std::{
+    ffi::OsString,
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitStatus},
+};
 
 use tandem_scenario::DEFAULT_MTU;
 use tandem_testbed::{Carried, Shell};
@@ -45,11 +49,16 @@ pub fn shell(args: &Args) -> Result<(), Failure> {
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;
     let carried = shell.close(&network).map_err(anyhow::Error::from)?;
     report(&carried, args.json)?;
-    match status.code() {
-        Some(0) => Ok(()),
-        // As shells tell it of a command that a signal ended.
-        code => Err(Failure::Command(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(128))),
+    match status_of(status) {
+        0 => Ok(()),
+        status => Err(Failure::Command(status)),
     }
+}
+
+/// The command's exit status; of one that a signal ended 128 and the signal's number, as shells tell it.
+fn status_of(status: ExitStatus) -> u8 {
+    let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    number.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)
 }
 
 impl Args {
@@ -86,4 +95,17 @@ fn report(carried: &Carried, json: bool) -> Result<(), Failure> {
         note(&format!("NOT TRUSTWORTHY: {doubt}"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As wait(2) has it: an exit status in the second byte; a signal in the first, with 128 if the memory was dumped.
+    #[test]
+    fn a_command_s_end_is_told_as_shells_tell_it() {
+        for (waited, told) in [(0, 0), (7 << 8, 7), (255 << 8, 255), (2, 130), (15, 143), (128 | 6, 134), (64, 192)] {
+            assert_eq!(status_of(ExitStatus::from_raw(waited)), told, "{waited}");
+        }
+    }
 }

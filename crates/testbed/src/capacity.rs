@@ -7,6 +7,7 @@ use tandem_scenario::{CongestionControl, Group, Link, Scenario, Source, TcpSourc
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
+    descriptors,
     error::Error,
 };
 
@@ -16,7 +17,22 @@ const MOVES_PER_SECOND_AND_CORE: f64 = 130_000.0;
 
 /// What is doubtful about a scenario here; an error if it cannot run at all, or hardly can and is not forced to.
 pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
-    let refuse = |why: String| Err(Error::Unsupported(why));
+    check_with(scenario, force, descriptors::hard_limit())
+}
+
+/// `max_descriptors`: how many file descriptors this process can have; `None` if there is no limit.
+fn check_with(scenario: &Scenario, force: bool, max_descriptors: Option<u64>) -> Result<Vec<String>, Error> {
+    check_possible(scenario)?;
+    check_descriptors(scenario, max_descriptors)?;
+    check_pace(scenario, force)
+}
+
+fn refuse<T>(why: String) -> Result<T, Error> {
+    Err(Error::Unsupported(why))
+}
+
+/// Can real TCP, with our addresses and controllers, do what the scenario asks for?
+fn check_possible(scenario: &Scenario) -> Result<(), Error> {
     if scenario.network.cell.is_some() {
         return refuse("the kernel engine emulates links, not a wireless cell: use --engine sim".into());
     }
@@ -34,6 +50,23 @@ pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
             tandem_kernel::check_loadable(params.controller())?;
         }
     }
+    Ok(())
+}
+
+/// Too few would end the run in the middle of its set-up.
+fn check_descriptors(scenario: &Scenario, limit: Option<u64>) -> Result<(), Error> {
+    let wanted = descriptors::wanted(scenario);
+    match limit {
+        Some(limit) if limit < wanted => refuse(format!(
+            "this scenario needs up to {wanted} open files, two for each flow and some; this process may have {limit}: raise that limit \
+             (`ulimit -n {wanted}` as root; in a systemd service LimitNOFILE={wanted}), or use fewer flows"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Is this machine likely to keep up?
+fn check_pace(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
     let needed = moves_per_second(scenario);
     let cores = thread::available_parallelism().map_or(1, |n| n.get()).min(2);
     let carried = MOVES_PER_SECOND_AND_CORE * cores as f64;
@@ -140,6 +173,19 @@ mod tests {
         let many = dumbbell("10mbit", &format!("{RENO}count = 65535"));
         let refused = check(&many, true).unwrap_err().to_string();
         assert!(refused.contains("65534 flows") && refused.contains("`reno` has 65535"), "{refused}");
-        assert!(check(&dumbbell("10mbit", &format!("{RENO}count = 65534")), true).is_ok());
+        assert!(check_with(&dumbbell("10mbit", &format!("{RENO}count = 65534")), true, None).is_ok());
+    }
+
+    /// 600 flows have 1200 sockets. What a run has open besides is not much, but some.
+    #[test]
+    fn flows_without_a_descriptor_are_refused_though_forced() {
+        let many = dumbbell("10mbit", &format!("{RENO}count = 600"));
+        let refused = check_with(&many, true, Some(1200)).unwrap_err().to_string();
+        let wanted = descriptors::wanted(&many);
+        let words =
+            [format!("up to {wanted} open files"), format!("`ulimit -n {wanted}`"), format!("LimitNOFILE={wanted}")];
+        assert!(words.iter().all(|w| refused.contains(w)) && refused.contains("may have 1200:"), "{refused}");
+        assert!((1201..1500).contains(&wanted), "{wanted}");
+        assert!(check_with(&many, false, Some(wanted)).unwrap().is_empty());
     }
 }

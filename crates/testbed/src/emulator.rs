@@ -120,21 +120,22 @@ impl Emulator {
         let alarm = || eventfd(0, EventfdFlags::NONBLOCK).doing("make an eventfd");
         let attached = |device, alarm| Attached { device, alarm, asleep_until: AtomicU64::new(0) };
         let [senders, receivers] = devices;
-        let shared = Arc::new(Shared {
+        let shared = Shared {
             path: Mutex::new(path),
             ends: [attached(senders, alarm()?), attached(receivers, alarm()?)],
             classify,
             pauses,
             counted_from: AtomicU64::new(NEVER),
             stopped: AtomicBool::new(false),
-        });
-        let mut threads = Vec::new();
+        };
+        // Whole before its threads are there, so that the first ends if there can be no second.
+        let mut emulator = Self { shared: Arc::new(shared), threads: Vec::new() };
         for end in ENDS {
-            let worker = Worker::new(Arc::clone(&shared), end, mtu);
+            let worker = Worker::new(Arc::clone(&emulator.shared), end, mtu);
             let thread = thread::Builder::new().name(format!("emulator-{}", end as usize));
-            threads.push(thread.spawn(|| worker.run()).doing("start a thread")?);
+            emulator.threads.push(thread.spawn(|| worker.run()).doing("start a thread")?);
         }
-        Ok(Self { shared, threads })
+        Ok(emulator)
     }
 
     /// Lets `begin` put links into the path; punctuality counts from `now` on, ns of [`monotonic_ns`].
@@ -154,15 +155,28 @@ impl Emulator {
     }
 
     /// Stops; the devices are gone when this returns.
-    pub fn stop(self) -> Result<Punctuality, Error> {
-        self.shared.stopped.store(true, Relaxed);
+    pub fn stop(mut self) -> Result<Punctuality, Error> {
         let mut sum = Punctuality::default();
-        for thread in self.threads {
-            let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        for outcome in self.end_threads() {
+            let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             sum.add(&outcome.doing("carry packets between the network namespaces")?);
         }
         sum.drops_after_pauses = self.shared.lock().drops_after_pauses;
         Ok(sum)
+    }
+
+    /// Ends all threads and waits for them, whatever came of any; none are left for a second call.
+    fn end_threads(&mut self) -> Vec<thread::Result<io::Result<Punctuality>>> {
+        self.shared.stopped.store(true, Relaxed);
+        self.threads.drain(..).map(JoinHandle::join).collect()
+    }
+}
+
+impl Drop for Emulator {
+    /// Else its threads, before all others on their CPUs, would hold the devices until the program ends.
+    fn drop(&mut self) {
+        // Who wants to know what came of them calls `stop`.
+        self.end_threads();
     }
 }
 
@@ -364,7 +378,52 @@ fn share(own: &mut Vec<Box<[u8]>>, common: &mut Vec<Box<[u8]>>) {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs::OpenOptions, os::unix::net::UnixDatagram, time::Duration};
+
+    use tandem_scenario::Network;
+
     use super::*;
+
+    /// With these in place of devices; what it reads from them goes nowhere.
+    fn emulator(devices: [OwnedFd; 2]) -> Emulator {
+        let path = Path::new(&Network::default(), Vec::new());
+        let pauses = Pauses { longer_than_ns: NEVER, suspect_for_ns: 0 };
+        Emulator::start(path, devices.map(Tun::of), 1500, pauses, Box::new(|_, _| None)).unwrap()
+    }
+
+    /// A device from which nothing comes, and its other side: once the device is gone, nothing can be sent from there.
+    fn quiet_device() -> (OwnedFd, UnixDatagram) {
+        let (near, far) = UnixDatagram::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
+        (near.into(), far)
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_neither_threads_nor_devices() {
+        let [(senders, beyond_senders), (receivers, beyond_receivers)] = [quiet_device(), quiet_device()];
+        let emulator = emulator([senders, receivers]);
+        assert!(beyond_senders.send(&[0]).is_ok() && beyond_receivers.send(&[0]).is_ok());
+        drop(emulator);
+        // The threads hold the devices as long as they run.
+        assert!(beyond_senders.send(&[0]).is_err() && beyond_receivers.send(&[0]).is_err());
+    }
+
+    /// Reading what is open for writing only is an error.
+    #[test]
+    fn stopping_tells_of_the_error_that_ended_one_thread_and_ends_the_other() {
+        let unreadable = OpenOptions::new().write(true).open("/dev/null").unwrap();
+        let (quiet, beyond) = quiet_device();
+        let emulator = emulator([unreadable.into(), quiet]);
+        for _ in 0..1000 {
+            if emulator.is_running() {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+        assert!(!emulator.is_running());
+        let error = emulator.stop().unwrap_err().to_string();
+        assert!(error.starts_with("cannot carry packets between the network namespaces: "), "{error}");
+        assert!(beyond.send(&[0]).is_err());
+    }
 
     /// Data one way and an ACK for every second packet the other way: no more buffers than those under way at the same time,
     /// and two batches for each end.

@@ -22,7 +22,7 @@ pub struct Lab {
     /// In the order of [`ENDS`].
     pub namespaces: [Namespace; 2],
     /// The devices' numbers inside.
-    devices: [u32; 2],
+    pub devices: [u32; 2],
     pub measure: Measure,
     pub emulator: Emulator,
 }

@@ -5,6 +5,7 @@ mod addresses;
 mod capacity;
 mod controllers;
 mod delivered;
+mod descriptors;
 mod emulator;
 mod error;
 mod lab;

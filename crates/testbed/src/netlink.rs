@@ -90,6 +90,16 @@ impl Netlink {
         Ok(())
     }
 
+    /// For tests: takes a device away, as anybody with the right to may do at any time.
+    #[cfg(test)]
+    pub fn remove(&mut self, index: u32) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        self.ask(RouteNetlinkMessage::DelLink(message), NLM_F_REQUEST | NLM_F_ACK)
+            .doing(format!("take device {index} away"))?;
+        Ok(())
+    }
+
     /// Gives a device an address and one that lies at its other end, with the route there.
     pub fn add_address(&mut self, device: u32, own: Ipv4Addr, peer: Ipv4Addr) -> Result<(), Error> {
         let mut message = AddressMessage::default();

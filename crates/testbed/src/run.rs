@@ -15,6 +15,7 @@ use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{
     controllers::Controllers,
+    descriptors,
     emulator::{clock_ns, monotonic_ns},
     error::{Doing, Error},
     lab::Lab,
@@ -22,7 +23,8 @@ use crate::{
     priority,
     record::Recorder,
     traffic::{BACKLOG_TICKS, Flow, Kind, TICK_NS, connect, payload},
-    trust, udp,
+    trust,
+    udp::{self, UdpSender},
 };
 
 /// What a caller may want of a run besides its result.
@@ -36,35 +38,99 @@ pub struct Options<'a> {
     pub progress_ns: Option<&'a AtomicU64>,
 }
 
+impl Options<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.is_some_and(|flag| flag.load(Relaxed))
+    }
+}
+
+/// What a run measured.
+struct Measured {
+    result: SeedResult,
+    stray_drops: u64,
+    tick_gap_ns: Histogram<u64>,
+    /// Closed when the emulator has stopped: before, the path would carry that, too.
+    _flows: Vec<Flow>,
+}
+
 /// Runs one seed, which takes as long as the scenario; `None` if it was cancelled.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, Error> {
     let cpu_start = clock_ns(ClockId::ProcessCPUTime);
-    let lab = Lab::new(scenario, seed)?;
+    descriptors::allow(descriptors::wanted(scenario))?;
+    let result = run_in(Lab::new(scenario, seed)?, scenario, seed, options)?;
+    let cpu_s = (clock_ns(ClockId::ProcessCPUTime) - cpu_start) as f64 / 1e9;
+    Ok(result.map(|result| SeedResult { cpu_s, ..result }))
+}
+
+fn run_in(lab: Lab, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, Error> {
     let controllers = Controllers::attach(scenario)?;
-    let mut flows = connect(scenario, seed, &lab, &controllers)?;
-    let origin = begin(scenario, seed, &lab);
-    let stopped = AtomicBool::new(false);
-    let udp_senders: Vec<_> = flows.iter_mut().filter_map(take_udp_sender).collect();
-    let driven = thread::scope(|scope| {
-        let udp = (!udp_senders.is_empty()).then(|| scope.spawn(|| udp::send_all(udp_senders, origin, &stopped)));
-        let driver = scope.spawn(|| {
-            priority::raise(priority::TRAFFIC);
-            lab.namespaces[End::Senders as usize].move_thread_inside()?;
-            drive(scenario, seed, options, &lab, &controllers, &mut flows, origin)
-        });
-        let driven = driver.join().unwrap_or_else(|panic| resume_unwind(panic));
-        stopped.store(true, Relaxed);
-        let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        udp.doing("send UDP packets")?;
-        driven
+    let outcome = measure(scenario, seed, options, &lab, &controllers);
+    let stopped = lab.emulator.stop();
+    if options.is_cancelled() && matches!(outcome, Ok(None)) {
+        return Ok(None);
+    }
+    // Where packets are no longer carried, that is why the rest went wrong, too: it is the error to tell.
+    let punctuality = stopped?;
+    let Some(measured) = outcome? else { return Ok(None) };
+    let emulation = trust::judge(lab.measure, &punctuality, measured.stray_drops, &measured.tick_gap_ns);
+    Ok(Some(SeedResult { seed, emulation: Some(emulation), ..measured.result }))
+}
+
+/// `None` if it was cancelled, or ended because the emulator no longer runs, of which [`Emulator::stop`] tells.
+///
+/// [`Emulator::stop`]: crate::emulator::Emulator::stop
+fn measure(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    lab: &Lab,
+    controllers: &Controllers,
+) -> Result<Option<Measured>, Error> {
+    let flows = connect(scenario, seed, lab, controllers, &|| goes_on(options, lab))?;
+    let Some(mut flows) = flows else { return Ok(None) };
+    let origin = begin(scenario, seed, lab);
+    let udp_senders = flows.iter_mut().filter_map(take_udp_sender).collect();
+    let driven = beside_udp(udp_senders, origin, || {
+        priority::raise(priority::TRAFFIC);
+        lab.namespaces[End::Senders as usize].move_thread_inside()?;
+        drive(scenario, seed, options, lab, controllers, &mut flows, origin)
     })?;
     let Some(Driven { recorder, tick_gap_ns }) = driven else { return Ok(None) };
     let base_rtts: Vec<u64> = (0..flows.len()).map(|f| lab.emulator.path().base_rtt_ns(f)).collect();
     let result = recorder.result(&flows, &base_rtts, &lab.emulator.path()).doing("read the flows' sockets")?;
-    let stray_drops = lab.device_drops()?;
-    let emulation = trust::judge(lab.measure, &lab.emulator.stop()?, stray_drops, &tick_gap_ns);
-    let cpu_s = (clock_ns(ClockId::ProcessCPUTime) - cpu_start) as f64 / 1e9;
-    Ok(Some(SeedResult { seed, cpu_s, emulation: Some(emulation), ..result }))
+    Ok(Some(Measured { result, stray_drops: lab.device_drops()?, tick_gap_ns, _flows: flows }))
+}
+
+fn goes_on(options: Options, lab: &Lab) -> bool {
+    !options.is_cancelled() && lab.emulator.is_running()
+}
+
+/// Does `work` on a thread of its own while another sends UDP packets, if there are any to send.
+fn beside_udp<T: Send>(
+    senders: Vec<UdpSender>,
+    origin: u64,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    let stopped = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let udp = (!senders.is_empty()).then(|| scope.spawn(|| udp::send_all(senders, origin, &stopped)));
+        let done = {
+            let _stop = SetWhenDropped(&stopped);
+            scope.spawn(work).join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        let udp = udp.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        udp.doing("send UDP packets")?;
+        done
+    })
+}
+
+/// Also by a panic: the scope of the threads that wait for the flag would else wait for them for ever.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 /// Puts the scenario's links into the path. Returns the run's start, ns of [`monotonic_ns`].
@@ -77,7 +143,7 @@ fn begin(scenario: &Scenario, seed: u64, lab: &Lab) -> u64 {
     origin
 }
 
-fn take_udp_sender(flow: &mut Flow) -> Option<udp::UdpSender> {
+fn take_udp_sender(flow: &mut Flow) -> Option<UdpSender> {
     match &mut flow.kind {
         Kind::Udp(udp) => udp.sender.take(),
         Kind::Tcp(_) => None,
@@ -90,7 +156,7 @@ struct Driven<'a> {
     tick_gap_ns: Histogram<u64>,
 }
 
-/// Looks after flows and records until the end; `None` if cancelled.
+/// Looks after flows and records until the end; `None` if it did not go on until then.
 fn drive<'a>(
     scenario: &'a Scenario,
     seed: u64,
@@ -124,10 +190,90 @@ fn drive<'a>(
         if now == scenario.duration.ns {
             return Ok(Some(Driven { recorder, tick_gap_ns }));
         }
-        if options.cancelled.is_some_and(|c| c.load(Relaxed)) || !lab.emulator.is_running() {
+        if !goes_on(options, lab) {
             return Ok(None);
         }
         let spent = (monotonic_ns() - origin).saturating_sub(now);
         thread::sleep(Duration::from_nanos(TICK_NS.saturating_sub(spent)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::OpenOptions,
+        os::{fd::OwnedFd, unix::net::UnixDatagram},
+        panic::{AssertUnwindSafe, catch_unwind},
+        sync::mpsc,
+    };
+
+    use tandem_network::agenda::NEVER;
+    use tandem_scenario::file::{Overrides, parse};
+
+    use super::*;
+    use crate::{namespace::Namespace, netlink::Netlink};
+
+    fn scenario(flows: &str) -> Scenario {
+        let path = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"1bdp\"";
+        parse(&format!("duration = \"20s\"\n{path}\n[[flows]]\n{flows}"), "s.toml", "s", &Overrides::default()).unwrap()
+    }
+
+    /// `None`, and said so, where paths cannot be emulated. `scripts/test.sh` counts the line.
+    fn lab(scenario: &Scenario) -> Option<Lab> {
+        let device = OpenOptions::new().read(true).write(true).open("/dev/net/tun").doing("open `/dev/net/tun`");
+        if let Err(e) = device.and_then(|_| Namespace::new()) {
+            tandem_testing::skip(&e.to_string());
+            return None;
+        }
+        Some(Lab::new(scenario, 1).unwrap())
+    }
+
+    #[test]
+    fn a_path_that_breaks_is_an_error_and_not_a_cancelled_run() {
+        let scenario = scenario("udp = { rate = \"1mbit\" }");
+        let Some(lab) = lab(&scenario) else { return };
+        let senders = lab.namespaces[End::Senders as usize].try_clone().unwrap();
+        let device = lab.devices[End::Senders as usize];
+        let progress_ns = AtomicU64::new(0);
+        let options = Options { progress_ns: Some(&progress_ns), ..Options::default() };
+        let outcome = thread::scope(|scope| {
+            let run = scope.spawn(|| run_in(lab, &scenario, 1, options));
+            while progress_ns.load(Relaxed) == 0 && !run.is_finished() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            senders.enter(|| Netlink::new()?.remove(device)).unwrap();
+            run.join().unwrap()
+        });
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.starts_with("cannot carry packets between the network namespaces: "), "{error}");
+        assert!(progress_ns.into_inner() < scenario.duration.ns);
+    }
+
+    /// To connect a flow would be an error: there is no such congestion control.
+    #[test]
+    fn a_cancelled_run_connects_no_more_flows() {
+        let scenario = scenario("controller = \"kernel:nonesuch\"");
+        let cancelled = AtomicBool::new(false);
+        let options = Options { cancelled: Some(&cancelled), ..Options::default() };
+        let Some(whole) = lab(&scenario) else { return };
+        let error = run_in(whole, &scenario, 1, options).unwrap_err().to_string();
+        assert!(error.contains("kernel:nonesuch"), "{error}");
+        cancelled.store(true, Relaxed);
+        let Some(whole) = lab(&scenario) else { return };
+        assert!(run_in(whole, &scenario, 1, options).unwrap().is_none());
+    }
+
+    /// On a thread that nobody waits for, lest the test hang where it ought to fail.
+    #[test]
+    fn a_panic_ends_the_thread_that_sends_udp() {
+        let (finished, is_finished) = mpsc::channel();
+        thread::spawn(move || {
+            let socket = OwnedFd::from(UnixDatagram::unbound().unwrap()).into();
+            let silent = UdpSender::new(socket, "1mbit".parse().unwrap(), None, 1500, NEVER, None);
+            let work = || -> Result<(), Error> { panic!("what the test is about") };
+            let caught = catch_unwind(AssertUnwindSafe(|| beside_udp(vec![silent], monotonic_ns(), work)));
+            finished.send(caught.is_err()).unwrap();
+        });
+        assert_eq!(is_finished.recv_timeout(Duration::from_secs(60)), Ok(true));
     }
 }

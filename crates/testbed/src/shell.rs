@@ -33,7 +33,7 @@ const MAX_ENDING: Duration = Duration::from_secs(5);
 /// Between looks at it.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A namespace whose only way out is the emulated path; it and the path go when this is dropped.
+/// A namespace whose only way out is the emulated path. The path goes when this is dropped, the namespace with the last process inside.
 pub struct Shell {
     namespace: Namespace,
     emulator: Emulator,
@@ -99,7 +99,7 @@ impl Shell {
     }
 
     /// Runs a program inside and waits for it. Ctrl-C is for the program meanwhile; should this process die, so does the
-    /// program.
+    /// program, unless it has changed its user by then. What it has started itself may live on, as after its own end.
     pub fn run(&self, mut command: Command) -> Result<ExitStatus, Error> {
         let what = format!("start `{}`", command.get_program().to_string_lossy());
         command.env("TANDEM_HOST", self.host.to_string());

@@ -98,8 +98,15 @@ enum Receiver {
     Udp(UdpSocket),
 }
 
-/// Makes every flow's sockets and connects them through the path, which is not yet limited.
-pub fn connect(scenario: &Scenario, seed: u64, lab: &Lab, controllers: &Controllers) -> Result<Vec<Flow>, Error> {
+/// Makes every flow's sockets and connects them through the path, which is not yet limited. One after the other takes a round
+/// trip each: `None` if `goes_on` said no meanwhile.
+pub fn connect(
+    scenario: &Scenario,
+    seed: u64,
+    lab: &Lab,
+    controllers: &Controllers,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Vec<Flow>>, Error> {
     let plans = plans(scenario);
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
@@ -111,6 +118,9 @@ pub fn connect(scenario: &Scenario, seed: u64, lab: &Lab, controllers: &Controll
     })?;
     lab.namespaces[End::Senders as usize].enter(|| {
         let flow = |((index, plan), receiver): ((usize, &Plan), Receiver)| {
+            if !goes_on() {
+                return Ok(None);
+            }
             let group = &scenario.groups[plan.group];
             let start = start_ns(group, seed, index);
             let kind = match (&group.source, receiver) {
@@ -131,7 +141,7 @@ pub fn connect(scenario: &Scenario, seed: u64, lab: &Lab, controllers: &Controll
                 }
                 _ => unreachable!("receivers were made from the same plans"),
             };
-            Ok(Flow { group: plan.group, kind, address: plan.sender, received_bytes: 0 })
+            Ok(Some(Flow { group: plan.group, kind, address: plan.sender, received_bytes: 0 }))
         };
         plans.iter().enumerate().zip(receivers).map(flow).collect()
     })

@@ -66,6 +66,12 @@ impl Tun {
         Ok(Self { fd: file.into(), index })
     }
 
+    /// For tests: anything that can be read and written, in place of a device.
+    #[cfg(test)]
+    pub fn of(fd: OwnedFd) -> Self {
+        Self { fd, index: 0 }
+    }
+
     pub fn index(&self) -> u32 {
         self.index
     }

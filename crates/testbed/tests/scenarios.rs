@@ -5,6 +5,7 @@
 mod common;
 
 use common::can_emulate;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tandem_scenario::{
     file::{Overrides, parse},
     result::SeedResult,
@@ -166,4 +167,22 @@ fn codel_keeps_the_wait_near_its_target() {
         assert!((0.5..20.0).contains(&link.queueing_delay_ms.mean), "{:?}", link.queueing_delay_ms);
         assert!(link.utilisation > 0.8, "{}", link.utilisation);
     }
+}
+
+/// 600 flows have 1200 sockets; 1024 files may be open in most shells, of which a run makes as many as the hard limit has.
+#[test]
+fn more_flows_than_a_program_may_open_files_at_first() {
+    if !can_emulate() {
+        return;
+    }
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    if maximum.is_some_and(|most| most < 2000) {
+        return tandem_testing::skip("the hard limit of open files is below 2000: ulimit -n 2000");
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: Some(1024), maximum }).unwrap();
+    let flows = "[[flows]]\ncontroller = \"kernel:reno\"\ncount = 600";
+    let text = dumbbell("1s", "queue = \"100p\"", flows).replace("20ms", "2ms");
+    let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
+    let result = run(&scenario, 1, Options::default()).unwrap().unwrap();
+    assert_eq!(result.flows.len(), 600);
 }
