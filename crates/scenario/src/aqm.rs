@@ -91,10 +91,14 @@ impl<'de> Deserialize<'de> for AqmSpec {
         #[derive(Deserialize)]
         #[serde(tag = "kind", rename_all = "lowercase")]
         enum Table {
-            DropTail,
+            DropTail(NoKeys),
             Red(RedSpec),
             Codel(CodelSpec),
         }
+        /// A variant without a table would take any key.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct NoKeys {}
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
             type Value = AqmSpec;
@@ -106,7 +110,7 @@ impl<'de> Deserialize<'de> for AqmSpec {
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<AqmSpec, A::Error> {
                 Ok(match Table::deserialize(de::value::MapAccessDeserializer::new(map))? {
-                    Table::DropTail => AqmSpec::DropTail,
+                    Table::DropTail(NoKeys {}) => AqmSpec::DropTail,
                     Table::Red(red) => AqmSpec::Red(red),
                     Table::Codel(codel) => AqmSpec::Codel(codel),
                 })

@@ -23,6 +23,9 @@ use crate::{
 /// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
 pub const MAX_COUNT: u32 = 100_000;
 
+/// Of samples over time, for the same reason.
+const MAX_SAMPLES: u64 = 1_000_000;
+
 /// Linux's `TCP_CA_NAME_MAX`, without the zero at the end.
 const MAX_KERNEL_NAME: usize = 15;
 
@@ -138,6 +141,11 @@ impl File {
             Some(interval) if interval.get_ref().ns < 1000 => {
                 return Err(Problem::at(interval, "sample_interval must be at least 1us"));
             }
+            Some(interval) if duration.ns / interval.get_ref().ns > MAX_SAMPLES => {
+                let message =
+                    format!("sample_interval is too short: at most {MAX_SAMPLES} samples in the duration, {duration}");
+                return Err(Problem::at(interval, message));
+            }
             Some(interval) => *interval.get_ref(),
             None => Scenario::default_sample_interval(duration),
         };
@@ -186,7 +194,12 @@ impl File {
                 let source = self.tcp_source(flow, controller, mtu, over)?;
                 (Source::Tcp(source), controller.get_ref().clone())
             }
-            (None, Some(udp)) => (udp_source(udp)?, "udp".into()),
+            (None, Some(udp)) => {
+                if let Some(key) = flow.keys_of_tcp().next() {
+                    return Err(Problem::at(udp, format!("`{key}` is for flows with a controller: udp has none")));
+                }
+                (udp_source(udp)?, "udp".into())
+            }
             (Some(controller), Some(_)) => {
                 return Err(Problem::at(controller, "a flow has either a controller or udp, not both"));
             }
@@ -197,10 +210,11 @@ impl File {
         if !(1..=MAX_COUNT).contains(flow.count.get_ref()) {
             return Err(Problem::at(&flow.count, format!("count must be at least 1, at most {MAX_COUNT}")));
         }
-        if flow.start >= *self.duration.get_ref() {
-            return Err(Problem::at(&flow.count, "start must be before the end of the run, its `duration`"));
+        if let Some(late) = flow.start.as_ref().filter(|start| start.get_ref() >= self.duration.get_ref()) {
+            return Err(Problem::at(late, "start must be before the end of the run, its `duration`"));
         }
-        if let Some(stop) = flow.stop.as_ref().filter(|stop| *stop.get_ref() <= flow.start) {
+        let start = flow.start.as_ref().map_or(Span::default(), |start| *start.get_ref());
+        if let Some(stop) = flow.stop.as_ref().filter(|stop| *stop.get_ref() <= start) {
             return Err(Problem::at(stop, "stop must be later than start"));
         }
         let (forward, back) = self.routes(flow, network)?;
@@ -212,7 +226,7 @@ impl File {
             forward,
             back,
             rtt_spread: flow.rtt_spread,
-            start: flow.start,
+            start,
             start_spread: flow.start_spread,
             stop: flow.stop.as_ref().map(|s| *s.get_ref()),
             first_station: first_station(flow, network)?,
@@ -241,16 +255,13 @@ impl File {
         let name = controller.get_ref();
         let mut params = Params::new(find(name).map_err(|e| Problem::at(controller, e))?);
         for (settings, place) in [(self.set.get_ref(), Some(&self.set)), (&over.settings, None)] {
+            let problem = |e: String| place.map_or(Problem(None, e.clone()), |p| Problem::at(p, e.clone()));
             for (controller, values) in settings {
-                find(controller).map_err(|e| match place {
-                    Some(place) => Problem::at(place, e),
-                    None => Problem(None, e.to_string()),
-                })?;
-                for (key, value) in values.iter().filter(|_| controller == name) {
-                    params.set(key, *value).map_err(|e| match place {
-                        Some(place) => Problem::at(place, e),
-                        None => Problem(None, e.to_string()),
-                    })?;
+                // Another's are checked as well: a misspelt one would do nothing, and nobody would notice.
+                let mut anothers = Params::new(find(controller).map_err(|e| problem(e.to_string()))?);
+                let params = if controller == name { &mut params } else { &mut anothers };
+                for (key, value) in values {
+                    params.set(key, *value).map_err(|e| problem(e.to_string()))?;
                 }
             }
         }
@@ -283,7 +294,7 @@ impl File {
             controller: self.congestion_control(flow, controller, over)?,
             transfer,
             delayed_acks: flow.delayed_acks.unwrap_or(self.delayed_acks) && !over.no_delayed_acks,
-            pacing: flow.pacing,
+            pacing: flow.pacing.unwrap_or(false),
             initial_window,
             receive_window: flow.receive_window.map(|b| (b.0 / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32),
         })
@@ -291,12 +302,19 @@ impl File {
 
     fn routes(&self, flow: &FlowTable, network: &Network) -> Result<(Vec<usize>, Vec<usize>), Problem> {
         let missing = |what| Problem::at(&self.flows, format!("a flow needs `{what} = \"NODE\"` in this network"));
+        let has_ends = flow.from.is_some() || flow.to.is_some();
+        if let Some(reverse) = flow.reverse.as_ref().filter(|_| has_ends) {
+            return Err(Problem::at(reverse, "reverse does nothing where `from` or `to` is given: swap these"));
+        }
         let ends = match (&self.dumbbell, &self.wlan) {
             (Some(_), _) => Some(("left", "right")),
             (_, Some(_)) => Some((STATIONS_NODE, SERVER_NODE)),
             (None, None) => None,
         };
-        let default_ends = ends.map(|(from, to)| if flow.reverse { (to, from) } else { (from, to) });
+        let default_ends =
+            ends.map(
+                |(from, to)| if flow.reverse.as_ref().is_some_and(|r| *r.get_ref()) { (to, from) } else { (from, to) },
+            );
         let node = |given: &Option<Spanned<String>>, default: Option<&str>, what| match (given, default) {
             (Some(name), _) => network.node(name.get_ref()).map_err(|e| Problem::at(name, e)),
             (None, Some(name)) => network.node(name).map_err(|e| Problem(None, e.to_string())),

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    dumbbell::FORWARD_LINK,
     result::Run,
     stats::{ci95, mean},
 };
@@ -27,9 +28,10 @@ pub struct Cell {
     pub share_ci95: Option<f64>,
     /// Goodput of both, megabits a second.
     pub goodput_mbps: f64,
-    /// Of the link that is used most.
+    /// Of the bottleneck.
     pub utilisation: f64,
     pub queue_packets: f64,
+    /// Of the flows of both.
     pub jain: f64,
 }
 
@@ -58,7 +60,7 @@ impl Cell {
         let [own, other] = [run.groups.first()?, run.groups.get(1)?].map(|g| &g.goodput_by_seed_mbps);
         let both: Vec<f64> = own.iter().zip(other).map(|(a, b)| a + b).collect();
         let shares: Vec<f64> = own.iter().zip(&both).map(|(a, both)| a / both).collect();
-        let link = run.links.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))?;
+        let link = run.links.iter().find(|l| l.name == FORWARD_LINK)?;
         both.iter().all(|&b| b > 0.0).then(|| Self {
             share: mean(&shares),
             share_ci95: ci95(&shares),

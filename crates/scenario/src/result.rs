@@ -4,6 +4,8 @@
 //! An engine returns a [`SeedResult`] for each seed; [`Run::from_seeds`] sums them up. Rates are megabits a second of
 //! payload (goodput, RFC 5166 section 2.1) unless said. Everything is measured after the warm-up unless said.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use tandem_controllers::View;
 
@@ -249,7 +251,8 @@ pub struct Run {
     /// Left out without a wireless cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellSummary>,
-    /// Jain's index of the TCP flows' goodput, mean over seeds.
+    /// Jain's index of the goodput of the TCP flows that compete: those that share a link with the first group's, directly or
+    /// through others, which a dumbbell's reverse flows do not; in a wireless cell all. Mean over seeds.
     pub jain: f64,
     /// Null if all groups have the same RTT.
     pub rtt_fairness: Option<RttFairness>,
@@ -273,17 +276,17 @@ impl Run {
     pub fn from_seeds(scenario: &Scenario, engine: &str, planned: usize, mut seeds: Vec<SeedResult>) -> Self {
         seeds.sort_by_key(|s| s.seed);
         let group_of_flow = scenario.group_of_flow();
-        let tcp_flows: Vec<usize> =
-            (0..group_of_flow.len()).filter(|&f| scenario.groups[group_of_flow[f]].source.is_tcp()).collect();
+        let competing = competing_groups(scenario);
+        let competing: Vec<usize> = (0..group_of_flow.len()).filter(|&f| competing[group_of_flow[f]]).collect();
         let groups: Vec<GroupSummary> = (0..scenario.groups.len())
             .map(|g| {
                 let flows: Vec<usize> = (0..group_of_flow.len()).filter(|&f| group_of_flow[f] == g).collect();
                 summarise_group(scenario, &scenario.groups[g], g, &flows, &seeds)
             })
             .collect();
-        let jains = seeds.iter().map(|s| jain(&tcp_flows.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>()));
+        let jains = seeds.iter().map(|s| jain(&competing.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>()));
         let converged: Vec<f64> =
-            seeds.iter().filter_map(|s| convergence_s(scenario, &group_of_flow, &tcp_flows, s)).collect();
+            seeds.iter().filter_map(|s| convergence_s(scenario, &group_of_flow, &competing, s)).collect();
         Run {
             name: scenario.name.clone(),
             engine: engine.to_owned(),
@@ -407,6 +410,22 @@ fn rtt_fairness(scenario: &Scenario, groups: &[GroupSummary]) -> Option<RttFairn
         .then(|| RttFairness { rtt_ratio: longest / shortest, goodput_ratio: per_flow(shortest) / per_flow(longest) })
 }
 
+/// By group: does it compete with the first TCP group?
+fn competing_groups(scenario: &Scenario) -> Vec<bool> {
+    let tcp = |g: &&Group| g.source.is_tcp();
+    let mut links: BTreeSet<usize> =
+        scenario.groups.iter().find(tcp).map(|g| g.forward.iter().copied().collect()).unwrap_or_default();
+    let shares = |g: &Group, links: &BTreeSet<usize>| {
+        scenario.network.cell.is_some() || g.forward.iter().any(|link| links.contains(link))
+    };
+    // Each round adds the links of those who share one with somebody found before.
+    for _ in &scenario.groups {
+        let found: Vec<&Group> = scenario.groups.iter().filter(|g| tcp(g) && shares(g, &links)).collect();
+        links.extend(found.iter().flat_map(|g| &g.forward));
+    }
+    scenario.groups.iter().map(|g| tcp(&g) && shares(g, &links)).collect()
+}
+
 fn convergence_s(scenario: &Scenario, group_of_flow: &[usize], flows: &[usize], seed: &SeedResult) -> Option<f64> {
     if flows.len() < 2 {
         return None;
@@ -417,7 +436,7 @@ fn convergence_s(scenario: &Scenario, group_of_flow: &[usize], flows: &[usize], 
         .map(|g| (g.start.as_secs_f64() + g.start_spread.as_secs_f64()).ceil() as usize)
         .max()?;
     let seconds = seed.flows[flows[0]].received_mbit_by_second.len();
-    (last_start_s..seconds.checked_sub(CONVERGENCE_WINDOW_S)?).find_map(|start| {
+    (last_start_s..=seconds.checked_sub(CONVERGENCE_WINDOW_S)?).find_map(|start| {
         let received = |f: usize| {
             let bins = &seed.flows[f].received_mbit_by_second[start..start + CONVERGENCE_WINDOW_S];
             f64::from(bins.iter().sum::<f32>())

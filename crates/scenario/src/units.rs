@@ -22,6 +22,10 @@ impl UnitError {
 
 /// Splits `12.5MB` into the number and the unit, in lower case.
 fn split(text: &str, what: &str, example: &str) -> Result<(f64, String), UnitError> {
+    split_as_written(text, what, example).map(|(number, unit)| (number, unit.to_ascii_lowercase()))
+}
+
+fn split_as_written<'a>(text: &'a str, what: &str, example: &str) -> Result<(f64, &'a str), UnitError> {
     let text = text.trim();
     let mut end = text.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(text.len());
     // The `e` of `1e-6` belongs to the number, that of a unit does not.
@@ -34,7 +38,7 @@ fn split(text: &str, what: &str, example: &str) -> Result<(f64, String), UnitErr
     if number < 0.0 {
         return Err(UnitError(format!("{what} `{text}` is negative: write one such as `{example}`")));
     }
-    Ok((number, text[end..].trim().to_ascii_lowercase()))
+    Ok((number, text[end..].trim()))
 }
 
 fn bad_unit(what: &str, text: &str, unit: &str, units: &str, example: &str) -> UnitError {
@@ -94,14 +98,22 @@ const RATE_UNITS: &str = "bit, kbit, mbit, gbit or tbit a second, or B/s, kB/s, 
 impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (number, unit) = split(text, "rate", "100mbit")?;
+        let (number, as_written) = split_as_written(text, "rate", "100mbit")?;
+        let unit = as_written.to_ascii_lowercase();
         let bits = match unit.trim_end_matches("/s") {
             "bit" => 1.0,
             "k" | "kbit" => 1e3,
             "m" | "mbit" => 1e6,
             "g" | "gbit" => 1e9,
             "t" | "tbit" => 1e12,
-            "b" if unit == "b/s" => 8.0,
+            prefix @ ("kb" | "mb" | "gb") if as_written.ends_with("b/s") => {
+                let prefix = &prefix[..1];
+                return Err(UnitError(format!(
+                    "rate `{text}`: is `b` bits or bytes? Write `{number}{prefix}bit` for bits or `{number}{}B/s` for bytes",
+                    prefix.to_uppercase()
+                )));
+            }
+            "b" if as_written == "B/s" => 8.0,
             "kb" if unit == "kb/s" => 8e3,
             "mb" if unit == "mb/s" => 8e6,
             "gb" if unit == "gb/s" => 8e9,

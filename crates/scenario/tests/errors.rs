@@ -52,6 +52,7 @@ fn mistakes_on_a_line() {
     with_line(6, r#"rtt = "-1ms""#, 7, &["negative"]);
     with_line(7, r#"queue = "0p""#, 9, &["is 0", "`1p`"]);
     with_line(7, r#"queue = "100B""#, 9, &["does not hold one packet"]);
+    with_line(8, "aqm = { kind = \"droptail\", min = 100 }", 7, &["unknown field `min`"]);
     with_line(8, "loss = 1", 8, &["below 1"]);
     with_line(8, "loss = 1.0", 8, &["below 1"]);
     with_line(8, "loss = -0.1", 8, &["from 0"]);
@@ -63,6 +64,7 @@ fn mistakes_on_a_line() {
     with_line(3, "seeds = 0", 9, &["at least 1"]);
     with_line(3, "mtu = 20", 7, &["116 to 65535"]);
     with_line(3, r#"sample_interval = "1ns""#, 19, &["at least 1us"]);
+    with_line(3, r#"sample_interval = "1us""#, 19, &["at most 1000000 samples"]);
     with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);

@@ -25,7 +25,8 @@ fn seed(seed: u64, goodputs: &[f64]) -> SeedResult {
     SeedResult {
         seed,
         flows: goodputs.iter().map(|&g| flow(g)).collect(),
-        rtt_ms: vec![Default::default(); 2],
+        // Of as many groups as any test has.
+        rtt_ms: vec![Default::default(); 3],
         links: vec![
             LinkResult { utilisation: 0.5, offered_packets: 1000, drops: 30, random_losses: 20, ..Default::default() },
             LinkResult::default(),
@@ -83,6 +84,18 @@ fn convergence_time() {
     result.flows[0].received_mbit_by_second = (0..40).map(|s| if s < 12 { 1.0 } else { 0.5 }).collect();
     result.flows[1].received_mbit_by_second = (0..40).map(|s| if s < 12 { 0.0 } else { 0.5 }).collect();
     assert_eq!(Run::from_seeds(&scenario, "sim", 1, vec![result.clone()]).convergence_s, Some(5.0));
+    // The same 20 s later: the last window of all, from 30 s.
+    result.flows[0].received_mbit_by_second = (0..40).map(|s| if s < 32 { 1.0 } else { 0.5 }).collect();
+    result.flows[1].received_mbit_by_second = (0..40).map(|s| if s < 32 { 0.0 } else { 0.5 }).collect();
+    assert_eq!(Run::from_seeds(&scenario, "sim", 1, vec![result.clone()]).convergence_s, Some(25.0));
     result.flows[1].received_mbit_by_second = vec![0.0; 40];
     assert_eq!(Run::from_seeds(&scenario, "sim", 1, vec![result]).convergence_s, None);
+}
+
+/// A flow on the way back has a link of its own: 30 and 30 are fair, whatever it gets.
+#[test]
+fn the_way_back_is_no_part_of_jains_index() {
+    let groups = "[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"compound\"\n[[flows]]\ncontroller = \"reno\"\nreverse = true";
+    let run = Run::from_seeds(&scenario(groups), "sim", 1, vec![seed(1, &[30.0, 30.0, 5.0])]);
+    assert!((run.jain - 1.0).abs() < 1e-12);
 }

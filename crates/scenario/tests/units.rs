@@ -37,6 +37,8 @@ fn rates() {
 fn bad_rates() {
     refuses::<Rate, _>("10", &["`10`", "no unit", "mbit"]);
     refuses::<Rate, _>("1000000", &["no unit"]);
+    refuses::<Rate, _>("10Mb/s", &["`10Mb/s`", "bits or bytes", "`10mbit`", "`10MB/s`"]);
+    refuses::<Rate, _>("10b/s", &["`10b/s`"]);
     refuses::<Rate, _>("10mbps", &["`10mbps`", "means bytes", "`10mbit`", "`10MB/s`"]);
     refuses::<Rate, _>("10 mbitt", &["unknown unit `mbitt`", "mbit"]);
     refuses::<Rate, _>("0mbit", &["`0mbit` is 0", "at least 1bit"]);

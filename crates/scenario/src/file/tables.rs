@@ -115,8 +115,7 @@ pub(super) struct FlowTable {
     pub(super) from: Option<Spanned<String>>,
     pub(super) to: Option<Spanned<String>>,
     /// Dumbbell: from right to left; wireless cell: from the server to the stations.
-    #[serde(default)]
-    pub(super) reverse: bool,
+    pub(super) reverse: Option<Spanned<bool>>,
     /// Wireless cell only: the first flow's, counted from 1.
     pub(super) first_station: Option<Spanned<u32>>,
     pub(super) route: Option<Spanned<Vec<String>>>,
@@ -128,16 +127,14 @@ pub(super) struct FlowTable {
     pub(super) access: Span,
     #[serde(default)]
     pub(super) rtt_spread: Span,
-    #[serde(default)]
-    pub(super) start: Span,
+    pub(super) start: Option<Spanned<Span>>,
     #[serde(default)]
     pub(super) start_spread: Span,
     pub(super) stop: Option<Spanned<Span>>,
     pub(super) transfer: Option<Bytes>,
     pub(super) pause: Option<Spanned<Span>>,
     pub(super) delayed_acks: Option<bool>,
-    #[serde(default)]
-    pub(super) pacing: bool,
+    pub(super) pacing: Option<bool>,
     pub(super) initial_window: Option<Spanned<u32>>,
     pub(super) receive_window: Option<Bytes>,
     #[serde(default)]
@@ -154,6 +151,22 @@ pub(super) struct UdpTable {
     pub(super) rate: Rate,
     pub(super) on: Option<Span>,
     pub(super) off: Option<Span>,
+}
+
+impl FlowTable {
+    /// Those of the keys given that mean nothing to UDP.
+    pub(super) fn keys_of_tcp(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
+            ("transfer", self.transfer.is_some()),
+            ("pause", self.pause.is_some()),
+            ("delayed_acks", self.delayed_acks.is_some()),
+            ("pacing", self.pacing.is_some()),
+            ("initial_window", self.initial_window.is_some()),
+            ("receive_window", self.receive_window.is_some()),
+            ("set", !self.set.is_empty()),
+        ];
+        keys.into_iter().filter_map(|(key, is_given)| is_given.then_some(key))
+    }
 }
 
 impl LinkTable {
