@@ -5,11 +5,11 @@ use std::{
     collections::HashMap,
     fs::{self, File, OpenOptions},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Mutex,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::lock;
@@ -73,13 +73,33 @@ impl Known {
 }
 
 impl Store {
-    /// Opens `path`, or makes it. What another build of this program left there is dropped.
+    /// Opens `path`, or makes it. What another build of this program left there is put aside, beside it with `.old` after its name.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let program = program().context("cannot read this program's own file")?;
-        Self::open_of(path, &program).with_context(|| format!("cannot keep results in `{}`", path.display()))
+        let store = program().map_err(Into::into).and_then(|program| Self::open_of(path, &program));
+        store.with_context(|| format!("cannot keep results in `{}`", path.display()))
+    }
+
+    /// Opens `path` for what it holds. What another build of this program left there is an error.
+    pub fn open_kept(path: &Path) -> anyhow::Result<Self> {
+        let store = program().map_err(Into::into).and_then(|program| Self::open_kept_of(path, &program));
+        store.with_context(|| format!("cannot use the results in `{}`", path.display()))
     }
 
     fn open_of(path: &Path, program: &str) -> anyhow::Result<Self> {
+        if is_anothers(path, program)? {
+            fs::rename(path, aside(path))?;
+        }
+        Self::open_own(path, program)
+    }
+
+    fn open_kept_of(path: &Path, program: &str) -> anyhow::Result<Self> {
+        if is_anothers(path, program)? {
+            bail!("another build of this program made them: use that one, or run the experiments again with this one");
+        }
+        Self::open_own(path, program)
+    }
+
+    fn open_own(path: &Path, program: &str) -> anyhow::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -88,15 +108,10 @@ impl Store {
         let (mut known, mut whole) = (HashMap::new(), 0);
         let mut lines = BufReader::new(&file);
         let mut line = String::new();
-        while lines.read_line(&mut line).unwrap_or(0) > 0 && line.ends_with('\n') {
+        while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
             let is_header = whole == 0;
-            let content = line.trim_end();
-            if is_header {
-                if content != format!("{HEADER} {program}") {
-                    break;
-                }
-            } else {
-                let Some((key, result)) = Known::of_line(content, whole) else { break };
+            if !is_header {
+                let Some((key, result)) = Known::of_line(line.trim_end(), whole) else { break };
                 known.insert(key, result);
             }
             whole += line.len() as u64;
@@ -105,7 +120,7 @@ impl Store {
         // What is not a whole line was being written when the program ended.
         file.set_len(whole)?;
         if whole == 0 {
-            writeln!(file, "{HEADER} {program}")?;
+            writeln!(file, "{}", header(program))?;
         }
         Ok(Self { file: Mutex::new(file), known })
     }
@@ -130,7 +145,27 @@ impl Store {
     }
 }
 
-const HEADER: &str = "tandem-results";
+fn header(program: &str) -> String {
+    format!("tandem-results {program}")
+}
+
+/// Where the results of another build go that are at `path`: it may be wanted again, and they may have taken hours.
+fn aside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".old");
+    name.into()
+}
+
+/// Did another build of this program write the file? Not if it has no whole first line.
+fn is_anothers(path: &Path, program: &str) -> io::Result<bool> {
+    let mut first = String::new();
+    match File::open(path) {
+        Ok(file) => BufReader::new(file).read_line(&mut first)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(e),
+    };
+    Ok(first.ends_with('\n') && first.trim_end() != header(program))
+}
 
 /// The program that runs, by its content: whatever was built otherwise may work out other results.
 fn program() -> io::Result<String> {
@@ -177,13 +212,15 @@ mod tests {
     }
 
     #[test]
-    fn another_programs_results_are_dropped() {
+    fn another_programs_results_are_put_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results");
         Store::open_of(&path, "one").unwrap().put(key(1), 0, &result(7)).unwrap();
-        assert!(Store::open_of(&path, "one").unwrap().get(key(1), 0).is_some());
+        assert!(Store::open_kept_of(&path, "two").is_err());
+        assert!(Store::open_kept_of(&path, "one").unwrap().get(key(1), 0).is_some());
         assert!(Store::open_of(&path, "two").unwrap().get(key(1), 0).is_none());
-        assert!(Store::open_of(&path, "one").unwrap().get(key(1), 0).is_none());
+        assert!(Store::open_kept_of(&path, "one").is_err());
+        assert!(Store::open_kept_of(&aside(&path), "one").unwrap().get(key(1), 0).is_some());
     }
 
     #[test]

@@ -4,13 +4,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::Ordering,
 };
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use tandem_batch::{Batch, Kept, Sim, Store};
-use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page};
+use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page, source};
 use tandem_report::{sections_html, write_atomically};
 
 use crate::{
@@ -119,8 +120,15 @@ fn list(json: bool) -> Result<(), Failure> {
     if json {
         return print(&json_text(&all.iter().map(Entry::of).collect::<Vec<_>>())?);
     }
-    let line = |e: &Experiment| format!("{:16}{}\n                {}\n", e.id, e.title(), e.claim());
-    print(&all.iter().map(line).collect::<String>())
+    print(&all.chunk_by(|a, b| source(&a.id) == source(&b.id)).map(of_paper).collect::<Vec<_>>().join("\n"))
+}
+
+/// A paper as one cites it, and its experiments.
+fn of_paper(experiments: &[Experiment]) -> String {
+    let paper = experiments.first().and_then(|e| source(&e.id)).unwrap_or_default();
+    let width = experiments.iter().map(|e| e.id.len()).max().unwrap_or(0);
+    let lines = experiments.iter().map(|e| format!("{:width$}  {}\n{:width$}  {}\n", e.id, e.title(), "", e.claim()));
+    format!("{paper}\n\n{}", lines.collect::<String>())
 }
 
 impl<'a> Entry<'a> {
@@ -140,7 +148,8 @@ struct Results<'a> {
 fn run(args: &Run) -> Result<(), Failure> {
     let (experiments, form) = what(args)?;
     make_folder(&args.out)?;
-    let store = Store::open(&args.out.join(STORE_FILE))?;
+    let store = args.out.join(STORE_FILE);
+    let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
     let cancelled = interrupt_flag();
     let batch = Batch { cancelled: Some(cancelled), store: Some(&store) };
     let mut kept = kept(args)?;
@@ -170,9 +179,11 @@ fn run(args: &Run) -> Result<(), Failure> {
             "{left} of {all} experiments are left out: not all of their runs are in `{}`",
             args.out.display()
         ));
-    } else if left > 0 {
+    } else if cancelled.load(Ordering::Relaxed) {
         note(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
         return Err(Failure::Interrupted);
+    } else if left > 0 {
+        note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
     }
     match &args.doc {
         Some(doc) => write(doc, &markdown(&found, &command)),

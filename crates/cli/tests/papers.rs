@@ -24,7 +24,16 @@ fn the_list_has_id_title_claim_and_engines() {
     assert_eq!(entry["engines"], serde_json::json!(["sim"]));
     let on_machines = list.as_array().unwrap().iter().find(|e| e["id"] == "s3/fig4").unwrap();
     assert_eq!(on_machines["engines"], serde_json::json!(["sim", "kernel"]));
-    assert!(place.succeed("papers list").out.contains("s0/fig4"));
+    let text = place.succeed("papers list").out;
+    assert!(text.starts_with("Tan, Song, Zhang, Sridharan: Compound TCP"));
+    // Each id can be copied, the longest too.
+    for entry in list.as_array().unwrap() {
+        let (id, title) = (entry["id"].as_str().unwrap(), entry["title"].as_str().unwrap());
+        assert!(
+            text.lines().any(|l| l.split_once(' ').is_some_and(|(i, t)| i == id && t.trim_start() == title)),
+            "{id}"
+        );
+    }
 }
 
 #[test]

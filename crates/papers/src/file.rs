@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use tandem_scenario::FileError;
+use tandem_scenario::{FileError, file::MAX_COUNT};
 use toml::Spanned;
 
 use crate::{
@@ -129,7 +129,7 @@ pub(crate) struct Variant {
     /// Only these; all if not given.
     pub values: Option<Spanned<Vec<X>>>,
     pub curves: Option<Spanned<Vec<String>>>,
-    pub seeds: Option<u32>,
+    pub seeds: Option<Spanned<u32>>,
 }
 
 /// How a form of the experiment that takes less time differs.
@@ -139,7 +139,7 @@ pub(crate) struct Reduction {
     pub values: Option<Spanned<Vec<X>>>,
     /// Only these; all if not given.
     pub curves: Option<Spanned<Vec<String>>>,
-    pub seeds: Option<u32>,
+    pub seeds: Option<Spanned<u32>>,
     #[serde(default)]
     pub set: Changes,
     /// In words, where it is another path than the paper's.
@@ -174,8 +174,15 @@ impl Part<'_> {
         self.values.is_none_or(|values| values.get_ref().contains(x))
     }
 
-    /// Are its curves and values there?
+    /// Are its curves and values there, and are there any?
     fn check(&self, file: &File) -> Result<(), (Range<usize>, String)> {
+        let empty = [
+            self.curves.filter(|c| c.get_ref().is_empty()).map(Spanned::span),
+            self.values.filter(|v| v.get_ref().is_empty()).map(Spanned::span),
+        ];
+        if let Some(span) = empty.into_iter().flatten().next() {
+            return Err((span, "nothing is left to run: name one at least, or leave this out for all".into()));
+        }
         if let Some(curves) = self.curves {
             let has = |name: &String| file.curves.iter().any(|c| c.get_ref().name == *name);
             if let Some(unknown) = curves.get_ref().iter().find(|name| !has(name)) {
@@ -241,6 +248,11 @@ impl Experiment {
         let parts = reductions.map(Reduction::part).chain(file.variants.iter().map(Variant::part));
         for part in parts {
             part.check(file)?;
+        }
+        let reductions = [&file.quick, &file.smoke].into_iter().chain(file.kernel.as_ref().map(Spanned::get_ref));
+        let seeds = reductions.map(|r| &r.seeds).chain(file.variants.iter().map(|v| &v.seeds));
+        if let Some(wrong) = seeds.flatten().find(|n| !(1..=MAX_COUNT).contains(n.get_ref())) {
+            return Err((wrong.span(), format!("seeds must be at least 1, at most {MAX_COUNT}")));
         }
         if file.sweep.values.get_ref().is_empty() {
             return Err((file.sweep.values.span(), "the sweep has no values".into()));

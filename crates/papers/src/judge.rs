@@ -220,17 +220,18 @@ impl Claim {
             _ => String::new(),
         };
         let nearest = asked.iter().min_by(|a, b| a.margin().abs().total_cmp(&b.margin().abs()));
-        let best = asked.iter().max_by(|a, b| a.margin().total_cmp(&b.margin()));
+        // Of `some`: the point that decides.
+        let deciding = asked.iter().filter(|a| a.outcome() == outcome).max_by(|a, b| a.margin().total_cmp(&b.margin()));
         let mut parts = Vec::new();
         let is_missed = |a: &Asked| a.outcome() == Outcome::DoesNotHold;
         let is_open = |a: &Asked| a.outcome() == Outcome::Undecided;
-        match (outcome, nearest, best) {
-            (Outcome::NotAsked, ..) | (_, None, _) | (_, _, None) => {
+        match (outcome, nearest, deciding) {
+            (Outcome::NotAsked, ..) | (_, None, _) => {
                 return "none of its points is among those that were run".into();
             }
-            (Outcome::Holds, _, Some(best)) if self.some => parts.push(best.text()),
-            (Outcome::Undecided, _, Some(best)) if self.some => {
-                parts.push(format!("{}; the interval reaches over the limit", best.text()));
+            (Outcome::Holds, _, Some(deciding)) if self.some => parts.push(deciding.text()),
+            (Outcome::Undecided, _, Some(deciding)) if self.some => {
+                parts.push(format!("{}; the interval reaches over the limit", deciding.text()));
             }
             (Outcome::Holds, Some(nearest), _) if asked.len() > 1 => {
                 parts.push(format!("all {} points; nearest to the limit at {}", asked.len(), nearest.text()));
@@ -303,6 +304,8 @@ mod tests {
         assert_eq!(judge("above = 0.5").outcome, Outcome::Undecided, "clear but for one point");
         assert_eq!(judge("above = 1.5").outcome, Outcome::HoldsInPart, "missed at 1, met at 2, open at 3");
         assert_eq!(judge("above = 5\nsome = true").outcome, Outcome::Undecided, "perhaps at 3");
+        let some = judge("above = 1.5\nsome = true");
+        assert!(some.detail.starts_with("2: 2.1"), "the point that decides, not the farthest: {}", some.detail);
         let detail = judge("below = 9\nfrom = 2").detail;
         assert!(detail.contains("the interval reaches over the limit at 1 of 2: 3: 8"), "{detail}");
         assert!(!judge("below = 9\nat = [1]").detail.contains("interval"));

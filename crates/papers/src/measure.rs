@@ -256,7 +256,8 @@ impl Measure {
             kind if kind.is_of_epochs() => {
                 Value::of(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
-            _ => Value::of(vec![self.worked_out(scenario)?]),
+            // The same for each seed, so that it stands beside what was simulated with as many.
+            _ => Value::of(vec![self.worked_out(scenario)?; seeds.len()]),
         })
     }
 

@@ -98,11 +98,11 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
     let nothing = Reduction::default();
     let (reduction, seeds) = match form {
         Form::Full => (&nothing, None),
-        Form::Quick => (&file.quick, Some(file.quick.seeds.unwrap_or(QUICK_SEEDS))),
-        Form::Smoke => (&file.smoke, Some(file.smoke.seeds.unwrap_or(SMOKE_SEEDS))),
+        Form::Quick => (&file.quick, Some(count(&file.quick.seeds, QUICK_SEEDS))),
+        Form::Smoke => (&file.smoke, Some(count(&file.smoke.seeds, SMOKE_SEEDS))),
         Form::Kernel => {
             let kernel = file.kernel.as_ref().map_or(&nothing, toml::Spanned::get_ref);
-            (kernel, Some(kernel.seeds.unwrap_or(KERNEL_SEEDS)))
+            (kernel, Some(count(&kernel.seeds, KERNEL_SEEDS)))
         }
     };
     let values = reduction.values.as_ref().unwrap_or(&file.sweep.values);
@@ -116,11 +116,15 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
             name: Some(&variant.name),
             set: Some(&variant.set),
             part: variant.part(),
-            seeds: variant.seeds,
+            seeds: variant.seeds.as_ref().map(|n| *n.get_ref()),
         };
         readings.push(planner.reading(values.get_ref(), &alternative)?);
     }
     Ok(Plan { xs: values.get_ref().clone(), readings })
+}
+
+fn count(given: &Option<toml::Spanned<u32>>, default: u32) -> u32 {
+    given.as_ref().map_or(default, |n| *n.get_ref())
 }
 
 struct Planner<'a> {

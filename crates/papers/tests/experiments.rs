@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::{Batch, Sim};
-use tandem_papers::{Experiment, Form, all, run, text};
+use tandem_papers::{Experiment, Form, Outcome, all, run, text};
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
 /// that works otherwise than before shows here. Read the difference, then accept it with `cargo insta accept`.
@@ -66,6 +66,9 @@ fn errors_name_the_line_and_the_mend() {
         ("groups = [0]", "groups = [2]", "small.toml:", "there is no group 2"),
         ("kind = \"stolen\"", "kind = \"goodput\"", "", ""),
         ("values = [20]", "values = [30]", "small.toml:43:10:", "none of the sweep's values"),
+        ("values = [20]", "values = []", "small.toml:43:10:", "nothing is left to run"),
+        ("values = [20]", "seeds = 0", "small.toml:43:9:", "at least 1"),
+        ("values = [20]", "seeds = 4000000000", "small.toml:43:9:", "at most 100000"),
         ("[baseline]", "[[variants]]\nname = \"v\"\n[variants.set]", "small.toml:", "needs a [baseline]"),
     ] {
         if place.is_empty() {
@@ -89,4 +92,15 @@ fn a_claim_is_judged_from_the_runs() {
     for value in findings.own.curves[0].points.iter().flatten() {
         assert_eq!((value.mean, value.ci95), (0.0, Some(0.0)));
     }
+}
+
+/// A formula has one value and the simulation one a seed: they are compared all the same.
+#[test]
+fn a_formula_stands_beside_several_seeds() {
+    let text = include_str!("../../../papers/s2/fig9.toml").replace("[smoke]", "[smoke]\nseeds = 2");
+    let experiment = Experiment::parse("s2/fig9", "fig9.toml", &text).unwrap();
+    let found = run(&[experiment], Form::Smoke, &Sim, &Batch::default(), None).unwrap();
+    let findings = found[0].as_ref().unwrap();
+    let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
+    assert_eq!(claim.outcome, Outcome::Holds, "{}", claim.detail);
 }
