@@ -31,7 +31,8 @@ needs() {
 
 needs build-essential gcc make
 needs pkg-config pkg-config
-# The controllers' integer sanitizer, and their code for the kernel.
+# The controllers' integer sanitizer, and their code for the kernel. Where there is no clang-16, TANDEM_CLANG in the environment
+# names another that is installed and compiles for eBPF, for this script and for each build: export TANDEM_CLANG=clang-19.
 needs clang-16 "${TANDEM_CLANG:-clang-16}"
 # libbpf, which loads controllers into the kernel, is built from source.
 [[ -e /usr/include/libelf.h ]] || packages+=(libelf-dev)

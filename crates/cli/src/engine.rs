@@ -60,6 +60,8 @@ impl Engine {
             Engine::Sim => Ok(()),
             Engine::Kernel => {
                 let warnings = tandem_testbed::check(scenario, force).map_err(Failure::usage)?;
+                // Whoever may not do this had better know before another engine has run for minutes.
+                tandem_testbed::Namespace::new().map_err(anyhow::Error::from)?;
                 warnings.iter().for_each(|warning| note(warning));
                 Ok(())
             }

@@ -8,11 +8,13 @@ use std::fmt::Write;
 
 use clap::{ArgAction, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
-use serde::Serialize;
 use tandem_controllers::{Params, find};
 use tandem_kernel::{Error, Loaded, Unloaded};
 
-use crate::{Failure, output::print};
+use crate::{
+    Failure,
+    output::{json_text, print},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,7 +122,7 @@ fn load(args: &Load) -> Result<(), Failure> {
     }
     let loaded = tandem_kernel::load(&params, args.name.as_deref().unwrap_or(&args.controller), args.default)?;
     if args.json {
-        return print_json(&loaded);
+        return print(&json_text(&loaded)?);
     }
     let name = &loaded.name;
     let mut text = format!("{} is loaded{}.\n", described(&loaded), if args.default { " and the default" } else { "" });
@@ -145,7 +147,7 @@ fn described(loaded: &Loaded) -> String {
 fn unload(args: &Unload) -> Result<(), Failure> {
     let unloaded = tandem_kernel::unload(&args.name)?;
     if args.json {
-        return print_json(&unloaded);
+        return print(&json_text(&unloaded)?);
     }
     let Unloaded { connections, restored_default } = unloaded;
     let mut text = format!("{} is unloaded.\n", args.name);
@@ -164,7 +166,7 @@ fn unload(args: &Unload) -> Result<(), Failure> {
 fn cleanup(json: bool) -> Result<(), Failure> {
     let removed = tandem_testbed::remove_leftovers().map_err(anyhow::Error::from)?;
     if json {
-        return print_json(&removed);
+        return print(&json_text(&removed)?);
     }
     print(&match removed.is_empty() {
         true => "Nothing was left.\n".to_owned(),
@@ -175,7 +177,7 @@ fn cleanup(json: bool) -> Result<(), Failure> {
 fn list(json: bool) -> Result<(), Failure> {
     let loaded = tandem_kernel::list()?;
     if json {
-        return print_json(&loaded);
+        return print(&json_text(&loaded)?);
     }
     if loaded.is_empty() {
         return print("Nothing is loaded; `tandem kernel load CONTROLLER` loads one.\n");
@@ -198,9 +200,4 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
     table
-}
-
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
-    print(&format!("{text}\n"))
 }

@@ -6,7 +6,11 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
 
-use crate::{Failure, engine::Engine, output::print};
+use crate::{
+    Failure,
+    engine::Engine,
+    output::{json_text, print},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,19 +73,14 @@ fn engines() -> Vec<EngineInfo> {
 pub fn list(what: &What) -> Result<(), Failure> {
     match what {
         What::Controllers { json: true } => {
-            print_json(&CONTROLLERS.iter().map(ControllerInfo::from).collect::<Vec<_>>())
+            print(&json_text(&CONTROLLERS.iter().map(ControllerInfo::from).collect::<Vec<_>>())?)
         }
         What::Controllers { json: false } => print(&controllers_text()),
-        What::Engines { json: true } => print_json(&engines()),
+        What::Engines { json: true } => print(&json_text(&engines())?),
         What::Engines { json: false } => {
             print(&engines().iter().map(|e| format!("{:8}{}\n", e.name, e.what)).collect::<String>())
         }
     }
-}
-
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
-    print(&format!("{text}\n"))
 }
 
 impl From<&Controller> for ControllerInfo {

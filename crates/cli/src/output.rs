@@ -183,12 +183,16 @@ pub fn note(line: &str) {
 
 /// To standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_to_reader(text).map(drop)
+}
+
+/// As [`print`]; whether there still is a reader.
+pub fn print_to_reader(text: &str) -> Result<bool, Failure> {
     use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Failed(anyhow::Error::new(e).context("cannot write to standard output")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(e) => Err(Failure::Failed(anyhow::Error::new(e).context("cannot write to standard output"))),
     }
 }

@@ -11,11 +11,11 @@ use crate::Failure;
 
 #[derive(clap::Args)]
 pub struct Common {
-    /// Independent repetitions; two or more give 95 % intervals
+    /// Independent repetitions; two or more give 95 % intervals [default: compare 5, run the file's or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]
     pub seeds: Option<u32>,
 
-    /// The first seed; the others follow
+    /// The first seed; the others follow [default: run the file's, or 1]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 

@@ -105,6 +105,11 @@ fn files() {
     file_refused(8, "controller = \"reno\"\nset = { bete = 1 }", "x.toml:", &["no parameter `bete`", "`beta`"]);
     file_refused(8, "controller = \"reno\"\ncount = 0", "x.toml:9:9: ", &["count must be at least 1"]);
     file_refused(8, "controller = \"reno\"\ncount = 4000000000", "x.toml:9:9: ", &["at most 100000"]);
+    file_refused(2, "set = { vegas = { alpah = 2 } }", "x.toml:2:7: ", &["no parameter `alpah`", "`alpha`"]);
+    let udp = "udp = { rate = \"1mbit\" }\ninitial_window = 2";
+    file_refused(8, udp, "x.toml:8:7: ", &["`initial_window` is for flows with a controller"]);
+    let swapped = "controller = \"reno\"\nfrom = \"right\"\nto = \"left\"\nreverse = true";
+    file_refused(8, swapped, "x.toml:11:11: ", &["reverse does nothing", "swap these"]);
     file_refused(8, "controller = \"reno\"\nfrom = \"mars\"", "x.toml:9:8: ", &["no node `mars`", "`left`, `right`"]);
 }
 

@@ -84,7 +84,7 @@ pub fn features() -> Vec<Feature> {
             kernel_has_type("bpf_struct_ops_tcp_congestion_ops"),
             true,
             "congestion controllers can come from eBPF",
-            "struct_ops and TCP iterators take Linux 5.9 or newer with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y",
+            "struct_ops and TCP iterators take Linux 6.1 or newer with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y",
         ),
         feature("JIT", jit_is_on(), true, "eBPF programs become machine code", "sysctl net.core.bpf_jit_enable=1"),
         feature(

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("`{name}` does not run in the kernel: {reason}. The simulator runs it: tandem compare {name}")]
+    #[error("`{name}` does not run in the kernel: {reason}. The simulator runs it: `tandem compare`, `tandem run`")]
     NotForKernel { name: &'static str, reason: &'static str },
     #[error(
         "not permitted to {what}: run it as root, or with the capabilities CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN"
@@ -17,7 +17,7 @@ pub enum Error {
     )]
     NoBtf,
     #[error(
-        "this kernel takes no congestion controllers from eBPF (struct_ops and TCP iterators): it takes Linux 5.9 or newer with \
+        "this kernel takes no congestion controllers from eBPF (struct_ops and TCP iterators): it takes Linux 6.1 or newer with \
          CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
     )]
     NoStructOps,

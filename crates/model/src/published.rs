@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! S2's own model: a fluid that loses one packet a loss, without recovery, in the oscillation's steady state at once.
 //!
-//! The phases' equations stand in INRIA report 6778, which was not at hand: they are derived again in [`crate::totals`] from S2
+//! The phases' equations stand in INRIA report 6778; here they are derived again in [`crate::totals`] from S2
 //! (2) and the queue of a link that is full.
 
 use crate::{

@@ -5,14 +5,17 @@ use anyhow::anyhow;
 use tandem_controllers::CONTROLLERS;
 use tandem_kernel::{Check, Feature};
 
-use super::{print_json, table};
-use crate::{Failure, output::print};
+use super::table;
+use crate::{
+    Failure,
+    output::{json_text, print},
+};
 
 /// Fails if a controller would not load, so that a script can ask.
 pub fn check(json: bool) -> Result<(), Failure> {
     let check = tandem_kernel::check();
     if json {
-        print_json(&check)?;
+        print(&json_text(&check)?)?;
     } else {
         print(&text(&check))?;
     }

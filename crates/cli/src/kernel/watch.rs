@@ -21,7 +21,7 @@ use serde::Serialize;
 use tandem_kernel::{Sample, Watcher};
 use tandem_scenario::units::Span;
 
-use crate::{Failure, output::print};
+use crate::{Failure, output::print_to_reader};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,7 +91,9 @@ fn lines(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result
             text += &serde_json::to_string(&line).map_err(anyhow::Error::from)?;
             text.push('\n');
         }
-        print(&text)?;
+        if !print_to_reader(&text)? {
+            return Ok(());
+        }
         next += interval;
         looks += 1;
     }

@@ -64,7 +64,7 @@ pub struct Args {
     find: Option<Find>,
 
     /// Of --find: the share of the link that counts as enough
-    #[arg(long, default_value_t = 0.98)]
+    #[arg(long, default_value_t = 0.98, requires = "find")]
     utilisation: f64,
 
     /// Random loss: answers with the response function (mean window and goodput against loss, no queue) instead

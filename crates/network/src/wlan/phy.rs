@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long everything takes on the air.
 //!
-//! Clauses are those of IEEE Std 802.11-2016. The figures are written down from memory of the standard and checked against
+//! Clauses are those of IEEE Std 802.11-2016. The figures have been checked against
 //! what is printed of them in Bianchi 2000 and in ns-3's results (docs/validation.md).
 
 use tandem_scenario::wlan::{Cell, Standard};
