@@ -169,6 +169,28 @@ fn codel_keeps_the_wait_near_its_target() {
     }
 }
 
+/// CUBIC grows with the time since the last loss, but not with that in which nothing was to be sent (RFC 9438 section 4.2). After 10 MB
+/// and 12 s of silence the next 10 MB leave the simulator's window at 143 packets; with the silence taken for growth it is 195.
+#[test]
+fn an_idle_time_is_no_time_to_grow() {
+    if !can_emulate() {
+        return;
+    }
+    let path = "[dumbbell]\nrate = \"50mbit\"\nrtt = \"40ms\"\nqueue = \"60p\"";
+    let text = format!(
+        "duration = \"17500ms\"\n{path}\n[[flows]]\ncontroller = \"cubic\"\ntransfer = \"10MB\"\npause = \"12s\""
+    );
+    let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
+    let options = Options { traced_flows_per_group: 1, ..Options::default() };
+    let result = run(&scenario, 1, options).unwrap().unwrap();
+    if is_trusted(&result) {
+        assert_eq!(result.flows[0].completion_times_s.len(), 2);
+        let samples = &result.trace.as_ref().unwrap().flows[0].samples;
+        let window = samples.last().unwrap().cwnd_packets;
+        assert!((133..=153).contains(&window), "{window}");
+    }
+}
+
 /// 600 flows have 1200 sockets; 1024 files may be open in most shells, of which a run makes as many as the hard limit has.
 #[test]
 fn more_flows_than_a_program_may_open_files_at_first() {
