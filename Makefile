@@ -14,7 +14,7 @@ help:
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost of an ACK, and in the kernel; the emulated path's exactness and reach"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
-	@echo "make reproduce     the papers' experiments in full, up to thirty seeds (an hour or more): docs/reproduction.md"
+	@echo "make reproduce     the papers' experiments in full, up to thirty seeds (100 minutes on two cores): docs/reproduction.md"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 

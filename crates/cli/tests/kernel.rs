@@ -6,7 +6,7 @@ mod common;
 
 use std::os::unix::process::CommandExt;
 
-use common::{Finished, Place};
+use common::{Finished, Place, QUICK_FILE};
 use serde_json::Value;
 
 #[track_caller]
@@ -53,16 +53,20 @@ fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
 }
 
 #[test]
-fn without_rights_papers_over_real_tcp_are_refused_before_anything_runs() {
+fn without_rights_real_tcp_is_refused_before_anything_runs() {
     let place = Place::new();
     let open = place.path("open");
     std::fs::create_dir(&open).unwrap();
     std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    let arguments = format!("papers run s3/fig4 --engine sim,kernel --out {}", open.join("out").display());
-    let Some(finished) = without_rights(&place, &arguments) else { return };
-    assert_eq!(finished.status, Some(1), "{}", finished.err);
-    assert!(finished.err.contains("the kernel engine needs root"), "{}", finished.err);
-    assert!(!open.join("out/results.json").exists());
+    place.write("s.toml", &QUICK_FILE.join("\n"));
+    let file = place.path("s.toml").display().to_string();
+    for command in ["papers run s3/fig4", &format!("run {file}")] {
+        let arguments = format!("{command} --engine sim,kernel --out {}", open.join("out").display());
+        let Some(finished) = without_rights(&place, &arguments) else { return };
+        assert_eq!(finished.status, Some(1), "{}", finished.err);
+        assert!(finished.err.contains("the kernel engine needs root"), "{}", finished.err);
+        assert!(!open.join("out/results.json").exists());
+    }
 }
 
 #[test]
