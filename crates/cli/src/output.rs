@@ -109,7 +109,7 @@ pub fn publish_matrix(
     finish(if common.json { &json } else { &text }, outcome, folder)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written = write_atomically(path, text.as_bytes());
     Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
 }

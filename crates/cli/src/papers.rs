@@ -7,16 +7,15 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use tandem_batch::{Batch, Kept, Sim, Store};
 use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page, source};
-use tandem_report::{sections_html, write_atomically};
+use tandem_report::sections_html;
 
 use crate::{
     Failure,
-    output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print},
+    output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print, write},
     runner::{self, interrupt_flag},
 };
 
@@ -268,11 +267,6 @@ fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, bat
         ));
     }
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = write_atomically(path, text.as_bytes());
-    Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
 }
 
 /// The experiments that were asked for, each once, in the order of the list.
