@@ -61,7 +61,10 @@ struct cubic {
 };
 
 #define CUBIC_MAX_RTT_US (1u << 24)
-/* Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for C >= 0.015. */
+/*
+ * Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for C >= 0.015, and 11 million
+ * packets for the least C.
+ */
 #define CUBIC_MAX_MS (1u << 20)
 
 /* C t^3 in 1/256 packets: t^3 < 2^60, / 10^6 < 2^41, times C in 1/1000 (2^14) and 2^8 below 2^63. */

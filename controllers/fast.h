@@ -17,8 +17,9 @@
  *    Where the buffer is smaller than that, each loss leads to the next; docs/controllers/fast.md has figures.
  *  - Slow start, which doubles each round, ends with a queueing delay of 0.75 ms (NS) or half of alpha in the queue, whichever
  *    is first: on a fast link alpha packets may take less than 0.75 ms. Less than both counts as no queue.
- *  - An update's gain is spread over the round that follows it and the next round shows its effect. A cut is one step, and ssthresh
- *    follows.
+ *  - An update's gain is spread over the round that follows it and the next round shows its effect. A gain of g packets ends at
+ *    sqrt(w^2 + 2 g w), for the window by which window_grow divides grows meanwhile: less than w + g where g is not small against w.
+ *    A cut is one step, and ssthresh follows.
  */
 #ifndef TANDEM_FAST_H
 #define TANDEM_FAST_H
