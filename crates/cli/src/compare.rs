@@ -100,7 +100,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     for contender in &args.contenders {
         let mut flows = vec![contender];
         flows.extend(&args.against);
-        scenarios.push(args.scenario(&contender.name, &flows)?);
+        scenarios.push(args.scenario(&args.run_name(contender), &flows)?);
     }
     let baseline = args
         .baseline_flows()
@@ -127,6 +127,12 @@ fn same_number_of_flows(contenders: &[Flows]) -> bool {
 }
 
 impl Args {
+    /// As the contender is called, with its number of flows where another is called the same.
+    fn run_name(&self, contender: &Flows) -> String {
+        let namesakes = self.contenders.iter().filter(|c| c.name == contender.name).count();
+        if namesakes > 1 { format!("{}:{}", contender.name, contender.count) } else { contender.name.clone() }
+    }
+
     fn names(&self) -> String {
         let contenders = self.contenders.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
         match &self.against[..] {

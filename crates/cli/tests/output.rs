@@ -72,6 +72,16 @@ fn one_seed_has_no_interval_and_no_baseline_means_nothing_stolen() {
 }
 
 #[test]
+fn namesakes_are_told_apart() {
+    let finished = Place::new().succeed(&format!("compare {QUICK} reno:2 reno:4 compound --json"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!(
+        list(&results, "/runs").iter().map(|r| text(r, "/name")).collect::<Vec<_>>(),
+        ["reno:2", "reno:4", "compound"]
+    );
+}
+
+#[test]
 fn the_way_back_may_be_another() {
     let place = Place::new();
     let reverse_link = |options: &str| -> Value {
