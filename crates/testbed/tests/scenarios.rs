@@ -183,10 +183,12 @@ fn an_idle_time_is_no_time_to_grow() {
     let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
     let options = Options { traced_flows_per_group: 1, ..Options::default() };
     let result = run(&scenario, 1, options).unwrap().unwrap();
+    let samples = &result.trace.as_ref().unwrap().flows[0].samples;
+    let window = samples.last().unwrap().cwnd_packets;
+    // Whatever else loses packets on a busy machine makes it smaller.
+    assert!(window <= 175, "{window}");
     if is_trusted(&result) {
         assert_eq!(result.flows[0].completion_times_s.len(), 2);
-        let samples = &result.trace.as_ref().unwrap().flows[0].samples;
-        let window = samples.last().unwrap().cwnd_packets;
         assert!((133..=153).contains(&window), "{window}");
     }
 }
