@@ -46,7 +46,7 @@ validate: setup
 	@scripts/matrix.sh
 
 reproduce: setup
-	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs papers/kernel.csv
+	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.csv
 
 setup:
 	@scripts/setup.sh

@@ -9,12 +9,12 @@ cargo fmt --all --check
 echo "== cargo clippy"
 cargo clippy --quiet --workspace --all-targets -- -D warnings
 
-controllers=$(sed -n 's/^CONTROLLER(\([a-z0-9_]*\),.*/\1/p' controllers/controllers.def)
+controllers=$(sed -n 's/^CONTROLLER(\([a-z0-9_]*\),.*/\1/p' controllers/include/controllers.def)
 clang=${TANDEM_CLANG:-clang-16}
 compile() {
 	local controller=$1 compiler=$2
 	shift 2
-	"$compiler" -std=c11 -O2 -ffreestanding -Werror "$@" -DCONTROLLER="$controller" -c -o /dev/null controllers/native.c
+	"$compiler" -std=c11 -O2 -ffreestanding -Werror "$@" -Icontrollers/include -DCONTROLLER="$controller" -c -o /dev/null controllers/src/native.c
 }
 for controller in $controllers; do
 	echo "== $controller: gcc"

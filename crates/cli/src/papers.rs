@@ -10,7 +10,7 @@ use std::{
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use tandem_batch::{Batch, Kept, Sim, Store};
-use tandem_papers::{Experiment, Findings, Form, Runs, markdown, page, source};
+use tandem_experiments::{Experiment, Findings, Form, Runs, markdown, page, source};
 use tandem_report::sections_html;
 
 use crate::{
@@ -45,7 +45,7 @@ Examples:
   tandem papers run s0 s1/table1 --quick
   tandem papers run --quick
   tandem papers run --kept --doc page.md
-  tandem papers run papers/s0/fig3.toml --json
+  tandem papers run experiments/papers/s0/fig3.toml --json
   sudo tandem papers run s3/fig4 --engine sim,kernel";
 
 #[derive(clap::Args)]
@@ -115,7 +115,7 @@ struct Entry<'a> {
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    let all = tandem_papers::all().map_err(anyhow::Error::from)?;
+    let all = tandem_experiments::all().map_err(anyhow::Error::from)?;
     if json {
         return print(&json_text(&all.iter().map(Entry::of).collect::<Vec<_>>())?);
     }
@@ -157,7 +157,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     }
     let found = match args.kept {
         true => from_kept(&experiments, &batch, kept.as_ref())?,
-        false => tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref())?,
+        false => tandem_experiments::run(&experiments, form, &Sim, &batch, kept.as_ref())?,
     };
     let found: Vec<(&Experiment, &Findings)> =
         experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
@@ -169,7 +169,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     write(&args.out.join(RESULTS_FILE), &json)?;
     let report = args.out.join(REPORT_FILE);
     write(&report, &sections_html(&page(&found, &command, version)))?;
-    let text = || found.iter().map(|(e, f)| tandem_papers::text(e, f)).collect::<Vec<_>>().join("\n");
+    let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
     print(&if args.json { json } else { text() })?;
     note(&format!("Report: {}", report.display()));
     let (left, all) = (experiments.len() - found.len(), experiments.len());
@@ -223,8 +223,8 @@ fn from_kept(
     batch: &Batch,
     kernel_runs: Option<&Runs>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
-    let full = tandem_papers::run(experiments, Form::Full, &Kept, batch, kernel_runs)?;
-    let quick = tandem_papers::run(experiments, Form::Quick, &Kept, batch, kernel_runs)?;
+    let full = tandem_experiments::run(experiments, Form::Full, &Kept, batch, kernel_runs)?;
+    let quick = tandem_experiments::run(experiments, Form::Quick, &Kept, batch, kernel_runs)?;
     Ok(full.into_iter().zip(quick).map(|(full, quick)| full.or(quick)).collect())
 }
 
@@ -245,7 +245,7 @@ fn kept(args: &Run) -> Result<Option<Runs>, Failure> {
 
 /// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
 fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, batch: &Batch) -> Result<(), Failure> {
-    let missing = tandem_papers::missing(experiments, kept).map_err(anyhow::Error::from)?;
+    let missing = tandem_experiments::missing(experiments, kept).map_err(anyhow::Error::from)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -259,7 +259,7 @@ fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, bat
     warnings.iter().for_each(|warning| note(warning));
     let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
     note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
-    tandem_papers::measure(&missing, &runner::Kernel, kept, batch)?;
+    tandem_experiments::measure(&missing, &runner::Kernel, kept, batch)?;
     let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
     if doubtful > 0 {
         note(&format!(
@@ -272,7 +272,7 @@ fn measure_missing(experiments: &[Experiment], kept: &mut Runs, force: bool, bat
 /// The experiments that were asked for, each once, in the order of the list.
 fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     if wanted.is_empty() {
-        return Ok(tandem_papers::all().map_err(anyhow::Error::from)?);
+        return Ok(tandem_experiments::all().map_err(anyhow::Error::from)?);
     }
     let mut ids: Vec<&str> = Vec::new();
     let mut own = Vec::new();
@@ -281,7 +281,7 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
             own.push(from_file(Path::new(word))?);
             continue;
         }
-        let of_word = tandem_papers::ids().filter(|id| id == word || id.split('/').next() == Some(word.as_str()));
+        let of_word = tandem_experiments::ids().filter(|id| id == word || id.split('/').next() == Some(word.as_str()));
         let before = ids.len();
         ids.extend(of_word);
         if ids.len() == before {
@@ -289,7 +289,7 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
             return Err(Failure::usage(message));
         }
     }
-    let listed = tandem_papers::ids().filter(|id| ids.contains(id)).filter_map(tandem_papers::find);
+    let listed = tandem_experiments::ids().filter(|id| ids.contains(id)).filter_map(tandem_experiments::find);
     let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
     experiments.extend(own);
     Ok(experiments)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem kernel` as a user sees it: messages and exit status. What the kernel does with the controllers is tested in
-//! crates/kernel.
+//! kernel/.
 
 mod common;
 

@@ -12,7 +12,7 @@ use common::Place;
 use serde_json::Value;
 
 /// Runs of milliseconds.
-const SMALL: &str = include_str!("../../papers/tests/small.toml");
+const SMALL: &str = include_str!("../../../experiments/tests/small.toml");
 
 #[test]
 fn the_list_has_id_title_claim_and_engines() {

@@ -184,7 +184,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     }
     let _turn = alone();
     let place = Place::new();
-    let small = include_str!("../../papers/tests/small.toml");
+    let small = include_str!("../../../experiments/tests/small.toml");
     let small = small.replace("kind = \"stolen\"", "kind = \"goodput\"").replace("below = 10", "above = 0.1");
     let kernel = "[kernel]\nvalues = [20]\nseeds = 2\nset = { duration = \"3s\" }\n";
     place.write("small.toml", &format!("machines = true\n{small}\n{kernel}"));
@@ -197,11 +197,12 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     let beside = &found["kernel"];
     assert_eq!(beside["measured"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 2);
     assert_eq!(beside["simulated"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 10);
-    assert_eq!(place.read("tandem-out/papers/kernel.csv").lines().count(), 3);
+    assert_eq!(place.read("tandem-out/experiments/papers/real-tcp.csv").lines().count(), 3);
     // What was doubted is made again; else nothing is.
     let is_trusted = beside["doubts"].as_array().unwrap().is_empty();
     assert_eq!(place.succeed(run).err.contains("runs over real TCP"), !is_trusted);
     // Beside the simulation, without a right to anything.
-    let shown = place.succeed("papers run small.toml --quick --kernel-runs tandem-out/papers/kernel.csv").out;
+    let shown =
+        place.succeed("papers run small.toml --quick --kernel-runs tandem-out/experiments/papers/real-tcp.csv").out;
     assert!(shown.contains("Over real TCP: "), "{shown}");
 }

@@ -69,7 +69,7 @@ fn three_quarters_at_high_rates() {
 }
 
 /// S2 section III, by the borders worked out by hand for gamma 30 and a BDP of 1000 packets (240 Mb/s, 50 ms).
-/// ns-2 with the first module, 320 s: 0.7460 at 950 Mb/s and 0.5852 at 1100 (validation/ns2/blanc.csv). It takes all that was sent
+/// ns-2 with the first module, 320 s: 0.7460 at 950 Mb/s and 0.5852 at 1100 (experiments/reference/ns2/blanc.csv). It takes all that was sent
 /// during a recovery for one round: 0.125 (1.75 * 4760)^0.75 = 109 packets at once, which the buffer of 100 does not hold, so
 /// that each overflow is followed by another. Tandem's controller begins a round afresh after a recovery.
 #[test]
@@ -84,7 +84,7 @@ fn a_module_s_first_step_after_a_recovery_may_overflow_the_buffer() {
 }
 
 /// ns-2 with release 1.3, 900 Mb/s, whose queue of 100 packets holds 99: 0.5897 behind access links of 10 Gb/s, 0.7479 behind
-/// 100 Gb/s (validation/ns2/blanc.csv). By hand: some 70 packets are lost, of which a queue that sends one in 11 arrivals takes in
+/// 100 Gb/s (experiments/reference/ns2/blanc.csv). By hand: some 70 packets are lost, of which a queue that sends one in 11 arrivals takes in
 /// six; with them the step of 93 does not fit.
 #[test]
 fn behind_an_access_link_a_full_queue_takes_in_some_of_a_burst() {

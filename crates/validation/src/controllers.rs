@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every controller that ns-2's TCP-Linux has too, and its FAST agent, alone and beside Reno, on the paths of validation/ns2/controllers.csv.
+//! Every controller that ns-2's TCP-Linux has too, and its FAST agent, alone and beside Reno, on the paths of experiments/reference/ns2/controllers.csv.
 
 use std::{fmt::Write, path::Path};
 
@@ -157,7 +157,7 @@ mod tests {
     /// As many runs of each controller on each path, so that no line of the table rests on less than the others.
     #[test]
     fn every_case_has_been_run_in_ns2_as_often() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference/ns2");
         let rows: Vec<Row> = ns2::read(&data, "controllers").expect("the results are in the repository");
         let cases = Case::all(&rows).expect("each was run both ways");
         let mut paths: Vec<Setup> = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Repeats the runs of validation/ns2 and validation/ns3 in Tandem's simulator and writes the comparison to docs/validation.md; with
+//! Repeats the runs of experiments/reference/ns2 and experiments/reference/ns3 in Tandem's simulator and writes the comparison to docs/validation.md; with
 //! `--model`, compares the analytical model with all there is and writes docs/model.md; with `--kernel`, compares the simulator
 //! with real TCP and writes docs/sim-vs-kernel.md.
 
@@ -20,7 +20,7 @@ use tandem_scenario::{Scenario, stats::stolen};
 use compare::{Bound, Line, Measured, table, tally};
 use dumbbell::{Setup, run_all};
 
-/// Repeats the runs of validation/ns2 and validation/ns3 and writes docs/validation.md
+/// Repeats the runs of experiments/reference/ns2 and experiments/reference/ns3 and writes docs/validation.md
 #[derive(Parser)]
 struct Args {
     /// Seeds of each point (one for the runs without chance)
@@ -64,7 +64,7 @@ const REASONS: &str = include_str!("reasons.md");
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let data = Path::new("validation/ns2");
+    let data = Path::new("experiments/reference/ns2");
     if args.model {
         return write(args.out.unwrap_or("docs/model.md".into()), &model::page(data)?);
     }
@@ -276,7 +276,7 @@ mod tests {
     /// Two points of S2's sweep, one on either side of its transitions; `make validate` does them all.
     #[test]
     fn an_isolated_flow_uses_as_much_of_the_link_as_in_ns2() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference/ns2");
         let rows = ns2::read(&data, "blanc").expect("the results are in the repository");
         for rate in [100.0, 500.0] {
             let run = &run_all(&[isolated_flow(rate)]).expect("nothing fails")[0];

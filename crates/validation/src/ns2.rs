@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The ns-2 results in validation/ns2: one row a run. validation/ns2/README.md describes the set-up.
+//! The ns-2 results in experiments/reference/ns2: one row a run. experiments/reference/ns2/README.md describes the set-up.
 
 use std::path::Path;
 

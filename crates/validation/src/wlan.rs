@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The wireless cell beside ns-3's: saturated UDP, on the cells of validation/ns3/saturation.csv.
+//! The wireless cell beside ns-3's: saturated UDP, on the cells of experiments/reference/ns3/saturation.csv.
 
 use std::{fmt::Write, path::Path};
 
@@ -130,7 +130,7 @@ pub fn part(data: &Path, seeds: u64) -> anyhow::Result<String> {
     }
     Ok(format!(
         "\n## A saturated wireless cell (ns-3)\n\n\
-         The 802.11 cell of [scenarios.md](scenarios.md#wlan-a-wireless-cell) beside ns-3 3.37's ([`validation/ns3`](../validation/ns3/README.md)): every station, \
+         The 802.11 cell of [scenarios.md](scenarios.md#wlan-a-wireless-cell) beside ns-3 3.37's ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)): every station, \
          and where said the access point, always has packets of 1500 bytes to send; throughput in whole packets, {SECONDS} s a seed here, 10 s and three seeds there. \
          Asked: within 5 %: {agreed} of {asked} agree.\n\n{text}"
     ))

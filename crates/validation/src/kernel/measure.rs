@@ -102,5 +102,5 @@ pub fn simulate(setting: &Setting, flows: &[&str]) -> anyhow::Result<(Vec<Row>, 
 
 /// Where the runs are kept.
 pub fn folder() -> &'static Path {
-    Path::new("validation/kernel")
+    Path::new("experiments/reference/real-tcp")
 }

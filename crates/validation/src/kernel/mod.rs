@@ -23,7 +23,7 @@ const REASONS: &str = include_str!("reasons.md");
 /// Of `--kernel`.
 #[derive(clap::Args)]
 pub struct KernelArgs {
-    /// The simulator beside real Linux TCP instead, docs/sim-vs-kernel.md; runs that are kept in validation/kernel are not made
+    /// The simulator beside real Linux TCP instead, docs/sim-vs-kernel.md; runs that are kept in experiments/reference/real-tcp are not made
     /// again, those that are missing take root and as long as they emulate
     #[arg(long, conflicts_with_all = ["only", "model"])]
     pub kernel: bool,

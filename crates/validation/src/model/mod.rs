@@ -30,7 +30,7 @@ mod tests {
     /// 0.59 and 0.75 of the link at 900 Mb/s (reasons.md).
     #[test]
     fn the_model_agrees_with_ns2() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/ns2");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference/ns2");
         for (label, access_gbps) in [("la30np", 10), ("la30np_100g", 100)] {
             let points = modules::points(&data, label, tandem_model::Arithmetic::Linux13, access_gbps)
                 .expect("the results are there");

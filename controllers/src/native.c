@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The native host's view of one controller: compiled once per line of controllers.def with -DCONTROLLER=name, it exports
+ * `const struct tandem_controller tandem_NAME`.
+ */
+#include <stddef.h>
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define QUOTE_(x) #x
+#define QUOTE(x) QUOTE_(x)
+#define HEADER_(name) QUOTE_(name.h)
+#define HEADER(name) HEADER_(name)
+#define OP(suffix) PASTE(CONTROLLER, suffix)
+
+#include "contract.h"
+#include HEADER(CONTROLLER)
+
+/* The host's side of it: src/ffi.rs. */
+struct tandem_controller {
+	u32 state_bytes;
+	u32 param_count;
+	const struct tandem_param *params;
+	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
+	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack);
+	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
+	u32 (*ssthresh)(void *s, const u32 *p, struct tandem_conn *c);
+	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
+	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
+	u32 (*undo_cwnd)(void *s, const u32 *p, struct tandem_conn *c);
+	void (*view)(const void *s, const u32 *p, const struct tandem_conn *c, struct tandem_view *v);
+};
+
+static const struct tandem_param params[] = {
+#define DESCRIBE(name, scale, initial, min, max, doc) { #name, doc, scale, initial, min, max },
+	PASTE(CONTROLLER, _PARAMS)(DESCRIBE)
+};
+
+typedef struct CONTROLLER state_t;
+typedef struct PASTE(CONTROLLER, _params) params_t;
+_Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]), "parameters must be a list of u32");
+
+static void init(void *s, const u32 *p, struct tandem_conn *c) { OP(_init)((state_t *)s, (const params_t *)p, c); }
+
+static void pkts_acked(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack)
+{
+	OP(_pkts_acked)((state_t *)s, (const params_t *)p, c, ack);
+}
+
+static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
+{
+	OP(_cong_avoid)((state_t *)s, (const params_t *)p, c, acked);
+}
+
+static u32 ssthresh(void *s, const u32 *p, struct tandem_conn *c)
+{
+	return OP(_ssthresh)((state_t *)s, (const params_t *)p, c);
+}
+
+static void set_state(void *s, const u32 *p, struct tandem_conn *c, u32 state)
+{
+	OP(_set_state)((state_t *)s, (const params_t *)p, c, state);
+}
+
+static void restart(void *s, const u32 *p, struct tandem_conn *c) { OP(_restart)((state_t *)s, (const params_t *)p, c); }
+
+static u32 undo_cwnd(void *s, const u32 *p, struct tandem_conn *c)
+{
+	return OP(_undo_cwnd)((state_t *)s, (const params_t *)p, c);
+}
+
+static void view(const void *s, const u32 *p, const struct tandem_conn *c, struct tandem_view *v)
+{
+	OP(_view)((const state_t *)s, (const params_t *)p, c, v);
+}
+
+const struct tandem_controller PASTE(tandem_, CONTROLLER) = {
+	.state_bytes = sizeof(state_t),
+	.param_count = sizeof(params) / sizeof(params[0]),
+	.params = params,
+	.init = init,
+	.pkts_acked = pkts_acked,
+	.cong_avoid = cong_avoid,
+	.ssthresh = ssthresh,
+	.set_state = set_state,
+	.restart = restart,
+	.undo_cwnd = undo_cwnd,
+	.view = view,
+};

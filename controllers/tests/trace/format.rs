@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reads one line of a golden trace. Knows no controller: another host can replay what it returns.
+
+/// One line of a trace; `controllers/vectors/README.md` says what each means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    Controller(String),
+    Set { name: String, value: f64 },
+    Conn { cwnd: u32, ssthresh: Option<u32>, clamp: Option<u32>, mss: u32, una: u32, flight: u32 },
+    Ack { packets: u32, rtt_us: u32, times: u32, gap_us: u32, rate: Rate },
+    Round { rtt_us: u32, by: u32, times: u32 },
+    Loss,
+    Ecn,
+    Timeout,
+    Recovered,
+    Undo,
+    Disorder,
+    Restart { cwnd: u32 },
+    App { flight: u32 },
+    Bulk,
+    Wait { us: u32 },
+    Host { cwnd: Option<u32>, ssthresh: Option<u32>, clamp: Option<u32> },
+    Expect(Vec<(String, Expected)>),
+}
+
+/// What an ACK says of the delivery rate and of losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// Packets delivered in `interval_us`.
+    pub delivered: u32,
+    pub interval_us: u32,
+    pub lost: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expected {
+    Whole(u32),
+    /// Of what a controller keeps in 1/256 packets, cut off: compared to within 0.01.
+    Fraction(f64),
+    /// Bytes a second: compared to within 0.1 %, for a controller rounds what it computes it from.
+    Rate(u32),
+}
+
+/// The words of a line, and what is wrong with it if anything is.
+struct Line<'a> {
+    words: Vec<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    fn take_plain(&mut self) -> Result<&'a str, String> {
+        match self.words.iter().position(|w| !w.contains('=')) {
+            Some(i) => Ok(self.words.remove(i)),
+            None => Err("a value is missing".into()),
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Result<Option<u32>, String> {
+        let Some(i) = self.words.iter().position(|w| w.split_once('=').is_some_and(|(k, _)| k == key)) else {
+            return Ok(None);
+        };
+        number(self.words.remove(i).split_once('=').unwrap().1).map(Some)
+    }
+
+    fn need(&mut self, key: &str) -> Result<u32, String> {
+        self.take(key)?.ok_or_else(|| format!("`{key}=` is missing"))
+    }
+
+    fn end(self, command: Command) -> Result<Option<Command>, String> {
+        match self.words.first() {
+            None => Ok(Some(command)),
+            Some(word) => Err(format!("`{word}` does not belong here")),
+        }
+    }
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number of 32 bits"))
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+/// Reads one line; `None` for an empty one or a comment.
+pub fn parse(line: &str) -> Result<Option<Command>, String> {
+    let code = line.split('#').next().unwrap();
+    let mut words = code.split_whitespace();
+    let Some(verb) = words.next() else { return Ok(None) };
+    let mut line = Line { words: words.collect() };
+    let command = match verb {
+        "controller" => Command::Controller(line.take_plain()?.to_owned()),
+        "set" => Command::Set { name: line.take_plain()?.to_owned(), value: fraction(line.take_plain()?)? },
+        "conn" => Command::Conn {
+            cwnd: line.need("cwnd")?,
+            ssthresh: line.take("ssthresh")?,
+            clamp: line.take("clamp")?,
+            mss: line.take("mss")?.unwrap_or(1000),
+            una: line.take("una")?.unwrap_or(0),
+            flight: line.take("flight")?.unwrap_or(0),
+        },
+        "ack" => Command::Ack {
+            packets: number(line.take_plain()?)?,
+            rtt_us: line.need("rtt")?,
+            times: line.take("times")?.unwrap_or(1),
+            gap_us: line.take("gap")?.unwrap_or(0),
+            rate: Rate {
+                delivered: line.take("delivered")?.unwrap_or(0),
+                interval_us: line.take("in")?.unwrap_or(0),
+                lost: line.take("lost")?.unwrap_or(0),
+            },
+        },
+        "round" => Command::Round {
+            rtt_us: line.need("rtt")?,
+            by: line.take("by")?.unwrap_or(1),
+            times: line.take("times")?.unwrap_or(1),
+        },
+        "loss" => Command::Loss,
+        "ecn" => Command::Ecn,
+        "timeout" => Command::Timeout,
+        "recovered" => Command::Recovered,
+        "undo" => Command::Undo,
+        "disorder" => Command::Disorder,
+        "restart" => Command::Restart { cwnd: line.need("cwnd")? },
+        "app" => Command::App { flight: line.need("flight")? },
+        "bulk" => Command::Bulk,
+        "wait" => Command::Wait { us: number(line.take_plain()?)? },
+        "host" => {
+            Command::Host { cwnd: line.take("cwnd")?, ssthresh: line.take("ssthresh")?, clamp: line.take("clamp")? }
+        }
+        "expect" => {
+            let expected = line.words.drain(..).map(expectation).collect::<Result<Vec<_>, _>>()?;
+            if expected.is_empty() {
+                return Err("nothing is expected".into());
+            }
+            Command::Expect(expected)
+        }
+        other => return Err(format!("`{other}` is no command")),
+    };
+    line.end(command)
+}
+
+fn expectation(word: &str) -> Result<(String, Expected), String> {
+    let (key, text) = word.split_once('=').ok_or_else(|| format!("`{word}` is no `key=value`"))?;
+    let value = match key {
+        "gamma" | "diff" => Expected::Fraction(fraction(text)?),
+        "rate" => Expected::Rate(number(text)?),
+        _ => Expected::Whole(number(text)?),
+    };
+    Ok((key.to_owned(), value))
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Replays every golden trace in `controllers/vectors/`, whose numbers were worked out by hand.
+
+mod contract;
+mod trace;
+
+use std::collections::BTreeSet;
+
+use tandem_controllers::{CONTROLLERS, Instance};
+use trace::{Command, Expected, Host, parse};
+
+#[test]
+fn every_trace_comes_out_as_worked_out() {
+    let mut failures = Vec::new();
+    for path in trace::files() {
+        let commands = trace::commands(&path);
+        assert!(matches!(commands.last(), Some((_, Command::Expect(_)))), "{}: ends unchecked", path.display());
+        let mut host = Host::<Instance>::default();
+        for (line, command) in commands {
+            if let Err(e) = host.play(&command) {
+                failures.push(format!("{}:{line}: {e}", path.file_name().unwrap().display()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+#[test]
+fn every_controller_has_a_trace() {
+    let traced: BTreeSet<String> = trace::files()
+        .iter()
+        .flat_map(|path| trace::commands(path))
+        .filter_map(|(_, command)| match command {
+            Command::Controller(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(traced, CONTROLLERS.iter().map(|c| c.name.to_owned()).collect());
+}
+
+#[test]
+fn unmet_expectations_and_bad_lines_are_errors() {
+    let mut host = Host::<Instance>::default();
+    for line in ["controller compound", "conn cwnd=10 ssthresh=20 flight=10", "expect cwnd=10 gamma=30 # as set"] {
+        host.play(&parse(line).unwrap().unwrap()).unwrap();
+    }
+    let mut expect = |key: &str, value| host.play(&Command::Expect(vec![(key.to_owned(), value)]));
+    assert_eq!(expect("cwnd", Expected::Whole(11)), Err("cwnd is 10".into()));
+    assert_eq!(expect("gamma", Expected::Fraction(30.02)), Err("gamma is 30".into()));
+    assert_eq!(expect("speed", Expected::Whole(1)), Err("`speed` cannot be expected".into()));
+    assert_eq!(
+        host.play(&parse("ack 11 rtt=1").unwrap().unwrap()),
+        Err("11 packets acknowledged, 10 in flight".into())
+    );
+    for bad in ["acks 1 rtt=1", "ack rtt=1", "ack 1", "ack 1 rtt=x", "ack 1 rtt=1 rate=2", "expect", "loss 1"] {
+        assert!(parse(bad).is_err(), "{bad}");
+    }
+    assert_eq!(parse("  # only a comment"), Ok(None));
+}

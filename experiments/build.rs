@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Puts the files of papers/ into the program, so that the installed binary needs no folder beside it.
+
+use std::{env, fs, path::Path};
+
+fn main() {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("papers");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files: Vec<String> = Vec::new();
+    for paper in names(&folder).iter().filter(|name| folder.join(name).is_dir()) {
+        println!("cargo::rerun-if-changed={}", folder.join(paper).display());
+        for figure in names(&folder.join(paper)) {
+            if let Some(stem) = figure.strip_suffix(".toml") {
+                files.push(format!("{paper}/{stem}"));
+            }
+        }
+    }
+    let entry = |id: &String| {
+        let path = folder.join(format!("{id}.toml"));
+        format!("    ({id:?}, include_str!({:?})),\n", path.display().to_string())
+    };
+    let list = format!("&[\n{}]\n", files.iter().map(entry).collect::<String>());
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("files.rs");
+    fs::write(out, list).expect("the output folder can be written");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("papers/ is there");
+    let mut names: Vec<String> =
+        entries.map(|e| e.expect("papers/ can be read").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

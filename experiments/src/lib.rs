@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The papers' experiments: each a file in papers/ with the set-up, the published numbers and the claim as something that
+//! can be checked; run, measured and judged.
+
+mod document;
+mod file;
+mod findings;
+mod isolated;
+mod judge;
+mod kernel;
+mod measure;
+mod page;
+mod patch;
+mod plan;
+mod table;
+
+use tandem_scenario::FileError;
+
+pub use document::markdown;
+pub use file::Experiment;
+pub use findings::{Findings, Reading, run};
+pub use judge::{Judged, Outcome, Points};
+pub use kernel::{Beside, Difference, Missing, Runs, measure, missing};
+pub use measure::Value;
+pub use page::page;
+pub use patch::X;
+pub use plan::Form;
+pub use table::text;
+
+/// Id and text of every file, in order.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// What the folders are about.
+const PAPERS: [(&str, &str); 5] = [
+    (
+        "s0",
+        "Tan, Song, Zhang, Sridharan: Compound TCP: A Scalable and TCP-Friendly Congestion Control for High-speed Networks, 2006",
+    ),
+    ("s1", "Tan, Song, Sridharan, Ho: CTCP-TUBE: Improving TCP-Friendliness over Low-Buffered Network Links, 2008"),
+    ("s2", "Blanc, Collange, Avrachenkov: Modelling an Isolated Compound TCP Connection, 2009"),
+    (
+        "s3",
+        "Kaneko, Fujikawa, Su, Katto: TCP-Fusion: A Hybrid Congestion Control Algorithm for High-speed Networks, 2007",
+    ),
+    ("s4", "Oda, Hisamatsu, Noborio: Congestion Control Scheme of Compound TCP+ in Wireless LAN, 2012"),
+];
+
+/// Every experiment.
+pub fn all() -> Result<Vec<Experiment>, FileError> {
+    FILES.iter().map(|(id, text)| Experiment::parse(id, &format!("experiments/papers/{id}.toml"), text)).collect()
+}
+
+/// The ids of all experiments.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(id, _)| *id)
+}
+
+/// One by its id.
+pub fn find(id: &str) -> Option<Result<Experiment, FileError>> {
+    let (id, text) = FILES.iter().find(|(known, _)| *known == id)?;
+    Some(Experiment::parse(id, &format!("experiments/papers/{id}.toml"), text))
+}
+
+/// The paper that an experiment is from, as one cites it.
+pub fn source(id: &str) -> Option<&'static str> {
+    let folder = id.split('/').next()?;
+    PAPERS.iter().find(|(known, _)| *known == folder).map(|(_, source)| *source)
+}

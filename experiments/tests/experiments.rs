@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The files in papers/: all are good, and a short form of each gives what it gave.
+
+use std::fmt::Write;
+
+use tandem_batch::{Batch, Sim};
+use tandem_experiments::{Experiment, Form, Outcome, all, run, text};
+
+/// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
+/// that works otherwise than before shows here. Read the difference, then accept it with `cargo insta accept`.
+#[test]
+fn short_forms_give_what_they_gave() {
+    let experiments = all().unwrap_or_else(|e| panic!("{e}"));
+    let found = run(&experiments, Form::Smoke, &Sim, &Batch::default(), None).unwrap();
+    let mut papers: Vec<(String, String)> = Vec::new();
+    for (experiment, findings) in experiments.iter().zip(&found) {
+        let (paper, _) = experiment.id.split_once('/').unwrap();
+        if papers.last().is_none_or(|(last, _)| last != paper) {
+            papers.push((paper.to_owned(), String::new()));
+        }
+        let text = text(experiment, findings.as_ref().expect("nothing interrupts it"));
+        // The numbers; claims are about longer runs.
+        let table = text.split("\n\n").nth(1).expect("text has its table in the middle");
+        let (_, page) = papers.last_mut().unwrap();
+        writeln!(page, "{}: {}\n{table}\n", experiment.id, experiment.title()).unwrap();
+    }
+    for (paper, page) in papers {
+        insta::assert_snapshot!(paper, page);
+    }
+}
+
+#[test]
+fn each_says_what_it_assumes_and_has_an_id_of_its_own() {
+    let experiments = all().unwrap_or_else(|e| panic!("{e}"));
+    assert!(experiments.len() >= 20);
+    for experiment in &experiments {
+        assert!(experiment.title().len() > 10 && experiment.claim().len() > 20, "{}", experiment.id);
+        assert!(experiment.engines().contains(&"sim"));
+        assert!(tandem_experiments::source(&experiment.id).is_some(), "{}", experiment.id);
+    }
+}
+
+const SMALL: &str = include_str!("small.toml");
+
+/// The file with one line changed: `FILE:LINE:COLUMN: MESSAGE`.
+fn error(from: &str, to: &str) -> String {
+    assert!(SMALL.contains(from), "{from}");
+    Experiment::parse("small", "small.toml", &SMALL.replace(from, to)).expect_err(to).to_string()
+}
+
+#[test]
+fn a_small_file_is_good() {
+    Experiment::parse("small", "small.toml", SMALL).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn errors_name_the_line_and_the_mend() {
+    for (from, to, place, message) in [
+        ("below = 10", "belo = 10", "small.toml:", "unknown field `belo`"),
+        ("curve = \"a\"", "curve = \"z\"", "small.toml:37:1:", "there is no curve `z`"),
+        ("below = 10", "", "small.toml:37:1:", "say what is asked"),
+        ("rate = \"10mbit\"", "rate = 10", "small.toml:9:8:", ""),
+        ("controller = \"reno\"", "controller = \"rino\"", "small.toml:14:14:", "did you mean"),
+        ("\"dumbbell.rtt\" =", "\"dumbbell.rt\" =", "small.toml:19:", "there is no `dumbbell.rt`"),
+        ("\"{}ms\"", "\"{}\"", "small.toml:10:", ""),
+        ("groups = [0]", "groups = [2]", "small.toml:", "there is no group 2"),
+        ("kind = \"stolen\"", "kind = \"goodput\"", "", ""),
+        ("values = [20]", "values = [30]", "small.toml:43:10:", "none of the sweep's values"),
+        ("values = [20]", "values = []", "small.toml:43:10:", "nothing is left to run"),
+        ("values = [20]", "seeds = 0", "small.toml:43:9:", "at least 1"),
+        ("values = [20]", "seeds = 4000000000", "small.toml:43:9:", "at most 100000"),
+        ("[baseline]", "[[variants]]\nname = \"v\"\n[variants.set]", "small.toml:", "needs a [baseline]"),
+    ] {
+        if place.is_empty() {
+            let text = SMALL.replace(from, to);
+            Experiment::parse("small", "small.toml", &text).unwrap_or_else(|e| panic!("{to}: {e}"));
+            continue;
+        }
+        let error = error(from, to);
+        assert!(error.starts_with(place) && error.contains(message), "{to}: {error}");
+    }
+}
+
+/// The baseline of the small file is the run itself, so nothing is stolen.
+#[test]
+fn a_claim_is_judged_from_the_runs() {
+    let experiment = Experiment::parse("small", "small.toml", SMALL).unwrap();
+    let found = run(&[experiment], Form::Full, &Sim, &Batch::default(), None).unwrap();
+    let findings = found[0].as_ref().unwrap();
+    assert_eq!(findings.verdict.words(), "holds", "{}", findings.reason);
+    assert_eq!(findings.seeds, [1, 2]);
+    for value in findings.own.curves[0].points.iter().flatten() {
+        assert_eq!((value.mean, value.ci95), (0.0, Some(0.0)));
+    }
+}
+
+/// A formula has one value and the simulation one a seed: they are compared all the same.
+#[test]
+fn a_formula_stands_beside_several_seeds() {
+    let text = include_str!("../papers/s2/fig9.toml").replace("[smoke]", "[smoke]\nseeds = 2");
+    let experiment = Experiment::parse("s2/fig9", "fig9.toml", &text).unwrap();
+    let found = run(&[experiment], Form::Smoke, &Sim, &Batch::default(), None).unwrap();
+    let findings = found[0].as_ref().unwrap();
+    let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
+    assert_eq!(claim.outcome, Outcome::Holds, "{}", claim.detail);
+}

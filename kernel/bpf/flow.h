@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What `tandem kernel watch` reads of a connection. The other side of it: kernel/src/flow.rs. */
+#ifndef TANDEM_KERNEL_FLOW_H
+#define TANDEM_KERNEL_FLOW_H
+
+#include "contract.h"
+
+struct tandem_flow {
+	unsigned char local_addr[16]; /* IPv4: the first four bytes */
+	unsigned char remote_addr[16];
+	uint16_t local_port; /* host's byte order */
+	uint16_t remote_port;
+	uint16_t family; /* AF_INET, AF_INET6 */
+	uint16_t state;  /* TCP_ESTABLISHED = 1 ... */
+	u32 snd_cwnd;      /* packets */
+	u32 snd_ssthresh;  /* packets */
+	u32 packets_out;   /* packets sent and not yet acknowledged cumulatively */
+	u32 mss;           /* bytes */
+	u32 srtt_us;
+	u32 lost;          /* packets, since the connection began */
+	u32 retransmitted; /* packets, since the connection began */
+	struct tandem_view view;
+	u64 bytes_acked; /* since the connection began */
+};
+
+#endif

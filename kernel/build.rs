@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Compiles bpf/controller.bpf.c once for each controller, and lists the objects by name; and the probe of `check`.
+
+use std::{
+    env,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use libbpf_cargo::SkeletonBuilder;
+use tandem_controllers::CONTROLLERS;
+
+/// Objects with something wrong, which only tests load: cargo has no build script for tests alone.
+const TEST_OBJECTS: &str = "tests/objects";
+
+fn main() {
+    let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
+    let headers = PathBuf::from(
+        env::var("DEP_TANDEM_CONTROLLERS_INCLUDE").expect("tandem-controllers tells where its headers are"),
+    );
+    let includes = [headers, package.join("bpf")];
+    let out = env::var("OUT_DIR").unwrap();
+    for folder in includes.iter().chain([&package.join(TEST_OBJECTS)]) {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    println!("cargo::rerun-if-env-changed=TANDEM_CLANG");
+
+    let template = package.join("bpf/controller.bpf.c");
+    let mut list = String::from("// Generated from controllers.def.\npub static OBJECTS: &[(&str, &[u8])] = &[\n");
+    for controller in CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none()) {
+        let object = Path::new(&out).join(format!("{}.bpf.o", controller.name));
+        compile(&includes, &template, &[format!("-DCONTROLLER={}", controller.name)], &object);
+        writeln!(list, "    (\"{}\", include_bytes!(r\"{}\")),", controller.name, object.display()).unwrap();
+    }
+    let probe = Path::new(&out).join("pacing_probe.bpf.o");
+    compile(&includes, &package.join("bpf/pacing_probe.bpf.c"), &[], &probe);
+    write!(list, "];\npub static PACING_PROBE: &[u8] = include_bytes!(r\"{}\");\n", probe.display()).unwrap();
+    fs::write(Path::new(&out).join("objects.rs"), list).unwrap();
+
+    for source in fs::read_dir(package.join(TEST_OBJECTS)).expect("the test objects").map(|entry| entry.unwrap().path())
+    {
+        let name = source.file_name().unwrap().to_str().expect("an ASCII name");
+        if let Some(name) = name.strip_suffix(".bpf.c") {
+            compile(&includes, &source, &[], &Path::new(&out).join(format!("{name}.test.o")));
+        }
+    }
+}
+
+fn compile(includes: &[PathBuf], source: &Path, definitions: &[String], object: &Path) {
+    let includes = includes.iter().map(|folder| format!("-I{}", folder.display()));
+    let flags = ["-std=gnu11", "-ffreestanding", "-Wall", "-Werror"].map(String::from);
+    SkeletonBuilder::new()
+        .source(source)
+        .obj(object)
+        .clang(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()))
+        .clang_args(flags.into_iter().chain(includes).chain(definitions.iter().cloned()))
+        .build()
+        .unwrap_or_else(|e| panic!("{} {definitions:?}: {e:?}", source.display()));
+}

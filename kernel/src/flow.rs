@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Connections as the iterator `flows` of kernel/bpf/controller.bpf.c tells them.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    mem::size_of,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
+
+use tandem_controllers::View;
+
+use crate::{Error, bpffs, netns::Namespace};
+
+/// `struct tandem_flow` of kernel/bpf/flow.h; `tests/layout.rs` holds the two against each other.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    // Public for the layout test only: see `local` and `remote`.
+    #[doc(hidden)]
+    pub local_addr: [u8; 16],
+    #[doc(hidden)]
+    pub remote_addr: [u8; 16],
+    #[doc(hidden)]
+    pub local_port: u16,
+    #[doc(hidden)]
+    pub remote_port: u16,
+    #[doc(hidden)]
+    pub family: u16,
+    #[doc(hidden)]
+    pub state: u16,
+    /// Packets.
+    pub snd_cwnd: u32,
+    /// Packets.
+    pub snd_ssthresh: u32,
+    /// Packets sent and not yet acknowledged cumulatively.
+    pub packets_out: u32,
+    /// Bytes of a full segment's payload.
+    pub mss: u32,
+    pub srtt_us: u32,
+    /// Packets lost since the connection began.
+    pub lost: u32,
+    /// Packets retransmitted since the connection began.
+    pub retransmitted: u32,
+    pub view: View,
+    /// Bytes acknowledged since the connection began.
+    pub bytes_acked: u64,
+}
+
+const AF_INET: u16 = 2;
+const TCP_SYN_SENT: u16 = 2;
+const TCP_SYN_RECV: u16 = 3;
+
+impl Flow {
+    /// Has the handshake been made?
+    pub fn is_connected(&self) -> bool {
+        self.state != TCP_SYN_SENT && self.state != TCP_SYN_RECV
+    }
+
+    pub fn local(&self) -> SocketAddr {
+        SocketAddr::new(self.ip(self.local_addr), self.local_port)
+    }
+
+    pub fn remote(&self) -> SocketAddr {
+        SocketAddr::new(self.ip(self.remote_addr), self.remote_port)
+    }
+
+    fn ip(&self, bytes: [u8; 16]) -> IpAddr {
+        match self.family {
+            AF_INET => Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).into(),
+            // An IPv4 connection of an IPv6 socket shows as such.
+            _ => Ipv6Addr::from(bytes).to_canonical(),
+        }
+    }
+}
+
+/// The connections of one namespace that use the loaded controller `name`.
+pub fn read_flows(namespace: &Namespace, name: &str) -> Result<Vec<Flow>, Error> {
+    let path = bpffs::controller(name).join("flows");
+    let read = namespace.enter(|| read_pinned(&path)).and_then(|flows| flows);
+    read.map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied => Error::NoRights { what: "read the TCP connections" },
+        _ => Error::io("read", path, e),
+    })
+}
+
+pub(crate) fn read_pinned(path: &Path) -> io::Result<Vec<Flow>> {
+    read(File::open(path)?)
+}
+
+/// Whole records until the end.
+pub(crate) fn read(mut from: impl Read) -> io::Result<Vec<Flow>> {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes)?;
+    // SAFETY: any bit pattern is a Flow, and a chunk has its size; it may lie unaligned.
+    let flow = |chunk: &[u8]| unsafe { chunk.as_ptr().cast::<Flow>().read_unaligned() };
+    Ok(bytes.chunks_exact(size_of::<Flow>()).map(flow).collect())
+}

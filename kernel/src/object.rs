@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A controller's eBPF object: its parameters set, verified by the kernel, registered.
+
+use std::{io, mem, os::fd::AsFd, path::Path};
+
+use libbpf_rs::{
+    Btf, ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, Program, btf::types::Struct,
+    libbpf_sys::BPF_F_LINK, query::ProgInfoIter,
+};
+use tandem_controllers::{Controller, Params};
+
+use crate::{
+    Error, Flow, bpffs, flow,
+    messages::{Messages, last_line, verifier_log},
+    netns, sysctl,
+};
+
+mod objects {
+    include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+}
+
+pub(crate) use objects::PACING_PROBE;
+
+/// TCP_CA_NAME_MAX, its terminating zero included.
+pub(crate) const NAME_BYTES: usize = 16;
+
+/// The controllers of the list that fit the kernel.
+pub fn loadable() -> impl Iterator<Item = &'static Controller> {
+    tandem_controllers::CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none())
+}
+
+/// Can the controller run in a kernel at all?
+pub fn check_loadable(controller: &Controller) -> Result<(), Error> {
+    let refusal = |reason| Error::NotForKernel { name: controller.name, reason };
+    controller.kernel_obstacle().map_or(Ok(()), |reason| Err(refusal(reason)))
+}
+
+fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
+    check_loadable(controller)?;
+    let found = objects::OBJECTS.iter().find(|(name, _)| *name == controller.name);
+    Ok(found.expect("the build makes an object of each controller without an obstacle").1)
+}
+
+/// A controller that is registered for as long as this lives: sockets that use it go on after that, new ones can't choose it.
+///
+/// Where the kernel has struct_ops links (Linux 6.4) this holds even if the process is killed.
+#[derive(Debug)]
+pub struct Attached {
+    // Dropping it ends the registration; it comes first, since without links that takes the object's map.
+    registration: Link,
+    flows: Link,
+    object: Object,
+}
+
+/// Registers a controller in the kernel as `name` (1 to 15 characters).
+pub fn attach(params: &Params, name: &str) -> Result<Attached, Error> {
+    check_loadable(params.controller())?;
+    check_name(name)?;
+    check_free(name)?;
+    let mut object = load(params, name)?;
+    let flows = attach_iterator(&mut object, name)?;
+    let registration = register(&mut object, name)?;
+    Ok(Attached { registration, flows, object })
+}
+
+impl Attached {
+    /// The connections of the calling thread's network namespace that use it.
+    pub fn flows(&self) -> Result<Vec<Flow>, Error> {
+        let iterator = libbpf_rs::Iter::new(&self.flows).map_err(|e| refused_by(e, "flows", ""))?;
+        flow::read(iterator).map_err(|e| Error::io("read", "the iterator over TCP sockets", e))
+    }
+
+    /// Lets the registration outlive the process, in files of the folder.
+    pub(crate) fn pin(mut self, folder: &Path, registration: &[u8]) -> Result<(), Error> {
+        let io_error = |path: &Path, e: libbpf_rs::Error| Error::io("pin", path, to_io(&e));
+        let path = folder.join("flows");
+        self.flows.pin(&path).map_err(|e| io_error(&path, e))?;
+        for (map, file) in [("registration", "registration"), (".rodata.params", "params")] {
+            let path = folder.join(file);
+            let mut map = named_map(&mut self.object, map);
+            if file == "registration" {
+                map.update(&0u32.to_ne_bytes(), registration, MapFlags::ANY).map_err(|e| io_error(&path, e))?;
+            }
+            map.pin(&path).map_err(|e| io_error(&path, e))?;
+        }
+        // The registration itself comes last: a folder with `ops` in it is complete.
+        let path = folder.join("ops");
+        if has_links() {
+            self.registration.pin(&path).map_err(|e| io_error(&path, e))
+        } else {
+            named_map(&mut self.object, "controller").pin(&path).map_err(|e| io_error(&path, e))?;
+            self.registration.disconnect();
+            Ok(())
+        }
+    }
+}
+
+/// Ends the registration that a folder holds.
+pub(crate) fn unregister(folder: &Path) -> Result<(), Error> {
+    let path = folder.join("ops");
+    let io_error = |e: libbpf_rs::Error| Error::io("unregister", &path, to_io(&e));
+    if has_links() {
+        let mut link = Link::open(&path).map_err(io_error)?;
+        link.unpin().map_err(io_error)
+    } else {
+        MapHandle::from_pinned_path(&path).and_then(|map| map.delete(&0u32.to_ne_bytes())).map_err(io_error)
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let fits = (1..NAME_BYTES).contains(&name.len());
+    if fits && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Ok(());
+    }
+    Err(Error::BadName(name.to_owned()))
+}
+
+fn check_free(name: &str) -> Result<(), Error> {
+    if !sysctl::available()?.iter().any(|n| n == name) {
+        return Ok(());
+    }
+    Err(match bpffs::controller(name).exists() {
+        true => Error::AlreadyLoaded { name: name.to_owned() },
+        false => Error::NameTaken { name: name.to_owned() },
+    })
+}
+
+/// The object with its parameters and name set, verified by the kernel.
+pub(crate) fn load(params: &Params, name: &str) -> Result<Object, Error> {
+    let mut object = open_with(params, name)?;
+    for mut program in object.progs_mut() {
+        program.set_autoload(program.name() != "replay");
+    }
+    verify(object, name)
+}
+
+/// Only the program `replay`, and nothing that could be registered.
+pub(crate) fn load_replay(params: &Params) -> Result<Object, Error> {
+    let name = params.controller().name;
+    let mut object = open_with(params, name)?;
+    for mut map in object.maps_mut().filter(|m| m.name() == "controller") {
+        map.set_autocreate(false).map_err(|e| refused_by(e, name, ""))?;
+    }
+    for mut program in object.progs_mut() {
+        program.set_autoload(program.name() == "replay");
+    }
+    verify(object, name)
+}
+
+fn open_with(params: &Params, name: &str) -> Result<OpenObject, Error> {
+    let mut object = open(bytes(params.controller())?, name)?;
+    let values: Vec<u8> = params.raw().iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let mut padded_name = [0; NAME_BYTES];
+    padded_name[..name.len()].copy_from_slice(name.as_bytes());
+    for mut map in object.maps_mut() {
+        let value = match map.name().to_str() {
+            Some(".rodata.params") => &values[..],
+            Some(".rodata.name") | Some("controller") => &padded_name,
+            _ => continue,
+        };
+        // struct tcp_congestion_ops of kernel/bpf/tcp.h begins with the name.
+        let initial = map.initial_value_mut().expect("it has a value in the object");
+        initial[..value.len()].copy_from_slice(value);
+    }
+    Ok(object)
+}
+
+/// An object, its registration fitted to what the kernel has.
+fn open(bytes: &[u8], name: &str) -> Result<OpenObject, Error> {
+    let messages = Messages::listen();
+    let opened = ObjectBuilder::default().open_memory(bytes);
+    let mut object = opened.map_err(|e| refused_by(e, name, &messages.text()))?;
+    if !has_links() {
+        for mut map in object.maps_mut() {
+            if map.map_flags() & BPF_F_LINK != 0 {
+                let flags = map.map_flags() & !BPF_F_LINK;
+                map.set_map_flags(flags).map_err(|e| refused_by(e, name, &messages.text()))?;
+            }
+        }
+    }
+    Ok(object)
+}
+
+pub(crate) fn verify_bytes(bytes: &[u8], name: &str) -> Result<Object, Error> {
+    verify(open(bytes, name)?, name)
+}
+
+fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
+    let messages = Messages::listen();
+    object.load().map_err(|e| refused_by(e, name, &messages.text()))
+}
+
+fn register(object: &mut Object, name: &str) -> Result<Link, Error> {
+    let messages = Messages::listen();
+    named_map(object, "controller").attach_struct_ops().map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => Error::NameTaken { name: name.to_owned() },
+        // The kernel says why only in its own log.
+        ErrorKind::InvalidInput => Error::Incomplete { name: name.to_owned() },
+        _ => refused_by(e, name, &messages.text()),
+    })
+}
+
+fn attach_iterator(object: &mut Object, name: &str) -> Result<Link, Error> {
+    let messages = Messages::listen();
+    let program = object.progs_mut().find(|p| p.name() == "flows").expect("each object has it");
+    program.attach().map_err(|e| refused_by(e, name, &messages.text()))
+}
+
+fn named_map<'a>(object: &'a mut Object, name: &str) -> libbpf_rs::MapMut<'a> {
+    object.maps_mut().find(|m| m.name() == name).unwrap_or_else(|| panic!("the object has no map `{name}`"))
+}
+
+/// Does the kernel have links for struct_ops (Linux 6.4)? Without, a registration is an update of its map.
+pub(crate) fn has_links() -> bool {
+    kernel_has_type("bpf_struct_ops_link")
+}
+
+pub(crate) fn kernel_has_type(name: &str) -> bool {
+    Btf::from_vmlinux().is_ok_and(|btf| btf.type_by_name::<Struct>(name).is_some())
+}
+
+pub(crate) fn to_io(e: &libbpf_rs::Error) -> io::Error {
+    io::Error::new(
+        match e.kind() {
+            ErrorKind::PermissionDenied => io::ErrorKind::PermissionDenied,
+            ErrorKind::NotFound => io::ErrorKind::NotFound,
+            ErrorKind::AlreadyExists => io::ErrorKind::AlreadyExists,
+            _ => io::ErrorKind::Other,
+        },
+        e.to_string(),
+    )
+}
+
+/// Why the kernel or libbpf said no, from what they printed.
+fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
+    let name = name.to_owned();
+    let line_with = |words: &str| messages.lines().find(|l| l.contains(words)).map(|l| l.trim().to_owned());
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Error::NoBtf;
+    }
+    if !kernel_has_type("bpf_struct_ops_tcp_congestion_ops") {
+        return Error::NoStructOps;
+    }
+    if line_with("GPL compatible").is_some() {
+        return Error::License { name };
+    }
+    if let Some(detail) = line_with("unsupported member") {
+        return Error::UnsupportedOperation { name, detail };
+    }
+    match verifier_log(messages) {
+        // With an empty log it was not the program that the kernel minded.
+        Some(log) if log.lines().any(|l| !l.starts_with("processed 0 insns")) => Error::Verifier { name, log },
+        _ if e.kind() == ErrorKind::PermissionDenied => Error::NoRights { what: "load a controller" },
+        _ => Error::Refused { name, detail: last_line(messages).map_or_else(|| e.to_string(), str::to_owned) },
+    }
+}
+
+/// Tries to load and register an object of any make; its registration ends at once. For tests of refusals.
+pub fn refused(bytes: &[u8], name: &str) -> Result<(), Error> {
+    let mut object = verify_bytes(bytes, name)?;
+    register(&mut object, name).map(mem::drop)
+}
+
+/// How many instructions the verifier walked through for each program of a controller (Linux 5.16).
+pub fn verified_instructions(controller: &'static Controller) -> Result<Vec<(String, u32)>, Error> {
+    let object = load(&Params::new(controller), controller.name)?;
+    let counts = object.progs().filter(|p| p.autoload()).map(|program| {
+        let id = Program::id_from_fd(program.as_fd()).map_err(|e| refused_by(e, controller.name, ""))?;
+        let walked = ProgInfoIter::default().find(|info| info.id == id).map_or(0, |info| info.verified_insns);
+        Ok((program.name().to_string_lossy().into_owned(), walked))
+    });
+    counts.collect()
+}
+
+/// In how many connections of the machine does a controller work? Counted by its iterator, in every namespace.
+pub(crate) fn count_flows(name: &str) -> Result<usize, Error> {
+    let path = bpffs::controller(name).join("flows");
+    let mut count = 0;
+    for namespace in netns::all()? {
+        // A namespace may end meanwhile.
+        count += namespace.enter(|| flow::read_pinned(&path)).and_then(|r| r).map_or(0, |flows| flows.len());
+    }
+    Ok(count)
+}
