@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The emulated path measured from outside, with UDP probes: rate, delay, buffer, loss, order.
+//! The emulated path measured from outside, with UDP probes: rate, delay, buffer, loss, order. `make bench` runs it.
 //!
-//! Each asks for punctuality to fractions of a millisecond, which a busy or virtual machine does not grant: `make bench` runs them.
+//! Each asks for punctuality to fractions of a millisecond, which a busy or virtual machine does not grant.
 
+#[path = "../tests/common/mod.rs"]
 mod common;
 
 use std::{net::UdpSocket, thread, time::Duration};
 
-use common::{Spec, alone, can_emulate, keep_time, numbered, receive_all, while_receiving, with_path};
+use common::{Spec, can_emulate, keep_time, numbered, receive_all, while_receiving, with_path};
 use tandem_testbed::monotonic_ns;
 
 /// With the time of a packet of 1500 bytes, ns.
 const RATES: [(&str, u64); 3] = [("10mbit", 1_200_000), ("100mbit", 120_000), ("1gbit", 12_000)];
+
+fn main() {
+    // It says why not.
+    if !can_emulate() {
+        return;
+    }
+    let probes: [(&str, fn()); 4] = [
+        ("packets leave at the rate and in order", packets_leave_at_the_rate_and_in_order),
+        ("the base RTT is the path's", the_base_rtt_is_the_path_s),
+        ("the buffer holds its limit of packets", the_buffer_holds_its_limit_of_packets),
+        ("random loss is binomial", random_loss_is_binomial),
+    ];
+    for (name, probe) in probes {
+        probe();
+        println!("The emulated path: {name}");
+    }
+}
 
 fn is_in_order(packets: &[(u32, u64)]) -> bool {
     packets.windows(2).all(|pair| pair[0].0 < pair[1].0)
 }
 
 /// Sends at 1.25 times the rate, so that the link is never idle; the first packet waits for nobody.
-#[test]
-#[ignore = "measures time, on a machine with nothing else to do: make bench"]
 fn packets_leave_at_the_rate_and_in_order() {
-    if !can_emulate() {
-        return;
-    }
-    let _turn = alone();
     for (rate, packet_ns) in RATES {
         let spec = Spec { rate, rtt: "20ms", queue: "1000p", loss: "0" };
         let seconds = 2;
@@ -96,13 +108,7 @@ fn programs_own_ns() -> u64 {
 }
 
 /// An echo takes the two-way delay and the transmission of 28 + 4 bytes each way.
-#[test]
-#[ignore = "measures time, on a machine with nothing else to do: make bench"]
 fn the_base_rtt_is_the_path_s() {
-    if !can_emulate() {
-        return;
-    }
-    let _turn = alone();
     let programs_ns = programs_own_ns();
     for (rate, packet_ns) in RATES {
         let spec = Spec { rate, rtt: "40ms", queue: "100p", loss: "0" };
@@ -117,13 +123,7 @@ fn the_base_rtt_is_the_path_s() {
 
 /// A burst: one packet is in transmission, the queue holds the others up to its limit. Those that leave while the burst
 /// still goes on make room for as many.
-#[test]
-#[ignore = "measures time, on a machine with nothing else to do: make bench"]
 fn the_buffer_holds_its_limit_of_packets() {
-    if !can_emulate() {
-        return;
-    }
-    let _turn = alone();
     for (rate, packet_ns) in RATES {
         for (queue, limit) in [("10p", 10), ("300p", 300)] {
             let spec = Spec { rate, rtt: "20ms", queue, loss: "0" };
@@ -143,13 +143,7 @@ fn the_buffer_holds_its_limit_of_packets() {
 }
 
 /// 20 000 packets with p = 0.01: mean 200, standard deviation sqrt(20 000 * 0.01 * 0.99) = 14.07; 3.29 of them are 46.
-#[test]
-#[ignore = "measures time, on a machine with nothing else to do: make bench"]
 fn random_loss_is_binomial() {
-    if !can_emulate() {
-        return;
-    }
-    let _turn = alone();
     for seed in 1..=3 {
         let spec = Spec { rate: "1gbit", rtt: "10ms", queue: "10000p", loss: "1%" };
         let arrived = with_path(&spec, seed, |_, near, far| {
