@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use tandem_model::{Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation};
 use tandem_scenario::units::{Rate, Span};
+use tandem_testing::random::fixed;
 
 const ALL: [Arithmetic; 4] = [Arithmetic::Tandem, Arithmetic::Linux13, Arithmetic::Linux2006, Arithmetic::Exact];
 
@@ -138,7 +139,7 @@ fn the_six_cases() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(fixed(300))]
 
     /// Whatever the path: shares are shares, backlogs fit the buffer, phases are those of the case.
     #[test]

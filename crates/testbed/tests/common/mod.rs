@@ -7,7 +7,6 @@
 use std::{
     fs::OpenOptions,
     net::{SocketAddr, UdpSocket},
-    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
@@ -33,12 +32,6 @@ pub fn keep_time() {
     let parameters = libc::sched_param { sched_priority: 3 };
     // SAFETY: the kernel only reads the parameters; 0 is the calling thread.
     assert_eq!(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }, 0);
-}
-
-/// Tests that measure time take turns.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub struct Spec {
