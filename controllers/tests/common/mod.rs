@@ -22,7 +22,7 @@ pub fn run_c(source: &str) -> Vec<u8> {
     };
     compile
         .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
-        .args(["controllers/include", "kernel/bpf", "controllers/tests"].map(include))
+        .args(["controllers/include", "controllers/src", "controllers/tests", "kernel/bpf"].map(include))
         .arg(crate_dir.join("tests").join(source))
         .arg("-o")
         .arg(&program);
