@@ -8,6 +8,8 @@ echo "== cargo fmt"
 cargo fmt --all --check
 echo "== cargo clippy"
 cargo clippy --quiet --workspace --all-targets -- -D warnings
+echo "== cargo doc"
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
 controllers=$(sed -n 's/^TANDEM_CONTROLLER(\([a-z0-9_]*\),.*/\1/p' controllers/include/controllers.def)
 clang=${TANDEM_CLANG:-clang-16}
