@@ -92,7 +92,7 @@ impl From<&Controller> for ControllerInfo {
         Self {
             name: c.name,
             family: c.family,
-            signal: c.signal,
+            signal: c.signal.as_str(),
             source: c.source,
             state_bytes: c.state_bytes(),
             fits_kernel: c.kernel_obstacle().is_none(),
@@ -109,7 +109,7 @@ fn controllers_text() -> String {
             "{}  ({} family, signal: {}, {} of {STATE_BYTES} bytes of kernel state)\n  {}\n",
             c.name,
             c.family,
-            c.signal,
+            c.signal.as_str(),
             c.state_bytes(),
             c.source
         );

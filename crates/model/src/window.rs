@@ -194,7 +194,7 @@ impl Windows for Driven {
     }
 
     fn lose(&mut self) {
-        let window = self.instance.ssthresh(&mut self.conn);
+        let window = self.instance.ssthresh(&self.conn);
         self.instance.set_state(&mut self.conn, State::Recovery);
         self.conn.snd_ssthresh = window;
         self.conn.snd_cwnd = window;

@@ -11,10 +11,10 @@ pub trait Contract: Sized {
     fn new(params: &Arc<Params>, conn: &mut Conn) -> Self;
     fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack);
     fn cong_avoid(&mut self, conn: &mut Conn, acked: u32);
-    fn ssthresh(&mut self, conn: &mut Conn) -> u32;
+    fn ssthresh(&mut self, conn: &Conn) -> u32;
     fn set_state(&mut self, conn: &mut Conn, state: State);
     fn restart(&mut self, conn: &mut Conn);
-    fn undo_cwnd(&mut self, conn: &mut Conn) -> u32;
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32;
     fn view(&self, conn: &Conn) -> View;
 }
 
@@ -31,7 +31,7 @@ impl Contract for Instance {
         Instance::cong_avoid(self, conn, acked);
     }
 
-    fn ssthresh(&mut self, conn: &mut Conn) -> u32 {
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
         Instance::ssthresh(self, conn)
     }
 
@@ -43,7 +43,7 @@ impl Contract for Instance {
         Instance::restart(self, conn);
     }
 
-    fn undo_cwnd(&mut self, conn: &mut Conn) -> u32 {
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         Instance::undo_cwnd(self, conn)
     }
 

@@ -74,10 +74,9 @@ impl Contract for LockStep {
         self.follow(Call::CongAvoid, acked, Ack::default(), before, (conn, None));
     }
 
-    fn ssthresh(&mut self, conn: &mut Conn) -> u32 {
-        let before = *conn;
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let result = self.native.ssthresh(conn);
-        self.follow(Call::Ssthresh, 0, Ack::default(), before, (conn, Some(result)));
+        self.follow(Call::Ssthresh, 0, Ack::default(), *conn, (conn, Some(result)));
         result
     }
 
@@ -93,10 +92,9 @@ impl Contract for LockStep {
         self.follow(Call::Restart, 0, Ack::default(), before, (conn, None));
     }
 
-    fn undo_cwnd(&mut self, conn: &mut Conn) -> u32 {
-        let before = *conn;
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         let result = self.native.undo_cwnd(conn);
-        self.follow(Call::UndoCwnd, 0, Ack::default(), before, (conn, Some(result)));
+        self.follow(Call::UndoCwnd, 0, Ack::default(), *conn, (conn, Some(result)));
         result
     }
 

@@ -149,7 +149,7 @@ impl<C: Contract> Connection<C> {
 
     fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
         let (before, shown) = (self.conn, self.controller.view(&self.conn));
-        let ssthresh = self.call(C::ssthresh)?;
+        let ssthresh = self.call(|i, c| i.ssthresh(c))?;
         self.forgotten_rtt_us = None;
         if self.owns_window {
             prop_assert_eq!(ssthresh, before.snd_ssthresh, "it has no use for a threshold");
@@ -175,7 +175,7 @@ impl<C: Contract> Connection<C> {
     fn undo(&mut self, adopt: bool) -> Result<(), TestCaseError> {
         // What the reduction has forgotten was no mistake after all.
         self.min_rtt_us = least(self.min_rtt_us, self.forgotten_rtt_us);
-        let window = self.call(C::undo_cwnd)?;
+        let window = self.call(|i, c| i.undo_cwnd(c))?;
         prop_assert!((self.conn.snd_cwnd..=MAX_WINDOW).contains(&window), "undo to {} of {:?}", window, self.conn);
         if adopt {
             self.conn.snd_cwnd = window;

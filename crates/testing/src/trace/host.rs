@@ -150,7 +150,7 @@ impl<C: Contract> Flow<C> {
                 self.enter(State::Open);
             }
             Command::Undo => {
-                self.conn.snd_cwnd = self.controller.undo_cwnd(&mut self.conn);
+                self.conn.snd_cwnd = self.controller.undo_cwnd(&self.conn);
                 self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(self.prior_ssthresh);
                 self.enter(State::Open);
             }
@@ -211,7 +211,7 @@ impl<C: Contract> Flow<C> {
         self.conn.snd_cwnd_cnt = 0;
         if self.state <= State::Disorder {
             self.prior_ssthresh = self.conn.snd_ssthresh;
-            self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
+            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
         }
         if to == State::Loss {
             self.conn.snd_cwnd = 1;

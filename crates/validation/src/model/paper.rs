@@ -189,8 +189,5 @@ fn figure_9() -> anyhow::Result<String> {
     let fall = last.map_or("nowhere from 110 to 140".into(), |at| {
         format!("after {at:.1} Mb/s ({:+.1} %), the last rate with 3:1", 100.0 * (at / 131.0 - 1.0))
     });
-    Ok(text
-        + &format!(
-            "\nThe fall of S2's model here lies {fall}. From 138 on it rises, as printed.\n"
-        ))
+    Ok(text + &format!("\nThe fall of S2's model here lies {fall}. From 138 on it rises, as printed.\n"))
 }
