@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Format and warnings; and each controller must compile for the kernel (eBPF).
+# Format, warnings, documentation, packages; and each controller must compile for the kernel (eBPF).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,6 +29,17 @@ for controller in $controllers; do
 		compile "$controller" "$clang" -target bpf -Wall -Wextra
 	else
 		echo "== SKIPPED $controller: $clang and eBPF, for there is no $clang (apt-get install clang-16)"
+	fi
+done
+
+echo "== cargo package"
+cargo package --quiet --workspace --no-verify --allow-dirty --offline
+# The C sources must travel with the crates that compile them.
+for crate in controllers kernel; do
+	missing=$(cd "$crate" && comm -13 <(cargo package --quiet --list --allow-dirty --offline | sort) <(printf '%s\n' include/* bpf/* src/* | grep -v '\*' | sort))
+	if [[ -n $missing ]]; then
+		echo "the package of $crate lacks $missing" >&2
+		exit 1
 	fi
 done
 
