@@ -9,9 +9,10 @@ use tandem_scenario::{
 
 use crate::{
     Failure,
+    engine::EngineArgs,
     output::{prepare_folder, publish},
     path::Path,
-    runner::run_all,
+    runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
 };
 
@@ -28,6 +29,7 @@ Examples:
   tandem compare --rate 300mbit --rtt 100ms --queue 500p compound@gamma=5 compound@gamma=30 --seeds 10 --json
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 --family compound:4
   tandem compare --rate 100mbit --rtt 30ms --queue 15ms --reverse-rate 5mbit --reverse-queue 100p reno compound_plus
+  sudo tandem compare --rate 100mbit --rtt 40ms --queue 1bdp --engine sim,kernel reno compound
   tandem compare --rate 100mbit --rtt 40ms --matrix
   tandem compare --rate 100mbit --rtt 40ms --matrix reno:2 cubic:2 compound:2 fusion:2
 
@@ -77,6 +79,9 @@ pub struct Args {
     contenders: Vec<Flows>,
 
     #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
     common: Common,
 }
 
@@ -110,16 +115,11 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         scenarios.len() - 1
     });
     let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
+    args.engine.check(&scenarios)?;
     let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
-    let mut outcome = run_all(&scenarios)?;
-    if let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) {
-        for run in outcome.runs[..args.contenders.len()].iter_mut().flatten() {
-            for neighbour in 1..=args.against.len() {
-                run.set_stolen(neighbour, &baseline);
-            }
-        }
-    }
-    publish(&title, &scenarios, &outcome, baseline, &args.common, &folder)
+    let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
+    outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
+    publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
 }
 
 fn same_number_of_flows(contenders: &[Flows]) -> bool {
@@ -127,6 +127,16 @@ fn same_number_of_flows(contenders: &[Flows]) -> bool {
 }
 
 impl Args {
+    /// Sets the bandwidth that neighbours lost, if there are any, against the run at `baseline`.
+    fn set_stolen(&self, outcome: &mut Outcome, baseline: Option<usize>) {
+        let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) else { return };
+        for run in outcome.runs[..self.contenders.len()].iter_mut().flatten() {
+            for neighbour in 1..=self.against.len() {
+                run.set_stolen(neighbour, &baseline);
+            }
+        }
+    }
+
     /// As the contender is called, with its number of flows where another is called the same.
     fn run_name(&self, contender: &Flows) -> String {
         let namesakes = self.contenders.iter().filter(|c| c.name == contender.name).count();

@@ -7,8 +7,9 @@ use tandem_scenario::file::{Overrides, load};
 
 use crate::{
     Failure,
-    engine::{Engine, run_in_each},
+    engine::EngineArgs,
     output::{prepare_folder, publish},
+    runner::run_in_each,
     settings::Common,
 };
 
@@ -27,13 +28,8 @@ pub struct Args {
     /// The scenario; docs/scenarios.md describes the format
     file: PathBuf,
 
-    /// What runs it; several, separated by commas, run one after another and stand side by side
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim")]
-    engine: Vec<Engine>,
-
-    /// Run even what this machine is unlikely to carry in real time
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
 
     #[command(flatten)]
     common: Common,
@@ -48,8 +44,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         settings: common.settings(),
     };
     let scenario = load(&args.file, &overrides).map_err(Failure::usage)?;
-    let folder = prepare_folder(common, &scenario.name)?;
-    let outcome = run_in_each(&args.engine, &scenario, args.force)?;
-    let scenarios = vec![scenario; args.engine.len()];
-    publish(&scenarios[0].name, &scenarios, &outcome, None, common, &folder)
+    let scenarios = [scenario];
+    args.engine.check(&scenarios)?;
+    let folder = prepare_folder(common, &scenarios[0].name)?;
+    let outcomes = run_in_each(&args.engine.engines, &scenarios)?;
+    publish(&scenarios[0].name, &scenarios, &outcomes, None, common, &folder)
 }

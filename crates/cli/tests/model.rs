@@ -103,6 +103,20 @@ fn engines_side_by_side() {
     );
 }
 
+/// The same words with `compare`: each engine's run of each contender, and its own baseline.
+#[test]
+fn compare_runs_in_several_engines() {
+    let place = Place::new();
+    let path = "--rate 50mbit --rtt 20ms --queue 100p --duration 40s --warmup 20s --seeds 2";
+    let result = json(&place, &format!("compare {path} --engine model,sim --json compound"));
+    let names: Vec<&str> = result["runs"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["compound, model", "compound, sim"]);
+    // Every seed of the model gives the same result, so that one is run.
+    assert_eq!(result["runs"][0]["seeds"], serde_json::json!([1]));
+    assert_eq!(result["runs"][1]["seeds"], serde_json::json!([1, 2]));
+    assert!(result["runs"][0]["groups"][0]["srtt_ms"].is_null() && result["runs"][0]["partial"] == false);
+}
+
 #[test]
 fn bad_input_is_refused() {
     let place = Place::new();

@@ -132,6 +132,8 @@ fn what_cannot_run_over_real_tcp_is_refused() {
     let place = Place::new();
     for (arguments, message) in [
         ("papers run s0/fig3 --engine kernel", "`s0/fig3` has no form for --engine kernel"),
+        ("papers run s0/fig3 --engine sim,model", "--engine model cannot run the experiments"),
+        ("papers run s0/fig3 --engine sim,sim", "`sim` is named twice"),
         ("papers run s2 --engine kernel", "none of these has a form for --engine kernel"),
         ("papers run s3/fig4 --engine kernel --quick", "leave out --quick"),
         ("papers run s3/fig4 --kernel-runs nowhere.csv", "there is no `nowhere.csv`"),

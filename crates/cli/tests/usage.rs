@@ -45,6 +45,10 @@ fn arguments() {
     compare("compound@gamma", &["compound@NAME=VALUE"]);
     compare("--against reno:1 compound:1 reno:2", &["--against", "the same number of flows"]);
     compare("--seeds 0 reno", &["--seeds", "1..=100000"]);
+    compare("--engine sin reno", &["unknown engine `sin`", "did you mean `sim`?", "tandem list engines"]);
+    compare("--engine sim,sim reno", &["`sim` is named twice"]);
+    compare("--engine sim,model reno", &["reno: the model cannot answer this scenario", "`--engine sim` can"]);
+    compare("--engine sim,model --matrix reno compound", &["--matrix takes one engine"]);
     compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red or codel"]);
 }
 

@@ -16,7 +16,7 @@ mod stats;
 pub mod wlan;
 
 pub use link::{Drop, Link, Offer};
-pub use measure::{QueueSamples, distribution, histogram};
+pub use measure::{QueueSamples, Samples, distribution, histogram};
 pub use ring::Ring;
 pub use rng::{Rng, Stream, access_ns, start_ns};
 pub use stats::LinkStats;

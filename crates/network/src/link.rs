@@ -123,6 +123,7 @@ impl<P> Link<P> {
         {
             queue.push_back(Waiting { arrival: now, bytes, packet });
             self.waiting_bytes += u64::from(bytes);
+            self.stats.would_wait(now, self.wait_ns(now));
             return Offer::Waits;
         }
         let start = self.busy_until.max(now);

@@ -86,7 +86,7 @@ impl Sender {
             pacing_bytes_per_s: 0,
         };
         let CongestionControl::Tandem(params) = &source.controller else {
-            panic!("`{}` is the kernel's: `Scenario::needs_kernel` tells before a run", source.controller)
+            unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
         };
         let owns_window = params.controller().owns_window();
         Self {

@@ -178,8 +178,8 @@ fn bic_runs_to_the_window_of_the_last_loss_and_stays_there() {
         controller = "bic"
         "#,
     );
-    let options = tandem_sim::Options { traced_flows_per_group: 1, ..Default::default() };
-    let trace = tandem_sim::run(&scenario, 1, options).expect("not cancelled").trace.expect("asked for");
+    let options = tandem_engine::Options { traced_flows_per_group: 1, ..Default::default() };
+    let trace = tandem_sim::run(&scenario, 1, options).unwrap().expect("not cancelled").trace.expect("asked for");
     let windows = trace.flows[0].samples[250..].iter().map(|s| i64::from(s.cwnd_packets));
     let growth: Vec<i64> = windows.clone().zip(windows.skip(1)).map(|(a, b)| b - a).collect();
     assert_eq!(growth.iter().max(), Some(&16));

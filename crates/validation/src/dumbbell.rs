@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_batch::{Batch, Sim, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
 use tandem_controllers::{Params, find};
 use tandem_scenario::{
     CongestionControl, DEFAULT_MTU, Dumbbell, Group, Loss, Scenario, Source, TcpSource, Transfer,
@@ -11,6 +11,7 @@ use tandem_scenario::{
     result::Run,
     units::{LossRate, QueueSize, Rate, Span},
 };
+use tandem_sim::Sim;
 
 /// What differs between the experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]

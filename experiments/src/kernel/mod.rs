@@ -8,7 +8,8 @@ mod runs;
 
 use std::{collections::HashMap, sync::Mutex};
 
-use tandem_batch::{Batch, Engine, Options, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_scenario::{FileError, Scenario, result::SeedResult};
 
 pub(crate) use beside::Measured;
@@ -86,11 +87,20 @@ impl Engine for Keeping<'_> {
         self.engine.name()
     }
 
-    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
+    fn description(&self) -> &'static str {
+        self.engine.description()
+    }
+
+    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        self.engine.check(scenario, force)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
         let Some(result) = self.engine.run(scenario, seed, options)? else { return Ok(None) };
         let missing = self.by_name[&(scenario.name.as_str(), seed)];
         let row = Row::new(&missing.label, &missing.key, scenario, &result);
-        self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(row)?;
+        let mut kept = self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        kept.insert(row).map_err(EngineError::failed)?;
         Ok(Some(result))
     }
 

@@ -10,8 +10,10 @@ use std::{
 };
 
 use anyhow::bail;
-use tandem_batch::{Batch, Sim, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::Options;
 use tandem_scenario::Scenario;
+use tandem_sim::Sim;
 
 use super::{
     settings::{Engine, SETTINGS, Setting},
@@ -73,7 +75,7 @@ fn work(jobs: &Mutex<VecDeque<Job>>, store: &Mutex<Store>) -> anyhow::Result<()>
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(job @ Job { setting, flows, seed, .. }) = next else { return Ok(()) };
         let scenario = setting.scenario(flows, Engine::Kernel);
-        let options = tandem_testbed::Options { traced_flows_per_group: 1, ..Default::default() };
+        let options = Options { traced_flows_per_group: 1, ..Default::default() };
         let result = tandem_testbed::run(&scenario, seed, options)?;
         let Some(result) = result else { bail!("the emulator stopped in {}/{}", setting.key, flows.join("+")) };
         let row = Row::new(setting, flows, &result, kernel.trim());

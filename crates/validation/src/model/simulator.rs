@@ -4,13 +4,13 @@
 use indicatif::ProgressIterator;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use tandem_engine::Options;
 use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, followed, observed};
 use tandem_scenario::{
     DEFAULT_MTU, Scenario,
     result::SeedResult,
     units::{Rate, Span},
 };
-use tandem_sim::Options;
 
 use crate::dumbbell::Setup;
 
@@ -88,7 +88,7 @@ fn simulate(path: &Path, measured_s: f64, epoch_s: f64) -> Simulated {
         ..setup.scenario(&[(CONTROLLER, 1)], 1)
     };
     let options = Options { traced_flows_per_group: 1, ..Options::default() };
-    let result = tandem_sim::run(&scenario, 1, options).expect("nothing cancels it");
+    let result = tandem_sim::run(&scenario, 1, options).expect("a controller of ours").expect("nothing cancels it");
     classify(path, &result, warmup_s)
 }
 
