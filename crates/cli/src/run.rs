@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tandem_scenario::file::{Overrides, load};
+use tandem_scenario::file::load;
 
 use crate::{
     Failure,
@@ -41,13 +41,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
-    let overrides = Overrides {
-        seeds: common.seeds,
-        first_seed: common.seed,
-        no_delayed_acks: common.no_delayed_acks,
-        settings: common.settings(),
-    };
-    let scenario = load(&args.file, &overrides).map_err(Failure::usage)?;
+    let scenario = load(&args.file, &common.overrides()?).map_err(Failure::usage)?;
     let folder = prepare_folder(common, &scenario.name)?;
     let outcome = run_in_each(&args.engine, &scenario, args.force)?;
     let scenarios = vec![scenario; args.engine.len()];

@@ -2,7 +2,7 @@
 //! A flow: what its application sends and when, and its two TCP halves (or none, for UDP).
 
 use tandem_network::start_ns;
-use tandem_scenario::{Group, Scenario, Source as GroupSource, Transfer};
+use tandem_scenario::{Group, Scenario, Traffic, Transfer};
 
 use crate::{
     agenda::NEVER,
@@ -61,7 +61,7 @@ impl Flow {
         let group: &Group = &scenario.groups[group_index];
         let start = start_ns(group, seed, index);
         let endpoints = match &group.source {
-            GroupSource::Tcp(tcp) => {
+            Traffic::Tcp(tcp) => {
                 let (segments, pause) = match tcp.transfer {
                     Transfer::Bulk => (ENDLESS, None),
                     Transfer::Finite { bytes, pause } => {
@@ -75,7 +75,7 @@ impl Flow {
                     completed: Vec::new(),
                 }))
             }
-            GroupSource::Udp { rate, on_off } => Endpoints::Udp(Udp {
+            Traffic::Udp { rate, on_off } => Endpoints::Udp(Udp {
                 gap_ns: (u64::from(scenario.mtu) * 8_000_000_000).div_ceil(rate.bps),
                 on_off: on_off.map(|(on, off)| (on.ns, off.ns)),
                 next_send: start,

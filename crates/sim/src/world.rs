@@ -129,7 +129,7 @@ impl<'a> World<'a> {
 
     fn base_rtt_ns(&self, index: usize, flow: &Flow) -> u64 {
         let group = &self.scenario.groups[flow.group];
-        self.scenario.base_rtt(group).ns - group.access.ns + self.net.routes[index].access_ns
+        self.scenario.rtt_with_access(group, self.net.routes[index].access_ns).ns
     }
 }
 
