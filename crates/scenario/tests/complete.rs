@@ -214,7 +214,7 @@ fn routes_in_a_graph() {
     let both = "route = [\"low1\", \"low2\"]\nack_route = [\"low2-back\", \"low1-back\"]";
     assert_eq!(route(both), ("low1 low2".into(), "low2-back low1-back".into(), 24));
     // One link beats two.
-    let direct = DIAMOND.replacen("[[flows]]", "[[links]]\nname = \"x\"\nfrom = \"a\"\nto = \"d\"\nrate = \"1mbit\"\ndelay = \"1s\"\nqueue = \"9p\"\n[[flows]]", 1);
+    let direct = DIAMOND.replacen("[[flows]]", "[[links]]\nname = \"x\"\nfrom = \"a\"\nto = \"d\"\nrate = \"1mbit\"\ndelay = \"500ms\"\nqueue = \"9p\"\n[[flows]]", 1);
     let s = scenario(&direct);
     assert_eq!((s.groups[0].forward.as_slice(), s.groups[0].back.len()), (&[8][..], 2));
 }
