@@ -46,7 +46,10 @@ fn arguments() {
     compare("compound@", &["write compound@key=value"]);
     compare("compound@gamma=5,gamma=6", &["`compound.gamma` is set twice"]);
     compare("--set compound.gamma=5 --set compound.gamma=6 compound", &["`compound.gamma` is set twice"]);
-    compare("--set compound.gamma=5 compound@gamma=6", &["`compound@gamma=6` and --set compound.gamma=5", "leave one out"]);
+    compare(
+        "--set compound.gamma=5 compound@gamma=6",
+        &["`compound@gamma=6` and --set compound.gamma=5", "leave one out"],
+    );
     compare("--set compound.gamma=3 reno", &["--set compound.gamma=3 does nothing", "controller `compound`"]);
     compare("reno reno", &["`reno:1` is named twice"]);
     compare("reno:2 cubic reno:2", &["`reno:2` is named twice"]);
@@ -110,7 +113,7 @@ fn files() {
     file_refused(2, r#"warmpu = "1s""#, "x.toml:2:1: ", &["unknown field `warmpu`", "`warmup`"]);
     file_refused(2, "seeds = 4000000000", "x.toml:2:9: ", &["at most 100000"]);
     file_refused(3, "", "x.toml", &[]);
-    file_refused(8, "controller = \"reno\"\nset = { beta = 9 }", "x.toml:", &["`reno.beta` = 9 is out of range"]);
+    file_refused(8, "controller = \"reno@beta=9\"", "x.toml:8:14: ", &["`reno.beta` = 9 is out of range"]);
     file_refused(8, "controller = \"reno@bete=1\"", "x.toml:8:14: ", &["no parameter `bete`", "`beta`"]);
     file_refused(8, "controller = \"reno\"\ncount = 0", "x.toml:9:9: ", &["count must be at least 1"]);
     file_refused(8, "controller = \"reno\"\ncount = 4000000000", "x.toml:9:9: ", &["at most 100000"]);

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, Traffic, TcpSource, Transfer,
+    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
 };
 

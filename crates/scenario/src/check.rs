@@ -123,9 +123,9 @@ impl ScenarioSpec {
         let wrong = |message: String| Err(SpecError::at("sample_interval", message));
         match self.sample_interval {
             Some(interval) if interval.ns < 1000 => wrong("sample_interval must be at least 1us".into()),
-            Some(interval) if duration.ns / interval.ns > MAX_SAMPLES => {
-                wrong(format!("sample_interval is too short: at most {MAX_SAMPLES} samples in the duration, {duration}"))
-            }
+            Some(interval) if duration.ns / interval.ns > MAX_SAMPLES => wrong(format!(
+                "sample_interval is too short: at most {MAX_SAMPLES} samples in the duration, {duration}"
+            )),
             Some(interval) => Ok(interval),
             None => Ok(Parts::default_sample_interval(duration)),
         }

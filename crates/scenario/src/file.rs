@@ -7,11 +7,7 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
 pub use crate::check::{MAX_COUNT, Overrides};
-use crate::{
-    check::SpecError,
-    scenario::Scenario,
-    spec::ScenarioSpec,
-};
+use crate::{check::SpecError, scenario::Scenario, spec::ScenarioSpec};
 
 /// What is wrong with a scenario file, and where.
 #[derive(Debug)]
@@ -111,4 +107,3 @@ fn place(text: &str, byte: usize) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
-

@@ -2,7 +2,8 @@
 //! From file to complete scenario: defaults, delays, routes.
 
 use tandem_scenario::{
-    Aqm, CongestionControl, DumbbellSpec, FlowsSpec, Group, Limit, Loss, Scenario, ScenarioSpec, TcpSource, Traffic, Transfer,
+    Aqm, CongestionControl, DumbbellSpec, FlowsSpec, Group, Limit, Loss, Scenario, ScenarioSpec, TcpSource, Traffic,
+    Transfer,
     aqm::AqmSpec,
     controller::parse_setting,
     file::{Overrides, parse},

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use tandem_scenario::{CongestionControl, Group, Link, Scenario, Traffic, TcpSource};
+use tandem_scenario::{CongestionControl, Group, Link, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},

@@ -2,7 +2,7 @@
 //! File descriptors: how many a scenario takes, and how many the process may have.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tandem_scenario::{CongestionControl, Group, Scenario, Traffic, TcpSource};
+use tandem_scenario::{CongestionControl, Group, Scenario, TcpSource, Traffic};
 
 use crate::error::{Doing, Error};
 

@@ -18,7 +18,7 @@ use rustix::{
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
 use tandem_network::{agenda::NEVER, start_ns};
-use tandem_scenario::{Group, Scenario, Traffic, TcpSource, Transfer};
+use tandem_scenario::{Group, Scenario, TcpSource, Traffic, Transfer};
 
 use crate::{
     addresses::Address,

@@ -57,7 +57,9 @@ fn params(args: &Args) -> Result<Arc<Params>, Failure> {
     let name = params.controller().name;
     let known = if args.loss.is_some() { &OF_RESPONSE[..] } else { &OF_LAW[..] };
     if args.loss.is_none() && name != CONTROLLER {
-        return refuse(format!("the model knows `{CONTROLLER}`, whose gamma is fixed, not `{name}`; --loss takes others"));
+        return refuse(format!(
+            "the model knows `{CONTROLLER}`, whose gamma is fixed, not `{name}`; --loss takes others"
+        ));
     }
     match args.controller.own().iter().find(|setting| !known.contains(&setting.name())) {
         None => Ok(params),

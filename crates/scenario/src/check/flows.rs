@@ -66,12 +66,8 @@ impl ScenarioSpec {
                 }
                 udp_traffic(written, udp)
             }
-            (Some(_), Some(_)) => {
-                Err(written.wrong("controller", "a flow has either a controller or udp, not both"))
-            }
-            (None, None) => {
-                Err(written.wrong("controller", "a flow needs `controller = \"...\"` or `udp = {...}`"))
-            }
+            (Some(_), Some(_)) => Err(written.wrong("controller", "a flow has either a controller or udp, not both")),
+            (None, None) => Err(written.wrong("controller", "a flow needs `controller = \"...\"` or `udp = {...}`")),
         }
     }
 
@@ -118,7 +114,8 @@ impl ScenarioSpec {
             let message = format!("a flow leads from `{}` to itself", network.nodes[from]);
             return Err(written.wrong(end, message));
         }
-        let route = |key: &str, given: &Option<Vec<String>>, from, to, wrong: &dyn Fn(RouteError) -> String| match given {
+        let route = |key: &str, given: &Option<Vec<String>>, from, to, wrong: &dyn Fn(RouteError) -> String| match given
+        {
             Some(names) => network.explicit_route(from, to, names).map_err(|e| written.wrong(key, wrong(e))),
             None => network.route(from, to).map_err(|e| written.wrong(end, wrong(e))),
         };
