@@ -11,7 +11,7 @@ pub mod ffi;
 mod params;
 
 pub use ffi::{Ack, Conn, View};
-pub use params::{Param, Params, ParamsError};
+pub use params::{Param, Params, ParamsError, Setting};
 
 use std::{ffi::c_void, sync::Arc};
 

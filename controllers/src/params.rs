@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parameters of controllers: named, scaled integers with a range.
 
+use std::{ffi::CStr, fmt};
+
 use crate::{Controller, ffi::RawParam};
 
 /// A parameter in the users' unit.
@@ -37,6 +39,16 @@ impl Param {
 /// A parameter that cannot be set. The message names the controller and the parameter, and says which values are allowed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamsError {
+    /// The text is not a number.
+    #[error("`{text}` is not a number: write `{controller}.{name}` as a number")]
+    NotANumber {
+        /// The controller's name.
+        controller: &'static str,
+        /// The requested name.
+        name: String,
+        /// The text given.
+        text: String,
+    },
     /// The controller has no parameter of this name.
     #[error("controller `{controller}` has no parameter `{name}`; it has {}", list(.known))]
     Unknown {
@@ -83,6 +95,74 @@ fn list(names: &[&str]) -> String {
     names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// One parameter of a controller and its value, checked. Two are equal if they set the same parameter to the same step.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    controller: &'static Controller,
+    index: usize,
+    /// As given, in the users' unit.
+    value: f64,
+    raw: u32,
+}
+
+impl Setting {
+    /// A value in the users' unit. Fractions of scales above 16 are rounded to the nearest step.
+    pub fn new(controller: &'static Controller, name: &str, value: f64) -> Result<Self, ParamsError> {
+        let known: Vec<Param> = controller.params().collect();
+        let Some(index) = known.iter().position(|p| p.name == name) else {
+            let known = known.iter().map(|p| p.name).collect();
+            return Err(ParamsError::Unknown { controller: controller.name, name: name.to_owned(), known });
+        };
+        let (Param { name, min, max, scale, .. }, controller_name) = (known[index], controller.name);
+        if !(min..=max).contains(&value) {
+            return Err(ParamsError::OutOfRange { controller: controller_name, name, value, min, max });
+        }
+        let steps = value * f64::from(scale);
+        if scale <= 16 && (steps - steps.round()).abs() > 1e-9 {
+            return Err(ParamsError::Step { controller: controller_name, name, value, scale });
+        }
+        Ok(Self { controller, index, value, raw: steps.round() as u32 })
+    }
+
+    /// The value as written, such as `20` or `0.125`.
+    pub fn parse(controller: &'static Controller, name: &str, text: &str) -> Result<Self, ParamsError> {
+        let value = text.trim().parse().map_err(|_| ParamsError::NotANumber {
+            controller: controller.name,
+            name: name.to_owned(),
+            text: text.to_owned(),
+        })?;
+        Self::new(controller, name, value)
+    }
+
+    /// The controller that has the parameter.
+    pub fn controller(&self) -> &'static Controller {
+        self.controller
+    }
+
+    /// The parameter's name.
+    pub fn name(&self) -> &'static str {
+        self.controller.params().nth(self.index).expect("the index is that of a parameter").name
+    }
+
+    /// Does it set the same parameter?
+    pub fn sets_same(&self, other: &Setting) -> bool {
+        std::ptr::eq(self.controller, other.controller) && self.index == other.index
+    }
+}
+
+/// As users write it: `gamma=20`.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}={}", self.name(), self.value)
+    }
+}
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        self.sets_same(other) && self.raw == other.raw
+    }
+}
+
 /// A controller with all its parameters, each in its range.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -106,22 +186,16 @@ impl Params {
     /// # Errors
     /// [`ParamsError`] if the controller has no such parameter, the value is out of range, or it lies between two coarse steps.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), ParamsError> {
-        let controller = self.controller.name;
-        let known: Vec<Param> = self.controller.params().collect();
-        let Some(i) = known.iter().position(|p| p.name == name) else {
-            let known = known.iter().map(|p| p.name).collect();
-            return Err(ParamsError::Unknown { controller, name: name.to_owned(), known });
-        };
-        let Param { name, min, max, scale, .. } = known[i];
-        if !(min..=max).contains(&value) {
-            return Err(ParamsError::OutOfRange { controller, name, value, min, max });
-        }
-        let steps = value * f64::from(scale);
-        if scale <= 16 && (steps - steps.round()).abs() > 1e-9 {
-            return Err(ParamsError::Step { controller, name, value, scale });
-        }
-        self.raw[i] = steps.round() as u32;
+        let setting = Setting::new(self.controller, name, value)?;
+        self.raw[setting.index] = setting.raw;
         Ok(())
+    }
+
+    /// Sets what the setting says, unless it belongs to another controller.
+    pub fn apply(&mut self, setting: &Setting) {
+        if std::ptr::eq(self.controller, setting.controller) {
+            self.raw[setting.index] = setting.raw;
+        }
     }
 
     /// The current value, in the users' unit; `None` if the controller has no such parameter.

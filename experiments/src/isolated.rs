@@ -8,7 +8,7 @@ use tandem_model::{
     rule::Linux13,
 };
 use tandem_scenario::{
-    CongestionControl, Limit, Scenario, Source,
+    CongestionControl, Limit, Scenario, Traffic,
     result::{FlowSample, SeedResult},
     stats::mean,
 };
@@ -30,7 +30,7 @@ pub(crate) fn cycle(text: &str) -> Option<CycleType> {
 /// The law and the path of the one flow.
 fn flow(scenario: &Scenario) -> Option<(Law, Path)> {
     let [group] = &scenario.groups[..] else { return None };
-    let Source::Tcp(tcp) = &group.source else { return None };
+    let Traffic::Tcp(tcp) = &group.source else { return None };
     let CongestionControl::Tandem(params) = &tcp.controller else { return None };
     let link = &scenario.network.links[*group.forward.first()?];
     let Limit::Packets(buffer) = link.limit else { return None };

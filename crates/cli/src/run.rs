@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tandem_scenario::file::{Overrides, load};
+use tandem_scenario::file::load;
 
 use crate::{
     Failure,
@@ -37,14 +37,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
-    let overrides = Overrides {
-        seeds: common.seeds,
-        first_seed: common.seed,
-        no_delayed_acks: common.no_delayed_acks,
-        settings: common.settings(),
-    };
-    let scenario = load(&args.file, &overrides).map_err(Failure::usage)?;
-    let scenarios = [scenario];
+    let scenarios = [load(&args.file, &common.overrides()?).map_err(Failure::usage)?];
     args.engine.check(&scenarios)?;
     let folder = prepare_folder(common, &scenarios[0].name)?;
     let outcomes = run_in_each(&args.engine.engines, &scenarios)?;

@@ -92,7 +92,7 @@ impl Transfers {
 mod tests {
     use super::*;
     use tandem_scenario::{
-        Scenario, Source,
+        Traffic,
         file::{Overrides, parse},
     };
 
@@ -100,8 +100,8 @@ mod tests {
         let text = format!(
             "duration = \"9s\"\n[dumbbell]\nrate = \"9mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n[[flows]]\ncontroller = \"reno\"\n{keys}"
         );
-        let Scenario { groups, .. } = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
-        let Source::Tcp(tcp) = &groups[0].source else { panic!("TCP") };
+        let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
+        let Traffic::Tcp(tcp) = &scenario.groups[0].source else { panic!("TCP") };
         tcp.clone()
     }
 

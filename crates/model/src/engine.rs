@@ -7,9 +7,8 @@ use std::{borrow::Cow, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, Source, TcpSource, Transfer,
+    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
-    units::Span,
 };
 
 use crate::{
@@ -81,7 +80,7 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     let [group] = &scenario.groups[..] else {
         return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
     };
-    let Source::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
+    let Traffic::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
     if group.flows != 1 {
         return refuse(format!("it knows one flow alone, and here are {}", group.flows));
     }
@@ -138,7 +137,7 @@ impl<'a> Isolated<'a> {
             Limit::Bytes(bytes) => (bytes / u64::from(scenario.mtu)) as f64,
         };
         // The mean of what may come to each flow's RTT by chance.
-        let rtt = Span { ns: scenario.base_rtt(group).ns + group.rtt_spread.ns / 2 };
+        let rtt = scenario.mean_base_rtt(group);
         let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu, access_rate: None };
         if rtt.ns == 0 {
             return refuse("it needs a propagation delay");

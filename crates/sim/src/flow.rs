@@ -3,7 +3,7 @@
 
 use tandem_engine::{ConstantRate, Due, Transfers};
 use tandem_network::start_ns;
-use tandem_scenario::{Group, Scenario, Source as GroupSource};
+use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
     agenda::NEVER,
@@ -48,12 +48,12 @@ impl Flow {
         let start = start_ns(group, seed, index);
         let stop = group.stop.map_or(NEVER, |s| s.ns);
         let endpoints = match &group.source {
-            GroupSource::Tcp(tcp) => Endpoints::Tcp(Box::new(Tcp {
+            Traffic::Tcp(tcp) => Endpoints::Tcp(Box::new(Tcp {
                 sender: Sender::new(tcp, scenario.mss(), start),
                 receiver: Receiver::new(tcp.delayed_acks),
                 transfers: Transfers::new(tcp, scenario.mss(), start, stop),
             })),
-            GroupSource::Udp { rate, on_off } => {
+            Traffic::Udp { rate, on_off } => {
                 Endpoints::Udp(Udp { source: ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop), sent: 0 })
             }
         };

@@ -107,7 +107,7 @@ impl<'a> World<'a> {
     fn flow_end<'b>(&self, index: usize, flow: &'b Flow) -> FlowEnd<'b> {
         let group = &self.scenario.groups[flow.group];
         FlowEnd {
-            base_rtt_ns: self.scenario.base_rtt(group).ns - group.access.ns + self.net.routes[index].access_ns,
+            base_rtt_ns: self.scenario.rtt_with_access(group, self.net.routes[index].access_ns).ns,
             transfers: match &flow.endpoints {
                 Endpoints::Tcp(tcp) => Some(&tcp.transfers),
                 Endpoints::Udp(_) => None,

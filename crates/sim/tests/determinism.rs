@@ -11,16 +11,20 @@ use tandem_scenario::Scenario;
 
 /// Something of everything: random loss, both ways, AQM, starts, jitter, finite transfers, UDP.
 fn mixture() -> Scenario {
-    scenario(
+    mixture_of("20s")
+}
+
+fn mixture_of(duration: &str) -> Scenario {
+    scenario(&format!(
         r#"
-        duration = "20s"
+        duration = "{duration}"
         warmup = "2s"
         [dumbbell]
         rate = "50mbit"
         rtt = "40ms"
         queue = "60p"
         aqm = "red"
-        loss = { good_to_bad = 1e-4, bad_to_good = 0.2 }
+        loss = {{ good_to_bad = 1e-4, bad_to_good = 0.2 }}
         [[flows]]
         controller = "compound"
         count = 3
@@ -35,9 +39,9 @@ fn mixture() -> Scenario {
         transfer = "1MB"
         pause = "500ms"
         [[flows]]
-        udp = { rate = "2mbit", on = "100ms", off = "200ms" }
-        "#,
-    )
+        udp = {{ rate = "2mbit", on = "100ms", off = "200ms" }}
+        "#
+    ))
 }
 
 #[test]
@@ -93,9 +97,9 @@ fn flows_have_their_own_random_numbers() {
 
 #[test]
 fn without_jitter_it_runs_too_and_differs() {
-    let mut scenario = mixture();
+    let scenario = mixture();
     let with = fingerprint(run_seed(&scenario, 7));
-    scenario.send_jitter.ns = 0;
+    let scenario = scenario.without_send_jitter();
     let result = run_seed(&scenario, 7);
     assert!(result.data_packets > 10_000);
     assert_ne!(with, fingerprint(result));
@@ -110,7 +114,7 @@ fn cancelling() {
     );
     // While it runs: as soon as a tenth has passed.
     let (cancelled, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let long = Scenario { duration: tandem_scenario::units::Span::from_secs(100_000), ..scenario };
+    let long = mixture_of("100000s");
     std::thread::scope(|scope| {
         let options = Options { cancelled: Some(&cancelled), progress_ns: Some(&progress), ..Options::default() };
         let long = &long;

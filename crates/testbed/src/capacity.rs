@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Group, Link, Scenario, Source, TcpSource};
+use tandem_scenario::{CongestionControl, Group, Link, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -47,7 +47,7 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         ));
     }
     for group in &scenario.groups {
-        if let Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
+        if let Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
             tandem_kernel::check_loadable(params.controller())?;
         }
     }
@@ -89,9 +89,9 @@ fn moves_per_second(scenario: &Scenario) -> f64 {
 
 fn acks_per_packet(group: &Group) -> f64 {
     match &group.source {
-        Source::Tcp(tcp) if tcp.delayed_acks => 0.5,
-        Source::Tcp(_) => 1.0,
-        Source::Udp { .. } => 0.0,
+        Traffic::Tcp(tcp) if tcp.delayed_acks => 0.5,
+        Traffic::Tcp(_) => 1.0,
+        Traffic::Udp { .. } => 0.0,
     }
 }
 
@@ -100,8 +100,8 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
     let carried_by = |(l, link): (usize, &Link)| {
         let users = scenario.groups.iter().filter(|g| choose(g) == Some(&l));
         let offered_bps = |g: &Group| match &g.source {
-            Source::Tcp(_) => f64::INFINITY,
-            Source::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
+            Traffic::Tcp(_) => f64::INFINITY,
+            Traffic::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
         };
         users.map(offered_bps).sum::<f64>().min(link.rate.bps as f64)
     };

@@ -37,7 +37,7 @@ impl Engine for Kernel {
 
     /// Real hosts have delays of their own: none is added.
     fn as_run<'a>(&self, scenario: &'a Scenario) -> Cow<'a, Scenario> {
-        Cow::Owned(Scenario { send_jitter: Span::default(), ..scenario.clone() })
+        Cow::Owned(scenario.clone().without_send_jitter())
     }
 }
 

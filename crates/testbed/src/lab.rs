@@ -3,7 +3,7 @@
 
 use netlink_packet_route::route::RouteMetric;
 use tandem_network::{Rng, Stream, access_ns};
-use tandem_scenario::{Group, Scenario, Source};
+use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
     addresses::{Address, prefix},
@@ -100,8 +100,8 @@ fn attach(scenario: &Scenario, end: End) -> Result<Tun, Error> {
 /// What TCP takes from the route: the initial window at the senders' end, whether ACKs are delayed at the other.
 fn metrics(group: &Group, end: End) -> Vec<RouteMetric> {
     match (&group.source, end) {
-        (Source::Tcp(tcp), End::Senders) => vec![RouteMetric::InitCwnd(tcp.initial_window)],
-        (Source::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
+        (Traffic::Tcp(tcp), End::Senders) => vec![RouteMetric::InitCwnd(tcp.initial_window)],
+        (Traffic::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
         _ => Vec::new(),
     }
 }

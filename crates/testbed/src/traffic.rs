@@ -19,7 +19,7 @@ use rustix::{
 };
 use tandem_engine::{ConstantRate, Due, Transfers};
 use tandem_network::{agenda::NEVER, start_ns};
-use tandem_scenario::{Group, Scenario, Source, TcpSource};
+use tandem_scenario::{Group, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::Address,
@@ -100,8 +100,8 @@ pub fn connect(
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
         let receiver = |plan: &Plan| match source(plan) {
-            Source::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
-            Source::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
+            Traffic::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
+            Traffic::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
         };
         plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
     })?;
@@ -114,7 +114,7 @@ pub fn connect(
             let start = start_ns(group, seed, index);
             let stop = group.stop.map_or(NEVER, |s| s.ns);
             let kind = match (&group.source, receiver) {
-                (Source::Tcp(tcp), Receiver::Tcp(listener)) => {
+                (Traffic::Tcp(tcp), Receiver::Tcp(listener)) => {
                     let sender = connect_with(controllers.name_of(plan.group), plan.sender, plan.receiver);
                     let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
                     let (receiver, _) = listener.accept().doing("accept a flow")?;
@@ -123,7 +123,7 @@ pub fn connect(
                     let tcp = Tcp::new(tcp, transfers, backlog, sender, receiver);
                     Kind::Tcp(Box::new(tcp.doing("set up a flow's sockets")?))
                 }
-                (Source::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
+                (Traffic::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
                     let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
                     socket.connect(plan.receiver).doing("connect a UDP socket")?;
                     let source = ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop);

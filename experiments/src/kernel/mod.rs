@@ -54,7 +54,7 @@ pub fn missing(experiments: &[Experiment], kept: &Runs) -> Result<Vec<Missing>, 
                         if kept.is_trusted(&key, seed) || missing.iter().any(is_same) {
                             continue;
                         }
-                        let scenario = Scenario { name: label.clone(), seeds: vec![seed], ..run.scenario.clone() };
+                        let scenario = run.scenario.clone().named(&label).with_seeds([seed]);
                         missing.push(Missing { scenario, key: key.clone(), label: label.clone() });
                     }
                 }

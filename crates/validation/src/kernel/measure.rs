@@ -95,7 +95,7 @@ fn work(jobs: &Mutex<VecDeque<Job>>, store: &Mutex<Store>) -> anyhow::Result<()>
 
 /// What the simulator makes of it: all seeds, and the window in the first.
 pub fn simulate(setting: &Setting, flows: &[&str]) -> anyhow::Result<(Vec<Row>, Vec<WindowSample>)> {
-    let scenario = Scenario { seeds: (1..=SEEDS).collect(), ..setting.scenario(flows, Engine::Sim) };
+    let scenario = setting.scenario(flows, Engine::Sim).with_seeds(1..=SEEDS);
     let task = Task { scenario: &scenario, engine: &Sim, traces: Traces::FirstSeed(1) };
     let results = Batch::default().run(&[task])?.seeds.swap_remove(0);
     let rows = results.iter().map(|r| Row::new(setting, flows, r, "")).collect();

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use tandem_engine::Options;
 use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, followed, observed};
 use tandem_scenario::{
-    DEFAULT_MTU, Scenario,
+    DEFAULT_MTU, ScenarioSpec,
     result::SeedResult,
     units::{Rate, Span},
 };
@@ -82,11 +82,12 @@ fn simulate(path: &Path, measured_s: f64, epoch_s: f64) -> Simulated {
         send_jitter: false,
         spread: false,
     };
-    let scenario = Scenario {
+    let spec = ScenarioSpec {
         // Twice a round.
-        sample_interval: Span { ns: (path.rtt.ns / 2).max(1_000_000) },
-        ..setup.scenario(&[(CONTROLLER, 1)], 1)
+        sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000) }),
+        ..setup.spec(&[(CONTROLLER, 1)], 1)
     };
+    let scenario = spec.check().expect("the set-up is valid");
     let options = Options { traced_flows_per_group: 1, ..Options::default() };
     let result = tandem_sim::run(&scenario, 1, options).expect("a controller of ours").expect("nothing cancels it");
     classify(path, &result, warmup_s)
