@@ -117,6 +117,16 @@ impl<'a> Isolated<'a> {
         Ok(Self { scenario, path, law, connection_link })
     }
 
+    /// The one flow's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The law of the flow's controller.
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
     /// One seed; they differ in nothing.
     pub fn run(&self, seed: u64, with_trace: bool) -> SeedResult {
         let started = Instant::now();
