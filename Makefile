@@ -43,13 +43,13 @@ bench: setup
 	@cargo bench --quiet -p tandem-testbed --bench reach
 
 validate: setup
-	@cargo run --release -p tandem-validation
-	@cargo run --release -p tandem-validation -- --model
-	@cargo run --release -p tandem-validation -- --kernel
+	@cargo run --release -p tandem-experiments --bin validate
+	@cargo run --release -p tandem-experiments --bin validate -- --model
+	@cargo run --release -p tandem-experiments --bin validate -- --kernel
 	@scripts/matrix.sh
 
 reproduce: setup
-	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.csv
+	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.jsonl
 
 setup:
 	@scripts/setup.sh

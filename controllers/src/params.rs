@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parameters of controllers: named, scaled integers with a range.
 
-use std::{ffi::CStr, fmt};
+use std::fmt;
 
 use crate::{Controller, ffi::RawParam};
 

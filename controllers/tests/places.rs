@@ -30,7 +30,7 @@ fn table() -> String {
          | controller | family | signal | source |\n|---|---|---|---|\n",
     );
     for c in &CONTROLLERS {
-        writeln!(text, "| [`{0}`]({0}.md) | {1} | {2} | {3} |", c.name, c.family, c.signal, c.source).unwrap();
+        writeln!(text, "| [`{0}`]({0}.md) | {1} | {2} | {3} |", c.name, c.family, c.signal.as_str(), c.source).unwrap();
     }
     text + "\n`signal` is what the controller listens to: loss, delay, both, or a model of the path.\n\
         Only controllers with the signal `model` do not run in the kernel.\n"

@@ -1,132 +1,146 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! docs/reproduction.md: a row a figure.
+//! docs/reproduction.md, a row per figure, and a page per figure with all its numbers.
 
 use crate::{
     file::Experiment,
     findings::{Findings, Reading},
-    judge::{Judged, Outcome},
+    judge::Verdict,
+    judged::Judged,
+    prose::{item, paragraph},
     source,
     table::{self as tables, capital},
 };
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The page. `command` made it.
-pub fn markdown(found: &[(&Experiment, &Findings)], command: &str) -> String {
-    let count = |outcome| found.iter().filter(|(_, f)| f.verdict == outcome).count();
-    let mut text = INTRODUCTION.replace("COMMAND", command);
-    text += &format!(
-        "\n{} figures and tables: {} hold, {} hold in part, {} do not hold, {} are undecided.\n",
-        found.len(),
-        count(Outcome::Holds),
-        count(Outcome::HoldsInPart),
-        count(Outcome::DoesNotHold),
-        count(Outcome::Undecided)
-    );
-    let mut folder = "";
-    for (_, f) in found {
-        let own = f.id.split('/').next().unwrap_or_default();
-        if own != folder {
-            folder = own;
-            let source = source(&f.id).unwrap_or(own);
-            text += &format!("\n## {source}\n\n| figure | published | ours | verdict |\n|---|---|---|---|\n");
+/// The table of all figures, and the pages that it links to.
+pub struct Document {
+    pub table: String,
+    /// Name of the file and text, for the folder that the table links to.
+    pub pages: Vec<(String, String)>,
+}
+
+/// Findings as Markdown. `command` made them; the pages lie in `folder`, beside the table, which is in the file `name`.
+pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, name: &str, folder: &str) -> Document {
+    let mut table = INTRODUCTION.replace("COMMAND", command) + "\n" + &counts(found);
+    let mut paper = "";
+    for (_, findings) in found {
+        let own = findings.id.split('/').next().unwrap_or_default();
+        if own != paper {
+            paper = own;
+            let source = source(&findings.id).unwrap_or(own);
+            table += &format!("\n## {source}\n\n| figure | published | ours | verdict |\n|---|---|---|---|\n");
         }
-        let verdict = match f.verdict {
-            Outcome::Holds => "holds".into(),
-            other => format!("**{}**", other.words()),
-        };
-        let link = format!("[{}](#{})", f.id, anchor(f));
-        let kernel = f.kernel.as_ref().filter(|_| !f.is_kernel_only()).map_or(String::new(), |beside| {
-            format!(" Over real TCP: {}. {}", beside.measured.verdict().words(), beside.comparison())
-        });
-        text += &format!("| {link} | {} | {}{} | {verdict} |\n", cell(&f.claim), cell(&f.reason), cell(&kernel));
+        table += &row(findings, folder);
     }
-    text += "\n# The numbers\n";
-    for (experiment, findings) in found {
-        text += &section(experiment, findings);
-    }
-    text
+    let page = |(experiment, findings): &(&Experiment, &Findings)| (file(findings), page(experiment, findings, name));
+    Document { table, pages: found.iter().map(page).collect() }
+}
+
+fn counts(found: &[(&Experiment, &Findings)]) -> String {
+    let count = |verdict| found.iter().filter(|(_, f)| f.verdict == verdict).count();
+    let (held, asked) = found.iter().map(|(_, f)| f.own.held()).fold((0, 0), |sum, f| (sum.0 + f.0, sum.1 + f.1));
+    paragraph(&format!(
+        "{} figures and tables: {} hold, {} hold in part, {} do not hold, {} are undecided. Of their {asked} claims {held} hold.",
+        found.len(),
+        count(Verdict::Holds),
+        count(Verdict::HoldsInPart),
+        count(Verdict::DoesNotHold),
+        count(Verdict::Undecided)
+    ))
+}
+
+/// The claim that tells most, its number, and the verdict on all claims.
+fn row(findings: &Findings, folder: &str) -> String {
+    let verdict = match findings.verdict {
+        Verdict::Holds => "holds".into(),
+        other => format!("**{}**", other.words()),
+    };
+    let (held, asked) = findings.own.held();
+    let kernel = findings.kernel.as_ref().filter(|_| !findings.is_kernel_only());
+    let kernel = kernel.map_or(String::new(), |c| format!("; over real TCP: {}", c.measured.verdict().words()));
+    let (claim, number) = findings
+        .own
+        .telling()
+        .map_or((cell(&findings.claim), String::new()), |telling| (cell(&telling.text), cell(&telling.deciding)));
+    format!(
+        "| [{}]({folder}/{}) | {claim} | {number} | {verdict}, {held} of {asked}{kernel} |\n",
+        findings.id,
+        file(findings)
+    )
+}
+
+/// `s0-fig3.md`.
+fn file(findings: &Findings) -> String {
+    findings.id.replace('/', "-") + ".md"
 }
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// As GitHub makes it of the heading.
-fn anchor(findings: &Findings) -> String {
-    let text = heading(findings).to_lowercase();
-    text.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
-}
-
-fn heading(findings: &Findings) -> String {
-    format!("{} {}", findings.id, findings.title)
-}
-
-fn section(experiment: &Experiment, findings: &Findings) -> String {
-    let mut text = format!(
-        "\n## {}\n\n**Published.** {}\n\n**{}.** {}.\n\n{}\n",
-        heading(findings),
-        findings.claim,
-        capital(findings.verdict.words()),
-        capital(&findings.setting()),
-        findings.own.claims.iter().map(claim).collect::<String>(),
-    );
+/// The page of one figure.
+fn page(experiment: &Experiment, findings: &Findings, table: &str) -> String {
+    let mut text = format!("# {} {}\n\n", findings.id, findings.title);
+    let source = source(&findings.id).map_or(String::new(), |source| format!(" From {source}."));
+    text += &paragraph(&format!("[All figures](../{table}), and how they are judged.{source}"));
+    let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
+    part(format!("**Published.** {}", findings.claim));
+    part(format!("**{}.** {}.", capital(findings.verdict.words()), capital(&findings.setting())));
+    text += "\n";
+    text += &items(&findings.own.claims);
     if let Some((inside, all)) = findings.inside_spread() {
-        text += &format!("Of {all} published values {inside} lie inside the spread of single seeds.\n");
+        text += &format!("\nOf {all} published values {inside} lie inside the spread of single seeds.\n");
     }
-    if let Some(why) = &findings.why {
-        text += &format!("\n**Why.** {why}\n");
-    }
-    if let Some(note) = &findings.note {
-        text += &format!("\n**Beside it.** {note}\n");
-    }
+    let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
+    findings.why.iter().for_each(|why| part(format!("**Why.** {why}")));
+    findings.note.iter().for_each(|note| part(format!("**Beside it.** {note}")));
     if !findings.assumptions.is_empty() {
-        text += &format!("\n**Assumed.** {}\n", findings.assumptions.join(" "));
+        part(format!("**Assumed.** {}", findings.assumptions.join(" ")));
     }
     if !findings.is_kernel_only() {
-        text += &format!(
-            "\n{}; published values in brackets.\n\n{}",
-            experiment.file.y.label,
-            numbers(experiment, findings, &findings.own)
-        );
+        part(format!("{}; published values in brackets.", experiment.file.y.label));
+        text += &format!("\n{}", numbers(experiment, findings, &findings.own));
     }
     text += &kernel(experiment, findings);
     for variant in &findings.variants {
-        let claims = variant.claims.iter().map(|c| format!("{}: {} ({})", c.text, c.outcome.words(), c.detail));
-        text += &format!(
-            "\n**{}: {}.** {}.\n\n<details><summary>Numbers</summary>\n\n{}\n</details>\n",
-            variant.name.as_deref().unwrap_or_default(),
-            variant.verdict().words(),
-            claims.collect::<Vec<_>>().join(". "),
-            numbers(experiment, findings, variant)
-        );
+        text += &self::variant(experiment, findings, variant);
     }
     text
 }
 
-/// What was run over real TCP.
+/// Another reading of what the paper leaves open.
+fn variant(experiment: &Experiment, findings: &Findings, variant: &Reading) -> String {
+    let name = variant.name.as_deref().unwrap_or_default();
+    let claims = variant.claims.iter().map(Judged::line).collect::<Vec<_>>().join(". ");
+    let words = paragraph(&format!("**{name}: {}.** {claims}.", variant.verdict().words()));
+    let numbers = numbers(experiment, findings, variant);
+    format!("\n{words}\n<details><summary>Numbers</summary>\n\n{numbers}\n</details>\n")
+}
+
+/// The runs over real TCP.
 fn kernel(experiment: &Experiment, findings: &Findings) -> String {
-    let Some(beside) = &findings.kernel else { return String::new() };
-    let (header, rows) = beside.table(&experiment.file.sweep.label);
-    let mut text = format!(
-        "\n**Over real TCP: {}.** {} {}\n\n{}",
-        beside.measured.verdict().words(),
-        beside.setting(),
-        beside.comparison(),
-        table(&header, &rows, 2),
-    );
+    let Some(comparison) = &findings.kernel else { return String::new() };
+    let (header, rows) = comparison.table(&experiment.file.sweep.label);
+    let words = paragraph(&format!(
+        "**Over real TCP: {}.** {} {}",
+        comparison.measured.verdict().words(),
+        comparison.setting(),
+        comparison.differences_text()
+    ));
+    let mut text = format!("\n{words}\n{}", table(&header, &rows, 2));
     if !findings.is_kernel_only() {
         text += "\n";
-        text += &beside.claims().map(claim).collect::<String>();
+        text += &items(comparison.claims());
     }
-    if let Some(doubts) = beside.doubts_text() {
-        text += &format!("\n**Doubtful.** {doubts}.\n");
+    if let Some(doubts) = comparison.doubts_text() {
+        text += &format!("\n{}", paragraph(&format!("**Doubtful.** {doubts}.")));
     }
     text
 }
 
-fn claim(claim: &Judged) -> String {
-    format!("- {}: {} ({})\n", claim.text, claim.outcome.words(), claim.detail)
+fn items<'a>(claims: impl IntoIterator<Item = &'a Judged>) -> String {
+    claims.into_iter().map(|claim| item(&claim.line())).collect()
 }
 
 fn numbers(experiment: &Experiment, findings: &Findings, reading: &Reading) -> String {

@@ -8,12 +8,14 @@ use tandem_model::Model;
 use tandem_scenario::result::SeedResult;
 
 use crate::{
+    estimate::Estimate,
     file::{CurveEngine, Experiment},
-    judge::{Judged, Outcome, Points},
-    kernel::{Beside, Measured, Runs},
-    measure::Value,
+    judge::{Claim, Points, Verdict},
+    judged::Judged,
+    kernel::{KernelComparison, KernelForm},
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
+    reference::real_tcp::RealTcpRuns,
 };
 
 /// What came of an experiment.
@@ -22,7 +24,7 @@ pub struct Findings {
     pub id: String,
     pub title: String,
     pub claim: String,
-    pub verdict: Outcome,
+    pub verdict: Verdict,
     /// How many claims hold; where the others do not, with the numbers.
     pub reason: String,
     /// What is known of the cause; only where the verdict is not `holds`.
@@ -42,7 +44,7 @@ pub struct Findings {
     /// The same with other readings of what the paper leaves open.
     pub variants: Vec<Reading>,
     /// Over real TCP, where it was run so.
-    pub kernel: Option<Beside>,
+    pub kernel: Option<KernelComparison>,
 }
 
 /// The numbers of one way to read the experiment.
@@ -55,8 +57,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    pub fn verdict(&self) -> Outcome {
-        Outcome::of_all(self.claims.iter().map(|c| c.outcome))
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of_all(self.claims.iter().map(|c| c.verdict))
     }
 }
 
@@ -67,17 +69,17 @@ pub fn run(
     form: Form,
     engine: &dyn Engine,
     batch: &Batch,
-    kept: Option<&Runs>,
+    kept: Option<&RealTcpRuns>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
     let plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
-    let measured = |e: &Experiment| kept.map_or(Ok(None), |kept| Measured::new(e, kept));
-    let measured = experiments.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
+    let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
+    let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
     let mut tasks: Vec<Task> = Vec::new();
-    for ((experiment, plan), measured) in experiments.iter().zip(&plans).zip(&measured) {
+    for ((experiment, plan), kernel_form) in experiments.iter().zip(&plans).zip(&kernel_forms) {
         if form != Form::Kernel {
             plan.readings.iter().for_each(|reading| tasks.extend(tasks_of(experiment, reading, engine)));
         }
-        tasks.extend(measured.iter().flat_map(|m| tasks_of(experiment, m.simulated(), engine)));
+        tasks.extend(kernel_form.iter().flat_map(|k| tasks_of(experiment, k.simulated(), engine)));
     }
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
     let outcome = batch.run(&tasks)?;
@@ -85,16 +87,16 @@ pub fn run(
     let mut results =
         planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
     let mut found = Vec::new();
-    for ((experiment, plan), measured) in experiments.iter().zip(plans).zip(measured) {
+    for ((experiment, plan), kernel_form) in experiments.iter().zip(plans).zip(kernel_forms) {
         let readings = match form {
             Form::Kernel => Some(Vec::new()),
             _ => readings(experiment, &plan, &mut results),
         };
-        let beside = measured.map(|m| m.beside(experiment, &mut results));
-        let is_cut_short = readings.is_none() || beside.as_ref().is_some_and(Option::is_none);
+        let comparison = kernel_form.map(|k| k.compare(experiment, &mut results));
+        let is_cut_short = readings.is_none() || comparison.as_ref().is_some_and(Option::is_none);
         let whole = readings.filter(|_| !is_cut_short);
         found.push(
-            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, beside.flatten())),
+            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, comparison.flatten())),
         );
     }
     Ok(found)
@@ -143,14 +145,14 @@ fn findings(
     form: Form,
     engine: &'static str,
     readings: Vec<Reading>,
-    beside: Option<Beside>,
+    comparison: Option<KernelComparison>,
 ) -> Option<Findings> {
     let file = &experiment.file;
     let mut readings = readings.into_iter();
-    let (own, engine, seeds) = match (form, &beside) {
-        (Form::Kernel, beside) => {
-            let beside = beside.as_ref()?;
-            (beside.measured.clone(), "kernel", beside.seeds.clone())
+    let (own, engine, seeds) = match form {
+        Form::Kernel => {
+            let comparison = comparison.as_ref()?;
+            (comparison.measured.clone(), "kernel", comparison.seeds.clone())
         }
         _ => (readings.next()?, engine, plan.seeds()?.to_vec()),
     };
@@ -160,8 +162,8 @@ fn findings(
         title: file.title.clone(),
         claim: file.claim.clone(),
         verdict,
-        reason: reason(&own),
-        why: file.why.clone().filter(|_| verdict != Outcome::Holds),
+        reason: own.reason(),
+        why: file.why.clone().filter(|_| verdict != Verdict::Holds),
         note: file.note.clone(),
         form: form.name(),
         engine,
@@ -171,7 +173,7 @@ fn findings(
         x: plan.xs.iter().map(ToString::to_string).collect(),
         own,
         variants: readings.collect(),
-        kernel: beside,
+        kernel: comparison,
     })
 }
 
@@ -187,7 +189,7 @@ impl Reading {
         let mut curves = Vec::new();
         for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
             let measure = experiment.measure(curve).expect("checked when read").get_ref();
-            let mut value = |x: &X, point: &Point| -> Option<Value> {
+            let mut value = |x: &X, point: &Point| -> Option<Estimate> {
                 let own = results(&point.own);
                 let baseline = point.baseline.as_ref().map(&mut *results);
                 let is_missing = baseline.as_ref().is_some_and(Option::is_none);
@@ -198,19 +200,37 @@ impl Reading {
             let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
             curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
         }
-        let claims = file.claims.iter().map(|c| c.get_ref().judge(xs, &curves)).collect();
+        let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves));
+        let claims = file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
         Self { name: reading.name.clone(), claims, curves }
     }
 }
 
-/// How many claims hold; of the others, where they do not, and the numbers there. If all hold, the numbers of each.
-fn reason(reading: &Reading) -> String {
-    let part = |c: &Judged| format!("{}: {} ({})", c.text, c.outcome.words(), c.detail);
-    let (hold, others): (Vec<&Judged>, Vec<&Judged>) =
-        reading.claims.iter().filter(|c| c.outcome != Outcome::NotAsked).partition(|c| c.outcome == Outcome::Holds);
-    let named = if others.is_empty() { &hold } else { &others };
-    let parts = named.iter().map(|c| part(c)).collect::<Vec<_>>().join(". ");
-    format!("{} of {} claims hold. {parts}", hold.len(), hold.len() + others.len())
+impl Reading {
+    /// How many claims hold, and of how many that were asked.
+    pub fn held(&self) -> (usize, usize) {
+        let asked = || self.claims.iter().filter(|claim| claim.verdict != Verdict::NotAsked);
+        (asked().filter(|claim| claim.verdict == Verdict::Holds).count(), asked().count())
+    }
+
+    /// The claim that tells most: the first of those that fail furthest; where all hold, the first.
+    pub fn telling(&self) -> Option<&Judged> {
+        use Verdict::*;
+        let of = |verdict| self.claims.iter().find(|claim| claim.verdict == verdict);
+        [DoesNotHold, HoldsInPart, Undecided, Holds].into_iter().find_map(of)
+    }
+
+    /// How many claims hold; then the numbers of the others, or of all if all hold.
+    fn reason(&self) -> String {
+        let (held, asked) = self.held();
+        let is_named = |claim: &&Judged| match claim.verdict {
+            Verdict::NotAsked => false,
+            Verdict::Holds => held == asked,
+            _ => true,
+        };
+        let parts = self.claims.iter().filter(is_named).map(Judged::line).collect::<Vec<_>>().join(". ");
+        format!("{held} of {asked} claims hold. {parts}")
+    }
 }
 
 impl Findings {

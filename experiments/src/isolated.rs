@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One Compound TCP flow on its own: what S2's model says of it, in the integers of the module that S2 used, and what its samples show.
+//! One Compound TCP flow on its own: S2's model of it, in the integers of the module that S2 used, and its samples.
 
 use tandem_model::{
-    Arithmetic, Law, Path, Prediction, followed, observed,
+    Arithmetic, Law, Path, Prediction,
+    engine::Isolated,
+    followed, observed,
     oscillation::{Cycle, CycleType, Oscillation},
     published, published_oscillation,
     rule::Linux13,
 };
 use tandem_scenario::{
-    CongestionControl, Limit, Scenario, Traffic,
+    Scenario,
     result::{FlowSample, SeedResult},
     stats::mean,
 };
 
 const ARITHMETIC: Arithmetic = Arithmetic::Linux13;
 
-/// Is there something that the model knows?
+/// Whether the model knows the scenario.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
-    let message = "this is worked out for one flow of `compound` on one link with a queue in packets".to_owned();
-    flow(scenario).map(|_| ()).ok_or(message)
+    Isolated::new(scenario).map(|_| ()).map_err(|refusal| refusal.to_string())
 }
 
 /// `3:1`.
@@ -29,19 +30,8 @@ pub(crate) fn cycle(text: &str) -> Option<CycleType> {
 
 /// The law and the path of the one flow.
 fn flow(scenario: &Scenario) -> Option<(Law, Path)> {
-    let [group] = &scenario.groups[..] else { return None };
-    let Traffic::Tcp(tcp) = &group.source else { return None };
-    let CongestionControl::Tandem(params) = &tcp.controller else { return None };
-    let link = &scenario.network.links[*group.forward.first()?];
-    let Limit::Packets(buffer) = link.limit else { return None };
-    let path = Path {
-        rate: link.rate,
-        rtt: scenario.base_rtt(group),
-        buffer_packets: f64::from(buffer),
-        packet_bytes: scenario.mtu,
-        access_rate: None,
-    };
-    Some((Law::of(params)?, path))
+    let isolated = Isolated::new(scenario).ok()?;
+    Some((*isolated.law(), *isolated.path()))
 }
 
 fn swing(scenario: &Scenario) -> Option<Oscillation> {

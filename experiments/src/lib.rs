@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The papers' experiments: each a file in papers/ with the set-up, the published numbers and the claim as something that
-//! can be checked; run, measured and judged.
+//! What was published or measured elsewhere, run again here and judged.
+//!
+//! An experiment is a figure or table of a paper: a file in papers/ with the set-up, its curves, the published numbers and the
+//! claims as something that can be checked. [`validation`] sets the simulator and the model beside reference data: runs of
+//! ns-2, ns-3 and real TCP. Both go one way: set-up, runs in a batch, [`Estimate`], claim, [`Verdict`], document.
 
 mod document;
+mod estimate;
 mod file;
 mod findings;
 mod isolated;
 mod judge;
+mod judged;
 mod kernel;
 mod measure;
 mod page;
 mod patch;
 mod plan;
+mod prose;
+mod reference;
 mod table;
+pub mod validation;
 
 use tandem_scenario::FileError;
 
-pub use document::markdown;
+pub use document::{Document, markdown};
+pub use estimate::Estimate;
 pub use file::Experiment;
 pub use findings::{Findings, Reading, run};
-pub use judge::{Judged, Outcome, Points};
-pub use kernel::{Beside, Difference, Missing, Runs, measure, missing};
-pub use measure::Value;
+pub use judge::{Points, Verdict};
+pub use judged::Judged;
+pub use kernel::{Difference, KernelComparison, Missing, measure, missing};
 pub use page::page;
 pub use patch::X;
 pub use plan::Form;
+pub use reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample};
 pub use table::text;
 
 /// Id and text of every file, in order.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// What the folders are about.
+/// The paper of each folder.
 const PAPERS: [(&str, &str); 5] = [
     (
         "s0",
@@ -55,7 +65,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(id, _)| *id)
 }
 
-/// One by its id.
+/// One experiment by its id.
 pub fn find(id: &str) -> Option<Result<Experiment, FileError>> {
     let (id, text) = FILES.iter().find(|(known, _)| *known == id)?;
     Some(Experiment::parse(id, &format!("experiments/papers/{id}.toml"), text))

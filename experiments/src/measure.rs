@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is read off a run for a point of a figure.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tandem_scenario::{
     FORWARD_LINK, Scenario,
     result::SeedResult,
-    stats::{ci95, jain, mean, ratio, stolen},
+    stats::{jain, mean},
 };
 
 use crate::{
+    estimate::Estimate,
     isolated::{self, Epochs},
     patch::X,
 };
@@ -109,42 +110,6 @@ fn first() -> Vec<usize> {
     vec![0]
 }
 
-/// A measured value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Value {
-    pub mean: f64,
-    /// Half width of the 95 % interval; null with one seed.
-    pub ci95: Option<f64>,
-    pub by_seed: Vec<f64>,
-}
-
-impl Value {
-    fn of(by_seed: Vec<f64>) -> Self {
-        Self { mean: mean(&by_seed), ci95: ci95(&by_seed), by_seed }
-    }
-
-    /// Is this among what single seeds gave?
-    pub fn spans(&self, value: f64) -> bool {
-        let (low, high) =
-            self.by_seed.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
-        (low..=high).contains(&value)
-    }
-
-    /// This over another of the same seeds. `None` if that is nothing.
-    pub(crate) fn over(&self, other: &Value) -> Option<Value> {
-        let (mean, ci95) = ratio(&self.by_seed, &other.by_seed)?;
-        Some(Value { mean, ci95, by_seed: self.with(other, |a, b| a / b) })
-    }
-
-    pub(crate) fn minus(&self, other: &Value) -> Value {
-        Value::of(self.with(other, |a, b| a - b))
-    }
-
-    fn with(&self, other: &Value, combine: fn(f64, f64) -> f64) -> Vec<f64> {
-        self.by_seed.iter().zip(&other.by_seed).map(|(&a, &b)| combine(a, b)).collect()
-    }
-}
-
 impl Measure {
     /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
     pub fn is_of_kept_runs(&self) -> bool {
@@ -223,8 +188,8 @@ impl Measure {
     }
 
     /// The value at `x`. `None` where there is none, as of a ratio to nothing.
-    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Value> {
-        let each = |of: &dyn Fn(&SeedResult) -> f64| Value::of(seeds.iter().map(of).collect());
+    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Estimate> {
+        let each = |of: &dyn Fn(&SeedResult) -> f64| Estimate::new(seeds.iter().map(of).collect());
         let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
         let goodputs = |s: &SeedResult| -> Vec<f64> {
             flows_of(scenario, &self.groups).iter().map(|&f| self.flow_goodput(x, s, f)).collect()
@@ -242,9 +207,7 @@ impl Measure {
             Kind::Stolen => {
                 let q: Vec<f64> = seeds.iter().map(|s| goodput(s, &self.groups)).collect();
                 let p: Vec<f64> = baseline.iter().map(|s| goodput(s, &self.groups)).collect();
-                let (mean, half) = stolen(&p, &q)?;
-                let by_seed = p.iter().zip(&q).map(|(p, q)| 100.0 * (1.0 - q / p)).collect();
-                Value { mean: 100.0 * mean, ci95: half.map(|h| 100.0 * h), by_seed }
+                Estimate::stolen(&p, &q)?.percent()
             }
             Kind::Utilisation => each(&|s| link.map_or(f64::NAN, |l| 100.0 * s.links[l].utilisation)),
             Kind::Queue => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queue_packets.mean)),
@@ -254,10 +217,10 @@ impl Measure {
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
             kind if kind.is_of_epochs() => {
-                Value::of(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
+                Estimate::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
             // The same for each seed, so that it stands beside what was simulated with as many.
-            _ => Value::of(vec![self.worked_out(scenario)?; seeds.len()]),
+            _ => Estimate::new(vec![self.worked_out(scenario)?; seeds.len()]),
         })
     }
 

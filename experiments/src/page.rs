@@ -4,11 +4,12 @@
 use tandem_report::{Colouring, Curve, Figure, FigureSection, Map, SectionsPage, Style, Table};
 
 use crate::{
+    estimate::Estimate,
     file::{Experiment, MapAxis},
     findings::{Findings, Reading},
     judge::Points,
-    kernel::Beside,
-    measure::Value,
+    judged::Judged,
+    kernel::KernelComparison,
     patch::X,
     source,
     table::{self, capital},
@@ -42,25 +43,25 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
     let mut notes =
         vec![("The paper".to_owned(), findings.claim.clone()), (capital(findings.verdict.words()), String::new())];
     for claim in &findings.own.claims {
-        notes.push((String::new(), format!("{}: {} ({})", claim.text, claim.outcome.words(), claim.detail)));
+        notes.push((String::new(), claim.line()));
     }
     if let Some((inside, all)) = findings.inside_spread() {
         let text = format!("Of {all} published values {inside} lie inside the spread of single seeds.");
         notes.push(("Single runs".into(), text));
     }
-    if let Some(beside) = &findings.kernel {
+    if let Some(comparison) = &findings.kernel {
         notes.push((
-            format!("Over real TCP: {}", beside.measured.verdict().words()),
-            format!("{} {}", beside.setting(), beside.comparison()),
+            format!("Over real TCP: {}", comparison.measured.verdict().words()),
+            format!("{} {}", comparison.setting(), comparison.differences_text()),
         ));
-        let claims = beside.claims().filter(|_| !findings.is_kernel_only());
-        notes.extend(claims.map(|c| (String::new(), format!("{}: {} ({})", c.text, c.outcome.words(), c.detail))));
-        notes.extend(beside.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
+        let claims = comparison.claims().filter(|_| !findings.is_kernel_only());
+        notes.extend(claims.map(|c| (String::new(), c.line())));
+        notes.extend(comparison.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
     }
     notes.extend(findings.why.iter().map(|why| ("Why".to_owned(), why.clone())));
     notes.extend(findings.note.iter().map(|note| ("Beside it".to_owned(), note.clone())));
     for variant in &findings.variants {
-        let claims = variant.claims.iter().map(|c| format!("{}: {} ({})", c.text, c.outcome.words(), c.detail));
+        let claims = variant.claims.iter().map(Judged::line);
         let name = variant.name.clone().unwrap_or_default();
         notes.push((format!("{name}: {}", variant.verdict().words()), claims.collect::<Vec<_>>().join(". ")));
     }
@@ -71,13 +72,13 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
     }
     let of = |(header, rows): (Vec<String>, Vec<Vec<String>>)| Table { header, rows };
     let own = (!findings.is_kernel_only()).then(|| of(table::rows(experiment, findings, &findings.own)));
-    let beside = findings.kernel.as_ref().map(|beside| of(beside.table(&experiment.file.sweep.label)));
+    let comparison = findings.kernel.as_ref().map(|comparison| of(comparison.table(&experiment.file.sweep.label)));
     FigureSection {
         id: findings.id.replace('/', "-"),
         title: format!("{}: {}", findings.id, findings.title),
         notes,
         figure: figure(experiment, findings),
-        tables: own.into_iter().chain(beside).collect(),
+        tables: own.into_iter().chain(comparison).collect(),
     }
 }
 
@@ -87,15 +88,16 @@ fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
     let at: Vec<f64> =
         findings.x.iter().enumerate().map(|(i, x)| x.parse().ok().filter(|_| !is_named).unwrap_or(i as f64)).collect();
     let mut curves: Vec<Curve> = Vec::new();
-    let beside = findings.kernel.as_ref();
-    let simulated = beside.filter(|_| findings.is_kernel_only()).map_or(&findings.own, |beside| &beside.simulated);
+    let comparison = findings.kernel.as_ref();
+    let simulated =
+        comparison.filter(|_| findings.is_kernel_only()).map_or(&findings.own, |comparison| &comparison.simulated);
     let map = file.map.as_ref().map(|axis| (axis, map(experiment, simulated, &at, axis)));
     for (colour, curve) in simulated.curves.iter().enumerate().filter(|_| map.is_none()) {
         curves.push(ours(curve, &at, colour, is_named));
         curves.extend(published(curve, &at, colour));
     }
-    let drawn = beside.filter(|beside| beside.scale.is_none() || findings.is_kernel_only());
-    curves.extend(drawn.into_iter().flat_map(|beside| real_tcp(beside, &findings.x, &at)));
+    let drawn = comparison.filter(|comparison| comparison.scale.is_none() || findings.is_kernel_only());
+    curves.extend(drawn.into_iter().flat_map(|comparison| real_tcp(comparison, &findings.x, &at)));
     let (y_axis, log_y) = map.as_ref().map_or((&file.y.label, file.y.log), |(axis, _)| (&axis.label, axis.log));
     Figure {
         title: findings.title.clone(),
@@ -139,11 +141,15 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
 
 /// What was measured over real TCP, in the colours of the curves. Without whiskers: those of two runs, which may be all that there
 /// are, would dwarf the rest.
-fn real_tcp(beside: &Beside, xs: &[String], at: &[f64]) -> Vec<Curve> {
+fn real_tcp(comparison: &KernelComparison, xs: &[String], at: &[f64]) -> Vec<Curve> {
     let curve = |(colour, curve): (usize, &Points)| {
         let place = |x: &String| xs.iter().position(|own| own == x).map(|i| at[i]);
-        let found: Vec<(f64, &Value)> =
-            beside.x.iter().zip(&curve.points).filter_map(|(x, value)| Some((place(x)?, value.as_ref()?))).collect();
+        let found: Vec<(f64, &Estimate)> = comparison
+            .x
+            .iter()
+            .zip(&curve.points)
+            .filter_map(|(x, value)| Some((place(x)?, value.as_ref()?)))
+            .collect();
         (!found.is_empty()).then(|| Curve {
             name: format!("{}, real TCP", curve.name),
             style: Style::Measured,
@@ -153,7 +159,7 @@ fn real_tcp(beside: &Beside, xs: &[String], at: &[f64]) -> Vec<Curve> {
             colour: Some(colour),
         })
     };
-    beside.measured.curves.iter().enumerate().filter_map(curve).collect()
+    comparison.measured.curves.iter().enumerate().filter_map(curve).collect()
 }
 
 fn published(curve: &Points, at: &[f64], colour: usize) -> Option<Curve> {

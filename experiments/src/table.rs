@@ -7,7 +7,8 @@ use tandem_report::with_interval;
 use crate::{
     file::Experiment,
     findings::{Findings, Reading},
-    judge::{Judged, Points},
+    judge::Points,
+    judged::Judged,
 };
 
 /// Header and rows of a figure's numbers: a row a point, a column a curve; what was published is in brackets.
@@ -56,18 +57,18 @@ fn why(findings: &Findings) -> String {
 
 /// What was run over real TCP.
 fn kernel(experiment: &Experiment, findings: &Findings) -> String {
-    let Some(beside) = &findings.kernel else { return String::new() };
-    let (header, rows) = beside.table(&experiment.file.sweep.label);
+    let Some(comparison) = &findings.kernel else { return String::new() };
+    let (header, rows) = comparison.table(&experiment.file.sweep.label);
     let mut text = format!(
         "Over real TCP: {}. {}\n{}; simulation of the same, and real TCP\n{}\n\n{}\n{}",
-        beside.measured.verdict().words(),
-        beside.setting(),
+        comparison.measured.verdict().words(),
+        comparison.setting(),
         experiment.file.y.label,
         aligned(header, rows, 2),
-        beside.comparison(),
-        beside.claims().map(claim).collect::<String>(),
+        comparison.differences_text(),
+        comparison.claims().map(claim).collect::<String>(),
     );
-    if let Some(doubts) = beside.doubts_text() {
+    if let Some(doubts) = comparison.doubts_text() {
         text += &format!("Doubtful: {doubts}.\n");
     }
     text
@@ -88,7 +89,7 @@ fn claims(reading: &Reading) -> String {
 }
 
 fn claim(claim: &Judged) -> String {
-    format!("  {}: {} ({})\n", claim.text, claim.outcome.words(), claim.detail)
+    format!("  {}\n", claim.line())
 }
 
 /// With a capital to begin with.

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
-use tandem_experiments::{Experiment, Form, Outcome, all, run, text};
+use tandem_experiments::{Experiment, Form, Verdict, all, run, text};
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -103,5 +103,5 @@ fn a_formula_stands_beside_several_seeds() {
     let found = run(&[experiment], Form::Smoke, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
-    assert_eq!(claim.outcome, Outcome::Holds, "{}", claim.detail);
+    assert_eq!(claim.verdict, Verdict::Holds, "{}", claim.detail);
 }

@@ -8,7 +8,9 @@ use std::{
 
 use tandem_batch::Batch;
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_experiments::{Experiment, Findings, Form, Runs, markdown, measure, missing, run, text};
+use tandem_experiments::{
+    Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text,
+};
 use tandem_scenario::{
     Scenario,
     result::{Emulation, SeedResult},
@@ -67,20 +69,20 @@ impl Engine for Slower {
 /// How many runs it took.
 fn measured(path: &Path, engine: &Slower) -> u32 {
     let experiments = [experiment()];
-    let mut kept = Runs::open(path).unwrap();
+    let mut kept = RealTcpRuns::open(path).unwrap();
     let todo = missing(&experiments, &kept).unwrap();
     assert!(measure(&todo, engine, &mut kept, &Batch::default()).unwrap());
     engine.runs.load(Relaxed)
 }
 
 fn findings(path: &Path, form: Form) -> Findings {
-    let kept = Runs::open(path).unwrap();
+    let kept = RealTcpRuns::open(path).unwrap();
     run(&[experiment()], form, &Sim, &Batch::default(), Some(&kept)).unwrap().remove(0).unwrap()
 }
 
 fn place() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep/kernel.csv");
+    let path = folder.path().join("deep/kernel.jsonl");
     (folder, path)
 }
 
@@ -108,7 +110,11 @@ fn simulation_and_real_tcp_stand_side_by_side() {
         assert!((difference.difference - 1.0 / 9.0).abs() < 1e-3, "{difference:?}");
     }
     assert_eq!(beside.differences.len(), 2);
-    let page = markdown(&[(&experiment(), &found)], "tandem");
+    let document = markdown(&[(&experiment(), &found)], "tandem", "doc.md", "doc");
+    let (file, page) = &document.pages[0];
+    assert_eq!(file, "small.md");
+    assert!(document.table.contains("| [small](doc/small.md) |"), "{}", document.table);
+    assert!(page.contains("[All figures](../doc.md)"), "{page}");
     assert!(page.contains("At a tenth of the rate."), "{page}");
     assert!(page.contains("+11.1 %"), "{page}");
     assert!(page.contains("differ by 5 % or less in 0"), "{page}");
@@ -140,4 +146,18 @@ fn what_the_kernel_cannot_show_is_refused() {
     let gamma = small.replace("kind = \"stolen\"", "kind = \"window\"");
     assert!(error(format!("machines = true\n{gamma}\n[kernel]\n")).contains("is not kept of runs over real TCP"));
     assert!(error(format!("machines = true\n{small}\n[kernel]\ncurves = [\"z\"]\n")).contains("there is no curve `z`"));
+}
+
+/// A run counts as long as its scenario is the same, so a scenario that changes loses its runs without a word.
+#[test]
+fn every_run_that_is_kept_is_asked_for() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers/real-tcp.jsonl");
+    let kept = RealTcpRuns::open(&path).unwrap();
+    let nothing = RealTcpRuns::open(Path::new("/nonexistent/runs.jsonl")).unwrap();
+    let wanted = missing(&all().unwrap(), &nothing).unwrap();
+    let still_missing = missing(&all().unwrap(), &kept).unwrap();
+    let names = |runs: &[Missing]| runs.iter().map(|m| m.scenario.name.clone()).collect::<Vec<_>>();
+    let doubtful = still_missing.iter().filter(|m| m.is_doubtful(&kept)).count();
+    assert_eq!(still_missing.len(), doubtful, "not there: {:?}", names(&still_missing));
+    assert_eq!(kept.iter().count(), wanted.len());
 }

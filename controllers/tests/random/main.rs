@@ -78,6 +78,6 @@ fn random_events_keep_the_invariants() {
 fn every_oracle_is_of_its_controllers_kind() {
     for controller in &CONTROLLERS {
         let is_model = matches!(oracle(controller).kind, Kind::Model(_));
-        assert_eq!(is_model, controller.owns_window(), "{}: signal {}", controller.name, controller.signal);
+        assert_eq!(is_model, controller.owns_window(), "{}: signal {}", controller.name, controller.signal.as_str());
     }
 }

@@ -45,24 +45,24 @@ impl std::fmt::Display for Key {
 /// program, for another may work out others.
 pub struct Store {
     file: Mutex<File>,
-    known: HashMap<String, Known>,
+    entries: HashMap<String, Entry>,
 }
 
 /// Where a result's JSON is in the file, in bytes, and how many flows of each group are traced in it.
-struct Known {
+struct Entry {
     offset: u64,
     length: usize,
     traced_flows_per_group: usize,
 }
 
-impl Known {
-    /// Of a line at `line_offset` of the file, which has no line end here: the key and what is known of it.
+impl Entry {
+    /// The key and the entry of a line at `line_offset` of the file; the line comes without its end.
     fn of_line(line: &str, line_offset: u64) -> Option<(String, Self)> {
         let (key, rest) = line.split_once(' ')?;
         let (traced, json) = rest.split_once(' ')?;
         let offset = line_offset + (line.len() - json.len()) as u64;
-        let known = Self { offset, length: json.len(), traced_flows_per_group: traced.parse().ok()? };
-        Some((key.to_owned(), known))
+        let entry = Self { offset, length: json.len(), traced_flows_per_group: traced.parse().ok()? };
+        Some((key.to_owned(), entry))
     }
 }
 
@@ -99,14 +99,14 @@ impl Store {
         }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         file.try_lock().context("another run is using it; wait for that, or choose another folder with --out")?;
-        let (mut known, mut whole) = (HashMap::new(), 0);
+        let (mut entries, mut whole) = (HashMap::new(), 0);
         let mut lines = BufReader::new(&file);
         let mut line = String::new();
         while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
             let is_header = whole == 0;
             if !is_header {
-                let Some((key, result)) = Known::of_line(line.trim_end(), whole) else { break };
-                known.insert(key, result);
+                let Some((key, result)) = Entry::of_line(line.trim_end(), whole) else { break };
+                entries.insert(key, result);
             }
             whole += line.len() as u64;
             line.clear();
@@ -116,19 +116,19 @@ impl Store {
         if whole == 0 {
             writeln!(file, "{}", header(program))?;
         }
-        Ok(Self { file: Mutex::new(file), known })
+        Ok(Self { file: Mutex::new(file), entries })
     }
 
     /// A result in which at least so many flows of each group are traced.
     pub(crate) fn get(&self, key: Key, traced_flows_per_group: usize) -> Option<SeedResult> {
-        let known = self.known.get(&key.to_string())?;
-        if known.traced_flows_per_group < traced_flows_per_group {
+        let entry = self.entries.get(&key.to_string())?;
+        if entry.traced_flows_per_group < traced_flows_per_group {
             return None;
         }
-        let mut json = vec![0; known.length];
+        let mut json = vec![0; entry.length];
         let mut file = lock(&self.file);
         // What is written goes to the end all the same.
-        file.seek(SeekFrom::Start(known.offset)).and_then(|_| file.read_exact(&mut json)).ok()?;
+        file.seek(SeekFrom::Start(entry.offset)).and_then(|_| file.read_exact(&mut json)).ok()?;
         serde_json::from_slice(&json).ok()
     }
 

@@ -2,6 +2,7 @@
 //! `tandem papers`: the experiments of the papers, run again and judged.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     sync::atomic::Ordering,
@@ -11,7 +12,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use tandem_batch::{Batch, Store, StoredOnly};
 use tandem_engine::Engine;
-use tandem_experiments::{Experiment, Findings, Form, Runs, markdown, page, source};
+use tandem_experiments::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
 use tandem_report::sections_html;
 use tandem_sim::Sim;
 
@@ -73,7 +74,7 @@ pub struct Run {
 
     /// Runs over real TCP, shown beside the simulation; --engine kernel adds those that are missing, and makes doubtful ones again
     ///
-    /// With --engine kernel the default is kernel.csv in the folder.
+    /// With --engine kernel the default is kernel.jsonl in the folder.
     #[arg(long, value_name = "FILE")]
     kernel_runs: Option<PathBuf>,
 
@@ -85,7 +86,7 @@ pub struct Run {
     #[arg(long)]
     json: bool,
 
-    /// Also write the page of all verdicts, docs/reproduction.md in the repository
+    /// Also write the table of all verdicts, docs/reproduction.md in the repository, and a page per figure to the folder of that name
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
 }
@@ -175,17 +176,27 @@ fn run(args: &Run) -> Result<(), Failure> {
     } else if left > 0 {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
     }
-    match &args.doc {
-        Some(doc) => write(doc, &markdown(&found, &command)),
-        None => Ok(()),
+    args.doc.as_ref().map_or(Ok(()), |path| document(path, &found, &command))
+}
+
+/// Writes the table of all verdicts to `path`, and a page per figure to the folder of that name beside it.
+fn document(path: &Path, found: &[(&Experiment, &Findings)], command: &str) -> Result<(), Failure> {
+    let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let pages = path.with_extension("");
+    if pages == path {
+        return Err(Failure::usage(format!("--doc {}: give a name that ends in .md", path.display())));
     }
+    let document = markdown(found, command, &name(path.file_name()), &name(pages.file_name()));
+    make_folder(&pages)?;
+    document.pages.iter().try_for_each(|(file, text)| write(&pages.join(file), text))?;
+    write(path, &document.table)
 }
 
 /// The engine for experiments on real machines.
 const KERNEL: &str = "kernel";
 /// The file that keeps what is done.
 const STORE_FILE: &str = "done.jsonl";
-const KERNEL_FILE: &str = "kernel.csv";
+const KERNEL_FILE: &str = "kernel.jsonl";
 
 /// Which experiments, in which form.
 fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
@@ -220,7 +231,7 @@ fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
 fn from_kept(
     experiments: &[Experiment],
     batch: &Batch,
-    kernel_runs: Option<&Runs>,
+    kernel_runs: Option<&RealTcpRuns>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
     let full = tandem_experiments::run(experiments, Form::Full, &StoredOnly(&Sim), batch, kernel_runs)?;
     let quick = tandem_experiments::run(experiments, Form::Quick, &StoredOnly(&Sim), batch, kernel_runs)?;
@@ -228,7 +239,7 @@ fn from_kept(
 }
 
 /// The runs over real TCP that there are, if any are wanted.
-fn kept(args: &Run) -> Result<Option<Runs>, Failure> {
+fn kept(args: &Run) -> Result<Option<RealTcpRuns>, Failure> {
     let makes_them = args.engine.engines.get(KERNEL).is_some();
     let path = match &args.kernel_runs {
         Some(path) if !makes_them && !path.exists() => {
@@ -239,14 +250,14 @@ fn kept(args: &Run) -> Result<Option<Runs>, Failure> {
         None if makes_them => args.out.join(KERNEL_FILE),
         None => return Ok(None),
     };
-    Ok(Some(Runs::open(&path)?))
+    Ok(Some(RealTcpRuns::open(&path)?))
 }
 
 /// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
 fn measure_missing(
     experiments: &[Experiment],
     kernel: &dyn Engine,
-    kept: &mut Runs,
+    kept: &mut RealTcpRuns,
     force: bool,
     batch: &Batch,
 ) -> Result<(), Failure> {

@@ -49,7 +49,7 @@ fn a_run_is_judged_and_written() {
     assert!(found["reason"].as_str().unwrap().starts_with("1 of 1 claims hold. less than 10: holds"));
     assert_eq!(place.read("tandem-out/papers/results.json"), out);
     assert!(place.read("tandem-out/papers/report.html").contains("A run beside itself"));
-    assert!(place.read("doc.md").contains("| [small](#small-a-run-beside-itself) |"));
+    assert!(place.read("doc.md").contains("| [small](doc/small.md) |"));
     let quick: Value = serde_json::from_str(&place.succeed("papers run small.toml --quick --json").out).unwrap();
     assert_eq!(quick["experiments"][0]["x"], serde_json::json!(["20"]));
 }
@@ -85,7 +85,7 @@ fn what_is_kept_is_judged_without_running_anything() {
     let (found, note) = judged();
     assert_eq!(found, "small full");
     assert!(note.contains("1 of 2 experiments are left out"), "{note}");
-    assert!(place.read("doc.md").contains("| [small](#small-a-run-beside-itself) |"));
+    assert!(place.read("doc.md").contains("| [small](doc/small.md) |"));
     assert_eq!(place.tandem("papers run small.toml --kept --quick").status, Some(2));
 }
 

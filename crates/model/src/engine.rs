@@ -54,8 +54,7 @@ impl Engine for Model {
 
     /// Every seed gives the same result: one is enough.
     fn as_run<'a>(&self, scenario: &'a Scenario) -> Cow<'a, Scenario> {
-        let seeds = scenario.seeds.first().copied().into_iter().collect();
-        Cow::Owned(Scenario { seeds, ..scenario.clone() })
+        Cow::Owned(scenario.clone().with_seeds(scenario.seeds.first().copied()))
     }
 }
 
@@ -150,6 +149,16 @@ impl<'a> Isolated<'a> {
         }
         law.check(Arithmetic::Tandem).map_err(|e| Refusal(e.to_string()))?;
         Ok(Self { scenario, path, law, connection_link })
+    }
+
+    /// The one flow's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The law of the flow's controller.
+    pub fn law(&self) -> &Law {
+        &self.law
     }
 
     /// One seed; every seed gives the same result.

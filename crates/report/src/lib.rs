@@ -27,6 +27,7 @@ pub use number::{significant, with_interval};
 pub use page::html;
 pub use sections::{Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;
+pub use thin::thin;
 pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
 pub use words::setup;
 

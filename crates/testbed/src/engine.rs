@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_scenario::{Scenario, result::SeedResult, units::Span};
+use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{Error, Namespace, capacity};
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
+//! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Parser;
+use tandem_batch::{Batch, Store};
+use tandem_experiments::validation::{RealTcpValidation, Validation, real_tcp_page};
+use tandem_testbed::Kernel;
+
+/// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
+#[derive(Parser)]
+struct Args {
+    /// Seeds of each point (one for the runs without chance)
+    #[arg(long, default_value_t = 30)]
+    seeds: u64,
+
+    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, controllers, wlan; prints them instead of writing the page
+    #[arg(long)]
+    only: Vec<String>,
+
+    /// The page of the analytical model instead, docs/model.md
+    #[arg(long, conflicts_with = "only")]
+    model: bool,
+
+    /// The simulator beside real Linux TCP instead, docs/sim-vs-kernel.md
+    ///
+    /// Runs that are kept in experiments/reference/real-tcp are not made again. Those that are missing need root, and as long as
+    /// they emulate.
+    #[arg(long, conflicts_with_all = ["only", "model"])]
+    kernel: bool,
+
+    /// Only these runs over real TCP, again if they are there: a set-up (bdp), flows (compound+reno) or both (bdp/reno)
+    #[arg(long, requires = "kernel")]
+    again: Vec<String>,
+
+    /// Runs over real TCP at a time; more than the machine carries are not trusted and made again
+    #[arg(long, requires = "kernel", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    parallel: u8,
+
+    /// The page from the runs that there are; without --again, none is made
+    #[arg(long, requires = "kernel")]
+    incomplete: bool,
+
+    /// Where the page goes [default: docs/validation.md, docs/model.md or docs/sim-vs-kernel.md]; images go to `images` beside it
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// Finished runs of the simulator, so that the same command goes on after an interrupt.
+const STORE: &str = "tandem-out/validate/done.jsonl";
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let store = Store::open(Path::new(STORE))?;
+    let batch = Batch { store: Some(&store), ..Batch::default() };
+    let validation = Validation { reference: Path::new("experiments/reference"), seeds: args.seeds, batch };
+    let out = |default: &str| args.out.clone().unwrap_or(default.into());
+    if args.model {
+        write(&out("docs/model.md"), &validation.model_page()?)
+    } else if args.kernel {
+        let out = out("docs/sim-vs-kernel.md");
+        let how = RealTcpValidation {
+            engine: &Kernel,
+            again: &args.again,
+            parallel: usize::from(args.parallel),
+            incomplete: args.incomplete,
+            images: out.with_file_name("images"),
+        };
+        write(&out, &real_tcp_page(&validation, &how)?)
+    } else if args.only.is_empty() {
+        write(&out("docs/validation.md"), &validation.page()?)
+    } else {
+        args.only.iter().try_for_each(|name| validation.part(name).map(|part| print!("{part}")))
+    }
+}
+
+fn write(path: &Path, page: &str) -> anyhow::Result<()> {
+    tandem_report::write_atomically(path, page.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Makes the runs over real TCP that are missing.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::{Engine, EngineError, Options, Warning};
+use tandem_scenario::{FileError, Scenario, result::SeedResult};
+
+use crate::{
+    file::Experiment,
+    plan::{self, Form},
+    reference::real_tcp::{RealTcpRun, RealTcpRuns, key},
+};
+
+/// A run over real TCP that is not there yet, or is doubted.
+#[derive(Clone)]
+pub struct Missing {
+    /// Has one seed; its name is the label that the run is kept with.
+    pub scenario: Scenario,
+    /// As [`key`] names the scenario.
+    pub(crate) key: String,
+    pub(crate) traces: Traces,
+}
+
+impl Missing {
+    pub(crate) fn seed(&self) -> u64 {
+        self.scenario.seeds[0]
+    }
+
+    /// Whether it is there now, but not to be trusted.
+    pub fn is_doubtful(&self, runs: &RealTcpRuns) -> bool {
+        runs.get(&self.key, self.seed()).is_some_and(|run| !run.is_trusted())
+    }
+}
+
+/// What the experiments need of runs over real TCP beyond those that are kept: every first seed before any second.
+pub fn missing(experiments: &[Experiment], runs: &RealTcpRuns) -> Result<Vec<Missing>, FileError> {
+    let mut missing: Vec<Missing> = Vec::new();
+    for experiment in experiments.iter().filter(|e| e.file.kernel.is_some()) {
+        for wanted in wanted(experiment)? {
+            let is_same = |m: &Missing| m.key == wanted.key && m.seed() == wanted.seed();
+            if !runs.is_trusted(&wanted.key, wanted.seed()) && !missing.iter().any(is_same) {
+                missing.push(wanted);
+            }
+        }
+    }
+    missing.sort_by_key(Missing::seed);
+    Ok(missing)
+}
+
+/// Every run over real TCP that an experiment asks for, by curve, x and seed.
+fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
+    let plan = plan::plan(experiment, Form::Kernel)?;
+    let mut wanted = Vec::new();
+    for (curve, points) in experiment.file.curves.iter().zip(&plan.readings[0].curves) {
+        for (x, point) in plan.xs.iter().zip(points).filter_map(|(x, point)| Some((x, point.as_ref()?))) {
+            for (place, run) in point.runs().enumerate() {
+                let baseline = if place > 0 { ", baseline" } else { "" };
+                let name = format!("{}, {}, {x}{baseline}", experiment.id, curve.get_ref().name);
+                wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
+                    scenario: run.scenario.clone().named(&name).with_seeds([seed]),
+                    key: key(&run.text),
+                    traces: Traces::None,
+                }));
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// Runs what is missing and keeps it. False if an interrupt came first.
+pub fn measure(
+    missing: &[Missing],
+    engine: &dyn Engine,
+    runs: &mut RealTcpRuns,
+    batch: &Batch,
+) -> anyhow::Result<bool> {
+    measure_shared(missing, engine, &Mutex::new(runs), batch)
+}
+
+/// As [`measure`], where several threads keep their runs in one file.
+pub(crate) fn measure_shared(
+    missing: &[Missing],
+    engine: &dyn Engine,
+    runs: &Mutex<&mut RealTcpRuns>,
+    batch: &Batch,
+) -> anyhow::Result<bool> {
+    let by_name = missing.iter().map(|m| ((m.scenario.name.as_str(), m.seed()), m)).collect();
+    let keeping = Keeping { engine, by_name, runs };
+    let tasks: Vec<Task> =
+        missing.iter().map(|m| Task { scenario: &m.scenario, engine: &keeping, traces: m.traces }).collect();
+    Ok(!Batch { store: None, ..*batch }.run(&tasks)?.interrupted)
+}
+
+/// Keeps each run of an engine before it hands it on.
+struct Keeping<'a, 'b> {
+    engine: &'a dyn Engine,
+    /// By name of the scenario and seed.
+    by_name: HashMap<(&'a str, u64), &'a Missing>,
+    runs: &'a Mutex<&'b mut RealTcpRuns>,
+}
+
+impl Engine for Keeping<'_, '_> {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn description(&self) -> &'static str {
+        self.engine.description()
+    }
+
+    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        self.engine.check(scenario, force)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        let Some(result) = self.engine.run(scenario, seed, options)? else { return Ok(None) };
+        let missing = self.by_name[&(scenario.name.as_str(), seed)];
+        // A thread that panicked left the runs whole.
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.insert(RealTcpRun::new(&missing.key, scenario, &result)).map_err(EngineError::failed)?;
+        Ok(Some(result))
+    }
+
+    fn needs_machine(&self) -> bool {
+        self.engine.needs_machine()
+    }
+}

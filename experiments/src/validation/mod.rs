@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The simulator beside ns-2, ns-3 and real TCP, and the analytical model beside all there is: the pages that `make validate`
+//! writes.
+
+mod compare;
+mod controllers;
+mod dumbbell;
+mod figures;
+mod model;
+mod real_tcp;
+mod wlan;
+
+use std::path::Path;
+
+use anyhow::Context;
+use tandem_batch::{Batch, Task, Traces};
+use tandem_sim::Sim;
+use tandem_scenario::{Scenario, result::Run};
+
+pub use real_tcp::{RealTcpValidation, real_tcp_page};
+
+/// What a validation runs with.
+pub struct Validation<'a> {
+    /// The folder of the reference data, experiments/reference.
+    pub reference: &'a Path,
+    /// Seeds of each point where something is random.
+    pub seeds: u64,
+    pub batch: Batch<'a>,
+}
+
+/// One experiment's part of docs/validation.md.
+struct Part {
+    name: &'static str,
+    write: fn(&Validation) -> anyhow::Result<String>,
+}
+
+const PARTS: [Part; 7] = [
+    Part { name: "fig3", write: figures::figure3 },
+    Part { name: "fig4", write: figures::figure4 },
+    Part { name: "fig5", write: figures::figure5 },
+    Part { name: "fig6", write: figures::figure6 },
+    Part { name: "fig8", write: figures::figure8 },
+    Part { name: "controllers", write: controllers::part },
+    Part { name: "wlan", write: wlan::part },
+];
+
+const INTRODUCTION: &str = include_str!("introduction.md");
+const REASONS: &str = include_str!("reasons.md");
+
+impl Validation<'_> {
+    /// docs/validation.md.
+    pub fn page(&self) -> anyhow::Result<String> {
+        let mut page = INTRODUCTION.replace("SEEDS", &self.seeds.to_string());
+        for part in &PARTS {
+            page += &(part.write)(self)?;
+        }
+        Ok(page + REASONS)
+    }
+
+    /// The part of one experiment.
+    pub fn part(&self, name: &str) -> anyhow::Result<String> {
+        let part = PARTS.iter().find(|part| part.name == name).with_context(|| {
+            format!("there is no experiment `{name}`; there are {}", PARTS.map(|part| part.name).join(", "))
+        })?;
+        (part.write)(self)
+    }
+
+    /// docs/model.md.
+    pub fn model_page(&self) -> anyhow::Result<String> {
+        model::page(self)
+    }
+
+    /// Simulates all seeds of scenarios.
+    fn run(&self, scenarios: &[Scenario]) -> anyhow::Result<Vec<Run>> {
+        let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
+        let tasks: Vec<Task> = scenarios.iter().map(task).collect();
+        let runs = self.batch.run(&tasks)?.into_runs(&tasks);
+        runs.into_iter().collect::<Option<_>>().context("interrupted; the same command goes on")
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! docs/model.md: the analytical model beside S2's numbers, ns-2 and the simulator.
+
+mod modules;
+mod paper;
+mod simulator;
+
+use super::Validation;
+
+const INTRODUCTION: &str = include_str!("introduction.md");
+const REASONS: &str = include_str!("reasons.md");
+
+/// Random paths of the page, and the seed that they are drawn with.
+const PATHS: usize = 200;
+const SEED: u64 = 1;
+
+/// The page.
+pub(super) fn page(validation: &Validation) -> anyhow::Result<String> {
+    let points = simulator::compare(&simulator::random_paths(PATHS, SEED), &validation.batch)?;
+    let modules = modules::page(validation.reference)?;
+    let parts = [INTRODUCTION.to_owned(), paper::page()?, modules, simulator::page(&points), REASONS.to_owned()];
+    Ok(parts.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tandem_batch::Batch;
+
+    use super::*;
+    use crate::judge::Verdict;
+
+    /// S2's module in ns-2, without the border: all that the page asks. Behind access links of 10 and of 100 Gb/s, which is
+    /// 0.59 and 0.75 of the link at 900 Mb/s (reasons.md).
+    #[test]
+    fn the_model_agrees_with_ns2() {
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        for (label, access_gbps) in [("la30np", 10), ("la30np_100g", 100)] {
+            let points = modules::points(&reference, label, tandem_model::Arithmetic::Linux13, access_gbps)
+                .expect("the results are there");
+            let asked: Vec<_> = points.iter().filter(|p| p.is_asked()).collect();
+            assert_eq!(asked.len(), 19, "{label}");
+            for p in asked {
+                let place = format!("{label}, {} Mb/s", p.rate_mbps);
+                assert!(p.throughput_agrees(), "{place}: {} here, {} in ns-2", p.model.utilisation, p.utilisation);
+                let queues = (p.model.backlog_packets, p.backlog_packets);
+                assert!(p.backlog_agrees(), "{place}: {} packets here, {} in ns-2", queues.0, queues.1);
+                let cycles = (&p.model.oscillation, &p.cycle);
+                assert!(p.cycle_verdict() != Verdict::DoesNotHold, "{place}: {cycles:?}");
+            }
+        }
+    }
+
+    /// The first of the random paths; `make validate` does them all.
+    #[test]
+    fn the_model_agrees_with_the_simulator() {
+        let paths = simulator::random_paths(PATHS, SEED);
+        let quick =
+            paths.into_iter().filter(|p| p.bdp_packets() + p.buffer_packets < 1000.0).take(12).collect::<Vec<_>>();
+        for point in simulator::compare(&quick, &Batch::default()).expect("the law is the default") {
+            let text = format!("{:?}: case {} and {}", point.path, point.model.case, point.simulated.case);
+            assert!(point.case_agrees(), "{text}");
+            assert!(point.throughput_agrees(), "{text}, {:+.3}", point.difference());
+        }
+    }
+}

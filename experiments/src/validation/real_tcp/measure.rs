@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The runs over real TCP that the page needs.
+
+use std::{sync::Mutex, thread};
+
+use anyhow::bail;
+use tandem_batch::Batch;
+use tandem_engine::Engine;
+
+use super::setups::{RealTcpSetup, SETUPS};
+use crate::{
+    kernel::{Missing, measure_shared},
+    reference::real_tcp::RealTcpRuns,
+};
+
+/// A run that is not to be trusted is made again, after all others, until it has been made so often.
+const MAX_TRIES: u32 = 3;
+
+/// One run that the page asks for.
+struct Wanted {
+    setup: &'static RealTcpSetup,
+    flows: &'static [&'static str],
+    seed: u64,
+}
+
+impl Wanted {
+    fn is_named(&self, names: &[String]) -> bool {
+        let label = self.setup.label(self.flows);
+        names.iter().any(|name| name == self.setup.name || *name == self.flows.join("+") || *name == label)
+    }
+}
+
+/// Makes the runs that are missing, or only those whose set-up or flows `again` names; `parallel` of them at a time.
+pub fn measure_missing(
+    runs: &mut RealTcpRuns,
+    engine: &dyn Engine,
+    batch: &Batch,
+    again: &[String],
+    parallel: usize,
+) -> anyhow::Result<()> {
+    if let Some(unknown) = again.iter().find(|name| !wanted().iter().any(|w| w.is_named(&[(*name).clone()]))) {
+        bail!("--again: there is no `{unknown}`; give a set-up (bdp), flows (compound+reno) or both (bdp/reno)");
+    }
+    let is_asked = |w: &Wanted| again.is_empty() || w.is_named(again);
+    let wanted: Vec<Missing> =
+        wanted().iter().filter(|w| is_asked(w)).map(|w| w.setup.wanted(w.flows, w.seed)).collect();
+    let is_there = |m: &Missing| again.is_empty() && runs.is_trusted(&m.key, m.seed());
+    let mut missing: Vec<Missing> = wanted.iter().filter(|m| !is_there(m)).cloned().collect();
+    for _ in 0..MAX_TRIES {
+        measure_in_parallel(&missing, engine, runs, batch, parallel)?;
+        missing.retain(|m| m.is_doubtful(runs));
+    }
+    Ok(())
+}
+
+/// Each thread takes every so manieth run, so that the heaviest do not meet.
+fn measure_in_parallel(
+    missing: &[Missing],
+    engine: &dyn Engine,
+    runs: &mut RealTcpRuns,
+    batch: &Batch,
+    parallel: usize,
+) -> anyhow::Result<()> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
+    eprintln!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0 / parallel as f64).ceil());
+    let part = |first: usize| missing.iter().skip(first).step_by(parallel).cloned().collect::<Vec<_>>();
+    let runs = &Mutex::new(runs);
+    thread::scope(|scope| {
+        let work = |first| scope.spawn(move || measure_shared(&part(first), engine, runs, batch));
+        let workers: Vec<_> = (0..parallel).map(work).collect();
+        workers.into_iter().try_for_each(|worker| {
+            match worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))? {
+                true => Ok(()),
+                false => bail!("interrupted; the same command goes on"),
+            }
+        })
+    })
+}
+
+/// Every first seed comes before any second. Set-ups take turns, so that the runs at a time are not all the heaviest.
+fn wanted() -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    for setup in &SETUPS {
+        for (place, &flows) in setup.flows.iter().enumerate() {
+            wanted.extend((1..=setup.repetitions).map(|seed| (seed, place, Wanted { setup, flows, seed })));
+        }
+    }
+    wanted.sort_by_key(|&(seed, place, _)| (seed, place));
+    wanted.into_iter().map(|(.., wanted)| wanted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use tandem_engine::{EngineError, Options, Warning};
+    use tandem_scenario::{
+        Scenario,
+        result::{Emulation, FlowResult, LinkResult, SeedResult},
+    };
+
+    use super::*;
+
+    /// Doubts the first of its runs.
+    struct DoubtsFirst(AtomicU32);
+
+    impl Engine for DoubtsFirst {
+        fn name(&self) -> &'static str {
+            "kernel"
+        }
+
+        fn description(&self) -> &'static str {
+            "Runs nothing"
+        }
+
+        fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
+            Ok(Vec::new())
+        }
+
+        fn run(&self, scenario: &Scenario, seed: u64, _: Options) -> Result<Option<SeedResult>, EngineError> {
+            let doubts = if self.0.fetch_add(1, Relaxed) == 0 { vec!["late".to_owned()] } else { Vec::new() };
+            Ok(Some(SeedResult {
+                seed,
+                flows: vec![FlowResult::default(); scenario.flow_count()],
+                links: vec![LinkResult::default(); scenario.network.links.len()],
+                emulation: Some(Emulation { doubts, ..Emulation::default() }),
+                ..SeedResult::default()
+            }))
+        }
+    }
+
+    /// bdp/reno is run with two seeds; the doubtful one is made again, and the next time nothing is left.
+    #[test]
+    fn doubtful_runs_are_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.jsonl");
+        let engine = DoubtsFirst(AtomicU32::new(0));
+        let measure = |again: &str| {
+            let mut runs = RealTcpRuns::open(&path).unwrap();
+            measure_missing(&mut runs, &engine, &Batch::default(), &[again.to_owned()], 2)
+                .map(|_| engine.0.load(Relaxed))
+        };
+        assert_eq!(measure("bdp/reno").unwrap(), 3);
+        assert_eq!(measure("bdp/reno").unwrap(), 5, "named, they are made again");
+        assert!(measure("bdp/rino").unwrap_err().to_string().contains("there is no `bdp/rino`"));
+        let runs = RealTcpRuns::open(&path).unwrap();
+        assert!(runs.iter().all(|run| run.is_trusted() && run.asked_by == "bdp/reno"));
+        assert_eq!(runs.iter().count(), 2);
+    }
+}

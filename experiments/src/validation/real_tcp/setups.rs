@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The set-ups that are run in both engines.
+
+use tandem_batch::Traces;
+use tandem_scenario::{
+    KERNEL_PREFIX, Scenario,
+    file::{Overrides, parse_inner},
+};
+
+use super::super::compare::Bound;
+use crate::{kernel::Missing, reference::real_tcp::key};
+
+/// A path and the flows that are put on it, one group after another.
+pub struct RealTcpSetup {
+    /// In names of files and in the runs that are kept.
+    pub name: &'static str,
+    pub title: &'static str,
+    rate: &'static str,
+    rtt: &'static str,
+    queue: &'static str,
+    loss: &'static str,
+    duration_s: u32,
+    warmup_s: u32,
+    /// Runs over real TCP.
+    pub repetitions: u64,
+    /// Each a set of flows that run together, by their controllers.
+    pub flows: &'static [&'static [&'static str]],
+    pub queue_bound: Bound,
+}
+
+pub const GOODPUT_BOUND: Bound = Bound::Relative(0.05);
+const QUEUE_BOUND: Bound = Bound::RelativeOr(0.10, 5.0);
+
+/// The controllers that are compared on every path.
+const ALONE: &[&[&str]] = &[&["reno"], &["compound"], &["compound_auto"], &["compound_tube"]];
+
+const BDP: RealTcpSetup = RealTcpSetup {
+    name: "bdp",
+    title: "100 Mb/s, 40 ms, a buffer of one BDP",
+    rate: "100mbit",
+    rtt: "40ms",
+    queue: "1bdp",
+    loss: "0",
+    duration_s: 80,
+    warmup_s: 20,
+    repetitions: 2,
+    flows: ALONE,
+    queue_bound: QUEUE_BOUND,
+};
+
+pub const SETUPS: [RealTcpSetup; 7] = [
+    BDP,
+    RealTcpSetup { name: "quarter", title: "100 Mb/s, 40 ms, a buffer of BDP/4", queue: "0.25bdp", ..BDP },
+    RealTcpSetup {
+        name: "long",
+        title: "300 Mb/s, 100 ms, 500 packets",
+        rate: "300mbit",
+        rtt: "100ms",
+        queue: "500p",
+        duration_s: 200,
+        warmup_s: 30,
+        // How slow start ends is chance, and a run holds but one cycle.
+        repetitions: 5,
+        ..BDP
+    },
+    RealTcpSetup { name: "loss4", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-4", loss: "1e-4", ..BDP },
+    RealTcpSetup { name: "loss3", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-3", loss: "1e-3", ..BDP },
+    RealTcpSetup {
+        name: "pairs",
+        title: "Two flows, 100 Mb/s, 40 ms, a buffer of one BDP",
+        duration_s: 110,
+        // How two flows share is chance.
+        repetitions: 10,
+        flows: &[
+            &["reno", "reno"],
+            &["compound", "compound"],
+            &["compound", "reno"],
+            &["compound_auto", "reno"],
+            &["compound_tube", "reno"],
+        ],
+        ..BDP
+    },
+    RealTcpSetup {
+        name: "others",
+        title: "Other controllers, and the kernel's own CUBIC and BBR; 100 Mb/s, 40 ms, one BDP",
+        flows: &[&["cubic"], &["kernel:cubic"], &["kernel:bbr"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
+        repetitions: 5,
+        queue_bound: Bound::RelativeOr(0.15, 5.0),
+        ..BDP
+    },
+];
+
+impl RealTcpSetup {
+    /// All that decides about a run except flows and seed.
+    pub fn text(&self) -> String {
+        let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
+        format!("{rate} {rtt} {queue} loss {loss}, {duration_s} s of which {warmup_s} s warm-up")
+    }
+
+    pub fn duration_s(&self) -> u32 {
+        self.duration_s
+    }
+
+    /// The label of runs with these flows.
+    pub fn label(&self, flows: &[&str]) -> String {
+        format!("{}/{}", self.name, flows.join("+"))
+    }
+
+    /// The scenario in a file of `tandem papers`, in the table `[scenario]`.
+    fn file(&self, controllers: &[&str]) -> String {
+        let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
+        let path = format!(
+            "[scenario]\nduration = \"{duration_s}s\"\nwarmup = \"{warmup_s}s\"\nsample_interval = \"100ms\"\n\
+             [scenario.dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"{queue}\"\nloss = {loss}\n"
+        );
+        let flow =
+            |controller| format!("[[scenario.flows]]\ncontroller = \"{controller}\"\nstart_spread = \"100ms\"\n");
+        path + &controllers.iter().map(flow).collect::<String>()
+    }
+
+    fn parsed(&self, text: &str, flows: &[&str], seeds: Vec<u64>) -> Scenario {
+        let name = self.label(flows);
+        let scenario = parse_inner(text, &name, &name, &Overrides::default()).expect("the set-ups are valid");
+        scenario.with_seeds(seeds)
+    }
+
+    /// For the simulator, which takes Tandem's controller of the same name for one of the kernel's own.
+    pub fn simulated(&self, flows: &[&str], seeds: u64) -> Scenario {
+        let controllers: Vec<&str> = flows.iter().map(|flow| flow.trim_start_matches(KERNEL_PREFIX)).collect();
+        self.parsed(&self.file(&controllers), flows, (1..=seeds).collect())
+    }
+
+    /// One run over real TCP. The window of a flow on its own is drawn, so the first run traces it.
+    pub fn wanted(&self, flows: &[&str], seed: u64) -> Missing {
+        let text = self.file(flows);
+        let is_drawn = seed == 1 && flows.len() == 1;
+        let traces = if is_drawn { Traces::FirstSeed(1) } else { Traces::None };
+        Missing { scenario: self.parsed(&text, flows, vec![seed]), key: key(&text), traces }
+    }
+
+    /// The key of the runs over real TCP with these flows.
+    pub fn key(&self, flows: &[&str]) -> String {
+        key(&self.file(flows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setup_is_a_scenario_for_both_engines() {
+        for setup in &SETUPS {
+            for flows in setup.flows {
+                let scenario = setup.simulated(flows, 2);
+                assert_eq!(scenario.flow_count(), flows.len());
+                assert!(scenario.needs_kernel().is_none());
+                let asks_for_the_kernels = flows.iter().any(|f| f.starts_with(KERNEL_PREFIX));
+                let wanted = setup.wanted(flows, 7);
+                assert_eq!(wanted.scenario.needs_kernel().is_some(), asks_for_the_kernels);
+                assert_eq!((wanted.seed(), scenario.seeds.len()), (7, 2));
+            }
+        }
+    }
+}
