@@ -189,7 +189,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_to_reader(text).map(drop)
 }
 
-/// As [`print`]; whether there still is a reader.
+/// Like [`print()`], but returns whether there is still a reader.
 pub fn print_to_reader(text: &str) -> Result<bool, Failure> {
     use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
