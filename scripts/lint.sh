@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Format and warnings; and each controller must compile for the kernel (eBPF).
+# Format and warnings, links and lines of the documents; and each controller must compile for the kernel (eBPF).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,4 +36,6 @@ if command -v shellcheck >/dev/null; then
 else
 	echo "== SKIPPED shellcheck, which is not installed"
 fi
+echo "== documents"
+scripts/check-links.sh
 echo "No complaints."

@@ -24,7 +24,7 @@ Examples:
   sudo tandem run scenarios/dumbbell.toml --engine sim,kernel
   tandem run scenarios/isolated.toml --engine sim,model")]
 pub struct Args {
-    /// The scenario; docs/scenarios.md describes the format
+    /// The scenario; docs/reference/scenario-keys.md describes the format
     file: PathBuf,
 
     /// What runs it; several, separated by commas, run one after another and stand side by side
