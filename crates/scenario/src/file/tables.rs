@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables of a scenario file, as serde reads them; docs/reference/scenario-keys.md describes them.
+//! The tables of a scenario file, as serde reads them; docs/scenarios.md describes them for users.
 
 use std::collections::BTreeMap;
 
