@@ -49,4 +49,6 @@ if command -v shellcheck >/dev/null; then
 else
 	echo "== SKIPPED shellcheck, which is not installed"
 fi
+echo "== documents"
+scripts/check-links.sh
 echo "No complaints."

@@ -25,7 +25,7 @@ Examples:
   sudo tandem run scenarios/dumbbell.toml --engine sim,kernel
   tandem run scenarios/isolated.toml --engine sim,model")]
 pub struct Args {
-    /// The scenario; docs/scenarios.md describes the format
+    /// The scenario; docs/reference/scenario-keys.md describes the format
     file: PathBuf,
 
     #[command(flatten)]

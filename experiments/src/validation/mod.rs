@@ -14,8 +14,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use tandem_batch::{Batch, Task, Traces};
-use tandem_sim::Sim;
 use tandem_scenario::{Scenario, result::Run};
+use tandem_sim::Sim;
 
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
 
