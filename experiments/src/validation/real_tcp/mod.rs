@@ -112,6 +112,7 @@ fn compare(
     }
     let panels: Vec<Panel> = compared.iter().filter_map(Compared::panel).collect();
     if !panels.is_empty() {
+        std::fs::create_dir_all(images).with_context(|| format!("cannot make {}", images.display()))?;
         let path = images.join(image(setup));
         let svg = plot::svg(&panels, f64::from(setup.duration_s()))?;
         tandem_report::write_atomically(&path, svg.as_bytes())
