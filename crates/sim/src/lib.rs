@@ -15,6 +15,7 @@ mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;
+mod segment_ring;
 mod sender;
 #[cfg(test)]
 mod tests;
