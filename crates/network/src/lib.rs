@@ -13,6 +13,7 @@ mod red;
 mod ring;
 mod rng;
 mod stats;
+mod tally;
 pub mod wlan;
 
 pub use link::{Drop, Link, Offer};
@@ -20,3 +21,4 @@ pub use measure::{QueueSamples, distribution, histogram};
 pub use ring::Ring;
 pub use rng::{Rng, Stream, access_ns, start_ns};
 pub use stats::LinkStats;
+pub use tally::Tally;

@@ -3,9 +3,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
-use tandem_network::{distribution, histogram};
+use tandem_network::{Tally, distribution};
 use tandem_scenario::{
     Scenario,
     result::{FlowResult, SeedResult},
@@ -26,7 +25,7 @@ pub struct World<'a> {
     net: Net,
     clock: Clock,
     /// RTT samples by group, us.
-    rtts: Vec<Histogram<u64>>,
+    rtts: Vec<Tally>,
     cpu_start_s: f64,
 }
 
@@ -48,7 +47,7 @@ impl<'a> World<'a> {
         }
         let clock = Clock::new(scenario, seed, &flows, options.traced_flows_per_group);
         net.wake(Source::Clock, clock.next());
-        let rtts = scenario.groups.iter().map(|_| histogram()).collect();
+        let rtts = vec![Tally::default(); scenario.groups.len()];
         Self { scenario, seed, options, flows, net, clock, rtts, cpu_start_s }
     }
 
@@ -72,7 +71,7 @@ impl<'a> World<'a> {
                     let flow = &mut self.flows[f];
                     let rtt_ns = flow.on_ack(now, f, &mut self.net);
                     if let Some(rtt_ns) = rtt_ns.filter(|_| now >= warmup) {
-                        self.rtts[flow.group].saturating_record(rtt_ns / 1000);
+                        self.rtts[flow.group].record(rtt_ns / 1000);
                     }
                 }
                 Source::Timer(f) => self.flows[f].on_timer(now, f, &mut self.net),
@@ -117,7 +116,7 @@ impl<'a> World<'a> {
         SeedResult {
             seed: self.seed,
             flows,
-            rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
+            rtt_ms: self.rtts.iter().map(|t| distribution(&t.to_histogram(), 1e-3)).collect(),
             links,
             cell: air.map(|cell| cell.result(measured_s)),
             data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
