@@ -37,11 +37,6 @@ impl Agenda {
         (self.time(first), first as usize & (self.nodes.len() / 2 - 1))
     }
 
-    #[inline]
-    pub fn time_of(&self, source: usize) -> u64 {
-        self.time(self.nodes[self.nodes.len() / 2 + source])
-    }
-
     /// Sets a source's next time if that is earlier than the one it has.
     #[inline]
     pub fn bring_forward(&mut self, source: usize, time: u64) {

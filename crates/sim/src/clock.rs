@@ -76,10 +76,10 @@ impl Clock {
         }
         if now >= self.next_queue {
             self.next_queue += self.queue_interval;
-            for (samples, link) in self.queues.iter_mut().zip(&mut net.links) {
+            for (samples, link) in self.queues.iter_mut().zip(&mut net.network.links) {
                 samples.take(now, link);
             }
-            if let Some(air) = &net.cell {
+            if let Some(air) = &net.network.air {
                 self.cell.take(now, &air.cell);
             }
         }
@@ -162,8 +162,8 @@ impl Tracer {
             *last = received;
             trace.samples.push(flow_sample(flow, goodput_mbps));
         }
-        let wired = net.links.iter_mut().map(|link| link.waiting(now) as f32);
-        let air = net.cell.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
+        let wired = net.network.links.iter_mut().map(|link| link.waiting(now) as f32);
+        let air = net.network.air.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
         for (trace, queue_packets) in self.trace.links.iter_mut().zip(wired.chain(air)) {
             trace.queue_packets.push(queue_packets);
         }

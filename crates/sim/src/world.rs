@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::time::{ClockId, clock_gettime};
-use tandem_network::{Tally, distribution};
+use tandem_network::{Alarm, Event, Tally, distribution};
 use tandem_scenario::{
     Scenario,
     result::{FlowResult, SeedResult},
@@ -14,7 +14,7 @@ use crate::{
     Options,
     clock::{Clock, Snapshot},
     flow::{Endpoints, Flow},
-    net::{Net, Source},
+    net::Net,
 };
 
 pub struct World<'a> {
@@ -43,10 +43,10 @@ impl<'a> World<'a> {
             group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
-            net.wake(Source::Timer(f), flow.start());
+            net.wake(f, flow.start());
         }
         let clock = Clock::new(scenario, seed, &flows, options.traced_flows_per_group);
-        net.wake(Source::Clock, clock.next());
+        net.network.wake(Alarm::Host, clock.next());
         let rtts = vec![Tally::default(); scenario.groups.len()];
         Self { scenario, seed, options, flows, net, clock, rtts, cpu_start_s }
     }
@@ -55,28 +55,21 @@ impl<'a> World<'a> {
     pub fn run(mut self) -> Option<SeedResult> {
         let warmup = self.scenario.warmup.ns;
         let mut last_tick = 0;
-        loop {
-            let (now, source) = self.net.next();
-            if now > self.scenario.duration.ns {
-                break;
-            }
-            match source {
-                Source::LinkEnd(l) => {
-                    if let Some(data) = self.net.on_link_end(now, l) {
-                        let f = data.flow as usize;
-                        self.flows[f].on_data(now, f, data.seq, &mut self.net);
-                    }
+        while let Some((now, event)) = self.net.advance(self.scenario.duration.ns) {
+            match event {
+                Event::AtReceiver(data) => {
+                    let f = data.flow as usize;
+                    self.flows[f].on_data(now, f, data.seq, &mut self.net);
                 }
-                Source::Sender(f) => {
+                Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    let rtt_ns = flow.on_ack(now, f, &mut self.net);
+                    let rtt_ns = flow.on_ack(now, f, ack, &mut self.net);
                     if let Some(rtt_ns) = rtt_ns.filter(|_| now >= warmup) {
                         self.rtts[flow.group].record(rtt_ns / 1000);
                     }
                 }
-                Source::Timer(f) => self.flows[f].on_timer(now, f, &mut self.net),
-                Source::LinkFree(l) => self.net.on_link_free(now, l),
-                Source::Clock => {
+                Event::Alarm(Alarm::Flow(f)) => self.flows[f].on_timer(now, f, &mut self.net),
+                Event::Alarm(Alarm::Host) => {
                     if self.options.cancelled.is_some_and(|c| c.load(Relaxed)) {
                         return None;
                     }
@@ -85,7 +78,7 @@ impl<'a> World<'a> {
                     }
                     last_tick = now;
                     self.clock.on_tick(now, &self.flows, &mut self.net);
-                    self.net.wake(Source::Clock, self.clock.next());
+                    self.net.network.wake(Alarm::Host, self.clock.next());
                 }
             }
         }
@@ -102,7 +95,7 @@ impl<'a> World<'a> {
             .enumerate()
             .zip(received_mbit)
             .map(|((f, flow), by_second)| {
-                let base_rtt_ns = self.base_rtt_ns(f, flow);
+                let base_rtt_ns = self.net.network.base_rtt_ns(f);
                 FlowResult {
                     base_rtt_ms: base_rtt_ns as f64 / 1e6,
                     received_mbit_by_second: by_second,
@@ -110,8 +103,8 @@ impl<'a> World<'a> {
                 }
             })
             .collect();
-        let wired = clock.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s));
-        let air = self.net.cell.as_ref().map(|air| &air.cell);
+        let wired = clock.queues.iter().zip(&self.net.network.links).map(|(q, link)| q.result(link, measured_s));
+        let air = self.net.network.air.as_ref().map(|air| &air.cell);
         let links = wired.chain(air.into_iter().flat_map(|cell| clock.cell.links(cell, measured_s))).collect();
         SeedResult {
             seed: self.seed,
@@ -124,11 +117,6 @@ impl<'a> World<'a> {
             emulation: None,
             trace: self.clock.into_trace(),
         }
-    }
-
-    fn base_rtt_ns(&self, index: usize, flow: &Flow) -> u64 {
-        let group = &self.scenario.groups[flow.group];
-        self.scenario.base_rtt(group).ns - group.access.ns + self.net.routes[index].access_ns
     }
 }
 

@@ -100,7 +100,7 @@ impl<'a> Recorder<'a> {
         if now >= self.next_sample {
             self.next_sample = now + self.interval;
             if now >= self.scenario.warmup.ns {
-                let links = &mut emulator.path().links;
+                let links = &mut emulator.path().network.links;
                 self.queues.iter_mut().zip(links).for_each(|(samples, link)| samples.take(origin + now, link));
             }
         }
@@ -182,7 +182,7 @@ impl<'a> Recorder<'a> {
         Ok(SeedResult {
             flows: results,
             rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
-            links: self.queues.iter().zip(&path.links).map(|(q, link)| q.result(link, measured_s)).collect(),
+            links: self.queues.iter().zip(&path.network.links).map(|(q, link)| q.result(link, measured_s)).collect(),
             data_packets,
             trace: self.tracer.map(|t| t.trace),
             ..SeedResult::default()
@@ -263,7 +263,7 @@ impl Tracer {
 
     /// `now` in the emulator's time.
     fn sample_queues(&mut self, now: u64, path: &mut Path) {
-        for (trace, link) in self.trace.links.iter_mut().zip(&mut path.links) {
+        for (trace, link) in self.trace.links.iter_mut().zip(&mut path.network.links) {
             trace.queue_packets.push(link.waiting(now) as f32);
         }
     }
