@@ -2,7 +2,7 @@
 //! Measures a run and makes its result: the same way in all engines that send packets.
 
 use hdrhistogram::Histogram;
-use tandem_network::{QueueSamples, agenda::NEVER, distribution, histogram, wlan::CellSamples};
+use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
     result::{FlowResult, FlowSample, LinkResult, SeedResult},
@@ -80,7 +80,7 @@ pub struct Recorder<'a> {
     received: Vec<u64>,
     received_mbit: Vec<Vec<f32>>,
     /// By group, us. Empty if the engine does not tell them.
-    rtts: Vec<Histogram<u64>>,
+    rtts: Vec<Tally>,
     /// By group, us.
     srtts: Vec<Histogram<u64>>,
     /// By link with a rate of its own.
@@ -95,8 +95,7 @@ impl<'a> Recorder<'a> {
         let group_of_flow = scenario.group_of_flow();
         let flows = group_of_flow.len();
         let unit_mbit = unit_bytes as f32 * 8.0 / 1e6;
-        let by_group = || scenario.groups.iter().map(|_| histogram()).collect();
-        Self {
+                Self {
             scenario,
             seed,
             unit_bytes,
@@ -110,8 +109,8 @@ impl<'a> Recorder<'a> {
             at_warmup: if scenario.warmup.ns == 0 { vec![Counters::default(); flows] } else { Vec::new() },
             received: vec![0; flows],
             received_mbit: vec![Vec::new(); flows],
-            rtts: if has_raw_rtts { by_group() } else { Vec::new() },
-            srtts: by_group(),
+            rtts: if has_raw_rtts { vec![Tally::default(); scenario.groups.len()] } else { Vec::new() },
+            srtts: scenario.groups.iter().map(|_| histogram()).collect(),
             queues: scenario.network.links.iter().map(|_| QueueSamples::default()).collect(),
             cell: CellSamples::default(),
             tracer: (traced_flows_per_group > 0)
@@ -123,7 +122,7 @@ impl<'a> Recorder<'a> {
     #[inline]
     pub fn rtt(&mut self, now: u64, group: usize, rtt_us: u64) {
         if now >= self.warmup {
-            self.rtts[group].saturating_record(rtt_us);
+            self.rtts[group].record(rtt_us);
         }
     }
 
@@ -189,12 +188,12 @@ impl<'a> Recorder<'a> {
             ..self.flow_result(flow, run.counters(flow), end)
         };
         let flows = flows.iter().enumerate().zip(received_mbit).map(flow).collect();
-        let in_ms = |histograms: &[Histogram<u64>]| histograms.iter().map(|h| distribution(h, 1e-3)).collect();
+        let in_ms = |us: &Histogram<u64>| distribution(us, 1e-3);
         SeedResult {
             seed: self.seed,
             flows,
-            rtt_ms: in_ms(&self.rtts),
-            srtt_ms: in_ms(&self.srtts),
+            rtt_ms: self.rtts.iter().map(|rtts| in_ms(&rtts.to_histogram())).collect(),
+            srtt_ms: self.srtts.iter().map(in_ms).collect(),
             links,
             data_packets,
             trace: self.tracer.map(|t| t.trace),

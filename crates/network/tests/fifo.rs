@@ -4,10 +4,10 @@
 mod common;
 
 use common::{MS, MTU, drop_tail, link, spec};
-use tandem_network::{Drop, Link, Offer, Rng, Stream};
+use tandem_network::{DropReason, Link, Offer, Rng, Stream};
 use tandem_scenario::{Aqm, Limit, units::Rate};
 
-const DROPPED: Offer = Offer::Dropped(Drop::Queue);
+const DROPPED: Offer = Offer::Dropped(DropReason::Queue);
 
 #[test]
 fn departures_follow_one_another() {

@@ -7,8 +7,8 @@ use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
     agenda::NEVER,
-    net::{Net, Source},
-    packet::Kind,
+    net::Net,
+    packet::{Kind, PackedAck},
     receiver::Receiver,
     sender::{AckIn, Sender},
 };
@@ -79,24 +79,23 @@ impl Flow {
         if let Endpoints::Tcp(tcp) = &mut self.endpoints {
             match tcp.receiver.on_data(now, seq) {
                 Some(ack) => net.send_ack(now, index, ack),
-                None => net.wake_by(Source::Timer(index), tcp.receiver.ack_deadline),
+                None => net.wake_by(index, tcp.receiver.ack_deadline),
             }
         }
     }
 
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
     #[inline]
-    pub fn on_ack(&mut self, now: u64, index: usize, net: &mut Net) -> Option<u64> {
-        let ack = net.take_ack(index);
+    pub fn on_ack(&mut self, now: u64, index: usize, ack: PackedAck, net: &mut Net) -> Option<u64> {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
         let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq, Kind::Data));
         if tcp.transfers.is_running() && tcp.sender.is_done() {
             tcp.transfers.complete(now);
-            net.wake_by(Source::Timer(index), tcp.transfers.next(now));
+            net.wake_by(index, tcp.transfers.next(now));
         }
-        net.wake_by(Source::Timer(index), tcp.sender.wake_at());
+        net.wake_by(index, tcp.sender.wake_at());
         rtt_ns
     }
 
@@ -106,7 +105,7 @@ impl Flow {
             Endpoints::Tcp(tcp) => tcp.on_timer(now, index, net),
             Endpoints::Udp(udp) => udp.on_timer(now, index, net),
         };
-        net.wake(Source::Timer(index), next);
+        net.wake(index, next);
     }
 }
 

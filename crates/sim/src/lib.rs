@@ -14,6 +14,7 @@ mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;
+mod segment_ring;
 mod sender;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 use tandem_engine::{Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
-use tandem_network::{QueueSamples, wlan::CellSamples};
+use tandem_network::{Alarm, Event, QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
     result::{FlowSample, LinkResult, SeedResult},
@@ -11,7 +11,7 @@ use tandem_scenario::{
 
 use crate::{
     flow::{Endpoints, Flow},
-    net::{Net, Source},
+    net::Net,
 };
 
 pub struct World<'a> {
@@ -37,7 +37,7 @@ impl<'a> World<'a> {
             group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
-            net.wake(Source::Timer(f), flow.start());
+            net.wake(f, flow.start());
         }
         let recording = RecorderOptions {
             unit_bytes: scenario.mss(),
@@ -45,41 +45,34 @@ impl<'a> World<'a> {
             traced_flows_per_group: options.traced_flows_per_group,
         };
         let recorder = Recorder::new(scenario, seed, recording);
-        net.wake(Source::Clock, recorder.next());
+        net.network.wake(Alarm::Host, recorder.next());
         Self { scenario, options, flows, net, recorder, cpu_start_s }
     }
 
     /// Runs to the end; `None` if cancelled.
     pub fn run(mut self) -> Option<SeedResult> {
         let mut last_tick = 0;
-        loop {
-            let (now, source) = self.net.next();
-            if now > self.scenario.duration.ns {
-                break;
-            }
-            match source {
-                Source::LinkEnd(l) => {
-                    if let Some(data) = self.net.on_link_end(now, l) {
-                        let f = data.flow as usize;
-                        self.flows[f].on_data(now, f, data.seq, &mut self.net);
-                    }
+        while let Some((now, event)) = self.net.advance(self.scenario.duration.ns) {
+            match event {
+                Event::AtReceiver(data) => {
+                    let f = data.flow as usize;
+                    self.flows[f].on_data(now, f, data.seq, &mut self.net);
                 }
-                Source::Sender(f) => {
+                Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    if let Some(rtt_ns) = flow.on_ack(now, f, &mut self.net) {
+                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {
                         self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
-                Source::Timer(f) => self.flows[f].on_timer(now, f, &mut self.net),
-                Source::LinkFree(l) => self.net.on_link_free(now, l),
-                Source::Clock => {
+                Event::Alarm(Alarm::Flow(f)) => self.flows[f].on_timer(now, f, &mut self.net),
+                Event::Alarm(Alarm::Host) => {
                     if self.options.is_cancelled() {
                         return None;
                     }
                     self.options.advance(now - last_tick);
                     last_tick = now;
                     self.recorder.on_tick(now, &mut Moment { now, flows: &self.flows, net: &mut self.net });
-                    self.net.wake(Source::Clock, self.recorder.next());
+                    self.net.network.wake(Alarm::Host, self.recorder.next());
                 }
             }
         }
@@ -91,7 +84,7 @@ impl<'a> World<'a> {
         let data_packets = self.flows.iter().map(|f| f.arrived_packets).sum();
         let links = self.links();
         let measured_s = self.scenario.measured().as_secs_f64();
-        let cell = self.net.cell.as_ref().map(|air| air.cell.result(measured_s));
+        let cell = self.net.network.air.as_ref().map(|air| air.cell.result(measured_s));
         let run = Moment { now: self.scenario.duration.ns, flows: &self.flows, net: &mut self.net };
         let result = self.recorder.result(&run, &ends, links, data_packets);
         SeedResult { cell, cpu_s: cpu_s() - self.cpu_start_s, ..result }
@@ -99,15 +92,15 @@ impl<'a> World<'a> {
 
     fn links(&self) -> Vec<LinkResult> {
         let measured_s = self.scenario.measured().as_secs_f64();
-        let wired = self.recorder.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s));
-        let air = self.net.cell.iter().flat_map(|air| self.recorder.cell.links(&air.cell, measured_s));
+        let Recorder { queues, cell, .. } = &self.recorder;
+        let wired = queues.iter().zip(&self.net.network.links).map(|(q, link)| q.result(link, measured_s));
+        let air = self.net.network.air.iter().flat_map(|air| cell.links(&air.cell, measured_s));
         wired.chain(air).collect()
     }
 
     fn flow_end<'b>(&self, index: usize, flow: &'b Flow) -> FlowEnd<'b> {
-        let group = &self.scenario.groups[flow.group];
         FlowEnd {
-            base_rtt_ns: self.scenario.rtt_with_access(group, self.net.routes[index].access_ns).ns,
+            base_rtt_ns: self.net.network.base_rtt_ns(index),
             transfers: match &flow.endpoints {
                 Endpoints::Tcp(tcp) => Some(&tcp.transfers),
                 Endpoints::Udp(_) => None,
@@ -164,16 +157,16 @@ impl Readable for Moment<'_> {
 
     fn waiting_packets(&mut self) -> Vec<f32> {
         let now = self.now;
-        let wired = self.net.links.iter_mut().map(|link| link.waiting(now) as f32);
-        let air = self.net.cell.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
+        let wired = self.net.network.links.iter_mut().map(|link| link.waiting(now) as f32);
+        let air = self.net.network.air.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
         wired.chain(air).collect()
     }
 
     fn sample_queues(&mut self, links: &mut [QueueSamples], cell: &mut CellSamples) {
-        for (samples, link) in links.iter_mut().zip(&mut self.net.links) {
+        for (samples, link) in links.iter_mut().zip(&mut self.net.network.links) {
             samples.take(self.now, link);
         }
-        if let Some(air) = &self.net.cell {
+        if let Some(air) = &self.net.network.air {
             cell.take(self.now, &air.cell);
         }
     }

@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
             };
         }
         let measured_s = self.scenario.measured().as_secs_f64();
-        let links = self.recorder.queues.iter().zip(&path.links).map(|(q, link)| q.result(link, measured_s)).collect();
+        let links = self.recorder.queues.iter().zip(&path.network.links).map(|(q, link)| q.result(link, measured_s)).collect();
         let ends: Vec<FlowEnd> =
             flows.iter().enumerate().map(|(f, flow)| flow_end(flow, path.base_rtt_ns(f))).collect();
         let views = HashMap::new();
@@ -150,11 +150,11 @@ impl Readable for Moment<'_> {
     }
 
     fn waiting_packets(&mut self) -> Vec<f32> {
-        self.path.links.iter_mut().map(|link| link.waiting(self.emulator_now) as f32).collect()
+        self.path.network.links.iter_mut().map(|link| link.waiting(self.emulator_now) as f32).collect()
     }
 
     fn sample_queues(&mut self, links: &mut [QueueSamples], _cell: &mut CellSamples) {
-        links.iter_mut().zip(&mut self.path.links).for_each(|(samples, link)| samples.take(self.emulator_now, link));
+        links.iter_mut().zip(&mut self.path.network.links).for_each(|(samples, link)| samples.take(self.emulator_now, link));
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use hdrhistogram::Histogram;
 use rustix::time::ClockId;
 use tandem_engine::Options;
-use tandem_network::{Link, Rng, Stream, histogram};
+use tandem_network::{histogram, wired_links};
 use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{
@@ -120,9 +120,8 @@ impl Drop for SetWhenDropped<'_> {
 fn begin(scenario: &Scenario, seed: u64, lab: &Lab) -> u64 {
     let origin = monotonic_ns();
     let measured = origin + scenario.warmup.ns..origin + scenario.duration.ns;
-    let links = scenario.network.links.iter().enumerate();
-    let links = links.map(|(i, l)| Link::new(l, scenario.mtu, measured.clone(), Rng::new(seed, Stream::Link(i))));
-    lab.emulator.begin(origin, |path| path.begin(links.collect()));
+    let links = wired_links(&scenario.network, scenario.mtu, &measured, seed);
+    lab.emulator.begin(origin, |path| path.begin(links));
     origin
 }
 
