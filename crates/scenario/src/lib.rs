@@ -9,6 +9,7 @@ pub mod aqm;
 mod cell;
 mod dumbbell;
 pub mod file;
+mod loss;
 pub mod matrix;
 pub mod result;
 mod route;
@@ -17,10 +18,12 @@ pub mod stats;
 pub mod units;
 pub mod wlan;
 
+pub use aqm::Aqm;
 pub use dumbbell::{Dumbbell, FORWARD_LINK, REVERSE_LINK};
 pub use file::FileError;
+pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
-    Aqm, CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Limit, Link, Loss, Network, Scenario,
-    Source, TcpSource, Transfer,
+    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Limit, Link, Network, Scenario, Source,
+    TcpSource, Transfer,
 };
