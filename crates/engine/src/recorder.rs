@@ -95,7 +95,7 @@ impl<'a> Recorder<'a> {
         let group_of_flow = scenario.group_of_flow();
         let flows = group_of_flow.len();
         let unit_mbit = unit_bytes as f32 * 8.0 / 1e6;
-                Self {
+        Self {
             scenario,
             seed,
             unit_bytes,

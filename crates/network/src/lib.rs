@@ -6,13 +6,13 @@
 //! All times are nanoseconds since the start. Calls must come in order of time.
 
 pub mod agenda;
-mod codel;
+mod ahead;
+pub mod discipline;
 mod link;
 mod loss;
 mod measure;
 mod network;
 mod packet;
-mod red;
 mod ring;
 mod rng;
 mod route;

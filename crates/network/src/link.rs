@@ -1,45 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A one-way link: FIFO, one rate, one queue.
+//! A one-way link: one rate, one queue with its discipline, random loss before it.
 //!
-//! Drop-tail and RED decide at arrival, so the departure time is known at once and no event is needed for a waiting
-//! packet: the departures still ahead are the queue. CoDel decides at departure: there the link keeps the packets and
-//! wants a call of [`Link::serve`] each time it becomes free.
+//! Where the discipline decides at arrival, the departure time is known at once and no event is needed for a waiting packet.
+//! Where it decides at departure, the link keeps the packets and wants a call of [`Link::serve`] each time it becomes free.
 
-use std::collections::VecDeque;
+use std::{fmt::Debug, ops::Range};
 
-use tandem_scenario::{Aqm, Limit, Link as LinkSpec};
+use tandem_scenario::{Limit, Link as LinkSpec};
 
-use crate::{DropReason, LinkStats, Ring, Rng, codel::Codel, loss::LossModel, red::Red};
+use crate::{
+    DropReason, LinkStats, Rng,
+    discipline::{self, Arrival, Queue, Verdict, Waiting},
+    loss::LossModel,
+};
 
-/// What became of a packet offered to a link.
+/// The fate of a packet offered to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
-    /// Its last bit leaves the link at this time; it arrives the link's delay later.
+    /// Its last bit leaves the link at this time, ns; it arrives the link's delay later.
     Departs(u64),
     /// It waits until [`Link::serve`] hands it out.
     Waits,
     Dropped(DropReason),
-}
-
-#[derive(Debug)]
-enum Discipline<P> {
-    DropTail,
-    Red(Red),
-    Codel(Codel, VecDeque<Waiting<P>>),
-}
-
-#[derive(Debug)]
-struct Waiting<P> {
-    arrival: u64,
-    bytes: u32,
-    packet: P,
-}
-
-/// A packet that has not yet left, in a queue that needs no more than this of it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ahead {
-    departure: u64,
-    bytes: u32,
 }
 
 /// `P` is what the host calls a packet; the link only keeps it where the discipline decides at departure.
@@ -48,163 +30,156 @@ pub struct Link<P> {
     /// Propagation delay, ns.
     pub delay: u64,
     pub stats: LinkStats,
-    /// The finest that holds 1 bit/s.
-    ns_per_byte_q31: u64,
+    wire: Wire,
     limit: Limit,
-    discipline: Discipline<P>,
+    queue: Queue<P>,
     loss: LossModel,
     rng: Rng,
-    /// Packets not yet departed, the one in transmission first; unused by CoDel.
-    ahead: Ring<Ahead>,
-    /// Bytes waiting, the packet in transmission not counted.
-    waiting_bytes: u64,
-    /// When the last packet accepted so far will have left (CoDel: the one in transmission).
+    /// When the last packet accepted so far will have left, ns; if the discipline decides at departure, the one in
+    /// transmission.
     busy_until: u64,
     full_packet_bytes: u32,
 }
 
-impl<P> Link<P> {
-    /// `measured` is the part of the run that counts for [`LinkStats`], ns.
-    pub fn new(spec: &LinkSpec, mtu: u32, measured: std::ops::Range<u64>, rng: Rng) -> Self {
-        let discipline = match spec.aqm {
-            Aqm::DropTail => Discipline::DropTail,
-            Aqm::Red { min_packets, max_packets, max_p, weight } => {
-                Discipline::Red(Red::new(min_packets, max_packets, max_p, weight))
-            }
-            Aqm::Codel { target, interval } => Discipline::Codel(Codel::new(target.ns, interval.ns), VecDeque::new()),
-        };
+impl<P: Copy + Debug + Send + 'static> Link<P> {
+    /// `mtu` in bytes; `measured` is the part of the run that counts for [`LinkStats`], ns.
+    pub fn new(spec: &LinkSpec, mtu: u32, measured: Range<u64>, rng: Rng) -> Self {
         Self {
             delay: spec.delay.ns,
             stats: LinkStats::new(measured.start, measured.end),
-            ns_per_byte_q31: ((8_000_000_000u128 << 31) / u128::from(spec.rate.bps)) as u64,
+            wire: Wire { ns_per_byte_q31: ((8_000_000_000u128 << 31) / u128::from(spec.rate.bps)) as u64 },
             limit: spec.limit,
-            discipline,
+            queue: discipline::queue(spec.aqm, mtu),
             loss: LossModel::new(spec.loss),
             rng,
-            ahead: Ring::default(),
-            waiting_bytes: 0,
             busy_until: 0,
             full_packet_bytes: mtu,
         }
     }
 
-    /// Time to put `bytes` on the wire, ns.
-    #[inline]
-    pub fn transmission_ns(&self, bytes: u32) -> u64 {
-        transmission_ns(self.ns_per_byte_q31, u64::from(bytes))
-    }
-
-    /// Offers a packet at `now`.
+    /// Offers a packet at `now`, ns.
     #[inline]
     pub fn offer(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
         if self.loss.strikes(&mut self.rng) {
             self.stats.lost(now);
             return Offer::Dropped(DropReason::Random);
         }
-        let waiting = self.waiting(now);
-        // At the very moment when the link becomes free, those that wait still go first.
-        let busy = self.busy_until > now || waiting > 0;
-        if busy && !self.has_room(waiting, bytes) || self.red_drops(now, waiting) {
-            self.stats.offered(now, waiting);
-            self.stats.dropped(now);
-            return Offer::Dropped(DropReason::Queue);
-        }
-        self.stats.offered(now, waiting + usize::from(busy));
-        if let Discipline::Codel(_, queue) = &mut self.discipline
-            && busy
+        let Self { wire, limit, queue, rng, busy_until, .. } = self;
+        let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, packet) };
+        let waiting = ahead.waiting_packets(now);
+        let is_busy = *busy_until > now;
+        let mut is_dropped = is_busy && !has_room(*limit, waiting, ahead.waiting_bytes(), bytes);
+        if let Some(judge) = judge
+            && !is_dropped
         {
-            queue.push_back(Waiting { arrival: now, bytes, packet });
-            self.waiting_bytes += u64::from(bytes);
+            let full_packet_ns = wire.transmission_ns(self.full_packet_bytes.into()).max(1);
+            let arrival = Arrival { now, waiting_packets: waiting, busy_until: *busy_until, full_packet_ns };
+            is_dropped = judge.judge(&arrival, rng) == Verdict::Drop;
+        }
+        if is_dropped {
+            return self.drop_arrival(now, waiting);
+        }
+        self.stats.offered(now, waiting + usize::from(is_busy));
+        let start = now.max(*busy_until);
+        *busy_until = start + wire.transmission_ns(bytes.into());
+        ahead.push(*busy_until, bytes, is_busy);
+        self.stats.sent(now, start, *busy_until);
+        Offer::Departs(*busy_until)
+    }
+
+    fn drop_arrival(&mut self, now: u64, waiting: usize) -> Offer {
+        self.stats.offered(now, waiting);
+        self.stats.dropped(now);
+        Offer::Dropped(DropReason::Queue)
+    }
+
+    /// Offers a packet to a queue that decides at departure.
+    #[inline(never)]
+    fn offer_to_kept(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
+        let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
+        let waiting = kept.waiting_packets();
+        // At the very moment when the link becomes free, those that wait still go first.
+        let is_busy = self.busy_until > now || waiting > 0;
+        if is_busy && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
+            return self.drop_arrival(now, waiting);
+        }
+        self.stats.offered(now, waiting + usize::from(is_busy));
+        kept.push(Waiting { arrival: now, bytes, packet });
+        if is_busy {
             self.stats.would_wait(now, self.wait_ns(now));
             return Offer::Waits;
         }
-        let start = self.busy_until.max(now);
-        self.busy_until = start + self.transmission_ns(bytes);
-        self.stats.sent(now, start, self.busy_until);
-        if !matches!(self.discipline, Discipline::Codel(..)) {
-            if start > now {
-                self.waiting_bytes += u64::from(bytes);
-            }
-            self.ahead.push(Ahead { departure: self.busy_until, bytes });
-        }
-        Offer::Departs(self.busy_until)
+        // It is the only one: the discipline drops it or lets it pass.
+        self.serve(now, |_| ()).map_or(Offer::Dropped(DropReason::Queue), |(_, departure)| Offer::Departs(departure))
     }
 
-    #[inline]
-    fn has_room(&self, waiting: usize, bytes: u32) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => waiting < limit as usize,
-            Limit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) <= limit,
-        }
+    /// The link has become free: takes the next packet that the discipline lets pass and says when it will have left, ns.
+    /// Those that it drops go to `dropped`.
+    pub fn serve(&mut self, now: u64, mut dropped: impl FnMut(P)) -> Option<(P, u64)> {
+        let Self { stats, queue, .. } = self;
+        let Queue::AtDeparture(kept) = queue else { return None };
+        let Waiting { arrival, bytes, packet } = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
+            stats.waited_in_vain(arrival, now);
+            dropped(packet);
+        })?;
+        self.busy_until = now + self.wire.transmission_ns(bytes.into());
+        self.stats.sent(arrival, now, self.busy_until);
+        Some((packet, self.busy_until))
     }
+}
 
+impl<P> Link<P> {
+    /// Time to put `bytes` on the wire, ns.
     #[inline]
-    fn red_drops(&mut self, now: u64, waiting: usize) -> bool {
-        let Discipline::Red(red) = &mut self.discipline else { return false };
-        let full_packet_ns = transmission_ns(self.ns_per_byte_q31, u64::from(self.full_packet_bytes)).max(1);
-        red.drops(waiting, now.saturating_sub(self.busy_until) / full_packet_ns, &mut self.rng)
+    pub fn transmission_ns(&self, bytes: u32) -> u64 {
+        self.wire.transmission_ns(bytes.into())
     }
 
     /// Packets waiting at `now`, the one in transmission not counted.
     #[inline]
     pub fn waiting(&mut self, now: u64) -> usize {
-        if let Discipline::Codel(_, queue) = &self.discipline {
-            return queue.len();
+        match &mut self.queue {
+            Queue::AtArrival(ahead, _) => ahead.waiting_packets(now),
+            Queue::AtDeparture(kept) => kept.waiting_packets(),
         }
-        while let Some(first) = self.ahead.first() {
-            if first.departure > now {
-                break;
-            }
-            self.ahead.pop();
-            // The next one is in transmission from here on.
-            if let Some(next) = self.ahead.first() {
-                self.waiting_bytes -= u64::from(next.bytes);
-            }
-        }
-        self.ahead.len().saturating_sub(1)
     }
 
     /// How long a packet that arrived at `now` would wait, ns.
     pub fn wait_ns(&self, now: u64) -> u64 {
-        let waiting = match self.discipline {
-            Discipline::Codel(..) => transmission_ns(self.ns_per_byte_q31, self.waiting_bytes),
-            _ => 0,
+        let waiting_ns = match &self.queue {
+            Queue::AtArrival(..) => 0,
+            Queue::AtDeparture(kept) => self.wire.transmission_ns(kept.waiting_bytes()),
         };
-        self.busy_until.saturating_sub(now) + waiting
+        self.busy_until.saturating_sub(now) + waiting_ns
     }
 
-    /// When [`Self::serve`] must be called next; `None` while nothing waits for it.
+    /// When [`Self::serve`] must be called next, ns; `None` while nothing waits for it.
     pub fn serve_at(&self) -> Option<u64> {
-        match &self.discipline {
-            Discipline::Codel(_, queue) if !queue.is_empty() => Some(self.busy_until),
+        match &self.queue {
+            Queue::AtDeparture(kept) if kept.waiting_packets() > 0 => Some(self.busy_until),
             _ => None,
         }
     }
+}
 
-    /// The link has become free: takes the next packet that CoDel lets pass and says when it will have left. Those that it
-    /// drops go to `dropped`.
-    pub fn serve(&mut self, now: u64, mut dropped: impl FnMut(P)) -> Option<(P, u64)> {
-        let Discipline::Codel(codel, queue) = &mut self.discipline else { return None };
-        while let Some(Waiting { arrival, bytes, packet }) = queue.pop_front() {
-            self.waiting_bytes -= u64::from(bytes);
-            let backlog_is_small = self.waiting_bytes <= u64::from(self.full_packet_bytes);
-            let stands = codel.queue_stands(now, now - arrival, backlog_is_small);
-            if codel.drops(now, stands) {
-                self.stats.waited_in_vain(arrival, now);
-                dropped(packet);
-                continue;
-            }
-            self.busy_until = now + transmission_ns(self.ns_per_byte_q31, u64::from(bytes));
-            self.stats.sent(arrival, now, self.busy_until);
-            return Some((packet, self.busy_until));
-        }
-        codel.emptied();
-        None
+#[inline]
+fn has_room(limit: Limit, waiting_packets: usize, waiting_bytes: u64, bytes: u32) -> bool {
+    match limit {
+        Limit::Packets(limit) => waiting_packets < limit as usize,
+        Limit::Bytes(limit) => waiting_bytes + u64::from(bytes) <= limit,
     }
 }
 
-/// Rounded to the nearest nanosecond.
-#[inline]
-fn transmission_ns(ns_per_byte_q31: u64, bytes: u64) -> u64 {
-    ((u128::from(bytes) * u128::from(ns_per_byte_q31) + (1 << 30)) >> 31) as u64
+/// A rate. The unit is the finest that holds 1 bit/s.
+#[derive(Debug, Clone, Copy)]
+struct Wire {
+    ns_per_byte_q31: u64,
+}
+
+impl Wire {
+    /// Rounded to the nearest nanosecond.
+    #[inline]
+    fn transmission_ns(self, bytes: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(self.ns_per_byte_q31) + (1 << 30)) >> 31) as u64
+    }
 }

@@ -23,14 +23,7 @@ impl Route {
     /// A route over these links to the receiver and back, without delay outside them. `rng` draws the jitter.
     pub fn new(forward: &[usize], back: &[usize], rng: Rng) -> Self {
         let numbers = |links: &[usize]| links.iter().map(|&l| l as u32).collect();
-        Self {
-            forward: numbers(forward),
-            back: numbers(back),
-            access_ns: 0,
-            send_jitter_ns: 0,
-            station: AP + 1,
-            rng,
-        }
+        Self { forward: numbers(forward), back: numbers(back), access_ns: 0, send_jitter_ns: 0, station: AP + 1, rng }
     }
 
     /// The routes of a scenario's flows, in the order in which engines number flows. They have no jitter.

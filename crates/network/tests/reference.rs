@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use common::{Driven, MS, codel, seeded, spec};
 use proptest::prelude::*;
-use tandem_scenario::{Aqm, Limit, Loss, units::LossRate};
+use tandem_scenario::{Aqm, Limit, Loss, aqm::Red, units::LossRate};
 use tandem_testing::random::fixed;
 
 /// A drop-tail queue as one would draw it: a server and a line before it, one event for each departure.
@@ -68,7 +68,7 @@ fn discipline() -> impl Strategy<Value = Aqm> {
     prop_oneof![
         Just(Aqm::DropTail),
         Just(codel()),
-        Just(Aqm::Red { min_packets: 2.0, max_packets: 6.0, max_p: 0.1, weight: 0.1 }),
+        Just(Aqm::Red(Red { min_packets: 2.0, max_packets: 6.0, max_p: 0.1, weight: 0.1 })),
     ]
 }
 

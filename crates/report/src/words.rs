@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Aqm, Group, Limit, Link, Loss, Scenario, Traffic, Transfer,
+    Group, Limit, Link, Loss, Scenario, Traffic, Transfer,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -122,20 +122,10 @@ fn link(link: &Link) -> String {
         "{}, {} one way, a {} queue of {}, {}",
         rate(link.rate),
         span(link.delay),
-        aqm(link.aqm),
+        link.aqm.describe(&span),
         room(link.limit),
         loss(link.loss)
     )
-}
-
-fn aqm(aqm: Aqm) -> String {
-    match aqm {
-        Aqm::DropTail => "drop-tail".into(),
-        Aqm::Red { min_packets, max_packets, max_p, weight } => {
-            format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight})")
-        }
-        Aqm::Codel { target, interval } => format!("CoDel ({} in {})", span(target), span(interval)),
-    }
 }
 
 fn loss(loss: Loss) -> String {

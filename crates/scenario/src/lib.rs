@@ -12,6 +12,7 @@ mod check;
 pub mod controller;
 mod dumbbell;
 pub mod file;
+mod loss;
 pub mod matrix;
 pub mod result;
 mod route;
@@ -21,13 +22,15 @@ pub mod stats;
 pub mod units;
 pub mod wlan;
 
+pub use aqm::Aqm;
 pub use check::SpecError;
 pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
 pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
 pub use file::FileError;
+pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
-    Aqm, CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, Link, Loss, Network, Parts, Scenario, TcpSource,
-    Traffic, Transfer,
+    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, Link, Network, Parts, Scenario, TcpSource, Traffic,
+    Transfer,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

@@ -5,9 +5,10 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use tandem_controllers::Params;
 
+pub(crate) use crate::{aqm::Aqm, loss::Loss};
 use crate::{
     controller::KERNEL_PREFIX,
-    units::{LossRate, NS_PER_SEC, QueueSize, Rate, Span, UnitError},
+    units::{NS_PER_SEC, QueueSize, Rate, Span, UnitError},
     wlan::WlanCell,
 };
 
@@ -72,37 +73,6 @@ pub struct Link {
 pub enum Limit {
     Packets(u32),
     Bytes(u64),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Aqm {
-    DropTail,
-    /// Floyd and Jacobson 1993, with `gentle`; thresholds in packets of the average queue.
-    Red {
-        min_packets: f64,
-        max_packets: f64,
-        max_p: f64,
-        weight: f64,
-    },
-    /// RFC 8289.
-    Codel {
-        target: Span,
-        interval: Span,
-    },
-}
-
-/// Random loss on a link, before its queue.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Loss {
-    None,
-    Bernoulli(LossRate),
-    /// Two states with their own loss rates; transition probabilities per packet.
-    GilbertElliott {
-        good_to_bad: f64,
-        bad_to_good: f64,
-        loss_good: f64,
-        loss_bad: f64,
-    },
 }
 
 /// Flows that differ in nothing but chance.

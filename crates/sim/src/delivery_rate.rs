@@ -30,11 +30,7 @@ pub struct DeliveryRate {
 impl DeliveryRate {
     /// A connection begins with an idle path.
     pub fn new() -> Self {
-        Self {
-            now: Stamp { app_limited: true, ..Stamp::default() },
-            app_limited_until: 0,
-            stamps: SegmentRing::new(),
-        }
+        Self { now: Stamp { app_limited: true, ..Stamp::default() }, app_limited_until: 0, stamps: SegmentRing::new() }
     }
 
     /// A segment is sent, new or again, when `una` is the first that is not acknowledged; `alone`: nothing else is outstanding.

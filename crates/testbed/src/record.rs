@@ -78,7 +78,8 @@ impl<'a> Reader<'a> {
             };
         }
         let measured_s = self.scenario.measured().as_secs_f64();
-        let links = self.recorder.queues.iter().zip(&path.network.links).map(|(q, link)| q.result(link, measured_s)).collect();
+        let links =
+            self.recorder.queues.iter().zip(&path.network.links).map(|(q, link)| q.result(link, measured_s)).collect();
         let ends: Vec<FlowEnd> =
             flows.iter().enumerate().map(|(f, flow)| flow_end(flow, path.base_rtt_ns(f))).collect();
         let views = HashMap::new();
@@ -154,7 +155,10 @@ impl Readable for Moment<'_> {
     }
 
     fn sample_queues(&mut self, links: &mut [QueueSamples], _cell: &mut CellSamples) {
-        links.iter_mut().zip(&mut self.path.network.links).for_each(|(samples, link)| samples.take(self.emulator_now, link));
+        links
+            .iter_mut()
+            .zip(&mut self.path.network.links)
+            .for_each(|(samples, link)| samples.take(self.emulator_now, link));
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![allow(dead_code)]
 
+use std::fmt::Debug;
+
 use tandem_network::{Link, Offer, Rng, Stream};
-use tandem_scenario::{Aqm, Limit, Link as LinkSpec, Loss, units::Rate, units::Span};
+use tandem_scenario::{Aqm, Limit, Link as LinkSpec, Loss, aqm::Codel, units::Rate, units::Span};
 
 pub const MTU: u32 = 1500;
 pub const MS: u64 = 1_000_000;
@@ -21,20 +23,20 @@ pub fn spec(limit: Limit, aqm: Aqm) -> LinkSpec {
     }
 }
 
-pub fn link<P>(spec: &LinkSpec) -> Link<P> {
+pub fn link<P: Copy + Debug + Send + 'static>(spec: &LinkSpec) -> Link<P> {
     seeded(spec, 1)
 }
 
-pub fn seeded<P>(spec: &LinkSpec, seed: u64) -> Link<P> {
+pub fn seeded<P: Copy + Debug + Send + 'static>(spec: &LinkSpec, seed: u64) -> Link<P> {
     Link::new(spec, MTU, 0..u64::MAX, Rng::new(seed, Stream::Link(0)))
 }
 
-pub fn drop_tail<P>(limit: Limit) -> Link<P> {
+pub fn drop_tail<P: Copy + Debug + Send + 'static>(limit: Limit) -> Link<P> {
     link(&spec(limit, Aqm::DropTail))
 }
 
 pub fn codel() -> Aqm {
-    Aqm::Codel { target: Span::from_ms(5), interval: Span::from_ms(100) }
+    Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) })
 }
 
 /// Packets are numbers. Drives a link as a host does: serves it whenever it becomes free before the next arrival.

@@ -1,38 +1,48 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random Early Detection (Floyd and Jacobson 1993), in `gentle` form (Floyd 2000), dropping.
 
+use tandem_scenario::aqm::Red;
+
+use super::{Arrival, AtArrival, Verdict};
 use crate::Rng;
 
+/// RED's average queue, and how it spreads drops.
 #[derive(Debug, Clone)]
-pub struct Red {
-    min_packets: f64,
-    max_packets: f64,
-    max_p: f64,
-    weight: f64,
+pub(super) struct Average {
+    red: Red,
+    /// Packets.
     average: f64,
     /// Packets since the last drop; -1 while the average is below the minimum.
     count: i64,
 }
 
-impl Red {
-    pub fn new(min_packets: f64, max_packets: f64, max_p: f64, weight: f64) -> Self {
-        Self { min_packets, max_packets, max_p, weight, average: 0.0, count: -1 }
+impl AtArrival for Average {
+    fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Verdict {
+        let idle_packets = arrival.now.saturating_sub(arrival.busy_until) / arrival.full_packet_ns;
+        if self.drops(arrival.waiting_packets, idle_packets, rng) { Verdict::Drop } else { Verdict::Pass }
+    }
+}
+
+impl Average {
+    pub fn new(red: Red) -> Self {
+        Self { red, average: 0.0, count: -1 }
     }
 
     /// Is this arrival dropped early? `queue_packets` are waiting; the link had been idle for `idle_packets` packet times.
-    pub fn drops(&mut self, queue_packets: usize, idle_packets: u64, rng: &mut Rng) -> bool {
+    fn drops(&mut self, queue_packets: usize, idle_packets: u64, rng: &mut Rng) -> bool {
+        let Red { min_packets, max_packets, max_p, weight } = self.red;
         if queue_packets > 0 {
-            self.average += self.weight * (queue_packets as f64 - self.average);
+            self.average += weight * (queue_packets as f64 - self.average);
         } else {
-            self.average *= power(1.0 - self.weight, idle_packets.max(1));
+            self.average *= power(1.0 - weight, idle_packets.max(1));
         }
-        let p = if self.average < self.min_packets {
+        let p = if self.average < min_packets {
             self.count = -1;
             return false;
-        } else if self.average < self.max_packets {
-            self.max_p * (self.average - self.min_packets) / (self.max_packets - self.min_packets)
-        } else if self.average < 2.0 * self.max_packets {
-            self.max_p + (1.0 - self.max_p) * (self.average - self.max_packets) / self.max_packets
+        } else if self.average < max_packets {
+            max_p * (self.average - min_packets) / (max_packets - min_packets)
+        } else if self.average < 2.0 * max_packets {
+            max_p + (1.0 - max_p) * (self.average - max_packets) / max_packets
         } else {
             self.count = 0;
             return true;
@@ -66,11 +76,16 @@ mod tests {
     use super::*;
     use crate::Stream;
 
+    /// At most 0.1 between the thresholds.
+    fn red(min_packets: f64, max_packets: f64, weight: f64) -> Average {
+        Average::new(Red { min_packets, max_packets, max_p: 0.1, weight })
+    }
+
     /// RED that follows the queue at once (weight 1), with `queue_packets` waiting at each of 100000 arrivals.
     fn drops(queue_packets: usize, min_packets: f64, max_packets: f64, seed: u64) -> u64 {
-        let mut red = Red::new(min_packets, max_packets, 0.1, 1.0);
+        let mut average = red(min_packets, max_packets, 1.0);
         let mut rng = Rng::new(seed, Stream::Link(0));
-        (0..100_000).filter(|_| red.drops(queue_packets, 0, &mut rng)).count() as u64
+        (0..100_000).filter(|_| average.drops(queue_packets, 0, &mut rng)).count() as u64
     }
 
     #[test]
@@ -103,9 +118,9 @@ mod tests {
     /// Evenly spread: no gap between drops is longer than 1/p.
     #[test]
     fn drops_are_spread_evenly() {
-        let mut red = Red::new(5.0, 15.0, 0.1, 1.0);
+        let mut average = red(5.0, 15.0, 1.0);
         let mut rng = Rng::new(1, Stream::Link(0));
-        let drops: Vec<usize> = (0..100_000).filter(|_| red.drops(10, 0, &mut rng)).collect();
+        let drops: Vec<usize> = (0..100_000).filter(|_| average.drops(10, 0, &mut rng)).collect();
         let gaps: Vec<usize> = drops.windows(2).map(|d| d[1] - d[0]).collect();
         assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&19)));
     }
@@ -114,22 +129,22 @@ mod tests {
     /// at 50 the average is above 40.
     #[test]
     fn bursts_pass_and_standing_queues_do_not() {
-        let mut red = Red::new(5.0, 15.0, 0.1, 0.002);
+        let mut average = red(5.0, 15.0, 0.002);
         let mut rng = Rng::new(1, Stream::Link(0));
-        assert!(!(0..50).any(|queue| red.drops(queue, 0, &mut rng)));
+        assert!(!(0..50).any(|queue| average.drops(queue, 0, &mut rng)));
         for _ in 0..1000 {
-            red.drops(50, 0, &mut rng);
+            average.drops(50, 0, &mut rng);
         }
-        assert!(red.average > 40.0 && red.average < 50.0);
-        assert!(red.drops(50, 0, &mut rng), "more than twice the maximum");
+        assert!(average.average > 40.0 && average.average < 50.0);
+        assert!(average.drops(50, 0, &mut rng), "more than twice the maximum");
     }
 
     /// While the link is idle the average decays as if packets had found it empty: 16 halved four times is 1.
     #[test]
     fn average_decays_while_idle() {
-        let mut red = Red::new(5.0, 15.0, 0.1, 0.5);
-        red.average = 16.0;
-        red.drops(0, 4, &mut Rng::new(1, Stream::Link(0)));
-        assert_eq!(red.average, 1.0);
+        let mut average = red(5.0, 15.0, 0.5);
+        average.average = 16.0;
+        average.drops(0, 4, &mut Rng::new(1, Stream::Link(0)));
+        assert_eq!(average.average, 1.0);
     }
 }

@@ -1,9 +1,61 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! CoDel (RFC 8289): decides at departure, by how long a packet has waited.
 
+use std::collections::VecDeque;
+
+use tandem_scenario::aqm::Codel;
+
+use super::{AtDeparture, Waiting};
+
+/// One queue under CoDel.
+#[derive(Debug)]
+pub(super) struct Sojourn<P> {
+    law: ControlLaw,
+    queue: VecDeque<Waiting<P>>,
+    bytes: u64,
+    /// A backlog of so many bytes is no queue that stands.
+    mtu: u64,
+}
+
+impl<P> Sojourn<P> {
+    /// `mtu` in bytes.
+    pub fn new(codel: Codel, mtu: u32) -> Self {
+        let law = ControlLaw::new(codel.target.ns, codel.interval.ns);
+        Self { law, queue: VecDeque::new(), bytes: 0, mtu: mtu.into() }
+    }
+}
+
+impl<P: std::fmt::Debug + Send> AtDeparture<P> for Sojourn<P> {
+    fn push(&mut self, packet: Waiting<P>) {
+        self.bytes += u64::from(packet.bytes);
+        self.queue.push_back(packet);
+    }
+
+    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+        while let Some(head) = self.queue.pop_front() {
+            self.bytes -= u64::from(head.bytes);
+            let stands = self.law.queue_stands(now, now - head.arrival, self.bytes <= self.mtu);
+            if !self.law.drops(now, stands) {
+                return Some(head);
+            }
+            dropped(head);
+        }
+        self.law.emptied();
+        None
+    }
+
+    fn waiting_packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
 /// The control law's state; times in nanoseconds.
 #[derive(Debug, Clone)]
-pub struct Codel {
+struct ControlLaw {
     target: u64,
     interval: u64,
     /// When the sojourn time will have been above target for an interval; 0 = it is below.
@@ -14,14 +66,14 @@ pub struct Codel {
     last_count: u32,
 }
 
-impl Codel {
-    pub fn new(target: u64, interval: u64) -> Self {
+impl ControlLaw {
+    fn new(target: u64, interval: u64) -> Self {
         Self { target, interval, first_above: 0, dropping: false, drop_next: 0, count: 0, last_count: 0 }
     }
 
     /// RFC 8289 section 5.6: has the queue stood for a whole interval? `sojourn` is the head's, `backlog_is_small` means that
     /// at most one MTU waits.
-    pub fn queue_stands(&mut self, now: u64, sojourn: u64, backlog_is_small: bool) -> bool {
+    fn queue_stands(&mut self, now: u64, sojourn: u64, backlog_is_small: bool) -> bool {
         if sojourn < self.target || backlog_is_small {
             self.first_above = 0;
             false
@@ -33,9 +85,9 @@ impl Codel {
         }
     }
 
-    /// Is the head to be dropped? Called with what [`Self::queue_stands`] said of it. After a drop the next head is judged
+    /// Is the head to be dropped? Called with the answer of [`Self::queue_stands`]. After a drop the next head is judged
     /// in turn.
-    pub fn drops(&mut self, now: u64, stands: bool) -> bool {
+    fn drops(&mut self, now: u64, stands: bool) -> bool {
         if self.dropping {
             if !stands {
                 self.dropping = false;
@@ -62,7 +114,7 @@ impl Codel {
     }
 
     /// The queue ran empty.
-    pub fn emptied(&mut self) {
+    fn emptied(&mut self) {
         self.first_above = 0;
         self.dropping = false;
     }

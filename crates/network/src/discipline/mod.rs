@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Queue disciplines, in two families.
+//!
+//! One decides at arrival ([`AtArrival`]). Packets leave in the order in which they came, so the link knows a packet's
+//! departure at once, and a packet that waits costs no event. Drop-tail is this family without a decision.
+//!
+//! The other decides at departure ([`AtDeparture`]). It keeps the packets that wait and picks the next each time the link
+//! becomes free.
+//!
+//! Neither is woken by a clock: between two calls nothing changes but time, so a discipline that updates something at regular
+//! times does those updates that are due when it is next called.
+
+mod codel;
+mod red;
+
+use std::fmt::Debug;
+
+use tandem_scenario::Aqm;
+
+use crate::{Rng, ahead::Ahead};
+
+/// The decision about one packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Pass,
+    Drop,
+}
+
+/// The queue as a packet finds it when it arrives. The packet is not counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// ns.
+    pub now: u64,
+    /// The packet in transmission is not counted.
+    pub waiting_packets: usize,
+    /// When the last packet accepted so far has left or will have left, ns. The arriving one waits from `now` until then.
+    pub busy_until: u64,
+    /// Transmission time of a full packet, ns; at least 1.
+    pub full_packet_ns: u64,
+}
+
+/// A discipline that decides at arrival. It is asked for packets only that find room.
+pub trait AtArrival: Debug + Send {
+    fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Verdict;
+}
+
+/// A packet that waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting<P> {
+    /// ns.
+    pub arrival: u64,
+    pub bytes: u32,
+    pub packet: P,
+}
+
+/// A discipline that decides at departure, with the queue or queues that it serves.
+pub trait AtDeparture<P>: Debug + Send {
+    /// Takes a packet; the link has checked that there is room. A packet that finds the link free comes here, too, and is
+    /// picked at once.
+    fn push(&mut self, packet: Waiting<P>);
+
+    /// Picks the packet that the link sends at `now`, ns. Packets that it decides to drop go to `dropped`. `None` leaves the
+    /// queue empty.
+    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>>;
+
+    fn waiting_packets(&self) -> usize;
+
+    fn waiting_bytes(&self) -> u64;
+}
+
+/// A link's queue.
+#[derive(Debug)]
+pub(crate) enum Queue<P> {
+    AtArrival(Ahead, Option<Box<dyn AtArrival>>),
+    AtDeparture(Box<dyn AtDeparture<P>>),
+}
+
+/// The list of disciplines. `mtu` in bytes.
+pub(crate) fn queue<P: Debug + Send + 'static>(aqm: Aqm, mtu: u32) -> Queue<P> {
+    let at_arrival = |judge| Queue::AtArrival(Ahead::default(), judge);
+    match aqm {
+        Aqm::DropTail => at_arrival(None),
+        Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),
+        Aqm::Codel(codel) => Queue::AtDeparture(Box::new(codel::Sojourn::new(codel, mtu))),
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! CoDel's parameters.
+
+use serde::Deserialize;
+
+use crate::{
+    scenario::Limit,
+    units::{Span, UnitError},
+};
+
+/// Controlled Delay (RFC 8289).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Codel {
+    /// The wait that a standing queue may have.
+    pub target: Span,
+    /// How long a wait above the target must last before a packet is dropped.
+    pub interval: Span,
+}
+
+/// Keys that are absent are RFC 8289's: target 5 ms, interval 100 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodelSpec {
+    target: Option<Span>,
+    interval: Option<Span>,
+}
+
+impl CodelSpec {
+    pub(super) fn resolve(self, _limit: Limit, _mtu: u32) -> Result<Codel, UnitError> {
+        let target = self.target.unwrap_or(Span::from_ms(5));
+        let interval = self.interval.unwrap_or(Span::from_ms(100));
+        if target.ns == 0 || interval <= target {
+            let text = format!("codel needs 0 < target < interval, not {target} and {interval}");
+            return Err(UnitError::new(text));
+        }
+        Ok(Codel { target, interval })
+    }
+}
+
+impl Codel {
+    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+        format!("CoDel ({} in {})", span(self.target), span(self.interval))
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! RED's parameters.
+
+use serde::Deserialize;
+
+use crate::{
+    scenario::Limit,
+    units::{Span, UnitError},
+};
+
+/// Random Early Detection (Floyd and Jacobson 1993), `gentle` (Floyd 2000).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Red {
+    /// Thresholds of the average queue, packets.
+    pub min_packets: f64,
+    pub max_packets: f64,
+    /// Drop probability at the upper threshold.
+    pub max_p: f64,
+    /// Weight of the queue at an arrival in the average.
+    pub weight: f64,
+}
+
+/// Keys that are absent follow the queue's limit: min = limit / 6, max = 3 min (Floyd's 1997 note on parameters: max at least
+/// 3 min), max_p = 0.1, weight = 0.002 (Floyd and Jacobson 1993).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedSpec {
+    /// Packets.
+    min: Option<f64>,
+    /// Packets.
+    max: Option<f64>,
+    max_p: Option<f64>,
+    weight: Option<f64>,
+}
+
+impl RedSpec {
+    pub(super) fn resolve(self, limit: Limit, mtu: u32) -> Result<Red, UnitError> {
+        let limit_packets = match limit {
+            Limit::Packets(n) => f64::from(n),
+            Limit::Bytes(n) => n as f64 / f64::from(mtu),
+        };
+        let min_packets = self.min.unwrap_or(limit_packets / 6.0);
+        let max_packets = self.max.unwrap_or(3.0 * min_packets);
+        let max_p = self.max_p.unwrap_or(0.1);
+        let weight = self.weight.unwrap_or(0.002);
+        if !(min_packets > 0.0 && max_packets > min_packets) {
+            let text = format!("red needs 0 < min < max, not min = {min_packets}, max = {max_packets}");
+            return Err(UnitError::new(text));
+        }
+        if !(max_p > 0.0 && max_p <= 1.0 && weight > 0.0 && weight <= 1.0) {
+            let text = format!("red needs max_p and weight above 0, up to 1, not {max_p} and {weight}");
+            return Err(UnitError::new(text));
+        }
+        Ok(Red { min_packets, max_packets, max_p, weight })
+    }
+}
+
+impl Red {
+    pub(super) fn describe(self, _span: &dyn Fn(Span) -> String) -> String {
+        let Red { min_packets, max_packets, max_p, weight } = self;
+        format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight})")
+    }
+}
