@@ -5,12 +5,13 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo test test-kernels lint bench validate reproduce setup clean
+.PHONY: help demo test fuzz test-kernels lint bench validate reproduce setup clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
 	@echo "make test          every test; the last line counts them"
-	@echo "make test-kernels  the controllers in Debian's kernels, in virtual machines; installs QEMU"
+	@echo "make fuzz          other random cases, FUZZ_SECONDS=60 of them on all cores; what they find becomes a file that make test plays"
+	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost of an ACK, and in the kernel; the emulated path's exactness and reach"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
@@ -24,8 +25,10 @@ demo: setup
 test: setup
 	@scripts/test.sh
 
-test-kernels:
-	@scripts/setup.sh --kernels
+fuzz: setup
+	@scripts/fuzz.sh
+
+test-kernels: setup
 	@scripts/test-kernels.sh
 
 lint: setup
@@ -36,7 +39,7 @@ bench: setup
 	@cargo build --release -p tandem && bench/bench.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
-	@cargo test --quiet -p tandem-testbed --test outside -- --ignored --nocapture
+	@cargo bench --quiet -p tandem-testbed --bench outside
 	@cargo bench --quiet -p tandem-testbed --bench reach
 
 validate: setup

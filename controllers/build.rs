@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Compiles native.c once for each line of controllers.def and writes the same list as Rust.
+//! Compiles native.c once for each line of controllers.def and writes the same list as Rust; and the list of the tests' oracles.
 
 use std::{
     env,
@@ -9,35 +9,64 @@ use std::{
 };
 
 const NATIVE: &str = "src/native.c";
+/// The tests' own controllers, found by name.
+const ORACLES: &str = "tests/oracles";
 
 fn main() {
     let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
     let include = package.join("include");
     println!("cargo::rerun-if-changed={}", include.display());
     println!("cargo::rerun-if-changed={}", package.join(NATIVE).display());
-    // Whoever compiles the headers for another host finds them by this: DEP_TANDEM_CONTROLLERS_INCLUDE.
+    // Build scripts of other hosts find the headers by this: DEP_TANDEM_CONTROLLERS_INCLUDE.
     println!("cargo::metadata=include={}", include.display());
+    let oracles = package.join(ORACLES);
+    println!("cargo::rerun-if-changed={}", oracles.display());
     let def = fs::read_to_string(include.join("controllers.def")).expect("include/controllers.def");
 
-    let mut list = String::from("// Generated from controllers.def.\nunsafe extern \"C\" {\n");
+    let mut list = String::from(
+        "// Generated from controllers.def.\n\
+         // SAFETY: native.c defines each of these as a constant of this type, which tests/layout.rs checks.\n\
+         unsafe extern \"C\" {\n",
+    );
     let mut entries = String::new();
     let mut objects = Vec::new();
-    for line in def.lines().filter(|l| l.starts_with("CONTROLLER(")) {
-        let arguments = line.trim_start_matches("CONTROLLER(").trim_end().trim_end_matches(')');
-        let (name, rest) = arguments.split_once(',').expect("CONTROLLER(name, family, signal, source)");
+    let (mut modules, mut named) = (String::new(), String::new());
+    for line in def.lines().filter_map(|l| l.strip_prefix("TANDEM_CONTROLLER(")) {
+        let arguments: Vec<&str> = line.trim_end().trim_end_matches(')').splitn(4, ", ").collect();
+        let [name, family, signal, source] = arguments[..] else {
+            panic!("`{line}` in controllers.def is not TANDEM_CONTROLLER(name, family, signal, source)")
+        };
         objects.extend(compile(&package, name));
-        writeln!(list, "    static tandem_{name}: crate::ffi::RawController;").unwrap();
-        // The remaining arguments are C string literals, which are Rust string literals too.
-        writeln!(entries, "    crate::Controller::new(\"{name}\", {rest}, unsafe {{ &tandem_{name} }}),").unwrap();
+        let oracle = oracles.join(name).with_extension("rs");
+        if oracle.exists() {
+            writeln!(modules, "#[path = {oracle:?}]\nmod {name};").unwrap();
+            writeln!(named, "    (\"{name}\", &{name}::ORACLE),").unwrap();
+        }
+        writeln!(list, "    safe static tandem_{name}: crate::ffi::RawController;").unwrap();
+        // C string literals are Rust string literals too. A signal that does not exist compiles neither here nor in native.c.
+        let signal = signal[..1].to_owned() + &signal[1..].to_lowercase();
+        writeln!(
+            entries,
+            "    crate::Controller {{ name: {name:?}, family: {family}, signal: crate::Signal::{signal}, source: {source}, \
+             raw: &tandem_{name} }},"
+        )
+        .unwrap();
     }
-    // One library for all: each would put its folder on the linker's command line.
+    // One library for all: with one each, the linker's command line would get a folder each.
     cc::Build::new().objects(objects).compile("tandem_controllers");
     let count = entries.lines().count();
-    write!(list, "}}\npub static CONTROLLERS: [crate::Controller; {count}] = [\n{entries}];\n").unwrap();
-    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("list.rs"), list).unwrap();
+    let doc = "/// All controllers, in the order of `controllers.def`.";
+    write!(list, "}}\n{doc}\npub static CONTROLLERS: [crate::Controller; {count}] = [\n{entries}];\n").unwrap();
+    write_out("list.rs", &list);
+    // For tests/random.
+    write_out("oracles.rs", &format!("{modules}pub const ORACLES: &[(&str, &Oracle)] = &[\n{named}];\n"));
 }
 
-/// All come from the same file: each has a folder of its own.
+fn write_out(name: &str, text: &str) {
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join(name), text).unwrap();
+}
+
+/// Compiles one controller, in a folder of its own because all come from the same file.
 fn compile(package: &Path, name: &str) -> Vec<PathBuf> {
     let mut build = cc::Build::new();
     build
@@ -57,7 +86,7 @@ fn compile(package: &Path, name: &str) -> Vec<PathBuf> {
             .flag("-fsanitize=undefined,unsigned-integer-overflow,implicit-conversion")
             .flag("-fsanitize-trap=all");
     } else {
-        // A stray float would not load into the kernel: make it an error here.
+        // The kernel would not load a stray float; make it an error here.
         build.flag_if_supported("-mgeneral-regs-only");
     }
     build.compile_intermediates()

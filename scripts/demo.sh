@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# An ACK per packet, for so did the papers' ns-2.
+# An ACK per packet, as in the papers' ns-2.
 path=(--rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 --duration 150s --warmup 30s --seeds 5 --no-delayed-acks)
 
 show() {
@@ -21,7 +21,7 @@ echo "Every packet is acknowledged (--no-delayed-acks), because the papers' ns-2
 echo
 echo "Four flows of a kind, alone: compound fills what reno leaves empty after each loss."
 show demo-alone compare "${path[@]}" reno:4 compound:4
-echo "Against four flows of reno: what do they lose, compared with four more of reno in its place (baseline)? («Stolen»)"
+echo "Against four flows of reno: how much do they lose, compared with four more flows of reno in its place (baseline)? («Stolen»)"
 show demo-against-reno compare "${path[@]}" --against reno:4 compound:4
 echo "Reports, to open in a browser:"
 for folder in demo-alone demo-against-reno; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Format and warnings; and each controller must compile for the kernel (eBPF).
+# Format, warnings, documentation, packages; and each controller must compile for the kernel (eBPF).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,8 +8,10 @@ echo "== cargo fmt"
 cargo fmt --all --check
 echo "== cargo clippy"
 cargo clippy --quiet --workspace --all-targets -- -D warnings
+echo "== cargo doc"
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
-controllers=$(sed -n 's/^CONTROLLER(\([a-z0-9_]*\),.*/\1/p' controllers/include/controllers.def)
+controllers=$(sed -n 's/^TANDEM_CONTROLLER(\([a-z0-9_]*\),.*/\1/p' controllers/include/controllers.def)
 clang=${TANDEM_CLANG:-clang-16}
 compile() {
 	local controller=$1 compiler=$2
@@ -21,12 +23,23 @@ for controller in $controllers; do
 	compile "$controller" gcc -Wall -Wextra -mgeneral-regs-only
 	if command -v "$clang" >/dev/null; then
 		echo "== $controller: $clang, also for eBPF"
-		# Left out: padding is the compiler's affair; the library's symbol is declared in Rust; some macros are for other
-		# controllers.
-		compile "$controller" "$clang" -Weverything -Wno-padded -Wno-missing-variable-declarations -Wno-unused-macros
+		# Left out: padding is the compiler's affair; Rust declares the library's symbol; some macros are for other controllers;
+		# the headers are C, not C++.
+		compile "$controller" "$clang" -Weverything -Wno-padded -Wno-missing-variable-declarations -Wno-unused-macros -Wno-c++98-compat
 		compile "$controller" "$clang" -target bpf -Wall -Wextra
 	else
 		echo "== SKIPPED $controller: $clang and eBPF, for there is no $clang (apt-get install clang-16)"
+	fi
+done
+
+echo "== cargo package"
+cargo package --quiet --workspace --no-verify --allow-dirty --offline
+# The C sources must travel with the crates that compile them.
+for crate in controllers kernel; do
+	missing=$(cd "$crate" && comm -13 <(cargo package --quiet --list --allow-dirty --offline | sort) <(printf '%s\n' include/* bpf/* src/* | grep -v '\*' | sort))
+	if [[ -n $missing ]]; then
+		echo "the package of $crate lacks $missing" >&2
+		exit 1
 	fi
 done
 
@@ -36,4 +49,6 @@ if command -v shellcheck >/dev/null; then
 else
 	echo "== SKIPPED shellcheck, which is not installed"
 fi
+echo "== documents"
+scripts/check-links.sh
 echo "No complaints."

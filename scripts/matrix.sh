@@ -12,13 +12,13 @@ trap 'rm -f "$page"' EXIT
 		# Every controller against every other
 
 		Two controllers, one flow each, share a path: 100 Mbit/s, 40 ms, a drop-tail buffer of one BDP (333 packets), as in Table 1 of
-		TCP-Fusion (Kaneko et al., 2007). Simulated 60 s, of which the first 10 s do not count; 5 seeds. Written by \`make validate\`, from
+		TCP-Fusion (Kaneko et al., 2007). Each run simulates 60 s, of which the first 10 s do not count; 5 seeds. \`make validate\` writes this page from
 
 		\`\`\`
 		tandem $arguments
 		\`\`\`
 
-		which also writes a report with heat maps. Name some controllers, and how many flows of each, to see only those.
+		The command also writes a report with heat maps. Name some controllers, and how many flows of each, to see only those.
 
 		Read a row to see what a controller takes from others: 50 is fair, 90 leaves the other a tenth. Read a column to see what it leaves.
 

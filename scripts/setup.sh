@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
-# With --kernels also what scripts/test-kernels.sh needs.
 set -euo pipefail
 
 # As Cargo.toml's rust-version says.
@@ -42,17 +41,15 @@ needs util-linux unshare
 # Not on the PATH of those who are not root.
 [[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
 needs iperf3 iperf3
-needs busybox busybox
 needs curl curl
 # cargo, too, checks certificates with these.
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
-if [[ ${1:-} = --kernels ]]; then
-	PATH+=:/usr/sbin:/sbin
+# The tests of other kernels (scripts/test-kernels.sh) boot them; their guests need programs without libraries.
+if [[ $(uname -m) = x86_64 ]]; then
 	needs qemu-system-x86 qemu-system-x86_64
-	needs busybox-static busybox
-	needs iproute2 ip tc
-	needs bpftool bpftool
 fi
+needs busybox-static busybox
+[[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
 
 if ((${#packages[@]})); then
 	echo "setup: installing ${packages[*]}"

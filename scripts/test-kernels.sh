@@ -31,9 +31,17 @@ check_tools() {
 	for entry in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static ip:iproute2 tc:iproute2 bpftool:bpftool; do
 		command -v "${entry%:*}" >/dev/null || missing+=("${entry#*:}")
 	done
-	((${#missing[@]} == 0)) || skip "apt-get install ${missing[*]} (or: make test-kernels)"
+	((${#missing[@]} == 0)) || skip "apt-get install ${missing[*]} (or: scripts/setup.sh)"
 	[[ $(uname -m) = x86_64 ]] || skip "they are for x86_64"
 	command -v apt-get >/dev/null || skip "they come from Debian's archive, and there is no apt-get"
+}
+
+# An image has no lists of packages, and an old list names packages that are gone.
+download() {
+	local image=$1
+	(cd "$work/download" && apt-get download -qq "$image") >"$work/apt" 2>&1 && return
+	[[ $(id -u) = 0 ]] && apt-get update -qq >>"$work/apt" 2>&1 &&
+		(cd "$work/download" && apt-get download -qq "$image") >>"$work/apt" 2>&1
 }
 
 # Brings a kernel and the modules that the guest needs to the folder $kernel.
@@ -45,7 +53,7 @@ fetch() {
 	kernel=$cache/$image
 	if [[ ! -e $kernel/vmlinuz || ! -e $kernel/modules/tun.ko ]]; then
 		mkdir "$work/download"
-		(cd "$work/download" && apt-get download -qq "$image") >"$work/apt" 2>&1 ||
+		download "$image" ||
 			{ cat "$work/apt" >&2 && skip "cannot download $image (apt-get update may help)"; }
 		mkdir -p "$kernel/modules"
 		dpkg-deb --fsys-tarfile "$work"/download/*.deb | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/veth.ko*' '*/sch_tbf.ko*' '*/net/tun.ko*'

@@ -72,7 +72,7 @@ impl Connection {
 
     fn lose(&mut self) {
         let Some(controller) = &mut self.controller else { return };
-        self.conn.snd_ssthresh = controller.ssthresh(&mut self.conn);
+        self.conn.snd_ssthresh = controller.ssthresh(&self.conn);
         controller.set_state(&mut self.conn, State::Recovery);
         controller.set_state(&mut self.conn, State::Open);
         if !self.owns_window {

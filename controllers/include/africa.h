@@ -41,7 +41,6 @@ struct africa {
 	u32 diff_q8;                /* backlog of the last measured round, packets */
 	u32 is_fast;
 };
-TANDEM_STATE_FITS(struct africa);
 
 TANDEM_FN void africa_init(struct africa *s, const struct africa_params *p, struct tandem_conn *c)
 {
@@ -51,7 +50,7 @@ TANDEM_FN void africa_init(struct africa *s, const struct africa_params *p, stru
 	s->is_fast = 0;
 }
 
-TANDEM_FN void africa_pkts_acked(struct africa *s, const struct africa_params *p, struct tandem_conn *c,
+TANDEM_FN void africa_pkts_acked(struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
 				 const struct tandem_ack *ack)
 {
 	(void)p, (void)c;
@@ -74,7 +73,7 @@ TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p
 		reno_grow(c, acked);
 }
 
-TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, struct tandem_conn *c)
+TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, const struct tandem_conn *c)
 {
 	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) : c->snd_cwnd / 2;
 
@@ -91,7 +90,7 @@ TANDEM_FN void africa_restart(struct africa *s, const struct africa_params *p, s
 	rounds_begin(&s->round, c);
 }
 
-TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p, struct tandem_conn *c)
+TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	return window_undone(&s->highspeed.window, c);

@@ -54,7 +54,6 @@ struct areno {
 	u32 gain_q8;            /* what a window of ACKs adds to it in this round    */
 	u32 diff_q8;            /* backlog of the last measured round, packets       */
 };
-TANDEM_STATE_FITS(struct areno);
 
 /* W_max is held below 2^20 packets, W_probe below 2^24 - 1. */
 #define ARENO_MAX_PROBE_Q8 ((TANDEM_MAX_WINDOW - 1) << 8)
@@ -115,7 +114,7 @@ TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct 
 	s->diff_q8 = 0;
 }
 
-TANDEM_FN void areno_pkts_acked(struct areno *s, const struct areno_params *p, struct tandem_conn *c,
+TANDEM_FN void areno_pkts_acked(struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
 	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
@@ -167,7 +166,7 @@ TANDEM_FN void areno_cong_avoid(struct areno *s, const struct areno_params *p, s
 	s->probe_q8 = min_u32(s->probe_q8 + ((c->snd_cwnd - before) << 8), ARENO_MAX_PROBE_Q8);
 }
 
-TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
+TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, const struct tandem_conn *c)
 {
 	u64 rtt_q16 = (u64)s->rate.rtt_us << 16;
 
@@ -192,7 +191,7 @@ TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, stru
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
+TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->cong_rtt_q16 = s->prior_cong_rtt_q16;

@@ -264,7 +264,7 @@ TANDEM_FN void bbr_cong_avoid(struct bbr *s, const struct bbr_params *p, struct 
 }
 
 /* A loss changes no threshold. */
-TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
+TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	bbr_save_cwnd(s, c);
@@ -294,7 +294,7 @@ TANDEM_FN void bbr_restart(struct bbr *s, const struct bbr_params *p, struct tan
 		bbr_try_end_probe_rtt(s, p, c);
 }
 
-TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
+TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->full_bw_q24 = 0;
@@ -310,6 +310,5 @@ TANDEM_FN void bbr_view(const struct bbr *s, const struct bbr_params *p, const s
 	v->base_rtt_us = s->min_rtt_us == BBR_UNMEASURED ? 0 : s->min_rtt_us;
 }
 
-TANDEM_STATE_FITS(struct bbr);
 
 #endif

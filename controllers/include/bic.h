@@ -71,7 +71,7 @@ TANDEM_FN void bic_cong_avoid(struct bic *s, const struct bic_params *p, struct 
 	window_grow(&s->window, c, bic_gain_q8(s, p, c->snd_cwnd), acked);
 }
 
-TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, struct tandem_conn *c)
+TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, const struct tandem_conn *c)
 {
 	u32 w = c->snd_cwnd;
 
@@ -89,7 +89,7 @@ TANDEM_FN void bic_set_state(struct bic *s, const struct bic_params *p, struct t
 
 TANDEM_FN void bic_restart(struct bic *s, const struct bic_params *p, struct tandem_conn *c) { (void)s, (void)p, (void)c; }
 
-TANDEM_FN u32 bic_undo_cwnd(struct bic *s, const struct bic_params *p, struct tandem_conn *c)
+TANDEM_FN u32 bic_undo_cwnd(struct bic *s, const struct bic_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->w_max = s->prior_w_max;

@@ -2,10 +2,9 @@
 /*
  * The contract between a transport (the host) and a congestion controller.
  *
- * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*. Those
- * with signal `model` (controllers.def) also set a pacing rate, and the window in recovery: README.md says what differs.
+ * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*.
  * The call points are those of Linux's struct tcp_congestion_ops, because the kernel is the strictest host.
- * README.md in this folder gives the call order, the units and the integer rules.
+ * ../README.md gives the call order, the units and the integer rules.
  */
 #ifndef TANDEM_CONTRACT_H
 #define TANDEM_CONTRACT_H
@@ -17,9 +16,14 @@ typedef uint64_t u64;
 
 #define TANDEM_FN static inline __attribute__((always_inline))
 
-/* A controller's state lives in Linux's icsk_ca_priv. A plain blob: the host clones it by copying. */
+/*
+ * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host clones it by copying.
+ * Each host checks the state of each controller that it compiles; headers need not.
+ */
 #define TANDEM_STATE_BYTES 104
-#define TANDEM_STATE_FITS(type) _Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, #type " exceeds icsk_ca_priv")
+#define TANDEM_CHECK_STATE(type) \
+	_Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, "the state exceeds the 104 bytes of icsk_ca_priv"); \
+	_Static_assert(_Alignof(type) <= _Alignof(u64), "the state needs a stricter alignment than u64 has")
 
 /* Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host never exceeds it. */
 #define TANDEM_MAX_WINDOW (1u << 24)
@@ -36,9 +40,17 @@ enum tandem_state {
 	TANDEM_LOSS = 4,     /* retransmission timeout                             */
 };
 
+/* The congestion signal that a controller reacts to: the third argument of each line of controllers.def. */
+enum tandem_signal {
+	TANDEM_SIGNAL_LOSS,  /* packet loss                                                                         */
+	TANDEM_SIGNAL_DELAY, /* queueing delay                                                                      */
+	TANDEM_SIGNAL_BOTH,  /* loss and delay                                                                      */
+	TANDEM_SIGNAL_MODEL, /* a model of the path: sets a pacing rate too, and the window in recovery (README.md) */
+};
+
 /*
- * What the host shows of the connection at each call. The host refreshes it before the call and takes the fields marked
- * [rw] back afterwards.
+ * What the host shows of the connection at each call. The host refreshes it before the call. Where the call takes it without
+ * `const`, the host takes the fields marked [rw] back afterwards.
  */
 struct tandem_conn {
 	u64 now_us;          /* the host's clock, monotonic from any origin; on an ACK, when it arrived */
@@ -50,7 +62,7 @@ struct tandem_conn {
 	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
 	u32 mss;             /* bytes of a full segment's payload                         */
 	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
-	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but `model`) */
+	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but TANDEM_SIGNAL_MODEL) */
 };
 
 /* What one ACK said, given before cong_avoid. */
@@ -59,18 +71,18 @@ struct tandem_ack {
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
 
 	/*
-	 * For `model` only, else 0. The delivery rate is (delivered - prior_delivered) / interval_us, as
+	 * For TANDEM_SIGNAL_MODEL only, otherwise 0. The delivery rate is (delivered - prior_delivered) / interval_us, as
 	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
 	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
-	u32 prior_delivered; /* that when the newest packet acknowledged was sent                         */
-	u32 interval_us;     /* in which the difference was delivered; 0 = no valid sample                */
+	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
+	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample           */
 	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
 	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
 	u32 lost;            /* packets that this ACK showed to be lost                                   */
 };
 
-/* What a controller shows of itself, for traces and `watch`. 0 where the controller has no such thing. */
+/* What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller has no such thing. */
 struct tandem_view {
 	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
 	u32 delay_window; /* packets                                                       */
@@ -81,7 +93,8 @@ struct tandem_view {
 
 /*
  * A parameter: kept as an integer, raw = value * scale. Each controller lists its own in NAME_PARAMS(P), one
- * P(name, scale, default, min, max, "what it is; whose reading") each, the three numbers raw.
+ * P(name, scale, default, min, max, "what it is; whose reading") each, the three numbers raw. No host passes a value
+ * outside min..max.
  */
 struct tandem_param {
 	const char *name;

@@ -272,12 +272,11 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
  *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
  */
 #define CTCP_CONTROLLER(NAME) \
-	TANDEM_STATE_FITS(struct NAME); \
 	TANDEM_FN void NAME##_init(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
 	{ \
 		ctcp_init(&s->core, c, NAME##_start(s, p)); \
 	} \
-	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
+	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
 					 const struct tandem_ack *ack) \
 	{ \
 		u32 rtt_us = ctcp_sample(&s->core, &p->law, ack); \
@@ -302,7 +301,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		if (c->is_cwnd_limited) \
 			ctcp_grow(&s->core, c, acked); \
 	} \
-	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
 	{ \
 		NAME##_on_loss(s, p); \
 		ctcp_reconcile(&s->core, c); \
@@ -318,7 +317,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		(void)p; \
 		ctcp_restart(&s->core, c); \
 	} \
-	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
 	{ \
 		(void)p; \
 		return ctcp_undo(&s->core, c); \

@@ -101,7 +101,7 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 	s->min_rtt_us = 0;
 }
 
-TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
+TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, CUBIC_MAX_RTT_US);
@@ -194,7 +194,7 @@ TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, s
 	cubic_grow(s, p, c, acked);
 }
 
-TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
 {
 	u32 w = c->snd_cwnd;
 
@@ -220,7 +220,7 @@ TANDEM_FN void cubic_restart(struct cubic *s, const struct cubic_params *p, stru
 	cubic_skip_time(s, c);
 }
 
-TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
+TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->epoch = s->prior_epoch;

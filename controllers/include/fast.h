@@ -45,7 +45,6 @@ struct fast {
 	u32 diff_q8;         /* backlog of the last measured round, packets       */
 	u32 is_update_due;   /* 1 every other round                               */
 };
-TANDEM_STATE_FITS(struct fast);
 
 TANDEM_FN void fast_init(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
@@ -58,7 +57,7 @@ TANDEM_FN void fast_init(struct fast *s, const struct fast_params *p, struct tan
 	s->is_update_due = 1;
 }
 
-TANDEM_FN void fast_pkts_acked(struct fast *s, const struct fast_params *p, struct tandem_conn *c,
+TANDEM_FN void fast_pkts_acked(struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
 	u64 rtt_q16 = (u64)rounds_sample(&s->round, ack) << 16;
@@ -135,7 +134,7 @@ TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, stru
 	window_grow(&s->window, c, s->gain_q8, acked);
 }
 
-TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
+TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, const struct tandem_conn *c)
 {
 	s->gain_q8 = 0;
 	s->is_update_due = 1;

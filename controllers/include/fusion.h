@@ -55,7 +55,6 @@ struct fusion {
 	u32 diff_q8;    /* likewise                                                */
 	u32 gain_q8;    /* what a window of ACKs adds in this round, packets       */
 };
-TANDEM_STATE_FITS(struct fusion);
 
 TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
 {
@@ -69,7 +68,7 @@ TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, stru
 	s->gain_q8 = 0;
 }
 
-TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c,
+TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
 				 const struct tandem_ack *ack)
 {
 	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
@@ -122,7 +121,7 @@ TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p
 		fusion_grow(s, c, acked);
 }
 
-TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c)
 {
 	u32 left = window_after_loss(c->snd_cwnd, p->beta);
 
@@ -145,7 +144,7 @@ TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, s
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->reno_cwnd = s->prior_reno;

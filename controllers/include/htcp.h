@@ -83,7 +83,7 @@ TANDEM_FN void htcp_init(struct htcp *s, const struct htcp_params *p, struct tan
 	s->kept_q10 = p->least_kept;
 }
 
-TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c,
+TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
@@ -153,7 +153,7 @@ TANDEM_FN u32 htcp_kept_q10(const struct htcp *s, const struct htcp_params *p)
 	return min_u32(max_u32(mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
 }
 
-TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c)
+TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c)
 {
 	u32 base_rtt_us = s->round.base_rtt_us;
 
@@ -184,7 +184,7 @@ TANDEM_FN void htcp_restart(struct htcp *s, const struct htcp_params *p, struct 
 	htcp_begin_round(s, c);
 }
 
-TANDEM_FN u32 htcp_undo_cwnd(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c)
+TANDEM_FN u32 htcp_undo_cwnd(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->epoch = s->prior_epoch;
@@ -198,6 +198,5 @@ TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p, cons
 	rounds_view(&s->round, c, 0, 0, v);
 }
 
-TANDEM_STATE_FITS(struct htcp);
 
 #endif

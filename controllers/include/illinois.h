@@ -74,7 +74,7 @@ TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p
 	s->low_rounds = 0;
 }
 
-TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c,
+TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c,
 				   const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
@@ -148,7 +148,7 @@ TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_par
 	window_grow(&s->window, c, s->alpha_q8, acked);
 }
 
-TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c)
+TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, (1 << 16) - s->beta_q16, 1 << 16));
@@ -179,7 +179,6 @@ TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_par
 	rounds_view(&s->round, c, 0, 0, v);
 }
 
-TANDEM_STATE_FITS(struct illinois);
 WINDOW_UNDO(illinois)
 
 #endif

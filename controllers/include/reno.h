@@ -21,7 +21,6 @@ struct reno_params { reno_PARAMS(TANDEM_PARAM_FIELD) };
 struct reno {
 	u32 prior_cwnd; /* the window before the last reduction, for undo */
 };
-TANDEM_STATE_FITS(struct reno);
 
 /* (1 - beta) of a window, rounded down; beta in 1/1024. */
 TANDEM_FN u32 window_after_loss(u32 window, u32 beta_q10)
@@ -94,7 +93,7 @@ TANDEM_FN void reno_init(struct reno *s, const struct reno_params *p, struct tan
 	s->prior_cwnd = c->snd_cwnd;
 }
 
-TANDEM_FN void reno_pkts_acked(struct reno *s, const struct reno_params *p, struct tandem_conn *c,
+TANDEM_FN void reno_pkts_acked(struct reno *s, const struct reno_params *p, const struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
 	(void)s, (void)p, (void)c, (void)ack;
@@ -106,7 +105,7 @@ TANDEM_FN void reno_cong_avoid(struct reno *s, const struct reno_params *p, stru
 	reno_grow(c, acked);
 }
 
-TANDEM_FN u32 reno_ssthresh(struct reno *s, const struct reno_params *p, struct tandem_conn *c)
+TANDEM_FN u32 reno_ssthresh(struct reno *s, const struct reno_params *p, const struct tandem_conn *c)
 {
 	s->prior_cwnd = c->snd_cwnd;
 	return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);
@@ -122,7 +121,7 @@ TANDEM_FN void reno_restart(struct reno *s, const struct reno_params *p, struct 
 	(void)s, (void)p, (void)c;
 }
 
-TANDEM_FN u32 reno_undo_cwnd(struct reno *s, const struct reno_params *p, struct tandem_conn *c)
+TANDEM_FN u32 reno_undo_cwnd(struct reno *s, const struct reno_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	return max_u32(c->snd_cwnd, s->prior_cwnd);

@@ -36,7 +36,6 @@ struct vegas {
 	u32 steered; /* 1 if the last round was measured          */
 	u32 diff_q8; /* backlog of the last measured one, packets */
 };
-TANDEM_STATE_FITS(struct vegas);
 
 TANDEM_FN void vegas_begin_round(struct vegas *s, const struct tandem_conn *c)
 {
@@ -54,7 +53,7 @@ TANDEM_FN void vegas_init(struct vegas *s, const struct vegas_params *p, struct 
 	s->diff_q8 = 0;
 }
 
-TANDEM_FN void vegas_pkts_acked(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c,
+TANDEM_FN void vegas_pkts_acked(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
 	(void)p, (void)c;
@@ -96,7 +95,7 @@ TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p, s
 		slow_start(c, acked);
 }
 
-TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c)
+TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c)
 {
 	return window_reduce(&s->window, c, window_after_loss(c->snd_cwnd, p->loss_beta));
 }

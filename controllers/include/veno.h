@@ -42,7 +42,7 @@ TANDEM_FN void veno_init(struct veno *s, const struct veno_params *p, struct tan
 	s->backlog_q8 = 0;
 }
 
-TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, struct tandem_conn *c,
+TANDEM_FN void veno_pkts_acked(struct veno *s, const struct veno_params *p, const struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
@@ -61,7 +61,7 @@ TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, stru
 	window_grow(&s->window, c, s->backlog_q8 < p->beta ? 1 << 8 : p->congested_increase, acked);
 }
 
-TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, struct tandem_conn *c)
+TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, const struct tandem_conn *c)
 {
 	u32 decrease = s->backlog_q8 < p->beta ? p->random_decrease : p->decrease;
 
@@ -83,7 +83,6 @@ TANDEM_FN void veno_view(const struct veno *s, const struct veno_params *p, cons
 	rounds_view(&s->round, c, p->beta, s->backlog_q8, v);
 }
 
-TANDEM_STATE_FITS(struct veno);
 WINDOW_UNDO(veno)
 
 #endif

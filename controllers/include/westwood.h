@@ -36,7 +36,6 @@ struct westwood {
 	struct rounds round;
 	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; else ROUNDS_UNMEASURED */
 };
-TANDEM_STATE_FITS(struct westwood);
 
 TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c)
 {
@@ -47,7 +46,7 @@ TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p
 	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
 }
 
-TANDEM_FN void westwood_pkts_acked(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c,
+TANDEM_FN void westwood_pkts_acked(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c,
 				   const struct tandem_ack *ack)
 {
 	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
@@ -59,7 +58,7 @@ TANDEM_FN void westwood_cong_avoid(struct westwood *s, const struct westwood_par
 	reno_grow(c, acked);
 }
 
-TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c)
+TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c)
 {
 	u32 left = c->snd_cwnd / 2;
 
@@ -83,7 +82,7 @@ TANDEM_FN void westwood_restart(struct westwood *s, const struct westwood_params
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-TANDEM_FN u32 westwood_undo_cwnd(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c)
+TANDEM_FN u32 westwood_undo_cwnd(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	rounds_restore_base(&s->round, s->prior_base_rtt_us);

@@ -65,7 +65,6 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 
 /* For a controller NAME whose state begins with `struct window window`: what it shows of itself. */
 #define WINDOW_VIEW(NAME) \
-	TANDEM_STATE_FITS(struct NAME); \
 	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
 				   struct tandem_view *v) \
 	{ \
@@ -75,7 +74,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 
 /* For one that has nothing but the window to bring back. */
 #define WINDOW_UNDO(NAME) \
-	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
 	{ \
 		(void)p; \
 		return window_undone(&s->window, c); \
@@ -83,7 +82,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 
 /* For a NAME that RTTs do not matter to. */
 #define IGNORES_RTT(NAME) \
-	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
+	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
 					 const struct tandem_ack *ack) \
 	{ \
 		(void)s, (void)p, (void)c, (void)ack; \

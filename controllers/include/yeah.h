@@ -63,7 +63,7 @@ TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tan
 	s->prior_fast_rounds = 0;
 }
 
-TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c,
+TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
 			       const struct tandem_ack *ack)
 {
 	(void)p, (void)c;
@@ -123,7 +123,7 @@ TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, stru
 	window_grow(&s->window, c, gain_q8, acked);
 }
 
-TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c)
 {
 	u32 w = c->snd_cwnd, cut = w / 2;
 
@@ -153,7 +153,7 @@ TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p, cons
 	rounds_view(&s->round, c, p->queue, s->queue_q8, v);
 }
 
-TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c)
 {
 	(void)p;
 	s->w_reno = s->prior_w_reno;
@@ -161,6 +161,5 @@ TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p, struct
 	return window_undone(&s->window, c);
 }
 
-TANDEM_STATE_FITS(struct yeah);
 
 #endif

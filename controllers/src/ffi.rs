@@ -1,59 +1,79 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The C types of `controllers/include/contract.h` and `native.c`, written by hand; `tests/layout.rs` checks them against C.
+//! The C types of `include/contract.h` and `src/native.c`, written by hand; `tests/layout.rs` compares them with C's.
 
-use std::ffi::{c_char, c_void};
+use std::{
+    ffi::{CStr, c_char, c_void},
+    slice,
+};
 
-/// `struct tandem_conn`: what the host shows of the connection. Windows are packets, sequence numbers bytes.
+/// `struct tandem_conn`: what the host shows of the connection. Windows are in packets, sequence numbers in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conn {
-    /// The host's clock, monotonic from any origin.
+    /// The host's clock, microseconds; monotonic from any origin. On an ACK, when it arrived.
     pub now_us: u64,
+    /// The congestion window, packets; at least 1. The controller may change it.
     pub snd_cwnd: u32,
+    /// Packets acknowledged towards the next packet of window. The controller may change it.
     pub snd_cwnd_cnt: u32,
+    /// The slow-start threshold, packets. The controller may change it.
     pub snd_ssthresh: u32,
+    /// The window never exceeds this, packets; at most [`MAX_WINDOW`](crate::MAX_WINDOW).
     pub snd_cwnd_clamp: u32,
+    /// The first unacknowledged sequence number, bytes; wraps.
     pub snd_una: u32,
+    /// The next sequence number to be sent, bytes; wraps.
     pub snd_nxt: u32,
+    /// Payload of a full segment, bytes.
     pub mss: u32,
+    /// 1 if the window limited the sending, 0 if the application or the receiver did.
     pub is_cwnd_limited: u32,
-    /// Payload bytes a second; 0 = the controller sets none.
+    /// Payload bytes a second; 0 = the controller sets no rate. A controller that
+    /// [owns the window](crate::Controller::owns_window) sets it.
     pub pacing_bytes_per_s: u64,
 }
 
 /// `struct tandem_ack`: what one ACK said.
+///
+/// The fields from `delivered` on are for controllers that [own the window](crate::Controller::owns_window), and 0 for others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
+    /// Packets newly acknowledged.
     pub pkts_acked: u32,
     /// RTT of the newest packet acknowledged, microseconds; 0 = no valid sample.
     pub rtt_us: u32,
-    /// Packets since the connection began. This and what follows is for [`Controller::owns_window`](crate::Controller::owns_window).
+    /// Packets delivered since the connection began, those of this ACK included; wraps.
     pub delivered: u32,
-    /// That when the newest packet acknowledged was sent.
+    /// The same count when the newest packet acknowledged was sent.
     pub prior_delivered: u32,
-    /// In which the difference was delivered; 0 = no valid sample.
+    /// The time in which the difference was delivered, microseconds; 0 = no valid sample.
     pub interval_us: u32,
+    /// 1 if the application left the path idle when that packet was sent.
     pub is_app_limited: u32,
-    /// Packets, after this ACK and the losses that it showed.
+    /// Packets in flight after this ACK and the losses that it showed.
     pub in_flight: u32,
     /// Packets that this ACK showed to be lost.
     pub lost: u32,
 }
 
-/// `struct tandem_view`: what a controller shows of itself; 0 where it has no such thing.
+/// `struct tandem_view`: what a controller shows of itself. A field is 0 if the controller has no such quantity.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
+    /// Packets; `loss_window + delay_window` is the controller's window.
     pub loss_window: u32,
+    /// Packets.
     pub delay_window: u32,
-    /// 1/256 packets.
+    /// The backlog that counts as early congestion, 1/256 packets.
     pub gamma_q8: u32,
-    /// 1/256 packets.
+    /// The backlog estimated in the last round, 1/256 packets.
     pub diff_q8: u32,
+    /// The smallest RTT seen, microseconds; 0 before the first sample.
     pub base_rtt_us: u32,
 }
 
+/// `struct tandem_param`. `initial`, `min` and `max` are values in the users' unit times `scale`.
 #[repr(C)]
 pub struct RawParam {
     pub name: *const c_char,
@@ -64,6 +84,26 @@ pub struct RawParam {
     pub max: u32,
 }
 
+impl RawParam {
+    pub(crate) fn name(&self) -> &'static str {
+        // SAFETY: only native.c makes a `RawParam`, and its `name` is a string literal.
+        unsafe { text(self.name) }
+    }
+
+    pub(crate) fn doc(&self) -> &'static str {
+        // SAFETY: as `name`.
+        unsafe { text(self.doc) }
+    }
+}
+
+/// # Safety
+/// `literal` must point to a C string that lives as long as the program.
+unsafe fn text(literal: *const c_char) -> &'static str {
+    // SAFETY: the caller promises it.
+    unsafe { CStr::from_ptr(literal) }.to_str().expect("the texts of parameters are ASCII")
+}
+
+/// `struct tandem_controller` of `src/native.c`.
 #[repr(C)]
 pub struct RawController {
     pub state_bytes: u32,
@@ -72,12 +112,19 @@ pub struct RawController {
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub pkts_acked: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
     pub cong_avoid: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
-    pub ssthresh: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn) -> u32,
+    pub ssthresh: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn) -> u32,
     pub set_state: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
     pub restart: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
-    pub undo_cwnd: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn) -> u32,
+    pub undo_cwnd: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn) -> u32,
     pub view: unsafe extern "C" fn(*const c_void, *const u32, *const Conn, *mut View),
 }
 
-// Points to constants only.
+impl RawController {
+    pub(crate) fn params(&'static self) -> &'static [RawParam] {
+        // SAFETY: only native.c makes a `RawController`: `params` is a constant array of `param_count` elements.
+        unsafe { slice::from_raw_parts(self.params, self.param_count as usize) }
+    }
+}
+
+// SAFETY: all that it points to is constant.
 unsafe impl Sync for RawController {}

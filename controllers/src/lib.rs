@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Safe Rust face of the congestion controllers in `controllers/`, the C source that also runs in the kernel.
+//! The congestion controllers of the Compound TCP family, for use from safe Rust.
 //!
-//! [`CONTROLLERS`] is the list; [`find`] looks a name up; [`Params`] holds a controller's parameters; an [`Instance`] is
-//! one connection's controller. The contract (call order, units) is `controllers/README.md`.
+//! The controllers are C headers in `include/`; the same source also runs in the Linux kernel. [`CONTROLLERS`] lists them and
+//! [`find`] looks one up by name. [`Params`] holds a controller's parameters. An [`Instance`] is the controller of one connection.
+//! The crate's README gives the contract between a host and a controller: the call order, the units, the integer rules.
 
 // Public for the layout test only.
 #[doc(hidden)]
@@ -10,17 +11,17 @@ pub mod ffi;
 mod params;
 
 pub use ffi::{Ack, Conn, View};
-pub use params::{Param, Params, ParamsError};
+pub use params::{Param, Params, ParamsError, Setting};
 
 use std::{ffi::c_void, sync::Arc};
 
-/// Linux's `sizeof(icsk_ca_priv)`.
+/// Bytes of state that a connection has for its controller: Linux's `sizeof(icsk_ca_priv)`.
 pub const STATE_BYTES: usize = 104;
 
-/// The largest window that the arithmetic is proven for, packets.
+/// The largest window, packets, for which the controllers' arithmetic is proven not to overflow.
 pub const MAX_WINDOW: u32 = 1 << 24;
 
-/// "Infinite" slow-start threshold, Linux's `TCP_INFINITE_SSTHRESH`.
+/// The "infinite" slow-start threshold, packets: Linux's `TCP_INFINITE_SSTHRESH`.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 mod list {
@@ -28,67 +29,83 @@ mod list {
 }
 pub use list::CONTROLLERS;
 
-/// Congestion states, numbered as in Linux.
+/// The congestion states of a connection, numbered as in Linux (`TCP_CA_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u32)]
 pub enum State {
+    /// Nothing is wrong.
     Open = 0,
+    /// Duplicate ACKs or SACKs have come, but do not count as a loss yet.
     Disorder = 1,
+    /// The window is being reduced without a retransmission.
     Cwr = 2,
+    /// Fast retransmit and recovery.
     Recovery = 3,
+    /// After a retransmission timeout.
     Loss = 4,
 }
 
-/// One line of `controllers.def`.
+/// The congestion signal that a controller reacts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Packet loss.
+    Loss,
+    /// Queueing delay.
+    Delay,
+    /// Loss and delay.
+    Both,
+    /// A model of the path. See [`Controller::owns_window`].
+    Model,
+}
+
+impl Signal {
+    /// The name that users see: `loss`, `delay`, `both` or `model`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Delay => "delay",
+            Self::Both => "both",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// One line of `include/controllers.def`.
 pub struct Controller {
+    /// The name that users give, at most 15 ASCII characters.
     pub name: &'static str,
+    /// The family that the controller belongs to, such as `compound`.
     pub family: &'static str,
-    /// `loss`, `delay`, `both` or `model`.
-    pub signal: &'static str,
-    /// Paper or RFC.
+    /// What the controller takes for congestion.
+    pub signal: Signal,
+    /// The paper or RFC that defines the controller.
     pub source: &'static str,
     raw: &'static ffi::RawController,
 }
 
 impl Controller {
-    const fn new(
-        name: &'static str,
-        family: &'static str,
-        signal: &'static str,
-        source: &'static str,
-        raw: &'static ffi::RawController,
-    ) -> Self {
-        Self { name, family, signal, source, raw }
-    }
-
     /// Bytes of a connection's state; at most [`STATE_BYTES`].
     pub fn state_bytes(&self) -> usize {
         self.raw.state_bytes as usize
     }
 
-    /// Does it set the window in recovery too, and a pacing rate? Then proportional rate reduction is not for it.
+    /// Whether the controller sets the window in recovery too, and a pacing rate. Such a controller must run without proportional
+    /// rate reduction.
     pub fn owns_window(&self) -> bool {
-        self.signal == "model"
+        self.signal == Signal::Model
     }
 
-    /// Why it cannot run in the Linux kernel; `None` if it can.
+    /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
-        if self.owns_window() {
-            Some(
-                "it sets the window in recovery and a pacing rate: Linux has `cong_control` for that, which takes other \
-                 arguments from 6.10 on, and Tandem's eBPF programs do not have it",
-            )
-        } else if self.state_bytes() > STATE_BYTES {
-            Some("its state exceeds what a connection has room for")
-        } else {
-            None
-        }
+        self.owns_window().then_some(
+            "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
+             Linux 6.10, and Tandem's eBPF programs do not implement it",
+        )
     }
 
     /// The parameters with their defaults and ranges, in the order of the C header.
     pub fn params(&self) -> impl Iterator<Item = Param> + use<> {
-        let raw = self.raw;
-        (0..raw.param_count as usize).map(move |i| Param::new(unsafe { &*raw.params.add(i) }))
+        self.raw.params().iter().map(Param::new)
     }
 }
 
@@ -98,10 +115,11 @@ impl std::fmt::Debug for Controller {
     }
 }
 
-/// No controller has the name asked for.
+/// No controller has the requested name. The message suggests the nearest name.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("unknown controller `{name}`{}; `tandem list controllers` shows them all", nearest(.name))]
 pub struct UnknownController {
+    /// The requested name.
     pub name: String,
 }
 
@@ -114,16 +132,20 @@ fn nearest(name: &str) -> String {
         .map_or(String::new(), |(_, known)| format!(", did you mean `{known}`?"))
 }
 
-/// Looks a controller up by name.
+/// Looks up a controller by its name.
+///
+/// # Errors
+/// [`UnknownController`] if the list has no such name.
 pub fn find(name: &str) -> Result<&'static Controller, UnknownController> {
     CONTROLLERS.iter().find(|c| c.name == name).ok_or_else(|| UnknownController { name: name.to_owned() })
 }
 
-/// A new connection's state. Not zeroed in the kernel either: a controller that forgets to initialise a field shows here.
+/// The state of a new connection before `init`. It is not zero, as in the kernel: tests then notice a field that a controller
+/// forgets to initialise.
 #[doc(hidden)]
 pub const UNINITIALISED: [u64; STATE_BYTES / 8] = [0xa5a5_a5a5_a5a5_a5a5; _];
 
-/// One connection's controller: its state, as the kernel keeps it, and its parameters.
+/// The controller of one connection: its state, as the kernel keeps it, and its parameters.
 #[derive(Clone)]
 pub struct Instance {
     state: [u64; STATE_BYTES / 8],
@@ -131,63 +153,69 @@ pub struct Instance {
     raw: &'static ffi::RawController,
 }
 
-// SAFETY of every call below: the functions are those of the controller that `params` belongs to, `state` has the 104 bytes
-// and the alignment that contract.h asserts, the parameter list is as long as the C side's, and `conn` is borrowed for the call.
+/// Calls one function of the C side: `call!(self, name(arguments after state and parameters))`.
+macro_rules! call {
+    ($self:ident, $function:ident($($argument:expr),+)) => {
+        // SAFETY: the function belongs to the controller of `params`. The state is as large and as aligned as native.c asserts
+        // (TANDEM_CHECK_STATE), and `init` has filled it or does so now. The parameter list has the length that the C side
+        // expects, and each value is in its range. The references live for the call, and C keeps none of them.
+        unsafe { ($self.raw.$function)($self.state.as_mut_ptr().cast::<c_void>(), $self.params.raw().as_ptr(), $($argument),+) }
+    };
+}
+
 impl Instance {
-    /// A controller for a new connection; `conn` already holds the initial window.
+    /// A controller for a new connection. `conn` must already hold the initial window.
     pub fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
         let mut new = Self { state: UNINITIALISED, params: Arc::clone(params), raw: params.controller().raw };
-        unsafe { (new.raw.init)(new.state_ptr(), new.params.raw_ptr(), conn) };
+        call!(new, init(conn));
         new
     }
 
-    /// The raw state, for tests that hold another host's against it.
+    /// The raw state, for tests that compare it with another host's.
     #[doc(hidden)]
     pub fn state(&self) -> &[u64; STATE_BYTES / 8] {
         &self.state
     }
 
-    fn state_ptr(&mut self) -> *mut c_void {
-        self.state.as_mut_ptr().cast()
-    }
-
-    /// Each ACK that delivers something: before the host acts on it, but for [`Controller::owns_window`] when it has found
-    /// what is lost.
+    /// Each ACK that delivers something new. The call comes before the host acts on the ACK; for a controller that
+    /// [owns the window](Controller::owns_window) it comes last, when the host has found what is lost. Only such a controller
+    /// changes `conn`.
     #[inline]
     pub fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
-        unsafe { (self.raw.pkts_acked)(self.state_ptr(), self.params.raw_ptr(), conn, ack) }
+        call!(self, pkts_acked(conn, ack));
     }
 
     /// Each ACK that acknowledges `acked` new packets outside CWR and Recovery.
     #[inline]
     pub fn cong_avoid(&mut self, conn: &mut Conn, acked: u32) {
-        unsafe { (self.raw.cong_avoid)(self.state_ptr(), self.params.raw_ptr(), conn, acked) }
+        call!(self, cong_avoid(conn, acked));
     }
 
-    /// The slow-start threshold after a loss, packets; called once on entering CWR, Recovery or Loss.
-    pub fn ssthresh(&mut self, conn: &mut Conn) -> u32 {
-        unsafe { (self.raw.ssthresh)(self.state_ptr(), self.params.raw_ptr(), conn) }
+    /// Returns the slow-start threshold after a loss, packets. The host calls it once on entering CWR, Recovery or Loss.
+    pub fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        call!(self, ssthresh(conn))
     }
 
     /// The connection is about to enter `state`.
     pub fn set_state(&mut self, conn: &mut Conn, state: State) {
-        unsafe { (self.raw.set_state)(self.state_ptr(), self.params.raw_ptr(), conn, state as u32) }
+        call!(self, set_state(conn, state as u32));
     }
 
     /// Sending resumes with nothing in flight.
     pub fn restart(&mut self, conn: &mut Conn) {
-        unsafe { (self.raw.restart)(self.state_ptr(), self.params.raw_ptr(), conn) }
+        call!(self, restart(conn));
     }
 
-    /// The last reduction was a mistake: the window to return to, packets.
-    pub fn undo_cwnd(&mut self, conn: &mut Conn) -> u32 {
-        unsafe { (self.raw.undo_cwnd)(self.state_ptr(), self.params.raw_ptr(), conn) }
+    /// The last reduction was a mistake. Returns the window to go back to, packets.
+    pub fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        call!(self, undo_cwnd(conn))
     }
 
     /// What the controller shows of itself.
     pub fn view(&self, conn: &Conn) -> View {
         let mut view = View::default();
-        unsafe { (self.raw.view)(self.state.as_ptr().cast(), self.params.raw_ptr(), conn, &mut view) };
+        // SAFETY: as in `call!`; the C side only reads the state.
+        unsafe { (self.raw.view)(self.state.as_ptr().cast(), self.params.raw().as_ptr(), conn, &mut view) };
         view
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The native host's view of one controller: compiled once per line of controllers.def with -DCONTROLLER=name, it exports
+ * The native host's view of one controller: compiled once for each line of controllers.def with -DCONTROLLER=name, it exports
  * `const struct tandem_controller tandem_NAME`.
  */
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "contract.h"
 #include HEADER(CONTROLLER)
 
-/* The host's side of it: src/ffi.rs. */
+/* The Rust side: src/ffi.rs. */
 struct tandem_controller {
 	u32 state_bytes;
 	u32 param_count;
@@ -24,10 +24,10 @@ struct tandem_controller {
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack);
 	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
-	u32 (*ssthresh)(void *s, const u32 *p, struct tandem_conn *c);
+	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c);
 	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
 	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
-	u32 (*undo_cwnd)(void *s, const u32 *p, struct tandem_conn *c);
+	u32 (*undo_cwnd)(void *s, const u32 *p, const struct tandem_conn *c);
 	void (*view)(const void *s, const u32 *p, const struct tandem_conn *c, struct tandem_view *v);
 };
 
@@ -38,7 +38,19 @@ static const struct tandem_param params[] = {
 
 typedef struct CONTROLLER state_t;
 typedef struct PASTE(CONTROLLER, _params) params_t;
+TANDEM_CHECK_STATE(state_t);
 _Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]), "parameters must be a list of u32");
+
+/* Expands the whole list, so that a misspelt signal does not compile. */
+enum {
+#define TANDEM_CONTROLLER(name, family, signal, source) name##_owns_window = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MODEL,
+#include "controllers.def"
+};
+
+/* The kernel ignores changes that pkts_acked makes to the connection, so only a controller that owns the window may make any. */
+typedef void (*only_reads)(state_t *s, const params_t *p, const struct tandem_conn *c, const struct tandem_ack *ack);
+_Static_assert(OP(_owns_window) || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
+	       "pkts_acked must take `const struct tandem_conn *`, unless the signal is MODEL");
 
 static void init(void *s, const u32 *p, struct tandem_conn *c) { OP(_init)((state_t *)s, (const params_t *)p, c); }
 
@@ -52,7 +64,7 @@ static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 	OP(_cong_avoid)((state_t *)s, (const params_t *)p, c, acked);
 }
 
-static u32 ssthresh(void *s, const u32 *p, struct tandem_conn *c)
+static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c)
 {
 	return OP(_ssthresh)((state_t *)s, (const params_t *)p, c);
 }
@@ -64,7 +76,7 @@ static void set_state(void *s, const u32 *p, struct tandem_conn *c, u32 state)
 
 static void restart(void *s, const u32 *p, struct tandem_conn *c) { OP(_restart)((state_t *)s, (const params_t *)p, c); }
 
-static u32 undo_cwnd(void *s, const u32 *p, struct tandem_conn *c)
+static u32 undo_cwnd(void *s, const u32 *p, const struct tandem_conn *c)
 {
 	return OP(_undo_cwnd)((state_t *)s, (const params_t *)p, c);
 }

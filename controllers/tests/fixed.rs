@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The integer arithmetic of `controllers/include/fixed.h` against floating point and 128-bit integers.
 
-mod common;
-
 use std::sync::LazyLock;
 
 use tandem_controllers::MAX_WINDOW;
+use tandem_testing::run_c;
 
 /// The numbers that `fixed.c` streams; one run serves every test here.
 static STREAM: LazyLock<Vec<u64>> = LazyLock::new(|| {
-    common::run_c("fixed.c").chunks_exact(8).map(|b| u64::from_ne_bytes(b.try_into().unwrap())).collect()
+    run_c!("fixed.c", sanitize: cfg!(feature = "sanitize"))
+        .chunks_exact(8)
+        .map(|b| u64::from_ne_bytes(b.try_into().unwrap()))
+        .collect()
 });
 
 const EDGES: [u32; 8] = [0, 1, 2, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_fffe, 0xffff_ffff];

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Logarithm, power and cube root of `controllers/include/fixed.h` against floating point.
 
-mod common;
-
 use std::sync::LazyLock;
+
+use tandem_testing::run_c;
 
 /// Function, argument and result, as `functions.c` streams them.
 static STREAM: LazyLock<Vec<[u64; 3]>> = LazyLock::new(|| {
     let number = |b: &[u8]| u64::from_ne_bytes(b.try_into().unwrap());
-    common::run_c("functions.c").chunks_exact(24).map(|t| [0, 8, 16].map(|i| number(&t[i..i + 8]))).collect()
+    run_c!("functions.c", sanitize: cfg!(feature = "sanitize"))
+        .chunks_exact(24)
+        .map(|t| [0, 8, 16].map(|i| number(&t[i..i + 8])))
+        .collect()
 });
 
 /// Calls `check` with each argument and result of a function.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The hand-written Rust types against the C compiler's own account of them.
 
-mod common;
-
 use tandem_controllers::{
     CONTROLLERS, INFINITE_SSTHRESH, MAX_WINDOW, STATE_BYTES, State,
     ffi::{Ack, Conn, RawController, RawParam, View},
 };
 
-use common::layout::{Layout, c_layout};
+use tandem_testing::{
+    describe,
+    layout::{Layout, c_layout},
+    run_c,
+};
 
 fn rust_layout() -> Layout {
     let mut l = Layout::new();
@@ -38,7 +40,7 @@ fn rust_layout() -> Layout {
 
 #[test]
 fn rust_types_match_c() {
-    assert_eq!(rust_layout(), c_layout("layout.c"));
+    assert_eq!(rust_layout(), c_layout(&run_c!("layout.c", sanitize: cfg!(feature = "sanitize"))));
 }
 
 #[test]

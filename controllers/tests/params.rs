@@ -16,7 +16,6 @@ fn names_are_unique_and_found() {
     for (i, c) in CONTROLLERS.iter().enumerate() {
         assert_eq!(find(c.name).unwrap().name, c.name);
         assert!(CONTROLLERS[..i].iter().all(|other| other.name != c.name), "{} is listed twice", c.name);
-        assert!(["loss", "delay", "both", "model"].contains(&c.signal), "{}: signal {}", c.name, c.signal);
         assert!(!c.source.is_empty() && !c.family.is_empty());
         let mut names: Vec<&str> = c.params().map(|p| p.name).collect();
         names.sort_unstable();
@@ -54,6 +53,30 @@ fn values_beyond_either_end_are_refused_and_change_nothing() {
                 assert_eq!(params.get(p.name), Some(p.initial), "{}.{} = {value}", c.name, p.name);
             }
         }
+    }
+}
+
+#[test]
+fn raw_values_beyond_either_end_are_refused() {
+    for c in &CONTROLLERS {
+        let defaults = Params::new(c).raw().to_vec();
+        assert_eq!(Params::from_raw(c, &defaults).unwrap().raw(), defaults);
+        for (i, p) in c.params().enumerate() {
+            let raw = |value: f64| (value * f64::from(p.scale)).round() as u32;
+            let with = |value: u32| {
+                let mut list = defaults.clone();
+                list[i] = value;
+                Params::from_raw(c, &list)
+            };
+            for end in [p.min, p.max] {
+                assert_eq!(with(raw(end)).unwrap().get(p.name), Some(end), "{}.{}", c.name, p.name);
+            }
+            for beyond in [raw(p.min).checked_sub(1), raw(p.max).checked_add(1), Some(u32::MAX)].into_iter().flatten() {
+                assert!(with(beyond).is_none(), "{}.{} = {beyond} / {}", c.name, p.name, p.scale);
+            }
+        }
+        assert!(Params::from_raw(c, &defaults[1..]).is_none(), "{}: a value is missing", c.name);
+        assert!(Params::from_raw(c, &[&defaults[..], &[1]].concat()).is_none(), "{}: a value too many", c.name);
     }
 }
 

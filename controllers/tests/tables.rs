@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that RFCs print, met by the controllers' behaviour.
 
-mod contract;
-mod trace;
-
-use trace::{Command, Host, Rate, parse};
+use tandem_testing::trace::{Command, Host, Rate, parse};
 
 /// A connection in congestion avoidance with this window.
 fn connection(set: &[&str], controller: &str, cwnd: u32) -> Host {

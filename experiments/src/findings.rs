@@ -2,7 +2,9 @@
 //! Runs experiments and says what came of them.
 
 use serde::Serialize;
-use tandem_batch::{Batch, Engine, Model, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::Engine;
+use tandem_model::Model;
 use tandem_scenario::result::SeedResult;
 
 use crate::{

@@ -7,7 +7,7 @@ use tandem_model::{
     followed, observed,
     oscillation::{Cycle, CycleType, Oscillation},
     published, published_oscillation,
-    rule::{GainOf, Linux13},
+    rule::Linux13,
 };
 use tandem_scenario::{
     Scenario,
@@ -53,7 +53,7 @@ pub(crate) fn oscillation(scenario: &Scenario) -> Option<f64> {
 
 pub(crate) fn is_feasible(scenario: &Scenario, kind: CycleType) -> Option<f64> {
     let (law, path) = flow(scenario)?;
-    let rule = Linux13 { gamma_packets: law.gamma_packets, gain_of: GainOf::Window };
+    let rule = Linux13 { gamma_packets: law.gamma_packets };
     let forced = Cycle::forced(&rule, path.bdp_packets(), kind);
     Some(f64::from(u8::from(forced.is_some_and(|cycle| cycle.is_feasible(law.gamma_packets)))))
 }

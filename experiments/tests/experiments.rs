@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-use tandem_batch::{Batch, Sim};
+use tandem_batch::Batch;
 use tandem_experiments::{Experiment, Form, Verdict, all, run, text};
+use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
 /// that works otherwise than before shows here. Read the difference, then accept it with `cargo insta accept`.

@@ -6,7 +6,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use tandem_batch::{Batch, Engine, Options, Sim};
+use tandem_batch::Batch;
+use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_experiments::{
     Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text,
 };
@@ -14,6 +15,7 @@ use tandem_scenario::{
     Scenario,
     result::{Emulation, SeedResult},
 };
+use tandem_sim::Sim;
 
 const KERNEL: &str = "machines = true\n[kernel]\nvalues = [20]\nseeds = 2\nscale = \"At a tenth of the rate\"\n";
 
@@ -43,7 +45,15 @@ impl Engine for Slower {
         "kernel"
     }
 
-    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
+    fn description(&self) -> &'static str {
+        "The simulator, a little slower"
+    }
+
+    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        Sim.check(scenario, force)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
         self.runs.fetch_add(1, Relaxed);
         let Some(mut result) = Sim.run(scenario, seed, options)? else { return Ok(None) };
         result.flows.iter_mut().for_each(|flow| flow.goodput_mbps *= 0.9);

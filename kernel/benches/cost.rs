@@ -113,6 +113,7 @@ fn time_programs(controller: &str) {
     // SAFETY: no pointers; the descriptor that it returns is nobody else's. The kernel goes on timing until it is closed.
     let timing = unsafe { bpf_enable_stats(BPF_STATS_RUN_TIME) };
     assert!(timing >= 0, "BPF_ENABLE_STATS: {timing}");
+    // SAFETY: the kernel has just returned the descriptor, and nothing else owns it.
     let _timing = unsafe { OwnedFd::from_raw_fd(timing) };
     let before = program_times();
     let cost = run(&path, &registered.name);

@@ -3,8 +3,8 @@
  * The kernel's view of one controller: compiled once for each line of controllers.def with -DCONTROLLER=name.
  * It holds
  *  - the struct_ops map `controller` with the call points of struct tcp_congestion_ops,
- *  - `flows`, an iterator over the connections that use it, for `tandem kernel watch`,
- *  - `replay`, one call of the contract on a state that a test hands in.
+ *  - `flows`, an iterator over the connections that use the controller, for `tandem kernel watch`,
+ *  - `replay`, which makes one call of the contract on a state that a test passes in.
  */
 #include "tcp.h"
 
@@ -26,12 +26,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 typedef struct CONTROLLER state_t;
 typedef struct PASTE(CONTROLLER, _params) params_t;
+TANDEM_CHECK_STATE(state_t);
 
 /* The loader may set both before it loads; the verifier then takes them for constants. */
 const volatile params_t params SEC(".rodata.params") = { OP(_PARAMS)(TANDEM_PARAM_DEFAULT) };
 const volatile char registered_name[16] SEC(".rodata.name") = QUOTE(CONTROLLER);
 
-/* What the loader must know again later: the file that pins it is the registration's memory. */
+/* The loader needs this again when it unloads; the pinned map keeps it. */
 struct registration {
 	char controller[16];
 	char replaced_default[16]; /* net.ipv4.tcp_congestion_control before; empty if it was left alone */
@@ -44,7 +45,7 @@ struct {
 	__type(value, struct registration);
 } registration SEC(".maps");
 
-/* Hides from the compiler that these are constants, else it would use the defaults. */
+/* Hides from the compiler that these are constants; otherwise it would use the defaults. */
 static __always_inline const params_t *parameters(void)
 {
 	const params_t *p = (const params_t *)&params;
@@ -57,7 +58,7 @@ static __always_inline struct tcp_sock *tcp(struct sock *sk) { return (struct tc
 
 static __always_inline state_t *state_of(struct sock *sk) { return (state_t *)tcp(sk)->inet_conn.icsk_ca_priv; }
 
-/* As tcp_is_cwnd_limited() has it: in slow start half of the window is use enough, for it is about to double. */
+/* As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the window is about to double. */
 static __always_inline u32 is_cwnd_limited(const struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -93,7 +94,7 @@ void BPF_PROG(tandem_init, struct sock *sk)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	/* The connection's own clock may not have been set yet. */
+	/* The connection's own clock may not be set yet. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
 	OP(_init)(state_of(sk), parameters(), &c);
 	write_conn(tcp(sk), &c);
@@ -146,7 +147,7 @@ void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
 {
 	struct tandem_conn c;
 
-	if (event != CA_EVENT_CWND_RESTART)
+	if (event != (int)bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_CWND_RESTART))
 		return;
 	read_conn(tcp(sk), &c);
 	/* The connection's own clock still stands where the idle time began. */
@@ -193,7 +194,7 @@ static __always_inline int uses_this_controller(const struct tcp_sock *tp)
 
 static __always_inline void read_addresses(const struct sock_common *sk, struct tandem_flow *flow)
 {
-	if (sk->skc_family == 2 /* AF_INET */) {
+	if (sk->skc_family == AF_INET) {
 		*(__be32 *)flow->local_addr = sk->skc_rcv_saddr;
 		*(__be32 *)flow->remote_addr = sk->skc_daddr;
 	} else if (bpf_core_field_exists(sk->skc_v6_daddr)) {
@@ -206,7 +207,7 @@ static __always_inline void read_addresses(const struct sock_common *sk, struct 
 	flow->state = sk->skc_state;
 }
 
-/* Each connection of the reader's network namespace that uses this controller: one struct tandem_flow. */
+/* Writes one struct tandem_flow for each connection of the reader's network namespace that uses this controller. */
 SEC("iter/tcp")
 int flows(struct bpf_iter__tcp *ctx)
 {
@@ -216,9 +217,9 @@ int flows(struct bpf_iter__tcp *ctx)
 	struct tcp_sock *tp;
 	state_t state;
 
-	/* Not for those that wait: a request, TIME-WAIT. Listeners (10) have no connection to show. */
+	/* Connection requests and TIME-WAIT have no tcp_sock; listeners have no connection to show. */
 	tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
-	if (!tp || sk->skc_state == 10 || !uses_this_controller(tp))
+	if (!tp || sk->skc_state == TCP_LISTEN || !uses_this_controller(tp))
 		return 0;
 	read_addresses(sk, &flow);
 	read_conn(tp, &c);
@@ -236,16 +237,16 @@ int flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* One call of the contract, so that a test can hold the eBPF machine code against the native one. */
+/* One call of the contract, so that a test can compare the eBPF machine code with the native code. */
 SEC("syscall")
 int replay(struct tandem_replay *asked)
 {
-	/* The verifier wants every access to the context itself at a constant offset, which compilers need not keep to. */
+	/* The verifier accepts accesses to the context only at constant offsets, which a compiler need not produce: use a copy. */
 	struct tandem_replay copy = *asked, *r = &copy;
 	const params_t *p = parameters();
 	state_t *s;
 
-	/* From here on the compiler cannot know what is a copy of what. */
+	/* From here on the compiler cannot know that `r` points to a copy. */
 	barrier_var(r);
 	s = (state_t *)r->state;
 	switch (r->call) {

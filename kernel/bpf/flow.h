@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What `tandem kernel watch` reads of a connection. The other side of it: kernel/src/flow.rs. */
+/* What `tandem kernel watch` reads of a connection. The Rust side: kernel/src/flow.rs. */
 #ifndef TANDEM_KERNEL_FLOW_H
 #define TANDEM_KERNEL_FLOW_H
 

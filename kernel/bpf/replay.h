@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the program `replay` takes and gives back. The other side of it: kernel/src/replay.rs. */
+/* What the program `replay` takes and returns. The Rust side: kernel/src/replay.rs. */
 #ifndef TANDEM_KERNEL_REPLAY_H
 #define TANDEM_KERNEL_REPLAY_H
 
@@ -18,10 +18,10 @@ enum tandem_call {
 struct tandem_replay {
 	u64 state[TANDEM_STATE_BYTES / sizeof(u64)];
 	struct tandem_conn conn;
-	struct tandem_ack ack; /* of pkts_acked */
+	struct tandem_ack ack; /* for pkts_acked */
 	u32 call;
-	u32 argument; /* packets of cong_avoid, state of set_state */
-	u32 result;   /* of ssthresh and undo_cwnd */
+	u32 argument; /* packets for cong_avoid, the state for set_state */
+	u32 result;   /* from ssthresh and undo_cwnd */
 	struct tandem_view view; /* after the call */
 };
 

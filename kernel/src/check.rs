@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What this kernel has and lacks, and which controllers will load.
+//! The features that the running kernel has and lacks, and the controllers that will load.
 
 use std::{fs, path::Path};
 
@@ -12,41 +12,47 @@ use crate::{
     object::{self, has_links, kernel_has_type, load},
 };
 
-/// One thing that the kernel or this process has, or lacks.
+/// A feature that the kernel or this process has or lacks.
 #[derive(Debug, Serialize)]
 pub struct Feature {
+    /// A short name, such as `BTF`.
     pub name: &'static str,
+    /// Whether the kernel or this process has it.
     pub present: bool,
-    /// Is nothing loaded without it?
+    /// Whether no controller can be loaded without it.
     pub required: bool,
-    /// What it is good for; if it is lacking, the mend.
+    /// Its use if it is present; otherwise how to get it.
     pub note: &'static str,
 }
 
 /// Whether a controller would load here.
 #[derive(Debug, Serialize)]
 pub struct Verdict {
+    /// The controller's name.
     pub controller: &'static str,
-    /// `None`: it would load.
+    /// The reason why it would not load; `None` if it would.
     pub obstacle: Option<String>,
 }
 
+/// The result of [`check`].
 #[derive(Debug, Serialize)]
 pub struct Check {
-    /// `uname -r`.
+    /// The kernel's release, as `uname -r` prints it.
     pub kernel: String,
+    /// The kernel's features, in the order in which a user should mend them.
     pub features: Vec<Feature>,
+    /// Each controller that can run in a kernel.
     pub controllers: Vec<Verdict>,
 }
 
 impl Check {
-    /// Will every controller load?
+    /// Whether every controller will load.
     pub fn is_ready(&self) -> bool {
         self.controllers.iter().all(|c| c.obstacle.is_none())
     }
 }
 
-/// Looks at the running kernel. Each controller is verified as if it were loaded, but registered nowhere.
+/// Examines the running kernel. The kernel verifies each controller as if it were to be loaded, but none is registered.
 pub fn check() -> Check {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned();
     let controllers = loadable().map(|c| Verdict {
@@ -56,7 +62,7 @@ pub fn check() -> Check {
     Check { kernel, controllers: controllers.collect(), features: features() }
 }
 
-/// What the kernel and this process have and lack, without a look at the controllers.
+/// The features that the kernel and this process have and lack; does not try the controllers.
 pub fn features() -> Vec<Feature> {
     let feature = |name, present, required, has: &'static str, lacks: &'static str| Feature {
         name,
@@ -77,14 +83,14 @@ pub fn features() -> Vec<Feature> {
             Path::new("/sys/kernel/btf/vmlinux").exists(),
             true,
             "the kernel describes its types",
-            "it takes a kernel with CONFIG_DEBUG_INFO_BTF=y, as Debian's, Ubuntu's and Fedora's are",
+            "use a kernel with CONFIG_DEBUG_INFO_BTF=y, as Debian's, Ubuntu's and Fedora's are",
         ),
         feature(
             "struct_ops",
             kernel_has_type("bpf_struct_ops_tcp_congestion_ops"),
             true,
             "congestion controllers can come from eBPF",
-            "struct_ops and TCP iterators take Linux 6.1 or newer with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y",
+            "struct_ops and TCP iterators need Linux 6.1 or newer with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y",
         ),
         feature("JIT", jit_is_on(), true, "eBPF programs become machine code", "sysctl net.core.bpf_jit_enable=1"),
         feature(
@@ -92,7 +98,7 @@ pub fn features() -> Vec<Feature> {
             has_links(),
             false,
             "a registration is a link (Linux 6.4)",
-            "Linux before 6.4: a registration is a map entry; works as well",
+            "Linux before 6.4: a registration is a map entry, which works as well",
         ),
         feature(
             "pacing",
@@ -106,7 +112,7 @@ pub fn features() -> Vec<Feature> {
             bpffs::is_mounted(),
             false,
             "/sys/fs/bpf keeps what is loaded",
-            "/sys/fs/bpf is no BPF file system; `load` mounts one, the last `unload` takes it away",
+            "/sys/fs/bpf is not a BPF file system; `load` mounts one, the last `unload` unmounts it",
         ),
     ]
 }

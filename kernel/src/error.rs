@@ -1,64 +1,87 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can go wrong, and the mend.
+//! The errors of this crate; each message says how to mend it.
 
 use std::{io, path::PathBuf};
 
+/// A failure to load, unload or watch controllers. In every variant, `name` is the name under which the controller is, or was to
+/// be, registered, and `loaded` lists the names of the controllers that Tandem has loaded.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the enum's documentation and the variants' explain the fields once")]
 pub enum Error {
+    /// The controller cannot run in the kernel, for this reason.
     #[error("`{name}` does not run in the kernel: {reason}. The simulator runs it: `tandem compare`, `tandem run`")]
     NotForKernel { name: &'static str, reason: &'static str },
+    /// The process lacks the rights for this task.
     #[error(
         "not permitted to {what}: run it as root, or with the capabilities CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN"
     )]
     NoRights { what: &'static str },
+    /// The kernel has no BTF.
     #[error(
         "this kernel does not describe its types: there is no /sys/kernel/btf/vmlinux. \
-         It takes a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's, Ubuntu's and Fedora's are"
+         Tandem needs a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's, Ubuntu's and Fedora's are"
     )]
     NoBtf,
+    /// The kernel has no `struct_ops` for congestion control.
     #[error(
-        "this kernel takes no congestion controllers from eBPF (struct_ops and TCP iterators): it takes Linux 6.1 or newer with \
-         CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
+        "this kernel takes no congestion controllers from eBPF (struct_ops and TCP iterators): Tandem needs Linux 6.1 or newer \
+         with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
     )]
     NoStructOps,
-    #[error("`{0}` is no name for a controller: give 1 to 15 letters, digits or `_`")]
+    /// A controller cannot be registered under this name.
+    #[error("`{0}` cannot name a controller: give 1 to 15 letters, digits or `_`")]
     BadName(String),
+    /// Tandem has loaded a controller under this name already.
     #[error(
         "`{name}` is loaded already; to load it with other parameters unload it first, or give it another name with --as"
     )]
     AlreadyLoaded { name: String },
-    #[error("the kernel has a controller named `{name}` already; give this one another name: --as bpf_{name}")]
+    /// The kernel or another program has a controller of this name.
+    #[error("the kernel already has a controller named `{name}`; give this one another name: --as bpf_{name}")]
     NameTaken { name: String },
+    /// No such controller is registered.
     #[error("`{name}` is not loaded; loaded: {}", or_none(.loaded))]
     NotLoaded { name: String, loaded: Vec<String> },
-    #[error("`{name}` is the kernel's own or another program's: Tandem unloads only what it loaded: {}", or_none(.loaded))]
+    /// The controller is registered, but not by Tandem.
+    #[error(
+        "`{name}` belongs to the kernel or to another program; Tandem unloads only the controllers that it loaded: {}",
+        or_none(.loaded)
+    )]
     NotOurs { name: String, loaded: Vec<String> },
+    /// The object's licence is not compatible with the GPL.
     #[error(
         "the kernel does not accept the licence of `{name}`: struct_ops programs must be GPL compatible, such as \"Dual BSD/GPL\""
     )]
     License { name: String },
-    #[error("`{name}` sets a member of struct tcp_congestion_ops that eBPF controllers may not: {detail}")]
+    /// The object sets a call point that eBPF may not set; `detail` is the message of libbpf.
+    #[error("`{name}` sets a member of struct tcp_congestion_ops that eBPF controllers may not set: {detail}")]
     UnsupportedOperation { name: String, detail: String },
+    /// The object lacks a call point that Linux requires.
     #[error(
-        "`{name}` is incomplete: Linux wants ssthresh, undo_cwnd and cong_avoid (or cong_control) of every controller"
+        "`{name}` is incomplete: Linux requires ssthresh, undo_cwnd and cong_avoid (or cong_control) of every controller"
     )]
     Incomplete { name: String },
+    /// The verifier rejects a program; `log` has the last lines of its log.
     #[error(
         "the kernel's verifier rejects `{name}`; please report this with the kernel's version (uname -r) and these lines:\n{log}"
     )]
     Verifier { name: String, log: String },
+    /// The kernel or libbpf refuses for another reason, `detail`.
     #[error("the kernel refuses `{name}`: {detail}")]
     Refused { name: String, detail: String },
+    /// A file operation failed: `what` is its verb.
     #[error("cannot {what} {}: {source}", path.display())]
     Io { what: &'static str, path: PathBuf, source: io::Error },
+    /// There is no BPF file system at `path`, and mounting one there failed.
     #[error("{} is not a BPF file system, and mounting one failed: {source}; try: mount -t bpf bpf {}", path.display(), path.display())]
     NoBpffs { path: PathBuf, source: io::Error },
+    /// The machine's network namespaces cannot be listed.
     #[error("cannot list the network namespaces: {0}")]
     Namespaces(io::Error),
 }
 
 impl Error {
-    /// An I/O error on a path; lacking rights have their own mend.
+    /// An I/O error on a path.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io { what, path: path.into(), source }
     }

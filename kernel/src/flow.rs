@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Connections as the iterator `flows` of kernel/bpf/controller.bpf.c tells them.
+//! Connections as the iterator `flows` of `bpf/controller.bpf.c` reports them.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use tandem_controllers::View;
 
 use crate::{Error, bpffs, netns::Namespace};
 
-/// `struct tandem_flow` of kernel/bpf/flow.h; `tests/layout.rs` holds the two against each other.
+/// A TCP connection that uses a Tandem controller: `struct tandem_flow` of `bpf/flow.h`. `tests/layout.rs` compares the two.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
@@ -30,19 +30,21 @@ pub struct Flow {
     pub family: u16,
     #[doc(hidden)]
     pub state: u16,
-    /// Packets.
+    /// The congestion window, packets.
     pub snd_cwnd: u32,
-    /// Packets.
+    /// The slow-start threshold, packets.
     pub snd_ssthresh: u32,
     /// Packets sent and not yet acknowledged cumulatively.
     pub packets_out: u32,
     /// Bytes of a full segment's payload.
     pub mss: u32,
+    /// Smoothed RTT, microseconds.
     pub srtt_us: u32,
     /// Packets lost since the connection began.
     pub lost: u32,
     /// Packets retransmitted since the connection began.
     pub retransmitted: u32,
+    /// What the controller shows of itself.
     pub view: View,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
@@ -53,15 +55,17 @@ const TCP_SYN_SENT: u16 = 2;
 const TCP_SYN_RECV: u16 = 3;
 
 impl Flow {
-    /// Has the handshake been made?
+    /// Whether the handshake is complete.
     pub fn is_connected(&self) -> bool {
         self.state != TCP_SYN_SENT && self.state != TCP_SYN_RECV
     }
 
+    /// The address and port on this machine.
     pub fn local(&self) -> SocketAddr {
         SocketAddr::new(self.ip(self.local_addr), self.local_port)
     }
 
+    /// The address and port of the other end.
     pub fn remote(&self) -> SocketAddr {
         SocketAddr::new(self.ip(self.remote_addr), self.remote_port)
     }
@@ -69,13 +73,16 @@ impl Flow {
     fn ip(&self, bytes: [u8; 16]) -> IpAddr {
         match self.family {
             AF_INET => Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).into(),
-            // An IPv4 connection of an IPv6 socket shows as such.
+            // An IPv4 connection on an IPv6 socket shows as IPv4.
             _ => Ipv6Addr::from(bytes).to_canonical(),
         }
     }
 }
 
 /// The connections of one namespace that use the loaded controller `name`.
+///
+/// # Errors
+/// [`Error::NoRights`] without the rights to read them; [`Error::Io`] if no such controller is loaded or the namespace has ended.
 pub fn read_flows(namespace: &Namespace, name: &str) -> Result<Vec<Flow>, Error> {
     let path = bpffs::controller(name).join("flows");
     let read = namespace.enter(|| read_pinned(&path)).and_then(|flows| flows);
@@ -93,7 +100,7 @@ pub(crate) fn read_pinned(path: &Path) -> io::Result<Vec<Flow>> {
 pub(crate) fn read(mut from: impl Read) -> io::Result<Vec<Flow>> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes)?;
-    // SAFETY: any bit pattern is a Flow, and a chunk has its size; it may lie unaligned.
+    // SAFETY: any bit pattern is a valid Flow, a chunk has the size of one, and the read allows any alignment.
     let flow = |chunk: &[u8]| unsafe { chunk.as_ptr().cast::<Flow>().read_unaligned() };
     Ok(bytes.chunks_exact(size_of::<Flow>()).map(flow).collect())
 }

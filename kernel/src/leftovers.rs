@@ -14,11 +14,14 @@ use crate::{
 };
 
 /// Ends the registrations whose name `is_left`; connections that use them go on. Returns the names.
+///
+/// # Errors
+/// [`Error::Io`] if the kernel does not show or end a registration.
 pub fn remove_leftovers(is_left: impl Fn(&str) -> bool) -> Result<Vec<String>, Error> {
     let mut left = sysctl::available()?;
     left.retain(|name| is_left(name));
     if left.is_empty() || has_links() {
-        // With links, what is seen in passing is going away by itself.
+        // With links, the kernel itself is about to end these.
         return Ok(Vec::new());
     }
     let mut removed = Vec::new();

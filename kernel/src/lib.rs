@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The congestion controllers in the Linux kernel, through eBPF `struct_ops`.
 //!
-//! [`load`] registers a controller for every program on the machine until [`unload`] or a reboot; [`attach`] for as long as the
-//! returned value lives; [`list`] shows what is loaded; [`read_flows`] the connections that use it; [`check`] what this kernel has
-//! and lacks. The eBPF side is `kernel/` at the root of the repository, built from the same `controllers/` as the simulator.
+//! [`load`] registers a controller for every program on the machine until [`unload`] or a reboot; [`attach`] registers one for as
+//! long as the returned value lives. [`list`] shows the loaded controllers, [`read_flows`] the connections that use one, and
+//! [`check`] the features that this kernel has and lacks. The eBPF side is in `bpf/`; it compiles the same C headers of
+//! `tandem-controllers` that the simulator runs.
 
 mod bpffs;
 mod check;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A controller's eBPF object: its parameters set, verified by the kernel, registered.
+//! A controller's eBPF object: sets its parameters, has the kernel verify it, registers it.
 
 use std::{io, mem, os::fd::AsFd, path::Path};
 
@@ -21,15 +21,18 @@ mod objects {
 
 pub(crate) use objects::PACING_PROBE;
 
-/// TCP_CA_NAME_MAX, its terminating zero included.
+/// TCP_CA_NAME_MAX: the bytes of a name, including its terminating zero.
 pub(crate) const NAME_BYTES: usize = 16;
 
-/// The controllers of the list that fit the kernel.
+/// The controllers that can run in a kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {
     tandem_controllers::CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none())
 }
 
-/// Can the controller run in a kernel at all?
+/// Checks whether the controller can run in any kernel.
+///
+/// # Errors
+/// [`Error::NotForKernel`] with the reason if it cannot.
 pub fn check_loadable(controller: &Controller) -> Result<(), Error> {
     let refusal = |reason| Error::NotForKernel { name: controller.name, reason };
     controller.kernel_obstacle().map_or(Ok(()), |reason| Err(refusal(reason)))
@@ -41,9 +44,10 @@ fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
     Ok(found.expect("the build makes an object of each controller without an obstacle").1)
 }
 
-/// A controller that is registered for as long as this lives: sockets that use it go on after that, new ones can't choose it.
+/// A controller that is registered for as long as this value lives. Afterwards the sockets that use it go on, but no other can
+/// choose it.
 ///
-/// Where the kernel has struct_ops links (Linux 6.4) this holds even if the process is killed.
+/// If the kernel has struct_ops links (Linux 6.4), this holds even if the process is killed.
 #[derive(Debug)]
 pub struct Attached {
     // Dropping it ends the registration; it comes first, since without links that takes the object's map.
@@ -52,7 +56,10 @@ pub struct Attached {
     object: Object,
 }
 
-/// Registers a controller in the kernel as `name` (1 to 15 characters).
+/// Registers a controller in the kernel as `name` (1 to 15 letters, digits or `_`).
+///
+/// # Errors
+/// [`Error`] if the name is not valid or is taken, the process lacks rights, or the kernel refuses the controller.
 pub fn attach(params: &Params, name: &str) -> Result<Attached, Error> {
     check_loadable(params.controller())?;
     check_name(name)?;
@@ -64,13 +71,16 @@ pub fn attach(params: &Params, name: &str) -> Result<Attached, Error> {
 }
 
 impl Attached {
-    /// The connections of the calling thread's network namespace that use it.
+    /// The connections of the calling thread's network namespace that use the controller.
+    ///
+    /// # Errors
+    /// [`Error`] if the kernel's iterator cannot be opened or read.
     pub fn flows(&self) -> Result<Vec<Flow>, Error> {
         let iterator = libbpf_rs::Iter::new(&self.flows).map_err(|e| refused_by(e, "flows", ""))?;
         flow::read(iterator).map_err(|e| Error::io("read", "the iterator over TCP sockets", e))
     }
 
-    /// Lets the registration outlive the process, in files of the folder.
+    /// Pins the registration in files of the folder, so that it outlives the process.
     pub(crate) fn pin(mut self, folder: &Path, registration: &[u8]) -> Result<(), Error> {
         let io_error = |path: &Path, e: libbpf_rs::Error| Error::io("pin", path, to_io(&e));
         let path = folder.join("flows");
@@ -158,7 +168,7 @@ fn open_with(params: &Params, name: &str) -> Result<OpenObject, Error> {
             Some(".rodata.name") | Some("controller") => &padded_name,
             _ => continue,
         };
-        // struct tcp_congestion_ops of kernel/bpf/tcp.h begins with the name.
+        // struct tcp_congestion_ops of bpf/tcp.h begins with the name.
         let initial = map.initial_value_mut().expect("it has a value in the object");
         initial[..value.len()].copy_from_slice(value);
     }
@@ -210,7 +220,7 @@ fn named_map<'a>(object: &'a mut Object, name: &str) -> libbpf_rs::MapMut<'a> {
     object.maps_mut().find(|m| m.name() == name).unwrap_or_else(|| panic!("the object has no map `{name}`"))
 }
 
-/// Does the kernel have links for struct_ops (Linux 6.4)? Without, a registration is an update of its map.
+/// Whether the kernel has links for struct_ops (Linux 6.4). Without them, a registration is an update of its map.
 pub(crate) fn has_links() -> bool {
     kernel_has_type("bpf_struct_ops_link")
 }
@@ -261,7 +271,7 @@ pub fn refused(bytes: &[u8], name: &str) -> Result<(), Error> {
     register(&mut object, name).map(mem::drop)
 }
 
-/// How many instructions the verifier walked through for each program of a controller (Linux 5.16).
+/// The number of instructions that the verifier walked through for each program of a controller (Linux 5.16).
 pub fn verified_instructions(controller: &'static Controller) -> Result<Vec<(String, u32)>, Error> {
     let object = load(&Params::new(controller), controller.name)?;
     let counts = object.progs().filter(|p| p.autoload()).map(|program| {
@@ -272,7 +282,7 @@ pub fn verified_instructions(controller: &'static Controller) -> Result<Vec<(Str
     counts.collect()
 }
 
-/// In how many connections of the machine does a controller work? Counted by its iterator, in every namespace.
+/// The number of the machine's connections, in every namespace, that use a controller; counted by its iterator.
 pub(crate) fn count_flows(name: &str) -> Result<usize, Error> {
     let path = bpffs::controller(name).join("flows");
     let mut count = 0;

@@ -17,32 +17,35 @@ use crate::{
 /// A loaded controller.
 #[derive(Debug, Clone, Serialize)]
 pub struct Loaded {
-    /// What sockets ask for.
+    /// The name that sockets ask for.
     pub name: String,
     /// Its name in the list of controllers.
     pub controller: String,
-    /// Parameters that are not at their defaults, in users' units.
+    /// The parameters that differ from their defaults, in the users' unit.
     pub parameters: Vec<(&'static str, f64)>,
-    /// Is it `net.ipv4.tcp_congestion_control` here?
+    /// Whether it is `net.ipv4.tcp_congestion_control` in the calling thread's network namespace.
     pub is_default: bool,
-    /// What was, if loading it changed that; else empty.
+    /// The default before, if loading the controller changed it; otherwise empty.
     pub replaced_default: String,
-    /// Connections that use it, in all network namespaces.
+    /// The number of connections that use it, in all network namespaces.
     pub connections: usize,
 }
 
-/// What became of it when it was unloaded.
+/// The outcome of [`unload`].
 #[derive(Debug, Serialize)]
 pub struct Unloaded {
-    /// Connections that go on with it.
+    /// The number of connections that go on with it.
     pub connections: usize,
-    /// The default put back in place of it, and in how many network namespaces.
+    /// The default that replaced it, and in how many network namespaces.
     pub restored_default: Option<(String, usize)>,
 }
 
-/// Has every program on the machine find the controller under `name`, until [`unload`] or a reboot.
+/// Registers the controller as `name` for every program on the machine, until [`unload`] or a reboot.
 ///
-/// With `make_default` it becomes `net.ipv4.tcp_congestion_control` in the calling thread's network namespace.
+/// With `make_default` it also becomes `net.ipv4.tcp_congestion_control` in the calling thread's network namespace.
+///
+/// # Errors
+/// Those of [`attach`], and [`Error::Io`] if the registration cannot be kept; then nothing stays loaded.
 pub fn load(params: &Params, name: &str, make_default: bool) -> Result<Loaded, Error> {
     check_loadable(params.controller())?;
     let _turn = bpffs::take_turn()?;
@@ -70,7 +73,10 @@ pub fn load(params: &Params, name: &str, make_default: bool) -> Result<Loaded, E
     }
 }
 
-/// Takes a controller back. Connections that use it go on; where it is the default, the one before is put back.
+/// Unregisters a controller. Connections that use it go on. Where it is the default, the earlier default is restored.
+///
+/// # Errors
+/// [`Error::NotLoaded`] or [`Error::NotOurs`] if [`load`] did not load it; [`Error`] if the kernel or a file refuses.
 pub fn unload(name: &str) -> Result<Unloaded, Error> {
     let _turn = bpffs::take_turn()?;
     let names = bpffs::names()?;
@@ -94,7 +100,10 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
     Ok(Unloaded { connections, restored_default })
 }
 
-/// The controllers that [`load`] has left, by name.
+/// The controllers that [`load`] has loaded, by name.
+///
+/// # Errors
+/// [`Error`] if the process may not see them.
 pub fn list() -> Result<Vec<Loaded>, Error> {
     let names = bpffs::names()?;
     // A folder without a registration is what a killed load left.
@@ -162,7 +171,7 @@ fn wait_until_gone(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// `struct registration` of kernel/bpf/controller.bpf.c: what must be known again later.
+/// `struct registration` of `bpf/controller.bpf.c`: what [`unload`] and [`list`] need.
 struct Registration {
     controller: String,
     replaced_default: String,

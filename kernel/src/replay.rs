@@ -8,7 +8,7 @@ use tandem_controllers::{Ack, Conn, Params, STATE_BYTES, View};
 
 use crate::{Error, object};
 
-/// `enum tandem_call` of kernel/bpf/replay.h.
+/// `enum tandem_call` of `bpf/replay.h`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub enum Call {
@@ -21,7 +21,7 @@ pub enum Call {
     UndoCwnd,
 }
 
-/// `struct tandem_replay` of kernel/bpf/replay.h; `tests/layout.rs` holds the two against each other.
+/// `struct tandem_replay` of `bpf/replay.h`; `tests/layout.rs` compares the two.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replay {
@@ -47,7 +47,7 @@ impl Machine {
     /// Carries the call out in place.
     pub fn call(&self, replay: &mut Replay) {
         let program = self.object.progs_mut().find(|p| p.name() == "replay").expect("each object has it");
-        // SAFETY: a plain structure of integers without padding, any bits of which are valid.
+        // SAFETY: `Replay` consists of integers without padding, so all its bytes are initialised and any bytes are valid.
         let bytes = unsafe { slice::from_raw_parts_mut(std::ptr::from_mut(replay).cast::<u8>(), size_of::<Replay>()) };
         let input = ProgramInput { context_in: Some(bytes), ..Default::default() };
         let output = program.test_run(input).expect("a syscall program runs");

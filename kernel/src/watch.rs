@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The machine's connections that use our controllers, again and again, with their rates.
+//! Repeated samples of the machine's connections that use Tandem's controllers, with their rates.
 
 use std::{
     collections::HashMap,
@@ -11,43 +11,52 @@ use serde::Serialize;
 
 use crate::{Error, Flow, bpffs, netns, read_flows};
 
-/// A connection in the interval that has just ended.
+/// A connection and what it did in the interval that has just ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sample {
-    /// The network namespace: empty for the caller's own, else as `ip netns` names it or `pid N`.
+    /// The network namespace: empty for the caller's own, otherwise its name in `ip netns`, or `pid N`.
     pub namespace: String,
     /// The name under which its controller is loaded.
     pub controller: String,
+    /// The address and port on this machine.
     pub local: SocketAddr,
+    /// The address and port of the other end.
     pub remote: SocketAddr,
-    /// Packets; `loss_window + delay_window`.
+    /// The congestion window, packets: `loss_window + delay_window`.
     pub snd_cwnd: u32,
+    /// The loss window, packets.
     pub loss_window: u32,
+    /// The delay window, packets.
     pub delay_window: u32,
+    /// The slow-start threshold, packets.
     pub snd_ssthresh: u32,
-    /// Sent and not yet acknowledged cumulatively.
+    /// Packets sent and not yet acknowledged cumulatively.
     pub packets_out: u32,
-    /// Backlog that counts as early congestion.
+    /// The backlog that counts as early congestion, packets.
     pub gamma_packets: f64,
-    /// Backlog of the last round.
+    /// The backlog of the last round, packets.
     pub diff_packets: f64,
+    /// Smoothed RTT, microseconds.
     pub srtt_us: u32,
+    /// The smallest RTT that the controller has seen, microseconds; 0 if it has none.
     pub base_rtt_us: u32,
+    /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
     /// Payload acknowledged in the interval, bits a second.
     pub rate_bps: f64,
     /// Packets lost in the interval.
     pub lost: u32,
-    /// Packets since the connection began.
+    /// Packets lost since the connection began.
     pub lost_total: u32,
+    /// Packets retransmitted since the connection began.
     pub retransmitted_total: u32,
-    /// Since the connection began.
+    /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
 }
 
 type Key = (String, SocketAddr, SocketAddr);
 
-/// Remembers the last look, to tell what happened since.
+/// Samples the connections; remembers the last sample, to compute rates.
 #[derive(Debug)]
 pub struct Watcher {
     last: HashMap<Key, Flow>,
@@ -55,21 +64,21 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Takes the first look, from which the first interval counts.
+    /// Starts the first interval with a first look at the connections.
     pub fn new() -> Result<Self, Error> {
         let looked = Instant::now();
         let last = look()?.into_iter().map(|(key, _, flow)| (key, flow)).collect();
         Ok(Self { last, looked })
     }
 
-    /// Each connection that there is now, and how long the interval since the last look was. Ordered by namespace and address.
+    /// The length of the interval since the last look, and each connection that exists now, ordered by namespace and address.
     pub fn sample(&mut self) -> Result<(Duration, Vec<Sample>), Error> {
         let now = Instant::now();
         let interval = now - self.looked;
         let mut flows = look()?;
         flows.sort_by(|a, b| a.0.cmp(&b.0));
         let samples = flows.iter().map(|(key, controller, flow)| {
-            // A connection that was not there has done all of it since, unless its addresses were another's before.
+            // All that a new connection did, it did in this interval; another connection may have had its addresses before.
             let before = self.last.get(key).filter(|before| before.bytes_acked <= flow.bytes_acked);
             let bytes = flow.bytes_acked - before.map_or(0, |b| b.bytes_acked);
             let lost = flow.lost.saturating_sub(before.map_or(0, |b| b.lost));

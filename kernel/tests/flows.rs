@@ -6,7 +6,7 @@ mod skip;
 
 use std::net::{IpAddr, SocketAddr, TcpStream};
 
-use tandem_controllers::find;
+use tandem_controllers::{Signal, find};
 use tandem_kernel::{Flow, loadable};
 
 use net::{FAR, Path, Registered, Space, connected, info, transfer, wait_until};
@@ -74,7 +74,7 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
             "{controller:?}: {flow:?}"
         );
         // Some that steer by delay keep so small a queue short, and lose nothing.
-        if controller.signal != "loss" && controller.family != "compound" {
+        if controller.signal != Signal::Loss && controller.family != "compound" {
             continue;
         }
         // The queue is full at times, so packets are lost; and empty at the start, so that the least RTT is the path's own.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The hand-written Rust types against C, and C for this machine against C for eBPF.
 
-// It asks for a feature that only tandem-controllers has.
-#[allow(unexpected_cfgs)]
-#[path = "../../controllers/tests/common/mod.rs"]
-mod common;
-
 use std::{path::Path, sync::LazyLock};
 
 use libbpf_rs::{
@@ -20,9 +15,13 @@ use tandem_kernel::{
     replay::{Call, Replay},
 };
 
-use common::layout::{Layout, c_layout};
+use tandem_testing::{
+    describe,
+    layout::{Layout, c_layout},
+    run_c,
+};
 
-static C_LAYOUT: LazyLock<Layout> = LazyLock::new(|| c_layout("layout.c"));
+static C_LAYOUT: LazyLock<Layout> = LazyLock::new(|| c_layout(&run_c!("layout.c", sanitize: false)));
 
 fn rust_layout() -> Layout {
     let mut l = Layout::new();

@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The eBPF controllers in the kernel against the same source compiled natively: the same bits after each call.
 
-#[path = "../../controllers/tests/contract/mod.rs"]
-mod contract;
-#[path = "../../controllers/tests/invariant/mod.rs"]
-mod invariant;
 mod lockstep;
 mod skip;
-#[path = "../../controllers/tests/trace/mod.rs"]
-mod trace;
 
-use std::{cell::Cell, collections::BTreeSet, ops::Range, panic::catch_unwind, sync::Arc};
+use std::{collections::BTreeSet, panic::catch_unwind, sync::Arc};
 
-use proptest::{
-    prelude::*,
-    test_runner::{Config, FileFailurePersistence, TestRunner},
-};
+use proptest::test_runner::TestCaseError;
 use tandem_controllers::{Conn, Params, find};
 use tandem_kernel::loadable;
+use tandem_testing::{
+    invariant::{self, Connection, Facts},
+    random_test,
+    trace::{self, Command, Host},
+};
 
-use invariant::{Connection, conn, event, parameters};
 use lockstep::LockStep;
-use trace::{Command, Host};
 
-/// Of 500 events on average, hence 15 000 for each controller: each case loads its controller anew, which takes longer than they.
-const CASES_PER_CONTROLLER: u32 = 30;
-const EVENTS: Range<usize> = 0..1001;
-const LEAST_EVENTS_PER_CONTROLLER: usize = 10_000;
+/// Each with every controller. A case loads its controllers anew, which takes longer than its events.
+const CASES: u32 = 30;
+const EVENTS: usize = 500;
 
 #[test]
 fn golden_traces() {
@@ -52,29 +45,20 @@ fn golden_traces() {
 }
 
 #[test]
-fn random_events() {
+fn random_events_leave_the_same_bits() {
     if skip::cannot_load() {
         return;
     }
-    for controller in loadable() {
-        let mut runner = TestRunner::new(Config {
-            cases: CASES_PER_CONTROLLER,
-            source_file: Some(file!()),
-            failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-            ..Config::default()
-        });
-        let played = Cell::new(0);
-        let cases = (parameters(controller), conn(), prop::collection::vec(event(), EVENTS));
-        let outcome = runner.run(&cases, |(params, conn, events)| {
-            let mut connection = Connection::<LockStep>::new(params, conn)?;
-            played.set(played.get() + events.len());
-            events.into_iter().try_for_each(|event| connection.play(event))
-        });
-        if let Err(e) = outcome {
-            panic!("{controller:?}: {e}");
+    random_test!(random_events_leave_the_same_bits, CASES).run(invariant::case(EVENTS), |case| {
+        for controller in loadable() {
+            // What holds of it alone is asked without the kernel.
+            Connection::<LockStep>::new(case.parameters(controller), &Facts::NONE, case.conn)
+                .and_then(|mut connection| case.events.iter().try_for_each(|event| connection.play(event)))
+                .map_err(|e| TestCaseError::fail(format!("{controller:?}: {e}")))?;
         }
-        assert!(played.get() >= LEAST_EVENTS_PER_CONTROLLER, "{controller:?}: only {} events", played.get());
-    }
+        Ok(())
+    });
+    println!("{} events", CASES as usize * EVENTS * loadable().count());
 }
 
 /// Both sides get their parameters, and what differs is seen.

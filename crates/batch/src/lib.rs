@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs many scenarios, every seed of each, on all cores: with progress and time left, cancelled at will, and, where a
-//! [`Store`] keeps what is done, taken up again where it was left.
+//! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] a
+//! batch that was cut short goes on where it was. It knows engines by their trait only.
 
-mod engine;
 mod progress;
 mod store;
+mod stored_only;
 
 use std::{
     collections::HashMap,
@@ -15,16 +15,16 @@ use std::{
     thread,
 };
 
+use tandem_engine::{Engine, Options};
 use tandem_scenario::{
     Scenario,
     result::{Run, SeedResult},
 };
 
-pub use engine::{Engine, Kept, Model, Sim};
 use progress::Progress;
 pub use store::Store;
 use store::{Key, TaskKey};
-pub use tandem_sim::Options;
+pub use stored_only::StoredOnly;
 
 /// A scenario and what runs it.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ struct Job<'a> {
     progress_ns: AtomicU64,
 }
 
-/// Of what runs in real time a nanosecond takes a nanosecond, whatever the links' rates are: far more than in the simulator.
+/// In real time a nanosecond takes a nanosecond, whatever the links' rates are: far more than in the simulator.
 const REAL_TIME_WEIGHT: f64 = 1e12;
 
 impl Job<'_> {
@@ -200,6 +200,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
+    use tandem_engine::{EngineError, Warning};
     use tandem_scenario::file::{Overrides, parse};
 
     use super::*;
@@ -213,7 +214,15 @@ mod tests {
             "counting"
         }
 
-        fn run(&self, _: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
+        fn description(&self) -> &'static str {
+            "Counts its runs"
+        }
+
+        fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
+            Ok(Vec::new())
+        }
+
+        fn run(&self, _: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
             self.0.fetch_add(1, Relaxed);
             Ok(Some(SeedResult { seed, cpu_s: options.traced_flows_per_group as f64, ..SeedResult::default() }))
         }

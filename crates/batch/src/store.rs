@@ -23,14 +23,8 @@ pub(crate) struct TaskKey(blake3::Hasher);
 
 impl TaskKey {
     pub(crate) fn new(engine: &str, scenario: &Scenario) -> Self {
-        // Every field that an engine reads is in the debug text, parameters included.
-        let Scenario { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } =
-            scenario;
-        let text = format!(
-            "{engine} {duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}"
-        );
         let mut hasher = blake3::Hasher::new();
-        hasher.update(text.as_bytes());
+        hasher.update(format!("{engine} {}", scenario.identity()).as_bytes());
         Self(hasher)
     }
 

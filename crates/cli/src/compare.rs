@@ -3,15 +3,14 @@
 
 mod matrix;
 
-use tandem_scenario::{
-    CongestionControl, DEFAULT_MTU, FORWARD_LINK, Group, Network, Scenario, Source, TcpSource, Transfer, units::Span,
-};
+use tandem_scenario::{FlowsSpec, Scenario, ScenarioSpec, units::Span};
 
 use crate::{
     Failure,
+    engine::EngineArgs,
     output::{prepare_folder, publish},
     path::Path,
-    runner::run_all,
+    runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
 };
 
@@ -28,6 +27,7 @@ Examples:
   tandem compare --rate 300mbit --rtt 100ms --queue 500p compound@gamma=5 compound@gamma=30 --seeds 10 --json
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 --family compound:4
   tandem compare --rate 100mbit --rtt 30ms --queue 15ms --reverse-rate 5mbit --reverse-queue 100p reno compound_plus
+  sudo tandem compare --rate 100mbit --rtt 40ms --queue 1bdp --engine sim,kernel reno compound
   tandem compare --rate 100mbit --rtt 40ms --matrix
   tandem compare --rate 100mbit --rtt 40ms --matrix reno:2 cubic:2 compound:2 fusion:2
 
@@ -77,6 +77,9 @@ pub struct Args {
     contenders: Vec<Flows>,
 
     #[command(flatten)]
+    engine: EngineArgs,
+
+    #[command(flatten)]
     common: Common,
 }
 
@@ -84,7 +87,9 @@ const DEFAULT_SEEDS: u32 = 5;
 
 pub fn compare(mut args: Args) -> Result<(), Failure> {
     let of_families = args.family.iter().flat_map(|family| family.0.iter().cloned());
-    args.contenders.extend(of_families);
+    let is_named = |flows: &Flows| args.contenders.iter().any(|c| c.name == flows.name && c.count == flows.count);
+    args.contenders.extend(of_families.filter(|flows| !is_named(flows)).collect::<Vec<_>>());
+    args.check_settings()?;
     if args.duration <= args.warmup {
         let message = format!("--duration {} must be longer than --warmup {}", args.duration, args.warmup);
         return Err(Failure::usage(message));
@@ -92,6 +97,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     if args.matrix {
         return matrix::compare_each_with_each(&args);
     }
+    args.check_contenders()?;
     if !args.against.is_empty() && !same_number_of_flows(&args.contenders) {
         let message = "with --against all contenders need the same number of flows, for they share one baseline";
         return Err(Failure::usage(message));
@@ -110,16 +116,11 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         scenarios.len() - 1
     });
     let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
+    args.engine.check(&scenarios)?;
     let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
-    let mut outcome = run_all(&scenarios)?;
-    if let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) {
-        for run in outcome.runs[..args.contenders.len()].iter_mut().flatten() {
-            for neighbour in 1..=args.against.len() {
-                run.set_stolen(neighbour, &baseline);
-            }
-        }
-    }
-    publish(&title, &scenarios, &outcome, baseline, &args.common, &folder)
+    let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
+    outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
+    publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
 }
 
 fn same_number_of_flows(contenders: &[Flows]) -> bool {
@@ -127,6 +128,16 @@ fn same_number_of_flows(contenders: &[Flows]) -> bool {
 }
 
 impl Args {
+    /// Sets the bandwidth that neighbours lost, if there are any, against the run at `baseline`.
+    fn set_stolen(&self, outcome: &mut Outcome, baseline: Option<usize>) {
+        let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) else { return };
+        for run in outcome.runs[..self.contenders.len()].iter_mut().flatten() {
+            for neighbour in 1..=self.against.len() {
+                run.set_stolen(neighbour, &baseline);
+            }
+        }
+    }
+
     /// As the contender is called, with its number of flows where another is called the same.
     fn run_name(&self, contender: &Flows) -> String {
         let namesakes = self.contenders.iter().filter(|c| c.name == contender.name).count();
@@ -151,61 +162,68 @@ impl Args {
         Some(std::iter::once(in_contenders_place).chain(self.against.iter().cloned()).collect())
     }
 
-    fn scenario(&self, name: &str, flows: &[&Flows]) -> Result<Scenario, Failure> {
-        let network = self.path.network()?;
-        let mut groups: Vec<Group> = Vec::new();
-        let forward = flows.iter().map(|f| (*f, false));
-        for (flows, reverse) in forward.chain(self.reverse.iter().map(|f| (f, true))) {
-            groups.push(self.group(flows, reverse, &network, &groups)?);
+    /// Each contender once: two runs of the same would differ in nothing.
+    fn check_contenders(&self) -> Result<(), Failure> {
+        for (i, Flows { name, count, .. }) in self.contenders.iter().enumerate() {
+            if self.contenders[..i].iter().any(|c| c.name == *name && c.count == *count) {
+                return Err(Failure::usage(format!("`{name}:{count}` is named twice: leave one out")));
+            }
         }
-        let send_jitter =
-            self.send_jitter.unwrap_or_else(|| Scenario::default_send_jitter(&network, &groups, DEFAULT_MTU));
-        let first_seed = self.common.seed.unwrap_or(1);
-        let seeds = u64::from(self.common.seeds.unwrap_or(DEFAULT_SEEDS));
-        Ok(Scenario {
-            name: name.to_owned(),
-            duration: self.duration,
-            warmup: self.warmup,
-            seeds: (0..seeds).map(|i| first_seed.wrapping_add(i)).collect(),
-            mtu: DEFAULT_MTU,
-            send_jitter,
-            sample_interval: Scenario::default_sample_interval(self.duration),
-            network,
-            groups,
-        })
+        Ok(())
     }
 
-    fn group(&self, flows: &Flows, reverse: bool, network: &Network, others: &[Group]) -> Result<Group, Failure> {
-        let link = |name| network.links.iter().position(|l| l.name == name).expect("a dumbbell has both links");
-        let (mut forward, mut back) = (vec![link(FORWARD_LINK)], vec![link(tandem_scenario::REVERSE_LINK)]);
-        let mut name = flows.name.clone();
-        if reverse {
-            std::mem::swap(&mut forward, &mut back);
-            name += " (reverse)";
+    /// Each `--set` reaches a flow, and none contradicts what is named with a value of its own.
+    fn check_settings(&self) -> Result<(), Failure> {
+        for setting in &self.common.set {
+            let flows = || self.contenders.iter().chain(&self.against).chain(&self.reverse);
+            let name = setting.controller().name;
+            if !self.contenders.is_empty() && !flows().any(|f| f.controller.has_parameter(setting)) {
+                let message = format!("--set {name}.{setting} does nothing: no flow has the controller `{name}`");
+                return Err(Failure::usage(message));
+            }
+            let has_own = |f: &&Flows| f.controller.own().iter().any(|own| own.sets_same(setting));
+            if let Some(other) = flows().find(has_own) {
+                let message = format!("`{}` and --set {name}.{setting} set the same: leave one out", other.name);
+                return Err(Failure::usage(message));
+            }
         }
-        let twins = others.iter().filter(|g| g.name.split(" #").next() == Some(&name)).count();
-        if twins > 0 {
-            name = format!("{name} #{}", twins + 1);
+        Ok(())
+    }
+
+    fn scenario(&self, name: &str, flows: &[&Flows]) -> Result<Scenario, Failure> {
+        let forward = flows.iter().map(|f| self.group(f, false));
+        let mut spec = ScenarioSpec {
+            name: Some(name.to_owned()),
+            warmup: self.warmup,
+            seeds: Some(DEFAULT_SEEDS),
+            send_jitter: self.send_jitter,
+            dumbbell: Some(self.path.dumbbell()),
+            flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
+            ..ScenarioSpec::new(self.duration)
+        };
+        let mut overrides = self.common.overrides()?;
+        // Of several runs each has some of the controllers.
+        overrides.settings.retain(|setting| spec.has_parameter(setting));
+        overrides.apply(&mut spec).map_err(Failure::usage)?;
+        let scenario = spec.check().map_err(Failure::usage)?;
+        match scenario.needs_kernel() {
+            None => Ok(scenario),
+            Some(controller) => Err(Failure::usage(format!(
+                "`{controller}` is the kernel's own, which the simulator does not have: \
+                 write a scenario file and run it with `tandem run FILE --engine kernel`"
+            ))),
         }
-        Ok(Group {
-            name,
-            flows: flows.count,
-            source: Source::Tcp(TcpSource {
-                controller: CongestionControl::Tandem(flows.params(&self.common.settings())?),
-                transfer: Transfer::Bulk,
-                delayed_acks: !self.common.no_delayed_acks,
-                pacing: false,
-                initial_window: 10,
-                receive_window: None,
-            }),
-            forward,
-            back,
-            access: Span::default(),
+    }
+
+    fn group(&self, flows: &Flows, reverse: bool) -> FlowsSpec {
+        FlowsSpec {
+            name: reverse.then(|| format!("{} (reverse)", flows.name)),
+            controller: Some(flows.controller.clone()),
+            count: flows.count,
+            reverse: Some(reverse),
             rtt_spread: self.rtt_spread,
-            start: Span::default(),
             start_spread: self.start_spread,
-            stop: None,
-            first_station: 0,
-        })
+            ..FlowsSpec::default()
+        }
     }
 }

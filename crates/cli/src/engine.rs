@@ -1,88 +1,109 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can run a scenario.
+//! `--engine` and `--force`, for every command that runs scenarios.
 
-use clap::ValueEnum;
-use tandem_model::engine::Isolated;
-use tandem_scenario::{Scenario, result::Run};
+use std::str::FromStr;
 
-use crate::{
-    Failure,
-    output::note,
-    runner::{self, Outcome},
-};
+use tandem_engine::{Engine, EngineError};
+use tandem_engines::{ENGINES, find};
+use tandem_scenario::Scenario;
 
-/// An engine; its documentation is what `--help` and `tandem list engines` say of it.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// Packet-level simulator
-    Sim,
-    /// Real Linux TCP over an emulated path, in real time; needs root
-    Kernel,
-    /// Analytical model: one bulk flow of `compound` on one drop-tail link
-    Model,
+use crate::{Failure, output::note};
+
+#[derive(clap::Args)]
+pub struct EngineArgs {
+    #[arg(id = "engine", long, value_name = "ENGINE,...", default_value = "sim", help = help())]
+    pub engines: Engines,
+
+    /// Run even what this machine is unlikely to carry in real time
+    #[arg(long)]
+    pub force: bool,
 }
 
-impl Engine {
-    pub fn name(self) -> String {
-        self.possible().get_name().to_owned()
-    }
+/// Made from the list, so that a new engine is a line there and nowhere else.
+fn help() -> String {
+    let names = ENGINES.iter().map(|e| e.name()).collect::<Vec<_>>().join(", ");
+    format!(
+        "The engine: {names}; several, separated by commas, run one after another, and their results stand side by side. \
+         `tandem list engines` describes them"
+    )
+}
 
-    pub fn what(self) -> String {
-        self.possible().get_help().map_or(String::new(), ToString::to_string)
-    }
+/// One engine or several, each once.
+#[derive(Clone)]
+pub struct Engines(Vec<&'static dyn Engine>);
 
-    fn possible(self) -> clap::builder::PossibleValue {
-        self.to_possible_value().expect("no engine is hidden")
-    }
+impl FromStr for Engines {
+    type Err = String;
 
-    fn run(self, scenario: &Scenario) -> Result<Outcome, Failure> {
-        match self {
-            Engine::Sim => runner::run_all(std::slice::from_ref(scenario)),
-            Engine::Kernel => runner::run_in(&runner::Kernel, std::slice::from_ref(scenario)),
-            Engine::Model => {
-                let isolated = Isolated::new(scenario).map_err(Failure::usage)?;
-                // Its seeds differ in nothing.
-                let result = isolated.run(scenario.seeds[0], true);
-                let run = Run::from_seeds(scenario, &self.name(), 1, vec![result]);
-                Ok(Outcome { runs: vec![Some(run)], interrupted: false })
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut engines: Vec<&'static dyn Engine> = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let engine = find(name).map_err(|e| e.to_string())?;
+            if engines.iter().any(|other| other.name() == name) {
+                return Err(format!("engine `{name}` is named twice; name each once"));
             }
+            engines.push(engine);
         }
-    }
-
-    /// Is this a scenario that the engine can run? `force`: even if this machine is unlikely to keep up.
-    fn check(self, scenario: &Scenario, force: bool) -> Result<(), Failure> {
-        if let (Engine::Sim | Engine::Model, Some(controller)) = (self, scenario.needs_kernel()) {
-            return Err(Failure::usage(format!(
-                "`{controller}` is the kernel's own, which this engine does not have: run it with --engine kernel"
-            )));
-        }
-        match self {
-            Engine::Sim => Ok(()),
-            Engine::Kernel => {
-                let warnings = tandem_testbed::check(scenario, force).map_err(Failure::usage)?;
-                // Whoever may not do this had better know before another engine has run for minutes.
-                tandem_testbed::Namespace::new().map_err(anyhow::Error::from)?;
-                warnings.iter().for_each(|warning| note(warning));
-                Ok(())
-            }
-            Engine::Model => Isolated::new(scenario).map(|_| ()).map_err(Failure::usage),
-        }
+        Ok(Self(engines))
     }
 }
 
-/// Runs a scenario in each engine; a run of several is called by its engine too. Nothing runs unless all can.
-pub fn run_in_each(engines: &[Engine], scenario: &Scenario, force: bool) -> Result<Outcome, Failure> {
-    engines.iter().try_for_each(|engine| engine.check(scenario, force))?;
-    let mut all = Outcome { runs: Vec::new(), interrupted: false };
-    for engine in engines {
-        let outcome = if all.interrupted { Outcome::nothing(1) } else { engine.run(scenario)? };
-        all.interrupted |= outcome.interrupted;
-        all.runs.extend(outcome.runs);
+impl Engines {
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Engine> {
+        self.0.iter().copied()
     }
-    if engines.len() > 1 {
-        for run in all.runs.iter_mut().flatten() {
-            run.name = format!("{}, {}", run.name, run.engine);
-        }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
-    Ok(all)
+
+    /// The engine of this name, if it was asked for.
+    pub fn get(&self, name: &str) -> Option<&'static dyn Engine> {
+        self.iter().find(|engine| engine.name() == name)
+    }
+}
+
+impl EngineArgs {
+    /// Asks each engine whether it can run all of these scenarios. To be called before anything is run or written.
+    pub fn check(&self, scenarios: &[Scenario]) -> Result<(), Failure> {
+        self.engines.iter().try_for_each(|engine| check(engine, scenarios, self.force))
+    }
+}
+
+/// Asks an engine whether it can run all of these scenarios, and shows its doubts, each once.
+pub fn check<'a>(
+    engine: &dyn Engine,
+    scenarios: impl IntoIterator<Item = &'a Scenario>,
+    force: bool,
+) -> Result<(), Failure> {
+    let mut warnings = Vec::new();
+    for scenario in scenarios {
+        let doubts = engine.check(scenario, force).map_err(|e| failure(e, scenario))?;
+        warnings.extend(doubts.into_iter().map(|doubt| doubt.to_string()));
+    }
+    warnings.dedup();
+    warnings.iter().for_each(|warning| note(warning));
+    Ok(())
+}
+
+fn failure(error: EngineError, scenario: &Scenario) -> Failure {
+    match error {
+        EngineError::Refused(why) => Failure::usage(format!("{}: {why}", scenario.name)),
+        EngineError::Failed(cause) => Failure::Failed(anyhow::anyhow!(cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_are_separated_by_commas_and_named_once() {
+        let names = |text: &str| text.parse::<Engines>().map(|e| e.iter().map(|e| e.name()).collect::<Vec<_>>());
+        assert_eq!(names("sim"), Ok(vec!["sim"]));
+        assert_eq!(names("model, sim"), Ok(vec!["model", "sim"]));
+        assert!(names("sim,model,sim").unwrap_err().contains("`sim` is named twice"));
+        assert!(names("sim,modle").unwrap_err().contains("did you mean `model`?"));
+        assert!(names("").is_err());
+    }
 }

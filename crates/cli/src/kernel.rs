@@ -6,10 +6,10 @@ mod watch;
 
 use std::fmt::Write;
 
-use clap::{ArgAction, Subcommand};
+use clap::Subcommand;
 use comfy_table::{ContentArrangement, Table, presets};
-use tandem_controllers::{Params, find};
 use tandem_kernel::{Error, Loaded, Unloaded};
+use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
 
 use crate::{
     Failure,
@@ -21,7 +21,7 @@ Examples:
   tandem kernel check                                  what this kernel has and lacks
   tandem kernel load compound_tube                     every program can choose it now
   iperf3 -c HOST -C compound_tube                      one program chooses it
-  tandem kernel load compound --param gamma=20 --as compound20 --default
+  tandem kernel load compound@gamma=20 --as compound20 --default
   tandem kernel watch                                  its connections, live
   tandem kernel unload compound_tube                   connections that use it go on
   tandem kernel cleanup                                after a killed `tandem run --engine kernel`";
@@ -57,17 +57,13 @@ pub enum Action {
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Load {
-    /// The controller; `tandem list controllers` shows them
-    #[arg(value_name = "CONTROLLER")]
-    controller: String,
+    /// The controller, with parameters if wanted: compound@gamma=20,alpha=0.25; `tandem list controllers` shows them
+    #[arg(value_name = "CONTROLLER[@KEY=VALUE]")]
+    controller: ControllerSpec,
 
     /// The name that programs choose it by, at most 15 characters [default: the controller's]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-
-    /// A parameter, for all its connections
-    #[arg(long = "param", value_name = "NAME=VALUE", action = ArgAction::Append)]
-    params: Vec<String>,
 
     /// Make it net.ipv4.tcp_congestion_control: new connections have it that choose nothing else
     #[arg(long)]
@@ -112,15 +108,12 @@ impl From<Error> for Failure {
 }
 
 fn load(args: &Load) -> Result<(), Failure> {
-    let mut params = Params::new(find(&args.controller).map_err(Failure::usage)?);
-    for text in &args.params {
-        let parsed = text.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
-        let Some((name, value)) = parsed else {
-            return Err(Failure::usage(format!("write --param NAME=VALUE, such as `gamma=20`, not `{text}`")));
-        };
-        params.set(name, value).map_err(Failure::usage)?;
-    }
-    let loaded = tandem_kernel::load(&params, args.name.as_deref().unwrap_or(&args.controller), args.default)?;
+    let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
+        let message = format!("`{}` is the kernel's own: `modprobe tcp_NAME` loads it", args.controller);
+        return Err(Failure::usage(message));
+    };
+    let name = args.name.as_deref().unwrap_or(params.controller().name);
+    let loaded = tandem_kernel::load(&params, name, args.default)?;
     if args.json {
         return print(&json_text(&loaded)?);
     }

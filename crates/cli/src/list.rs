@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem list`: what there is to choose from.
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
+use tandem_engines::ENGINES;
 
 use crate::{
     Failure,
-    engine::Engine,
     output::{json_text, print},
 };
 
@@ -62,12 +62,12 @@ struct ParameterInfo {
 
 #[derive(Serialize)]
 struct EngineInfo {
-    name: String,
-    what: String,
+    name: &'static str,
+    what: &'static str,
 }
 
 fn engines() -> Vec<EngineInfo> {
-    Engine::value_variants().iter().map(|e| EngineInfo { name: e.name(), what: e.what() }).collect()
+    ENGINES.iter().map(|e| EngineInfo { name: e.name(), what: e.description() }).collect()
 }
 
 pub fn list(what: &What) -> Result<(), Failure> {
@@ -92,7 +92,7 @@ impl From<&Controller> for ControllerInfo {
         Self {
             name: c.name,
             family: c.family,
-            signal: c.signal,
+            signal: c.signal.as_str(),
             source: c.source,
             state_bytes: c.state_bytes(),
             fits_kernel: c.kernel_obstacle().is_none(),
@@ -109,7 +109,7 @@ fn controllers_text() -> String {
             "{}  ({} family, signal: {}, {} of {STATE_BYTES} bytes of kernel state)\n  {}\n",
             c.name,
             c.family,
-            c.signal,
+            c.signal.as_str(),
             c.state_bytes(),
             c.source
         );

@@ -21,14 +21,16 @@ pub const MODEL_FILE: &str = "model.html";
 pub const RESULTS_FILE: &str = "results.json";
 
 /// What `--json` prints.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Results<'a> {
     version: &'static str,
     command: &'a str,
     runs: Vec<&'a Run>,
-    /// What bandwidth stolen is measured against.
+    /// Bandwidth stolen is measured against this run; with several engines there is one for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline: Option<&'a Run>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    baselines: Vec<&'a Run>,
     /// Of `compare --matrix`: what each of its runs, in order, came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a Matrix>,
@@ -94,7 +96,7 @@ pub fn publish_matrix(
 ) -> Result<(), Failure> {
     let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
     let runs = outcome.runs.iter().flatten().collect();
-    let json = json_text(&Results { version, command: &command, runs, baseline: None, matrix: Some(matrix) })?;
+    let json = json_text(&Results { version, command: &command, runs, matrix: Some(matrix), ..Results::default() })?;
     let text = matrix_text(matrix);
     let page = FiguresPage {
         title: title.to_owned(),
@@ -106,7 +108,7 @@ pub fn publish_matrix(
     };
     write(&folder.join(RESULTS_FILE), &json)?;
     write(&folder.join(REPORT_FILE), &figures_html(&page))?;
-    finish(if common.json { &json } else { &text }, outcome, folder)
+    finish(if common.json { &json } else { &text }, outcome.interrupted, folder)
 }
 
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -115,40 +117,40 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Prints results and says where the report is and whether it is whole.
-fn finish(results: &str, outcome: &Outcome, folder: &Path) -> Result<(), Failure> {
+fn finish(results: &str, interrupted: bool, folder: &Path) -> Result<(), Failure> {
     print(results)?;
     note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
-    if outcome.interrupted {
+    if interrupted {
         note("tandem: interrupted; what was done by then is kept and marked partial");
         return Err(Failure::Interrupted);
     }
     Ok(())
 }
 
-/// Prints and writes what was run. `scenarios` are those of `outcome`, in order; the one at `baseline` is what bandwidth
-/// stolen is measured against.
+/// Prints and writes the results. Each engine has an outcome, with the runs of `scenarios` in order; bandwidth stolen is measured against
+/// the one at `baseline`.
 pub fn publish(
     title: &str,
     scenarios: &[Scenario],
-    outcome: &Outcome,
+    outcomes: &[Outcome],
     baseline: Option<usize>,
     common: &Common,
     folder: &Path,
 ) -> Result<(), Failure> {
     let command = command_line();
-    let sections: Vec<Section> = scenarios
-        .iter()
-        .zip(&outcome.runs)
-        .enumerate()
+    let runs = outcomes.iter().flat_map(|outcome| scenarios.iter().zip(&outcome.runs).enumerate());
+    let sections: Vec<Section> = runs
         .filter(|(i, _)| Some(*i) != baseline)
         .filter_map(|(_, (scenario, run))| Some(Section { scenario, run: run.as_ref()? }))
         .collect();
-    let baseline = baseline.and_then(|i| outcome.runs[i].as_ref());
+    let baselines: Vec<&Run> =
+        baseline.iter().flat_map(|&i| outcomes.iter().filter_map(move |o| o.runs[i].as_ref())).collect();
     let results = Results {
         version: env!("CARGO_PKG_VERSION"),
         command: &command,
         runs: sections.iter().map(|s| s.run).collect(),
-        baseline,
+        baseline: if outcomes.len() == 1 { baselines.first().copied() } else { None },
+        baselines: if outcomes.len() == 1 { Vec::new() } else { baselines.clone() },
         matrix: None,
     };
     let json = json_text(&results)?;
@@ -157,7 +159,7 @@ pub fn publish(
         command: command.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sections: sections.clone(),
-        baseline,
+        baselines,
     };
 
     write(&folder.join(RESULTS_FILE), &json)?;
@@ -172,7 +174,8 @@ pub fn publish(
             }
         }
     }
-    finish(&if common.json { json } else { format!("{}\n", table(&report)) }, outcome, folder)
+    let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
+    finish(&if common.json { json } else { format!("{}\n", table(&report)) }, interrupted, folder)
 }
 
 /// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
@@ -186,7 +189,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_to_reader(text).map(drop)
 }
 
-/// As [`print`]; whether there still is a reader.
+/// Like [`print()`], but returns whether there is still a reader.
 pub fn print_to_reader(text: &str) -> Result<bool, Failure> {
     use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();

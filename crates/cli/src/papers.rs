@@ -8,16 +8,19 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use serde::Serialize;
-use tandem_batch::{Batch, Kept, Sim, Store};
+use tandem_batch::{Batch, Store, StoredOnly};
+use tandem_engine::Engine;
 use tandem_experiments::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
 use tandem_report::sections_html;
+use tandem_sim::Sim;
 
 use crate::{
     Failure,
+    engine::{EngineArgs, check},
     output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print, write},
-    runner::{self, interrupt_flag},
+    runner::interrupt_flag,
 };
 
 /// The experiments of the papers behind the controllers: published, measured, and whether it holds
@@ -35,6 +38,10 @@ pub enum Action {
     ///
     /// Writes report.html, each figure drawn as the paper draws it, and results.json. What is done is kept in the folder: after
     /// an interrupt the same command goes on.
+    ///
+    /// Engines are sim, kernel or both. The kernel engine (real Linux TCP over an emulated path; needs root) is for experiments that the
+    /// papers ran on real machines. It takes as long as it emulates, so these have a form of their own for it; the same form is
+    /// simulated beside it.
     #[command(after_help = EXAMPLES)]
     Run(Run),
 }
@@ -62,22 +69,14 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["quick", "engine"])]
     kept: bool,
 
-    /// What runs them: sim, kernel or both
-    ///
-    /// The kernel engine is for what the papers ran on real machines: real Linux TCP over an emulated path, in a form of its own, for it
-    /// takes as long as it emulates, with the same form simulated beside it. Needs root.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim")]
-    engine: Vec<Engine>,
+    #[command(flatten)]
+    engine: EngineArgs,
 
     /// Runs over real TCP, shown beside the simulation; --engine kernel adds those that are missing, and makes doubtful ones again
     ///
     /// With --engine kernel the default is kernel.jsonl in the folder.
     #[arg(long, value_name = "FILE")]
     kernel_runs: Option<PathBuf>,
-
-    /// Run over real TCP even if this machine is unlikely to keep up
-    #[arg(long)]
-    force: bool,
 
     /// Folder for report.html, results.json and what is done
     #[arg(long, value_name = "DIR", default_value = "tandem-out/papers")]
@@ -90,14 +89,6 @@ pub struct Run {
     /// Also write the table of all verdicts, docs/reproduction.md in the repository, and a page per figure to the folder of that name
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engine {
-    /// Packet-level simulator
-    Sim,
-    /// Real Linux TCP over an emulated path, in real time; needs root
-    Kernel,
 }
 
 pub fn papers(action: &Action) -> Result<(), Failure> {
@@ -153,8 +144,8 @@ fn run(args: &Run) -> Result<(), Failure> {
     let cancelled = interrupt_flag();
     let batch = Batch { cancelled: Some(cancelled), store: Some(&store) };
     let mut kept = kept(args)?;
-    if let Some(kept) = kept.as_mut().filter(|_| args.engine.contains(&Engine::Kernel)) {
-        measure_missing(&experiments, kept, args.force, &batch)?;
+    if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
+        measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
     }
     let found = match args.kept {
         true => from_kept(&experiments, &batch, kept.as_ref())?,
@@ -201,20 +192,28 @@ fn document(path: &Path, found: &[(&Experiment, &Findings)], command: &str) -> R
     write(path, &document.table)
 }
 
-/// Where what is done is kept.
+/// The engine for experiments on real machines.
+const KERNEL: &str = "kernel";
+/// The file that keeps what is done.
 const STORE_FILE: &str = "done.jsonl";
 const KERNEL_FILE: &str = "kernel.jsonl";
 
 /// Which experiments, in which form.
 fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
     let mut experiments = chosen(&args.ids)?;
-    if args.engine.contains(&Engine::Sim) {
+    let engines = &args.engine.engines;
+    if let Some(other) = engines.iter().map(Engine::name).find(|name| ![Sim.name(), KERNEL].contains(name)) {
+        return Err(Failure::usage(format!(
+            "--engine {other} cannot run the experiments; sim and kernel can, and curves of the model come with them"
+        )));
+    }
+    if engines.get(Sim.name()).is_some() {
         return Ok((experiments, if args.quick { Form::Quick } else { Form::Full }));
     }
     if args.quick {
         return Err(Failure::usage("over real TCP there is one form: leave out --quick, or use --engine sim,kernel"));
     }
-    let can_run = |e: &Experiment| e.engines().contains(&"kernel");
+    let can_run = |e: &Experiment| e.engines().contains(&KERNEL);
     if let Some(other) = experiments.iter().find(|e| args.ids.contains(&e.id) && !can_run(e)) {
         let why = "its paper did not run it on real machines";
         return Err(Failure::usage(format!("`{}` has no form for --engine kernel: {why}; use --engine sim", other.id)));
@@ -234,14 +233,14 @@ fn from_kept(
     batch: &Batch,
     kernel_runs: Option<&RealTcpRuns>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
-    let full = tandem_experiments::run(experiments, Form::Full, &Kept, batch, kernel_runs)?;
-    let quick = tandem_experiments::run(experiments, Form::Quick, &Kept, batch, kernel_runs)?;
+    let full = tandem_experiments::run(experiments, Form::Full, &StoredOnly(&Sim), batch, kernel_runs)?;
+    let quick = tandem_experiments::run(experiments, Form::Quick, &StoredOnly(&Sim), batch, kernel_runs)?;
     Ok(full.into_iter().zip(quick).map(|(full, quick)| full.or(quick)).collect())
 }
 
 /// The runs over real TCP that there are, if any are wanted.
 fn kept(args: &Run) -> Result<Option<RealTcpRuns>, Failure> {
-    let makes_them = args.engine.contains(&Engine::Kernel);
+    let makes_them = args.engine.engines.get(KERNEL).is_some();
     let path = match &args.kernel_runs {
         Some(path) if !makes_them && !path.exists() => {
             let message = format!("--kernel-runs: there is no `{}`; --engine kernel would make it", path.display());
@@ -257,6 +256,7 @@ fn kept(args: &Run) -> Result<Option<RealTcpRuns>, Failure> {
 /// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
 fn measure_missing(
     experiments: &[Experiment],
+    kernel: &dyn Engine,
     kept: &mut RealTcpRuns,
     force: bool,
     batch: &Batch,
@@ -265,17 +265,10 @@ fn measure_missing(
     if missing.is_empty() {
         return Ok(());
     }
-    tandem_testbed::Namespace::new().map_err(anyhow::Error::from)?;
-    let mut warnings: Vec<String> = Vec::new();
-    for run in &missing {
-        let named = |e| Failure::usage(format!("{}: {e}", run.scenario.name));
-        warnings.extend(tandem_testbed::check(&run.scenario, force).map_err(named)?);
-    }
-    warnings.dedup();
-    warnings.iter().for_each(|warning| note(warning));
+    check(kernel, missing.iter().map(|run| &run.scenario), force)?;
     let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
     note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
-    tandem_experiments::measure(&missing, &runner::Kernel, kept, batch)?;
+    tandem_experiments::measure(&missing, kernel, kept, batch)?;
     let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
     if doubtful > 0 {
         note(&format!(

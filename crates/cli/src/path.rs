@@ -2,7 +2,7 @@
 //! The path in between, as `compare` and `shell` are told of it.
 
 use tandem_scenario::{
-    DEFAULT_MTU, Dumbbell, Loss, Network,
+    DEFAULT_MTU, DumbbellSpec, Loss, Network,
     aqm::AqmSpec,
     units::{LossRate, QueueSize, Rate, Span},
 };
@@ -46,9 +46,9 @@ pub struct Path {
 }
 
 impl Path {
-    /// Both its links, for packets of [`DEFAULT_MTU`].
-    pub fn network(&self) -> Result<Network, Failure> {
-        let dumbbell = Dumbbell {
+    /// Its network as a scenario has it.
+    pub fn dumbbell(&self) -> DumbbellSpec {
+        DumbbellSpec {
             rate: self.rate,
             rtt: self.rtt,
             queue: self.queue,
@@ -57,7 +57,11 @@ impl Path {
             reverse_rate: self.reverse_rate,
             reverse_queue: self.reverse_queue,
             reverse_loss: Loss::from(self.reverse_loss),
-        };
-        dumbbell.network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)
+        }
+    }
+
+    /// Both its links, for packets of [`DEFAULT_MTU`].
+    pub fn network(&self) -> Result<Network, Failure> {
+        self.dumbbell().network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)
     }
 }

@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 
-use tandem_scenario::file::{Overrides, load};
+use tandem_scenario::file::load;
 
 use crate::{
     Failure,
-    engine::{Engine, run_in_each},
+    engine::EngineArgs,
     output::{prepare_folder, publish},
+    runner::run_in_each,
     settings::Common,
 };
 
@@ -24,16 +25,11 @@ Examples:
   sudo tandem run scenarios/dumbbell.toml --engine sim,kernel
   tandem run scenarios/isolated.toml --engine sim,model")]
 pub struct Args {
-    /// The scenario; docs/scenarios.md describes the format
+    /// The scenario; docs/reference/scenario-keys.md describes the format
     file: PathBuf,
 
-    /// What runs it; several, separated by commas, run one after another and stand side by side
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim")]
-    engine: Vec<Engine>,
-
-    /// Run even what this machine is unlikely to carry in real time
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
 
     #[command(flatten)]
     common: Common,
@@ -41,15 +37,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
-    let overrides = Overrides {
-        seeds: common.seeds,
-        first_seed: common.seed,
-        no_delayed_acks: common.no_delayed_acks,
-        settings: common.settings(),
-    };
-    let scenario = load(&args.file, &overrides).map_err(Failure::usage)?;
-    let folder = prepare_folder(common, &scenario.name)?;
-    let outcome = run_in_each(&args.engine, &scenario, args.force)?;
-    let scenarios = vec![scenario; args.engine.len()];
-    publish(&scenarios[0].name, &scenarios, &outcome, None, common, &folder)
+    let scenarios = [load(&args.file, &common.overrides()?).map_err(Failure::usage)?];
+    args.engine.check(&scenarios)?;
+    let folder = prepare_folder(common, &scenarios[0].name)?;
+    let outcomes = run_in_each(&args.engine.engines, &scenarios)?;
+    publish(&scenarios[0].name, &scenarios, &outcomes, None, common, &folder)
 }

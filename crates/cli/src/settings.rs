@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arguments that `compare` and `run` share, and the words in them.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use clap::ArgAction;
-use tandem_controllers::{CONTROLLERS, Params, find};
-use tandem_scenario::file::{MAX_COUNT, Settings};
+use tandem_controllers::{CONTROLLERS, Setting};
+use tandem_scenario::{
+    ControllerSpec, KERNEL_PREFIX, Settings,
+    controller::parse_setting,
+    file::{MAX_COUNT, Overrides},
+};
 
 use crate::Failure;
 
@@ -19,8 +23,8 @@ pub struct Common {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
-    /// A controller's parameter, for all its flows; `tandem list controllers` shows them
-    #[arg(long, value_name = "CONTROLLER.NAME=VALUE", action = ArgAction::Append)]
+    /// A parameter for all flows of a controller; `tandem list controllers` shows them. It goes before what a file says
+    #[arg(long, value_name = "CONTROLLER.KEY=VALUE", action = ArgAction::Append, value_parser = parse_setting)]
     pub set: Vec<Setting>,
 
     /// An ACK for every packet
@@ -40,68 +44,39 @@ pub struct Common {
     pub trace: bool,
 }
 
-/// `compound.gamma=20`.
-#[derive(Debug, Clone)]
-pub struct Setting {
-    controller: String,
-    name: String,
-    value: f64,
-}
-
-impl std::str::FromStr for Setting {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("write CONTROLLER.NAME=VALUE, such as `compound.gamma=20`, not `{text}`");
-        let (key, value) = text.split_once('=').ok_or_else(wrong)?;
-        let (controller, name) = key.split_once('.').ok_or_else(wrong)?;
-        let value = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
-        let mut params = Params::new(find(controller).map_err(|e| e.to_string())?);
-        params.set(name, value).map_err(|e| e.to_string())?;
-        Ok(Self { controller: controller.to_owned(), name: name.to_owned(), value })
-    }
-}
-
 impl Common {
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::new();
-        for Setting { controller, name, value } in &self.set {
-            settings.entry(controller.clone()).or_default().insert(name.clone(), *value);
-        }
-        settings
+    /// What goes before a scenario's own words.
+    pub fn overrides(&self) -> Result<Overrides, Failure> {
+        let mut settings = Settings::default();
+        self.set.iter().try_for_each(|&setting| settings.push(setting)).map_err(Failure::usage)?;
+        let Self { seeds, seed: first_seed, no_delayed_acks, .. } = *self;
+        Ok(Overrides { seeds, first_seed, no_delayed_acks, settings })
     }
 }
 
 /// `compound:4` or `compound@gamma=20,alpha=0.25:4`: flows of one controller. `:4` may be left out for one flow.
 #[derive(Debug, Clone)]
 pub struct Flows {
+    /// The controller with its parameters.
     pub name: String,
     pub count: u32,
-    controller: String,
-    own: Vec<(String, f64)>,
+    pub controller: ControllerSpec,
 }
 
 impl std::str::FromStr for Flows {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, count) = name_and_count(text, "CONTROLLER")?;
-        let (controller, own) = name.split_once('@').unwrap_or((name, ""));
-        let mut params = Params::new(find(controller).map_err(|e| e.to_string())?);
-        let mut values = Vec::new();
-        for pair in own.split(',').filter(|pair| !pair.is_empty()) {
-            let parsed = pair.split_once('=').and_then(|(key, value)| Some((key, value.parse().ok()?)));
-            let Some((key, value)) = parsed else {
-                return Err(format!("write {controller}@NAME=VALUE, not `{pair}`"));
-            };
-            params.set(key, value).map_err(|e| e.to_string())?;
-            values.push((key.to_owned(), value));
-        }
-        Ok(Self { name: name.to_owned(), count, controller: controller.to_owned(), own: values })
+        Ok(Self::new(name.parse().map_err(|e: tandem_scenario::controller::ControllerError| e.to_string())?, count))
     }
 }
 
 /// `NAME:FLOWS`; one flow if their number is left out.
 fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
-    let (name, count) = text.split_once(':').unwrap_or((text, "1"));
+    // The kernel's own have a colon in their name.
+    let start = if text.starts_with(KERNEL_PREFIX) { KERNEL_PREFIX.len() } else { 0 };
+    let colon = text[start..].find(':').map(|i| start + i);
+    let (name, count) = colon.map_or((text, "1"), |colon| (&text[..colon], &text[colon + 1..]));
     match count.parse() {
         Ok(n @ 1..=MAX_COUNT) => Ok((name, n)),
         _ => Err(format!("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")),
@@ -117,9 +92,7 @@ impl std::str::FromStr for Family {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, count) = name_and_count(text, "FAMILY")?;
         let of_family = CONTROLLERS.iter().filter(|c| c.family == name);
-        let flows: Vec<Flows> = of_family
-            .map(|c| Flows { name: c.name.into(), count, controller: c.name.into(), own: Vec::new() })
-            .collect();
+        let flows: Vec<Flows> = of_family.map(|c| Flows::new(ControllerSpec::tandem(c), count)).collect();
         if flows.is_empty() {
             let mut known: Vec<&str> = CONTROLLERS.iter().map(|c| c.family).collect();
             known.dedup();
@@ -130,17 +103,11 @@ impl std::str::FromStr for Family {
 }
 
 impl Flows {
-    pub fn with_count(&self, count: u32) -> Self {
-        Self { count, ..self.clone() }
+    pub fn new(controller: ControllerSpec, count: u32) -> Self {
+        Self { name: controller.to_string(), count, controller }
     }
 
-    /// The controller's parameters: its defaults, then `--set`, then its own.
-    pub fn params(&self, settings: &Settings) -> Result<Arc<Params>, Failure> {
-        let mut params = Params::new(find(&self.controller).map_err(Failure::usage)?);
-        let general = settings.get(&self.controller).into_iter().flatten();
-        for (key, value) in general.chain(self.own.iter().map(|(k, v)| (k, v))) {
-            params.set(key, *value).map_err(Failure::usage)?;
-        }
-        Ok(Arc::new(params))
+    pub fn with_count(&self, count: u32) -> Self {
+        Self { count, ..self.clone() }
     }
 }

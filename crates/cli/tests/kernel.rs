@@ -23,10 +23,10 @@ fn bad_usage() {
     let place = Place::new();
     let load = |arguments: &str, parts: &[&str]| fails(&place, &format!("kernel load {arguments}"), 2, parts);
     load("compund", &["unknown controller `compund`", "did you mean `compound`?"]);
-    load("compound --param gamma=1e9", &["`compound.gamma` = 1000000000 is out of range", "to 10000"]);
-    load("compound --param gama=20", &["`compound` has no parameter `gama`", "`gamma`"]);
-    load("compound --param gamma", &["--param NAME=VALUE", "not `gamma`"]);
-    load("compound --param gamma=few", &["--param NAME=VALUE", "not `gamma=few`"]);
+    load("compound@gamma=1e9", &["`compound.gamma` = 1000000000 is out of range", "to 10000"]);
+    load("compound@gama=20", &["`compound` has no parameter `gama`", "`gamma`"]);
+    load("compound@gamma", &["write compound@key=value"]);
+    load("compound@gamma=few", &["`few` is not a number"]);
     load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
     load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
     load("bbr", &["`bbr` does not run in the kernel", "cong_control", "The simulator runs it"]);

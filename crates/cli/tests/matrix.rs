@@ -9,11 +9,39 @@ use serde_json::Value;
 /// S3's Table 1: 100 Mbit/s, 40 ms, a buffer of one BDP; shortened.
 const TABLE_1: &str = "--rate 100mbit --rtt 40ms --queue 1bdp --duration 20s --warmup 5s";
 
+/// Whom each controller's snapshot shows it beside. Fixed, so that a new controller changes no other's.
+const YARDSTICKS: [&str; 4] = ["reno", "compound", "cubic", "vegas"];
+
 /// All controllers, so that whoever changes one sees what that does to its neighbours. docs/matrix.md has longer runs.
+///
+/// Each has a snapshot of its own: `INSTA_UPDATE=always cargo test -p tandem --test matrix` writes those that are new or changed.
 #[test]
 fn all_controllers_on_the_path_of_tcp_fusions_table_1() {
     let place = Place::new();
-    let finished = place.succeed(&format!("compare {TABLE_1} --seeds 1 --matrix"));
+    let finished = place.succeed(&format!("compare {TABLE_1} --seeds 1 --matrix --json"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    let matrix = &results["matrix"];
+    let names: Vec<&str> = matrix["controllers"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    for (row, name) in names.iter().enumerate() {
+        let beside = |other: &str| {
+            let column = names.iter().position(|c| *c == other).unwrap();
+            let cell = &matrix["cells"][row][column];
+            let goodput = cell["goodput_mbps"].as_f64().unwrap();
+            cell["share"].as_f64().filter(|_| row != column).map_or_else(
+                || format!("{name} beside itself: {goodput:.2} Mb/s"),
+                |share| format!("{name} beside {other}: {goodput:.2} Mb/s, of which {:.1} %", 100.0 * share),
+            )
+        };
+        insta::with_settings!({ snapshot_suffix => *name }, {
+            insta::assert_snapshot!("beside", YARDSTICKS.map(beside).join("\n"));
+        });
+    }
+}
+
+#[test]
+fn the_matrix_is_a_table() {
+    let place = Place::new();
+    let finished = place.succeed(&format!("compare {TABLE_1} --seeds 1 --matrix reno compound cubic"));
     insta::assert_snapshot!(finished.out);
 }
 

@@ -103,6 +103,20 @@ fn engines_side_by_side() {
     );
 }
 
+/// The same words with `compare`: each engine's run of each contender, and its own baseline.
+#[test]
+fn compare_runs_in_several_engines() {
+    let place = Place::new();
+    let path = "--rate 50mbit --rtt 20ms --queue 100p --duration 40s --warmup 20s --seeds 2";
+    let result = json(&place, &format!("compare {path} --engine model,sim --json compound"));
+    let names: Vec<&str> = result["runs"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["compound, model", "compound, sim"]);
+    // Every seed of the model gives the same result, so that one is run.
+    assert_eq!(result["runs"][0]["seeds"], serde_json::json!([1]));
+    assert_eq!(result["runs"][1]["seeds"], serde_json::json!([1, 2]));
+    assert!(result["runs"][0]["groups"][0]["srtt_ms"].is_null() && result["runs"][0]["partial"] == false);
+}
+
 #[test]
 fn bad_input_is_refused() {
     let place = Place::new();
@@ -115,11 +129,13 @@ fn bad_input_is_refused() {
     refused("--rate 10 --rtt 50ms", "rate `10` has no unit");
     refused("--rate 10mbit --rtt 0s", "--rtt 0s");
     refused("--rate 10mbit..20mbit --rtt 1ms..2ms", "a plane is one of them and --queue");
-    refused("--rate 10mbit --rtt 50ms --k 0.7", "not a multiple of 1/8");
+    refused("--rate 10mbit --rtt 50ms --controller compound@k=0.7", "not a multiple of 1/8");
     refused("--rate 10mbit..1gbit --rtt 50ms --access-rate 1gbit", "more than the rate of the link");
-    refused("--rate 10mbit --rtt 50ms --k 0.7 --arithmetic linux-1.3", "compiled in");
-    refused("--rate 10mbit --rtt 50ms --k 2 --arithmetic exact", "k = 2 makes no sense");
-    refused("--rate 10mbit --rtt 50ms --gamma -1", "gamma = -1 makes no sense");
+    refused("--rate 10mbit --rtt 50ms --controller compound@k=0.625 --arithmetic linux-1.3", "compiled in");
+    refused("--rate 10mbit --rtt 50ms --controller compound@gamma=-1", "`compound.gamma` = -1 is out of range");
+    refused("--rate 10mbit --rtt 50ms --controller compound@rtt_gain=0.125", "the model leaves out `rtt_gain`");
+    refused("--rate 10mbit --rtt 50ms --controller compound_tube", "the model knows `compound`");
+    refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller compound@gamma=5", "the model leaves out `gamma`");
     refused("--rate 10mbit --rtt 50ms --mtu 40", "no room for data");
     refused("--rate 10mbit --rtt 50ms --find rate", "a range to look in");
     refused("--rate 10mbit --rtt 50ms --find queue --utilisation 2", "not a share");

@@ -42,9 +42,25 @@ fn arguments() {
     compare("--set compound.gamma=few compound", &["`few` is not a number"]);
     compare("compound@gamma=1e9", &["`compound.gamma` = 1000000000 is out of range"]);
     compare("compound@gama=5", &["`compound` has no parameter `gama`"]);
-    compare("compound@gamma", &["compound@NAME=VALUE"]);
+    compare("compound@gamma", &["write compound@key=value"]);
+    compare("compound@", &["write compound@key=value"]);
+    compare("compound@gamma=5,gamma=6", &["`compound.gamma` is set twice"]);
+    compare("--set compound.gamma=5 --set compound.gamma=6 compound", &["`compound.gamma` is set twice"]);
+    compare(
+        "--set compound.gamma=5 compound@gamma=6",
+        &["`compound@gamma=6` and --set compound.gamma=5", "leave one out"],
+    );
+    compare("--set compound.gamma=3 reno", &["--set compound.gamma=3 does nothing", "controller `compound`"]);
+    compare("reno reno", &["`reno:1` is named twice"]);
+    compare("reno:2 cubic reno:2", &["`reno:2` is named twice"]);
+    compare("kernel:cubic", &["`kernel:cubic` is the kernel's own", "`tandem run FILE --engine kernel`"]);
+    compare("kernel:cubic:x", &["`x` is not a number of flows"]);
     compare("--against reno:1 compound:1 reno:2", &["--against", "the same number of flows"]);
     compare("--seeds 0 reno", &["--seeds", "1..=100000"]);
+    compare("--engine sin reno", &["unknown engine `sin`", "did you mean `sim`?", "tandem list engines"]);
+    compare("--engine sim,sim reno", &["`sim` is named twice"]);
+    compare("--engine sim,model reno", &["reno: the model cannot answer this scenario", "`--engine sim` can"]);
+    compare("--engine sim,model --matrix reno compound", &["--matrix takes one engine"]);
     compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red or codel"]);
 }
 
@@ -101,8 +117,8 @@ fn files() {
     file_refused(2, r#"warmpu = "1s""#, "x.toml:2:1: ", &["unknown field `warmpu`", "`warmup`"]);
     file_refused(2, "seeds = 4000000000", "x.toml:2:9: ", &["at most 100000"]);
     file_refused(3, "", "x.toml", &[]);
-    file_refused(8, "controller = \"reno\"\nset = { beta = 9 }", "x.toml:", &["`reno.beta` = 9 is out of range"]);
-    file_refused(8, "controller = \"reno\"\nset = { bete = 1 }", "x.toml:", &["no parameter `bete`", "`beta`"]);
+    file_refused(8, "controller = \"reno@beta=9\"", "x.toml:8:14: ", &["`reno.beta` = 9 is out of range"]);
+    file_refused(8, "controller = \"reno@bete=1\"", "x.toml:8:14: ", &["no parameter `bete`", "`beta`"]);
     file_refused(8, "controller = \"reno\"\ncount = 0", "x.toml:9:9: ", &["count must be at least 1"]);
     file_refused(8, "controller = \"reno\"\ncount = 4000000000", "x.toml:9:9: ", &["at most 100000"]);
     file_refused(2, "set = { vegas = { alpah = 2 } }", "x.toml:2:7: ", &["no parameter `alpah`", "`alpha`"]);

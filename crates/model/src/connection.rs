@@ -4,7 +4,7 @@
 use crate::{
     law::{Arithmetic, Law, ModelError},
     path::Path,
-    rule::{Exact, GainOf, Linux13, Linux2006},
+    rule::{Exact, Linux13, Linux2006},
     window::{Change, Driven, RoundEnd, Ruled, Windows},
 };
 
@@ -21,14 +21,14 @@ impl Connection {
     pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
         path.check()?;
         law.check(arithmetic)?;
-        let (gamma_packets, gain_of) = (law.gamma_packets, GainOf::Sent);
+        let gamma_packets = law.gamma_packets;
         Ok(match arithmetic {
             Arithmetic::Tandem => {
                 let us_per_packet = 1e6 / path.packets_per_s();
                 Self::Tandem(Driven::new(law.params()?, path.pipe_packets(), us_per_packet))
             }
-            Arithmetic::Linux13 => Self::Linux13(Ruled::new(Linux13 { gamma_packets, gain_of })),
-            Arithmetic::Linux2006 => Self::Linux2006(Ruled::new(Linux2006 { gamma_packets, gain_of })),
+            Arithmetic::Linux13 => Self::Linux13(Ruled::new(Linux13 { gamma_packets })),
+            Arithmetic::Linux2006 => Self::Linux2006(Ruled::new(Linux2006 { gamma_packets })),
             Arithmetic::Exact => Self::Exact(Ruled::new(Exact(*law))),
         })
     }

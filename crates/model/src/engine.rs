@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The model as an engine: a scenario of one bulk Compound flow on one drop-tail link, answered in the common result schema.
 //!
-//! It knows no slow start: the run begins with a loss in the steady state, and seeds make no difference.
+//! It knows no slow start: the run begins with a loss in the steady state, and every seed gives the same result.
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, Source, TcpSource, Transfer,
+    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
-    units::Span,
 };
 
 use crate::{
@@ -23,6 +23,40 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the model cannot answer this scenario: {0}. `--engine sim` can")]
 pub struct Refusal(String);
+
+/// The analytical model of one Compound TCP connection.
+pub struct Model;
+
+impl Engine for Model {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn description(&self) -> &'static str {
+        "Analytical model: one bulk flow of `compound` on one drop-tail link"
+    }
+
+    fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
+        refuse_kernel_controllers(scenario)?;
+        Isolated::new(scenario).map_err(EngineError::refused)?;
+        Ok(Vec::new())
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        refuse_kernel_controllers(scenario)?;
+        let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
+        Ok(Some(isolated.run(seed, options.traced_flows_per_group > 0)))
+    }
+
+    fn weight(&self) -> f64 {
+        1e-3
+    }
+
+    /// Every seed gives the same result: one is enough.
+    fn as_run<'a>(&self, scenario: &'a Scenario) -> Cow<'a, Scenario> {
+        Cow::Owned(scenario.clone().with_seeds(scenario.seeds.first().copied()))
+    }
+}
 
 /// A scenario that the model can answer.
 #[derive(Debug, Clone)]
@@ -45,7 +79,7 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     let [group] = &scenario.groups[..] else {
         return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
     };
-    let Source::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
+    let Traffic::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
     if group.flows != 1 {
         return refuse(format!("it knows one flow alone, and here are {}", group.flows));
     }
@@ -102,7 +136,7 @@ impl<'a> Isolated<'a> {
             Limit::Bytes(bytes) => (bytes / u64::from(scenario.mtu)) as f64,
         };
         // The mean of what may come to each flow's RTT by chance.
-        let rtt = Span { ns: scenario.base_rtt(group).ns + group.rtt_spread.ns / 2 };
+        let rtt = scenario.mean_base_rtt(group);
         let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu, access_rate: None };
         if rtt.ns == 0 {
             return refuse("it needs a propagation delay");
@@ -127,7 +161,7 @@ impl<'a> Isolated<'a> {
         &self.law
     }
 
-    /// One seed; they differ in nothing.
+    /// One seed; every seed gives the same result.
     pub fn run(&self, seed: u64, with_trace: bool) -> SeedResult {
         let started = Instant::now();
         let course = self.course();
@@ -157,6 +191,7 @@ impl<'a> Isolated<'a> {
         SeedResult {
             seed,
             flows: vec![flow],
+            srtt_ms: Vec::new(),
             rtt_ms: vec![measured.queue(|packets| (self.path.pipe_packets() + packets) * ms_per_packet)],
             links,
             data_packets: course.between(0.0, to).data.round() as u64,

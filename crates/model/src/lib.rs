@@ -35,6 +35,7 @@ pub mod window;
 
 pub use connection::Connection;
 pub use course::{WindowPoint, windows_over_time};
+pub use engine::Model;
 pub use followed::{followed, followed_with};
 pub use law::{Arithmetic, CONTROLLER, Law, ModelError};
 pub use path::Path;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::{rounds::round_rtt, rule::Rule};
+use crate::rule::Rule;
 
 /// m:n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +67,48 @@ pub struct Cycle {
     backlogs: Vec<Vec<f64>>,
 }
 
+/// A forced cycle on its way, by S2 (2) to (4). Times are packet times, so an RTT is a number of packets.
+///
+/// Some of these equations are not to be taken as they are printed: no m:1 cycle could exist by them. This reading gives Table I
+/// (see `tests/oscillation.rs`): (4) has max for min, since no RTT is below that of the empty path; its first line is
+/// `w_{i-2} / mu`, without the 1; its second line has 1/mu, which is lost in print; and the line holds that belongs to the last
+/// change of the window. A decrease gives up zeta times the backlog, not rounded, and growth is that of `w_i`.
+#[derive(Debug, Clone, Copy)]
+struct Passing {
+    /// `w_{i-2}`, `w_{i-1}`, `w_i`.
+    windows: [f64; 3],
+    /// `tau_{i-1}`.
+    last_rtt: f64,
+    /// Was the last change of the window an increase?
+    increased: bool,
+}
+
+impl Passing {
+    fn new(window: f64, pipe: f64) -> Self {
+        Self { windows: [window; 3], last_rtt: pipe, increased: true }
+    }
+
+    /// `tau_i`, S2 (4).
+    fn rtt(&self, pipe: f64) -> f64 {
+        let [before, sent, _] = self.windows;
+        pipe.max(if self.increased { before } else { sent * pipe / self.last_rtt })
+    }
+
+    /// `Delta_i`, S2 (3).
+    fn backlog<R: Rule>(&self, rule: &R, pipe: f64) -> f64 {
+        rule.backlog(self.windows[1], pipe, self.rtt(pipe))
+    }
+
+    /// Increases or decreases the window, S2 (2). Returns the backlog that the step found.
+    fn step<R: Rule>(&mut self, rule: &R, pipe: f64, increase: bool) -> f64 {
+        let [_, sent, window] = self.windows;
+        let (rtt, backlog) = (self.rtt(pipe), self.backlog(rule, pipe));
+        let next = if increase { window + rule.gain(window) } else { window - rule.zeta() * backlog + 1.0 };
+        *self = Self { windows: [sent, window, next.max(1.0)], last_rtt: rtt, increased: increase };
+        backlog
+    }
+}
+
 /// Passes of a forced cycle. With the papers' constants its map contracts to a few hundredths a pass, since a decrease leaves the
 /// pipe and what was sent while the backlog went unseen, whatever the window was; with faster growth it takes longer.
 const PASSES: usize = 256;
@@ -75,10 +117,10 @@ impl Cycle {
     /// The fixed point of one type, found by going round. None if the windows do not return to where they were, as may be
     /// with a large zeta.
     pub fn forced<R: Rule>(rule: &R, pipe: f64, kind: CycleType) -> Option<Self> {
-        let mut last = [pipe.floor(); 3];
+        let mut state = Passing::new(pipe.floor(), pipe);
         let mut passes: Vec<Self> = Vec::with_capacity(PASSES);
         while passes.len() < PASSES {
-            let pass = Self::pass(rule, pipe, kind, &mut last);
+            let pass = Self::pass(rule, pipe, kind, &mut state);
             let is_same = |old: &Self| old.windows.iter().zip(&pass.windows).all(|(a, b)| (a - b).abs() < 1e-9 * b);
             if let Some(first) = passes.iter().position(is_same) {
                 return Some(Self {
@@ -92,22 +134,15 @@ impl Cycle {
         None
     }
 
-    /// Once round; `last` are the windows `w_{-1}`, `w_0`, `w_1` before it, and after it.
-    fn pass<R: Rule>(rule: &R, pipe: f64, kind: CycleType, last: &mut [f64; 3]) -> Self {
+    /// Once round, from one state to the next.
+    fn pass<R: Rule>(rule: &R, pipe: f64, kind: CycleType, state: &mut Passing) -> Self {
         let length = (kind.increases + kind.decreases) as usize;
         let (mut windows, mut backlogs) = (Vec::with_capacity(length), Vec::with_capacity(length + 1));
         for step in 0..length {
-            let [_, sent, window] = *last;
-            let backlog = rule.backlog(sent, pipe, round_rtt(pipe, *last));
-            windows.push(window);
-            backlogs.push(backlog);
-            let next = match step < kind.increases as usize {
-                true => window + rule.gain(window, sent),
-                false => window - rule.cut(backlog) + 1.0,
-            };
-            *last = [sent, window, next.max(1.0)];
+            windows.push(state.windows[2]);
+            backlogs.push(state.step(rule, pipe, step < kind.increases as usize));
         }
-        backlogs.push(rule.backlog(last[1], pipe, round_rtt(pipe, *last)));
+        backlogs.push(state.backlog(rule, pipe));
         Self { kind, windows, backlogs: vec![backlogs] }
     }
 

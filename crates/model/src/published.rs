@@ -11,20 +11,19 @@ use crate::{
     oscillation::{Oscillation, flow_chart},
     path::Path,
     prediction::{Parts, Prediction, case},
-    rule::{Exact, GainOf, Linux13, Linux2006},
+    rule::{Exact, Linux13, Linux2006},
     totals::{Totals, phase1, phase2, phase4},
 };
 
 /// The oscillation of a pipe of `bdp` packets by S2's flow chart (Figure 2), or, where no type is feasible, and for Tandem's
 /// own controller, which cannot be made to go through another cycle than its own, what the controller settles into.
-/// The modules' growth is that of S2's formulas, from `w_i`.
 pub fn oscillation(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Option<Oscillation>, ModelError> {
     law.check(arithmetic)?;
-    let (bdp, gamma_packets, gain_of) = (path.bdp_packets(), law.gamma_packets, GainOf::Window);
+    let (bdp, gamma_packets) = (path.bdp_packets(), law.gamma_packets);
     let cycle = match arithmetic {
         Arithmetic::Exact => flow_chart(&Exact(*law), bdp),
-        Arithmetic::Linux13 => flow_chart(&Linux13 { gamma_packets, gain_of }, bdp),
-        Arithmetic::Linux2006 => flow_chart(&Linux2006 { gamma_packets, gain_of }, bdp),
+        Arithmetic::Linux13 => flow_chart(&Linux13 { gamma_packets }, bdp),
+        Arithmetic::Linux2006 => flow_chart(&Linux2006 { gamma_packets }, bdp),
         Arithmetic::Tandem => None,
     };
     match cycle {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A connection round by round on a path whose buffer has room: what the RTT of each round is, S2 (4) repaired.
+//! A connection round by round on a path whose buffer has room, and the RTT that each round measures.
 
 use crate::window::{Change, RoundEnd, Windows};
 
@@ -45,9 +45,7 @@ impl<W: Windows> Rounds<W> {
 /// The smallest RTT among the samples of the round that ends: those of the packets sent with `w_{i-1}`, of which the first
 /// of a step up saw only `w_{i-2}` before it, and of the first packet sent with `w_i`. That is at least the empty path's.
 ///
-/// S2 prints it as eq. (4), in which min stands for max, the second line lacks 1/mu, and the conditions must be
-/// about the last change: with `w_{i-1}` and `w_{i-2}` no m:1 cycle could exist. After an increase this is the first
-/// line, after a decrease (`w_i = w_{i-1} - w_{i-1} (1 - tau~ / tau_{i-1})`, up to Reno's packet) the second.
-pub fn round_rtt(pipe: f64, last: [f64; 3]) -> f64 {
+/// S2's own model has eq. (4) in its place: [`crate::oscillation`].
+fn round_rtt(pipe: f64, last: [f64; 3]) -> f64 {
     pipe.max((last[0] + 1.0).min(last[1]).min(last[2]))
 }

@@ -8,11 +8,18 @@ use crate::law::Law;
 
 /// One round's arithmetic.
 pub trait Rule: Clone {
+    /// Packets as the controller counts them: a module counts whole ones.
+    fn counted(&self, packets: f64) -> f64;
     /// Backlog of a round in packets, S2 (3): `sent` packets measured, smallest RTT `rtt`, of an empty path `base`.
     fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64;
-    /// Growth of the whole window in a round, Reno's packet included; at least 1. `window` now, `sent` in the round measured.
-    fn gain(&self, window: f64, sent: f64) -> f64;
-    /// What the delay window gives up of this backlog.
+    /// Growth of the whole window in a round from this window, Reno's packet included; at least 1. S2 (2).
+    fn gain(&self, window: f64) -> f64;
+    /// The window that a running connection grows from: `window` now, or the `sent` packets of the round measured.
+    fn grows_from(&self, window: f64, sent: f64) -> f64;
+    /// S2's zeta: the share of the backlog that a decrease gives up.
+    fn zeta(&self) -> f64;
+    /// The packets that the delay window of a running connection gives up for this backlog: zeta times the backlog, rounded as
+    /// the controller rounds it.
     fn cut(&self, backlog: f64) -> f64;
     /// Both windows after a loss.
     fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64);
@@ -32,16 +39,28 @@ pub trait Rule: Clone {
 pub struct Exact(pub Law);
 
 impl Rule for Exact {
+    fn counted(&self, packets: f64) -> f64 {
+        packets
+    }
+
     fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
         sent * (1.0 - base / rtt)
     }
 
-    fn gain(&self, window: f64, _sent: f64) -> f64 {
+    fn gain(&self, window: f64) -> f64 {
         (self.0.alpha * window.powf(self.0.k)).max(1.0)
     }
 
+    fn grows_from(&self, window: f64, _sent: f64) -> f64 {
+        window
+    }
+
+    fn zeta(&self) -> f64 {
+        self.0.zeta
+    }
+
     fn cut(&self, backlog: f64) -> f64 {
-        self.0.zeta * backlog
+        self.zeta() * backlog
     }
 
     /// S0 (4) and the loss rule of S0 (5).
@@ -71,33 +90,15 @@ impl Rule for Exact {
     }
 }
 
-/// From which window a module's growth is worked out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GainOf {
-    /// What was sent in the round measured, `w_{i-1}`: what both modules do.
-    Sent,
-    /// Today's, `w_i`: what S2's formulas say.
-    Window,
-}
-
 /// Both modules keep backlogs in half packets: `2 w - floor(2 w base / rtt)`, halved.
 fn backlog_in_halves(sent: f64, base: f64, rtt: f64) -> f64 {
-    let sent = sent.floor();
     sent - (2.0 * sent * base / rtt).floor() / 2.0
-}
-
-fn gain_from(gain_of: GainOf, window: f64, sent: f64) -> u64 {
-    match gain_of {
-        GainOf::Sent => sent as u64,
-        GainOf::Window => window as u64,
-    }
 }
 
 /// Release 1.3 of Lachlan Andrew's module.
 #[derive(Debug, Clone, Copy)]
 pub struct Linux13 {
     pub gamma_packets: f64,
-    pub gain_of: GainOf,
 }
 
 impl Linux13 {
@@ -112,12 +113,24 @@ impl Linux13 {
 }
 
 impl Rule for Linux13 {
+    fn counted(&self, packets: f64) -> f64 {
+        packets.floor()
+    }
+
     fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
         backlog_in_halves(sent, base, rtt)
     }
 
-    fn gain(&self, window: f64, sent: f64) -> f64 {
-        Self::growth(gain_from(self.gain_of, window, sent)).max(1) as f64
+    fn gain(&self, window: f64) -> f64 {
+        Self::growth(window as u64).max(1) as f64
+    }
+
+    fn grows_from(&self, _window: f64, sent: f64) -> f64 {
+        sent
+    }
+
+    fn zeta(&self) -> f64 {
+        1.0
     }
 
     fn cut(&self, backlog: f64) -> f64 {
@@ -158,7 +171,6 @@ impl Rule for Linux13 {
 #[derive(Debug, Clone, Copy)]
 pub struct Linux2006 {
     pub gamma_packets: f64,
-    pub gain_of: GainOf,
 }
 
 impl Linux2006 {
@@ -180,12 +192,24 @@ impl Linux2006 {
 }
 
 impl Rule for Linux2006 {
+    fn counted(&self, packets: f64) -> f64 {
+        packets.floor()
+    }
+
     fn backlog(&self, sent: f64, base: f64, rtt: f64) -> f64 {
         backlog_in_halves(sent, base, rtt)
     }
 
-    fn gain(&self, window: f64, sent: f64) -> f64 {
-        Self::growth(gain_from(self.gain_of, window, sent)).max(1) as f64
+    fn gain(&self, window: f64) -> f64 {
+        Self::growth(window as u64).max(1) as f64
+    }
+
+    fn grows_from(&self, _window: f64, sent: f64) -> f64 {
+        sent
+    }
+
+    fn zeta(&self) -> f64 {
+        1.0
     }
 
     /// The difference is halved, not the backlog: an odd half packet counts whole.

@@ -81,14 +81,14 @@ impl<R: Rule> Windows for Ruled<R> {
     /// S0 (5), S1 (4), S2 (2).
     fn round(&mut self, end: RoundEnd) -> Change {
         let (window, delay_window) = (self.window(), self.delay_window);
-        let sent = end.sent + std::mem::take(&mut self.uncounted);
+        let sent = self.rule.counted(end.sent + std::mem::take(&mut self.uncounted));
         let backlog = self.rule.backlog(sent, end.base, end.rtt);
         let is_low = window < self.rule.low_window();
         let is_cut = !is_low && backlog >= self.rule.gamma();
         if is_cut {
             self.delay_window = (self.delay_window - self.rule.cut(backlog)).max(0.0);
         } else if !is_low {
-            self.delay_window += self.rule.gain(window, sent) - 1.0;
+            self.delay_window += self.rule.gain(self.rule.grows_from(window, sent)) - 1.0;
         } else if self.rule.forgets_when_low() {
             self.delay_window = 0.0;
         }
@@ -194,7 +194,7 @@ impl Windows for Driven {
     }
 
     fn lose(&mut self) {
-        let window = self.instance.ssthresh(&mut self.conn);
+        let window = self.instance.ssthresh(&self.conn);
         self.instance.set_state(&mut self.conn, State::Recovery);
         self.conn.snd_ssthresh = window;
         self.conn.snd_cwnd = window;

@@ -6,6 +6,7 @@ use tandem_model::{
     Law,
     totals::{Totals, phase1, phase2, phase4},
 };
+use tandem_testing::random::fixed;
 
 /// Small steps of time: `growth` packets a round, a round of `rtt(w)`, a rate of a window a round.
 fn in_steps(bdp: f64, from: f64, to: f64, growth: impl Fn(f64) -> f64) -> Totals {
@@ -43,6 +44,8 @@ fn formulas_agree_with_small_steps() {
 }
 
 proptest! {
+    #![proptest_config(fixed(256))]
+
     /// Two stretches are one, and a link that is never idle delivers a packet each packet time.
     #[test]
     fn stretches_join(bdp in 10.0..1e4f64, a in 0.5..1.0f64, b in 1.0..1.5f64, c in 1.5..2.0f64) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Links: a rate, a queue with its discipline, random loss; and a wireless cell, whose links share a channel. No clock of its own and no I/O: the simulator drives it with
-//! simulated time, a link emulator with the machine's.
+//! A network: links with a rate, a queue with its discipline, and random loss; the pipes behind them; a wireless cell, whose
+//! links share a channel; routes. It has no clock of its own and does no I/O: the simulator drives it in virtual time, a link
+//! emulator by the machine's clock, and both forward packets through the same code.
 //!
 //! All times are nanoseconds since the start. Calls must come in order of time.
 
@@ -9,14 +10,22 @@ mod codel;
 mod link;
 mod loss;
 mod measure;
+mod network;
+mod packet;
 mod red;
 mod ring;
 mod rng;
+mod route;
 mod stats;
+mod tally;
 pub mod wlan;
 
-pub use link::{Drop, Link, Offer};
-pub use measure::{QueueSamples, distribution, histogram};
+pub use link::{Link, Offer};
+pub use measure::{QueueSamples, Samples, distribution, histogram};
+pub use network::{Alarm, Event, Network, wired_links};
+pub use packet::{Contents, DropReason, End, Packet};
 pub use ring::Ring;
 pub use rng::{Rng, Stream, access_ns, start_ns};
+pub use route::Route;
 pub use stats::LinkStats;
+pub use tally::Tally;

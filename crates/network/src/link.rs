@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use tandem_scenario::{Aqm, Limit, Link as LinkSpec};
 
-use crate::{LinkStats, Ring, Rng, codel::Codel, loss::LossModel, red::Red};
+use crate::{DropReason, LinkStats, Ring, Rng, codel::Codel, loss::LossModel, red::Red};
 
 /// What became of a packet offered to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +18,7 @@ pub enum Offer {
     Departs(u64),
     /// It waits until [`Link::serve`] hands it out.
     Waits,
-    Dropped(Drop),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drop {
-    /// The link's random loss.
-    Random,
-    /// A full queue or queue management.
-    Queue,
+    Dropped(DropReason),
 }
 
 #[derive(Debug)]
@@ -107,7 +99,7 @@ impl<P> Link<P> {
     pub fn offer(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
         if self.loss.strikes(&mut self.rng) {
             self.stats.lost(now);
-            return Offer::Dropped(Drop::Random);
+            return Offer::Dropped(DropReason::Random);
         }
         let waiting = self.waiting(now);
         // At the very moment when the link becomes free, those that wait still go first.
@@ -115,7 +107,7 @@ impl<P> Link<P> {
         if busy && !self.has_room(waiting, bytes) || self.red_drops(now, waiting) {
             self.stats.offered(now, waiting);
             self.stats.dropped(now);
-            return Offer::Dropped(Drop::Queue);
+            return Offer::Dropped(DropReason::Queue);
         }
         self.stats.offered(now, waiting + usize::from(busy));
         if let Discipline::Codel(_, queue) = &mut self.discipline
@@ -123,6 +115,7 @@ impl<P> Link<P> {
         {
             queue.push_back(Waiting { arrival: now, bytes, packet });
             self.waiting_bytes += u64::from(bytes);
+            self.stats.would_wait(now, self.wait_ns(now));
             return Offer::Waits;
         }
         let start = self.busy_until.max(now);

@@ -23,27 +23,56 @@ pub fn distribution(histogram: &Histogram<u64>, scale: f64) -> Distribution {
     }
 }
 
-/// Samples of one link's queue.
+/// Samples of one quantity: exact mean and maximum, percentiles to three significant digits.
 #[derive(Debug)]
-pub struct QueueSamples {
-    packets: Histogram<u64>,
-    /// The wait of a packet that would arrive at the time of the sample.
-    wait_ns: Histogram<u64>,
+pub struct Samples {
+    histogram: Histogram<u64>,
+    sum: u128,
+    max: u64,
 }
 
-impl Default for QueueSamples {
+impl Default for Samples {
     fn default() -> Self {
-        Self { packets: histogram(), wait_ns: histogram() }
+        Self { histogram: histogram(), sum: 0, max: 0 }
     }
+}
+
+impl Samples {
+    pub fn record(&mut self, value: u64) {
+        self.histogram.saturating_record(value);
+        self.sum += u128::from(value);
+        self.max = self.max.max(value);
+    }
+
+    /// The distribution of a quantity whose largest value is known to be at least `max`, times `scale`. A histogram rounds up, but no
+    /// percentile exceeds the maximum.
+    pub fn distribution(&self, max: u64, scale: f64) -> Distribution {
+        let max = self.max.max(max);
+        let at = |q| self.histogram.value_at_quantile(q).min(max) as f64 * scale;
+        let count = self.histogram.len();
+        let mean = if count > 0 { self.sum as f64 / count as f64 } else { 0.0 };
+        Distribution { mean: mean * scale, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: max as f64 * scale }
+    }
+}
+
+/// Samples of one link's queue.
+#[derive(Debug, Default)]
+pub struct QueueSamples {
+    packets: Samples,
+    /// How long a packet would wait that arrived at the time of the sample.
+    wait_ns: Samples,
 }
 
 impl QueueSamples {
+    /// Reads the queue at `now`.
     pub fn take<P>(&mut self, now: u64, link: &mut Link<P>) {
-        self.packets.saturating_record(link.waiting(now) as u64);
-        self.wait_ns.saturating_record(link.wait_ns(now));
+        self.packets.record(link.waiting(now) as u64);
+        self.wait_ns.record(link.wait_ns(now));
     }
 
-    /// What came of the link in `measured_s` seconds. Mean and maximum are exact, the percentiles those of the samples.
+    /// The link's result in `measured_s` seconds. Two quantities vary over time: how many packets wait, and how long a packet would wait
+    /// that arrived then. The percentiles of both, and the mean of the wait, are those of the samples; the mean number of packets and
+    /// both maxima are exact, of the whole time.
     pub fn result<P>(&self, link: &Link<P>, measured_s: f64) -> LinkResult {
         let stats = &link.stats;
         let measured_ns = measured_s * 1e9;
@@ -51,13 +80,9 @@ impl QueueSamples {
             utilisation: stats.busy_ns as f64 / measured_ns,
             queue_packets: Distribution {
                 mean: stats.waiting_packet_ns as f64 / measured_ns,
-                max: stats.max_waiting as f64,
-                ..distribution(&self.packets, 1.0)
+                ..self.packets.distribution(stats.max_waiting as u64, 1.0)
             },
-            queueing_delay_ms: Distribution {
-                max: stats.max_wait_ns as f64 / 1e6,
-                ..distribution(&self.wait_ns, 1e-6)
-            },
+            queueing_delay_ms: self.wait_ns.distribution(stats.max_wait_ns, 1e-6),
             offered_packets: stats.offered_packets,
             drops: stats.queue_drops,
             random_losses: stats.random_losses,

@@ -29,7 +29,8 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline]
     fn at(&self, position: usize) -> T {
-        self.slots[position & (self.slots.len() - 1)]
+        // SAFETY: the number of slots is a power of two, so the mask leaves a valid index. The compiler cannot see that.
+        *unsafe { self.slots.get_unchecked(position & (self.slots.len() - 1)) }
     }
 
     #[inline]
@@ -38,7 +39,8 @@ impl<T: Copy + Default> Ring<T> {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        self.slots[self.tail & mask] = item;
+        // SAFETY: as in `at`.
+        *unsafe { self.slots.get_unchecked_mut(self.tail & mask) } = item;
         self.tail = self.tail.wrapping_add(1);
     }
 

@@ -12,7 +12,7 @@ pub struct LinkStats {
     pub waiting_packet_ns: u64,
     /// Most packets ever waiting.
     pub max_waiting: usize,
-    /// Longest wait of a packet that was sent, ns.
+    /// The longest that a packet would have waited, ns: right after another was accepted, until that one's last bit had left.
     pub max_wait_ns: u64,
     pub offered_packets: u64,
     pub queue_drops: u64,
@@ -60,7 +60,7 @@ impl LinkStats {
         if arrival >= self.from && departure <= self.to {
             self.waiting_packet_ns += start - arrival;
             self.busy_ns += departure - start;
-            self.max_wait_ns = self.max_wait_ns.max(start - arrival);
+            self.max_wait_ns = self.max_wait_ns.max(departure - arrival);
         } else {
             self.at_the_edge(arrival, start, departure);
         }
@@ -70,8 +70,13 @@ impl LinkStats {
     fn at_the_edge(&mut self, arrival: u64, start: u64, departure: u64) {
         self.waiting_packet_ns += self.measured(arrival, start);
         self.busy_ns += self.measured(start, departure);
-        if self.measures(start) {
-            self.max_wait_ns = self.max_wait_ns.max(start - arrival);
+        self.would_wait(arrival, departure - arrival);
+    }
+
+    /// A packet that arrived right after `now` would wait for `wait_ns`.
+    pub(crate) fn would_wait(&mut self, now: u64, wait_ns: u64) {
+        if self.measures(now) {
+            self.max_wait_ns = self.max_wait_ns.max(wait_ns);
         }
     }
 

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use common::{Driven, MS, codel, seeded, spec};
 use proptest::prelude::*;
 use tandem_scenario::{Aqm, Limit, Loss, units::LossRate};
+use tandem_testing::random::fixed;
 
 /// A drop-tail queue as one would draw it: a server and a line before it, one event for each departure.
 struct SlowQueue {
@@ -72,10 +73,10 @@ fn discipline() -> impl Strategy<Value = Aqm> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(fixed(500))]
 
     #[test]
-    fn drop_tail_is_the_slow_queue(arrivals in arrivals(), limit in limit()) {
+    fn random_packets_meet_the_slow_queue(arrivals in arrivals(), limit in limit()) {
         let mut slow = SlowQueue {
             limit,
             in_service: None,
@@ -104,7 +105,7 @@ proptest! {
     /// Every packet offered has departed, is in transmission, waits, was dropped or was lost; those that depart do so in the
     /// order in which they came, one at a time.
     #[test]
-    fn packets_are_conserved_and_keep_their_order(
+    fn random_packets_are_conserved_and_keep_their_order(
         arrivals in arrivals(), limit in limit(), aqm in discipline(), loss in 0.0..0.3f64, seed in 1..1000u64,
     ) {
         let spec = tandem_scenario::Link { loss: Loss::Bernoulli(LossRate(loss)), ..spec(limit, aqm) };

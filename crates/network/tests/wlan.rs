@@ -6,14 +6,14 @@ use tandem_scenario::{
     Limit,
     stats::jain,
     units::{LossRate, Rate},
-    wlan::{Cell as Spec, Standard},
+    wlan::{Standard, WlanCell},
 };
 
 const SECOND: u64 = 1_000_000_000;
 const PACKET_BYTES: u32 = 1500;
 
-fn spec(standard: Standard, rate_kbps: u64, control_kbps: u64) -> Spec {
-    Spec {
+fn spec(standard: Standard, rate_kbps: u64, control_kbps: u64) -> WlanCell {
+    WlanCell {
         stations: 1,
         standard,
         data_rate: Rate { bps: rate_kbps * 1000 },
@@ -26,7 +26,7 @@ fn spec(standard: Standard, rate_kbps: u64, control_kbps: u64) -> Spec {
     }
 }
 
-fn config(spec: &Spec, stations: u32, max_tries: u32) -> CellConfig {
+fn config(spec: &WlanCell, stations: u32, max_tries: u32) -> CellConfig {
     CellConfig {
         phy: Phy::new(spec),
         stations,
@@ -96,7 +96,7 @@ fn a_station_alone_gets_what_arithmetic_says() {
     let a = 34.0 + 7.5 * 9.0 + (20.0 + 57.0 * 4.0) + 16.0 + (20.0 + 2.0 * 4.0);
     // At 6 Mb/s: 24 bits a symbol, 513 symbols; ACK: 6.
     let a6 = 34.0 + 7.5 * 9.0 + (20.0 + 513.0 * 4.0) + 16.0 + (20.0 + 6.0 * 4.0);
-    let short = Spec { short_preamble: true, ..spec(Standard::B, 11_000, 11_000) };
+    let short = WlanCell { short_preamble: true, ..spec(Standard::B, 11_000, 11_000) };
     for (spec, cycle_us) in [
         (spec(Standard::B, 11_000, 2_000), b),
         (short, b_short),
@@ -168,7 +168,7 @@ fn every_sender_gets_the_same_in_the_long_run() {
 /// 0.3 * 0.3.
 #[test]
 fn damaged_frames_are_sent_again_until_the_limit() {
-    let spec = Spec { frame_error_rate: LossRate(0.3), ..spec(Standard::G, 54_000, 24_000) };
+    let spec = WlanCell { frame_error_rate: LossRate(0.3), ..spec(Standard::G, 54_000, 24_000) };
     let run = saturate(config(&spec, 1, 2), 100, 3, false);
     let result = run.cell.result(100.0);
     within(result.damaged_frames as f64 / result.frames as f64, 0.3, 0.01);

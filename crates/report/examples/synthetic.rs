@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .into(),
         version: env!("CARGO_PKG_VERSION").into(),
         sections: vec![Section { scenario: &alone, run: &alone_run }, Section { scenario: &mixed, run: &mixed_run }],
-        baseline: Some(&baseline),
+        baselines: vec![&baseline],
     };
     print!("{}", table(&report));
     write_atomically(&folder.join("report.html"), html(&report).as_bytes())?;

@@ -47,5 +47,5 @@ pub struct Report<'a> {
     pub version: String,
     pub sections: Vec<Section<'a>>,
     /// What bandwidth stolen is measured against. Listed first, without charts of its own.
-    pub baseline: Option<&'a Run>,
+    pub baselines: Vec<&'a Run>,
 }

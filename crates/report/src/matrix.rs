@@ -95,13 +95,13 @@ pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::matrix::Cell;
+    use tandem_scenario::matrix::MatrixCell;
 
     use super::*;
 
-    fn cell(share: f64, share_ci95: f64) -> Option<Cell> {
+    fn cell(share: f64, share_ci95: f64) -> Option<MatrixCell> {
         let share_ci95 = Some(share_ci95);
-        Some(Cell { share, share_ci95, goodput_mbps: 96.5, utilisation: 0.998, queue_packets: 123.4, jain: 0.9 })
+        Some(MatrixCell { share, share_ci95, goodput_mbps: 96.5, utilisation: 0.998, queue_packets: 123.4, jain: 0.9 })
     }
 
     fn matrix() -> Matrix {

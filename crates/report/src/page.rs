@@ -50,6 +50,7 @@ fn content(report: &Report) -> Value {
         version => report.version.as_str(),
         set_up,
         has_stolen => rows.iter().any(|r| !r.stolen.is_empty()),
+        has_srtt => rows.iter().any(|r| !r.srtt_mean.is_empty()),
         rows => Value::from(Serde(&rows)),
         n => has_intervals(report).then(|| seed_counts(report)),
         summary => charts(bars::summary(report, &colours)),

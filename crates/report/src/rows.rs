@@ -2,7 +2,7 @@
 //! The rows of the summary, for the terminal and for the page alike.
 
 use tandem_scenario::{
-    result::{GroupSummary, LinkSummary, Run},
+    result::{Distribution, GroupSummary, LinkSummary, Run},
     stats::ci95,
 };
 
@@ -21,6 +21,9 @@ pub struct Row {
     pub stolen: String,
     pub rtt_mean: String,
     pub rtt_p95: String,
+    /// The smoothed RTT: only where a run knows no other, then for all runs, so that they can be compared.
+    pub srtt_mean: String,
+    pub srtt_p95: String,
     /// Mean, packets.
     pub queue: String,
     /// Percent.
@@ -36,15 +39,15 @@ pub fn bottleneck(run: &Run) -> Option<&LinkSummary> {
     run.links.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))
 }
 
-/// The baseline, unless it is among the sections, then each run: with what to call it and how many seeds were planned.
+/// The baselines, unless they are among the sections, then each run: with what to call it and how many seeds were planned.
 pub fn runs<'a>(report: &Report<'a>) -> Vec<(&'a Run, String)> {
     let listed = |run: &Run| report.sections.iter().any(|s| std::ptr::eq(s.run, run));
-    let baseline = report.baseline.filter(|run| !listed(run)).map(|run| {
+    let baselines = report.baselines.iter().copied().filter(|run| !listed(run)).map(|run| {
         let mark = if run.partial { "baseline, partial" } else { "baseline" };
         (run, format!("{} ({mark})", run.name))
     });
     let sections = report.sections.iter().map(|s| (s.run, label(s.run, s.scenario.seeds.len())));
-    baseline.into_iter().chain(sections).collect()
+    baselines.chain(sections).collect()
 }
 
 /// The run's name, how much of it is missing, and whether it may be believed.
@@ -65,7 +68,15 @@ pub fn doubts(run: &Run) -> &[String] {
 }
 
 pub fn rows(report: &Report) -> Vec<Row> {
-    runs(report).iter().flat_map(|(run, label)| rows_of_run(run, label)).collect()
+    let runs = runs(report);
+    let mut rows: Vec<Row> = runs.iter().flat_map(|(run, label)| rows_of_run(run, label)).collect();
+    let has_smoothed_only = |group: &GroupSummary| group.rtt_ms.is_none() && group.srtt_ms.is_some();
+    if !runs.iter().any(|(run, _)| run.groups.iter().any(has_smoothed_only)) {
+        for row in &mut rows {
+            (row.srtt_mean, row.srtt_p95) = Default::default();
+        }
+    }
+    rows
 }
 
 fn rows_of_run(run: &Run, label: &str) -> Vec<Row> {
@@ -89,8 +100,10 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
         goodput: number::with_interval(total(|g| g.goodput_mbps), ci95(&by_seed), 4),
         stolen: String::new(),
-        rtt_mean: only.map_or(String::new(), |g| rtt(g.rtt_ms.mean)),
-        rtt_p95: only.map_or(String::new(), |g| rtt(g.rtt_ms.p95)),
+        rtt_mean: only.map_or(String::new(), |g| rtt(g.rtt_ms, |d| d.mean)),
+        rtt_p95: only.map_or(String::new(), |g| rtt(g.rtt_ms, |d| d.p95)),
+        srtt_mean: only.map_or(String::new(), |g| rtt(g.srtt_ms, |d| d.mean)),
+        srtt_p95: only.map_or(String::new(), |g| rtt(g.srtt_ms, |d| d.p95)),
         queue: link.map_or(String::new(), |l| number::significant(l.queue_packets.mean, 3)),
         utilisation: link.map_or(String::new(), |l| number::percent(l.utilisation)),
         loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
@@ -101,7 +114,8 @@ fn row_of_run(run: &Run, label: &str) -> Row {
 }
 
 /// Blank where nothing measures it: UDP has no ACKs.
-fn rtt(ms: f64) -> String {
+fn rtt(ms: Option<Distribution>, figure: fn(&Distribution) -> f64) -> String {
+    let ms = ms.map_or(0.0, |d| figure(&d));
     if ms > 0.0 { number::significant(ms, 4) } else { String::new() }
 }
 
@@ -117,8 +131,10 @@ fn row_of_group(group: &GroupSummary) -> Row {
         flows: group.flows.to_string(),
         goodput: number::with_interval(group.goodput_mbps, group.goodput_ci95_mbps, 4),
         stolen: stolen(group),
-        rtt_mean: rtt(group.rtt_ms.mean),
-        rtt_p95: rtt(group.rtt_ms.p95),
+        rtt_mean: rtt(group.rtt_ms, |d| d.mean),
+        rtt_p95: rtt(group.rtt_ms, |d| d.p95),
+        srtt_mean: rtt(group.srtt_ms, |d| d.mean),
+        srtt_p95: rtt(group.srtt_ms, |d| d.p95),
         queue: String::new(),
         utilisation: String::new(),
         loss_rate: String::new(),

@@ -32,13 +32,15 @@ fn table_at(report: &Report, width: u16) -> String {
 
 type Column = (&'static str, fn(&Row) -> &str);
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 14] = [
     ("Run", |r| &r.label),
     ("Flows", |r| &r.flows),
     ("Goodput\nMbit/s", |r| &r.goodput),
     ("Stolen\n%", |r| &r.stolen),
     ("RTT\nms", |r| &r.rtt_mean),
     ("p95\nms", |r| &r.rtt_p95),
+    ("sRTT\nms", |r| &r.srtt_mean),
+    ("p95\nms", |r| &r.srtt_p95),
     ("Queue\npkts", |r| &r.queue),
     ("Used\n%", |r| &r.utilisation),
     ("Loss\nrate", |r| &r.loss_rate),
@@ -172,7 +174,7 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
                     Section { scenario: &alone, run: &alone_run },
                     Section { scenario: &mixed, run: &mixed_run },
                 ],
-                baseline: Some(&baseline),
+                baselines: vec![&baseline],
             },
             100,
         );
@@ -190,10 +192,30 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
                 command: String::new(),
                 version: String::new(),
                 sections: vec![Section { scenario: &scenario, run: &run }],
-                baseline: None,
+                baselines: Vec::new(),
             },
             100,
         );
-        assert!(!text.contains("Stolen") && !text.contains('±'), "{text}");
+        assert!(!text.contains("Stolen") && !text.contains('±') && !text.contains("sRTT"), "{text}");
+    }
+
+    /// Beside a run of an engine that has smoothed RTTs only, others show theirs, too.
+    #[test]
+    fn smoothed_rtts_stand_beside_each_other() {
+        let scenario = synthetic::scenario("reno:4", &[("reno", "reno", 4)]);
+        let (simulated, mut real) = (synthetic::run(&scenario, 1), synthetic::run(&scenario, 1));
+        real.groups[0].rtt_ms = None;
+        let sections = [&simulated, &real].map(|run| Section { scenario: &scenario, run });
+        let report = Report {
+            title: String::new(),
+            command: String::new(),
+            version: String::new(),
+            sections: sections.to_vec(),
+            baselines: Vec::new(),
+        };
+        let rows = rows(&report);
+        assert_eq!([&rows[0].rtt_mean, &rows[0].srtt_mean], ["123.4", "121.0"]);
+        assert_eq!([&rows[1].rtt_mean, &rows[1].srtt_mean], ["", "121.0"]);
+        assert!(table_at(&report, 100).contains("sRTT"));
     }
 }

@@ -2,10 +2,10 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Aqm, Group, Limit, Link, Loss, Scenario, Source, Transfer,
+    Aqm, Group, Limit, Link, Loss, Scenario, Traffic, Transfer,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
-    wlan::{Cell, DOWNLINK, UPLINK},
+    wlan::{DOWNLINK, UPLINK, WlanCell},
 };
 
 use crate::number;
@@ -70,7 +70,7 @@ fn links(scenario: &Scenario) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-fn wireless(cell: &Cell, links: &[Link]) -> String {
+fn wireless(cell: &WlanCell, links: &[Link]) -> String {
     let room_of = |name: &str| links.iter().find(|l| l.name == name).map_or(String::new(), |l| room(l.limit));
     let preamble = if cell.short_preamble { ", short preambles" } else { "" };
     let errors = match cell.frame_error_rate.0 {
@@ -170,13 +170,13 @@ fn group(scenario: &Scenario, group: &Group) -> String {
     parts.join(", ") + "."
 }
 
-fn source(source: &Source) -> String {
+fn source(source: &Traffic) -> String {
     let tcp = match source {
-        Source::Udp { rate: r, on_off: None } => return format!(" of UDP at {}", rate(*r)),
-        Source::Udp { rate: r, on_off: Some((on, off)) } => {
+        Traffic::Udp { rate: r, on_off: None } => return format!(" of UDP at {}", rate(*r)),
+        Traffic::Udp { rate: r, on_off: Some((on, off)) } => {
             return format!(" of UDP at {}, {} on and {} off", rate(*r), span(*on), span(*off));
         }
-        Source::Tcp(tcp) => tcp,
+        Traffic::Tcp(tcp) => tcp,
     };
     let mut text = match tcp.transfer {
         Transfer::Bulk => format!(" of {} that always have data to send", tcp.controller),

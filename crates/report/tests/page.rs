@@ -15,7 +15,7 @@ fn page(groups: &[(&str, &str, u32)], seeds: usize) -> String {
         command: "tandem run mixed.toml && echo \"done\"".into(),
         version: "1.2.3".into(),
         sections: vec![Section { scenario: &scenario, run: &run }],
-        baseline: None,
+        baselines: Vec::new(),
     })
 }
 

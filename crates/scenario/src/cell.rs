@@ -7,7 +7,7 @@ use crate::{
     result::{LinkResult, SeedResult},
     scenario::Scenario,
     stats::{jain, mean},
-    wlan::Cell,
+    wlan::WlanCell,
 };
 
 /// How the channel of a wireless cell was used, one seed. Shares are of the measured time; the rest was idle, with its
@@ -50,7 +50,7 @@ pub struct CellSummary {
     pub given_up: f64,
 }
 
-pub(crate) fn summarise(scenario: &Scenario, cell: &Cell, seeds: &[SeedResult]) -> CellSummary {
+pub(crate) fn summarise(scenario: &Scenario, cell: &WlanCell, seeds: &[SeedResult]) -> CellSummary {
     let each =
         |f: fn(&CellResult) -> f64| mean(&seeds.iter().map(|s| s.cell.as_ref().map_or(0.0, f)).collect::<Vec<_>>());
     let by_link = |links: &[usize], f: fn(&LinkResult) -> u64| {
@@ -81,7 +81,7 @@ pub(crate) fn summarise(scenario: &Scenario, cell: &Cell, seeds: &[SeedResult]) 
 }
 
 /// Of each station, what its flows get together.
-fn station_goodputs(scenario: &Scenario, cell: &Cell, seed: &SeedResult) -> Vec<f64> {
+fn station_goodputs(scenario: &Scenario, cell: &WlanCell, seed: &SeedResult) -> Vec<f64> {
     let mut goodputs = vec![0.0; cell.stations as usize];
     for (flow, station) in seed.flows.iter().zip(scenario.station_of_flow()) {
         goodputs[station] += flow.goodput_mbps;
@@ -89,7 +89,7 @@ fn station_goodputs(scenario: &Scenario, cell: &Cell, seed: &SeedResult) -> Vec<
     goodputs
 }
 
-fn stations_with_flows(scenario: &Scenario, cell: &Cell) -> Vec<bool> {
+fn stations_with_flows(scenario: &Scenario, cell: &WlanCell) -> Vec<bool> {
     let mut has_flow = vec![false; cell.stations as usize];
     scenario.station_of_flow().into_iter().for_each(|station| has_flow[station] = true);
     has_flow

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The shorthand for the commonest network: all flows share one bottleneck, their ACKs its reverse.
 
+use serde::Deserialize;
+
 use crate::{
     aqm::AqmSpec,
     scenario::{Link, Loss, Network},
+    spec::no_loss,
     units::{QueueSize, Rate, Span, UnitError},
 };
 
@@ -11,22 +14,28 @@ pub const FORWARD_LINK: &str = "bottleneck";
 pub const REVERSE_LINK: &str = "reverse";
 
 /// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts hang on the two nodes without links of their own.
-#[derive(Debug, Clone)]
-pub struct Dumbbell {
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DumbbellSpec {
     pub rate: Rate,
     /// Two-way propagation delay.
     pub rtt: Span,
     pub queue: QueueSize,
+    /// Of both links.
+    #[serde(default)]
     pub aqm: AqmSpec,
+    /// Of the forward link.
+    #[serde(default = "no_loss")]
     pub loss: Loss,
     /// As the forward ones if not given.
     pub reverse_rate: Option<Rate>,
     pub reverse_queue: Option<QueueSize>,
+    #[serde(default = "no_loss")]
     pub reverse_loss: Loss,
 }
 
-impl Dumbbell {
-    /// The network; `link_rtt` is the part of the propagation delay that all flows share.
+impl DumbbellSpec {
+    /// The network for packets of `mtu` bytes; `link_rtt` is the part of the propagation delay that all flows share.
     pub fn network(&self, link_rtt: Span, mtu: u32) -> Result<Network, UnitError> {
         let link = |name: &str, from, to, rate: Rate, queue: QueueSize, delay_ns, loss| {
             let limit = queue.limit(rate, self.rtt, mtu)?;

@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is run and what came of it, whichever engine runs it.
 //!
-//! A [`Scenario`] is complete and checked: routes are found, buffers are in packets or bytes, parameters are in range.
-//! It comes from a TOML file ([`file::load`]) or from [`Dumbbell`], the shorthand that `tandem compare` uses.
+//! A [`ScenarioSpec`] is a scenario as written. It comes from a TOML file ([`file::load`]) or from a command's arguments.
+//! [`ScenarioSpec::check`] makes a [`Scenario`] of it, which is complete and checked: routes are found, buffers are in packets or
+//! bytes, parameters are in range.
 //! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
 
 pub mod aqm;
 mod cell;
+mod check;
+pub mod controller;
 mod dumbbell;
 pub mod file;
 pub mod matrix;
 pub mod result;
 mod route;
 mod scenario;
+pub mod spec;
 pub mod stats;
 pub mod units;
 pub mod wlan;
 
-pub use dumbbell::{Dumbbell, FORWARD_LINK, REVERSE_LINK};
+pub use check::SpecError;
+pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
+pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
 pub use file::FileError;
 pub use route::RouteError;
 pub use scenario::{
-    Aqm, CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, KERNEL_PREFIX, Limit, Link, Loss, Network, Scenario,
-    Source, TcpSource, Transfer,
+    Aqm, CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, Link, Loss, Network, Parts, Scenario, TcpSource,
+    Traffic, Transfer,
 };
+pub use spec::{FlowsSpec, ScenarioSpec};

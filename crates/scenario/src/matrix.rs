@@ -16,12 +16,12 @@ pub struct Matrix {
     /// Of each of the two.
     pub flows: u32,
     /// Null where no seed was finished.
-    pub cells: Vec<Vec<Option<Cell>>>,
+    pub cells: Vec<Vec<Option<MatrixCell>>>,
 }
 
 /// A controller against another; means over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct MatrixCell {
     /// The row's controller's part of what both got: 0.5 is fair.
     pub share: f64,
     /// Half width of the 95 % interval; null with one seed.
@@ -45,16 +45,16 @@ impl Matrix {
     pub fn from_runs(controllers: Vec<String>, flows: u32, runs: &[Option<Run>]) -> Self {
         let mut cells = vec![vec![None; controllers.len()]; controllers.len()];
         for ((row, column), run) in Self::pairs(controllers.len()).zip(runs) {
-            let Some(cell) = run.as_ref().and_then(Cell::of) else { continue };
+            let Some(cell) = run.as_ref().and_then(MatrixCell::of) else { continue };
             // A controller against itself has one cell: the first flows against the second.
-            cells[column][row] = Some(Cell { share: 1.0 - cell.share, ..cell });
+            cells[column][row] = Some(MatrixCell { share: 1.0 - cell.share, ..cell });
             cells[row][column] = Some(cell);
         }
         Self { controllers, flows, cells }
     }
 }
 
-impl Cell {
+impl MatrixCell {
     /// `None` if a seed delivered nothing, for then there is nothing to share.
     fn of(run: &Run) -> Option<Self> {
         let [own, other] = [run.groups.first()?, run.groups.get(1)?].map(|g| &g.goodput_by_seed_mbps);

@@ -63,7 +63,10 @@ pub struct LinkResult {
     /// Share of the link's rate that was used, headers included; in a wireless cell, of the data rate by packets that got
     /// through, so that it stays well below 1.
     pub utilisation: f64,
+    /// Packets that wait, over time. Mean and maximum are exact, percentiles are those of regular samples.
     pub queue_packets: Distribution,
+    /// How long a packet would wait that arrived then, over time. The maximum is exact; mean and percentiles are those of regular samples.
+    /// In a wireless cell: how long packets waited until the transmission began that succeeded.
     pub queueing_delay_ms: Distribution,
     pub offered_packets: u64,
     /// By a full queue or by queue management.
@@ -114,8 +117,11 @@ pub struct SeedResult {
     pub seed: u64,
     /// In the order of the groups.
     pub flows: Vec<FlowResult>,
-    /// RTT samples of each group's flows, milliseconds.
+    /// The RTTs that the ACKs of each group's flows measured, milliseconds. Empty if the engine does not know them.
     pub rtt_ms: Vec<Distribution>,
+    /// The smoothed RTTs (RFC 6298) of each group's flows while data was outstanding, milliseconds, sampled at regular times. Empty if the
+    /// engine has none.
+    pub srtt_ms: Vec<Distribution>,
     pub links: Vec<LinkResult>,
     /// `None` without a wireless cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +207,10 @@ pub struct GroupSummary {
     pub timeouts: f64,
     /// Mean over seeds, timeouts included.
     pub window_reductions: f64,
-    pub rtt_ms: Distribution,
+    /// The RTT that each ACK measured; null with an engine that does not know them (`kernel`).
+    pub rtt_ms: Option<Distribution>,
+    /// The smoothed RTT (RFC 6298) at regular times, while data was outstanding; null with an engine that has none (`model`).
+    pub srtt_ms: Option<Distribution>,
     pub base_rtt_ms: f64,
     /// (P - Q) / P against the baseline run; null without one.
     pub stolen: Option<f64>,
@@ -355,12 +364,22 @@ fn summarise_group(
         retransmits,
         timeouts: over_seeds(|f| f.timeouts as f64),
         window_reductions: over_seeds(|f| f.window_reductions as f64),
-        rtt_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.rtt_ms[index])),
+        rtt_ms: over_seeds_if_known(seeds, |s| s.rtt_ms.get(index)),
+        srtt_ms: over_seeds_if_known(seeds, |s| s.srtt_ms.get(index)),
         base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
         stolen: None,
         stolen_ci95: None,
         completion_time_s: exact_distribution(completions),
     }
+}
+
+/// `None` if the engine of the seeds does not know the quantity.
+fn over_seeds_if_known<'a>(
+    seeds: &'a [SeedResult],
+    of: impl Fn(&'a SeedResult) -> Option<&'a Distribution>,
+) -> Option<Distribution> {
+    let known: Vec<&Distribution> = seeds.iter().filter_map(of).collect();
+    (!known.is_empty()).then(|| Distribution::over_seeds(known.iter().copied()))
 }
 
 /// The distribution of values that are all at hand; `None` if there are none.

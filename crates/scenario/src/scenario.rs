@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The scenario as engines see it: complete, checked, nothing left to look up.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Deref, sync::Arc};
 
 use tandem_controllers::Params;
 
 use crate::{
+    controller::KERNEL_PREFIX,
     units::{LossRate, NS_PER_SEC, QueueSize, Rate, Span, UnitError},
-    wlan::Cell,
+    wlan::WlanCell,
 };
 
 /// IP and TCP headers with the timestamp option (RFC 7323): what a full segment carries besides payload, and an ACK's size.
 pub const HEADER_BYTES: u32 = 52;
 pub const DEFAULT_MTU: u32 = 1500;
 
-/// One run of an engine, for each of `seeds`.
+/// A scenario that has been checked: one run of an engine for each of its seeds. It comes from a
+/// [`ScenarioSpec`](crate::ScenarioSpec) and can be read, through [`Parts`], but not changed, save by methods that keep it good.
 #[derive(Debug, Clone)]
-pub struct Scenario {
+pub struct Scenario(Arc<Parts>);
+
+impl Deref for Scenario {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What a [`Scenario`] consists of.
+#[derive(Debug, Clone)]
+pub struct Parts {
     pub name: String,
     pub duration: Span,
     /// Cut from every measure.
@@ -38,7 +51,7 @@ pub struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<Link>,
     /// A wireless cell, whose two links are the last.
-    pub cell: Option<Cell>,
+    pub cell: Option<WlanCell>,
 }
 
 /// A one-way link with its queue.
@@ -97,7 +110,7 @@ pub enum Loss {
 pub struct Group {
     pub name: String,
     pub flows: u32,
-    pub source: Source,
+    pub source: Traffic,
     /// Links that data takes, in order.
     pub forward: Vec<usize>,
     /// Links that ACKs take, in order.
@@ -116,7 +129,7 @@ pub struct Group {
 }
 
 #[derive(Debug, Clone)]
-pub enum Source {
+pub enum Traffic {
     Tcp(TcpSource),
     /// Packets of a full MTU at a constant rate, all the time or `(on, off)` in turn.
     Udp {
@@ -158,6 +171,39 @@ pub enum Transfer {
 }
 
 impl Scenario {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// The same under another name; control characters become spaces.
+    pub fn named(mut self, name: &str) -> Self {
+        Arc::make_mut(&mut self.0).name = name.replace(char::is_control, " ");
+        self
+    }
+
+    /// The same for these seeds. A scenario has one at least: without any here it keeps its own.
+    pub fn with_seeds(mut self, seeds: impl IntoIterator<Item = u64>) -> Self {
+        let seeds: Vec<u64> = seeds.into_iter().collect();
+        if !seeds.is_empty() {
+            Arc::make_mut(&mut self.0).seeds = seeds;
+        }
+        self
+    }
+
+    /// The same where no delay is added to what senders do, as on real hosts, which have delays of their own.
+    pub fn without_send_jitter(mut self) -> Self {
+        Arc::make_mut(&mut self.0).send_jitter = Span::default();
+        self
+    }
+}
+
+impl Parts {
+    /// All that a seed's result depends on but the seed, as text: two scenarios that differ in name and seeds only have the same.
+    pub fn identity(&self) -> String {
+        let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
+        format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}")
+    }
+
     /// Payload of a full segment, bytes.
     pub fn mss(&self) -> u32 {
         self.mtu - HEADER_BYTES
@@ -170,14 +216,23 @@ impl Scenario {
 
     /// Two-way propagation delay of a group, without its random part.
     pub fn base_rtt(&self, group: &Group) -> Span {
-        let links = group.forward.iter().chain(&group.back);
-        Span { ns: group.access.ns + links.map(|&l| self.network.links[l].delay.ns).sum::<u64>() }
+        self.rtt_with_access(group, group.access.ns)
+    }
+
+    /// Two-way propagation delay of one flow of a group, whose delay outside the links, random part included, is this.
+    pub fn rtt_with_access(&self, group: &Group, access_ns: u64) -> Span {
+        Span { ns: access_ns + self.network.propagation(&group.forward, &group.back).ns }
+    }
+
+    /// Two-way propagation delay of a group, on average over its random part.
+    pub fn mean_base_rtt(&self, group: &Group) -> Span {
+        self.rtt_with_access(group, group.access.ns + group.rtt_spread.ns / 2)
     }
 
     /// The first congestion control that only the kernel engine has.
     pub fn needs_kernel(&self) -> Option<&CongestionControl> {
         self.groups.iter().find_map(|g| match &g.source {
-            Source::Tcp(TcpSource { controller: controller @ CongestionControl::Kernel(_), .. }) => Some(controller),
+            Traffic::Tcp(TcpSource { controller: controller @ CongestionControl::Kernel(_), .. }) => Some(controller),
             _ => None,
         })
     }
@@ -201,28 +256,35 @@ impl Scenario {
 
     /// The default of `send_jitter`: the time that the slowest link takes for one packet. A link that carries ACKs alone does
     /// not count: on an access line with a slow way back its packet time would be a large part of the RTT.
-    pub fn default_send_jitter(network: &Network, groups: &[Group], mtu: u32) -> Span {
+    pub(crate) fn default_send_jitter(network: &Network, groups: &[Group], mtu: u32) -> Span {
         let rates_bps = groups.iter().flat_map(|g| &g.forward).map(|&link| network.links[link].rate.bps);
         let bps = rates_bps.min().unwrap_or(NS_PER_SEC);
         Span { ns: (u64::from(mtu) * 8 * NS_PER_SEC).div_ceil(bps) }
     }
 
     /// The default of `sample_interval`: 2000 samples, at most one a millisecond.
-    pub fn default_sample_interval(duration: Span) -> Span {
+    pub(crate) fn default_sample_interval(duration: Span) -> Span {
         Span { ns: (duration.ns / 2000).max(1_000_000) }
     }
 }
 
-impl Source {
+impl Network {
+    /// The delays of the links there and back: that part of the RTT that the network has.
+    pub fn propagation(&self, forward: &[usize], back: &[usize]) -> Span {
+        Span { ns: forward.iter().chain(back).map(|&l| self.links[l].delay.ns).sum() }
+    }
+}
+
+impl Traffic {
     pub fn is_tcp(&self) -> bool {
-        matches!(self, Source::Tcp(_))
+        matches!(self, Traffic::Tcp(_))
     }
 
     /// Is it sent at a rate that its controller sets, rather than clocked by ACKs? Such a flow takes no `send_jitter`: there is no
     /// clock to break, and its controller would read the noise in the times of ACKs as bandwidth.
     pub fn sets_own_rate(&self) -> bool {
         match self {
-            Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
+            Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
                 params.controller().owns_window()
             }
             _ => false,
@@ -232,16 +294,13 @@ impl Source {
     /// The controller's name, or `udp`.
     pub fn controller(&self) -> String {
         match self {
-            Source::Tcp(tcp) => tcp.controller.to_string(),
-            Source::Udp { .. } => "udp".into(),
+            Traffic::Tcp(tcp) => tcp.controller.to_string(),
+            Traffic::Udp { .. } => "udp".into(),
         }
     }
 }
 
-/// Before the name of a congestion control that is the kernel's own.
-pub const KERNEL_PREFIX: &str = "kernel:";
-
-/// As scenario files write it.
+/// Its name alone, as scenario files write it.
 impl fmt::Display for CongestionControl {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -2,7 +2,7 @@
 //! An IEEE 802.11 cell: stations and an access point that share one channel, and a wired path behind the access point.
 //!
 //! The shorthand makes four links: `wired` and `wired-back` between access point and server, `uplink` from the stations
-//! and `downlink` to them. The last two share the channel of the [`Cell`]; each station has an uplink queue of its own.
+//! and `downlink` to them. The last two share the channel of the [`WlanCell`]; each station has an uplink queue of its own.
 
 use std::fmt;
 
@@ -77,7 +77,7 @@ impl fmt::Display for Standard {
 
 /// One channel, and who is on it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct WlanCell {
     /// Besides the access point.
     pub stations: u32,
     pub standard: Standard,
@@ -99,7 +99,7 @@ pub struct Cell {
 /// A cell, its queues, and the wired path.
 #[derive(Debug, Clone)]
 pub struct Wlan {
-    pub cell: Cell,
+    pub cell: WlanCell,
     pub ap_limit: Limit,
     pub station_limit: Limit,
     pub wired_rate: Rate,
@@ -131,7 +131,7 @@ impl Wlan {
                 link(UPLINK, (stations, ap), air, 0, self.station_limit),
                 link(DOWNLINK, (ap, stations), air, 0, self.ap_limit),
             ],
-            cell: Some(Cell { uplink: 2, downlink: 3, ..self.cell }),
+            cell: Some(WlanCell { uplink: 2, downlink: 3, ..self.cell }),
         }
     }
 }

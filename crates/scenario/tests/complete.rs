@@ -2,7 +2,10 @@
 //! From file to complete scenario: defaults, delays, routes.
 
 use tandem_scenario::{
-    Aqm, CongestionControl, Limit, Loss, Scenario, Source, TcpSource, Transfer,
+    Aqm, CongestionControl, DumbbellSpec, FlowsSpec, Group, Limit, Loss, Scenario, ScenarioSpec, TcpSource, Traffic,
+    Transfer,
+    aqm::AqmSpec,
+    controller::parse_setting,
     file::{Overrides, parse},
     units::{LossRate, Span},
 };
@@ -39,7 +42,7 @@ fn dumbbell_defaults() {
     assert_eq!(routes, [(&[0][..], &[1][..]), (&[0], &[1]), (&[1], &[0]), (&[0], &[1])]);
     let names: Vec<&str> = s.groups.iter().map(|g| g.name.as_str()).collect();
     assert_eq!(names, ["reno", "reno #2", "compound", "udp"]);
-    let Source::Tcp(tcp) = &s.groups[0].source else { panic!() };
+    let Traffic::Tcp(tcp) = &s.groups[0].source else { panic!() };
     assert!(tcp.delayed_acks && !tcp.pacing && tcp.transfer == Transfer::Bulk && tcp.receive_window.is_none());
     assert_eq!(tcp.initial_window, 10);
 }
@@ -76,27 +79,104 @@ fn seeds_and_overrides() {
                 [[flows]]\ncontroller = \"reno\"\ndelayed_acks = true";
     let s = parse(text, "x", "x", &overrides).unwrap();
     assert_eq!(s.seeds, [100, 101]);
-    assert!(matches!(&s.groups[0].source, Source::Tcp(tcp) if !tcp.delayed_acks));
+    assert!(matches!(&s.groups[0].source, Traffic::Tcp(tcp) if !tcp.delayed_acks));
 }
 
-/// What is set for one flow goes before the command line, that before the file's [set].
+const THREE_SETTINGS: &str = "duration = \"1s\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"1ms\"\nqueue = \"9p\"\n\
+    [[flows]]\ncontroller = \"compound@gamma=7\"\n[[flows]]\ncontroller = \"compound\"\n\
+    [set.compound]\ngamma = 8\nlow_window = 38";
+
+/// Name, gamma, low_window and alpha of each group; of these the controller's defaults are 30, 41 and 0.125.
+fn settings(overrides: &Overrides) -> Vec<(String, f64, f64, f64)> {
+    let s = parse(THREE_SETTINGS, "x", "x", overrides).unwrap();
+    let values = |group: &Group| match &group.source {
+        Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
+            let get = |name| params.get(name).unwrap();
+            (group.name.clone(), get("gamma"), get("low_window"), get("alpha"))
+        }
+        _ => panic!(),
+    };
+    s.groups.iter().map(values).collect()
+}
+
+/// The command line goes before the group, that before the file's [set], that before the default.
 #[test]
 fn parameters_by_precedence() {
-    let text = "duration = \"1s\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"1ms\"\nqueue = \"9p\"\n\
-                [[flows]]\ncontroller = \"compound\"\nset = { gamma = 7 }\n[[flows]]\ncontroller = \"compound\"\n\
-                [set.compound]\ngamma = 8\nlow_window = 38";
-    let gammas = |overrides: &Overrides| -> Vec<(f64, f64)> {
-        let s = parse(text, "x", "x", overrides).unwrap();
-        let value = |s: &Source, name| match s {
-            Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => params.get(name).unwrap(),
-            _ => panic!(),
-        };
-        s.groups.iter().map(|g| (value(&g.source, "gamma"), value(&g.source, "low_window"))).collect()
-    };
-    assert_eq!(gammas(&Overrides::default()), [(7.0, 38.0), (8.0, 38.0)]);
+    let named = |name: &str, gamma| (name.to_owned(), gamma, 38.0, 0.125);
+    assert_eq!(settings(&Overrides::default()), [named("compound@gamma=7", 7.0), named("compound", 8.0)]);
     let mut overrides = Overrides::default();
-    overrides.settings.entry("compound".into()).or_default().insert("gamma".into(), 9.0);
-    assert_eq!(gammas(&overrides), [(7.0, 38.0), (9.0, 38.0)]);
+    overrides.settings.push(parse_setting("compound.gamma=9").unwrap()).unwrap();
+    assert_eq!(settings(&overrides), [named("compound@gamma=9", 9.0), named("compound", 9.0)]);
+}
+
+/// The same rule for `delayed_acks`, whose default is true.
+#[test]
+fn delayed_acks_by_precedence() {
+    let delayed = |file: &str, group: &str, no_delayed_acks| {
+        let text = format!(
+            "duration = \"1s\"\n{file}\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"1ms\"\nqueue = \"9p\"\n\
+             [[flows]]\ncontroller = \"reno\"\n{group}"
+        );
+        let overrides = Overrides { no_delayed_acks, ..Overrides::default() };
+        let s = parse(&text, "x", "x", &overrides).unwrap();
+        matches!(&s.groups[0].source, Traffic::Tcp(tcp) if tcp.delayed_acks)
+    };
+    let (on, off) = ("delayed_acks = true", "delayed_acks = false");
+    assert!(delayed("", "", false));
+    assert!(!delayed(off, "", false));
+    assert!(delayed(off, on, false));
+    assert!(!delayed(off, on, true));
+}
+
+/// What a program fills in is the same as what a file says, and is checked alike.
+#[test]
+fn a_description_without_a_file() {
+    let path = DumbbellSpec {
+        rate: "100mbit".parse().unwrap(),
+        rtt: Span::from_ms(40),
+        queue: "1bdp".parse().unwrap(),
+        aqm: AqmSpec::DropTail,
+        loss: Loss::None,
+        reverse_rate: None,
+        reverse_queue: None,
+        reverse_loss: Loss::None,
+    };
+    let flows = FlowsSpec { controller: Some("compound@gamma=5".parse().unwrap()), count: 2, ..FlowsSpec::default() };
+    let spec = ScenarioSpec { dumbbell: Some(path), flows: vec![flows], ..ScenarioSpec::new(Span::from_secs(9)) };
+    let filled_in = spec.check().unwrap();
+    let from_file = scenario(
+        "duration = \"9s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"40ms\"\nqueue = \"1bdp\"\n\
+         [[flows]]\ncontroller = \"compound@gamma=5\"\ncount = 2",
+    );
+    assert_eq!(filled_in.identity(), from_file.identity());
+    let error = ScenarioSpec { warmup: Span::from_secs(9), ..spec }.check().unwrap_err();
+    assert_eq!((error.key.as_str(), error.to_string().contains("longer than the warm-up")), ("duration", true));
+}
+
+/// A scenario made of another has the same identity only if it gives the same results.
+#[test]
+fn derived_scenarios() {
+    let s = dumbbell("");
+    let other = s.clone().named("a\u{1b}[31mb").with_seeds(3..=4);
+    assert_eq!((other.name.as_str(), other.seeds.as_slice()), ("a [31mb", &[3, 4][..]));
+    assert_eq!(other.identity(), s.identity());
+    assert_eq!(s.clone().with_seeds([]).seeds, [1]);
+    let quiet = s.clone().without_send_jitter();
+    assert_eq!(quiet.send_jitter, Span::default());
+    assert_ne!(quiet.identity(), s.identity());
+}
+
+/// One definition: links there and back, the access delay, the random part or its mean.
+#[test]
+fn round_trip_times() {
+    let s = scenario(
+        "duration = \"9s\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"101ms\"\nqueue = \"9p\"\n\
+         [[flows]]\ncontroller = \"reno\"\naccess = \"3ms\"\nrtt_spread = \"10ms\"",
+    );
+    let group = &s.groups[0];
+    assert_eq!(s.base_rtt(group), Span::from_ms(104));
+    assert_eq!(s.mean_base_rtt(group), Span::from_ms(109));
+    assert_eq!(s.rtt_with_access(group, 7_000_000), Span::from_ms(108));
 }
 
 #[test]
@@ -135,7 +215,7 @@ fn routes_in_a_graph() {
     let both = "route = [\"low1\", \"low2\"]\nack_route = [\"low2-back\", \"low1-back\"]";
     assert_eq!(route(both), ("low1 low2".into(), "low2-back low1-back".into(), 24));
     // One link beats two.
-    let direct = DIAMOND.replacen("[[flows]]", "[[links]]\nname = \"x\"\nfrom = \"a\"\nto = \"d\"\nrate = \"1mbit\"\ndelay = \"1s\"\nqueue = \"9p\"\n[[flows]]", 1);
+    let direct = DIAMOND.replacen("[[flows]]", "[[links]]\nname = \"x\"\nfrom = \"a\"\nto = \"d\"\nrate = \"1mbit\"\ndelay = \"500ms\"\nqueue = \"9p\"\n[[flows]]", 1);
     let s = scenario(&direct);
     assert_eq!((s.groups[0].forward.as_slice(), s.groups[0].back.len()), (&[8][..], 2));
 }

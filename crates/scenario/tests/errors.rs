@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a scenario file can get wrong: each message has its place and the mend.
 
-use tandem_scenario::file::{Overrides, parse};
+use tandem_scenario::{
+    controller::parse_setting,
+    file::{Overrides, parse, parse_inner},
+};
 
 /// A good file, with the given line of it replaced.
 const GOOD: [&str; 13] = [
@@ -73,23 +76,59 @@ fn mistakes_on_a_line() {
     with_line(13, r#"from = "middle""#, 8, &["no node `middle`", "`left`, `right`"]);
 }
 
-/// A mistake shown where the controller is named, since it is that controller that refuses.
-#[track_caller]
-fn at_the_controller(line: &str, parts: &[&str]) {
+#[test]
+fn controllers_and_their_parameters() {
+    let controller = |written: &str, parts: &[&str]| with_line(11, &format!("controller = \"{written}\""), 14, parts);
+    controller("reno@gama=1", &["no parameter `gama`", "`beta`"]);
+    controller("reno@beta=2", &["`reno.beta` = 2 is out of range"]);
+    controller("reno@beta=half", &["`half` is not a number", "`reno.beta`"]);
+    controller("reno@beta=0.5,beta=0.4", &["`reno.beta` is set twice"]);
+    controller("reno@", &["write reno@key=value"]);
+    controller("reno@beta", &["write reno@key=value"]);
+    controller("kernel:", &["1 to 15 letters"]);
+    controller("kernel:a_name_that_is_too_long", &["1 to 15 letters"]);
+    controller("kernel:cubic@beta=0.5", &["have no parameters", "`kernel:cubic`"]);
+    with_line(13, "set = { beta = 0.5 }", 1, &["unknown field `set`"]);
     let mut lines = GOOD;
-    lines[12] = line;
+    lines[12] = r#"udp = { rate = "1mbit" }"#;
     let message = message(&lines.join("\n"));
-    assert!(message.starts_with("x.toml:11:14: "), "{message}");
-    for part in parts {
-        assert!(message.contains(part), "`{line}`: {message}");
-    }
+    assert!(message.starts_with("x.toml:11:14: ") && message.contains("either a controller or udp"), "{message}");
+}
+
+/// What would do nothing is refused, in a file and on the command line.
+#[test]
+fn settings_without_a_flow() {
+    with_line(3, "set = { compound = { gamma = 3 } }", 30, &["does nothing", "controller `compound`"]);
+    let mut overrides = Overrides::default();
+    overrides.settings.push(parse_setting("compound.gamma=3").unwrap()).unwrap();
+    assert!(overrides.settings.push(parse_setting("compound.gamma=4").unwrap()).is_err());
+    let error = parse(&GOOD.join("\n"), "x.toml", "x", &overrides).unwrap_err().to_string();
+    assert!(error.starts_with("x.toml: --set compound.gamma=3 does nothing"), "{error}");
+}
+
+/// A file that is one of several, with a `[set]` for all of them.
+#[test]
+fn settings_of_an_experiment() {
+    let text = GOOD.join("\n").replace("[dumbbell]", "[scenario.dumbbell]").replace("[[flows]]", "[[scenario.flows]]");
+    let inner = |text: &str| parse_inner(&format!("[scenario]\n{text}"), "x.toml", "x", &Overrides::default());
+    inner(&format!("{text}\n[scenario.set.compound]\ngamma = 3")).unwrap();
+    let error = inner(&format!("{text}\n[scenario.set.compound]\ngama = 3")).unwrap_err();
+    assert!(error.message.contains("no parameter `gama`"), "{error}");
+    let error = inner(&text.replace("count = 4", "count = 0")).unwrap_err();
+    assert_eq!(error.place, Some((13, 9)), "{error}");
 }
 
 #[test]
-fn controllers_and_their_parameters() {
-    at_the_controller("set = { gama = 1 }", &["no parameter `gama`", "`beta`"]);
-    at_the_controller("set = { beta = 2 }", &["`reno.beta` = 2 is out of range"]);
-    at_the_controller(r#"udp = { rate = "1mbit" }"#, &["either a controller or udp"]);
+fn names() {
+    with_line(3, "name = \"\"", 8, &["must not be empty"]);
+    with_line(3, r#"name = "a\u001b[31mb""#, 8, &["control character", r"a\u{1b}[31mb"]);
+    with_line(13, r#"name = " ""#, 8, &["must not be empty"]);
+}
+
+#[test]
+fn an_rtt_that_does_not_fit() {
+    with_line(6, r#"rtt = "1h""#, 7, &["RTT of 3600s", "does not fit the duration, 60s"]);
+    with_line(13, r#"rtt = "60s""#, 7, &["RTT of 60s", "does not fit"]);
 }
 
 #[test]

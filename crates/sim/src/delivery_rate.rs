@@ -4,7 +4,10 @@
 
 use tandem_controllers::Ack;
 
-use crate::scoreboard::{Delivered, Transmission};
+use crate::{
+    scoreboard::{Delivered, Transmission},
+    segment_ring::SegmentRing,
+};
 
 /// The connection's account when a segment was sent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,8 +24,7 @@ pub struct DeliveryRate {
     now: Stamp,
     /// What is sent until more than this is delivered was sent into an idle path.
     app_limited_until: u64,
-    /// By segment, a ring.
-    stamps: Vec<Stamp>,
+    stamps: SegmentRing<Stamp>,
 }
 
 impl DeliveryRate {
@@ -31,7 +33,7 @@ impl DeliveryRate {
         Self {
             now: Stamp { app_limited: true, ..Stamp::default() },
             app_limited_until: 0,
-            stamps: vec![Stamp::default(); 16],
+            stamps: SegmentRing::new(),
         }
     }
 
@@ -40,24 +42,10 @@ impl DeliveryRate {
         if alone {
             (self.now.first_sent_at, self.now.delivered_at) = (at, at);
         }
-        if seq - una >= self.stamps.len() as u64 {
-            self.grow(una, seq);
+        if seq - una >= self.stamps.capacity() {
+            self.stamps.grow(una..seq);
         }
-        let place = self.place(seq);
-        self.stamps[place] = self.now;
-    }
-
-    fn place(&self, seq: u64) -> usize {
-        seq as usize & (self.stamps.len() - 1)
-    }
-
-    #[cold]
-    fn grow(&mut self, una: u64, nxt: u64) {
-        let mut larger = vec![Stamp::default(); 2 * self.stamps.len()];
-        for seq in una..nxt {
-            larger[seq as usize & (2 * self.stamps.len() - 1)] = self.stamps[self.place(seq)];
-        }
-        self.stamps = larger;
+        *self.stamps.slot(seq) = self.now;
     }
 
     /// The application has nothing to send though the window would allow it.
@@ -69,7 +57,7 @@ impl DeliveryRate {
     /// What an ACK that delivered something says. An interval shorter than the smallest RTT is not to be believed.
     pub fn sample(&mut self, at: u64, delivered: &Delivered, min_rtt_ns: u64) -> Ack {
         let Some(Transmission { sent, seq, .. }) = delivered.last_sent else { return Ack::default() };
-        let then = self.stamps[self.place(seq)];
+        let then = self.stamps.get(seq);
         self.now.delivered += delivered.segments;
         self.now.app_limited &= self.now.delivered <= self.app_limited_until;
         self.now.delivered_at = at;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet-level simulator: deterministic, and fast because a waiting packet costs no event.
 //!
-//! [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
+//! [`Sim`] is the engine; [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 
-mod clock;
 mod cwnd_limited;
 mod delivery_rate;
 mod flow;
@@ -15,31 +14,43 @@ mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;
+mod segment_ring;
 mod sender;
 #[cfg(test)]
 mod tests;
 mod world;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
-/// What a caller may want of a run besides its result.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Options<'a> {
-    /// Samples windows and queues over time: of the first this many flows of each group. 0 = no trace.
-    pub traced_flows_per_group: usize,
-    /// Set by another thread to end the run early.
-    pub cancelled: Option<&'a AtomicBool>,
-    /// Counts simulated nanoseconds as they pass.
-    pub progress_ns: Option<&'a AtomicU64>,
+/// The packet-level simulator.
+pub struct Sim;
+
+impl Engine for Sim {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn description(&self) -> &'static str {
+        "Packet-level simulator"
+    }
+
+    fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
+        refuse_kernel_controllers(scenario)?;
+        Ok(Vec::new())
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        run(scenario, seed, options)
+    }
 }
 
 /// Runs one seed; `None` if it was cancelled.
 ///
-/// # Panics
-/// If a flow uses a congestion control of the kernel's ([`Scenario::needs_kernel`]).
-pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Option<SeedResult> {
-    world::World::new(scenario, seed, options).run()
+/// # Errors
+/// If a flow uses a congestion control that only the kernel has.
+pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    Ok(world::World::new(scenario, seed, options).run())
 }

@@ -28,7 +28,10 @@ impl Pacing {
     /// Must the next segment wait?
     #[inline]
     pub fn holds(&mut self, now: u64) -> bool {
-        self.held = self.on && self.next_send > now;
+        if !self.on {
+            return false;
+        }
+        self.held = self.next_send > now;
         self.held
     }
 

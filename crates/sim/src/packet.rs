@@ -82,14 +82,16 @@ const SEQ_BITS: u32 = 40;
 const SACK_BITS: u32 = 23;
 const NO_SACK_HERE: u64 = (1 << SACK_BITS) - 1;
 
-impl PackedAck {
+impl From<Packet> for PackedAck {
     #[inline]
-    pub fn of(packet: &Packet) -> Self {
+    fn from(packet: Packet) -> Self {
         debug_assert!(packet.seq < 1 << SEQ_BITS);
         let sack = u64::from(packet.sack).min(NO_SACK_HERE);
         Self(packet.seq | sack << SEQ_BITS | u64::from(packet.dsack) << (SEQ_BITS + SACK_BITS))
     }
+}
 
+impl PackedAck {
     #[inline]
     pub fn seq(self) -> u64 {
         self.0 & ((1 << SEQ_BITS) - 1)

@@ -31,6 +31,7 @@ pub struct Receiver {
     out_of_order: u64,
     delayed_acks: bool,
     quick_acks_left: u32,
+    /// Segments that wait for a delayed ACK.
     unacknowledged: u32,
     /// When a delayed ACK must go.
     pub ack_deadline: u64,
@@ -57,13 +58,27 @@ impl Receiver {
             return Some(self.on_disorder(seq));
         }
         self.next_expected += 1;
-        self.unacknowledged += 1;
-        if self.delayed_acks && self.quick_acks_left == 0 && self.unacknowledged < 2 {
-            self.ack_deadline = now + DELAYED_ACK_NS;
+        if self.delayed_acks && self.delays_ack(now) {
             return None;
         }
+        Some(AckOut { next_expected: self.next_expected, blocks: None, dsack: false })
+    }
+
+    /// Does the ACK of this segment, which has come in order, wait for the next one?
+    fn delays_ack(&mut self, now: u64) -> bool {
+        self.unacknowledged += 1;
+        if self.quick_acks_left == 0 && self.unacknowledged < 2 {
+            self.ack_deadline = now + DELAYED_ACK_NS;
+            return true;
+        }
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
-        Some(self.ack(false))
+        self.acknowledged();
+        false
+    }
+
+    fn acknowledged(&mut self) {
+        self.unacknowledged = 0;
+        self.ack_deadline = NEVER;
     }
 
     /// The delayed ACK's time has come.
@@ -72,8 +87,7 @@ impl Receiver {
     }
 
     fn ack(&mut self, dsack: bool) -> AckOut {
-        self.unacknowledged = 0;
-        self.ack_deadline = NEVER;
+        self.acknowledged();
         let blocks = (self.out_of_order > 0).then_some(self.blocks);
         AckOut { next_expected: self.next_expected, blocks, dsack }
     }

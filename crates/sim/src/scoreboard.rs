@@ -5,17 +5,59 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::{Block, Blocks};
+use crate::{
+    packet::{Block, Blocks},
+    segment_ring::SegmentRing,
+};
 
-const SACKED: u8 = 1;
-const LOST: u8 = 2;
+const SACKED: u64 = 1;
+const LOST: u64 = 2;
 /// Sent again, and that copy may still be under way.
-const RETRANSMITTED: u8 = 4;
+const RETRANSMITTED: u64 = 4;
 /// Sent again at some time: its ACK tells no RTT (Karn's rule).
-const AMBIGUOUS: u8 = 8;
+const AMBIGUOUS: u64 = 8;
+
+/// A segment's flags, and above them the time of its last transmission: one word, so that the usual segment costs one access when it
+/// is sent and one when it is acknowledged.
+#[derive(Debug, Clone, Copy, Default)]
+struct Segment(u64);
+
+impl Segment {
+    const FLAG_BITS: u32 = 4;
+    const FLAGS: u64 = (1 << Self::FLAG_BITS) - 1;
+
+    #[inline]
+    fn new(sent: u64, flags: u64) -> Self {
+        Self(sent << Self::FLAG_BITS | flags)
+    }
+
+    #[inline]
+    fn sent(self) -> u64 {
+        self.0 >> Self::FLAG_BITS
+    }
+
+    #[inline]
+    fn flags(self) -> u64 {
+        self.0 & Self::FLAGS
+    }
+
+    fn has(self, flag: u64) -> bool {
+        self.0 & flag != 0
+    }
+}
 
 /// Segments that must be SACKed before a hole below them is a loss at once (RFC 6675 DupThresh).
 pub const DUP_THRESH: u64 = 3;
+
+/// What the usual ACK says: it acknowledges segments that were sent once, and nothing is SACKed or lost.
+#[derive(Debug, Clone, Copy)]
+pub struct Usual {
+    /// Segments acknowledged, at least 1.
+    pub segments: u64,
+    /// When the oldest and the newest of them were sent.
+    pub oldest_sent: u64,
+    pub newest_sent: u64,
+}
 
 /// What one ACK newly delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,9 +105,10 @@ impl Delivered {
     /// Counts a segment whose last transmission was at `sent`. `latest` is when it must have been sent to be acknowledged
     /// now: what was sent again later was delivered by an earlier copy (RFC 8985 section 6.2, step 2).
     #[inline]
-    fn count(&mut self, seq: u64, sent: u64, flags: u8, latest: u64) {
+    fn count(&mut self, seq: u64, segment: Segment, latest: u64) {
         self.segments += 1;
-        let transmission = Transmission { sent, seq, again: flags & AMBIGUOUS != 0 };
+        let sent = segment.sent();
+        let transmission = Transmission { sent, seq, again: segment.has(AMBIGUOUS) };
         self.last_sent = self.last_sent.max(Some(transmission));
         if sent <= latest {
             self.last_transmission = self.last_transmission.max(Some(transmission));
@@ -82,9 +125,7 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// By segment, a ring: time of the last transmission, flags.
-    sent_at: Vec<u64>,
-    flags: Vec<u8>,
+    segments: SegmentRing<Segment>,
     /// No segment from here on has a flag.
     flagless_from: u64,
     /// All unSACKed segments below it have been found lost.
@@ -100,15 +141,13 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     pub fn new() -> Self {
-        const SEGMENTS: usize = 16;
         Self {
             una: 0,
             nxt: 0,
             sacked: 0,
             lost: 0,
             retransmitted: 0,
-            sent_at: vec![0; SEGMENTS],
-            flags: vec![0; SEGMENTS],
+            segments: SegmentRing::new(),
             flagless_from: 0,
             judged: 0,
             sacked_below_judged: 0,
@@ -119,6 +158,7 @@ impl Scoreboard {
     }
 
     /// Segments sent and not cumulatively acknowledged.
+    #[inline]
     pub fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
@@ -131,7 +171,13 @@ impl Scoreboard {
 
     /// When the first unacknowledged segment was last sent.
     pub fn una_sent_at(&self) -> u64 {
-        self.sent_at[self.place(self.una)]
+        self.segments.get(self.una).sent()
+    }
+
+    /// Is nothing outstanding SACKed, lost, or sent more than once?
+    #[inline]
+    pub fn is_flagless(&self) -> bool {
+        self.flagless_from <= self.una
     }
 
     pub fn has_sacked(&self) -> bool {
@@ -142,35 +188,16 @@ impl Scoreboard {
         self.lost > 0
     }
 
-    #[inline]
-    fn place(&self, seq: u64) -> usize {
-        seq as usize & (self.flags.len() - 1)
-    }
-
     /// Sends the next new segment.
     #[inline]
     pub fn send_new(&mut self, now: u64) -> u64 {
-        if self.outstanding() == self.flags.len() as u64 {
-            self.grow();
+        if self.outstanding() == self.segments.capacity() {
+            self.segments.grow(self.una..self.nxt);
         }
         let seq = self.nxt;
-        let place = self.place(seq);
-        self.sent_at[place] = now;
-        self.flags[place] = 0;
+        *self.segments.slot(seq) = Segment::new(now, 0);
         self.nxt += 1;
         seq
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let old = self.flags.len();
-        let (mut sent_at, mut flags) = (vec![0; 2 * old], vec![0; 2 * old]);
-        for seq in self.una..self.nxt {
-            let (from, to) = (self.place(seq), seq as usize & (2 * old - 1));
-            sent_at[to] = self.sent_at[from];
-            flags[to] = self.flags[from];
-        }
-        (self.sent_at, self.flags) = (sent_at, flags);
     }
 
     /// Sends the lowest lost segment again, if there is one.
@@ -179,7 +206,7 @@ impl Scoreboard {
             return None;
         }
         let mut seq = self.retransmit_from.max(self.una);
-        while self.flags[self.place(seq)] & (LOST | RETRANSMITTED) != LOST {
+        while self.segments.get(seq).flags() & (LOST | RETRANSMITTED) != LOST {
             seq += 1;
         }
         self.retransmit_from = seq + 1;
@@ -190,23 +217,23 @@ impl Scoreboard {
     /// Sends the last segment again though it is not known to be lost (tail loss probe).
     pub fn retransmit_last(&mut self, now: u64) -> u64 {
         let seq = self.nxt - 1;
-        let place = self.place(seq);
-        self.sent_at[place] = now;
-        self.flags[place] |= AMBIGUOUS;
+        self.send_again(now, seq, AMBIGUOUS);
         self.flagless_from = self.nxt;
         seq
     }
 
+    fn send_again(&mut self, now: u64, seq: u64, flags: u64) {
+        let segment = self.segments.slot(seq);
+        *segment = Segment::new(now, segment.flags() | flags);
+    }
+
     fn mark_retransmitted(&mut self, now: u64, seq: u64) {
-        let place = self.place(seq);
-        self.sent_at[place] = now;
-        self.flags[place] |= RETRANSMITTED | AMBIGUOUS;
+        self.send_again(now, seq, RETRANSMITTED | AMBIGUOUS);
         self.retransmitted += 1;
         self.retransmissions.push_back(Retransmission { sent: now, seq, nxt: self.nxt });
     }
 
     /// Takes in an ACK: `next_expected` by the receiver, and its SACK blocks. `latest` is now less the smallest RTT.
-    #[inline]
     pub fn on_ack(&mut self, latest: u64, next_expected: u64, blocks: Option<&Blocks>) -> Delivered {
         let mut delivered = Delivered::default();
         if let Some(blocks) = blocks {
@@ -214,40 +241,40 @@ impl Scoreboard {
         }
         let next_expected = next_expected.min(self.nxt);
         if next_expected > self.una {
+            delivered.advanced = true;
             self.on_cumulative(latest, next_expected, &mut delivered);
         }
         delivered
     }
 
+    /// Takes in an ACK without SACK blocks while nothing outstanding is flagged; `None` if it acknowledges nothing new.
     #[inline]
-    fn on_cumulative(&mut self, latest: u64, next_expected: u64, delivered: &mut Delivered) {
-        delivered.advanced = true;
-        if self.flagless_from > self.una {
-            return self.on_cumulative_flagged(latest, next_expected, delivered);
+    pub fn on_usual_ack(&mut self, next_expected: u64) -> Option<Usual> {
+        debug_assert!(self.is_flagless());
+        let next_expected = next_expected.min(self.nxt);
+        if next_expected <= self.una {
+            return None;
         }
-        // Nothing was lost or SACKed: the usual case.
-        delivered.segments += next_expected - self.una;
-        delivered.oldest_sent = Some(self.sent_at[self.place(self.una)]);
-        let newest = self.sent_at[self.place(next_expected - 1)];
-        delivered.newest_sent = Some(newest);
-        delivered.last_sent = Some(Transmission { sent: newest, seq: next_expected - 1, again: false });
+        let segments = next_expected - self.una;
+        let oldest_sent = self.segments.get(self.una).sent();
+        let newest_sent = self.segments.get(next_expected - 1).sent();
         self.una = next_expected;
+        Some(Usual { segments, oldest_sent, newest_sent })
     }
 
-    fn on_cumulative_flagged(&mut self, latest: u64, next_expected: u64, delivered: &mut Delivered) {
+    fn on_cumulative(&mut self, latest: u64, next_expected: u64, delivered: &mut Delivered) {
         let mut ambiguous = false;
         let (mut oldest, mut newest) = (None, None);
         for seq in self.una..next_expected {
-            let place = self.place(seq);
-            let (flags, sent) = (self.flags[place], self.sent_at[place]);
-            if flags & SACKED == 0 {
-                delivered.count(seq, sent, flags, latest);
-                ambiguous |= flags & AMBIGUOUS != 0;
-                oldest = oldest.or(Some(sent));
-                newest = Some(sent);
+            let segment = self.segments.get(seq);
+            if !segment.has(SACKED) {
+                delivered.count(seq, segment, latest);
+                ambiguous |= segment.has(AMBIGUOUS);
+                oldest = oldest.or(Some(segment.sent()));
+                newest = Some(segment.sent());
             }
-            if flags != 0 {
-                self.forget(seq, flags);
+            if segment.flags() != 0 {
+                self.forget(seq, segment);
             }
         }
         if !ambiguous {
@@ -267,11 +294,11 @@ impl Scoreboard {
     }
 
     /// A flagged segment has been cumulatively acknowledged.
-    fn forget(&mut self, seq: u64, flags: u8) {
-        self.sacked -= u64::from(flags & SACKED != 0);
-        self.lost -= u64::from(flags & LOST != 0);
-        self.retransmitted -= u64::from(flags & RETRANSMITTED != 0);
-        if flags & SACKED != 0 && seq < self.judged {
+    fn forget(&mut self, seq: u64, segment: Segment) {
+        self.sacked -= u64::from(segment.has(SACKED));
+        self.lost -= u64::from(segment.has(LOST));
+        self.retransmitted -= u64::from(segment.has(RETRANSMITTED));
+        if segment.has(SACKED) && seq < self.judged {
             self.sacked_below_judged -= 1;
         }
     }
@@ -291,19 +318,19 @@ impl Scoreboard {
 
     fn sack_range(&mut self, latest: u64, start: u64, end: u64, delivered: &mut Delivered) {
         for seq in start.max(self.una)..end.min(self.nxt) {
-            let place = self.place(seq);
-            let (flags, sent) = (self.flags[place], self.sent_at[place]);
-            if flags & SACKED != 0 {
+            let segment = self.segments.get(seq);
+            if segment.has(SACKED) {
                 continue;
             }
-            self.lost -= u64::from(flags & LOST != 0);
-            self.retransmitted -= u64::from(flags & RETRANSMITTED != 0);
-            self.flags[place] = flags & AMBIGUOUS | SACKED;
+            let sent = segment.sent();
+            self.lost -= u64::from(segment.has(LOST));
+            self.retransmitted -= u64::from(segment.has(RETRANSMITTED));
+            *self.segments.slot(seq) = Segment::new(sent, segment.flags() & AMBIGUOUS | SACKED);
             self.flagless_from = self.flagless_from.max(seq + 1);
             self.sacked += 1;
             self.sacked_below_judged += u64::from(seq < self.judged);
-            delivered.count(seq, sent, flags, latest);
-            if flags & AMBIGUOUS == 0 {
+            delivered.count(seq, segment, latest);
+            if !segment.has(AMBIGUOUS) {
                 delivered.oldest_sent = delivered.oldest_sent.or(Some(sent));
                 delivered.newest_sent = delivered.newest_sent.max(Some(sent));
             }
@@ -326,13 +353,12 @@ impl Scoreboard {
         let mut found = 0;
         self.skip_acknowledged();
         while self.sacked > self.sacked_below_judged {
-            let place = self.place(self.judged);
-            let flags = self.flags[place];
-            if flags & SACKED != 0 {
+            let segment = self.segments.slot(self.judged);
+            if segment.has(SACKED) {
                 self.sacked_below_judged += 1;
-            } else if flags & LOST == 0 {
+            } else if !segment.has(LOST) {
                 // Below a SACKed segment, hence below `flagless_from`.
-                self.flags[place] |= LOST;
+                segment.0 |= LOST;
                 self.lost += 1;
                 self.retransmit_from = self.retransmit_from.min(self.judged);
                 found += 1;
@@ -349,15 +375,14 @@ impl Scoreboard {
         while let Some(&retransmission) = self.retransmissions.front() {
             let Retransmission { sent, seq, .. } = retransmission;
             let settled = seq < self.una || {
-                let place = self.place(seq);
-                self.flags[place] & RETRANSMITTED == 0 || self.sent_at[place] != sent
+                let segment = self.segments.get(seq);
+                !segment.has(RETRANSMITTED) || segment.sent() != sent
             };
             if !settled {
                 if !delivered.last_transmission.is_some_and(|last| retransmission.precedes(last)) {
                     break;
                 }
-                let place = self.place(seq);
-                self.flags[place] &= !RETRANSMITTED;
+                self.segments.slot(seq).0 &= !RETRANSMITTED;
                 self.retransmitted -= 1;
                 self.retransmit_from = self.retransmit_from.min(seq);
                 found += 1;
@@ -370,9 +395,9 @@ impl Scoreboard {
     /// A timeout: all that has not been SACKed is lost (RFC 6675 section 5.1; receivers here never renege).
     pub fn lose_all(&mut self) {
         for seq in self.una..self.nxt {
-            let place = self.place(seq);
-            if self.flags[place] & SACKED == 0 {
-                self.flags[place] = self.flags[place] & AMBIGUOUS | LOST;
+            let segment = self.segments.slot(seq);
+            if !segment.has(SACKED) {
+                *segment = Segment::new(segment.sent(), segment.flags() & AMBIGUOUS | LOST);
             }
         }
         self.flagless_from = self.nxt;

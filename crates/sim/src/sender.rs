@@ -20,7 +20,7 @@ use crate::{
     packet::Blocks,
     prr::Prr,
     rtt::RttEstimator,
-    scoreboard::{Delivered, Scoreboard},
+    scoreboard::{Delivered, Scoreboard, Usual},
 };
 
 use timers::{Probe, Timer};
@@ -86,7 +86,7 @@ impl Sender {
             pacing_bytes_per_s: 0,
         };
         let CongestionControl::Tandem(params) = &source.controller else {
-            panic!("`{}` is the kernel's: `Scenario::needs_kernel` tells before a run", source.controller)
+            unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
         };
         let owns_window = params.controller().owns_window();
         Self {
@@ -182,13 +182,44 @@ impl Sender {
     #[inline]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         self.conn.now_us = now / 1000;
+        if ack.blocks.is_none()
+            && self.is_undisturbed()
+            && let Some(usual) = self.board.on_usual_ack(ack.next_expected)
+        {
+            return Some(self.on_usual_ack(now, usual, out));
+        }
+        self.on_unusual_ack(now, ack, out)
+    }
+
+    /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && !self.owns_window()
+    }
+
+    /// The steps of [`Self::on_unusual_ack`] that have something to do while nothing is lost: a third of its instructions.
+    #[inline]
+    fn on_usual_ack(&mut self, now: u64, usual: Usual, out: &mut impl FnMut(u64)) -> u64 {
+        self.rtt.sample(now - usual.oldest_sent);
+        let rtt_ns = now - usual.newest_sent;
+        self.sync_conn();
+        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), ..Ack::default() };
+        self.controller.pkts_acked(&mut self.conn, &ack);
+        self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
+        self.backoff = 0;
+        self.arm(now);
+        self.send(now, out);
+        rtt_ns
+    }
+
+    fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, ack.blocks);
         if let Some(sent) = delivered.oldest_sent {
             self.rtt.sample(now - sent);
         }
         let rtt_ns = delivered.newest_sent.map(|sent| now - sent);
         self.sync_conn();
-        let rtt_us = rtt_ns.map_or(0, |ns| (ns / 1000).clamp(1, u64::from(u32::MAX)) as u32);
+        let rtt_us = rtt_ns.map_or(0, rtt_us);
         if delivered.segments > 0 && !self.owns_window() {
             let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, ..Ack::default() };
             self.controller.pkts_acked(&mut self.conn, &ack);
@@ -285,4 +316,10 @@ impl Sender {
             self.arm(now);
         }
     }
+}
+
+/// As the contract has it: at least 1, for 0 is no sample.
+#[inline]
+fn rtt_us(rtt_ns: u64) -> u32 {
+    (rtt_ns / 1000).clamp(1, u64::from(u32::MAX)) as u32
 }

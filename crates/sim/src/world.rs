@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The event loop, and what it makes of a run.
+//! The event loop, and the result that it makes of a run.
 
-use std::sync::atomic::Ordering::Relaxed;
-
-use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
-use tandem_network::{distribution, histogram};
+use tandem_engine::{Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
+use tandem_network::{Alarm, Event, QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
-    result::{FlowResult, SeedResult},
+    result::{FlowSample, LinkResult, SeedResult},
 };
 
 use crate::{
-    Options,
-    clock::{Clock, Snapshot},
     flow::{Endpoints, Flow},
-    net::{Net, Source},
+    net::Net,
 };
 
 pub struct World<'a> {
     scenario: &'a Scenario,
-    seed: u64,
     options: Options<'a>,
     flows: Vec<Flow>,
     net: Net,
-    clock: Clock,
-    /// RTT samples by group, us.
-    rtts: Vec<Histogram<u64>>,
+    recorder: Recorder<'a>,
     cpu_start_s: f64,
 }
 
@@ -44,49 +37,42 @@ impl<'a> World<'a> {
             group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
-            net.wake(Source::Timer(f), flow.start());
+            net.wake(f, flow.start());
         }
-        let clock = Clock::new(scenario, seed, &flows, options.traced_flows_per_group);
-        net.wake(Source::Clock, clock.next());
-        let rtts = scenario.groups.iter().map(|_| histogram()).collect();
-        Self { scenario, seed, options, flows, net, clock, rtts, cpu_start_s }
+        let recording = RecorderOptions {
+            unit_bytes: scenario.mss(),
+            has_raw_rtts: true,
+            traced_flows_per_group: options.traced_flows_per_group,
+        };
+        let recorder = Recorder::new(scenario, seed, recording);
+        net.network.wake(Alarm::Host, recorder.next());
+        Self { scenario, options, flows, net, recorder, cpu_start_s }
     }
 
     /// Runs to the end; `None` if cancelled.
     pub fn run(mut self) -> Option<SeedResult> {
-        let warmup = self.scenario.warmup.ns;
         let mut last_tick = 0;
-        loop {
-            let (now, source) = self.net.next();
-            if now > self.scenario.duration.ns {
-                break;
-            }
-            match source {
-                Source::LinkEnd(l) => {
-                    if let Some(data) = self.net.on_link_end(now, l) {
-                        let f = data.flow as usize;
-                        self.flows[f].on_data(now, f, data.seq, &mut self.net);
-                    }
+        while let Some((now, event)) = self.net.advance(self.scenario.duration.ns) {
+            match event {
+                Event::AtReceiver(data) => {
+                    let f = data.flow as usize;
+                    self.flows[f].on_data(now, f, data.seq, &mut self.net);
                 }
-                Source::Sender(f) => {
+                Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    let rtt_ns = flow.on_ack(now, f, &mut self.net);
-                    if let Some(rtt_ns) = rtt_ns.filter(|_| now >= warmup) {
-                        self.rtts[flow.group].saturating_record(rtt_ns / 1000);
+                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {
+                        self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
-                Source::Timer(f) => self.flows[f].on_timer(now, f, &mut self.net),
-                Source::LinkFree(l) => self.net.on_link_free(now, l),
-                Source::Clock => {
-                    if self.options.cancelled.is_some_and(|c| c.load(Relaxed)) {
+                Event::Alarm(Alarm::Flow(f)) => self.flows[f].on_timer(now, f, &mut self.net),
+                Event::Alarm(Alarm::Host) => {
+                    if self.options.is_cancelled() {
                         return None;
                     }
-                    if let Some(progress) = self.options.progress_ns {
-                        progress.fetch_add(now - last_tick, Relaxed);
-                    }
+                    self.options.advance(now - last_tick);
                     last_tick = now;
-                    self.clock.on_tick(now, &self.flows, &mut self.net);
-                    self.net.wake(Source::Clock, self.clock.next());
+                    self.recorder.on_tick(now, &mut Moment { now, flows: &self.flows, net: &mut self.net });
+                    self.net.network.wake(Alarm::Host, self.recorder.next());
                 }
             }
         }
@@ -94,61 +80,94 @@ impl<'a> World<'a> {
     }
 
     fn result(mut self) -> SeedResult {
+        let ends: Vec<FlowEnd> = self.flows.iter().enumerate().map(|(f, flow)| self.flow_end(f, flow)).collect();
+        let data_packets = self.flows.iter().map(|f| f.arrived_packets).sum();
+        let links = self.links();
         let measured_s = self.scenario.measured().as_secs_f64();
-        let received_mbit = std::mem::take(&mut self.clock.received_mbit);
-        let clock = &self.clock;
-        let flows = self
-            .flows
-            .iter()
-            .enumerate()
-            .zip(received_mbit)
-            .map(|((f, flow), by_second)| {
-                let base_rtt_ns = self.base_rtt_ns(f, flow);
-                FlowResult {
-                    base_rtt_ms: base_rtt_ns as f64 / 1e6,
-                    received_mbit_by_second: by_second,
-                    ..flow_result(self.scenario, flow, &clock.at_warmup[f], measured_s)
-                }
-            })
-            .collect();
-        let wired = clock.queues.iter().zip(&self.net.links).map(|(q, link)| q.result(link, measured_s));
-        let air = self.net.cell.as_ref().map(|air| &air.cell);
-        let links = wired.chain(air.into_iter().flat_map(|cell| clock.cell.links(cell, measured_s))).collect();
-        SeedResult {
-            seed: self.seed,
-            flows,
-            rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
-            links,
-            cell: air.map(|cell| cell.result(measured_s)),
-            data_packets: self.flows.iter().map(|f| f.arrived_packets).sum(),
-            cpu_s: cpu_s() - self.cpu_start_s,
-            emulation: None,
-            trace: self.clock.into_trace(),
-        }
+        let cell = self.net.network.air.as_ref().map(|air| air.cell.result(measured_s));
+        let run = Moment { now: self.scenario.duration.ns, flows: &self.flows, net: &mut self.net };
+        let result = self.recorder.result(&run, &ends, links, data_packets);
+        SeedResult { cell, cpu_s: cpu_s() - self.cpu_start_s, ..result }
     }
 
-    fn base_rtt_ns(&self, index: usize, flow: &Flow) -> u64 {
-        let group = &self.scenario.groups[flow.group];
-        self.scenario.base_rtt(group).ns - group.access.ns + self.net.routes[index].access_ns
+    fn links(&self) -> Vec<LinkResult> {
+        let measured_s = self.scenario.measured().as_secs_f64();
+        let Recorder { queues, cell, .. } = &self.recorder;
+        let wired = queues.iter().zip(&self.net.network.links).map(|(q, link)| q.result(link, measured_s));
+        let air = self.net.network.air.iter().flat_map(|air| cell.links(&air.cell, measured_s));
+        wired.chain(air).collect()
+    }
+
+    fn flow_end<'b>(&self, index: usize, flow: &'b Flow) -> FlowEnd<'b> {
+        FlowEnd {
+            base_rtt_ns: self.net.network.base_rtt_ns(index),
+            transfers: match &flow.endpoints {
+                Endpoints::Tcp(tcp) => Some(&tcp.transfers),
+                Endpoints::Udp(_) => None,
+            },
+        }
     }
 }
 
-fn flow_result(scenario: &Scenario, flow: &Flow, start: &Snapshot, measured_s: f64) -> FlowResult {
-    let end = Snapshot::of(flow);
-    let completion_times_s = match &flow.endpoints {
-        Endpoints::Tcp(tcp) => {
-            let measured = tcp.completed.iter().filter(|(at, _)| *at >= scenario.warmup.ns);
-            measured.map(|&(_, took)| took as f64 / 1e9).collect()
+/// The simulation at one time.
+struct Moment<'a> {
+    now: u64,
+    flows: &'a [Flow],
+    net: &'a mut Net,
+}
+
+impl Readable for Moment<'_> {
+    fn counters(&self, flow: usize) -> Counters {
+        let flow = &self.flows[flow];
+        let received = flow.received();
+        match &flow.endpoints {
+            Endpoints::Tcp(tcp) => {
+                let counters = tcp.sender.counters;
+                Counters {
+                    received,
+                    sent_packets: counters.sent,
+                    retransmits: counters.retransmits,
+                    timeouts: counters.timeouts,
+                    window_reductions: counters.window_reductions,
+                }
+            }
+            Endpoints::Udp(udp) => Counters { received, sent_packets: udp.sent, ..Counters::default() },
         }
-        Endpoints::Udp(_) => Vec::new(),
-    };
-    FlowResult {
-        goodput_mbps: (end.received - start.received) as f64 * f64::from(scenario.mss()) * 8.0 / 1e6 / measured_s,
-        sent_packets: end.sent - start.sent,
-        retransmits: end.counters.retransmits - start.counters.retransmits,
-        timeouts: end.counters.timeouts - start.counters.timeouts,
-        window_reductions: end.counters.window_reductions - start.counters.window_reductions,
-        completion_times_s,
-        ..FlowResult::default()
+    }
+
+    fn srtt_us(&self, flow: usize) -> Option<u64> {
+        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return None };
+        let sender = &tcp.sender;
+        // Before the first ACK there is none.
+        (sender.board.outstanding() > 0 && sender.rtt.srtt_ns > 0).then_some(sender.rtt.srtt_ns / 1000)
+    }
+
+    fn windows(&self, flow: usize) -> FlowSample {
+        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return FlowSample::default() };
+        let sender = &tcp.sender;
+        let sample = FlowSample {
+            cwnd_packets: sender.conn.snd_cwnd,
+            ssthresh_packets: sender.conn.snd_ssthresh,
+            srtt_ms: sender.rtt.srtt_ns as f32 / 1e6,
+            in_flight_packets: sender.board.in_flight() as u32,
+            ..FlowSample::default()
+        };
+        sample.with_view(sender.view())
+    }
+
+    fn waiting_packets(&mut self) -> Vec<f32> {
+        let now = self.now;
+        let wired = self.net.network.links.iter_mut().map(|link| link.waiting(now) as f32);
+        let air = self.net.network.air.iter().flat_map(|air| air.cell.waiting_up_and_down(now));
+        wired.chain(air).collect()
+    }
+
+    fn sample_queues(&mut self, links: &mut [QueueSamples], cell: &mut CellSamples) {
+        for (samples, link) in links.iter_mut().zip(&mut self.net.network.links) {
+            samples.take(self.now, link);
+        }
+        if let Some(air) = &self.net.network.air {
+            cell.take(self.now, &air.cell);
+        }
     }
 }

@@ -6,21 +6,25 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use common::{fingerprint, run_seed, scenario};
+use tandem_engine::Options;
 use tandem_scenario::Scenario;
-use tandem_sim::Options;
 
 /// Something of everything: random loss, both ways, AQM, starts, jitter, finite transfers, UDP.
 fn mixture() -> Scenario {
-    scenario(
+    mixture_of("20s")
+}
+
+fn mixture_of(duration: &str) -> Scenario {
+    scenario(&format!(
         r#"
-        duration = "20s"
+        duration = "{duration}"
         warmup = "2s"
         [dumbbell]
         rate = "50mbit"
         rtt = "40ms"
         queue = "60p"
         aqm = "red"
-        loss = { good_to_bad = 1e-4, bad_to_good = 0.2 }
+        loss = {{ good_to_bad = 1e-4, bad_to_good = 0.2 }}
         [[flows]]
         controller = "compound"
         count = 3
@@ -35,9 +39,9 @@ fn mixture() -> Scenario {
         transfer = "1MB"
         pause = "500ms"
         [[flows]]
-        udp = { rate = "2mbit", on = "100ms", off = "200ms" }
-        "#,
-    )
+        udp = {{ rate = "2mbit", on = "100ms", off = "200ms" }}
+        "#
+    ))
 }
 
 #[test]
@@ -51,7 +55,8 @@ fn same_seed_same_result() {
 #[test]
 fn tracing_changes_nothing() {
     let scenario = mixture();
-    let traced = tandem_sim::run(&scenario, 7, Options { traced_flows_per_group: 2, ..Options::default() }).unwrap();
+    let traced =
+        tandem_sim::run(&scenario, 7, Options { traced_flows_per_group: 2, ..Options::default() }).unwrap().unwrap();
     let trace = traced.trace.as_ref().expect("a trace was asked for");
     // Two of the three in the first group, one each of the two other TCP groups; 2000 samples in the whole run.
     assert_eq!(trace.flows.iter().map(|f| f.flow).collect::<Vec<_>>(), [0, 1, 3, 4]);
@@ -92,9 +97,9 @@ fn flows_have_their_own_random_numbers() {
 
 #[test]
 fn without_jitter_it_runs_too_and_differs() {
-    let mut scenario = mixture();
+    let scenario = mixture();
     let with = fingerprint(run_seed(&scenario, 7));
-    scenario.send_jitter.ns = 0;
+    let scenario = scenario.without_send_jitter();
     let result = run_seed(&scenario, 7);
     assert!(result.data_packets > 10_000);
     assert_ne!(with, fingerprint(result));
@@ -104,14 +109,16 @@ fn without_jitter_it_runs_too_and_differs() {
 fn cancelling() {
     let scenario = mixture();
     let cancelled = AtomicBool::new(true);
-    assert!(tandem_sim::run(&scenario, 1, Options { cancelled: Some(&cancelled), ..Options::default() }).is_none());
+    assert!(
+        tandem_sim::run(&scenario, 1, Options { cancelled: Some(&cancelled), ..Options::default() }).unwrap().is_none()
+    );
     // While it runs: as soon as a tenth has passed.
     let (cancelled, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let long = Scenario { duration: tandem_scenario::units::Span::from_secs(100_000), ..scenario };
+    let long = mixture_of("100000s");
     std::thread::scope(|scope| {
         let options = Options { cancelled: Some(&cancelled), progress_ns: Some(&progress), ..Options::default() };
         let long = &long;
-        let run = scope.spawn(move || tandem_sim::run(long, 1, options).is_none());
+        let run = scope.spawn(move || tandem_sim::run(long, 1, options).unwrap().is_none());
         while progress.load(Relaxed) < 1_000_000_000 {
             std::thread::yield_now();
         }

@@ -45,7 +45,7 @@ fn fast_holds_alpha_packets() {
     let one = on_s3_path("", &[r#"controller = "fast""#]);
     within(queue(&one), 100.0, 3.0);
     assert!(mean(&one, |r| r.links[0].utilisation) > 0.999);
-    let half = on_s3_path("", &["controller = \"fast\"\nset = { alpha = 50 }"]);
+    let half = on_s3_path("", &[r#"controller = "fast@alpha=50""#]);
     within(queue(&half), 50.0, 3.0);
     let two = on_s3_path("", &[r#"controller = "fast""#, r#"controller = "fast""#]);
     assert!((195.0..333.0).contains(&queue(&two)), "{}", queue(&two));
@@ -78,16 +78,16 @@ fn fusion_alone_holds_between_alpha_and_three_alpha() {
 /// S3 Table 1: next to Reno each of the three gets about as much as Reno does. ARENO's growth on top of Reno's, as ports have it, does not.
 #[test]
 fn fusion_and_areno_leave_reno_its_share() {
-    let against_reno = |controller: &str, set: &str| {
-        let flow = format!("controller = \"{controller}\"\nset = {{ {set} }}");
+    let against_reno = |controller: &str| {
+        let flow = format!("controller = \"{controller}\"");
         let both = on_s3_path("", &[&flow, r#"controller = "reno""#]);
         goodput(&both, 0) / goodput(&both, 1)
     };
     for controller in ["fusion", "areno"] {
-        let ratio = against_reno(controller, "");
+        let ratio = against_reno(controller);
         assert!((0.75..1.33).contains(&ratio), "{controller}: {ratio}");
     }
-    let on_top = against_reno("areno", "on_top = 1");
+    let on_top = against_reno("areno@on_top=1");
     assert!(on_top > 1.33, "{on_top}");
 }
 
@@ -178,8 +178,8 @@ fn bic_runs_to_the_window_of_the_last_loss_and_stays_there() {
         controller = "bic"
         "#,
     );
-    let options = tandem_sim::Options { traced_flows_per_group: 1, ..Default::default() };
-    let trace = tandem_sim::run(&scenario, 1, options).expect("not cancelled").trace.expect("asked for");
+    let options = tandem_engine::Options { traced_flows_per_group: 1, ..Default::default() };
+    let trace = tandem_sim::run(&scenario, 1, options).unwrap().expect("not cancelled").trace.expect("asked for");
     let windows = trace.flows[0].samples[250..].iter().map(|s| i64::from(s.cwnd_packets));
     let growth: Vec<i64> = windows.clone().zip(windows.skip(1)).map(|(a, b)| b - a).collect();
     assert_eq!(growth.iter().max(), Some(&16));

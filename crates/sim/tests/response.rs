@@ -18,7 +18,7 @@ struct Measured {
 }
 
 /// 8 flows and 4 seeds, each flow as good as alone.
-fn measure(controller: &str, loss: f64, seconds: u32, extra: &str) -> Measured {
+fn measure(controller: &str, loss: f64, seconds: u32) -> Measured {
     let scenario = scenario(&format!(
         r#"
         duration = "{seconds}s"
@@ -34,7 +34,6 @@ fn measure(controller: &str, loss: f64, seconds: u32, extra: &str) -> Measured {
         controller = "{controller}"
         count = 8
         start_spread = "1s"
-        {extra}
         "#,
         warmup = seconds / 5,
     ));
@@ -71,7 +70,7 @@ fn compound(loss: f64) -> f64 {
 
 #[test]
 fn reno_at_1e_2() {
-    let measured = measure("reno", 1e-2, 300, "");
+    let measured = measure("reno", 1e-2, 300);
     assert_window(&measured, reno(1e-2), 0.1, 5000);
     // RACK-TLP leaves timeouts to losses of a whole window and its probe.
     assert!(measured.timeouts * 100 < measured.losses);
@@ -79,39 +78,39 @@ fn reno_at_1e_2() {
 
 #[test]
 fn reno_at_1e_3() {
-    assert_window(&measure("reno", 1e-3, 400, ""), reno(1e-3), 0.1, 3000);
+    assert_window(&measure("reno", 1e-3, 400), reno(1e-3), 0.1, 3000);
 }
 
 #[test]
 fn reno_at_1e_4() {
-    assert_window(&measure("reno", 1e-4, 400, ""), reno(1e-4), 0.1, 1000);
+    assert_window(&measure("reno", 1e-4, 400), reno(1e-4), 0.1, 1000);
 }
 
 #[test]
 fn reno_at_1e_5() {
-    assert_window(&measure("reno", 1e-5, 500, ""), reno(1e-5), 0.1, 500);
+    assert_window(&measure("reno", 1e-5, 500), reno(1e-5), 0.1, 500);
 }
 
 #[test]
 fn compound_at_1e_3() {
-    assert_window(&measure("compound", 1e-3, 400, ""), compound(1e-3), 0.15, 3000);
+    assert_window(&measure("compound", 1e-3, 400), compound(1e-3), 0.15, 3000);
 }
 
 #[test]
 fn compound_at_1e_4() {
-    assert_window(&measure("compound", 1e-4, 120, ""), compound(1e-4), 0.15, 1000);
+    assert_window(&measure("compound", 1e-4, 120), compound(1e-4), 0.15, 1000);
 }
 
 #[test]
 fn compound_at_1e_5() {
-    assert_window(&measure("compound", 1e-5, 60, ""), compound(1e-5), 0.15, 300);
+    assert_window(&measure("compound", 1e-5, 60), compound(1e-5), 0.15, 300);
 }
 
 /// At 1.7e-3 the law gives a mean of 42 packets, so that about half of the time the window is below 41, where only Reno acts,
 /// with half the growth: the law itself is seen only without that threshold.
 #[test]
 fn compound_at_its_threshold() {
-    let law = measure("compound", 1.7e-3, 400, "set = { low_window = 2 }");
+    let law = measure("compound@low_window=2", 1.7e-3, 400);
     assert_window(&law, compound(1.7e-3), 0.15, 3000);
-    assert!(measure("compound", 1.7e-3, 400, "").window < law.window);
+    assert!(measure("compound", 1.7e-3, 400).window < law.window);
 }

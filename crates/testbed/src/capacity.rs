@@ -3,7 +3,8 @@
 
 use std::thread;
 
-use tandem_scenario::{CongestionControl, Group, Link, Scenario, Source, TcpSource};
+use tandem_engine::Warning;
+use tandem_scenario::{CongestionControl, Group, Link, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -16,12 +17,12 @@ use crate::{
 const MOVES_PER_SECOND_AND_CORE: f64 = 130_000.0;
 
 /// What is doubtful about a scenario here; an error if it cannot run at all, or hardly can and is not forced to.
-pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
+pub fn check(scenario: &Scenario, force: bool) -> Result<Vec<Warning>, Error> {
     check_with(scenario, force, descriptors::hard_limit())
 }
 
 /// `max_descriptors`: how many file descriptors this process can have; `None` if there is no limit.
-fn check_with(scenario: &Scenario, force: bool, max_descriptors: Option<u64>) -> Result<Vec<String>, Error> {
+fn check_with(scenario: &Scenario, force: bool, max_descriptors: Option<u64>) -> Result<Vec<Warning>, Error> {
     check_possible(scenario)?;
     check_descriptors(scenario, max_descriptors)?;
     check_pace(scenario, force)
@@ -46,7 +47,7 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         ));
     }
     for group in &scenario.groups {
-        if let Source::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
+        if let Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
             tandem_kernel::check_loadable(params.controller())?;
         }
     }
@@ -66,7 +67,7 @@ fn check_descriptors(scenario: &Scenario, limit: Option<u64>) -> Result<(), Erro
 }
 
 /// Is this machine likely to keep up?
-fn check_pace(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
+fn check_pace(scenario: &Scenario, force: bool) -> Result<Vec<Warning>, Error> {
     let needed = moves_per_second(scenario);
     let cores = thread::available_parallelism().map_or(1, |n| n.get()).min(2);
     let carried = MOVES_PER_SECOND_AND_CORE * cores as f64;
@@ -76,7 +77,7 @@ fn check_pace(scenario: &Scenario, force: bool) -> Result<Vec<String>, Error> {
     let why = format!(
         "this scenario needs up to {needed:.0} packets read and written a second; this machine is likely to keep time up to {carried:.0}"
     );
-    if force { Ok(vec![format!("warning: {why}")]) } else { refuse(format!("{why}: lower the rates, or use --force")) }
+    if force { Ok(vec![Warning(why)]) } else { refuse(format!("{why}: lower the rates, or use --force")) }
 }
 
 /// Each packet is read once and written once, and so is its ACK.
@@ -88,9 +89,9 @@ fn moves_per_second(scenario: &Scenario) -> f64 {
 
 fn acks_per_packet(group: &Group) -> f64 {
     match &group.source {
-        Source::Tcp(tcp) if tcp.delayed_acks => 0.5,
-        Source::Tcp(_) => 1.0,
-        Source::Udp { .. } => 0.0,
+        Traffic::Tcp(tcp) if tcp.delayed_acks => 0.5,
+        Traffic::Tcp(_) => 1.0,
+        Traffic::Udp { .. } => 0.0,
     }
 }
 
@@ -99,8 +100,8 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
     let carried_by = |(l, link): (usize, &Link)| {
         let users = scenario.groups.iter().filter(|g| choose(g) == Some(&l));
         let offered_bps = |g: &Group| match &g.source {
-            Source::Tcp(_) => f64::INFINITY,
-            Source::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
+            Traffic::Tcp(_) => f64::INFINITY,
+            Traffic::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
         };
         users.map(offered_bps).sum::<f64>().min(link.rate.bps as f64)
     };
@@ -161,7 +162,7 @@ mod tests {
         let refused = check(&much, false).unwrap_err().to_string();
         assert!(refused.contains("25000000 packets") && refused.contains("--force"), "{refused}");
         let warnings = check(&much, true).unwrap();
-        assert!(warnings.len() == 1 && warnings[0].starts_with("warning: "), "{warnings:?}");
+        assert!(warnings.len() == 1 && warnings[0].to_string().starts_with("warning: "), "{warnings:?}");
         assert!(check(&dumbbell("10mbit", RENO), false).unwrap().is_empty());
     }
 

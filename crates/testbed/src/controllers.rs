@@ -11,7 +11,7 @@ use std::{
 
 use tandem_controllers::View;
 use tandem_kernel::{Attached, attach};
-use tandem_scenario::{CongestionControl, Scenario, Source};
+use tandem_scenario::{CongestionControl, Scenario, Traffic};
 
 use crate::error::Error;
 
@@ -28,9 +28,9 @@ impl Controllers {
     pub fn attach(scenario: &Scenario) -> Result<Self, Error> {
         remove_leftovers()?;
         let mut attached = Vec::new();
-        let mut name = |source: &Source| match source {
-            Source::Udp { .. } => Ok(String::new()),
-            Source::Tcp(tcp) => match &tcp.controller {
+        let mut name = |source: &Traffic| match source {
+            Traffic::Udp { .. } => Ok(String::new()),
+            Traffic::Tcp(tcp) => match &tcp.controller {
                 CongestionControl::Kernel(name) => Ok(name.clone()),
                 CongestionControl::Tandem(params) => {
                     let name = unused_name();

@@ -2,7 +2,7 @@
 //! File descriptors: how many a scenario takes, and how many the process may have.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tandem_scenario::{CongestionControl, Group, Scenario, Source, TcpSource};
+use tandem_scenario::{CongestionControl, Group, Scenario, TcpSource, Traffic};
 
 use crate::error::{Doing, Error};
 
@@ -19,7 +19,7 @@ pub fn wanted(scenario: &Scenario) -> u64 {
 }
 
 fn has_controller_of_ours(group: &Group) -> bool {
-    matches!(&group.source, Source::Tcp(TcpSource { controller: CongestionControl::Tandem(_), .. }))
+    matches!(&group.source, Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(_), .. }))
 }
 
 /// To what the limit can be raised; `None`: there is none.

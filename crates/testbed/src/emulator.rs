@@ -161,7 +161,7 @@ impl Emulator {
             let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             sum.add(&outcome.doing("carry packets between the network namespaces")?);
         }
-        sum.drops_after_pauses = self.shared.lock().drops_after_pauses;
+        sum.drops_after_pauses = self.shared.lock().drops_after_pauses();
         Ok(sum)
     }
 
@@ -303,7 +303,7 @@ impl Worker {
         let arrived = &mut path.arrived[self.end as usize];
         let due = arrived.len().min(BATCH);
         self.due.extend(arrived.drain(..due));
-        share(&mut self.spare, &mut path.spare);
+        share(&mut self.spare, path.spare());
         let next = path.next();
         let other_is_due = !path.arrived[self.end.other() as usize].is_empty();
         drop(path);

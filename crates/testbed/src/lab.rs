@@ -2,8 +2,8 @@
 //! The two namespaces of a scenario, with the emulated path between them.
 
 use netlink_packet_route::route::RouteMetric;
-use tandem_network::{Rng, Stream, access_ns};
-use tandem_scenario::{Group, Scenario, Source};
+use tandem_network::Route;
+use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
     addresses::{Address, prefix},
@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     namespace::{Namespace, set_ipv4_sysctl},
     netlink::Netlink,
-    path::{ENDS, End, Path, Route},
+    path::{ENDS, End, Path},
     trust::Measure,
     tun::Tun,
 };
@@ -33,7 +33,7 @@ impl Lab {
         let attach = |end: End| namespaces[end as usize].enter(|| attach(scenario, end));
         let devices = [attach(End::Senders)?, attach(End::Receivers)?];
         let indices = [devices[0].index(), devices[1].index()];
-        let path = Path::new(&scenario.network, routes(scenario, seed));
+        let path = Path::new(&scenario.network, Route::of_flows(scenario, seed));
         let base_rtts_ns: Vec<u64> = (0..scenario.flow_count()).map(|f| path.base_rtt_ns(f)).collect();
         let data_links = scenario.groups.iter().flat_map(|g| &g.forward).map(|&l| &scenario.network.links[l]);
         let measure = Measure::new(&base_rtts_ns, data_links, scenario.mtu);
@@ -52,19 +52,6 @@ impl Lab {
         }
         Ok(sum)
     }
-}
-
-/// One a flow, in the order in which engines number flows.
-fn routes(scenario: &Scenario, seed: u64) -> Vec<Route> {
-    let route = |(flow, group): (usize, usize)| {
-        let group = &scenario.groups[group];
-        Route {
-            forward: group.forward.clone(),
-            back: group.back.clone(),
-            access_ns: access_ns(group, &mut Rng::new(seed, Stream::Flow(flow))),
-        }
-    };
-    scenario.group_of_flow().into_iter().enumerate().map(route).collect()
 }
 
 /// Tells a packet's flow by its source address.
@@ -100,8 +87,8 @@ fn attach(scenario: &Scenario, end: End) -> Result<Tun, Error> {
 /// What TCP takes from the route: the initial window at the senders' end, whether ACKs are delayed at the other.
 fn metrics(group: &Group, end: End) -> Vec<RouteMetric> {
     match (&group.source, end) {
-        (Source::Tcp(tcp), End::Senders) => vec![RouteMetric::InitCwnd(tcp.initial_window)],
-        (Source::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
+        (Traffic::Tcp(tcp), End::Senders) => vec![RouteMetric::InitCwnd(tcp.initial_window)],
+        (Traffic::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
         _ => Vec::new(),
     }
 }

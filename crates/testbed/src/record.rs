@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is read while a run goes on, and what it amounts to.
+//! Reads sockets and queues for the recorder while a run goes on.
 
 use std::{collections::HashMap, io, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 
-use hdrhistogram::Histogram;
 use linux_raw_sys::net::tcp_info;
 use tandem_controllers::View;
-use tandem_network::{QueueSamples, agenda::NEVER, distribution, histogram};
+use tandem_engine::{Counters, FlowEnd, Readable, Recorder, RecorderOptions};
+use tandem_network::{QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
-    result::{FlowResult, FlowSample, FlowTrace, LinkTrace, SeedResult, Trace},
+    result::{FlowSample, SeedResult},
 };
 
 use crate::{
@@ -21,67 +21,36 @@ use crate::{
     traffic::{Flow, Kind},
 };
 
-/// Sockets and queues are read at least this often: RTTs and queue lengths are percentiles of these samples.
-const MAX_INTERVAL_NS: u64 = 10_000_000;
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// A flow's counters.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counters {
-    received_bytes: u64,
-    sent_packets: u64,
-    retransmits: u64,
-    timeouts: u64,
-    window_reductions: u64,
+/// Reads the flows' sockets, and has the recorder keep what they say.
+pub struct Reader<'a> {
+    scenario: &'a Scenario,
+    recorder: Recorder<'a>,
+    sockets: Sockets,
 }
 
-pub struct Recorder<'a> {
-    scenario: &'a Scenario,
-    interval: u64,
-    next_sample: u64,
-    next_second: u64,
-    /// By flow.
-    at_warmup: Vec<Counters>,
+/// The sockets' state at the last reading, by flow.
+struct Sockets {
     infos: Vec<Option<tcp_info>>,
     window_reductions: Vec<u64>,
-    received_by_second: Vec<u64>,
-    received_mbit: Vec<Vec<f32>>,
-    /// By group, us.
-    rtts: Vec<Histogram<u64>>,
-    /// By link.
-    queues: Vec<QueueSamples>,
-    tracer: Option<Tracer>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> Reader<'a> {
     /// Traces the first `traced_flows_per_group` TCP flows of each group.
-    pub fn new(scenario: &'a Scenario, seed: u64, flows: &[Flow], traced_flows_per_group: usize) -> Self {
-        let interval = scenario.sample_interval.ns.min(MAX_INTERVAL_NS);
-        Self {
-            scenario,
-            interval,
-            next_sample: interval,
-            next_second: SECOND_NS,
-            at_warmup: if scenario.warmup.ns == 0 { vec![Counters::default(); flows.len()] } else { Vec::new() },
-            infos: vec![None; flows.len()],
-            window_reductions: vec![0; flows.len()],
-            received_by_second: vec![0; flows.len()],
-            received_mbit: vec![Vec::new(); flows.len()],
-            rtts: scenario.groups.iter().map(|_| histogram()).collect(),
-            queues: scenario.network.links.iter().map(|_| QueueSamples::default()).collect(),
-            tracer: (traced_flows_per_group > 0).then(|| Tracer::new(scenario, seed, flows, traced_flows_per_group)),
-        }
+    pub fn new(scenario: &'a Scenario, seed: u64, traced_flows_per_group: usize) -> Self {
+        // TCP_INFO has the smoothed RTT only.
+        let recording = RecorderOptions { unit_bytes: 1, has_raw_rtts: false, traced_flows_per_group };
+        let flows = scenario.flow_count();
+        let sockets = Sockets { infos: vec![None; flows], window_reductions: vec![0; flows] };
+        Self { scenario, recorder: Recorder::new(scenario, seed, recording), sockets }
     }
 
     /// When there is next something to read.
     pub fn next(&self) -> u64 {
-        let warmup = if self.at_warmup.is_empty() { self.scenario.warmup.ns } else { NEVER };
-        let trace = self.tracer.as_ref().map_or(NEVER, |t| t.next);
-        self.next_sample.min(self.next_second).min(warmup).min(trace)
+        self.recorder.next()
     }
 
-    /// Reads what is due at `now`, ns since the start; the emulator's times are `origin` later. To be called inside the
-    /// senders' namespace.
+    /// Reads what is due at `now`, ns since the start; the emulator's times are `origin` later. To be called inside the senders'
+    /// namespace.
     pub fn on_tick(
         &mut self,
         now: u64,
@@ -90,88 +59,17 @@ impl<'a> Recorder<'a> {
         origin: u64,
         emulator: &Emulator,
     ) -> Result<(), Error> {
-        let traced = self.tracer.as_ref().is_some_and(|t| now >= t.next);
-        if now >= self.next_sample || traced || (self.at_warmup.is_empty() && now >= self.scenario.warmup.ns) {
-            self.read_sockets(now, flows).doing("read the flows' sockets")?;
-        }
-        if self.at_warmup.is_empty() && now >= self.scenario.warmup.ns {
-            self.at_warmup = self.counters(flows);
-        }
-        if now >= self.next_sample {
-            self.next_sample = now + self.interval;
-            if now >= self.scenario.warmup.ns {
-                let links = &mut emulator.path().links;
-                self.queues.iter_mut().zip(links).for_each(|(samples, link)| samples.take(origin + now, link));
-            }
-        }
-        if now >= self.next_second {
-            self.next_second += SECOND_NS;
-            for (f, flow) in flows.iter().enumerate() {
-                let received = flow.received_bytes - self.received_by_second[f];
-                self.received_mbit[f].push(received as f32 * 8e-6);
-                self.received_by_second[f] = flow.received_bytes;
-            }
-        }
-        if let Some(tracer) = self.tracer.as_mut().filter(|_| traced) {
-            tracer.sample(now, flows, &self.infos, &controllers.views()?);
-            tracer.sample_queues(origin + now, &mut emulator.path());
-        }
+        self.sockets.read(flows).doing("read the flows' sockets")?;
+        let views = if self.recorder.is_trace_due(now) { controllers.views()? } else { HashMap::new() };
+        let path = &mut emulator.path();
+        let mut moment = Moment { emulator_now: origin + now, flows, sockets: &self.sockets, views: &views, path };
+        self.recorder.on_tick(now, &mut moment);
         Ok(())
     }
 
-    fn read_sockets(&mut self, now: u64, flows: &[Flow]) -> io::Result<()> {
-        for (f, flow) in flows.iter().enumerate() {
-            let Kind::Tcp(tcp) = &flow.kind else { continue };
-            let info = read_tcp_info(&tcp.sender)?;
-            self.window_reductions[f] += u64::from(self.infos[f].is_some_and(|last| is_reduced(&last, &info)));
-            if now >= self.scenario.warmup.ns && info.tcpi_unacked > 0 {
-                self.rtts[flow.group].saturating_record(u64::from(info.tcpi_rtt));
-            }
-            self.infos[f] = Some(info);
-        }
-        Ok(())
-    }
-
-    fn counters(&self, flows: &[Flow]) -> Vec<Counters> {
-        let of = |(f, flow): (usize, &Flow)| {
-            let received_bytes = flow.received_bytes;
-            match (&flow.kind, &self.infos[f]) {
-                (Kind::Tcp(_), Some(info)) => Counters {
-                    received_bytes,
-                    sent_packets: u64::from(info.tcpi_data_segs_out),
-                    retransmits: u64::from(info.tcpi_total_retrans),
-                    timeouts: u64::from(info.tcpi_total_rto),
-                    window_reductions: self.window_reductions[f],
-                },
-                (Kind::Udp(udp), _) => {
-                    Counters { received_bytes, sent_packets: udp.sent_packets.load(Relaxed), ..Counters::default() }
-                }
-                (Kind::Tcp(_), None) => Counters::default(),
-            }
-        };
-        flows.iter().enumerate().map(of).collect()
-    }
-
-    /// The run is over. `base_rtts_ns` by flow.
-    pub fn result(mut self, flows: &[Flow], base_rtts_ns: &[u64], path: &Path) -> io::Result<SeedResult> {
-        self.read_sockets(self.scenario.duration.ns, flows)?;
-        let measured_s = self.scenario.measured().as_secs_f64();
-        let at_end = self.counters(flows);
-        let received_mbit = std::mem::take(&mut self.received_mbit);
-        let flow_result = |(f, received_mbit_by_second): (usize, Vec<f32>)| {
-            let (start, end) = (self.at_warmup.get(f).copied().unwrap_or_default(), at_end[f]);
-            FlowResult {
-                goodput_mbps: (end.received_bytes - start.received_bytes) as f64 * 8e-6 / measured_s,
-                sent_packets: end.sent_packets - start.sent_packets,
-                retransmits: end.retransmits - start.retransmits,
-                timeouts: end.timeouts - start.timeouts,
-                window_reductions: end.window_reductions - start.window_reductions,
-                base_rtt_ms: base_rtts_ns[f] as f64 / 1e6,
-                completion_times_s: self.completion_times_s(&flows[f]),
-                received_mbit_by_second,
-            }
-        };
-        let results = received_mbit.into_iter().enumerate().map(flow_result).collect();
+    /// The run is over.
+    pub fn result(mut self, flows: &[Flow], path: &mut Path) -> io::Result<SeedResult> {
+        self.sockets.read(flows)?;
         let mut data_packets = 0;
         for flow in flows {
             data_packets += match &flow.kind {
@@ -179,20 +77,84 @@ impl<'a> Recorder<'a> {
                 Kind::Udp(udp) => udp.received_packets,
             };
         }
-        Ok(SeedResult {
-            flows: results,
-            rtt_ms: self.rtts.iter().map(|h| distribution(h, 1e-3)).collect(),
-            links: self.queues.iter().zip(&path.links).map(|(q, link)| q.result(link, measured_s)).collect(),
-            data_packets,
-            trace: self.tracer.map(|t| t.trace),
-            ..SeedResult::default()
-        })
+        let measured_s = self.scenario.measured().as_secs_f64();
+        let links = self.recorder.queues.iter().zip(&path.network.links).map(|(q, link)| q.result(link, measured_s)).collect();
+        let ends: Vec<FlowEnd> =
+            flows.iter().enumerate().map(|(f, flow)| flow_end(flow, path.base_rtt_ns(f))).collect();
+        let views = HashMap::new();
+        let moment = Moment { emulator_now: 0, flows, sockets: &self.sockets, views: &views, path };
+        Ok(self.recorder.result(&moment, &ends, links, data_packets))
+    }
+}
+
+fn flow_end(flow: &Flow, base_rtt_ns: u64) -> FlowEnd<'_> {
+    let transfers = match &flow.kind {
+        Kind::Tcp(tcp) => Some(&tcp.transfers),
+        Kind::Udp(_) => None,
+    };
+    FlowEnd { base_rtt_ns, transfers }
+}
+
+impl Sockets {
+    fn read(&mut self, flows: &[Flow]) -> io::Result<()> {
+        for (f, flow) in flows.iter().enumerate() {
+            let Kind::Tcp(tcp) = &flow.kind else { continue };
+            let info = read_tcp_info(&tcp.sender)?;
+            self.window_reductions[f] += u64::from(self.infos[f].is_some_and(|last| is_reduced(&last, &info)));
+            self.infos[f] = Some(info);
+        }
+        Ok(())
+    }
+}
+
+/// The run as it was read last.
+struct Moment<'a> {
+    /// In the emulator's time.
+    emulator_now: u64,
+    flows: &'a [Flow],
+    sockets: &'a Sockets,
+    /// By the sender's address; empty unless a sample for the trace is due.
+    views: &'a HashMap<SocketAddr, View>,
+    path: &'a mut Path,
+}
+
+impl Readable for Moment<'_> {
+    fn counters(&self, flow: usize) -> Counters {
+        let Flow { kind, received_bytes: received, .. } = &self.flows[flow];
+        match (kind, &self.sockets.infos[flow]) {
+            (Kind::Tcp(_), Some(info)) => Counters {
+                received: *received,
+                sent_packets: u64::from(info.tcpi_data_segs_out),
+                retransmits: u64::from(info.tcpi_total_retrans),
+                timeouts: u64::from(info.tcpi_total_rto),
+                window_reductions: self.sockets.window_reductions[flow],
+            },
+            (Kind::Udp(udp), _) => {
+                Counters { received: *received, sent_packets: udp.sent_packets.load(Relaxed), ..Counters::default() }
+            }
+            (Kind::Tcp(_), None) => Counters::default(),
+        }
     }
 
-    fn completion_times_s(&self, flow: &Flow) -> Vec<f64> {
-        let Kind::Tcp(tcp) = &flow.kind else { return Vec::new() };
-        let measured = tcp.completed.iter().filter(|(at, _)| *at >= self.scenario.warmup.ns);
-        measured.map(|&(_, took)| took as f64 / 1e9).collect()
+    fn srtt_us(&self, flow: usize) -> Option<u64> {
+        let info = self.sockets.infos[flow].filter(|info| info.tcpi_unacked > 0)?;
+        Some(u64::from(info.tcpi_rtt))
+    }
+
+    fn windows(&self, flow: usize) -> FlowSample {
+        let sample = self.sockets.infos[flow].as_ref().map_or_else(FlowSample::default, flow_sample);
+        match self.views.get(&self.flows[flow].address) {
+            Some(&view) => sample.with_view(view),
+            None => sample,
+        }
+    }
+
+    fn waiting_packets(&mut self) -> Vec<f32> {
+        self.path.network.links.iter_mut().map(|link| link.waiting(self.emulator_now) as f32).collect()
+    }
+
+    fn sample_queues(&mut self, links: &mut [QueueSamples], _cell: &mut CellSamples) {
+        links.iter_mut().zip(&mut self.path.network.links).for_each(|(samples, link)| samples.take(self.emulator_now, link));
     }
 }
 
@@ -209,67 +171,7 @@ fn is_reduced(last: &tcp_info, info: &tcp_info) -> bool {
     enters || times_out || has_recovered
 }
 
-/// Samples windows and queues over time.
-struct Tracer {
-    interval: u64,
-    next: u64,
-    last: u64,
-    received_bytes: Vec<u64>,
-    trace: Trace,
-}
-
-impl Tracer {
-    fn new(scenario: &Scenario, seed: u64, flows: &[Flow], per_group: usize) -> Self {
-        let mut traced: Vec<FlowTrace> = Vec::new();
-        for (flow, Flow { group, kind, .. }) in flows.iter().enumerate() {
-            let is_tcp = matches!(kind, Kind::Tcp(_));
-            if is_tcp && traced.iter().filter(|t| t.group == *group).count() < per_group {
-                traced.push(FlowTrace { flow, group: *group, samples: Vec::new() });
-            }
-        }
-        let link = |l: &tandem_scenario::Link| LinkTrace { name: l.name.clone(), queue_packets: Vec::new() };
-        Self {
-            interval: scenario.sample_interval.ns,
-            next: scenario.sample_interval.ns,
-            last: 0,
-            received_bytes: vec![0; traced.len()],
-            trace: Trace {
-                seed,
-                time_s: Vec::new(),
-                flows: traced,
-                links: scenario.network.links.iter().map(link).collect(),
-            },
-        }
-    }
-
-    fn sample(&mut self, now: u64, flows: &[Flow], infos: &[Option<tcp_info>], views: &HashMap<SocketAddr, View>) {
-        let interval_s = (now - self.last) as f32 / 1e9;
-        self.last = now;
-        // Regular on the whole, though a tick comes late.
-        self.next = (self.next + self.interval).max(now);
-        self.trace.time_s.push(now as f64 / 1e9);
-        for (trace, last) in self.trace.flows.iter_mut().zip(&mut self.received_bytes) {
-            let received = flows[trace.flow].received_bytes;
-            let goodput_mbps = (received - *last) as f32 * 8e-6 / interval_s;
-            *last = received;
-            let mut sample = infos[trace.flow].map_or_else(FlowSample::default, |info| flow_sample(&info));
-            sample.goodput_mbps = goodput_mbps;
-            if let Some(&view) = views.get(&flows[trace.flow].address) {
-                sample = sample.with_view(view);
-            }
-            trace.samples.push(sample);
-        }
-    }
-
-    /// `now` in the emulator's time.
-    fn sample_queues(&mut self, now: u64, path: &mut Path) {
-        for (trace, link) in self.trace.links.iter_mut().zip(&mut path.links) {
-            trace.queue_packets.push(link.waiting(now) as f32);
-        }
-    }
-}
-
-/// Of a congestion control that shows no parts of its window: all of it is the loss window.
+/// A congestion control that shows no parts of its window has a loss window only.
 fn flow_sample(info: &tcp_info) -> FlowSample {
     FlowSample {
         cwnd_packets: info.tcpi_snd_cwnd,

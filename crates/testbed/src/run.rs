@@ -3,14 +3,15 @@
 
 use std::{
     panic::resume_unwind,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
     time::Duration,
 };
 
 use hdrhistogram::Histogram;
 use rustix::time::ClockId;
-use tandem_network::{Link, Rng, Stream, histogram};
+use tandem_engine::Options;
+use tandem_network::{histogram, wired_links};
 use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{
@@ -21,28 +22,11 @@ use crate::{
     lab::Lab,
     path::End,
     priority,
-    record::Recorder,
+    record::Reader,
     traffic::{BACKLOG_TICKS, Flow, Kind, TICK_NS, connect, payload},
     trust,
     udp::{self, UdpSender},
 };
-
-/// What a caller may want of a run besides its result.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Options<'a> {
-    /// Samples windows and queues over time: of the first this many flows of each group. 0 = no trace.
-    pub traced_flows_per_group: usize,
-    /// Set by another thread to end the run early.
-    pub cancelled: Option<&'a AtomicBool>,
-    /// Counts nanoseconds as they pass.
-    pub progress_ns: Option<&'a AtomicU64>,
-}
-
-impl Options<'_> {
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.is_some_and(|flag| flag.load(Relaxed))
-    }
-}
 
 /// What a run measured.
 struct Measured {
@@ -95,9 +79,8 @@ fn measure(
         lab.namespaces[End::Senders as usize].move_thread_inside()?;
         drive(scenario, seed, options, lab, controllers, &mut flows, origin)
     })?;
-    let Some(Driven { recorder, tick_gap_ns }) = driven else { return Ok(None) };
-    let base_rtts: Vec<u64> = (0..flows.len()).map(|f| lab.emulator.path().base_rtt_ns(f)).collect();
-    let result = recorder.result(&flows, &base_rtts, &lab.emulator.path()).doing("read the flows' sockets")?;
+    let Some(Driven { reader, tick_gap_ns }) = driven else { return Ok(None) };
+    let result = reader.result(&flows, &mut lab.emulator.path()).doing("read the flows' sockets")?;
     Ok(Some(Measured { result, stray_drops: lab.device_drops()?, tick_gap_ns, _flows: flows }))
 }
 
@@ -124,7 +107,7 @@ fn beside_udp<T: Send>(
     })
 }
 
-/// Also by a panic: the scope of the threads that wait for the flag would else wait for them for ever.
+/// Also by a panic: the scope of the threads that wait for the flag would otherwise wait for them for ever.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -137,9 +120,8 @@ impl Drop for SetWhenDropped<'_> {
 fn begin(scenario: &Scenario, seed: u64, lab: &Lab) -> u64 {
     let origin = monotonic_ns();
     let measured = origin + scenario.warmup.ns..origin + scenario.duration.ns;
-    let links = scenario.network.links.iter().enumerate();
-    let links = links.map(|(i, l)| Link::new(l, scenario.mtu, measured.clone(), Rng::new(seed, Stream::Link(i))));
-    lab.emulator.begin(origin, |path| path.begin(links.collect()));
+    let links = wired_links(&scenario.network, scenario.mtu, &measured, seed);
+    lab.emulator.begin(origin, |path| path.begin(links));
     origin
 }
 
@@ -151,7 +133,7 @@ fn take_udp_sender(flow: &mut Flow) -> Option<UdpSender> {
 }
 
 struct Driven<'a> {
-    recorder: Recorder<'a>,
+    reader: Reader<'a>,
     /// Between looks at the flows' sockets.
     tick_gap_ns: Histogram<u64>,
 }
@@ -166,16 +148,14 @@ fn drive<'a>(
     flows: &mut [Flow],
     origin: u64,
 ) -> Result<Option<Driven<'a>>, Error> {
-    let mut recorder = Recorder::new(scenario, seed, flows, options.traced_flows_per_group);
+    let mut reader = Reader::new(scenario, seed, options.traced_flows_per_group);
     let payload = payload();
     let mut tick_gap_ns = histogram();
     let mut last = 0;
     loop {
         let now = (monotonic_ns() - origin).min(scenario.duration.ns);
         tick_gap_ns.saturating_record(now - last);
-        if let Some(progress) = options.progress_ns {
-            progress.fetch_add(now - last, Relaxed);
-        }
+        options.advance(now - last);
         if now - last > BACKLOG_TICKS * TICK_NS {
             // TCP ran out of data, and what it may send by now comes in one burst.
             lab.emulator.path().suspect_until(monotonic_ns() + lab.measure.pauses().suspect_for_ns);
@@ -184,11 +164,11 @@ fn drive<'a>(
         for flow in flows.iter_mut() {
             flow.on_tick(now, &payload, scenario.mss()).doing("send and receive data")?;
         }
-        if now >= recorder.next() {
-            recorder.on_tick(now, flows, controllers, origin, &lab.emulator)?;
+        if now >= reader.next() {
+            reader.on_tick(now, flows, controllers, origin, &lab.emulator)?;
         }
         if now == scenario.duration.ns {
-            return Ok(Some(Driven { recorder, tick_gap_ns }));
+            return Ok(Some(Driven { reader, tick_gap_ns }));
         }
         if !goes_on(options, lab) {
             return Ok(None);
@@ -204,9 +184,10 @@ mod tests {
         fs::OpenOptions,
         os::{fd::OwnedFd, unix::net::UnixDatagram},
         panic::{AssertUnwindSafe, catch_unwind},
-        sync::mpsc,
+        sync::{atomic::AtomicU64, mpsc},
     };
 
+    use tandem_engine::ConstantRate;
     use tandem_network::agenda::NEVER;
     use tandem_scenario::file::{Overrides, parse};
 
@@ -269,7 +250,8 @@ mod tests {
         let (finished, is_finished) = mpsc::channel();
         thread::spawn(move || {
             let socket = OwnedFd::from(UnixDatagram::unbound().unwrap()).into();
-            let silent = UdpSender::new(socket, "1mbit".parse().unwrap(), None, 1500, NEVER, None);
+            let silent =
+                UdpSender::new(socket, ConstantRate::new("1mbit".parse().unwrap(), None, 1500, NEVER, NEVER), 1500);
             let work = || -> Result<(), Error> { panic!("what the test is about") };
             let caught = catch_unwind(AssertUnwindSafe(|| beside_udp(vec![silent], monotonic_ns(), work)));
             finished.send(caught.is_err()).unwrap();

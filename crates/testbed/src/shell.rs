@@ -12,7 +12,7 @@ use std::{
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Serialize;
-use tandem_network::{Link, Rng, Stream, agenda::NEVER};
+use tandem_network::{Link, Rng, Route, Stream, agenda::NEVER, wired_links};
 use tandem_scenario::{Network, result::Emulation};
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     error::{Doing, Error},
     namespace::Namespace,
     netlink::{Netlink, Prefix},
-    path::{End, Path, Route},
+    path::{End, Path},
     trust,
     tun::Tun,
 };
@@ -80,14 +80,13 @@ impl Shell {
             netlink.add_route(everywhere, device.index(), Vec::new())?;
             Ok(device)
         })?;
-        let path = Path::new(network, vec![Route { forward: vec![0], back: vec![1], access_ns: 0 }]);
+        let path = Path::new(network, vec![Route::new(&[0], &[1], Rng::new(seed, Stream::Flow(0)))]);
         let measure = trust::Measure::new(&[path.base_rtt_ns(0)], network.links.iter(), mtu);
         let is_ipv4 = |_: End, packet: &[u8]| (packet.first()? >> 4 == 4).then_some(0);
         let emulator = Emulator::start(path, [inner, outside], mtu, measure.pauses(), Box::new(is_ipv4))?;
         let now = monotonic_ns();
-        let link = |(i, spec)| Link::new(spec, mtu, now..NEVER, Rng::new(seed, Stream::Link(i)));
         emulator.begin(now, |path| {
-            path.begin(network.links.iter().enumerate().map(link).collect());
+            path.begin(wired_links(network, mtu, &(now..NEVER), seed));
             path.count_from(now);
         });
         Ok(Self { namespace, emulator, measure, host, inside })
@@ -139,7 +138,7 @@ impl Shell {
             delivered: path.delivered(to),
         };
         let to = [End::Receivers, End::Senders];
-        let links = network.links.iter().zip(&path.links).zip(to).map(carried).collect();
+        let links = network.links.iter().zip(&path.network.links).zip(to).map(carried).collect();
         drop(path);
         Ok(Carried { emulation: trust::judge_path(self.measure, &self.emulator.stop()?, 0), links })
     }

@@ -17,8 +17,9 @@ use rustix::{
     io::Errno,
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
+use tandem_engine::{ConstantRate, Due, Transfers};
 use tandem_network::{agenda::NEVER, start_ns};
-use tandem_scenario::{Group, Scenario, Source, TcpSource, Transfer};
+use tandem_scenario::{Group, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::Address,
@@ -44,7 +45,6 @@ const MIN_BACKLOG_BYTES: u64 = 64 << 10;
 
 /// A flow with its two sockets.
 pub struct Flow {
-    pub group: usize,
     pub kind: Kind,
     /// Where it sends from.
     pub address: SocketAddr,
@@ -60,21 +60,10 @@ pub enum Kind {
 pub struct Tcp {
     pub sender: TcpStream,
     pub receiver: TcpStream,
-    stop: u64,
-    transfer: TransferState,
-    /// When each transfer was complete and how long it took, ns.
-    pub completed: Vec<(u64, u64)>,
-}
-
-struct TransferState {
-    /// `None`: endless.
-    bytes: Option<u64>,
-    pause: Option<u64>,
-    next_start: u64,
-    began: u64,
-    /// Bytes not yet given to the socket.
+    /// In bytes.
+    pub transfers: Transfers,
+    /// Bytes of the transfer that the socket has not yet taken; `u64::MAX` if it is endless.
     remaining: u64,
-    running: bool,
 }
 
 pub struct Udp {
@@ -111,8 +100,8 @@ pub fn connect(
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
         let receiver = |plan: &Plan| match source(plan) {
-            Source::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
-            Source::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
+            Traffic::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
+            Traffic::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
         };
         plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
     })?;
@@ -123,25 +112,28 @@ pub fn connect(
             }
             let group = &scenario.groups[plan.group];
             let start = start_ns(group, seed, index);
+            let stop = group.stop.map_or(NEVER, |s| s.ns);
             let kind = match (&group.source, receiver) {
-                (Source::Tcp(tcp), Receiver::Tcp(listener)) => {
+                (Traffic::Tcp(tcp), Receiver::Tcp(listener)) => {
                     let sender = connect_with(controllers.name_of(plan.group), plan.sender, plan.receiver);
                     let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
                     let (receiver, _) = listener.accept().doing("accept a flow")?;
                     let backlog = backlog_bytes(scenario);
-                    let tcp = Tcp::new(group, tcp, start, backlog, sender, receiver);
+                    let transfers = Transfers::new(tcp, 1, start, stop);
+                    let tcp = Tcp::new(tcp, transfers, backlog, sender, receiver);
                     Kind::Tcp(Box::new(tcp.doing("set up a flow's sockets")?))
                 }
-                (Source::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
+                (Traffic::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
                     let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
                     socket.connect(plan.receiver).doing("connect a UDP socket")?;
-                    let sender = UdpSender::new(socket, *rate, *on_off, scenario.mtu, start, group.stop);
+                    let source = ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop);
+                    let sender = UdpSender::new(socket, source, scenario.mtu);
                     let sent_packets = Arc::clone(&sender.sent_packets);
                     Kind::Udp(Udp { sender: Some(sender), sent_packets, receiver, received_packets: 0 })
                 }
                 _ => unreachable!("receivers were made from the same plans"),
             };
-            Ok(Some(Flow { group: plan.group, kind, address: plan.sender, received_bytes: 0 }))
+            Ok(Some(Flow { kind, address: plan.sender, received_bytes: 0 }))
         };
         plans.iter().enumerate().zip(receivers).map(flow).collect()
     })
@@ -182,33 +174,26 @@ fn backlog_bytes(scenario: &Scenario) -> u32 {
 
 impl Tcp {
     fn new(
-        group: &Group,
         source: &TcpSource,
-        start: u64,
+        transfers: Transfers,
         backlog_bytes: u32,
         sender: TcpStream,
         receiver: TcpStream,
     ) -> io::Result<Self> {
         for socket in [&sender, &receiver] {
             socket.set_nonblocking(true)?;
-            // Else a closed connection would live on in the kernel, and its namespace with it.
+            // Otherwise a closed connection would live on in the kernel, and its namespace with it.
             sockopt::set_socket_linger(socket, Some(Duration::ZERO))?;
         }
         set_u32(&sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, backlog_bytes)?;
-        // Else the kernel puts off the ACKs of what waits to be read until the next tick.
+        // Otherwise the kernel puts off the ACKs of what waits to be read until the next tick.
         set_u32(&receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
         // The last segment of a transfer, though not full, waits for nothing.
         sender.set_nodelay(true)?;
         if source.pacing {
             set_paced(&sender)?;
         }
-        let (bytes, pause) = match source.transfer {
-            Transfer::Bulk => (None, None),
-            Transfer::Finite { bytes, pause } => (Some(bytes), pause.map(|p| p.ns)),
-        };
-        let transfer = TransferState { bytes, pause, next_start: start, began: 0, remaining: 0, running: false };
-        let stop = group.stop.map_or(NEVER, |s| s.ns);
-        Ok(Self { sender, receiver, stop, transfer, completed: Vec::new() })
+        Ok(Self { sender, receiver, transfers, remaining: 0 })
     }
 }
 
@@ -247,30 +232,26 @@ impl Tcp {
     }
 
     fn on_tick(&mut self, now: u64, payload: &[u8]) -> io::Result<()> {
-        if now >= self.stop {
-            self.transfer.remaining = 0;
-            self.transfer.next_start = NEVER;
-            self.transfer.running = false;
-        } else if self.transfer.next_start <= now {
-            self.transfer.begin(now);
+        match self.transfers.on_time(now) {
+            Due::Nothing => {}
+            Due::Begin(bytes) => self.remaining = bytes.unwrap_or(u64::MAX),
+            Due::Stop => self.remaining = 0,
         }
         self.give(payload)?;
-        if self.transfer.running && self.transfer.remaining == 0 && self.is_all_acknowledged()? {
-            self.completed.push((now, now - self.transfer.began));
-            self.transfer.running = false;
-            self.transfer.next_start = self.transfer.pause.map_or(NEVER, |pause| now + pause);
+        if self.transfers.is_running() && self.remaining == 0 && self.is_all_acknowledged()? {
+            self.transfers.complete(now);
         }
         Ok(())
     }
 
     /// Gives the socket as much as it takes.
     fn give(&mut self, payload: &[u8]) -> io::Result<()> {
-        while self.transfer.remaining > 0 {
-            let length = (payload.len() as u64).min(self.transfer.remaining);
+        while self.remaining > 0 {
+            let length = (payload.len() as u64).min(self.remaining);
             // No segment that is not full, unless it is the last.
-            let more = if length < self.transfer.remaining { SendFlags::MORE } else { SendFlags::empty() };
+            let more = if length < self.remaining { SendFlags::MORE } else { SendFlags::empty() };
             match send(&self.sender, &payload[..length as usize], more | SendFlags::NOSIGNAL) {
-                Ok(bytes) if self.transfer.bytes.is_some() => self.transfer.remaining -= bytes as u64,
+                Ok(bytes) if self.remaining < u64::MAX => self.remaining -= bytes as u64,
                 Ok(_) => {}
                 Err(Errno::AGAIN) => break,
                 Err(e) => return Err(e.into()),
@@ -282,15 +263,6 @@ impl Tcp {
     fn is_all_acknowledged(&self) -> io::Result<bool> {
         let info = read_tcp_info(&self.sender)?;
         Ok(info.tcpi_notsent_bytes == 0 && info.tcpi_unacked == 0)
-    }
-}
-
-impl TransferState {
-    fn begin(&mut self, now: u64) {
-        self.began = now;
-        self.remaining = self.bytes.unwrap_or(u64::MAX);
-        self.running = self.bytes.is_some();
-        self.next_start = NEVER;
     }
 }
 

@@ -13,8 +13,8 @@ use std::{
 };
 
 use rustix::thread::set_current_timer_slack;
+use tandem_engine::ConstantRate;
 use tandem_network::agenda::NEVER;
-use tandem_scenario::units::{Rate, Span};
 
 use crate::emulator::monotonic_ns;
 
@@ -25,63 +25,32 @@ const MAX_SLEEP_NS: u64 = 20_000_000;
 /// After how long to try again when the socket has taken no more.
 const RETRY_NS: u64 = 100_000;
 
-/// Sends packets of the MTU at a constant rate, all the time or on and off in turn. Times are ns since the run's start.
+/// Sends packets of the MTU when its source says. Times are ns since the run's start.
 #[derive(Debug)]
 pub struct UdpSender {
     socket: UdpSocket,
+    source: ConstantRate,
     payload_bytes: usize,
-    gap_ns: u64,
-    on_off: Option<(u64, u64)>,
-    start: u64,
-    stop: u64,
-    next: u64,
     pub sent_packets: Arc<AtomicU64>,
 }
 
 impl UdpSender {
-    pub fn new(
-        socket: UdpSocket,
-        rate: Rate,
-        on_off: Option<(Span, Span)>,
-        mtu: u32,
-        start: u64,
-        stop: Option<Span>,
-    ) -> Self {
-        Self {
-            socket,
-            payload_bytes: (mtu - HEADER_BYTES) as usize,
-            gap_ns: (u64::from(mtu) * 8_000_000_000).div_ceil(rate.bps),
-            on_off: on_off.map(|(on, off)| (on.ns, off.ns)),
-            start,
-            stop: stop.map_or(NEVER, |s| s.ns),
-            next: start,
-            sent_packets: Arc::default(),
-        }
+    pub fn new(socket: UdpSocket, source: ConstantRate, mtu: u32) -> Self {
+        Self { socket, source, payload_bytes: (mtu - HEADER_BYTES) as usize, sent_packets: Arc::default() }
     }
 
     /// Sends what is due by `now`, as far as the socket takes it. Returns when to look again.
     fn send_due(&mut self, now: u64, payload: &[u8]) -> io::Result<u64> {
-        while self.next <= now {
-            if self.next >= self.stop {
-                self.next = NEVER;
-                break;
-            }
-            if let Some((on, off)) = self.on_off {
-                let into_cycle = (self.next - self.start) % (on + off);
-                if into_cycle >= on {
-                    self.next += on + off - into_cycle;
-                    continue;
-                }
-            }
+        while self.source.is_due(now) {
             match self.socket.send(&payload[..self.payload_bytes]) {
                 Ok(_) => self.sent_packets.fetch_add(1, Relaxed),
                 // What was sent before still waits on its way into the device: whoever was about to take it there has been starved.
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(now + RETRY_NS),
                 Err(e) => return Err(e),
             };
-            self.next += self.gap_ns;
+            self.source.sent();
         }
-        Ok(self.next)
+        Ok(self.source.next())
     }
 }
 
@@ -116,7 +85,8 @@ mod tests {
         near.set_nonblocking(true).unwrap();
         far.set_nonblocking(true).unwrap();
         let socket = UdpSocket::from(OwnedFd::from(near));
-        let mut sender = UdpSender::new(socket, "12mbit".parse().unwrap(), None, 1500, 0, None);
+        let source = ConstantRate::new("12mbit".parse().unwrap(), None, 1500, 0, NEVER);
+        let mut sender = UdpSender::new(socket, source, 1500);
         // A packet each millisecond, the first at once.
         let now = 999_999_999;
         let (mut refusals, mut arrived) = (0, 0);

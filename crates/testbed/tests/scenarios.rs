@@ -6,11 +6,12 @@ mod common;
 
 use common::can_emulate;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tandem_engine::Options;
 use tandem_scenario::{
     file::{Overrides, parse},
     result::SeedResult,
 };
-use tandem_testbed::{Options, run};
+use tandem_testbed::run;
 
 /// `None`, and said so, where paths cannot be emulated.
 fn emulate(text: &str) -> Option<SeedResult> {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tests of several crates share.
+//! What the tests of several crates share: hosts of controllers, random cases, C programs.
+
+pub mod c;
+pub mod contract;
+pub mod invariant;
+pub mod layout;
+pub mod random;
+pub mod trace;
 
 use std::io::{Write, stderr};
 

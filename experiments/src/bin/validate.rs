@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Parser;
-use tandem_batch::{Batch, Engine, Options, Store};
+use tandem_batch::{Batch, Store};
 use tandem_experiments::validation::{RealTcpValidation, Validation, real_tcp_page};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_testbed::Kernel;
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
 #[derive(Parser)]
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
     } else if args.kernel {
         let out = out("docs/sim-vs-kernel.md");
         let how = RealTcpValidation {
-            engine: &RealTcp,
+            engine: &Kernel,
             again: &args.again,
             parallel: usize::from(args.parallel),
             incomplete: args.incomplete,
@@ -82,23 +82,4 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))?;
     println!("wrote {}", path.display());
     Ok(())
-}
-
-/// Real Linux TCP over an emulated path.
-struct RealTcp;
-
-impl Engine for RealTcp {
-    fn name(&self) -> &'static str {
-        "kernel"
-    }
-
-    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
-        let Options { traced_flows_per_group, cancelled, progress_ns } = options;
-        let options = tandem_testbed::Options { traced_flows_per_group, cancelled, progress_ns };
-        Ok(tandem_testbed::run(scenario, seed, options)?)
-    }
-
-    fn needs_machine(&self) -> bool {
-        true
-    }
 }

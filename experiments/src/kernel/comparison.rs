@@ -79,7 +79,7 @@ impl<'a> KernelForm<'a> {
         for point in plan.readings[0].curves.iter_mut().flatten().flatten() {
             for run in std::iter::once(&mut point.own).chain(&mut point.baseline) {
                 let last = u64::from(SIMULATED_SEEDS).max(run.scenario.seeds.len() as u64);
-                run.scenario.seeds = (1..=last).collect();
+                run.scenario = run.scenario.clone().with_seeds(1..=last);
             }
         }
         Ok(Some(Self { kept, plan, seeds }))

@@ -6,7 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use tandem_batch::{Batch, Engine, Options, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_scenario::{FileError, Scenario, result::SeedResult};
 
 use crate::{
@@ -61,7 +62,7 @@ fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
                 let baseline = if place > 0 { ", baseline" } else { "" };
                 let name = format!("{}, {}, {x}{baseline}", experiment.id, curve.get_ref().name);
                 wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
-                    scenario: Scenario { name: name.clone(), seeds: vec![seed], ..run.scenario.clone() },
+                    scenario: run.scenario.clone().named(&name).with_seeds([seed]),
                     key: key(&run.text),
                     traces: Traces::None,
                 }));
@@ -108,12 +109,20 @@ impl Engine for Keeping<'_, '_> {
         self.engine.name()
     }
 
-    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> anyhow::Result<Option<SeedResult>> {
+    fn description(&self) -> &'static str {
+        self.engine.description()
+    }
+
+    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        self.engine.check(scenario, force)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
         let Some(result) = self.engine.run(scenario, seed, options)? else { return Ok(None) };
         let missing = self.by_name[&(scenario.name.as_str(), seed)];
         // A thread that panicked left the runs whole.
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.insert(RealTcpRun::new(&missing.key, scenario, &result))?;
+        runs.insert(RealTcpRun::new(&missing.key, scenario, &result)).map_err(EngineError::failed)?;
         Ok(Some(result))
     }
 

@@ -13,8 +13,9 @@ mod wlan;
 use std::path::Path;
 
 use anyhow::Context;
-use tandem_batch::{Batch, Sim, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
 use tandem_scenario::{Scenario, result::Run};
+use tandem_sim::Sim;
 
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
 

@@ -118,7 +118,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
     }
     Ok(format!(
         "\n## A saturated wireless cell (ns-3)\n\n\
-         The 802.11 cell of [scenarios.md](scenarios.md#wlan-a-wireless-cell) beside ns-3 3.37's ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)): every station, \
+         The 802.11 cell of [scenarios](howto/scenarios.md#a-wireless-cell) beside ns-3 3.37's ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)): every station, \
          and where said the access point, always has packets of 1500 bytes to send; throughput in whole packets, {SECONDS} s a seed here, 10 s and three seeds there. \
          Asked: within 5 %: {} agree.\n\n{text}",
         tally(verdicts)

@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 use tandem_controllers::{Ack, Conn, Instance, Params, State, UNINITIALISED, View};
 use tandem_kernel::replay::{Call, Machine, Replay};
 
-use crate::contract::Contract;
+use tandem_testing::contract::Contract;
 
 pub struct LockStep {
     native: Instance,
@@ -74,10 +74,9 @@ impl Contract for LockStep {
         self.follow(Call::CongAvoid, acked, Ack::default(), before, (conn, None));
     }
 
-    fn ssthresh(&mut self, conn: &mut Conn) -> u32 {
-        let before = *conn;
+    fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let result = self.native.ssthresh(conn);
-        self.follow(Call::Ssthresh, 0, Ack::default(), before, (conn, Some(result)));
+        self.follow(Call::Ssthresh, 0, Ack::default(), *conn, (conn, Some(result)));
         result
     }
 
@@ -93,10 +92,9 @@ impl Contract for LockStep {
         self.follow(Call::Restart, 0, Ack::default(), before, (conn, None));
     }
 
-    fn undo_cwnd(&mut self, conn: &mut Conn) -> u32 {
-        let before = *conn;
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         let result = self.native.undo_cwnd(conn);
-        self.follow(Call::UndoCwnd, 0, Ack::default(), before, (conn, Some(result)));
+        self.follow(Call::UndoCwnd, 0, Ack::default(), *conn, (conn, Some(result)));
         result
     }
 

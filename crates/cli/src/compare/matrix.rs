@@ -11,11 +11,14 @@ use super::{Args, same_number_of_flows};
 use crate::{
     Failure,
     output::{prepare_folder, publish_matrix},
-    runner::run_all,
+    runner::run_in_each,
     settings::Flows,
 };
 
 pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
+    if args.engine.engines.len() > 1 {
+        return Err(one_engine());
+    }
     let contenders = contenders(args)?;
     let pairs: Vec<(&Flows, &Flows)> =
         Matrix::pairs(contenders.len()).map(|(row, column)| (&contenders[row], &contenders[column])).collect();
@@ -24,14 +27,19 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
 
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
+    args.engine.check(&scenarios)?;
     let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
-    let outcome = run_all(&scenarios)?;
+    let [outcome] = &run_in_each(&args.engine.engines, &scenarios)?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
-    publish_matrix(&title, setup(&scenarios[0]), &matrix, &outcome, &args.common, &folder)
+    publish_matrix(&title, setup(&scenarios[0]), &matrix, outcome, &args.common, &folder)
 }
 
-/// Those that were named, else one flow of every controller.
+fn one_engine() -> Failure {
+    Failure::usage("--matrix takes one engine: run it once for each")
+}
+
+/// The controllers that were named, otherwise one flow of every controller.
 fn contenders(args: &Args) -> Result<Cow<'_, [Flows]>, Failure> {
     if args.contenders.is_empty() {
         return Ok(CONTROLLERS.iter().map(|c| c.name.parse().expect("a name of the list")).collect());

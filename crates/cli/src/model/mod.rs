@@ -12,7 +12,10 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Serialize;
 use tandem_model::{Answer, Arithmetic, Cell, Law, plane, sweep};
-use tandem_scenario::units::{LossRate, QueueSize, Rate, Span};
+use tandem_scenario::{
+    ControllerSpec,
+    units::{LossRate, QueueSize, Rate, Span},
+};
 
 use crate::{
     Failure,
@@ -30,7 +33,7 @@ use setup::{Constants, Setup};
 #[command(after_help = "\
 Examples:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
-  tandem model --rate 400mbit --rtt 50ms --queue 100p --gamma 5 --arithmetic linux-1.3 --out model-400
+  tandem model --rate 400mbit --rtt 50ms --queue 100p --controller compound@gamma=5 --arithmetic linux-1.3 --out model-400
   tandem model --rate 10mbit..1gbit --rtt 50ms --queue 100p --steps 200 --json
   tandem model --rate 10mbit..1gbit --rtt 50ms --queue 10p..3000p --steps 300 --out plane
   tandem model --rate 1gbit --rtt 50ms --find queue
@@ -71,9 +74,9 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["find", "queue"])]
     loss: Option<Range<LossRate>>,
 
-    /// Of --loss: whose response function
-    #[arg(long, default_value = tandem_model::CONTROLLER, requires = "loss")]
-    controller: String,
+    /// The controller and the constants of its law, such as compound@gamma=5,alpha=0.25; another than compound with --loss only
+    #[arg(long, value_name = "CONTROLLER[@KEY=VALUE]", default_value = tandem_model::CONTROLLER)]
+    controller: ControllerSpec,
 
     /// Folder for a report with plots, model.html
     #[arg(long, value_name = "DIR")]
@@ -99,7 +102,9 @@ pub enum Find {
 struct Output<'a, T> {
     version: &'static str,
     command: String,
-    law: &'a Law,
+    /// Of `compound`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    law: Option<&'a Law>,
     arithmetic: Arithmetic,
     #[serde(flatten)]
     answer: T,
@@ -123,7 +128,7 @@ struct Plane {
 pub fn model(args: &Args) -> Result<(), Failure> {
     let setup = Setup::new(args)?;
     if let Some(loss) = args.loss {
-        let answer = questions::response(&setup, loss, args)?;
+        let answer = questions::response(&setup, loss)?;
         return finish(args, &setup, answer, text::response, |_| None);
     }
     if let Some(find) = args.find {
@@ -166,9 +171,11 @@ fn finish<T: Serialize>(
         write_model_report(folder, &page?)?;
     }
     if args.json {
-        let (law, arithmetic) = (&setup.law, setup.arithmetic);
+        let law = Law::of(&setup.params).is_some().then_some(&setup.law);
+        let arithmetic = setup.arithmetic;
         let version = env!("CARGO_PKG_VERSION");
         return print(&json_text(&Output { version, command: command_line(), law, arithmetic, answer })?);
     }
-    print(&format!("{}\n\n{}\n", setup.title(), text(&answer).trim_end()))
+    let title = if args.loss.is_some() { setup.response_title() } else { setup.title() };
+    print(&format!("{title}\n\n{}\n", text(&answer).trim_end()))
 }

@@ -2,7 +2,6 @@
 //! Questions other than «what does it do here?»: `--find` and `--loss`.
 
 use serde::Serialize;
-use tandem_controllers::{Params, find as find_controller};
 use tandem_model::{inverse, response::Response};
 use tandem_scenario::{HEADER_BYTES, units::LossRate};
 
@@ -63,24 +62,14 @@ pub struct AtLoss {
     pub utilisation: f64,
 }
 
-pub fn response(setup: &Setup, loss: Range<LossRate>, args: &Args) -> Result<Answers, Failure> {
+pub fn response(setup: &Setup, loss: Range<LossRate>) -> Result<Answers, Failure> {
     if setup.rate.is_range() || setup.rtt.is_range() {
         return Err(Failure::usage("--loss wants one rate and one RTT, not a range of them"));
     }
-    let mut params = Params::new(find_controller(&args.controller).map_err(Failure::usage)?);
-    let law = &setup.law;
-    for (name, value) in
-        [("alpha", law.alpha), ("k", law.k), ("beta", law.beta), ("low_window", law.low_window_packets)]
-    {
-        if params.get(name).is_some() {
-            params.set(name, value).map_err(Failure::usage)?;
-        }
-    }
-    let Some(function) = Response::of(&params) else {
-        let message = format!(
-            "no response function is known for `{}`; there are those of reno and the Compound family",
-            args.controller
-        );
+    let name = setup.params.controller().name;
+    let Some(function) = Response::of(&setup.params) else {
+        let message =
+            format!("no response function is known for `{name}`; there are those of reno and the Compound family");
         return Err(Failure::usage(message));
     };
     let path = setup.path(0, 0)?;
@@ -97,5 +86,5 @@ pub fn response(setup: &Setup, loss: Range<LossRate>, args: &Args) -> Result<Ans
     };
     let steps = if loss.is_range() { setup.steps } else { 1 };
     let responses = (0..steps).map(|step| at(between((low.0, high.0), step, steps))).collect();
-    Ok(Answers { controller: args.controller.clone(), rtt_ms: path.rtt.as_secs_f64() * 1e3, responses })
+    Ok(Answers { controller: name.to_owned(), rtt_ms: path.rtt.as_secs_f64() * 1e3, responses })
 }

@@ -1,47 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From arguments to paths and a law.
 
+use std::sync::Arc;
+
 use clap::ValueEnum;
-use tandem_model::{Arithmetic, Law, Path};
+use tandem_controllers::Params;
+use tandem_model::{Arithmetic, CONTROLLER, Law, Path};
 use tandem_scenario::{
-    DEFAULT_MTU, HEADER_BYTES, Limit,
+    CongestionControl, DEFAULT_MTU, HEADER_BYTES, Limit, Settings,
     units::{QueueSize, Rate, Span},
 };
 
 use super::{Args, range::Range, range::between};
 use crate::Failure;
 
-/// The law's constants; what is not given is as `tandem list controllers` shows it for `compound`.
+/// What a path and the arithmetic have besides rate, RTT and queue.
 #[derive(clap::Args)]
 pub struct Constants {
-    /// Backlog in packets that counts as early congestion [default: the controller's]
-    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
-    gamma: Option<f64>,
-
-    /// Growth of the window a round, alpha w^k
-    #[arg(long, allow_hyphen_values = true)]
-    alpha: Option<f64>,
-
-    /// Exponent of the growth; Tandem's own arithmetic has steps of 1/8
-    #[arg(long, allow_hyphen_values = true)]
-    k: Option<f64>,
-
-    /// Share of the backlog that the delay window gives up
-    #[arg(long, allow_hyphen_values = true)]
-    zeta: Option<f64>,
-
-    /// Share of the window given up on loss
-    #[arg(long, allow_hyphen_values = true)]
-    beta: Option<f64>,
-
-    /// Window in packets below which only Reno acts
-    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
-    low_window: Option<f64>,
-
-    /// Share of a round over which the delay window grows; 0 = one step
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    spread_gain: Option<f64>,
-
     /// Bytes of a packet on the wire: the MSS of the model's paper
     #[arg(long, default_value_t = DEFAULT_MTU)]
     mtu: u32,
@@ -69,6 +44,29 @@ enum Choice {
     Exact,
 }
 
+/// The parameters that the model of `compound` knows, and those that a response function has.
+const OF_LAW: [&str; 7] = ["alpha", "k", "zeta", "beta", "gamma", "low_window", "spread_gain"];
+const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
+
+/// The controller that is asked about. What would do nothing is refused.
+fn params(args: &Args) -> Result<Arc<Params>, Failure> {
+    let refuse = |message: String| Err(Failure::usage(message));
+    let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
+        return refuse(format!("the model knows Tandem's controllers, and `{}` is the kernel's own", args.controller));
+    };
+    let name = params.controller().name;
+    let known = if args.loss.is_some() { &OF_RESPONSE[..] } else { &OF_LAW[..] };
+    if args.loss.is_none() && name != CONTROLLER {
+        return refuse(format!(
+            "the model knows `{CONTROLLER}`, whose gamma is fixed, not `{name}`; --loss takes others"
+        ));
+    }
+    match args.controller.own().iter().find(|setting| !known.contains(&setting.name())) {
+        None => Ok(params),
+        Some(idle) => refuse(format!("the model leaves out `{}`; it knows {}", idle.name(), known.join(", "))),
+    }
+}
+
 /// What is to be worked out.
 pub struct Setup {
     pub rate: Range<Rate>,
@@ -77,6 +75,9 @@ pub struct Setup {
     pub steps: usize,
     pub mtu: u32,
     pub access_rate: Option<Rate>,
+    /// What the controller is set to.
+    pub params: Arc<Params>,
+    /// Its law; of the response function of another controller the usual one, which is not used.
     pub law: Law,
     pub arithmetic: Arithmetic,
 }
@@ -84,16 +85,8 @@ pub struct Setup {
 impl Setup {
     pub fn new(args: &Args) -> Result<Self, Failure> {
         let given = &args.constants;
-        let usual = Law::default();
-        let law = Law {
-            alpha: given.alpha.unwrap_or(usual.alpha),
-            k: given.k.unwrap_or(usual.k),
-            zeta: given.zeta.unwrap_or(usual.zeta),
-            beta: given.beta.unwrap_or(usual.beta),
-            gamma_packets: given.gamma.unwrap_or(usual.gamma_packets),
-            low_window_packets: given.low_window.unwrap_or(usual.low_window_packets),
-            spread_gain: given.spread_gain.unwrap_or(usual.spread_gain),
-        };
+        let params = params(args)?;
+        let law = Law::of(&params).unwrap_or_default();
         let arithmetic = match given.arithmetic {
             Choice::Tandem => Arithmetic::Tandem,
             Choice::Linux13 => Arithmetic::Linux13,
@@ -121,9 +114,15 @@ impl Setup {
             steps: args.steps as usize,
             mtu: given.mtu,
             access_rate: given.access_rate,
+            params,
             law,
             arithmetic,
         })
+    }
+
+    /// What is asked of the response function, in one line.
+    pub fn response_title(&self) -> String {
+        format!("{} alone on {}, RTT {}; random loss, no queue", self.params.controller().name, self.rate, self.rtt)
     }
 
     /// What is asked, in one line.

@@ -1,39 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A cell's results.
 
-use hdrhistogram::Histogram;
-use tandem_scenario::result::{CellResult, Distribution, LinkResult};
+use tandem_scenario::result::{CellResult, LinkResult};
 
 use super::{AP, Cell, stats::Direction};
-use crate::{distribution, histogram};
+use crate::{Samples, distribution};
 
 /// Samples of a cell's queues.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CellSamples {
     /// Packets waiting at a station; each station is a sample.
-    stations: Histogram<u64>,
-    ap: Histogram<u64>,
-}
-
-impl Default for CellSamples {
-    fn default() -> Self {
-        Self { stations: histogram(), ap: histogram() }
-    }
+    stations: Samples,
+    ap: Samples,
 }
 
 impl CellSamples {
     pub fn take<P>(&mut self, now: u64, cell: &Cell<P>) {
         for sender in 0..cell.senders() {
             let queue = if sender == AP { &mut self.ap } else { &mut self.stations };
-            queue.saturating_record(cell.waiting(now, sender) as u64);
+            queue.record(cell.waiting(now, sender) as u64);
         }
     }
 
     /// What came of uplink and downlink in `measured_s` seconds.
     pub fn links<P>(&self, cell: &Cell<P>, measured_s: f64) -> [LinkResult; 2] {
-        let link = |direction: &Direction, queue: &Histogram<u64>| LinkResult {
+        let link = |direction: &Direction, queue: &Samples| LinkResult {
             utilisation: direction.payload_ns as f64 / (measured_s * 1e9),
-            queue_packets: Distribution { max: direction.link.max_waiting as f64, ..distribution(queue, 1.0) },
+            queue_packets: queue.distribution(direction.link.max_waiting as u64, 1.0),
             queueing_delay_ms: distribution(&direction.wait_ns, 1e-6),
             offered_packets: direction.link.offered_packets,
             drops: direction.link.queue_drops,

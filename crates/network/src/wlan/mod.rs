@@ -4,12 +4,14 @@
 //! Nothing is simulated slot by slot: who transmits next, and when, follows from the backoffs as soon as the channel is
 //! free, so a transmission costs one call of [`Cell::serve`], whether it succeeds or not.
 
+mod air;
 mod dcf;
 mod measure;
 mod phy;
 mod station;
 mod stats;
 
+pub use air::Air;
 pub use dcf::{AP, Cell, CellConfig, Delivered};
 pub use measure::CellSamples;
 pub use phy::Phy;

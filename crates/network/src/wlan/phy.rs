@@ -4,7 +4,7 @@
 //! Clauses are those of IEEE Std 802.11-2016. The figures have been checked against
 //! what is printed of them in Bianchi 2000 and in ns-3's results (docs/validation.md).
 
-use tandem_scenario::wlan::{Cell, Standard};
+use tandem_scenario::wlan::{Standard, WlanCell};
 
 /// A data frame around its packet: 24 bytes of header (three addresses), 4 of FCS (clause 9.3.2.1), 8 of LLC and SNAP.
 pub const DATA_OVERHEAD_BYTES: u32 = 24 + 4 + 8;
@@ -42,7 +42,7 @@ pub struct Phy {
 }
 
 impl Phy {
-    pub fn new(cell: &Cell) -> Self {
+    pub fn new(cell: &WlanCell) -> Self {
         // aSlotTime, aSIFSTime, aCWmin: tables 16-4 (DSSS and CCK), 18-5 (ERP, short slot), 17-21 (OFDM, 20 MHz).
         let (slot_ns, sifs_ns, cw_min, coding) = match (cell.standard, cell.short_preamble) {
             // Preamble of 144 bits and header of 48 at 1 Mbit/s; or 72 at 1 and 48 at 2 (clause 16.2.2).

@@ -45,6 +45,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
         seed,
         flows: (0..groups.len()).map(|f| flow_result(goodput(f), f as u64)).collect(),
         rtt_ms: scenario.groups.iter().map(|_| spread(123.4)).collect(),
+        srtt_ms: scenario.groups.iter().map(|_| spread(121.0)).collect(),
         links: vec![
             LinkResult {
                 utilisation: 0.985 + 0.001 * seed as f64,

@@ -6,9 +6,9 @@ use super::*;
 impl Scoreboard {
     /// Counts everything again from the flags alone and compares; `una..nxt` is all that may carry flags.
     pub(crate) fn audit(&self) {
-        let flags = |seq: u64| self.flags[self.place(seq)];
-        let all: Vec<u8> = (self.una..self.nxt).map(flags).collect();
-        let with = |mask: u8| all.iter().filter(|&&f| f & mask != 0).count() as u64;
+        let flags = |seq: u64| self.segments.get(seq).flags();
+        let all: Vec<u64> = (self.una..self.nxt).map(flags).collect();
+        let with = |mask: u64| all.iter().filter(|&&f| f & mask != 0).count() as u64;
         assert_eq!((with(SACKED), with(LOST), with(RETRANSMITTED)), (self.sacked, self.lost, self.retransmitted));
         // In flight: neither SACKed nor lost, or lost and sent again.
         let in_flight = all.iter().filter(|&&f| f & (SACKED | LOST) == 0 || f & RETRANSMITTED != 0).count() as u64;
@@ -26,7 +26,7 @@ impl Scoreboard {
             let waits = f & (LOST | RETRANSMITTED) == LOST;
             assert!(!waits || seq >= self.retransmit_from, "{seq} waits for retransmission below the mark");
             if f & RETRANSMITTED != 0 {
-                let sent = self.sent_at[self.place(seq)];
+                let sent = self.segments.get(seq).sent();
                 let watched = self.retransmissions.iter().any(|r| (r.sent, r.seq) == (sent, seq));
                 assert!(watched, "the retransmission of {seq} is not watched");
             }

@@ -34,7 +34,7 @@ impl Sender {
 
     pub(super) fn reduce_ssthresh(&mut self) {
         self.sync_conn();
-        self.conn.snd_ssthresh = self.controller.ssthresh(&mut self.conn);
+        self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
         self.conn.snd_cwnd_cnt = 0;
         self.counters.window_reductions += 1;
     }

@@ -5,7 +5,9 @@
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
 use tandem_scenario::TcpSource;
+use tandem_testing::random_test;
 
 use super::wire::{Wire, reno};
 
@@ -21,10 +23,18 @@ impl Dice {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Source {
+    delayed_acks: bool,
+    pacing: bool,
+    initial_window: u32,
+    receive_window: Option<u32>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Case {
     segments: u64,
-    source: TcpSource,
+    source: Source,
     dice: u64,
     data_loss: u64,
     ack_loss: u64,
@@ -35,14 +45,13 @@ struct Case {
     one_way_us: u64,
 }
 
-fn source() -> impl Strategy<Value = TcpSource> {
+fn source() -> impl Strategy<Value = Source> {
     (any::<bool>(), any::<bool>(), 1..40u32, proptest::option::of(1..60u32)).prop_map(
-        |(delayed_acks, pacing, initial_window, receive_window)| TcpSource {
+        |(delayed_acks, pacing, initial_window, receive_window)| Source {
             delayed_acks,
             pacing,
             initial_window,
             receive_window,
-            ..reno()
         },
     )
 }
@@ -66,7 +75,8 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn check(case: Case) -> Result<(), TestCaseError> {
-    let mut wire = Wire::new(&case.source);
+    let Source { delayed_acks, pacing, initial_window, receive_window } = case.source;
+    let mut wire = Wire::new(&TcpSource { delayed_acks, pacing, initial_window, receive_window, ..reno() });
     (wire.forward_ns, wire.back_ns) = (case.one_way_us * 1000, case.one_way_us * 1000);
     wire.packet_ns = case.packet_us * 1000;
     let arrived = Rc::new(RefCell::new(BTreeSet::new()));
@@ -112,11 +122,7 @@ fn check(case: Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_transfer_completes(case in case()) {
-        check(case)?;
-    }
+#[test]
+fn random_transfers_complete() {
+    random_test!(random_transfers_complete, 1500).run(case(), check);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![allow(dead_code)]
 
+use tandem_engine::Options;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
     result::SeedResult,
 };
-use tandem_sim::Options;
 
 pub fn scenario(text: &str) -> Scenario {
     parse(text, "test.toml", "test", &Overrides::default()).unwrap_or_else(|e| panic!("{e}\n{text}"))
@@ -17,7 +17,7 @@ pub fn run(text: &str) -> SeedResult {
 }
 
 pub fn run_seed(scenario: &Scenario, seed: u64) -> SeedResult {
-    tandem_sim::run(scenario, seed, Options::default()).expect("not cancelled")
+    tandem_sim::run(scenario, seed, Options::default()).unwrap().expect("not cancelled")
 }
 
 /// All of a result but the time it took.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! When packets arrive, worked out by hand. At 12 Mb/s a packet of 1500 bytes takes 1 ms.
 
-use tandem_network::{Rng, Stream};
+use tandem_network::{Rng, Stream, agenda::NEVER, wired_links};
 use tandem_scenario::{
     Aqm, Limit, Link as LinkSpec, Loss,
     units::{Rate, Span},
@@ -27,17 +27,27 @@ fn link() -> LinkSpec {
 }
 
 fn route(forward: &[usize], back: &[usize]) -> Route {
-    Route { forward: forward.to_vec(), back: back.to_vec(), access_ns: 0 }
+    Route::new(forward, back, Rng::new(1, Stream::Flow(0)))
+}
+
+/// `route([0], [1])` with a delay outside the links.
+fn distant(access_ns: u64) -> Route {
+    let mut route = route(&[0], &[1]);
+    route.access_ns = access_ns;
+    route
+}
+
+fn topology(links: &[LinkSpec]) -> Topology {
+    Topology { links: links.to_vec(), ..Topology::default() }
 }
 
 fn path_before_begin(links: &[LinkSpec], routes: Vec<Route>) -> Path {
-    Path::new(&Network { links: links.to_vec(), ..Network::default() }, routes)
+    Path::new(&topology(links), routes)
 }
 
 fn path(links: &[LinkSpec], routes: Vec<Route>) -> Path {
     let mut path = path_before_begin(links, routes);
-    let begun = |(i, spec)| Link::new(spec, MTU, 0..NEVER, Rng::new(1, Stream::Link(i)));
-    path.begin(links.iter().enumerate().map(begun).collect());
+    path.begin(wired_links(&topology(links), MTU, &(0..NEVER), 1));
     path
 }
 
@@ -77,14 +87,14 @@ fn a_full_queue_drops_the_newest() {
     let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);
     // One in transmission, two wait.
     (1..=4).for_each(|mark| path.send(0, full(mark, 0)));
-    assert_eq!(path.spare.len(), 1);
-    assert_eq!(path.spare[0][0], 4);
+    assert_eq!(path.spare().len(), 1);
+    assert_eq!(path.spare()[0][0], 4);
     // 1 ms later there is room again.
     path.advance(MS);
     path.send(MS, full(5, 0));
     let all = arrivals(&mut path, 100 * MS, End::Receivers);
     assert_eq!(all, [(11 * MS, 1), (12 * MS, 2), (13 * MS, 3), (14 * MS, 5)]);
-    assert_eq!(path.spare.len(), 1);
+    assert_eq!(path.spare().len(), 1);
 }
 
 #[test]
@@ -96,13 +106,13 @@ fn a_buffer_of_bytes_holds_bytes() {
     (1..=3).for_each(|mark| path.send(0, full(mark, 0)));
     path.send(0, packet(4, 101, 0, End::Receivers));
     path.send(0, packet(5, 100, 0, End::Receivers));
-    assert_eq!(path.spare.iter().map(|b| b[0]).collect::<Vec<_>>(), [4]);
+    assert_eq!(path.spare().iter().map(|b| b[0]).collect::<Vec<_>>(), [4]);
     assert_eq!(arrivals(&mut path, 100 * MS, End::Receivers).len(), 4);
 }
 
 #[test]
 fn before_the_run_begins_there_is_delay_alone() {
-    let mut path = path_before_begin(&[link(), link()], vec![Route { access_ns: 5 * MS, ..route(&[0], &[1]) }]);
+    let mut path = path_before_begin(&[link(), link()], vec![distant(5 * MS)]);
     (1..=10).for_each(|mark| path.send(0, full(mark, 0)));
     let all = arrivals(&mut path, 100 * MS, End::Receivers);
     assert_eq!(all, (1..=10).map(|mark| (10 * MS, mark)).collect::<Vec<_>>());
@@ -116,9 +126,7 @@ fn before_the_run_begins_there_is_delay_alone() {
 fn what_is_under_way_when_the_run_begins_arrives() {
     let mut path = path_before_begin(&[link(), link()], vec![route(&[0], &[1])]);
     path.send(0, full(1, 0));
-    let spec = link();
-    let links = (0..2).map(|i| Link::new(&spec, MTU, 0..NEVER, Rng::new(1, Stream::Link(i))));
-    path.begin(links.collect());
+    path.begin(wired_links(&topology(&[link(), link()]), MTU, &(0..NEVER), 1));
     path.send(5 * MS, full(2, 0));
     assert_eq!(arrivals(&mut path, 100 * MS, End::Receivers), [(10 * MS, 1), (16 * MS, 2)]);
 }
@@ -140,7 +148,7 @@ fn lateness_does_not_add_up_over_hops() {
 /// Its own delay outside the links is spent on the way back, where it delays no other flow's ACKs.
 #[test]
 fn the_access_delay_is_a_flow_s_own() {
-    let routes = vec![Route { access_ns: 7 * MS, ..route(&[0], &[1]) }, route(&[0], &[1])];
+    let routes = vec![distant(7 * MS), route(&[0], &[1])];
     let mut path = path(&[link(), link()], routes);
     path.send(0, full(1, 0));
     path.send(0, packet(2, 75, 0, End::Senders));
@@ -163,8 +171,8 @@ fn a_link_that_decides_at_departure_is_asked_then() {
     // 200 ms of packets: they wait for longer than 5 ms, for longer than 100 ms.
     (0..200).for_each(|mark| path.send(100 * MS, full(mark, 0)));
     let arrived = arrivals(&mut path, 1000 * MS, End::Receivers).len();
-    assert!(!path.spare.is_empty());
-    assert_eq!(arrived + path.spare.len(), 200);
+    assert!(!path.spare().is_empty());
+    assert_eq!(arrived + path.spare().len(), 200);
 }
 
 /// Drops in the time that a pause makes suspect are told apart; random losses are no queue's.
@@ -172,15 +180,15 @@ fn a_link_that_decides_at_departure_is_asked_then() {
 fn drops_after_a_pause_are_counted() {
     let mut path = path(&[link(), link()], vec![route(&[0], &[1])]);
     (1..=5).for_each(|mark| path.send(0, full(mark, 0)));
-    assert_eq!((path.spare.len(), path.drops_after_pauses), (2, 0));
+    assert_eq!((path.spare().len(), path.drops_after_pauses()), (2, 0));
     path.advance(50 * MS);
     path.suspect_until(60 * MS);
     path.suspect_until(55 * MS);
     (1..=6).for_each(|mark| path.send(59 * MS, full(mark, 0)));
-    assert_eq!((path.spare.len(), path.drops_after_pauses), (5, 3));
+    assert_eq!((path.spare().len(), path.drops_after_pauses()), (5, 3));
     path.advance(100 * MS);
     (1..=4).for_each(|mark| path.send(100 * MS, full(mark, 0)));
-    assert_eq!((path.spare.len(), path.drops_after_pauses), (6, 3));
+    assert_eq!((path.spare().len(), path.drops_after_pauses()), (6, 3));
 }
 
 #[test]

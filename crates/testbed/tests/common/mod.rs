@@ -7,12 +7,11 @@
 use std::{
     fs::OpenOptions,
     net::{SocketAddr, UdpSocket},
-    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
 
-use tandem_scenario::{DEFAULT_MTU, Dumbbell, Loss, Network, aqm::AqmSpec};
+use tandem_scenario::{DEFAULT_MTU, DumbbellSpec, Loss, Network, aqm::AqmSpec};
 use tandem_testbed::{Namespace, Shell};
 
 /// False, and said so, where paths cannot be emulated. `scripts/test.sh` counts the line.
@@ -35,12 +34,6 @@ pub fn keep_time() {
     assert_eq!(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }, 0);
 }
 
-/// Tests that measure time take turns.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub struct Spec {
     pub rate: &'static str,
     pub rtt: &'static str,
@@ -50,7 +43,7 @@ pub struct Spec {
 
 impl Spec {
     pub fn network(&self) -> Network {
-        let dumbbell = Dumbbell {
+        let dumbbell = DumbbellSpec {
             rate: self.rate.parse().unwrap(),
             rtt: self.rtt.parse().unwrap(),
             queue: self.queue.parse().unwrap(),

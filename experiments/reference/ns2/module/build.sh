@@ -19,8 +19,8 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 controllers=$here/../../../../controllers
 mkdir -p "$out"
-for name in $(sed -n 's/^CONTROLLER(\([a-z0-9_]*\),.*/\1/p' "$controllers/include/controllers.def"); do
+for name in $(sed -n 's/^TANDEM_CONTROLLER(\([a-z0-9_]*\),.*/\1/p' "$controllers/include/controllers.def"); do
 	"${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -shared -DCONTROLLER="$name" ${MIN_CWND:+-DMIN_CWND} \
-		-isystem "$headers" -I "$controllers/include" -o "$out/$name.so" "$here/module.c"
+		-isystem "$headers" -I "$controllers/include" -I "$controllers/src" -o "$out/$name.so" "$here/module.c"
 	echo "$out/$name.so"
 done

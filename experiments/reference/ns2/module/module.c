@@ -93,10 +93,8 @@ static void ns2_cong_avoid(struct sock *sk, unsigned long ack, unsigned long rtt
 static unsigned long ns2_ssthresh(struct sock *sk)
 {
 	struct tandem_conn c = conn_of(sk);
-	unsigned long threshold = ssthresh(&flow_of(sk)->state, values, &c);
 
-	take_back(sk, &c);
-	return threshold;
+	return ssthresh(&flow_of(sk)->state, values, &c);
 }
 
 /* ns-2's states are Linux's, as ours are. */

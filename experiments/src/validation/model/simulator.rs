@@ -4,13 +4,14 @@
 use anyhow::Context;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tandem_batch::{Batch, Sim, Task, Traces};
+use tandem_batch::{Batch, Task, Traces};
 use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, followed, observed};
 use tandem_scenario::{
-    DEFAULT_MTU, Scenario,
+    DEFAULT_MTU, Scenario, ScenarioSpec,
     result::SeedResult,
     units::{Rate, Span},
 };
+use tandem_sim::Sim;
 
 use super::super::{
     compare::{cell, verdict},
@@ -111,11 +112,12 @@ fn scenario(path: &Path, measured_s: f64, epoch_s: f64) -> Scenario {
         send_jitter: false,
         spread: false,
     };
-    Scenario {
+    let spec = ScenarioSpec {
         // Twice a round.
-        sample_interval: Span { ns: (path.rtt.ns / 2).max(1_000_000) },
-        ..setup.scenario(&[(CONTROLLER, 1)], 1)
-    }
+        sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000) }),
+        ..setup.spec(&[(CONTROLLER, 1)], 1)
+    };
+    spec.check().expect("the set-up is valid")
 }
 
 fn classify(path: &Path, result: &SeedResult, warmup_s: f64) -> Simulated {

@@ -4,7 +4,8 @@
 use std::{sync::Mutex, thread};
 
 use anyhow::bail;
-use tandem_batch::{Batch, Engine};
+use tandem_batch::Batch;
+use tandem_engine::Engine;
 
 use super::setups::{RealTcpSetup, SETUPS};
 use crate::{
@@ -95,7 +96,7 @@ fn wanted() -> Vec<Wanted> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    use tandem_batch::Options;
+    use tandem_engine::{EngineError, Options, Warning};
     use tandem_scenario::{
         Scenario,
         result::{Emulation, FlowResult, LinkResult, SeedResult},
@@ -111,7 +112,15 @@ mod tests {
             "kernel"
         }
 
-        fn run(&self, scenario: &Scenario, seed: u64, _: Options) -> anyhow::Result<Option<SeedResult>> {
+        fn description(&self) -> &'static str {
+            "Runs nothing"
+        }
+
+        fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
+            Ok(Vec::new())
+        }
+
+        fn run(&self, scenario: &Scenario, seed: u64, _: Options) -> Result<Option<SeedResult>, EngineError> {
             let doubts = if self.0.fetch_add(1, Relaxed) == 0 { vec!["late".to_owned()] } else { Vec::new() };
             Ok(Some(SeedResult {
                 seed,

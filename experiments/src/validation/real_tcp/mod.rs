@@ -11,8 +11,10 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tandem_batch::{Engine, Sim, Task, Traces};
+use tandem_batch::{Task, Traces};
+use tandem_engine::Engine;
 use tandem_scenario::{result::SeedResult, stats::mean};
+use tandem_sim::Sim;
 
 use super::{
     Validation,

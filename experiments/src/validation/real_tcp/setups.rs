@@ -121,7 +121,7 @@ impl RealTcpSetup {
     fn parsed(&self, text: &str, flows: &[&str], seeds: Vec<u64>) -> Scenario {
         let name = self.label(flows);
         let scenario = parse_inner(text, &name, &name, &Overrides::default()).expect("the set-ups are valid");
-        Scenario { seeds, ..scenario }
+        scenario.with_seeds(seeds)
     }
 
     /// For the simulator, which takes Tandem's controller of the same name for one of the kernel's own.

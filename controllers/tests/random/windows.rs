@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The integer controllers and their oracles side by side on random connections through a simple bottleneck.
+
+use proptest::{prelude::*, test_runner::TestCaseError};
+use serde::{Deserialize, Serialize};
+use tandem_controllers::Params;
+use tandem_testing::trace::{Command, Host, Rate};
+
+use crate::{
+    cases::Case,
+    oracle::{Ack, Reduction, Reference, TheirSide, Windows},
+};
+
+const MSS: u32 = 1448;
+/// Longer than any retransmission timeout here.
+const IDLE_US: u32 = 3_000_000;
+
+/// A bottleneck: what exceeds the BDP queues, what exceeds the buffer is lost. Packets.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Path {
+    pub base_rtt_us: u32,
+    pub bdp: u32,
+    pub buffer: u32,
+    pub jitter_us: u32,
+}
+
+impl Path {
+    /// With `others` packets of other flows in the queue; the jitter only has to be irregular.
+    fn rtt_us(&self, flight: u32, others: u32, packet: u64) -> u32 {
+        let queue = (flight + others).saturating_sub(self.bdp);
+        let irregular = (packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
+        let queueing_us = u64::from(self.base_rtt_us) * u64::from(queue) / u64::from(self.bdp);
+        self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)
+    }
+
+    fn overflows(&self, flight: u32, others: u32) -> bool {
+        flight + others > self.bdp + self.buffer
+    }
+}
+
+/// What a view keeps in 1/256 packets.
+fn packets_of(q8: u32) -> f64 {
+    f64::from(q8) / 256.0
+}
+
+/// What happens on the path.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Step {
+    /// Rounds with ACKs of `by` packets while others keep `others` packets in the queue; what overflows is a loss.
+    Rounds {
+        count: u32,
+        by: u32,
+        others: u32,
+    },
+    Loss,
+    Ecn,
+    Timeout,
+    SpuriousLoss,
+    SpuriousTimeout,
+    Idle {
+        window: u32,
+    },
+    /// The application keeps `flight` packets in flight at most.
+    Application {
+        flight: u32,
+        rounds: u32,
+    },
+}
+
+struct Pair {
+    host: Host,
+    reference: Box<dyn Reference>,
+    path: Path,
+    low_window: f64,
+    una: u64,
+    /// ACKs on which the two were compared.
+    acks: u64,
+    window_limited: bool,
+    /// Where growth began that multiplies differences, packets.
+    epoch_window: f64,
+}
+
+impl Pair {
+    /// `reference` gives the oracle's side, as [`Kind::Windows`](crate::oracle::Kind) has it.
+    fn new(params: &Params, reference: fn(&Params, f64, f64) -> Box<dyn Reference>, path: Path, window: u32) -> Self {
+        let host = Host::begin(params, window, MSS, u32::MAX);
+        let low_window = params.get("low_window").unwrap_or(0.0);
+        let reference = reference(params, f64::from(window), host.conn().now_us as f64);
+        Self { host, reference, path, low_window, una: 0, acks: 0, window_limited: true, epoch_window: 1.0 }
+    }
+
+    fn play(&mut self, step: Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Rounds { count, by, others } => {
+                for _ in 0..count {
+                    self.round(by, others)?;
+                    if self.path.overflows(self.host.flight(), others) {
+                        self.loss(Command::Loss)?;
+                    }
+                }
+            }
+            Step::Loss => self.loss(Command::Loss)?,
+            Step::Ecn => self.loss(Command::Ecn)?,
+            Step::Timeout => self.timeout()?,
+            Step::SpuriousLoss => self.undone(Command::Loss)?,
+            Step::SpuriousTimeout => self.undone(Command::Timeout)?,
+            Step::Idle { window } => {
+                let window = window.min(self.host.conn().snd_cwnd);
+                self.una = self.nxt();
+                self.command(Command::Wait { us: IDLE_US });
+                self.command(Command::Restart { cwnd: window });
+                self.reference.restart(f64::from(window), self.una);
+                self.compare()?;
+                self.adopt();
+            }
+            Step::Application { flight, rounds } => {
+                self.command(Command::App { flight });
+                self.window_limited = false;
+                for _ in 0..rounds {
+                    self.round(1, 0)?;
+                }
+                self.command(Command::Bulk);
+                self.window_limited = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn nxt(&self) -> u64 {
+        self.una + u64::from(self.host.flight())
+    }
+
+    fn command(&mut self, command: Command) {
+        self.host.play(&command).unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        self.reference.clock(self.host.conn().now_us as f64);
+    }
+
+    fn round(&mut self, by: u32, others: u32) -> Result<(), TestCaseError> {
+        let mut left = self.host.flight();
+        while left > 0 {
+            let packets = left.min(by);
+            let rtt_us = self.path.rtt_us(self.host.flight(), others, self.una);
+            self.ack(packets, rtt_us)?;
+            left -= packets;
+        }
+        Ok(())
+    }
+
+    /// An ACK on which the window may grow.
+    fn ack(&mut self, packets: u32, rtt_us: u32) -> Result<(), TestCaseError> {
+        let nxt = self.nxt();
+        let before = *self.host.conn();
+        // A window a round-trip time.
+        let gap_us = rtt_us / self.host.flight().max(1) * packets;
+        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us, rate: Rate::default() });
+        self.una += u64::from(packets);
+        self.acks += 1;
+        let view = self.host.view();
+        let their_side = TheirSide {
+            window: before.snd_cwnd.into(),
+            window_after: self.host.conn().snd_cwnd.into(),
+            delay: view.delay_window.into(),
+            diff: packets_of(view.diff_q8),
+            gamma: packets_of(view.gamma_q8),
+            below_low_window: f64::from(before.snd_cwnd) < self.low_window,
+            slow_start: before.snd_cwnd < before.snd_ssthresh,
+        };
+        let ack = Ack {
+            acked: f64::from(packets),
+            rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
+            una: self.una,
+            nxt,
+            window_limited: self.window_limited,
+        };
+        self.reference.ack(&ack, their_side);
+        self.compare()?;
+        if self.host.conn().snd_cwnd < before.snd_cwnd {
+            self.adopt();
+        }
+        Ok(())
+    }
+
+    /// ACKs on which no window may grow, with RTTs that would do much if they mattered.
+    fn recovery_acks(&mut self, packets: u32) {
+        for i in 0..packets {
+            let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
+            self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0, rate: Rate::default() });
+            self.reference.recovery_ack(1.0);
+            self.reference.recovery_sample(rtt_us.into());
+            self.una += 1;
+        }
+    }
+
+    fn reduce(&mut self, command: Command) -> Result<(), TestCaseError> {
+        let to = if command == Command::Timeout { Reduction::Timeout } else { Reduction::Recovery };
+        let their_window = f64::from(self.host.conn().snd_cwnd);
+        self.command(command);
+        self.reference.reduce(to, their_window);
+        self.compare()?;
+        self.adopt();
+        Ok(())
+    }
+
+    /// After a reduction, which has just been compared, the reference goes on from the integer controller's windows: a
+    /// difference of one packet, which rounding makes, would be multiplied by the growth up to the next reduction and,
+    /// as the queue answers only the integer controller, again by that up to the one after.
+    fn adopt(&mut self) {
+        let (conn, view) = (self.host.conn(), self.host.view());
+        let windows = Windows { loss: f64::from(view.loss_window), delay: f64::from(view.delay_window) };
+        self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
+        self.reference.adopt(windows, f64::from(conn.snd_ssthresh));
+    }
+
+    fn open(&mut self) -> Result<(), TestCaseError> {
+        let nxt = self.nxt();
+        self.command(Command::Recovered);
+        self.reference.open(self.una, nxt);
+        self.compare()
+    }
+
+    /// A reduction that turns out to be a mistake: both go back to windows which have already grown apart.
+    fn undone(&mut self, command: Command) -> Result<(), TestCaseError> {
+        let epoch_window = self.epoch_window;
+        // So few that slow start after a timeout stays below the window that undoing brings back: beyond it both would keep
+        // what has grown, of which the reference knows nothing. A flight can be many windows where one was just cut.
+        let acks = self.host.flight().min(self.host.conn().snd_cwnd) / 3;
+        self.reduce(command)?;
+        self.recovery_acks(acks);
+        let nxt = self.nxt();
+        self.command(Command::Undo);
+        self.reference.undo(self.una, nxt);
+        self.epoch_window = epoch_window;
+        self.compare()?;
+        self.adopt();
+        Ok(())
+    }
+
+    fn loss(&mut self, command: Command) -> Result<(), TestCaseError> {
+        self.reduce(command)?;
+        self.recovery_acks(self.host.flight() / 2);
+        self.open()
+    }
+
+    /// What was in flight is acknowledged as retransmissions, without samples.
+    fn timeout(&mut self) -> Result<(), TestCaseError> {
+        self.reduce(Command::Timeout)?;
+        for _ in 0..self.host.flight() {
+            self.ack(1, 0)?;
+        }
+        self.open()
+    }
+
+    /// Each window has at most one packet of its own under way, which the integers do not show, and in the moment of a
+    /// reduction one more is rounded away: [`Reference::rounding`]. Growth multiplies differences as it does the window.
+    fn compare(&mut self) -> Result<(), TestCaseError> {
+        let (conn, view) = (*self.host.conn(), self.host.view());
+        let (windows, shown) = (self.reference.windows(), self.reference.shown());
+        if conn.snd_cwnd < conn.snd_ssthresh {
+            // Slow start adds whole packets: nothing is multiplied.
+            self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
+        }
+        let allowed = self.reference.rounding() * (windows.total() / self.epoch_window).max(1.0);
+        let close = |real: f64, integer: f64, allowed: f64| (real - integer).abs() <= allowed;
+        let windows_agree = close(windows.total(), conn.snd_cwnd.into(), allowed)
+            && close(windows.loss, view.loss_window.into(), allowed)
+            && close(windows.delay, view.delay_window.into(), allowed);
+        // Kept in 1/256.
+        let (gamma, diff) = (packets_of(view.gamma_q8), packets_of(view.diff_q8));
+        let shown_agrees = close(shown.gamma.unwrap_or(0.0), gamma, shown.gamma_margin)
+            && close(shown.diff.unwrap_or(0.0), diff, 0.004 + shown.diff_margin)
+            && shown.base_rtt_us.unwrap_or(0.0) == f64::from(view.base_rtt_us);
+        let agree = windows_agree && shown_agrees;
+        prop_assert!(agree, "integers: {:?} {:?}\nreals: {:?} {:?}\nallowed: {}", conn, view, windows, shown, allowed);
+        Ok(())
+    }
+}
+
+/// One case, for a controller whose oracle `reference` gives. Returns how many ACKs were compared.
+pub fn play(
+    params: &Params,
+    reference: fn(&Params, f64, f64) -> Box<dyn Reference>,
+    case: &Case,
+) -> Result<u64, TestCaseError> {
+    let mut pair = Pair::new(params, reference, case.path, case.window);
+    case.steps.iter().try_for_each(|step| pair.play(*step))?;
+    Ok(pair.acks)
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Measures a run and makes its result: the same way in all engines that send packets.
+
+use hdrhistogram::Histogram;
+use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
+use tandem_scenario::{
+    Scenario,
+    result::{FlowResult, FlowSample, LinkResult, SeedResult},
+};
+
+use crate::{Transfers, tracer::Tracer};
+
+/// Queues and smoothed RTTs are read at least this often, for their percentiles.
+const MAX_INTERVAL_NS: u64 = 10_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A flow's counts since its start.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counters {
+    /// Data that has arrived, in the engine's unit.
+    pub received: u64,
+    pub sent_packets: u64,
+    pub retransmits: u64,
+    pub timeouts: u64,
+    /// Timeouts included.
+    pub window_reductions: u64,
+}
+
+/// A run at the moment of a reading.
+pub trait Readable {
+    /// The counts of a flow.
+    fn counters(&self, flow: usize) -> Counters;
+
+    /// The smoothed RTT of a flow, us; `None` while nothing is outstanding, and for UDP.
+    fn srtt_us(&self, flow: usize) -> Option<u64>;
+
+    /// A TCP flow's sample for the trace, but for its goodput.
+    fn windows(&self, flow: usize) -> FlowSample;
+
+    /// By link: the packets that wait, in a wireless cell the mean of the stations.
+    fn waiting_packets(&mut self) -> Vec<f32>;
+
+    /// Takes a sample of each queue: of links with a rate of their own, in order, and of the wireless cell.
+    fn sample_queues(&mut self, links: &mut [QueueSamples], cell: &mut CellSamples);
+}
+
+/// What an engine shows of its flows, and what to sample of them.
+#[derive(Debug, Clone, Copy)]
+pub struct RecorderOptions {
+    /// The unit of [`Counters::received`], bytes of payload.
+    pub unit_bytes: u32,
+    /// Does it tell each RTT that an ACK measures? Otherwise there are smoothed ones only.
+    pub has_raw_rtts: bool,
+    /// Flows of each group to sample over time; 0 = no trace.
+    pub traced_flows_per_group: usize,
+}
+
+/// A flow when the run is over, beside its counts.
+pub struct FlowEnd<'a> {
+    /// The smallest RTT that was possible, ns.
+    pub base_rtt_ns: u64,
+    /// `None` for UDP.
+    pub transfers: Option<&'a Transfers>,
+}
+
+/// Reads a run at regular times. The engine calls [`on_tick`](Self::on_tick) at [`next`](Self::next) or as soon after as it can.
+pub struct Recorder<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    unit_bytes: u32,
+    unit_mbit: f32,
+    group_of_flow: Vec<usize>,
+    warmup: u64,
+    interval: u64,
+    next_sample: u64,
+    next_second: u64,
+    /// By flow; empty until the warm-up is over.
+    at_warmup: Vec<Counters>,
+    /// By flow: what it had received by the last second, and megabits received in each.
+    received: Vec<u64>,
+    received_mbit: Vec<Vec<f32>>,
+    /// By group, us. Empty if the engine does not tell them.
+    rtts: Vec<Tally>,
+    /// By group, us.
+    srtts: Vec<Histogram<u64>>,
+    /// By link with a rate of its own.
+    pub queues: Vec<QueueSamples>,
+    pub cell: CellSamples,
+    tracer: Option<Tracer>,
+}
+
+impl<'a> Recorder<'a> {
+    pub fn new(scenario: &'a Scenario, seed: u64, options: RecorderOptions) -> Self {
+        let RecorderOptions { unit_bytes, has_raw_rtts, traced_flows_per_group } = options;
+        let group_of_flow = scenario.group_of_flow();
+        let flows = group_of_flow.len();
+        let unit_mbit = unit_bytes as f32 * 8.0 / 1e6;
+                Self {
+            scenario,
+            seed,
+            unit_bytes,
+            unit_mbit,
+            group_of_flow,
+            warmup: scenario.warmup.ns,
+            interval: scenario.sample_interval.ns.min(MAX_INTERVAL_NS),
+            next_sample: scenario.warmup.ns,
+            next_second: SECOND_NS,
+            // Without a warm-up all counts, also what is sent at time 0, before the first tick.
+            at_warmup: if scenario.warmup.ns == 0 { vec![Counters::default(); flows] } else { Vec::new() },
+            received: vec![0; flows],
+            received_mbit: vec![Vec::new(); flows],
+            rtts: if has_raw_rtts { vec![Tally::default(); scenario.groups.len()] } else { Vec::new() },
+            srtts: scenario.groups.iter().map(|_| histogram()).collect(),
+            queues: scenario.network.links.iter().map(|_| QueueSamples::default()).collect(),
+            cell: CellSamples::default(),
+            tracer: (traced_flows_per_group > 0)
+                .then(|| Tracer::new(scenario, seed, traced_flows_per_group, unit_mbit)),
+        }
+    }
+
+    /// An ACK has measured an RTT. For engines with raw RTTs only.
+    #[inline]
+    pub fn rtt(&mut self, now: u64, group: usize, rtt_us: u64) {
+        if now >= self.warmup {
+            self.rtts[group].record(rtt_us);
+        }
+    }
+
+    /// When there is next something to read.
+    pub fn next(&self) -> u64 {
+        let warmup = if self.at_warmup.is_empty() { self.warmup } else { NEVER };
+        let trace = self.tracer.as_ref().map_or(NEVER, |t| t.next);
+        self.next_sample.min(self.next_second).min(warmup).min(trace)
+    }
+
+    /// Is a sample for the trace due?
+    pub fn is_trace_due(&self, now: u64) -> bool {
+        self.tracer.as_ref().is_some_and(|t| now >= t.next)
+    }
+
+    /// Reads what is due at `now`.
+    pub fn on_tick(&mut self, now: u64, run: &mut impl Readable) {
+        if self.at_warmup.is_empty() && now >= self.warmup {
+            self.at_warmup = (0..self.group_of_flow.len()).map(|flow| run.counters(flow)).collect();
+        }
+        if now >= self.next_sample {
+            // Regular on the whole, even if a sample comes late.
+            self.next_sample = (self.next_sample + self.interval).max(now);
+            self.sample(run);
+        }
+        if now >= self.next_second {
+            self.next_second += SECOND_NS;
+            self.count_received(run);
+        }
+        if let Some(tracer) = self.tracer.as_mut().filter(|t| now >= t.next) {
+            tracer.sample(now, run);
+        }
+    }
+
+    fn sample(&mut self, run: &mut impl Readable) {
+        run.sample_queues(&mut self.queues, &mut self.cell);
+        for (flow, &group) in self.group_of_flow.iter().enumerate() {
+            if let Some(srtt_us) = run.srtt_us(flow) {
+                self.srtts[group].saturating_record(srtt_us);
+            }
+        }
+    }
+
+    fn count_received(&mut self, run: &impl Readable) {
+        for (flow, last) in self.received.iter_mut().enumerate() {
+            let received = run.counters(flow).received;
+            self.received_mbit[flow].push((received - *last) as f32 * self.unit_mbit);
+            *last = received;
+        }
+    }
+
+    /// The run is over. `links` are the results of all links, `data_packets` how many reached receivers.
+    pub fn result(
+        mut self,
+        run: &impl Readable,
+        flows: &[FlowEnd],
+        links: Vec<LinkResult>,
+        data_packets: u64,
+    ) -> SeedResult {
+        let received_mbit = std::mem::take(&mut self.received_mbit);
+        let flow = |((flow, end), by_second): ((usize, &FlowEnd), Vec<f32>)| FlowResult {
+            received_mbit_by_second: by_second,
+            ..self.flow_result(flow, run.counters(flow), end)
+        };
+        let flows = flows.iter().enumerate().zip(received_mbit).map(flow).collect();
+        let in_ms = |us: &Histogram<u64>| distribution(us, 1e-3);
+        SeedResult {
+            seed: self.seed,
+            flows,
+            rtt_ms: self.rtts.iter().map(|rtts| in_ms(&rtts.to_histogram())).collect(),
+            srtt_ms: self.srtts.iter().map(in_ms).collect(),
+            links,
+            data_packets,
+            trace: self.tracer.map(|t| t.trace),
+            ..SeedResult::default()
+        }
+    }
+
+    fn flow_result(&self, flow: usize, end: Counters, facts: &FlowEnd) -> FlowResult {
+        let start = self.at_warmup.get(flow).copied().unwrap_or_default();
+        let measured_s = self.scenario.measured().as_secs_f64();
+        FlowResult {
+            goodput_mbps: (end.received - start.received) as f64 * f64::from(self.unit_bytes) * 8.0 / 1e6 / measured_s,
+            sent_packets: end.sent_packets - start.sent_packets,
+            retransmits: end.retransmits - start.retransmits,
+            timeouts: end.timeouts - start.timeouts,
+            window_reductions: end.window_reductions - start.window_reductions,
+            base_rtt_ms: facts.base_rtt_ns as f64 / 1e6,
+            completion_times_s: facts.transfers.map_or(Vec::new(), |t| t.completion_times_s(self.warmup)),
+            received_mbit_by_second: Vec::new(),
+        }
+    }
+}

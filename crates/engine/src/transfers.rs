@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The application of a TCP flow: one endless transfer, or finite ones with pauses between them.
+
+use tandem_network::agenda::NEVER;
+use tandem_scenario::{TcpSource, Transfer};
+
+/// When a flow has data to send, and how long its transfers take.
+///
+/// The engine calls [`on_time`](Self::on_time) at [`next`](Self::next) or later, does what it says, and calls
+/// [`complete`](Self::complete) once all data of a running transfer has been acknowledged.
+#[derive(Debug)]
+pub struct Transfers {
+    /// Of one transfer, in the engine's unit; `None`: endless.
+    size: Option<u64>,
+    pause: Option<u64>,
+    stop: u64,
+    next_start: u64,
+    began: u64,
+    is_running: bool,
+    completed: Vec<Completion>,
+}
+
+/// The end of a transfer and how long it took, ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    pub at: u64,
+    pub took: u64,
+}
+
+/// What the application wants at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    Nothing,
+    /// A transfer begins: send this much more, in the engine's unit; `None`: without end.
+    Begin(Option<u64>),
+    /// The flow has stopped: send no more than what has been sent.
+    Stop,
+}
+
+impl Transfers {
+    /// The transfers of `source` from `start` on; `stop`: when the flow ends, [`NEVER`] if it does not. The engine counts data in units
+    /// of `unit_bytes`; the last unit of a transfer may not be full.
+    pub fn new(source: &TcpSource, unit_bytes: u32, start: u64, stop: u64) -> Self {
+        let (size, pause) = match source.transfer {
+            Transfer::Bulk => (None, None),
+            Transfer::Finite { bytes, pause } => (Some(bytes.div_ceil(u64::from(unit_bytes))), pause.map(|p| p.ns)),
+        };
+        Self { size, pause, stop, next_start: start, began: 0, is_running: false, completed: Vec::new() }
+    }
+
+    /// What is due at `now`. A transfer that is still running at the stop is cut off: it will not count as completed.
+    pub fn on_time(&mut self, now: u64) -> Due {
+        if now >= self.stop {
+            self.next_start = NEVER;
+            self.is_running = false;
+            return Due::Stop;
+        }
+        if self.next_start > now {
+            return Due::Nothing;
+        }
+        self.began = now;
+        self.next_start = NEVER;
+        self.is_running = self.size.is_some();
+        Due::Begin(self.size)
+    }
+
+    /// When [`on_time`](Self::on_time) must be called next after `now`.
+    pub fn next(&self, now: u64) -> u64 {
+        if self.stop > now { self.next_start.min(self.stop) } else { self.next_start }
+    }
+
+    /// Is a finite transfer under way?
+    #[inline]
+    pub fn is_running(&self) -> bool {
+        self.is_running
+    }
+
+    /// All data of the running transfer has been acknowledged at `now`.
+    pub fn complete(&mut self, now: u64) {
+        self.is_running = false;
+        self.completed.push(Completion { at: now, took: now - self.began });
+        self.next_start = self.pause.map_or(NEVER, |pause| now + pause);
+    }
+
+    /// The transfers that were completed at `from` or later, seconds each.
+    pub(crate) fn completion_times_s(&self, from: u64) -> Vec<f64> {
+        self.completed.iter().filter(|c| c.at >= from).map(|c| c.took as f64 / 1e9).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tandem_scenario::{
+        Traffic,
+        file::{Overrides, parse},
+    };
+
+    fn source(keys: &str) -> TcpSource {
+        let text = format!(
+            "duration = \"9s\"\n[dumbbell]\nrate = \"9mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n[[flows]]\ncontroller = \"reno\"\n{keys}"
+        );
+        let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
+        let Traffic::Tcp(tcp) = &scenario.groups[0].source else { panic!("TCP") };
+        tcp.clone()
+    }
+
+    /// 2001 bytes are three segments of 1000. They begin at 5, are acknowledged at 25 and begin again 10 later.
+    #[test]
+    fn transfers_follow_each_other() {
+        let mut transfers = Transfers::new(&source("transfer = \"2001B\"\npause = \"10ns\""), 1000, 5, NEVER);
+        assert_eq!((transfers.next(0), transfers.on_time(4)), (5, Due::Nothing));
+        assert_eq!(transfers.on_time(5), Due::Begin(Some(3)));
+        assert!(transfers.is_running());
+        assert_eq!((transfers.next(5), transfers.on_time(6)), (NEVER, Due::Nothing));
+        transfers.complete(25);
+        assert!(!transfers.is_running());
+        assert_eq!(
+            (transfers.next(25), transfers.on_time(34), transfers.on_time(35)),
+            (35, Due::Nothing, Due::Begin(Some(3)))
+        );
+        transfers.complete(42);
+        assert_eq!(transfers.completion_times_s(0), [20e-9, 7e-9]);
+        assert_eq!(transfers.completion_times_s(26), [7e-9]);
+    }
+
+    #[test]
+    fn a_transfer_cut_off_at_the_stop_is_not_completed() {
+        let mut transfers = Transfers::new(&source("transfer = \"1MB\"\npause = \"10ns\""), 1, 0, 100);
+        assert_eq!((transfers.on_time(0), transfers.next(0)), (Due::Begin(Some(1_000_000)), 100));
+        assert_eq!(transfers.on_time(100), Due::Stop);
+        assert!(!transfers.is_running());
+        assert_eq!((transfers.next(100), transfers.on_time(110)), (NEVER, Due::Stop));
+    }
+
+    #[test]
+    fn a_bulk_flow_never_completes() {
+        let mut transfers = Transfers::new(&source(""), 1448, 7, NEVER);
+        assert_eq!((transfers.on_time(7), transfers.is_running(), transfers.next(7)), (Due::Begin(None), false, NEVER));
+    }
+}

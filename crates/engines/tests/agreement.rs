@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is measured means the same in the simulator and over real TCP.
+
+use tandem_engine::Options;
+use tandem_engines::find;
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    result::SeedResult,
+};
+
+fn dumbbell(top: &str, flow: &str) -> Scenario {
+    let text = format!(
+        "{top}\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n[[flows]]\ncontroller = \"reno\"\n{flow}"
+    );
+    parse(&text, "s.toml", "s", &Overrides::default()).unwrap()
+}
+
+fn run(name: &str, scenario: &Scenario) -> SeedResult {
+    find(name).unwrap().run(scenario, 1, Options::default()).unwrap().unwrap()
+}
+
+/// The simulator's result, and that of real TCP; `None`, and said so, where paths cannot be emulated.
+fn in_both(scenario: &Scenario) -> (SeedResult, Option<SeedResult>) {
+    let refused = match find("kernel") {
+        Err(e) => Some(e.to_string()),
+        Ok(kernel) => kernel.check(scenario, true).err().map(|e| e.to_string()),
+    };
+    let real = match refused {
+        Some(why) => {
+            tandem_testing::skip(&why);
+            None
+        }
+        None => Some(run("kernel", scenario)),
+    };
+    (run("sim", scenario), real)
+}
+
+/// 100 kB take 83 ms and a round trip at least, so that the first transfer ends after 120 ms and the second begins after 1120 ms. At
+/// 1170 ms it is cut off: its data until then arrives, but it is not completed.
+#[test]
+fn a_transfer_cut_off_at_the_stop_is_not_completed() {
+    let scenario = dumbbell("duration = \"2s\"", "transfer = \"100kB\"\npause = \"1s\"\nstop = \"1170ms\"");
+    let (simulated, real) = in_both(&scenario);
+    for result in [Some(simulated), real].iter().flatten() {
+        assert_eq!(result.flows[0].completion_times_s.len(), 1, "{:?}", result.flows[0]);
+    }
+}
+
+/// A window of ten segments never fills the queue: the RTT is 40 ms, the time on the wire and little more. Both engines smooth it and
+/// sample it alike; what each ACK measures is known to the simulator alone.
+#[test]
+fn the_smoothed_rtt_is_the_same_quantity() {
+    let scenario = dumbbell("duration = \"4s\"\nwarmup = \"1s\"", "receive_window = \"14480B\"");
+    let (simulated, real) = in_both(&scenario);
+    let (raw, smoothed) = (simulated.rtt_ms[0], simulated.srtt_ms[0]);
+    assert!((41.0..44.0).contains(&smoothed.mean), "{smoothed:?}");
+    // Smoothing takes nothing from the mean, and no extremes are added.
+    assert!((raw.mean - smoothed.mean).abs() < 0.5 && smoothed.max <= raw.max, "{raw:?}, {smoothed:?}");
+    let Some(real) = real else { return };
+    assert!(real.rtt_ms.is_empty());
+    let is_trusted = real.emulation.as_ref().is_some_and(|e| e.doubts.is_empty());
+    assert!(real.srtt_ms[0].mean >= 40.0, "{:?}", real.srtt_ms);
+    if is_trusted {
+        assert!((real.srtt_ms[0].mean - smoothed.mean).abs() < 3.0, "{:?}, {smoothed:?}", real.srtt_ms);
+    }
+}

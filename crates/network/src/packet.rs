@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a network must know of the packets that it carries, and who keeps the rest of them.
+
+use std::fmt;
+
+/// The two ends of every flow. Data goes from the senders to the receivers, ACKs go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum End {
+    Senders,
+    #[default]
+    Receivers,
+}
+
+impl End {
+    /// The end that packets to this one come from.
+    pub fn other(self) -> Self {
+        match self {
+            End::Senders => End::Receivers,
+            End::Receivers => End::Senders,
+        }
+    }
+}
+
+/// A packet as the network sees it. It is copied from pipe to pipe, so it should be small: what is large stays with the
+/// host, in its [`Contents`].
+pub trait Packet: Copy + Default + fmt::Debug + Send + 'static {
+    /// What remains of a packet on its way from the last link to the senders' end. Tens of thousands may be there at the
+    /// same time, so a host can make this smaller than the packet.
+    type Returning: Copy + Default + fmt::Debug + Send + From<Self>;
+
+    /// The flow that it belongs to, and whose route it takes.
+    fn flow(&self) -> usize;
+    /// The end that it travels to.
+    fn to(&self) -> End;
+    /// Its size on the wire, headers included.
+    fn bytes(&self) -> u32;
+    /// How many links of its route it has left behind.
+    fn hop(&self) -> usize;
+    /// It leaves one more link behind.
+    fn pass_link(&mut self);
+}
+
+/// Why a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// The link's random loss, or the last try in a wireless cell.
+    Random,
+    /// A full queue or queue management.
+    Queue,
+}
+
+/// What the host keeps of the packets that are under way, such as buffers.
+pub trait Contents<P> {
+    /// The packet was dropped at `now`, ns: its contents are free again.
+    fn dropped(&mut self, now: u64, packet: P, reason: DropReason);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A scenario's groups of flows.
+
+use super::{MAX_COUNT, SpecError, check_name};
+use crate::{
+    controller::ControllerSpec,
+    route::RouteError,
+    scenario::{Group, HEADER_BYTES, Network, TcpSource, Traffic, Transfer},
+    spec::{FlowsSpec, ScenarioSpec, UdpSpec},
+    units::Span,
+    wlan::{SERVER_NODE, STATIONS_NODE},
+};
+
+/// A group as written, and its place among the others, for messages.
+struct Written<'a> {
+    flows: &'a FlowsSpec,
+    place: usize,
+}
+
+impl Written<'_> {
+    fn wrong(&self, key: &str, message: impl std::fmt::Display) -> SpecError {
+        SpecError::at(format!("flows.{}.{key}", self.place), message)
+    }
+}
+
+impl ScenarioSpec {
+    /// The group at this place of `flows`.
+    pub(super) fn group(&self, place: usize, network: &Network, mtu: u32) -> Result<Group, SpecError> {
+        let flows = &self.flows[place];
+        let written = Written { flows, place };
+        let as_written = || flows.controller.as_ref().map_or_else(|| "udp".into(), ToString::to_string);
+        let name = flows.name.clone().unwrap_or_else(as_written);
+        check_name(&format!("flows.{place}.name"), &name)?;
+        if !(1..=MAX_COUNT).contains(&flows.count) {
+            return Err(written.wrong("count", format!("count must be at least 1, at most {MAX_COUNT}")));
+        }
+        let start = flows.start.unwrap_or_default();
+        if start >= self.duration {
+            return Err(written.wrong("start", "start must be before the end of the run, its `duration`"));
+        }
+        if flows.stop.is_some_and(|stop| stop <= start) {
+            return Err(written.wrong("stop", "stop must be later than start"));
+        }
+        let (forward, back) = self.routes(&written, network)?;
+        Ok(Group {
+            name,
+            flows: flows.count,
+            source: self.traffic(&written, mtu)?,
+            access: self.access(&written, network.propagation(&forward, &back))?,
+            forward,
+            back,
+            rtt_spread: flows.rtt_spread,
+            start,
+            start_spread: flows.start_spread,
+            stop: flows.stop,
+            first_station: first_station(&written, network)?,
+        })
+    }
+
+    fn traffic(&self, written: &Written, mtu: u32) -> Result<Traffic, SpecError> {
+        match (&written.flows.controller, &written.flows.udp) {
+            (Some(controller), None) => self.tcp(written, controller, mtu).map(Traffic::Tcp),
+            (None, Some(udp)) => {
+                if let Some(key) = written.flows.keys_of_tcp().next() {
+                    return Err(written.wrong("udp", format!("`{key}` is for flows with a controller: udp has none")));
+                }
+                udp_traffic(written, udp)
+            }
+            (Some(_), Some(_)) => Err(written.wrong("controller", "a flow has either a controller or udp, not both")),
+            (None, None) => Err(written.wrong("controller", "a flow needs `controller = \"...\"` or `udp = {...}`")),
+        }
+    }
+
+    fn tcp(&self, written: &Written, controller: &ControllerSpec, mtu: u32) -> Result<TcpSource, SpecError> {
+        let flows = written.flows;
+        let transfer = match (flows.transfer, flows.pause) {
+            (Some(bytes), pause) => Transfer::Finite { bytes: bytes.0, pause },
+            (None, Some(_)) => return Err(written.wrong("pause", "pause needs `transfer`, the size to send again")),
+            (None, None) => Transfer::Bulk,
+        };
+        let initial_window = flows.initial_window.unwrap_or(10);
+        if !(1..=1000).contains(&initial_window) {
+            return Err(written.wrong("initial_window", "initial_window must be 1 to 1000 packets"));
+        }
+        let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;
+        Ok(TcpSource {
+            controller: controller.with(&self.set),
+            transfer,
+            delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
+            pacing: flows.pacing.unwrap_or(false),
+            initial_window,
+            receive_window: flows.receive_window.map(|bytes| in_packets(bytes.0)),
+        })
+    }
+
+    /// The links of the data and of the ACKs.
+    fn routes(&self, written: &Written, network: &Network) -> Result<(Vec<usize>, Vec<usize>), SpecError> {
+        let flows = written.flows;
+        if flows.reverse.is_some() && (flows.from.is_some() || flows.to.is_some()) {
+            let message = "reverse does nothing where `from` or `to` is given: swap these";
+            return Err(written.wrong("reverse", message));
+        }
+        let usual = self.usual_ends(flows.reverse == Some(true));
+        let node = |key: &str, given: &Option<String>, usual: Option<&str>| {
+            let Some(name) = given.as_deref().or(usual) else {
+                return Err(written.wrong(key, format!("a flow needs `{key} = \"NODE\"` in this network")));
+            };
+            network.node(name).map_err(|e| written.wrong(key, e))
+        };
+        let from = node("from", &flows.from, usual.map(|ends| ends.0))?;
+        let to = node("to", &flows.to, usual.map(|ends| ends.1))?;
+        let end = if flows.from.is_some() { "from" } else { "to" };
+        if from == to {
+            let message = format!("a flow leads from `{}` to itself", network.nodes[from]);
+            return Err(written.wrong(end, message));
+        }
+        let route = |key: &str, given: &Option<Vec<String>>, from, to, wrong: &dyn Fn(RouteError) -> String| match given
+        {
+            Some(names) => network.explicit_route(from, to, names).map_err(|e| written.wrong(key, wrong(e))),
+            None => network.route(from, to).map_err(|e| written.wrong(end, wrong(e))),
+        };
+        let back = route("ack_route", &flows.ack_route, to, from, &|e| format!("the ACKs' way: {e}"))?;
+        Ok((route("route", &flows.route, from, to, &|e| e.to_string())?, back))
+    }
+
+    /// Where flows start and end that do not say.
+    fn usual_ends(&self, is_reverse: bool) -> Option<(&'static str, &'static str)> {
+        let (from, to) = match (&self.dumbbell, &self.wlan) {
+            (Some(_), _) => ("left", "right"),
+            (_, Some(_)) => (STATIONS_NODE, SERVER_NODE),
+            (None, None) => return None,
+        };
+        Some(if is_reverse { (to, from) } else { (from, to) })
+    }
+
+    /// The delay outside the links: what its RTT has beyond theirs, and `access`.
+    fn access(&self, written: &Written, of_links: Span) -> Result<Span, SpecError> {
+        let flows = written.flows;
+        let Some(dumbbell) = &self.dumbbell else {
+            return match flows.rtt {
+                Some(_) => Err(written.wrong("rtt", "rtt is for [dumbbell] only: here add `access`, or link delays")),
+                None => Ok(flows.access),
+            };
+        };
+        let rtt = flows.rtt.unwrap_or(dumbbell.rtt);
+        let Some(outside_ns) = rtt.ns.checked_sub(of_links.ns) else {
+            let key = if flows.route.is_some() { "route" } else { "ack_route" };
+            return Err(written.wrong(key, format!("the links of this route alone take longer than its rtt, {rtt}")));
+        };
+        Ok(Span { ns: outside_ns + flows.access.ns })
+    }
+}
+
+fn first_station(written: &Written, network: &Network) -> Result<u32, SpecError> {
+    let Some(first) = written.flows.first_station else { return Ok(0) };
+    let Some(cell) = &network.cell else {
+        return Err(written.wrong("first_station", "first_station is for [wlan] only"));
+    };
+    if !(1..=cell.stations).contains(&first) {
+        let message = format!("first_station must be 1 to {}, the number of stations", cell.stations);
+        return Err(written.wrong("first_station", message));
+    }
+    Ok(first - 1)
+}
+
+fn udp_traffic(written: &Written, udp: &UdpSpec) -> Result<Traffic, SpecError> {
+    let on_off = match (udp.on, udp.off) {
+        (Some(on), Some(off)) if on.ns > 0 && off.ns > 0 => Some((on, off)),
+        (None, None) => None,
+        _ => return Err(written.wrong("udp", "udp needs both `on` and `off`, above 0, or neither")),
+    };
+    Ok(Traffic::Udp { rate: udp.rate, on_off })
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The smallest host that keeps the contract: it plays a trace's commands on one connection.
+
+use std::sync::Arc;
+
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State, View, find};
+
+use super::{Command, Expected, Rate};
+use crate::contract::Contract;
+
+/// When a connection begins: any time will do.
+const START_US: u64 = 1_000_000;
+
+pub struct Host<C = Instance> {
+    params: Option<Params>,
+    flow: Option<Flow<C>>,
+}
+
+struct Flow<C> {
+    controller: C,
+    conn: Conn,
+    state: State,
+    /// The threshold before the last reduction, which an undo brings back.
+    prior_ssthresh: u32,
+    /// Packets that the application keeps in flight at most.
+    app_flight: Option<u32>,
+    /// The controller sets the window in recovery too.
+    owns_window: bool,
+    /// Packets since the connection began.
+    delivered: u32,
+}
+
+impl<C> Default for Host<C> {
+    fn default() -> Self {
+        Self { params: None, flow: None }
+    }
+}
+
+impl<C: Contract> Host<C> {
+    /// A host with a connection that begins with `window` packets of `mss` bytes at the sequence number `una`.
+    pub fn begin(params: &Params, window: u32, mss: u32, una: u32) -> Self {
+        let mut host = Self { params: Some(params.clone()), flow: None };
+        let conn = Command::Conn { cwnd: window, ssthresh: None, clamp: None, mss, una, flight: 0 };
+        host.play(&conn).expect("the parameters are there");
+        host
+    }
+
+    /// Carries one command out; an unmet expectation is an error.
+    pub fn play(&mut self, command: &Command) -> Result<(), String> {
+        match command {
+            Command::Controller(name) => {
+                self.params = Some(Params::new(find(name).map_err(|e| e.to_string())?));
+                self.flow = None;
+                Ok(())
+            }
+            Command::Set { name, value } => {
+                if self.flow.is_some() {
+                    return Err("`set` must precede `conn`".into());
+                }
+                let params = self.params.as_mut().ok_or("`controller` is missing")?;
+                params.set(name, *value).map_err(|e| e.to_string())
+            }
+            Command::Conn { cwnd, ssthresh, clamp, mss, una, flight } => {
+                let params = self.params.clone().ok_or("`controller` is missing")?;
+                let conn = Conn {
+                    now_us: START_US,
+                    snd_cwnd: *cwnd,
+                    snd_cwnd_cnt: 0,
+                    snd_ssthresh: ssthresh.unwrap_or(INFINITE_SSTHRESH),
+                    snd_cwnd_clamp: clamp.unwrap_or(MAX_WINDOW),
+                    snd_una: *una,
+                    snd_nxt: una.wrapping_add(flight * mss),
+                    mss: *mss,
+                    is_cwnd_limited: 1,
+                    pacing_bytes_per_s: 0,
+                };
+                self.flow = Some(Flow::new(params, conn));
+                Ok(())
+            }
+            other => self.flow.as_mut().ok_or("`conn` is missing")?.play(other),
+        }
+    }
+
+    pub fn conn(&self) -> &Conn {
+        &self.flow.as_ref().unwrap().conn
+    }
+
+    pub fn view(&self) -> View {
+        let flow = self.flow.as_ref().unwrap();
+        flow.controller.view(&flow.conn)
+    }
+
+    pub fn flight(&self) -> u32 {
+        self.flow.as_ref().unwrap().flight()
+    }
+}
+
+impl<C: Contract> Flow<C> {
+    fn new(params: Params, mut conn: Conn) -> Self {
+        let owns_window = params.controller().owns_window();
+        let controller = C::new(&Arc::new(params), &mut conn);
+        let (state, prior_ssthresh, app_flight, delivered) = (State::Open, 0, None, 0);
+        let mut flow = Self { controller, conn, state, prior_ssthresh, app_flight, owns_window, delivered };
+        flow.send();
+        flow
+    }
+
+    fn flight(&self) -> u32 {
+        self.conn.snd_nxt.wrapping_sub(self.conn.snd_una) / self.conn.mss
+    }
+
+    /// Sends what the window and the application allow.
+    fn send(&mut self) {
+        let allowed = self.conn.snd_cwnd.min(self.app_flight.unwrap_or(u32::MAX));
+        if allowed > self.flight() {
+            self.conn.snd_nxt = self.conn.snd_una.wrapping_add(allowed * self.conn.mss);
+        }
+    }
+
+    fn play(&mut self, command: &Command) -> Result<(), String> {
+        match *command {
+            Command::Ack { packets, rtt_us, times, gap_us, rate } => {
+                for _ in 0..times {
+                    self.conn.now_us += u64::from(gap_us);
+                    self.ack(packets, rtt_us, rate)?;
+                }
+            }
+            Command::Round { rtt_us, by, times } => {
+                for _ in 0..times {
+                    let (start_us, flight) = (self.conn.now_us, self.flight());
+                    let mut left = flight;
+                    while left > 0 {
+                        let packets = left.min(by);
+                        left -= packets;
+                        let passed_us = u64::from(rtt_us) * u64::from(flight - left) / u64::from(flight);
+                        self.conn.now_us = start_us + passed_us;
+                        // In a packet's round trip all that was in flight when it was sent is delivered, and itself.
+                        let delivered = flight.min(self.delivered + packets);
+                        self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, lost: 0 })?;
+                    }
+                }
+            }
+            Command::Loss => self.reduce(State::Recovery),
+            Command::Ecn => self.reduce(State::Cwr),
+            Command::Timeout => self.reduce(State::Loss),
+            Command::Recovered => {
+                if self.state != State::Loss && !self.owns_window {
+                    self.conn.snd_cwnd = self.conn.snd_ssthresh;
+                }
+                self.enter(State::Open);
+            }
+            Command::Undo => {
+                self.conn.snd_cwnd = self.controller.undo_cwnd(&self.conn);
+                self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(self.prior_ssthresh);
+                self.enter(State::Open);
+            }
+            Command::Disorder => self.enter(State::Disorder),
+            Command::Restart { cwnd } => {
+                self.conn.snd_una = self.conn.snd_nxt;
+                self.conn.snd_cwnd = cwnd;
+                self.controller.restart(&mut self.conn);
+            }
+            Command::App { flight } => {
+                self.app_flight = Some(flight);
+                self.conn.is_cwnd_limited = 0;
+            }
+            Command::Bulk => {
+                self.app_flight = None;
+                self.conn.is_cwnd_limited = 1;
+            }
+            Command::Wait { us } => self.conn.now_us += u64::from(us),
+            Command::Host { cwnd, ssthresh, clamp } => {
+                self.conn.snd_cwnd = cwnd.unwrap_or(self.conn.snd_cwnd);
+                self.conn.snd_ssthresh = ssthresh.unwrap_or(self.conn.snd_ssthresh);
+                self.conn.snd_cwnd_clamp = clamp.unwrap_or(self.conn.snd_cwnd_clamp);
+            }
+            Command::Expect(ref expected) => return self.check(expected),
+            Command::Controller(_) | Command::Set { .. } | Command::Conn { .. } => unreachable!("played by Host"),
+        }
+        self.send();
+        Ok(())
+    }
+
+    fn ack(&mut self, packets: u32, rtt_us: u32, rate: Rate) -> Result<(), String> {
+        if packets > self.flight() {
+            return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
+        }
+        self.conn.snd_una = self.conn.snd_una.wrapping_add(packets * self.conn.mss);
+        let mut ack = Ack { pkts_acked: packets, rtt_us, ..Ack::default() };
+        if self.owns_window {
+            self.delivered = self.delivered.wrapping_add(packets);
+            ack = Ack {
+                delivered: self.delivered,
+                prior_delivered: self.delivered.wrapping_sub(rate.delivered),
+                interval_us: rate.interval_us,
+                is_app_limited: self.app_flight.is_some().into(),
+                in_flight: self.flight().saturating_sub(rate.lost),
+                lost: rate.lost,
+                ..ack
+            };
+        }
+        self.controller.pkts_acked(&mut self.conn, &ack);
+        if !matches!(self.state, State::Cwr | State::Recovery) {
+            self.controller.cong_avoid(&mut self.conn, packets);
+        }
+        self.send();
+        Ok(())
+    }
+
+    fn reduce(&mut self, to: State) {
+        self.conn.snd_cwnd_cnt = 0;
+        if self.state <= State::Disorder {
+            self.prior_ssthresh = self.conn.snd_ssthresh;
+            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
+        }
+        if to == State::Loss {
+            self.conn.snd_cwnd = 1;
+        } else if !self.owns_window {
+            self.conn.snd_cwnd = self.conn.snd_ssthresh;
+        }
+        self.enter(to);
+    }
+
+    fn enter(&mut self, state: State) {
+        self.controller.set_state(&mut self.conn, state);
+        self.state = state;
+    }
+
+    fn check(&self, expected: &[(String, Expected)]) -> Result<(), String> {
+        let wrong: Vec<String> = expected.iter().filter_map(|(key, value)| self.differs(key, *value).err()).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join(", ")) }
+    }
+
+    fn differs(&self, key: &str, expected: Expected) -> Result<(), String> {
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.controller.view(&self.conn);
+        let actual = match key {
+            "cwnd" => self.conn.snd_cwnd,
+            "cnt" => self.conn.snd_cwnd_cnt,
+            "ssthresh" => self.conn.snd_ssthresh,
+            "flight" => self.flight(),
+            "loss" => loss_window,
+            "delay" => delay_window,
+            "base" => base_rtt_us,
+            "gamma" => gamma_q8,
+            "diff" => diff_q8,
+            "rate" => u32::try_from(self.conn.pacing_bytes_per_s).unwrap_or(u32::MAX),
+            _ => return Err(format!("`{key}` cannot be expected")),
+        };
+        let (same, shown) = match expected {
+            Expected::Whole(value) => (actual == value, actual.to_string()),
+            Expected::Rate(value) => (actual.abs_diff(value) <= value / 1000, actual.to_string()),
+            Expected::Fraction(value) => {
+                let actual = f64::from(actual) / 256.0;
+                ((actual - value).abs() <= 0.01, actual.to_string())
+            }
+        };
+        if same { Ok(()) } else { Err(format!("{key} is {shown}")) }
+    }
+}
