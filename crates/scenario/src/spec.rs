@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A scenario as written: what a file says, and what commands and other programs fill in. docs/scenarios.md describes it for
-//! users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
+//! A scenario as written: what a file says, and what commands and other programs fill in. docs/reference/scenario-keys.md describes
+//! it for users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
 
 use serde::Deserialize;
 
