@@ -19,7 +19,7 @@ use tandem_scenario::{
 pub struct RealTcpRun {
     /// For the eye: experiment, curve and x, or path and flows, that asked for it first.
     pub asked_by: String,
-    /// All that decides about the run except the seed, see [`key`].
+    /// Hash of the scenario without its seeds: runs of equal scenarios have the same.
     pub scenario: String,
     /// The run's seed, which decides starts and random losses.
     pub seed: u64,
