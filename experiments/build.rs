@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Puts the files of papers/ into the program, so that the installed binary needs no folder beside it.
+//! Puts the files of experiments/papers/ into the program, so that the installed binary needs no folder beside it.
 
 use std::{env, fs, path::Path};
 

@@ -81,7 +81,7 @@ impl Connection {
     }
 }
 
-/// Nanoseconds an ACK: the least of some runs, for what else the machine does only adds.
+/// Nanoseconds an ACK: the least of some runs, because other work of the machine only adds to it.
 fn ns_per_ack(controller: Option<&'static Controller>) -> f64 {
     let run = |_| {
         let mut connection = Connection::new(controller);

@@ -120,7 +120,7 @@ TANDEM_FN u32 bbr_bdp(const struct bbr *s, u32 bw_q24, u32 gain)
 	return packets < TANDEM_MAX_WINDOW ? (u32)packets : TANDEM_MAX_WINDOW;
 }
 
-/* Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s one, else two at least. */
+/* Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s one, otherwise two at least. */
 TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *c)
 {
 	u64 rate = c->pacing_bytes_per_s < 1ull << 40 ? c->pacing_bytes_per_s : 1ull << 40;

@@ -14,10 +14,10 @@
  *  1 (A)  (2) in the first such round, dwnd was above 0 before; (3) while it lasts. The first sign of slight congestion is
  *         answered once, more mildly than a loss is. The default: it alone accounts for each word that is left.
  *  2 (B)  (3) in the first, (2) while it lasts.
- *  3 (C)  (2) in the first if ACKs were lost in it, else (3). An ACK for more than two packets betrays a lost one.
+ *  3 (C)  (2) in the first if ACKs were lost in it, otherwise (3). An ACK for more than two packets betrays a lost one.
  *
  * Further decisions:
- *  - dwnd must have been above 0 since the last slow start, else a small window, whose dwnd never grows, would shrink for ever;
+ *  - dwnd must have been above 0 since the last slow start; otherwise a small window, whose dwnd never grows, would shrink for ever;
  *    after_growth = 0 leaves that to diff >= gamma alone. A slow start that ends before the recovery from its timeout does not count.
  *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on: `decline`. With 1/2 for `decline`
  *    it comes on top, and the window still grows by 1/2. An application-limited window does not grow and does not decline.

@@ -25,7 +25,7 @@
  *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0 and S1 state the law.
  *    spread_gain spreads it over a share of the round (LA: half), which avoids a burst of alpha * win^k packets, but makes
  *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
- *  - A reduction is rounded down to whole packets (LA). ssthresh follows the window down, else early congestion soon
+ *  - A reduction is rounded down to whole packets (LA). ssthresh follows the window down; otherwise early congestion soon
  *    after a loss would send the flow back into slow start (Linux Vegas does the same; LA slow-starts).
  *  - baseRTT is forgotten after a timeout (D02: MUST; S0 and the modules keep it): forget_base_rtt.
  *  - After an idle restart dwnd = 0 and baseRTT stays (LA).
@@ -63,7 +63,7 @@ struct ctcp {
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
-	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; else ROUNDS_UNMEASURED */
+	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
 	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;

@@ -14,7 +14,7 @@
  * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is lost from the text at hand.
  *
  * What is open, and how it is decided here:
- *  - The upper threshold is 3 alpha: two ns-3 ports, unlike in much else, agree on it. `upper` changes it.
+ *  - The upper threshold is 3 alpha: two ns-3 ports agree on it, though they differ in many other points. `upper` changes it.
  *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the smallest buffer when the pipe fills.
  *  - The measured round (rounds.h) decides for the next; its cwnd is what was in flight. The fall is one step: "decreased to the
  *    value that has at least the lower bound threshold in the bottleneck queue". ssthresh follows, as in ctcp.h.

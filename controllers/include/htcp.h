@@ -3,10 +3,10 @@
  * H-TCP (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp-06): the longer
  * the time T since the last loss, the faster the growth; the backoff leaves just what fills the pipe.
  *
- *   f(T)  = 1 for T <= T_L = 1 s, else 1 + 10 (T - T_L) + ((T - T_L) / 2)^2
+ *   f(T)  = 1 for T <= T_L = 1 s, otherwise 1 + 10 (T - T_L) + ((T - T_L) / 2)^2
  *   alpha = 2 (1 - kept) max(f(T) baseRTT / 100 ms, 1)              packets a round; the ratio between 0.1 and 2
  *   kept  = baseRTT / RTT_max between 0.5 and 0.8 if the largest throughput between two losses has changed by no more than 20 %,
- *           else 0.5;  w = kept w on loss
+ *           otherwise 0.5;  w = kept w on loss
  *
  * What is open, and how it is decided here:
  *  - The square's factor is 1/4 (paper; Linux), not the draft's 1/2; the adaptive backoff is the paper's and Linux's, the draft

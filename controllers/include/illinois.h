@@ -4,7 +4,7 @@
  * Performance Evaluation 65(6-7), 2008): losses say when to back off, the queueing delay says how much to grow and to give up.
  *
  *   d_a = mean RTT of a round - baseRTT, d_m = largest RTT - baseRTT              section 3
- *   alpha = alpha_max for d_a <= d_1 = 0.01 d_m, else k1 / (k2 + d_a) down to alpha_min at d_m
+ *   alpha = alpha_max for d_a <= d_1 = 0.01 d_m, otherwise k1 / (k2 + d_a) down to alpha_min at d_m
  *   beta  = beta_min for d_a <= d_2 = 0.1 d_m, beta_max from d_3 = 0.8 d_m on, linear in between
  *   w += alpha / w for each packet ACKed, w = w (1 - beta) on loss; below win_thresh as Reno
  *   once d_a has been above d_1, alpha returns to alpha_max only after theta rounds with d_a <= d_1

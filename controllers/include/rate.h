@@ -9,7 +9,7 @@
  *  - The first Westwood (2001) and S3's "TCPW-BE" take a sample from each gap between two ACKs. Where gaps are microseconds,
  *    jitter and compressed ACKs, not the bottleneck, decide these; Westwood+ was made to mend that.
  *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery do not (rounds.h).
- *  - After an idle time a fresh interval begins. Nothing else is done for an application that sends less than it may.
+ *  - After an idle time a fresh interval begins. Nothing more is done for an application that sends less than it may.
  */
 #ifndef TANDEM_RATE_H
 #define TANDEM_RATE_H

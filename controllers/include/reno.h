@@ -48,7 +48,7 @@ TANDEM_FN u32 slow_start(struct tandem_conn *c, u32 acked)
 
 /*
  * One packet is due for each `w` packets ACKed; returns how many, and counts in *count those ACKed towards the next.
- * Credit gathered under a larger w (before a loss) is worth one packet at most, else a small window would jump.
+ * Credit gathered under a larger w (before a loss) is worth one packet at most; otherwise a small window would jump.
  */
 TANDEM_FN u32 packets_due(u32 *count, u32 w, u32 acked)
 {

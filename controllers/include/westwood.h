@@ -34,7 +34,7 @@ struct westwood {
 	struct window window;
 	struct rate rate;
 	struct rounds round;
-	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; else ROUNDS_UNMEASURED */
+	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
 };
 
 TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c)

@@ -21,7 +21,7 @@ TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
 
 /*
  * Adds what has been earned and returns the whole packets in it; `packet` is what one is worth now. What was left over
- * from when a packet was worth more (before a loss) counts as one packet at most, else a small window would jump.
+ * from when a packet was worth more (before a loss) counts as one packet at most; otherwise a small window would jump.
  */
 TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
 {

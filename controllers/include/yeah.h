@@ -4,7 +4,7 @@
  * is short, Reno while it is long, and it empties the queue that it has made itself.
  *
  *   Q = w (1 - baseRTT / RTT), once a round              packets of its own in the queue
- *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi        fast: as Scalable TCP; else slow: as Reno
+ *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi        fast: as Scalable TCP; otherwise slow: as Reno
  *   Q >  Q_max and w > w_reno                            w = max(w - min(Q / gamma, epsilon w), w_reno)
  *   loss, fewer than rho slow rounds in a row            w -= max(min(Q, w / 2), delta w)
  *   loss otherwise (Reno flows compete)                  w = w / 2

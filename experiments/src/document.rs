@@ -15,6 +15,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// The table of all figures, and the pages that it links to.
 pub struct Document {
+    /// Markdown of the table.
     pub table: String,
     /// Name of the file and text, for the folder that the table links to.
     pub pages: Vec<(String, String)>,

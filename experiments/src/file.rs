@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files in papers/: TOML in, a checked [`Experiment`] out, every error with its line. papers/README.md describes them.
+//! The files in experiments/papers/: TOML in, a checked [`Experiment`] out, every error with its line. experiments/README.md
+//! describes them.
 
 use std::ops::Range;
 
@@ -295,10 +296,12 @@ impl Experiment {
         curve.measure.as_ref().or(self.file.measure.as_ref())
     }
 
+    /// The file's `title`: the figure or table and what it shows.
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
+    /// The file's `claim`: what the paper says of it.
     pub fn claim(&self) -> &str {
         &self.file.claim
     }

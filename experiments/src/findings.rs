@@ -21,9 +21,13 @@ use crate::{
 /// What came of an experiment.
 #[derive(Debug, Serialize)]
 pub struct Findings {
+    /// Paper and figure, such as `s0/fig3`.
     pub id: String,
+    /// The experiment's title.
     pub title: String,
+    /// What the paper says.
     pub claim: String,
+    /// The verdict on all claims together.
     pub verdict: Verdict,
     /// How many claims hold; where the others do not, with the numbers.
     pub reason: String,
@@ -31,14 +35,19 @@ pub struct Findings {
     pub why: Option<String>,
     /// What was found beside the verdict.
     pub note: Option<String>,
+    /// Name of the form that ran.
     pub form: &'static str,
+    /// Name of the engine that ran it.
     pub engine: &'static str,
     /// The paper ran it on real machines.
     pub machines: bool,
+    /// The seeds of the first run; the others have the same number.
     pub seeds: Vec<u64>,
+    /// Choices where the paper does not give a value.
     pub assumptions: Vec<String>,
-    /// Of the x axis.
+    /// Labels of the points on the x axis.
     pub x: Vec<String>,
+    /// The experiment as its file sets it up.
     #[serde(flatten)]
     pub own: Reading,
     /// The same with other readings of what the paper leaves open.
@@ -50,13 +59,17 @@ pub struct Findings {
 /// The numbers of one way to read the experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reading {
+    /// Name of the variant; `None` for the experiment itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The claims, in the order of the file.
     pub claims: Vec<Judged>,
+    /// The curves, in the order of the file.
     pub curves: Vec<Points>,
 }
 
 impl Reading {
+    /// The verdict on all its claims together.
     pub fn verdict(&self) -> Verdict {
         Verdict::of_all(self.claims.iter().map(|c| c.verdict))
     }

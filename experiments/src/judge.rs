@@ -31,11 +31,15 @@ pub(crate) struct Claim {
     pub some: bool,
 }
 
+/// Whether the numbers bear a claim out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// At all points.
     Holds,
+    /// Some claims or points hold, others do not.
     HoldsInPart,
+    /// At no point.
     DoesNotHold,
     /// The interval reaches over the limit where the claim would be decided: chance has the say.
     Undecided,
@@ -44,6 +48,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict as pages and tables write it.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -77,8 +82,11 @@ pub(crate) struct Judgement {
 /// A curve's points, with the published ones where there are any.
 #[derive(Debug, Clone, Serialize)]
 pub struct Points {
+    /// The curve's name.
     pub name: String,
+    /// One estimate for each x; `None` where nothing was run or nothing could be measured.
     pub points: Vec<Option<Estimate>>,
+    /// The paper's value at each x, as far as it can be read.
     pub published: Vec<Option<f64>>,
 }
 

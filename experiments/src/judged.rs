@@ -9,7 +9,9 @@ use crate::judge::{Asked, Claim, Judgement, Verdict};
 /// A claim and its verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Judged {
+    /// The claim in words.
     pub text: String,
+    /// Whether it holds.
     pub verdict: Verdict,
     /// The points that decide it, with their numbers.
     pub detail: String,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was published or measured elsewhere, run again here and judged.
 //!
-//! An experiment is a figure or table of a paper: a file in papers/ with the set-up, its curves, the published numbers and the
+//! An experiment is a figure or table of a paper: a file in experiments/papers/ with the set-up, its curves, the published numbers and the
 //! claims as something that can be checked. [`validation`] sets the simulator and the model beside reference data: runs of
 //! ns-2, ns-3 and real TCP. Both go one way: set-up, runs in a batch, [`Estimate`], claim, [`Verdict`], document.
 

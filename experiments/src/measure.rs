@@ -41,7 +41,7 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
-    // Of one flow of `compound`, from loss to loss after the warm-up.
+    // Measures of one flow of `compound`, from loss to loss after the warm-up.
     /// Window so many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
     EpochWindow,
     EpochLossWindow,
@@ -54,11 +54,11 @@ pub(crate) enum Kind {
     /// S2's case, 1 to 6, in which it is most of the time.
     Case,
     // Worked out, not run: S2's model, in the integers of the module that S2 used.
-    /// Of the oscillation, largest less smallest window, packets.
+    /// Largest less smallest window of the oscillation, packets.
     Amplitude,
     /// Its type m:n as the number m.n.
     Oscillation,
-    /// 1 if the `cycle` is feasible, else 0.
+    /// 1 if the `cycle` is feasible, otherwise 0.
     Feasible,
     /// Percent of the link's rate.
     PublishedUtilisation,
@@ -90,7 +90,7 @@ impl Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measure {
     pub kind: Kind,
-    /// Of the scenario's flows, by their place from 0.
+    /// The scenario's groups that count, by their place from 0.
     #[serde(default = "first")]
     pub groups: Vec<usize>,
     #[serde(default)]
@@ -167,7 +167,7 @@ impl Measure {
         }
     }
 
-    /// Of the samples between losses.
+    /// A measure that is read off the samples between losses.
     fn of_epochs(&self, x: &X, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
         let epochs = Epochs::new(scenario, seed)?;
         let after_loss = || epochs.after_loss(x.number()?);

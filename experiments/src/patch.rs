@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Changes values of a scenario in its text. All else stays where it was, so that errors name the right line.
+//! Changes values of a scenario in its text. The rest stays where it was, so that errors name the right line.
 
 use std::{collections::BTreeMap, fmt, ops::Range};
 
@@ -16,7 +16,9 @@ pub type Changes = BTreeMap<Spanned<String>, toml::Value>;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum X {
+    /// A number in the unit of the axis.
     Number(f64),
+    /// A name, such as that of a controller.
     Name(String),
 }
 
@@ -31,6 +33,7 @@ impl fmt::Display for X {
 }
 
 impl X {
+    /// The number; `None` for a name.
     pub fn number(&self) -> Option<f64> {
         match self {
             X::Number(n) => Some(*n),

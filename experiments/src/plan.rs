@@ -27,6 +27,7 @@ pub enum Form {
 }
 
 impl Form {
+    /// The form as findings and stores spell it.
     pub fn name(self) -> &'static str {
         match self {
             Form::Full => "full",
@@ -78,7 +79,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Of its first run.
+    /// The seeds of its first run; `None` if it runs nothing.
     pub fn seeds(&self) -> Option<&[u64]> {
         let point = self.readings.first()?.curves.iter().flatten().flatten().next()?;
         Some(&point.own.scenario.seeds)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Findings as a table, for the terminal and wherever else it is wanted.
+//! Findings as a table, for the terminal and for documents.
 
 use comfy_table::{CellAlignment, Table, presets};
 use tandem_report::with_interval;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files in papers/: all are good, and a short form of each gives what it gave.
+//! The files in experiments/papers/: all are good, and a short form of each gives what it gave.
 
 use std::fmt::Write;
 

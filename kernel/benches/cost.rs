@@ -130,7 +130,7 @@ fn time_programs(controller: &str) {
     println!("  {controller:14} together {:.1} ms of {:.0} ms: {share:.2} %", total_ns as f64 / 1e6, cost.ends_s * 1e3);
 }
 
-/// Of each of our programs: name, calls, nanoseconds.
+/// Name, calls and nanoseconds of each of Tandem's programs.
 fn program_times() -> BTreeMap<u32, (String, u64, u64)> {
     let ours = |p: &ProgramInfo| p.name.to_string_lossy().starts_with("tandem_");
     let figures = |p: ProgramInfo| (p.id, (p.name.to_string_lossy().into_owned(), p.run_cnt, p.run_time_ns));
@@ -186,7 +186,7 @@ fn ends_s() -> f64 {
 
 /// Seconds that the machine's cores have not been idle.
 fn machine_s() -> f64 {
-    /// Of /proc/stat, always.
+    /// The unit of /proc/stat on every machine.
     const TICKS_PER_SECOND: f64 = 100.0;
     let text = fs::read_to_string("/proc/stat").unwrap();
     let fields = text.lines().next().unwrap().split_whitespace().skip(1);

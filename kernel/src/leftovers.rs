@@ -44,7 +44,7 @@ fn registered_name<'a>(map: &MapInfo, names: &'a [String]) -> Result<Option<&'a 
     Ok(value.and_then(|value| names.iter().find(|name| holds_text(&value, name))))
 }
 
-/// Is it there from one zero byte to the next? Where the name lies differs between kernels; all else is numbers.
+/// Is it there from one zero byte to the next? Where the name lies differs between kernels; everything around it is numbers.
 fn holds_text(value: &[u8], text: &str) -> bool {
     value.split(|byte| *byte == 0).any(|part| part == text.as_bytes())
 }

@@ -17,7 +17,7 @@ use crate::Error;
 /// A network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    /// As `ip netns` names it, else `pid N` of one of its processes; empty: the calling thread's own.
+    /// Its name in `ip netns`, or `pid N` with one of its processes; empty: the calling thread's own.
     pub name: String,
     file: File,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! TCP-Africa in real numbers: RFC 3649 while less than alpha is queued, else Reno.
+//! TCP-Africa in real numbers: RFC 3649 while less than alpha is queued, otherwise Reno.
 
 use tandem_controllers::Params;
 use tandem_testing::invariant::{Facts, only};

@@ -15,7 +15,7 @@ use crate::{
 
 pub const ORACLE: Oracle = Oracle {
     facts: Facts { loss_window_stays: false, ..Facts::USUAL },
-    kind: Kind::Model(|params, case| play::<Bbr>(params, case)),
+    kind: Kind::Model(play::<Bbr>),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ enum Mode {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Policer {
-    /// Of the last interval.
+    /// Bandwidth of the last interval.
     bw: Option<f64>,
     /// Delivered count and ms at its beginning, packets lost, rounds.
     interval: Option<(u32, u64, u32, u32)>,
@@ -70,7 +70,7 @@ pub struct Bbr {
     pub rate: f64,
 }
 
-/// Of a rate in the integer controller, packets a us.
+/// Unit of a rate in the integer controller, packets a us.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
 
 fn reached(delivered: u32, mark: u32) -> bool {
@@ -359,7 +359,7 @@ impl Model for Bbr {
     fn agrees(&mut self, window: u32, rate: u64) -> bool {
         let (least, most) =
             (self.window - Self::margin(self.window), self.window + self.extra + Self::margin(self.window));
-        // Of the largest gain one unit.
+        // One unit of the largest gain.
         let close = (rate as f64 - self.rate).abs() < self.rate * 0.003 + self.bytes_per_s(UNIT, 4.0);
         if close && (least..=most).contains(&f64::from(window)) {
             (self.window, self.rate) = (window.into(), rate as f64);

@@ -31,7 +31,7 @@ pub struct Yeah {
     reno_window: Option<f64>,
     slow_rounds: u32,
     fast_rounds: u32,
-    /// Of Reno's window and of fast rounds, before the last loss.
+    /// Reno's window and the number of fast rounds before the last loss.
     prior: (Option<f64>, u32),
 }
 

@@ -29,16 +29,22 @@ pub use stored_only::StoredOnly;
 /// A scenario and what runs it.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
+    /// What to run; every seed of it is a job.
     pub scenario: &'a Scenario,
+    /// What runs it.
     pub engine: &'a dyn Engine,
+    /// What to sample over time.
     pub traces: Traces,
 }
 
 /// Which seeds' windows and queues are sampled over time; of how many flows of each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traces {
+    /// No samples.
     None,
+    /// The first seed's, of at most so many flows of each group.
     FirstSeed(usize),
+    /// Every seed's, of at most so many flows of each group.
     EverySeed(usize),
 }
 
@@ -53,7 +59,9 @@ pub struct Batch<'a> {
 
 /// What came of tasks, in their order. A seed that was not finished is missing.
 pub struct Outcome {
+    /// The results of each task's finished seeds.
     pub seeds: Vec<Vec<SeedResult>>,
+    /// Whether the batch was cancelled before all was done.
     pub interrupted: bool,
 }
 
@@ -109,7 +117,7 @@ impl Batch<'_> {
                     jobs.push(Job { task, seed, traced_flows_per_group, key, progress_ns: AtomicU64::new(0) });
                     jobs.len() - 1
                 });
-                // What is traced changes nothing else of a result.
+                // Traces change nothing in the rest of a result.
                 jobs[j].traced_flows_per_group = jobs[j].traced_flows_per_group.max(traced_flows_per_group);
                 j
             });
@@ -137,7 +145,7 @@ impl Batch<'_> {
             // In order, so that what is done when an interrupt comes is the beginning.
             let worker = || {
                 while let Some(&j) = order.get(next.fetch_add(1, Relaxed)) {
-                    // Of many short jobs each would otherwise begin, and see only then that it need not.
+                    // With many short jobs, each would otherwise begin, and only then see that it need not.
                     if self.is_cancelled() || lock(&failure).is_some() {
                         return;
                     }

@@ -58,7 +58,7 @@ impl<'a> Progress<'a> {
         bar.finish_and_clear();
     }
 
-    /// Of all work, the part that is done.
+    /// Share of all work that is done.
     fn share(&self) -> f64 {
         let (mut done, mut all) = (0.0, 0.0);
         for job in self.0 {

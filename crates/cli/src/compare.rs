@@ -202,7 +202,7 @@ impl Args {
             ..ScenarioSpec::new(self.duration)
         };
         let mut overrides = self.common.overrides()?;
-        // Of several runs each has some of the controllers.
+        // With several runs, each has some of the controllers.
         overrides.settings.retain(|setting| spec.has_parameter(setting));
         overrides.apply(&mut spec).map_err(Failure::usage)?;
         let scenario = spec.check().map_err(Failure::usage)?;

@@ -65,7 +65,7 @@ pub struct Load {
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
 
-    /// Make it net.ipv4.tcp_congestion_control: new connections have it that choose nothing else
+    /// Make it net.ipv4.tcp_congestion_control: new connections use it unless they choose another
     #[arg(long)]
     default: bool,
 

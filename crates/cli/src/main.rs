@@ -51,7 +51,7 @@ Each command's --help has more.";
 
 #[derive(Subcommand)]
 enum Command {
-    Compare(compare::Args),
+    Compare(Box<compare::Args>),
     Run(run::Args),
     Model(model::Args),
     #[command(subcommand)]
@@ -90,7 +90,7 @@ impl From<anyhow::Error> for Failure {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Compare(args) => compare::compare(args),
+        Command::Compare(args) => compare::compare(*args),
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),

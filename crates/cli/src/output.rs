@@ -31,7 +31,7 @@ struct Results<'a> {
     baseline: Option<&'a Run>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     baselines: Vec<&'a Run>,
-    /// Of `compare --matrix`: what each of its runs, in order, came to.
+    /// The shares of all pairs; `compare --matrix` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a Matrix>,
 }

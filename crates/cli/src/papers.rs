@@ -65,7 +65,7 @@ pub struct Run {
     #[arg(long)]
     quick: bool,
 
-    /// Run nothing: judge what is kept in the folder, in full where all of that is there, else in the quick form
+    /// Run nothing: judge what is kept in the folder, in full where all of that is there, otherwise in the quick form
     #[arg(long, conflicts_with_all = ["quick", "engine"])]
     kept: bool,
 

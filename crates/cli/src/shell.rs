@@ -18,7 +18,7 @@ use crate::{
 
 /// A shell, or a command, behind an emulated path to this machine
 ///
-/// Whatever runs inside reaches this machine, and nothing else, at the address $TANDEM_HOST. The path is what leaves the shell,
+/// Programs inside reach only this machine, at the address $TANDEM_HOST. The path is what leaves the shell,
 /// the way back what enters it. Needs root.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ pub struct Args {
     #[command(flatten)]
     path: Path,
 
-    /// Of the random losses
+    /// Seed of the random losses
     #[arg(long, default_value = "1")]
     seed: u64,
 

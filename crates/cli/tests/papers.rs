@@ -63,7 +63,7 @@ fn what_is_done_is_not_done_again() {
     assert_eq!(run(), run());
 }
 
-/// In full where all of it is kept, else in the quick form, else not at all.
+/// In full where all of it is kept; otherwise in the quick form; otherwise not at all.
 #[test]
 fn what_is_kept_is_judged_without_running_anything() {
     let place = Place::new();

@@ -198,7 +198,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     assert_eq!(beside["measured"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 2);
     assert_eq!(beside["simulated"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 10);
     assert_eq!(place.read("tandem-out/papers/kernel.jsonl").lines().count(), 2);
-    // What was doubted is made again; else nothing is.
+    // Runs that were doubted are made again, and no others.
     let is_trusted = beside["doubts"].as_array().unwrap().is_empty();
     assert_eq!(place.succeed(run).err.contains("runs over real TCP"), !is_trusted);
     // Beside the simulation, without a right to anything.

@@ -19,10 +19,13 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Counters {
     /// Data that has arrived, in the engine's unit.
     pub received: u64,
+    /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
+    /// Data packets sent again.
     pub retransmits: u64,
+    /// Retransmission timeouts that expired.
     pub timeouts: u64,
-    /// Timeouts included.
+    /// Reductions of the window, timeouts included.
     pub window_reductions: u64,
 }
 
@@ -83,13 +86,15 @@ pub struct Recorder<'a> {
     rtts: Vec<Tally>,
     /// By group, us.
     srtts: Vec<Histogram<u64>>,
-    /// By link with a rate of its own.
+    /// Samples of the queues of links with a rate of their own, in order.
     pub queues: Vec<QueueSamples>,
+    /// Samples of a wireless cell's queues; empty without a cell.
     pub cell: CellSamples,
     tracer: Option<Tracer>,
 }
 
 impl<'a> Recorder<'a> {
+    /// Nothing is recorded yet. The first reading is due at [`next`](Self::next).
     pub fn new(scenario: &'a Scenario, seed: u64, options: RecorderOptions) -> Self {
         let RecorderOptions { unit_bytes, has_raw_rtts, traced_flows_per_group } = options;
         let group_of_flow = scenario.group_of_flow();

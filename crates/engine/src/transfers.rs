@@ -10,7 +10,7 @@ use tandem_scenario::{TcpSource, Transfer};
 /// [`complete`](Self::complete) once all data of a running transfer has been acknowledged.
 #[derive(Debug)]
 pub struct Transfers {
-    /// Of one transfer, in the engine's unit; `None`: endless.
+    /// Size of one transfer in the engine's unit; `None`: endless.
     size: Option<u64>,
     pause: Option<u64>,
     stop: u64,
@@ -30,6 +30,7 @@ pub struct Completion {
 /// What the application wants at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
+    /// The flow goes on with what it does.
     Nothing,
     /// A transfer begins: send this much more, in the engine's unit; `None`: without end.
     Begin(Option<u64>),

@@ -11,13 +11,21 @@ use crate::{
 /// A connection's windows in one of the arithmetics.
 #[derive(Clone)]
 pub enum Connection {
+    /// [`Arithmetic::Tandem`]
     Tandem(Driven),
+    /// [`Arithmetic::Linux13`]
     Linux13(Ruled<Linux13>),
+    /// [`Arithmetic::Linux2006`]
     Linux2006(Ruled<Linux2006>),
+    /// [`Arithmetic::Exact`]
     Exact(Ruled<Exact>),
 }
 
 impl Connection {
+    /// A connection on `path` before its first packet.
+    ///
+    /// # Errors
+    /// If the path's access rate is not above its rate, or if the arithmetic cannot have this law.
     pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
         path.check()?;
         law.check(arithmetic)?;

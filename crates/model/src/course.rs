@@ -153,7 +153,9 @@ impl Part {
 pub struct WindowPoint {
     /// When the round begins.
     pub time_s: f64,
+    /// Loss window plus delay window.
     pub window_packets: f64,
+    /// Loss window alone.
     pub loss_window_packets: f64,
 }
 

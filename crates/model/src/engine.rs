@@ -118,6 +118,10 @@ fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a Link), 
 const ACK_BYTES: u64 = tandem_scenario::HEADER_BYTES as u64;
 
 impl<'a> Isolated<'a> {
+    /// The connection of a scenario with one flow.
+    ///
+    /// # Errors
+    /// If the scenario is not that of one endless Compound connection, alone on a drop-tail link.
     pub fn new(scenario: &'a Scenario) -> Result<Self, Refusal> {
         let (group, tcp) = flow(scenario)?;
         let (connection_link, link) = link(scenario, group)?;

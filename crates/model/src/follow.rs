@@ -51,7 +51,7 @@ pub struct Follower<W> {
     admitted: f64,
     /// Was the burst lost, too, that followed the one that overflowed?
     lost_twice: bool,
-    /// Every round, if they are wanted; else the long stretches are summed up.
+    /// Every round, if they are wanted; `None`: the long stretches are summed up.
     records: Option<Vec<Record>>,
 }
 

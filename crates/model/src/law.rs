@@ -47,14 +47,32 @@ pub enum Arithmetic {
 /// What the model cannot work out. The message names the quantity and the mend.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
+    /// A quantity is outside the range that the model covers.
     #[error("{name} = {value} makes no sense in the model: give {range}")]
-    OutOfRange { name: &'static str, value: f64, range: &'static str },
+    OutOfRange {
+        /// The quantity, with its unit.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+        /// The values that are allowed, in words.
+        range: &'static str,
+    },
+    /// A Linux module has another value of a constant compiled in.
     #[error(
         "the Linux modules have {name} = {fixed} compiled in, so {value} cannot be had: use exact arithmetic or Tandem's"
     )]
-    CompiledIn { name: &'static str, fixed: f64, value: f64 },
+    CompiledIn {
+        /// The constant.
+        name: &'static str,
+        /// The module's value.
+        fixed: f64,
+        /// The value asked for.
+        value: f64,
+    },
+    /// A constant of the law is out of the range of the controller's parameter.
     #[error("Tandem's controller cannot be set so: {0}; exact arithmetic takes any value")]
     Controller(#[from] ParamsError),
+    /// No value in the searched range gives what was asked for.
     #[error("no value in the range gives it: {0}")]
     NoAnswer(String),
 }

@@ -7,14 +7,17 @@ use serde::{Serialize, Serializer};
 
 use crate::rule::Rule;
 
-/// m:n.
+/// Type m:n of a cycle: m rounds of growth, then n rounds of reduction (S2 section II).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleType {
+    /// m, at least 1.
     pub increases: u32,
+    /// n, at least 1.
     pub decreases: u32,
 }
 
 impl CycleType {
+    /// The type `increases`:`decreases`.
     pub const fn new(increases: u32, decreases: u32) -> Self {
         Self { increases, decreases }
     }
@@ -37,9 +40,11 @@ impl Serialize for CycleType {
 pub struct Oscillation {
     /// The cycles that follow each other; most oscillations have one type only.
     pub types: Vec<CycleType>,
+    /// Smallest window.
     pub theta_min: f64,
-    /// Over rounds.
+    /// Mean window over rounds.
     pub theta_mean: f64,
+    /// Largest window.
     pub theta_max: f64,
     /// Mean queue over time.
     pub backlog: f64,
@@ -60,6 +65,7 @@ impl Oscillation {
 /// A cycle of one type, whether or not the controller would go through it: S2's fixed point of `f_{m:n}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cycle {
+    /// Its type.
     pub kind: CycleType,
     /// `w_1` to `w_{m+n}`, after the last decrease and on; with integers it may take some passes until they repeat.
     pub windows: Vec<f64>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The path: one FIFO link, drop-tail, nobody else on it (S2 section I).
+//! The path: one FIFO link, drop-tail, with one connection on it (S2 section I).
 
 use tandem_scenario::units::{Rate, Span};
 
@@ -8,7 +8,7 @@ use crate::law::ModelError;
 /// The bottleneck and the way there and back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Path {
-    /// Of the bottleneck, headers included.
+    /// Rate of the bottleneck, headers included.
     pub rate: Rate,
     /// Two-way propagation delay, tau~ in S2; above 0.
     pub rtt: Span,
@@ -16,7 +16,7 @@ pub struct Path {
     pub buffer_packets: f64,
     /// Bytes of a full packet on the wire: S2's MSS.
     pub packet_bytes: u32,
-    /// Of the sender's own link, above `rate`; None: a burst reaches the bottleneck at once, as in S2.
+    /// Rate of the sender's own link, above `rate`; `None`: a burst reaches the bottleneck at once, as in S2.
     pub access_rate: Option<Rate>,
 }
 

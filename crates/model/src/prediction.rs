@@ -27,12 +27,17 @@ pub fn case(bdp: f64, law: &Law, first_window: f64, swings: bool, overflows_at_o
 pub struct Phase {
     /// S2 Figure 1: 1 growth without a queue, 2 growth with a queue, 3 "constant" window, 4 Reno.
     pub phase: u8,
+    /// Number of rounds, a mean over epochs.
     pub rounds: f64,
+    /// Time from its first round to its end.
     pub duration_s: f64,
+    /// Packets delivered in it.
     pub data_packets: f64,
-    /// Mean over the phase.
+    /// Mean queue over the phase.
     pub backlog_packets: f64,
+    /// Window at its start.
     pub first_window_packets: f64,
+    /// Window at its end.
     pub last_window_packets: f64,
 }
 
@@ -43,8 +48,11 @@ pub struct Prediction {
     pub case: u8,
     /// m:n of the oscillation that the connection has, or would have if the buffer had room; null if it has none.
     pub oscillation: Option<String>,
+    /// Smallest window of the oscillation; null without one.
     pub theta_min_packets: Option<f64>,
+    /// Mean window of the oscillation over rounds; null without one.
     pub theta_mean_packets: Option<f64>,
+    /// Largest window of the oscillation; null without one.
     pub theta_max_packets: Option<f64>,
     /// Share of the link's rate.
     pub utilisation: f64,
@@ -56,9 +64,11 @@ pub struct Prediction {
     pub backlog_packets: f64,
     /// From loss to loss, mean.
     pub epoch_s: f64,
-    /// Window that a loss finds, and the one it leaves.
+    /// Window that a loss finds.
     pub loss_window_packets: f64,
+    /// Window that a loss leaves.
     pub first_window_packets: f64,
+    /// The phases from one loss to the next, in order.
     pub phases: Vec<Phase>,
     /// Recovery and the round after it; 0 in S2's model, which knows of none.
     pub recovery_s: f64,

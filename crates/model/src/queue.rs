@@ -6,8 +6,11 @@ use crate::{rounds::Round, totals::Totals};
 /// A stretch in which the queue changes evenly; packets and packet times.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Segment {
+    /// How long the stretch lasts, packet times.
     pub time: f64,
+    /// Queue at its start, packets.
     pub from: f64,
+    /// Queue at its end, packets.
     pub to: f64,
 }
 

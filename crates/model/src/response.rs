@@ -6,10 +6,22 @@ use tandem_controllers::Params;
 /// How a controller answers to loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Response {
-    /// One packet a round, `beta` of the window given up on loss.
-    Reno { beta: f64 },
-    /// `alpha w^k` a round from `low_window` on, Reno below it.
-    Compound { alpha: f64, k: f64, beta: f64, low_window: f64 },
+    /// Growth of a packet a round, as in RFC 5681.
+    Reno {
+        /// Share of the window that a loss takes away.
+        beta: f64,
+    },
+    /// Compound's power law, with Reno's growth in small windows (S0 (3) and (4)).
+    Compound {
+        /// Growth is `alpha w^k` packets a round.
+        alpha: f64,
+        /// Exponent of the growth.
+        k: f64,
+        /// Share of the window that a loss takes away.
+        beta: f64,
+        /// Window from which the power law holds, packets; Reno below it.
+        low_window: f64,
+    },
 }
 
 impl Response {

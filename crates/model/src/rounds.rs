@@ -17,6 +17,7 @@ pub struct Round {
 /// A connection and the windows of its last three rounds.
 #[derive(Clone)]
 pub struct Rounds<W> {
+    /// The connection.
     pub windows: W,
     /// RTT of the empty path, packet times: so many packets fill it.
     pub pipe: f64,

@@ -25,6 +25,7 @@ pub trait Rule: Clone {
     fn after_loss(&self, loss_window: f64, delay_window: f64) -> (f64, f64);
     /// Reno's growth in a round that acknowledged `acked` packets with this window.
     fn reno(&self, acked: f64, window: f64) -> f64;
+    /// Threshold of the backlog, packets: the delay window shrinks from it on (S2 (1)).
     fn gamma(&self) -> f64;
     /// Below this window the delay window neither grows nor shrinks.
     fn low_window(&self) -> f64;
@@ -98,6 +99,7 @@ fn backlog_in_halves(sent: f64, base: f64, rtt: f64) -> f64 {
 /// Release 1.3 of Lachlan Andrew's module.
 #[derive(Debug, Clone, Copy)]
 pub struct Linux13 {
+    /// The module's `gamma`, which users may set.
     pub gamma_packets: f64,
 }
 
@@ -170,6 +172,7 @@ impl Rule for Linux13 {
 /// The first module.
 #[derive(Debug, Clone, Copy)]
 pub struct Linux2006 {
+    /// The module's `gamma`, which users may set.
     pub gamma_packets: f64,
 }
 

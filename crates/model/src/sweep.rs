@@ -16,9 +16,13 @@ use crate::{
 /// Both models' word on one path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
+    /// Rate of the bottleneck, headers included.
     pub rate_mbps: f64,
+    /// Two-way propagation delay.
     pub rtt_ms: f64,
+    /// Buffer of the bottleneck.
     pub queue_packets: f64,
+    /// Bandwidth-delay product.
     pub bdp_packets: f64,
     /// The one to believe: the connection followed from loss to loss.
     #[serde(flatten)]
@@ -28,6 +32,10 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Asks both models about one path.
+    ///
+    /// # Errors
+    /// If the path or the law is outside the model, see [`ModelError`].
     pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
         Ok(Self {
             rate_mbps: path.rate.bps as f64 / 1e6,
@@ -48,9 +56,13 @@ pub fn sweep(paths: &[Path], law: &Law, arithmetic: Arithmetic) -> Result<Vec<An
 /// One point of S2's Figure 6.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cell {
+    /// The case by [`followed()`], 1 to 6.
     pub case: u8,
+    /// The case by S2's own model, 1 to 6.
     pub published_case: u8,
+    /// Share of the link's rate, by [`followed()`].
     pub utilisation: f64,
+    /// Mean queue over time, by [`followed()`].
     pub backlog_packets: f64,
 }
 

@@ -8,6 +8,7 @@ use crate::law::Law;
 /// A stretch of a connection. Times are packet times: one packet's transmission at the bottleneck, 1/mu.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
+    /// Number of rounds.
     pub rounds: f64,
     /// Packet times.
     pub time: f64,
@@ -23,6 +24,7 @@ impl Totals {
         if self.time > 0.0 { self.data / self.time } else { 0.0 }
     }
 
+    /// Mean queue over time, packets; 0 for a stretch without length.
     pub fn mean_queue(&self) -> f64 {
         if self.time > 0.0 { self.queue_area / self.time } else { 0.0 }
     }

@@ -33,7 +33,9 @@ pub struct Change {
 pub trait Windows: Clone {
     /// A connection with this loss window, no delay window, and nothing lost yet.
     fn at(&self, loss_window: f64) -> Self;
+    /// Loss window plus delay window.
     fn window(&self) -> f64;
+    /// Loss window alone.
     fn loss_window(&self) -> f64;
     /// Is there no delay window, and too small a window for one?
     fn is_too_small(&self) -> bool;
@@ -56,6 +58,7 @@ pub struct Ruled<R> {
 }
 
 impl<R: Rule> Ruled<R> {
+    /// A connection with a loss window of one packet and no delay window.
     pub fn new(rule: R) -> Self {
         Self { rule, loss_window: 1.0, delay_window: 0.0, uncounted: 0.0 }
     }

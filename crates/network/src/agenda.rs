@@ -7,6 +7,7 @@
 /// No time at all; beyond every time an [`Agenda`] can hold.
 pub const NEVER: u64 = u64::MAX >> 1;
 
+/// The next time of each source, and which source is first of all. If times are equal, the source with the lower number is.
 #[derive(Debug)]
 pub struct Agenda {
     /// A complete binary tree: the children of node i are 2i and 2i + 1, the leaves are its second half. A node is the next of all

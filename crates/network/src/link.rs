@@ -21,6 +21,7 @@ pub enum Offer {
     Departs(u64),
     /// It waits until [`Link::serve`] hands it out.
     Waits,
+    /// It is lost, for this reason.
     Dropped(DropReason),
 }
 
@@ -29,6 +30,7 @@ pub enum Offer {
 pub struct Link<P> {
     /// Propagation delay, ns.
     pub delay: u64,
+    /// Counts of the measured part of the run.
     pub stats: LinkStats,
     wire: Wire,
     limit: Limit,

@@ -38,6 +38,7 @@ impl Default for Samples {
 }
 
 impl Samples {
+    /// Takes one sample. A value above the histogram's range has the highest percentile; mean and maximum stay exact.
     pub fn record(&mut self, value: u64) {
         self.histogram.saturating_record(value);
         self.sum += u128::from(value);

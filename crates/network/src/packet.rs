@@ -6,7 +6,9 @@ use std::fmt;
 /// The two ends of every flow. Data goes from the senders to the receivers, ACKs go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum End {
+    /// Where data comes from and ACKs arrive.
     Senders,
+    /// Where data arrives and ACKs come from.
     #[default]
     Receivers,
 }

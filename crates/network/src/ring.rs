@@ -2,6 +2,7 @@
 //! A queue in a ring whose size is a power of two. On the path of every packet, where `VecDeque`'s wrap-around branches cost
 //! more than the rest of it.
 
+/// A first-in, first-out queue that grows when it is full.
 #[derive(Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
@@ -17,11 +18,13 @@ impl<T: Copy + Default> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
+    /// Number of items in the queue.
     #[inline]
     pub fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
+    /// Whether nothing is in the queue.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail
@@ -33,6 +36,7 @@ impl<T: Copy + Default> Ring<T> {
         *unsafe { self.slots.get_unchecked(position & (self.slots.len() - 1)) }
     }
 
+    /// Puts an item at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
         if self.len() == self.slots.len() {
@@ -52,6 +56,7 @@ impl<T: Copy + Default> Ring<T> {
         *self = Self { slots: slots.into_boxed_slice(), head: 0, tail: items.len() };
     }
 
+    /// Takes the first item; `None` if the queue is empty.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let first = self.first()?;
@@ -59,11 +64,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
+    /// A copy of the item that came first; `None` if the queue is empty.
     #[inline]
     pub fn first(&self) -> Option<T> {
         (!self.is_empty()).then(|| self.at(self.head))
     }
 
+    /// A copy of the item that came last; `None` if the queue is empty.
     #[inline]
     pub fn last(&self) -> Option<T> {
         (!self.is_empty()).then(|| self.at(self.tail.wrapping_sub(1)))

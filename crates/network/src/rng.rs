@@ -9,10 +9,13 @@ use tandem_scenario::Group;
 /// Who draws. Each kind and index has its own stream for a seed.
 #[derive(Debug, Clone, Copy)]
 pub enum Stream {
+    /// The random losses and the queue discipline of a link, by its index.
     Link(usize),
+    /// The delay and the send jitter of a flow, by its index.
     Flow(usize),
+    /// The start of a flow, by its index.
     FlowStart(usize),
-    /// Of a wireless cell; 0 is the access point.
+    /// The backoffs and frame errors of a sender in a wireless cell; 0 is the access point.
     Station(usize),
 }
 
@@ -26,10 +29,12 @@ pub fn access_ns(group: &Group, flow_rng: &mut Rng) -> u64 {
     group.access.ns + flow_rng.below(group.rtt_spread.ns + 1)
 }
 
+/// One stream of random numbers: PCG with 128 bits of state (O'Neill 2014, MCG variant).
 #[derive(Debug, Clone)]
 pub struct Rng(Pcg64Mcg);
 
 impl Rng {
+    /// The stream of `stream` for this seed. The same arguments give the same numbers on every machine.
     pub fn new(seed: u64, stream: Stream) -> Self {
         let (kind, index) = match stream {
             Stream::Link(i) => (1u64, i),

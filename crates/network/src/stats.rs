@@ -14,12 +14,16 @@ pub struct LinkStats {
     pub max_waiting: usize,
     /// The longest that a packet would have waited, ns: right after another was accepted, until that one's last bit had left.
     pub max_wait_ns: u64,
+    /// Packets that arrived, the dropped and the lost ones included.
     pub offered_packets: u64,
+    /// Packets that a full queue or queue management dropped.
     pub queue_drops: u64,
+    /// Packets that the link's random loss took; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
 }
 
 impl LinkStats {
+    /// Counts nothing yet; what happens before `from` or after `to`, ns, will not be counted.
     pub fn new(from: u64, to: u64) -> Self {
         Self { from, to, ..Self::default() }
     }

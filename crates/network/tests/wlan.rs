@@ -252,7 +252,7 @@ fn a_queue_holds_what_waits() {
     assert!(bytes.offer(0, AP, 100, 0) && !bytes.offer(0, AP, 1, 0));
 }
 
-/// The same seed gives the same, another something else.
+/// The same seed gives the same result, another seed another.
 #[test]
 fn chance_is_the_seeds() {
     let run = |seed| saturate(config(&spec(Standard::B, 11_000, 2_000), 7, 7), 5, seed, true).delivered;

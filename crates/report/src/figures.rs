@@ -17,9 +17,12 @@ use crate::{
 /// How a curve is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Style {
+    /// A solid line.
     #[default]
     Line,
+    /// A dashed line.
     Dashed,
+    /// Filled points without a line.
     Points,
     /// A line through points.
     Marked,
@@ -29,13 +32,18 @@ pub enum Style {
     Measured,
 }
 
+/// One curve of a figure. `x` and `y` have the same length.
 #[derive(Default)]
 pub struct Curve {
+    /// Its entry in the legend.
     pub name: String,
+    /// How it is drawn.
     pub style: Style,
+    /// Places on the x axis.
     pub x: Vec<f64>,
+    /// Values there.
     pub y: Vec<f64>,
-    /// Of each point's interval; none if empty.
+    /// Half width of each point's interval; empty: no intervals.
     pub half_widths: Vec<f64>,
     /// Its place in the palette; if not given, that among the figure's curves.
     pub colour: Option<usize>,
@@ -43,9 +51,13 @@ pub struct Curve {
 
 /// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
 pub struct Map {
+    /// Places of the columns.
     pub x: Vec<f64>,
+    /// Places of the rows.
     pub y: Vec<f64>,
+    /// `values[row][column]`.
     pub values: Vec<Vec<f64>>,
+    /// How values become colours.
     pub colouring: Colouring,
 }
 
@@ -60,29 +72,44 @@ pub enum Colouring {
     Amount,
 }
 
+/// A chart with curves, a map or both.
 #[derive(Default)]
 pub struct Figure {
+    /// Above the chart.
     pub title: String,
+    /// Below the chart.
     pub caption: String,
+    /// Label of the x axis, with the unit.
     pub x_axis: String,
+    /// Label of the y axis, with the unit.
     pub y_axis: String,
+    /// Logarithmic x axis.
     pub log_x: bool,
+    /// Logarithmic y axis.
     pub log_y: bool,
+    /// Drawn in this order, over the map.
     pub curves: Vec<Curve>,
+    /// Drawn under the curves.
     pub map: Option<Map>,
-    /// Names of the values 0, 1, ... of x and of y, if they are no numbers.
+    /// Names of the values 0, 1, ... of x, if they are no numbers.
     pub x_names: Vec<String>,
+    /// The same for y.
     pub y_names: Vec<String>,
 }
 
-/// A page.
+/// A page of figures with a text.
 pub struct FiguresPage {
+    /// Title of the page.
     pub title: String,
+    /// Introduction, above the figures.
     pub paragraphs: Vec<String>,
     /// Text as the terminal has it.
     pub text: String,
+    /// The charts, in order.
     pub figures: Vec<Figure>,
+    /// The command that makes the page again.
     pub command: String,
+    /// Tandem's version.
     pub version: String,
 }
 

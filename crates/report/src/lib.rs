@@ -36,15 +36,21 @@ use tandem_scenario::{Scenario, result::Run};
 /// One thing that was run, with what it was run on.
 #[derive(Clone, Copy)]
 pub struct Section<'a> {
+    /// The scenario, for the set-up in words and the charts.
     pub scenario: &'a Scenario,
+    /// Its results.
     pub run: &'a Run,
 }
 
+/// A page about runs.
 pub struct Report<'a> {
+    /// Title of the page.
     pub title: String,
-    /// How to repeat it.
+    /// The command that makes the page again.
     pub command: String,
+    /// Tandem's version.
     pub version: String,
+    /// Each has a row in the table and charts of its own.
     pub sections: Vec<Section<'a>>,
     /// What bandwidth stolen is measured against. Listed first, without charts of its own.
     pub baselines: Vec<&'a Run>,

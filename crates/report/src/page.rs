@@ -17,6 +17,7 @@ use crate::{
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
 const TEMPLATE: &str = "page.html";
 
+/// The page as HTML that needs no network. Texts from scenarios are escaped.
 pub fn html(report: &Report) -> String {
     render(TEMPLATE, include_str!("page.html"), content(report))
 }

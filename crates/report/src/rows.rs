@@ -87,7 +87,7 @@ fn rows_of_run(run: &Run, label: &str) -> Vec<Row> {
     }
 }
 
-/// Of a run with one group that is the group; of several, their sum where a sum makes sense.
+/// The row of a run. With one group it is that group; with several, their sum where a sum makes sense.
 fn row_of_run(run: &Run, label: &str) -> Row {
     let total = |f: fn(&GroupSummary) -> f64| run.groups.iter().map(f).sum::<f64>();
     let by_seed: Vec<f64> =

@@ -6,29 +6,42 @@ use serde::Serialize;
 
 use crate::{figures::Figure, page::render};
 
+/// A table of texts, ready to be shown.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
+    /// Titles of the columns.
     pub header: Vec<String>,
+    /// Each as long as the header.
     pub rows: Vec<Vec<String>>,
 }
 
+/// A figure with notes and tables.
 pub struct Section {
     /// For links to it: letters, digits and hyphens.
     pub id: String,
+    /// Heading of the section.
     pub title: String,
-    /// What it is that is said, and what is said.
+    /// Pairs of a label and a text.
     pub notes: Vec<(String, String)>,
+    /// The chart.
     pub figure: Figure,
+    /// The numbers behind the chart.
     pub tables: Vec<Table>,
 }
 
+/// A page with a summary and a section for each of its rows.
 pub struct SectionsPage {
+    /// Title of the page.
     pub title: String,
+    /// Introduction, above the summary.
     pub paragraphs: Vec<String>,
     /// A row for each section, in order; its first cell leads there.
     pub summary: Table,
+    /// In the order of the summary.
     pub sections: Vec<Section>,
+    /// The command that makes the page again.
     pub command: String,
+    /// Tandem's version.
     pub version: String,
 }
 

@@ -22,13 +22,18 @@ use tandem_scenario::result::{FlowSample, FlowTrace, Trace};
 
 use crate::{Section, files::atomically};
 
+/// File with the samples of flows: windows, RTTs and goodput.
 pub const FLOWS_FILE: &str = "flows.parquet";
+/// File with the samples of links: queues.
 pub const LINKS_FILE: &str = "links.parquet";
 
+/// Why a file of samples could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: the samples cannot be written: {cause}", path = path.display())]
 pub struct TraceError {
+    /// The file.
     pub path: PathBuf,
+    /// What Parquet or the operating system said.
     pub cause: ParquetError,
 }
 

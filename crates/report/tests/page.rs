@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! The page about runs: it is complete, and texts from scenarios are escaped.
 
 use serde_json::Value;
 use tandem_report::{Report, Section, html};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! The Parquet files of samples, read back.
 
 use std::{fs::File, path::Path};
 

@@ -26,16 +26,18 @@ macro_rules! disciplines {
         /// A queue discipline, complete and checked.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum Aqm {
+            /// Drops packets that arrive while the buffer is full.
             DropTail,
-            $($kind($kind),)*
+            $(#[doc = concat!("`", $name, "` with its parameters.")] $kind($kind),)*
         }
 
         /// A queue discipline as written: `"red"`, or `{ kind = "red", min = 100, ... }`.
         #[derive(Debug, Clone, Copy, PartialEq, Default)]
         pub enum AqmSpec {
+            /// Drops packets that arrive while the buffer is full.
             #[default]
             DropTail,
-            $($kind($spec),)*
+            $(#[doc = concat!("`", $name, "` with the parameters that were given.")] $kind($spec),)*
         }
 
         const NAMES: &[&str] = &[DROP_TAIL, $($name),*];

@@ -18,35 +18,42 @@ pub struct CellResult {
     pub up_airtime: f64,
     /// The same from the access point.
     pub down_airtime: f64,
+    /// Collisions, with the gap after each.
     pub collision_airtime: f64,
-    /// Frames that nobody disturbed, and that were damaged.
+    /// Frames that did not collide but were damaged.
     pub error_airtime: f64,
     /// Data frames sent, each try counted.
     pub frames: u64,
+    /// Data frames that another frame disturbed.
     pub collided_frames: u64,
+    /// Data frames that did not collide but were damaged.
     pub damaged_frames: u64,
 }
 
 /// How the channel of a wireless cell was used, mean over seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CellSummary {
+    /// Number of stations besides the access point.
     pub stations: u32,
     /// What the flows of each station get together, up and down.
     pub per_station_goodput_mbps: Vec<f64>,
-    /// Jain's index of the stations that have flows.
+    /// Jain's index (RFC 5166 section 2.3.1) of the stations that have flows.
     pub station_jain: f64,
-    /// Shares of time, as in [`CellResult`].
+    /// Successful exchanges from stations, as a share of time like the next three.
     pub up_airtime: f64,
+    /// Successful exchanges from the access point.
     pub down_airtime: f64,
+    /// Collisions.
     pub collision_airtime: f64,
+    /// Frames damaged without a collision.
     pub error_airtime: f64,
-    /// Of the data frames sent, the share that collided.
+    /// Share of the data frames sent that collided.
     pub collision_rate: f64,
     /// Data frames sent, each try counted.
     pub frames: f64,
     /// Packets that the access point's full queue dropped.
     pub ap_drops: f64,
-    /// Packets given up after the last try, by all.
+    /// Packets that stations and access point gave up after the last try.
     pub given_up: f64,
 }
 
@@ -80,7 +87,7 @@ pub(crate) fn summarise(scenario: &Scenario, cell: &WlanCell, seeds: &[SeedResul
     }
 }
 
-/// Of each station, what its flows get together.
+/// Goodput of each station's flows together, Mb/s.
 fn station_goodputs(scenario: &Scenario, cell: &WlanCell, seed: &SeedResult) -> Vec<f64> {
     let mut goodputs = vec![0.0; cell.stations as usize];
     for (flow, station) in seed.flows.iter().zip(scenario.station_of_flow()) {

@@ -16,10 +16,10 @@ use crate::{
     units::Span,
 };
 
-/// Of flows in a group, of seeds: so that a slip of the finger does not take all memory.
+/// The most seeds, or flows in a group, so that a slip of the finger does not take all memory.
 pub const MAX_COUNT: u32 = 100_000;
 
-/// Of samples over time, for the same reason.
+/// The most samples over time, for the same reason.
 const MAX_SAMPLES: u64 = 1_000_000;
 
 /// What is wrong with a scenario, and where.
@@ -42,12 +42,17 @@ impl SpecError {
     }
 }
 
-/// What a command line says. It goes before what the groups say, and that before what the scenario says of all.
+/// The command line's settings. They take precedence over those of groups, and these over those for the whole
+/// scenario.
 #[derive(Debug, Default, Clone)]
 pub struct Overrides {
+    /// Number of seeds (`--seeds`).
     pub seeds: Option<u32>,
+    /// The seed of the first repetition (`--seed`).
     pub first_seed: Option<u64>,
+    /// Switches delayed ACKs off for all TCP flows (`--no-delayed-acks`).
     pub no_delayed_acks: bool,
+    /// Parameters of controllers (`--set`).
     pub settings: Settings,
 }
 

@@ -9,7 +9,7 @@ use tandem_controllers::{Controller, Params, ParamsError, Setting, UnknownContro
 
 use crate::scenario::CongestionControl;
 
-/// Before the name of a congestion control that is the kernel's own.
+/// Prefix of the names of the kernel's own congestion controls.
 pub const KERNEL_PREFIX: &str = "kernel:";
 
 /// Linux's `TCP_CA_NAME_MAX`, without the zero at the end.
@@ -18,28 +18,50 @@ const MAX_KERNEL_NAME: usize = 15;
 /// A controller or a parameter that cannot be read. The message says what to write.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ControllerError {
+    /// No controller has the name.
     #[error(transparent)]
     Unknown(#[from] UnknownController),
+    /// The controller has no such parameter, or the value is out of its range.
     #[error(transparent)]
     Params(#[from] ParamsError),
+    /// A parameter after `@` has no `=value`.
     #[error("write {controller}@key=value, such as `compound@gamma=20`, not `{text}`")]
-    NoValue { controller: &'static str, text: String },
+    NoValue {
+        /// Name of the controller.
+        controller: &'static str,
+        /// The text as given.
+        text: String,
+    },
+    /// One place sets a parameter twice.
     #[error("`{controller}.{name}` is set twice: leave one out")]
-    Twice { controller: &'static str, name: &'static str },
+    Twice {
+        /// Name of the controller.
+        controller: &'static str,
+        /// Name of the parameter.
+        name: &'static str,
+    },
+    /// The text is not of the form `CONTROLLER.key=value`.
     #[error("write CONTROLLER.key=value, such as `compound.gamma=20`, not `{0}`")]
     NoSetting(String),
+    /// Linux allows no congestion control of this name.
     #[error("write {KERNEL_PREFIX}NAME with a name of 1 to {MAX_KERNEL_NAME} letters, digits, `_` or `-`, not `{0}`")]
     KernelName(String),
+    /// Parameters follow the name of a congestion control of the kernel's own.
     #[error("the kernel's own congestion controls have no parameters: write `{0}`")]
     KernelParameters(String),
 }
 
-/// `compound`, `compound@gamma=20,alpha=0.25`, `kernel:cubic`.
+/// A controller as written: `compound`, `compound@gamma=20,alpha=0.25`, `kernel:cubic`.
 #[derive(Debug, Clone)]
 pub enum ControllerSpec {
-    /// One of Tandem's, with the parameters of these flows alone; none is set twice.
-    Tandem { controller: &'static Controller, own: Vec<Setting> },
-    /// One of the kernel's own.
+    /// One of Tandem's.
+    Tandem {
+        /// Its entry in the list of controllers.
+        controller: &'static Controller,
+        /// The parameters of these flows alone; none is set twice.
+        own: Vec<Setting>,
+    },
+    /// One of the kernel's own, by its name without the prefix.
     Kernel(String),
 }
 
@@ -49,7 +71,7 @@ impl ControllerSpec {
         Self::Tandem { controller, own: Vec::new() }
     }
 
-    /// What is set for all flows of the controller, and before that what is set here.
+    /// The congestion control with these settings for all flows, and over them its own.
     pub fn with(&self, general: &Settings) -> CongestionControl {
         match self {
             Self::Kernel(name) => CongestionControl::Kernel(name.clone()),
@@ -146,17 +168,20 @@ impl<'de> Deserialize<'de> for ControllerSpec {
 pub struct Settings(Vec<Setting>);
 
 impl Settings {
-    /// One more; an error if its parameter is set already.
+    /// Adds a setting.
+    ///
+    /// # Errors
+    /// If its parameter is set already.
     pub fn push(&mut self, setting: Setting) -> Result<(), ControllerError> {
         push(&mut self.0, setting)
     }
 
-    /// In the order in which they were pushed.
+    /// The settings in the order in which they were pushed.
     pub fn iter(&self) -> impl Iterator<Item = &Setting> {
         self.0.iter()
     }
 
-    /// These only.
+    /// Drops the settings for which `keep` is false.
     pub fn retain(&mut self, keep: impl FnMut(&Setting) -> bool) {
         self.0.retain(keep);
     }
@@ -168,7 +193,7 @@ impl Settings {
     }
 }
 
-/// `compound.gamma=20`: one setting as the command line has it.
+/// Reads a setting as the command line has it: `compound.gamma=20`.
 pub fn parse_setting(text: &str) -> Result<Setting, ControllerError> {
     let wrong = || ControllerError::NoSetting(text.to_owned());
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;

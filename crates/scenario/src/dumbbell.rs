@@ -10,26 +10,32 @@ use crate::{
     units::{QueueSize, Rate, Span, UnitError},
 };
 
+/// Name of the link from left to right.
 pub const FORWARD_LINK: &str = "bottleneck";
+/// Name of the link from right to left.
 pub const REVERSE_LINK: &str = "reverse";
 
 /// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts hang on the two nodes without links of their own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DumbbellSpec {
+    /// Capacity of the bottleneck.
     pub rate: Rate,
     /// Two-way propagation delay.
     pub rtt: Span,
+    /// Buffer of the bottleneck.
     pub queue: QueueSize,
-    /// Of both links.
+    /// Queue discipline of both links.
     #[serde(default)]
     pub aqm: AqmSpec,
-    /// Of the forward link.
+    /// Random loss on the forward link.
     #[serde(default = "no_loss")]
     pub loss: Loss,
-    /// As the forward ones if not given.
+    /// Capacity of the reverse link; as forward if not given.
     pub reverse_rate: Option<Rate>,
+    /// Buffer of the reverse link; as forward if not given.
     pub reverse_queue: Option<QueueSize>,
+    /// Random loss on the reverse link.
     #[serde(default = "no_loss")]
     pub reverse_loss: Loss,
 }

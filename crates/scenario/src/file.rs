@@ -12,9 +12,11 @@ use crate::{check::SpecError, scenario::Scenario, spec::ScenarioSpec};
 /// What is wrong with a scenario file, and where.
 #[derive(Debug)]
 pub struct FileError {
+    /// The file's path as given.
     pub path: String,
     /// 1-based line and column, if the error has a place.
     pub place: Option<(usize, usize)>,
+    /// What is wrong, and the mend.
     pub message: String,
 }
 
@@ -47,7 +49,7 @@ pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) 
     complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, "", e))
 }
 
-/// As [`parse`], of a file that has the scenario in its table `[scenario]`; what else it has is not looked at. Here `[set]` may
+/// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` may
 /// name controllers that no flow has: the file is one of several, and another has them.
 pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     /// A file that has a scenario among other things.

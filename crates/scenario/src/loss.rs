@@ -10,13 +10,20 @@ use crate::units::LossRate;
 /// Random loss on a link, before its queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loss {
+    /// No packet is lost at random.
     None,
+    /// Every packet is lost with the same probability, independently of others.
     Bernoulli(LossRate),
-    /// Two states with their own loss rates; transition probabilities per packet.
+    /// Losses in bursts: a channel with two states, each with a loss probability of its own (Gilbert 1960, Elliott
+    /// 1963).
     GilbertElliott {
+        /// Probability, per packet, that a good channel turns bad.
         good_to_bad: f64,
+        /// Probability, per packet, that a bad channel turns good.
         bad_to_good: f64,
+        /// Probability that a packet is lost while the channel is good.
         loss_good: f64,
+        /// Probability that a packet is lost while the channel is bad.
         loss_bad: f64,
     },
 }

@@ -12,8 +12,9 @@ use crate::{
 /// What came of each pair. `cells[row][column]` belongs to `controllers[row]` against `controllers[column]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
+    /// Names of the controllers, in the order of rows and columns.
     pub controllers: Vec<String>,
-    /// Of each of the two.
+    /// Number of flows of each of the two.
     pub flows: u32,
     /// Null where no seed was finished.
     pub cells: Vec<Vec<Option<MatrixCell>>>,
@@ -28,10 +29,11 @@ pub struct MatrixCell {
     pub share_ci95: Option<f64>,
     /// Goodput of both, megabits a second.
     pub goodput_mbps: f64,
-    /// Of the bottleneck.
+    /// Share of the bottleneck's rate that was used, headers included.
     pub utilisation: f64,
+    /// Mean number of packets that wait before the bottleneck.
     pub queue_packets: f64,
-    /// Of the flows of both.
+    /// Jain's index (RFC 5166 section 2.3.1) of the flows of both.
     pub jain: f64,
 }
 

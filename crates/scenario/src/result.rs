@@ -16,13 +16,18 @@ use crate::{
     stats::{ci95, jain, mean, stolen},
 };
 
-/// Mean and percentiles of a quantity.
+/// Mean and percentiles of a quantity, in the unit that the name of the field with it ends in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
+    /// Arithmetic mean.
     pub mean: f64,
+    /// Median.
     pub p50: f64,
+    /// 95th percentile.
     pub p95: f64,
+    /// 99th percentile.
     pub p99: f64,
+    /// Largest value; no percentile exceeds it.
     pub max: f64,
 }
 
@@ -43,9 +48,13 @@ impl Distribution {
 /// One flow, one seed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FlowResult {
+    /// Payload that the receiver got, megabits a second (RFC 5166 section 2.1.2); what came twice counts once.
     pub goodput_mbps: f64,
+    /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
+    /// Data packets sent again.
     pub retransmits: u64,
+    /// Retransmission timeouts (RFC 6298) that expired.
     pub timeouts: u64,
     /// Reductions of the window, timeouts included.
     pub window_reductions: u64,
@@ -68,10 +77,11 @@ pub struct LinkResult {
     /// How long a packet would wait that arrived then, over time. The maximum is exact; mean and percentiles are those of regular samples.
     /// In a wireless cell: how long packets waited until the transmission began that succeeded.
     pub queueing_delay_ms: Distribution,
+    /// Packets that arrived at the link, the dropped and the lost ones included.
     pub offered_packets: u64,
-    /// By a full queue or by queue management.
+    /// Packets that a full queue or queue management dropped.
     pub drops: u64,
-    /// By the link's random loss; in a wireless cell, frames given up after the last try.
+    /// Packets that the link's random loss took; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
 }
 
@@ -114,59 +124,81 @@ impl Emulation {
 /// One seed of one scenario.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SeedResult {
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// In the order of the groups.
+    /// One entry for each flow, in the order of the groups.
     pub flows: Vec<FlowResult>,
     /// The RTTs that the ACKs of each group's flows measured, milliseconds. Empty if the engine does not know them.
     pub rtt_ms: Vec<Distribution>,
     /// The smoothed RTTs (RFC 6298) of each group's flows while data was outstanding, milliseconds, sampled at regular times. Empty if the
     /// engine has none.
     pub srtt_ms: Vec<Distribution>,
+    /// One entry for each link, in the order of the network.
     pub links: Vec<LinkResult>,
-    /// `None` without a wireless cell.
+    /// Use of the channel; `None` without a wireless cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellResult>,
-    /// Delivered to receivers, the warm-up included.
+    /// Data packets that receivers got, in the warm-up too.
     pub data_packets: u64,
+    /// CPU time that the run took, seconds.
     pub cpu_s: f64,
+    /// How exact the path was; `None` if nothing was emulated.
     pub emulation: Option<Emulation>,
+    /// Samples over time; `None` unless they were asked for.
     pub trace: Option<Trace>,
 }
 
 /// Samples of one seed at regular times; each series has one value a sample.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Trace {
+    /// The seed that was traced.
     pub seed: u64,
+    /// When each sample was taken, seconds from the start of the run.
     pub time_s: Vec<f64>,
+    /// The traced flows: the first few of each TCP group.
     pub flows: Vec<FlowTrace>,
+    /// All links, in the order of the network.
     pub links: Vec<LinkTrace>,
 }
 
+/// A traced flow.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FlowTrace {
+    /// Index of the flow, counted over all groups.
     pub flow: usize,
     /// Index of the group.
     pub group: usize,
+    /// One sample for each entry of [`Trace::time_s`].
     pub samples: Vec<FlowSample>,
 }
 
+/// The state of a flow at one time. What the flow's controller does not have is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSample {
+    /// Congestion window.
     pub cwnd_packets: u32,
+    /// Loss-based part of the window (`cwnd` in S2).
     pub loss_window_packets: u32,
+    /// Delay-based part of the window (`dwnd` in S2).
     pub delay_window_packets: u32,
+    /// Slow start threshold (RFC 5681).
     pub ssthresh_packets: u32,
+    /// Threshold of the backlog, above which the delay window shrinks.
     pub gamma_packets: f32,
+    /// Backlog that the controller estimates.
     pub diff_packets: f32,
+    /// Smoothed RTT (RFC 6298).
     pub srtt_ms: f32,
+    /// Smallest RTT as the controller keeps it.
     pub base_rtt_ms: f32,
+    /// Packets sent, but neither acknowledged nor taken for lost.
     pub in_flight_packets: u32,
-    /// Payload received since the last sample.
+    /// Payload received since the last sample, megabits a second.
     pub goodput_mbps: f32,
 }
 
 impl FlowSample {
-    /// With what a controller of ours shows of itself.
+    /// Fills in the figures that a controller of Tandem's shows of itself.
     pub fn with_view(self, view: View) -> Self {
         let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = view;
         Self {
@@ -180,58 +212,74 @@ impl FlowSample {
     }
 }
 
+/// The queue of a link over time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkTrace {
+    /// The link's name.
     pub name: String,
+    /// Waiting packets, one value for each entry of [`Trace::time_s`].
     pub queue_packets: Vec<f32>,
 }
 
 /// A group of flows, summed up over seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupSummary {
+    /// The group's name; without one in the file, its controller as written.
     pub name: String,
+    /// The controller's name, `kernel:NAME` or `udp`.
     pub controller: String,
+    /// Number of flows.
     pub flows: u32,
-    /// Sum of the group's flows, mean over seeds.
+    /// Payload of all its flows together, megabits a second; mean over seeds.
     pub goodput_mbps: f64,
     /// Half width of the 95 % interval; null with one seed.
     pub goodput_ci95_mbps: Option<f64>,
+    /// The same seed by seed, in the order of [`Run::seeds`].
     pub goodput_by_seed_mbps: Vec<f64>,
-    /// Mean over seeds, by flow.
+    /// Goodput of each flow, mean over seeds.
     pub per_flow_goodput_mbps: Vec<f64>,
-    /// Of all packets sent, the share sent again.
+    /// Share of the packets sent that were retransmissions.
     pub retransmit_rate: f64,
-    /// Mean over seeds.
+    /// Packets sent again, all flows together; mean over seeds.
     pub retransmits: f64,
-    /// Mean over seeds.
+    /// Retransmission timeouts, all flows together; mean over seeds.
     pub timeouts: f64,
-    /// Mean over seeds, timeouts included.
+    /// Reductions of the window, timeouts included; mean over seeds.
     pub window_reductions: f64,
     /// The RTT that each ACK measured; null with an engine that does not know them (`kernel`).
     pub rtt_ms: Option<Distribution>,
     /// The smoothed RTT (RFC 6298) at regular times, while data was outstanding; null with an engine that has none (`model`).
     pub srtt_ms: Option<Distribution>,
+    /// Two-way propagation delay, without the random part of each flow.
     pub base_rtt_ms: f64,
     /// (P - Q) / P against the baseline run; null without one.
     pub stolen: Option<f64>,
+    /// Half width of the 95 % interval of `stolen`; null with one seed.
     pub stolen_ci95: Option<f64>,
     /// Completion times of finite transfers, all seeds; null if there were none.
     pub completion_time_s: Option<Distribution>,
 }
 
+/// A link, summed up over seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LinkSummary {
+    /// The link's name.
     pub name: String,
+    /// The link's capacity, megabits a second.
     pub rate_mbps: f64,
+    /// As in [`LinkResult`], mean over seeds.
     pub utilisation: f64,
+    /// Half width of the 95 % interval; null with one seed.
     pub utilisation_ci95: Option<f64>,
+    /// As in [`LinkResult`].
     pub queue_packets: Distribution,
+    /// As in [`LinkResult`].
     pub queueing_delay_ms: Distribution,
-    /// Mean over seeds.
+    /// Packets that the queue dropped, mean over seeds.
     pub drops: f64,
-    /// Mean over seeds.
+    /// Packets lost at random, mean over seeds.
     pub random_losses: f64,
-    /// Of the packets offered, the share dropped or lost (RFC 5166 section 2.1.3).
+    /// Share of the packets offered that were dropped or lost (RFC 5166 section 2.1.3).
     pub loss_rate: f64,
 }
 
@@ -247,15 +295,23 @@ pub struct RttFairness {
 /// A scenario's outcome over its seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
+    /// Name of the scenario or of the contender.
     pub name: String,
+    /// Name of the engine that ran it.
     pub engine: String,
+    /// The seeds that finished, in ascending order.
     pub seeds: Vec<u64>,
     /// True if the run was interrupted and seeds are missing.
     pub partial: bool,
+    /// Simulated or real length of each seed's run, warm-up included.
     pub duration_s: f64,
+    /// The part at the start that no measure counts.
     pub warmup_s: f64,
+    /// Upper bound of the random delay of each sender's answer to an ACK.
     pub send_jitter_us: f64,
+    /// One entry for each group, in the order of the scenario.
     pub groups: Vec<GroupSummary>,
+    /// One entry for each link, in the order of the network.
     pub links: Vec<LinkSummary>,
     /// Left out without a wireless cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,11 +324,13 @@ pub struct Run {
     /// From the last start of a flow to the first second from which Jain's index of the flows' goodput over 10 seconds is
     /// at least 0.95 (RFC 5166 section 2.3.1 leaves the measure open); mean over the seeds where that came. Null if it never did.
     pub convergence_s: Option<f64>,
-    /// Delivered to receivers over all seeds, the warm-up included.
+    /// Data packets that receivers got in all seeds, in the warm-up too.
     pub data_packets: u64,
+    /// CPU time of all seeds together, seconds.
     pub cpu_s: f64,
     /// Null if nothing was emulated.
     pub emulation: Option<Emulation>,
+    /// The samples of the first seed that has some.
     #[serde(skip)]
     pub trace: Option<Trace>,
 }

@@ -5,18 +5,49 @@ use std::collections::VecDeque;
 
 use crate::scenario::Network;
 
+/// Why data or ACKs have no way through the network.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RouteError {
+    /// No link names the node.
     #[error("there is no node `{name}`; there {}", nodes(.known))]
-    NoNode { name: String, known: Vec<String> },
+    NoNode {
+        /// Name of the node.
+        name: String,
+        /// Names of all nodes that exist.
+        known: Vec<String>,
+    },
+    /// No links lead from one node to the other.
     #[error("there is no route from `{from}` to `{to}`: add links that lead there")]
-    NoRoute { from: String, to: String },
+    NoRoute {
+        /// Name of the node that sends.
+        from: String,
+        /// Name of the node that receives.
+        to: String,
+    },
+    /// A given route names a link that does not exist.
     #[error("there is no link `{name}`")]
-    NoLink { name: String },
+    NoLink {
+        /// Name of the link.
+        name: String,
+    },
+    /// Two neighbours in a given route do not meet.
     #[error("the route breaks at link `{link}`: it starts at `{starts}`, but the data is at `{at}`")]
-    Broken { link: String, starts: String, at: String },
+    Broken {
+        /// Name of the second of the two.
+        link: String,
+        /// Name of the node at which that link starts.
+        starts: String,
+        /// Name of the node at which the first of the two ends.
+        at: String,
+    },
+    /// A given route does not lead to the receiver.
     #[error("the route ends at `{ends}`, not at `{to}`")]
-    WrongEnd { ends: String, to: String },
+    WrongEnd {
+        /// Name of the node at which it ends.
+        ends: String,
+        /// Name of the node that receives.
+        to: String,
+    },
 }
 
 fn nodes(known: &[String]) -> String {
@@ -27,6 +58,10 @@ fn nodes(known: &[String]) -> String {
 }
 
 impl Network {
+    /// The index of a node.
+    ///
+    /// # Errors
+    /// If no link names it.
     pub fn node(&self, name: &str) -> Result<usize, RouteError> {
         self.nodes
             .iter()

@@ -14,6 +14,7 @@ use crate::{
 
 /// IP and TCP headers with the timestamp option (RFC 7323): what a full segment carries besides payload, and an ACK's size.
 pub const HEADER_BYTES: u32 = 52;
+/// Bytes of a full packet where the scenario does not say: the payload of an Ethernet frame.
 pub const DEFAULT_MTU: u32 = 1500;
 
 /// A scenario that has been checked: one run of an engine for each of its seeds. It comes from a
@@ -31,25 +32,33 @@ impl Deref for Scenario {
 /// What a [`Scenario`] consists of.
 #[derive(Debug, Clone)]
 pub struct Parts {
+    /// Title of the results.
     pub name: String,
+    /// Length of a run, warm-up included.
     pub duration: Span,
-    /// Cut from every measure.
+    /// The part at the start that no measure counts.
     pub warmup: Span,
+    /// An engine runs once with each; at least one.
     pub seeds: Vec<u64>,
     /// Bytes of a full packet on the wire, headers included.
     pub mtu: u32,
     /// Each sender that ACKs clock delays what it does on one by a random time up to this (ns-2's `overhead_`); breaks the phase
     /// lock of deterministic drop-tail. 0 switches it off.
     pub send_jitter: Span,
-    /// Between samples of windows and queues.
+    /// Time between samples of windows and queues.
     pub sample_interval: Span,
+    /// Nodes and links.
     pub network: Network,
+    /// The flows, in the order in which engines number them.
     pub groups: Vec<Group>,
 }
 
+/// A directed graph. Links and routes name nodes and links by their indices here.
 #[derive(Debug, Clone, Default)]
 pub struct Network {
+    /// Names of the nodes.
     pub nodes: Vec<String>,
+    /// In the order of the file; the results have the same order.
     pub links: Vec<Link>,
     /// A wireless cell, whose two links are the last.
     pub cell: Option<WlanCell>,
@@ -58,52 +67,71 @@ pub struct Network {
 /// A one-way link with its queue.
 #[derive(Debug, Clone)]
 pub struct Link {
+    /// Routes and results name the link by it.
     pub name: String,
+    /// Index of the node that sends into the link.
     pub from: usize,
+    /// Index of the node at its far end.
     pub to: usize,
+    /// Capacity.
     pub rate: Rate,
+    /// One-way propagation delay.
     pub delay: Span,
+    /// Buffer before the link.
     pub limit: Limit,
+    /// Queue discipline.
     pub aqm: Aqm,
+    /// Random loss before the queue.
     pub loss: Loss,
 }
 
 /// How much a queue holds, the packet in transmission not counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
+    /// So many packets of any size.
     Packets(u32),
+    /// So many bytes, headers included.
     Bytes(u64),
 }
 
 /// Flows that differ in nothing but chance.
 #[derive(Debug, Clone)]
 pub struct Group {
+    /// Title in the results.
     pub name: String,
+    /// Number of flows.
     pub flows: u32,
+    /// What the flows send.
     pub source: Traffic,
-    /// Links that data takes, in order.
+    /// Indices of the links that data takes, in order.
     pub forward: Vec<usize>,
-    /// Links that ACKs take, in order.
+    /// Indices of the links that ACKs take, in order.
     pub back: Vec<usize>,
-    /// Delay outside the links, two-way.
+    /// Two-way delay outside the links.
     pub access: Span,
     /// Each flow adds a random part up to this to `access`.
     pub rtt_spread: Span,
+    /// When the flows begin, from the start of the run.
     pub start: Span,
     /// Each flow starts a random time up to this later.
     pub start_spread: Span,
+    /// When the flows end, from the start of the run; `None`: never.
     pub stop: Option<Span>,
     /// In a wireless cell: the station of the first flow, counted from 0; the next flow is at the next, after the last again
     /// at the first.
     pub first_station: u32,
 }
 
+/// What a flow sends.
 #[derive(Debug, Clone)]
 pub enum Traffic {
+    /// Data under congestion control.
     Tcp(TcpSource),
-    /// Packets of a full MTU at a constant rate, all the time or `(on, off)` in turn.
+    /// Packets of a full MTU at a constant rate, all the time or on and off in turn.
     Udp {
+        /// Rate while it sends, headers included.
         rate: Rate,
+        /// How long it sends and then is silent, in turn; `None`: it always sends.
         on_off: Option<(Span, Span)>,
     },
 }
@@ -117,25 +145,33 @@ pub enum CongestionControl {
     Kernel(String),
 }
 
+/// How a TCP flow sends.
 #[derive(Debug, Clone)]
 pub struct TcpSource {
+    /// Its congestion control.
     pub controller: CongestionControl,
+    /// How much it has to send.
     pub transfer: Transfer,
+    /// Whether its receiver delays ACKs (RFC 1122 section 4.2.3.2).
     pub delayed_acks: bool,
     /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
     pub pacing: bool,
-    /// Packets (RFC 6928: 10).
+    /// Window before the first ACK, packets (RFC 6928: 10).
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
 }
 
+/// How much data a flow has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Transfer {
+    /// More than the run has time for.
     Bulk,
-    /// `bytes` of payload, once, or again after each `pause` without sending.
+    /// A transfer of fixed size, once or again and again.
     Finite {
+        /// Payload of one transfer.
         bytes: u64,
+        /// Time without sending before the next transfer; `None`: there is no next one.
         pause: Option<Span>,
     },
 }
@@ -145,13 +181,13 @@ impl Scenario {
         Self(Arc::new(parts))
     }
 
-    /// The same under another name; control characters become spaces.
+    /// Gives it another name; control characters become spaces.
     pub fn named(mut self, name: &str) -> Self {
         Arc::make_mut(&mut self.0).name = name.replace(char::is_control, " ");
         self
     }
 
-    /// The same for these seeds. A scenario has one at least: without any here it keeps its own.
+    /// Replaces the seeds. A scenario has at least one: if the iterator is empty, it keeps its own.
     pub fn with_seeds(mut self, seeds: impl IntoIterator<Item = u64>) -> Self {
         let seeds: Vec<u64> = seeds.into_iter().collect();
         if !seeds.is_empty() {
@@ -160,7 +196,7 @@ impl Scenario {
         self
     }
 
-    /// The same where no delay is added to what senders do, as on real hosts, which have delays of their own.
+    /// Adds no delay to the sending of packets: real hosts have delays of their own.
     pub fn without_send_jitter(mut self) -> Self {
         Arc::make_mut(&mut self.0).send_jitter = Span::default();
         self
@@ -207,6 +243,7 @@ impl Parts {
         })
     }
 
+    /// Number of flows of all groups together.
     pub fn flow_count(&self) -> usize {
         self.groups.iter().map(|g| g.flows as usize).sum()
     }
@@ -246,6 +283,7 @@ impl Network {
 }
 
 impl Traffic {
+    /// Whether congestion control governs it.
     pub fn is_tcp(&self) -> bool {
         matches!(self, Traffic::Tcp(_))
     }

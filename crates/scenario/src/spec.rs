@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A scenario as written: what a file says, and what commands and other programs fill in. docs/scenarios.md describes it for
-//! users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
+//! A scenario as written: what a file says, and what commands and other programs fill in. docs/reference/scenario-keys.md describes
+//! it for users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
 
 use serde::Deserialize;
 
@@ -16,37 +16,44 @@ use crate::{
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
+    /// Without it the name of the file.
     pub name: Option<String>,
-    /// Of a run, warm-up included.
+    /// Length of a run, warm-up included.
     pub duration: Span,
-    /// Cut from every measure.
+    /// The part at the start that no measure counts.
     #[serde(default)]
     pub warmup: Span,
+    /// Number of repetitions; 1 if not given.
     pub seeds: Option<u32>,
-    /// The others follow.
+    /// The seed of the first repetition, 1 if not given; the others count up from it.
     pub first_seed: Option<u64>,
     /// Bytes of a full packet, headers included.
     pub mtu: Option<u32>,
-    /// Of all groups that do not say otherwise.
+    /// For all groups that do not say otherwise; on if not given (RFC 1122 section 4.2.3.2).
     pub delayed_acks: Option<bool>,
     /// Without it the time that the slowest link with data takes for one packet.
     pub send_jitter: Option<Span>,
     /// Without it a 2000th of the duration.
     pub sample_interval: Option<Span>,
+    /// A network with one bottleneck.
     pub dumbbell: Option<DumbbellSpec>,
+    /// A network with several bottlenecks in a row.
     pub parking_lot: Option<ParkingLotSpec>,
+    /// A wireless cell.
     pub wlan: Option<WlanSpec>,
+    /// The links of any other graph.
     #[serde(default)]
     pub links: Vec<LinkSpec>,
+    /// The groups of flows; at least one.
     #[serde(default)]
     pub flows: Vec<FlowsSpec>,
-    /// Parameters for all flows of a controller; what a flow's own `controller` says goes before.
+    /// Parameters for all flows of a controller; a flow's own `controller` takes precedence.
     #[serde(default)]
     pub set: Settings,
 }
 
 impl ScenarioSpec {
-    /// One without network and flows, all else at its default.
+    /// A scenario without network and flows. Everything except the duration has its default.
     pub fn new(duration: Span) -> Self {
         Self {
             name: None,
@@ -72,13 +79,18 @@ impl ScenarioSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParkingLotSpec {
+    /// Number of bottlenecks in a row.
     pub hops: u32,
+    /// Capacity of each bottleneck.
     pub rate: Rate,
-    /// One-way, each hop.
+    /// One-way propagation delay of each hop.
     pub hop_delay: Span,
+    /// Buffer of each bottleneck; `1bdp` is that of the path over all hops.
     pub queue: QueueSize,
+    /// Queue discipline of each bottleneck.
     #[serde(default)]
     pub aqm: AqmSpec,
+    /// Random loss on each bottleneck, in both directions.
     #[serde(default = "no_loss")]
     pub loss: Loss,
 }
@@ -87,18 +99,25 @@ pub struct ParkingLotSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
+    /// Routes and results name the link by it.
     pub name: String,
+    /// Node that sends into the link.
     pub from: String,
+    /// Node at its far end.
     pub to: String,
+    /// Capacity.
     pub rate: Rate,
-    /// One-way.
+    /// One-way propagation delay.
     pub delay: Span,
+    /// Buffer before the link. No multiple of the BDP: the RTT is not known here.
     pub queue: QueueSize,
+    /// Queue discipline.
     #[serde(default)]
     pub aqm: AqmSpec,
+    /// Random loss before the queue.
     #[serde(default = "no_loss")]
     pub loss: Loss,
-    /// Also make `NAME-back`, the same the other way.
+    /// Adds `NAME-back`, an equal link in the other direction.
     #[serde(default)]
     pub both_ways: bool,
 }
@@ -107,25 +126,30 @@ pub struct LinkSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WlanSpec {
-    /// `802.11b`, `802.11g` or `802.11a`.
+    /// Timing and rates: `802.11b`, `802.11g` or `802.11a`.
     pub phy: String,
-    /// Besides the access point.
+    /// Number of stations besides the access point.
     pub stations: u32,
-    /// The access point's.
+    /// Buffer of the access point.
     pub queue: QueueSize,
+    /// Buffer of each station; 1000 packets if not given.
     pub station_queue: Option<QueueSize>,
-    /// Of data frames; the highest if not given.
+    /// Rate of data frames; the standard's highest if not given.
     pub rate: Option<Rate>,
-    /// Of ACK frames.
+    /// Rate of ACK frames; the highest basic rate that is not above `rate` if not given.
     pub control_rate: Option<Rate>,
+    /// Use of the short preamble, in 802.11b only; off if not given.
     pub short_preamble: Option<bool>,
+    /// How often a frame is sent before it is given up; 7 if not given.
     pub max_tries: Option<u32>,
+    /// Share of the data frames that arrive damaged though they did not collide.
     #[serde(default)]
     pub frame_error_rate: LossRate,
-    /// Of the wired path, each way.
+    /// Rate of the wired path, each way.
     pub wired_rate: Rate,
     /// Two-way propagation delay of the wired path.
     pub rtt: Span,
+    /// Buffer of the wired path, each way; 10000 packets if not given.
     pub wired_queue: Option<QueueSize>,
 }
 
@@ -133,19 +157,25 @@ pub struct WlanSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlowsSpec {
+    /// Without it the controller as written.
     pub name: Option<String>,
+    /// The congestion control of TCP flows.
     pub controller: Option<ControllerSpec>,
+    /// Makes the flows UDP instead of TCP.
     pub udp: Option<UdpSpec>,
+    /// Number of flows.
     pub count: u32,
+    /// Node that sends; dumbbells and wireless cells have a default.
     pub from: Option<String>,
+    /// Node that receives; dumbbells and wireless cells have a default.
     pub to: Option<String>,
-    /// Dumbbell: from right to left; wireless cell: from the server to the stations.
+    /// Sends from right to left in a dumbbell, from the server to the stations in a wireless cell.
     pub reverse: Option<bool>,
-    /// Wireless cell only: the first flow's, counted from 1.
+    /// Station of the first flow, counted from 1; in a wireless cell only.
     pub first_station: Option<u32>,
-    /// Links by name; the fewest hops if not given.
+    /// Names of the links that data takes; the fewest hops if not given.
     pub route: Option<Vec<String>>,
-    /// The ACKs' links.
+    /// Names of the links that ACKs take; the fewest hops if not given.
     pub ack_route: Option<Vec<String>>,
     /// Dumbbell only: this group's two-way propagation delay.
     pub rtt: Option<Span>,
@@ -153,18 +183,23 @@ pub struct FlowsSpec {
     pub access: Span,
     /// Each flow's RTT is longer by a random time up to this.
     pub rtt_spread: Span,
+    /// When the flows begin; at 0 if not given.
     pub start: Option<Span>,
     /// Each flow starts a random time up to this later.
     pub start_spread: Span,
+    /// When the flows end; never if not given.
     pub stop: Option<Span>,
     /// Payload of one transfer; endless if not given.
     pub transfer: Option<Bytes>,
-    /// From one transfer to the next.
+    /// Time from the end of a transfer to the start of the next; one transfer alone if not given.
     pub pause: Option<Span>,
+    /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
+    /// Spreads packets over the round as Linux does; off if not given.
     pub pacing: Option<bool>,
-    /// Packets.
+    /// Window before the first ACK, packets; 10 if not given (RFC 6928).
     pub initial_window: Option<u32>,
+    /// The most that the receiver accepts; 1 GiB if not given (RFC 7323 section 2.3).
     pub receive_window: Option<Bytes>,
 }
 
@@ -201,8 +236,11 @@ impl Default for FlowsSpec {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {
+    /// Rate while it sends, headers included.
     pub rate: Rate,
+    /// How long it sends before each silence; without `on` and `off` it always sends.
     pub on: Option<Span>,
+    /// How long each silence lasts.
     pub off: Option<Span>,
 }
 

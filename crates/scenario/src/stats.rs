@@ -3,6 +3,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// Arithmetic mean; 0 without values.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }

@@ -7,6 +7,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+/// Nanoseconds in a second.
 pub const NS_PER_SEC: u64 = 1_000_000_000;
 
 /// A quantity that cannot be read; the message says what was given, what is wrong and what to write.
@@ -15,6 +16,7 @@ pub const NS_PER_SEC: u64 = 1_000_000_000;
 pub struct UnitError(String);
 
 impl UnitError {
+    /// An error with this message, which should name the value, the fault and the mend.
     pub fn new(message: String) -> Self {
         Self(message)
     }
@@ -90,6 +92,7 @@ fn scaled(f: &mut fmt::Formatter, value: f64, units: &[(f64, &str)]) -> fmt::Res
 /// A link or source rate, bits per second; above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate {
+    /// Bits per second.
     pub bps: u64,
 }
 
@@ -148,16 +151,20 @@ as_text!(Rate);
 /// A time span, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Span {
+    /// Nanoseconds.
     pub ns: u64,
 }
 
 impl Span {
+    /// A span of so many milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self { ns: ms * 1_000_000 }
     }
+    /// A span of so many seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self { ns: s * NS_PER_SEC }
     }
+    /// The span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.ns as f64 / 1e9
     }
@@ -235,9 +242,13 @@ as_text!(Bytes);
 /// A buffer as written: packets, bytes, time at the link's rate, or a multiple of the bandwidth-delay product. Above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum QueueSize {
+    /// Packets of any size.
     Packets(u32),
+    /// Bytes, headers included.
     Bytes(u64),
+    /// As long as the link takes to empty the full buffer.
     Time(Span),
+    /// Multiple of the link's rate times the RTT.
     Bdp(f64),
 }
 

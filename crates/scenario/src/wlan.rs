@@ -11,12 +11,19 @@ use crate::{
     units::{LossRate, Rate, Span},
 };
 
+/// Name of the node that stands for all stations.
 pub const STATIONS_NODE: &str = "stations";
+/// Name of the access point's node.
 pub const AP_NODE: &str = "ap";
+/// Name of the node at the far end of the wired path.
 pub const SERVER_NODE: &str = "server";
+/// Name of the link from the stations to the access point.
 pub const UPLINK: &str = "uplink";
+/// Name of the link from the access point to the stations.
 pub const DOWNLINK: &str = "downlink";
+/// Name of the link from the access point to the server.
 pub const WIRED_LINK: &str = "wired";
+/// Name of the link from the server to the access point.
 pub const WIRED_BACK_LINK: &str = "wired-back";
 
 /// Which amendment's timing and rates the cell has.
@@ -39,8 +46,10 @@ const DSSS_BASIC_RATES: [u64; 2] = [10, 20];
 const OFDM_BASIC_RATES: [u64; 3] = [60, 120, 240];
 
 impl Standard {
+    /// In the order in which messages list them.
     pub const ALL: [Standard; 3] = [Standard::B, Standard::G, Standard::A];
 
+    /// The standard that scenario files call by this name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.to_string() == name)
     }
@@ -59,6 +68,7 @@ impl Standard {
         rates.rfind(|r| r.bps <= data_rate.bps).unwrap_or(data_rate)
     }
 
+    /// The highest rate that a data frame may have.
     pub fn highest_rate(self) -> Rate {
         self.rates().last().expect("every standard has rates")
     }
@@ -78,37 +88,45 @@ impl fmt::Display for Standard {
 /// One channel, and who is on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WlanCell {
-    /// Besides the access point.
+    /// Number of stations besides the access point.
     pub stations: u32,
+    /// Timing and rates.
     pub standard: Standard,
-    /// Of data frames; all stations have the same.
+    /// Rate of data frames; all stations have the same.
     pub data_rate: Rate,
-    /// Of ACK frames.
+    /// Rate of ACK frames.
     pub control_rate: Rate,
-    /// 802.11b only.
+    /// Use of the short preamble; 802.11b only.
     pub short_preamble: bool,
     /// How often a frame is sent before it is given up.
     pub max_tries: u32,
-    /// Of data frames that nobody else disturbs, the share that arrives damaged.
+    /// Share of the data frames that arrive damaged though they did not collide.
     pub frame_error_rate: LossRate,
-    /// These two are the last of the network's links.
+    /// Index of the link from the stations; this and `downlink` are the last two of the network's links.
     pub uplink: usize,
+    /// Index of the link to the stations.
     pub downlink: usize,
 }
 
 /// A cell, its queues, and the wired path.
 #[derive(Debug, Clone)]
 pub struct Wlan {
+    /// The channel.
     pub cell: WlanCell,
+    /// Buffer of the access point.
     pub ap_limit: Limit,
+    /// Buffer of each station.
     pub station_limit: Limit,
+    /// Rate of the wired path, each way.
     pub wired_rate: Rate,
-    /// Two-way propagation delay.
+    /// Two-way propagation delay of the wired path.
     pub wired_rtt: Span,
+    /// Buffer of the wired path, each way.
     pub wired_limit: Limit,
 }
 
 impl Wlan {
+    /// Makes the nodes and the four links. The indices of uplink and downlink in `cell` are filled in here.
     pub fn network(self) -> Network {
         let link = |name: &str, (from, to), rate, ns, limit| Link {
             name: name.into(),

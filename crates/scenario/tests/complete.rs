@@ -201,7 +201,7 @@ const DIAMOND: &str = "duration = \"1s\"\n\
     [[links]]\nname = \"low2\"\nfrom = \"c\"\nto = \"d\"\nrate = \"1mbit\"\ndelay = \"8ms\"\nqueue = \"9p\"\nboth_ways = true\n\
     [[flows]]\ncontroller = \"reno\"\nfrom = \"a\"\nto = \"d\"\n";
 
-/// Of two routes with two hops, the one whose links come first; another one by name.
+/// Two routes have two hops: the one whose links come first is taken; the other has to be named.
 #[test]
 fn routes_in_a_graph() {
     let route = |extra: &str| {

@@ -25,7 +25,7 @@ fn seed(seed: u64, goodputs: &[f64]) -> SeedResult {
     SeedResult {
         seed,
         flows: goodputs.iter().map(|&g| flow(g)).collect(),
-        // Of as many groups as any test has.
+        // As many groups as any test has.
         rtt_ms: vec![Default::default(); 3],
         links: vec![
             LinkResult { utilisation: 0.5, offered_packets: 1000, drops: 30, random_losses: 20, ..Default::default() },

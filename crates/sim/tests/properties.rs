@@ -62,7 +62,7 @@ fn vegas_holds_alpha_to_beta_packets() {
 }
 
 /// alpha = 4 ms of the link's rate, 33.3 packets. Random losses keep Reno's twin below the window, which a single flow
-/// with this buffer would else follow.
+/// with this buffer would otherwise follow.
 #[test]
 fn fusion_alone_holds_between_alpha_and_three_alpha() {
     let path = on_s3_path("loss = 1e-4", &[r#"controller = "fusion""#]);

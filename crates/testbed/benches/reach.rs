@@ -2,11 +2,12 @@
 //! How fast a path this machine emulates: one flow of 1500-byte packets over 100 ms for 60 s, from 1 Gb/s down to the first rate that holds.
 //! `make bench` runs it. `-- RATE SECONDS` (`-- 1gbit 10`) measures one rate.
 
+use tandem_engine::Options;
 use tandem_scenario::{
     file::{Overrides, parse},
     result::{Emulation, SeedResult},
 };
-use tandem_testbed::{Options, run};
+use tandem_testbed::run;
 
 const RATES: [&str; 6] = ["1gbit", "800mbit", "600mbit", "400mbit", "200mbit", "100mbit"];
 const SECONDS: &str = "60";

@@ -5,10 +5,12 @@ use serde::Serialize;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// Counts of the packets that left the path at one end.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Delivered {
+    /// IP packets of any kind.
     pub packets: u64,
-    /// Of TCP and UDP, without their headers; what TCP sent twice and came twice counts twice.
+    /// Bytes behind the TCP or UDP header of an IPv4 packet; 0 for other protocols.
     pub payload_bytes: u64,
     /// The same in each second since the path began, megabits.
     pub payload_mbit_by_second: Vec<f64>,
@@ -28,7 +30,7 @@ impl Delivered {
     }
 }
 
-/// Of an IPv4 packet: what is behind its TCP or UDP header; 0 for others.
+/// Bytes behind the TCP or UDP header of an IPv4 packet; 0 for other protocols.
 fn payload_bytes(packet: &[u8]) -> usize {
     let Some(&first) = packet.first() else { return 0 };
     let ip_header_bytes = usize::from(first & 15) * 4;

@@ -6,9 +6,14 @@ use std::io;
 /// Why a scenario did not run, and the mend.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused something; `what` says what was being done.
+    /// The operating system refused something.
     #[error("cannot {what}: {source}{}", mend(.source))]
-    System { what: String, source: io::Error },
+    System {
+        /// What was being done.
+        what: String,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// A controller could not be put into the kernel, or not be read there.
     #[error(transparent)]
     Controller(#[from] tandem_kernel::Error),

@@ -14,6 +14,7 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 
 use crate::error::{Doing, Error};
 
+/// A network namespace, held by a descriptor.
 #[derive(Debug)]
 pub struct Namespace {
     fd: OwnedFd,
@@ -35,6 +36,10 @@ impl Namespace {
         Ok(Self { fd: File::open(path).doing(format!("open `{path}`"))?.into() })
     }
 
+    /// A second holder of the same namespace.
+    ///
+    /// # Errors
+    /// If the process has no descriptor left.
     pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(Self { fd: self.fd.try_clone().doing("duplicate a file descriptor")? })
     }

@@ -16,7 +16,7 @@ pub fn raise(priority: i32) {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
 }
 
-/// Of a thread, since it began, ns.
+/// A thread's times since it began, ns.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct CpuTimes {
     pub used_ns: u64,

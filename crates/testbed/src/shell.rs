@@ -47,18 +47,24 @@ pub struct Shell {
 /// What the path did, over all of the shell's time.
 #[derive(Debug, Serialize)]
 pub struct Carried {
+    /// How exact the path was.
     pub emulation: Emulation,
-    /// By link.
+    /// One entry for each link, in the order of the network.
     pub links: Vec<CarriedByLink>,
 }
 
+/// What one link carried and dropped.
 #[derive(Debug, Serialize)]
 pub struct CarriedByLink {
+    /// The link's name.
     pub name: String,
-    /// Packets.
+    /// Packets that arrived at the link.
     pub offered: u64,
+    /// Packets that a full queue or queue management dropped.
     pub queue_drops: u64,
+    /// Packets that the link's random loss took.
     pub random_losses: u64,
+    /// What came out at the link's far end.
     pub delivered: Delivered,
 }
 

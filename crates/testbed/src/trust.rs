@@ -22,7 +22,7 @@ const PAUSE_SHARE: f64 = 0.1;
 pub struct Measure {
     pub shortest_rtt_ns: u64,
     longest_rtt_ns: u64,
-    /// Of all links that data takes: how long a full buffer takes to empty.
+    /// How long a full buffer takes to empty; the shortest time of all links that data takes.
     pub shortest_buffer_ns: u64,
     longest_buffer_ns: u64,
 }

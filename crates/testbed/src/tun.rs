@@ -47,16 +47,19 @@ impl Tun {
             .custom_flags(OFlags::NONBLOCK.bits() as i32)
             .open(path)
             .doing(format!("open `{path}`"))?;
-        let mut request = ifreq { ifr_ifrn: unsafe { std::mem::zeroed() }, ifr_ifru: unsafe { std::mem::zeroed() } };
+        // SAFETY: an ifreq consists of integers and pointers, for which all bits 0 are a value.
+        let mut request: ifreq = unsafe { std::mem::zeroed() };
         request.ifr_ifru.ifru_flags = (IFF_TUN | IFF_NO_PI) as i16;
-        unsafe {
-            for (to, from) in request.ifr_ifrn.ifrn_name.iter_mut().zip(name.bytes()) {
-                *to = from as _;
-            }
-            // SAFETY: TUNSETIFF reads and writes an ifreq; its name is shorter than the field and so ends with a zero.
-            ioctl(&file, Updater::<{ TUNSETIFF as Opcode }, _>::new(&mut request))
+        // SAFETY: the name is the union's only field, and has been initialised with zeros.
+        let field = unsafe { &mut request.ifr_ifrn.ifrn_name };
+        // The last byte stays 0: it ends the name.
+        let last = field.len() - 1;
+        for (to, from) in field[..last].iter_mut().zip(name.bytes()) {
+            *to = from as _;
         }
-        .doing(format!("make the device `{name}`"))?;
+        // SAFETY: TUNSETIFF reads and writes an ifreq whose name ends with a zero.
+        unsafe { ioctl(&file, Updater::<{ TUNSETIFF as Opcode }, _>::new(&mut request)) }
+            .doing(format!("make the device `{name}`"))?;
         let index = netlink.index_of(name)?;
         let mut set_up = |tx_queue_packets| {
             netlink.bring_up(index, Some(LinkSettings { mtu, tx_queue_packets, gso_max_segments: 1 }))

@@ -186,7 +186,7 @@ fn an_idle_time_is_no_time_to_grow() {
     let result = run(&scenario, 1, options).unwrap().unwrap();
     let samples = &result.trace.as_ref().unwrap().flows[0].samples;
     let window = samples.last().unwrap().cwnd_packets;
-    // Whatever else loses packets on a busy machine makes it smaller.
+    // Other losses on a busy machine make it smaller.
     assert!(window <= 175, "{window}");
     if is_trusted(&result) {
         assert_eq!(result.flows[0].completion_times_s.len(), 2);

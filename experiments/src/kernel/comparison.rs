@@ -24,29 +24,39 @@ pub struct KernelComparison {
     pub scale: Option<String>,
     /// The seeds of the runs over real TCP.
     pub seeds: Vec<u64>,
+    /// Releases of the kernels that ran it.
     pub kernels: Vec<String>,
+    /// Labels of the points on the x axis.
     pub x: Vec<String>,
+    /// The simulator's numbers on the same path.
     pub simulated: Reading,
+    /// The numbers over real TCP.
     pub measured: Reading,
+    /// One entry for each point that both engines have.
     pub differences: Vec<Difference>,
-    /// RealTcpRuns that the emulator doubts.
+    /// Runs that the emulator doubts.
     pub doubts: Vec<Doubt>,
 }
 
 /// A point in both engines.
 #[derive(Debug, Serialize)]
 pub struct Difference {
+    /// Name of the curve.
     pub curve: String,
+    /// Label of the point.
     pub x: String,
     /// Simulated less measured, of the seeds that both have, over measured; of a percentage, in points.
     pub difference: f64,
+    /// Whether the value is a percentage, so that the difference is in points.
     pub is_percentage: bool,
     /// Does the value over real TCP lie among those of the simulation's single seeds?
     pub is_inside_spread: bool,
 }
 
+/// A point whose runs over real TCP are not to be trusted.
 #[derive(Debug, Serialize)]
 pub struct Doubt {
+    /// Name of the curve.
     pub curve: String,
     pub x: String,
     pub seed: u64,

@@ -19,8 +19,9 @@ use tandem_scenario::{
 pub struct RealTcpRun {
     /// For the eye: experiment, curve and x, or path and flows, that asked for it first.
     pub asked_by: String,
-    /// All that decides about the run except the seed, see [`key`].
+    /// Hash of the scenario without its seeds: runs of equal scenarios have the same.
     pub scenario: String,
+    /// The run's seed, which decides starts and random losses.
     pub seed: u64,
     /// Payload of each flow.
     pub goodput_mbps: Vec<f64>,
@@ -28,8 +29,11 @@ pub struct RealTcpRun {
     pub utilisation: f64,
     /// The mean of the bottleneck's queue.
     pub queue_mean_packets: f64,
+    /// Data packets sent again.
     pub retransmits: u64,
+    /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Reductions of the window, timeouts included.
     pub window_reductions: u64,
     /// How late packets left the emulator, 99th percentile.
     pub lateness_p99_us: f64,
@@ -38,6 +42,7 @@ pub struct RealTcpRun {
     /// Part of the time in which the emulator waited for a processor, 0 to 1; older runs do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starved_share: Option<f64>,
+    /// Release of the kernel.
     pub kernel: String,
     /// Why the run is not to be trusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -25,6 +25,7 @@ pub struct Validation<'a> {
     pub reference: &'a Path,
     /// Seeds of each point where something is random.
     pub seeds: u64,
+    /// How runs are cancelled, and where they are stored.
     pub batch: Batch<'a>,
 }
 

@@ -32,7 +32,7 @@ pub fn as_nobody<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let nobody = scope.spawn(|| {
             let uid = Uid::from_raw(65534);
-            // Of this thread only, and with it go its capabilities.
+            // Only this thread changes its user, and loses its capabilities with it.
             set_thread_res_uid(uid, uid, uid).unwrap();
             f()
         });

@@ -60,7 +60,7 @@ impl Space {
 
     /// Waits until a program listens on a TCP port.
     pub fn wait_for_listener(&self, port: u16) {
-        // Of each socket: local address and port, remote, state (0A: listening).
+        // Each socket has a line: local address and port, remote, state (0A: listening).
         let listens = |table: String| table.lines().any(|l| l.contains(&format!(":{port:04X} ")) && l.contains(" 0A "));
         let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
         wait_until(&format!("port {port} is listened on"), || {

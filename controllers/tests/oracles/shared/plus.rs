@@ -41,14 +41,14 @@ impl Plus {
         self.their_delay_before = their_side.delay;
     }
 
-    /// Of a measured round in which the delay part does not act.
+    /// A measured round in which the delay part does not act.
     pub fn asleep(&mut self, slow_start: bool) {
         self.grew = !slow_start && (self.grew || self.their_delay_before > 0.0);
         self.acks_lost = false;
     }
 
-    /// Of a measured round: the loss window after it. Whether nothing is left of the delay window is asked of the integer
-    /// controller, for the two differ by fractions.
+    /// The loss window after a measured round. The integer controller tells whether nothing is left of the delay window, for
+    /// the two differ by fractions.
     pub fn round(&mut self, loss: f64, congested: bool, window_limited: bool, their_side: TheirSide) -> f64 {
         let before = self.their_delay_before > 0.0;
         self.grew |= before;

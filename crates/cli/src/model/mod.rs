@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "WHAT")]
     find: Option<Find>,
 
-    /// Of --find: the share of the link that counts as enough
+    /// The share of the link that counts as enough, for --find
     #[arg(long, default_value_t = 0.98, requires = "find")]
     utilisation: f64,
 
@@ -102,7 +102,7 @@ pub enum Find {
 struct Output<'a, T> {
     version: &'static str,
     command: String,
-    /// Of `compound`.
+    /// The constants of the law; `None` for controllers other than `compound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<&'a Law>,
     arithmetic: Arithmetic,

@@ -22,14 +22,16 @@ use crate::{Rng, ahead::Ahead};
 /// The decision about one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
+    /// The packet joins the queue.
     Pass,
+    /// The packet is lost.
     Drop,
 }
 
 /// The queue as a packet finds it when it arrives. The packet is not counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
-    /// ns.
+    /// When the packet arrives, ns.
     pub now: u64,
     /// The packet in transmission is not counted.
     pub waiting_packets: usize,
@@ -41,15 +43,18 @@ pub struct Arrival {
 
 /// A discipline that decides at arrival. It is asked for packets only that find room.
 pub trait AtArrival: Debug + Send {
+    /// Decides about the arriving packet. `rng` belongs to the link alone.
     fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Verdict;
 }
 
 /// A packet that waits.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting<P> {
-    /// ns.
+    /// When it arrived, ns.
     pub arrival: u64,
+    /// Size on the wire, headers included.
     pub bytes: u32,
+    /// The packet as the host knows it.
     pub packet: P,
 }
 
@@ -63,8 +68,10 @@ pub trait AtDeparture<P>: Debug + Send {
     /// queue empty.
     fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>>;
 
+    /// Packets that wait, without the one in transmission.
     fn waiting_packets(&self) -> usize;
 
+    /// Bytes that wait, headers included, without the packet in transmission.
     fn waiting_bytes(&self) -> u64;
 }
 

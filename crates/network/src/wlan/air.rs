@@ -10,6 +10,7 @@ use super::Cell;
 /// A wireless cell, and the numbers of its two links.
 #[derive(Debug)]
 pub struct Air<P> {
+    /// The channel and its senders.
     pub cell: Cell<P>,
     pub(crate) uplink: usize,
     pub(crate) downlink: usize,

@@ -24,30 +24,36 @@ pub const AP: usize = 0;
 /// What a cell is made of.
 #[derive(Debug, Clone)]
 pub struct CellConfig {
+    /// Timing of the channel.
     pub phy: Phy,
-    /// Besides the access point.
+    /// Number of stations besides the access point.
     pub stations: u32,
+    /// Buffer of the access point.
     pub ap_limit: Limit,
+    /// Buffer of each station.
     pub station_limit: Limit,
     /// How often a frame is sent before it is given up.
     pub max_tries: u32,
-    /// Of data frames that do not collide.
+    /// Share of the data frames that arrive damaged though they did not collide, 0 to 1.
     pub frame_error_rate: f64,
 }
 
 /// A packet that got through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered<P> {
+    /// The packet as the host knows it.
     pub packet: P,
+    /// Who sent it: [`AP`] or a station.
     pub sender: usize,
-    /// When its last bit arrives.
+    /// When its last bit arrives, ns.
     pub at: u64,
 }
 
-/// `P` is what the host calls a packet.
+/// The channel and all its senders. `P` is what the host calls a packet.
 #[derive(Debug)]
 pub struct Cell<P> {
     config: CellConfig,
+    /// Counts of the measured part of the run.
     pub stats: CellStats,
     /// The access point first.
     senders: Box<[Station<P>]>,
@@ -90,6 +96,7 @@ impl<P> Cell<P> {
         }
     }
 
+    /// Number of senders: the stations and the access point.
     pub fn senders(&self) -> usize {
         self.senders.len()
     }

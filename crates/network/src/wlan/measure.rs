@@ -15,6 +15,7 @@ pub struct CellSamples {
 }
 
 impl CellSamples {
+    /// Samples the queue of every sender at `now`, ns.
     pub fn take<P>(&mut self, now: u64, cell: &Cell<P>) {
         for sender in 0..cell.senders() {
             let queue = if sender == AP { &mut self.ap } else { &mut self.stations };

@@ -27,21 +27,26 @@ const OFDM_SYMBOL_NS: u64 = 4_000;
 /// The timing of one cell, ns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phy {
+    /// Length of a backoff slot.
     pub slot_ns: u64,
+    /// Silence between a data frame and its ACK.
     pub sifs_ns: u64,
     /// Silence after a frame that everybody understood, its ACK included.
     pub difs_ns: u64,
     /// Silence after a frame that nobody did.
     pub eifs_ns: u64,
+    /// Length of an ACK frame.
     pub ack_ns: u64,
     /// The backoff is drawn from 0 to this after success and doubles (plus one) up to `cw_max`.
     pub cw_min: u32,
+    /// The largest contention window.
     pub cw_max: u32,
     data_rate_bps: u64,
     coding: Coding,
 }
 
 impl Phy {
+    /// The timing of a cell's standard, rates and preamble.
     pub fn new(cell: &WlanCell) -> Self {
         // aSlotTime, aSIFSTime, aCWmin: tables 16-4 (DSSS and CCK), 18-5 (ERP, short slot), 17-21 (OFDM, 20 MHz).
         let (slot_ns, sifs_ns, cw_min, coding) = match (cell.standard, cell.short_preamble) {

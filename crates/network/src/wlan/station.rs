@@ -19,7 +19,7 @@ pub(super) struct Waiting<P> {
 pub(super) struct Station<P> {
     /// The frame that it contends with first; the rest wait.
     queue: VecDeque<Waiting<P>>,
-    /// Of all but the first.
+    /// Bytes of all packets in the queue but the first.
     waiting_bytes: u64,
     limit: Limit,
     /// Slots left, counted from when the channel last became free. `None` if no backoff is pending. A station that has just

@@ -8,7 +8,7 @@ use crate::{LinkStats, histogram};
 /// One direction: all stations' uplinks together, or the access point.
 #[derive(Debug)]
 pub struct Direction {
-    /// Of its queue.
+    /// Counts of its queue.
     pub link: LinkStats,
     /// From a packet's arrival to the beginning of the transmission that succeeds.
     pub wait_ns: Histogram<u64>,
@@ -25,15 +25,19 @@ pub struct Direction {
 pub struct CellStats {
     from: u64,
     to: u64,
+    /// From the stations to the access point.
     pub up: Direction,
+    /// From the access point to the stations.
     pub down: Direction,
+    /// Channel time of collisions.
     pub collision_ns: u64,
+    /// Channel time of frames that were damaged without a collision.
     pub error_ns: u64,
     /// Data frames sent, each try counted.
     pub frames: u64,
-    /// Those of them that met another.
+    /// Data frames that another frame disturbed.
     pub collided: u64,
-    /// Those of them that were alone, and damaged.
+    /// Data frames that were damaged without a collision.
     pub damaged: u64,
 }
 

@@ -11,8 +11,9 @@ use crate::{
 /// Random Early Detection (Floyd and Jacobson 1993), `gentle` (Floyd 2000).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Red {
-    /// Thresholds of the average queue, packets.
+    /// Average queue from which packets are dropped.
     pub min_packets: f64,
+    /// Average queue at which the drop probability is `max_p`.
     pub max_packets: f64,
     /// Drop probability at the upper threshold.
     pub max_p: f64,

@@ -29,7 +29,7 @@ pub struct Probe {
 }
 
 impl Sender {
-    /// Sets the timer for what is outstanding: a probe first if one may be sent, else the retransmission timeout.
+    /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
     pub(super) fn arm(&mut self, now: u64) {
         if self.board.outstanding() == 0 {
             self.deadline = NEVER;

@@ -85,11 +85,19 @@ pub enum Event {
     /// The state alone.
     SetState(#[serde(with = "StateName")] State),
     /// The last reduction was a mistake; does the host take the window?
-    Undo { adopt: bool },
+    Undo {
+        /// Whether the host takes the window.
+        adopt: bool,
+    },
     /// After an idle time, with so many packets at most.
     Restart(u32),
     /// The host sets the window.
-    Host { cwnd: u32, limited: bool },
+    Host {
+        /// The window, packets.
+        cwnd: u32,
+        /// Whether the window limits the flow from now on.
+        limited: bool,
+    },
     /// The host changes anything but the clock and the rate.
     HostAnything(#[serde(with = "ConnFields")] Conn),
 }

@@ -4,22 +4,91 @@
 /// One line of a trace; `controllers/vectors/README.md` says what each means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
+    /// Begins a new story with this controller.
     Controller(String),
-    Set { name: String, value: f64 },
-    Conn { cwnd: u32, ssthresh: Option<u32>, clamp: Option<u32>, mss: u32, una: u32, flight: u32 },
-    Ack { packets: u32, rtt_us: u32, times: u32, gap_us: u32, rate: Rate },
-    Round { rtt_us: u32, by: u32, times: u32 },
+    /// Sets a parameter of the controller.
+    Set {
+        /// Name of the parameter.
+        name: String,
+        /// Its value in the user's unit.
+        value: f64,
+    },
+    /// Begins a connection. Windows, thresholds and flights are packets.
+    Conn {
+        /// Congestion window.
+        cwnd: u32,
+        /// Slow start threshold; `None`: infinite.
+        ssthresh: Option<u32>,
+        /// Upper bound of the window; `None`: the contract's.
+        clamp: Option<u32>,
+        /// Payload of a full packet, bytes.
+        mss: u32,
+        /// First sequence number that is not acknowledged.
+        una: u32,
+        /// Packets in flight before the controller is initialised.
+        flight: u32,
+    },
+    /// ACKs that are all alike.
+    Ack {
+        /// Packets that each acknowledges.
+        packets: u32,
+        /// RTT that each measures; 0: no valid sample.
+        rtt_us: u32,
+        /// Number of ACKs.
+        times: u32,
+        /// Time before each.
+        gap_us: u32,
+        /// Delivery rate and losses that each reports.
+        rate: Rate,
+    },
+    /// ACKs for all packets in flight, spread evenly over one RTT.
+    Round {
+        /// RTT that each ACK measures, and the length of the round.
+        rtt_us: u32,
+        /// Packets that each ACK acknowledges; the last may acknowledge fewer.
+        by: u32,
+        /// Number of rounds.
+        times: u32,
+    },
+    /// A loss, which begins recovery.
     Loss,
+    /// A congestion mark, which begins CWR (RFC 3168).
     Ecn,
+    /// A retransmission timeout.
     Timeout,
+    /// The end of recovery.
     Recovered,
+    /// The last reduction proves wrong.
     Undo,
+    /// The first sign of reordering or loss.
     Disorder,
-    Restart { cwnd: u32 },
-    App { flight: u32 },
+    /// Sending begins again after an idle time.
+    Restart {
+        /// Window that the host restarts with, packets.
+        cwnd: u32,
+    },
+    /// The application limits the flight from now on.
+    App {
+        /// The most packets that it keeps in flight.
+        flight: u32,
+    },
+    /// The window is the limit from now on.
     Bulk,
-    Wait { us: u32 },
-    Host { cwnd: Option<u32>, ssthresh: Option<u32>, clamp: Option<u32> },
+    /// Time passes without a call.
+    Wait {
+        /// How long.
+        us: u32,
+    },
+    /// The host changes values by itself, without a call. `None` leaves a value as it is.
+    Host {
+        /// Congestion window, packets.
+        cwnd: Option<u32>,
+        /// Slow start threshold, packets.
+        ssthresh: Option<u32>,
+        /// Upper bound of the window, packets.
+        clamp: Option<u32>,
+    },
+    /// Values that must hold now, by their keys.
     Expect(Vec<(String, Expected)>),
 }
 
@@ -28,14 +97,18 @@ pub enum Command {
 pub struct Rate {
     /// Packets delivered in `interval_us`.
     pub delivered: u32,
+    /// Time that the delivery took.
     pub interval_us: u32,
+    /// Packets found lost.
     pub lost: u32,
 }
 
+/// The value of an expectation, and how exactly it must be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
+    /// An integer that must be equal.
     Whole(u32),
-    /// Of what a controller keeps in 1/256 packets, cut off: compared to within 0.01.
+    /// A value that a controller keeps in 1/256 packets, cut off: compared to within 0.01.
     Fraction(f64),
     /// Bytes a second: compared to within 0.1 %, for a controller rounds what it computes it from.
     Rate(u32),

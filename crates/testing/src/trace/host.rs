@@ -11,6 +11,7 @@ use crate::contract::Contract;
 /// When a connection begins: any time will do.
 const START_US: u64 = 1_000_000;
 
+/// Plays commands. It has at most one connection, which the last `conn` began.
 pub struct Host<C = Instance> {
     params: Option<Params>,
     flow: Option<Flow<C>>,
@@ -81,15 +82,18 @@ impl<C: Contract> Host<C> {
         }
     }
 
+    /// The connection. Panics before the first `conn`.
     pub fn conn(&self) -> &Conn {
         &self.flow.as_ref().unwrap().conn
     }
 
+    /// The figures that the controller shows of itself. Panics before the first `conn`.
     pub fn view(&self) -> View {
         let flow = self.flow.as_ref().unwrap();
         flow.controller.view(&flow.conn)
     }
 
+    /// Packets in flight. Panics before the first `conn`.
     pub fn flight(&self) -> u32 {
         self.flow.as_ref().unwrap().flight()
     }

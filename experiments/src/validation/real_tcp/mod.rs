@@ -138,7 +138,7 @@ fn image(setup: &RealTcpSetup) -> String {
 /// One quantity of a line, in both engines.
 struct Pair {
     simulated: Estimate,
-    /// Of the seeds that were also run over real TCP: starts and random losses are the same.
+    /// The simulation with the seeds that were also run over real TCP: starts and random losses are the same.
     same_seeds: Estimate,
     measured: Estimate,
     bound: Bound,
