@@ -8,7 +8,7 @@ use tandem_scenario::{Group, Scenario, Traffic};
 use crate::{
     agenda::NEVER,
     net::Net,
-    packet::{Kind, PackedAck},
+    packet::Header,
     receiver::Receiver,
     sender::{AckIn, Sender},
 };
@@ -86,11 +86,11 @@ impl Flow {
 
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
     #[inline]
-    pub fn on_ack(&mut self, now: u64, index: usize, ack: PackedAck, net: &mut Net) -> Option<u64> {
+    pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
         let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
-        let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+        let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {
             tcp.transfers.complete(now);
             net.wake_by(index, tcp.transfers.next(now));
@@ -115,7 +115,7 @@ impl Tcp {
             Due::Nothing => {}
             Due::Begin(segments) => {
                 let segments = segments.unwrap_or(ENDLESS);
-                self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+                self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq));
             }
             Due::Stop => self.sender.stop(),
         }
@@ -124,7 +124,7 @@ impl Tcp {
             net.send_ack(now, index, ack);
         }
         if self.sender.wake_at() <= now {
-            self.sender.on_wake(now, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+            self.sender.on_wake(now, &mut |seq| net.send_data(now, index, seq));
         }
         self.transfers.next(now).min(self.receiver.ack_deadline).min(self.sender.wake_at())
     }
@@ -133,7 +133,7 @@ impl Tcp {
 impl Udp {
     fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
         if self.source.is_due(now) {
-            net.send_data(now, index, self.sent, Kind::Udp);
+            net.send_data(now, index, self.sent);
             self.sent += 1;
             self.source.sent();
         }
