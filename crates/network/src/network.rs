@@ -110,7 +110,7 @@ impl<P: Packet> Network<P> {
         };
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
-            agenda: Agenda::new(2 * all_links + 2 * ways.len() + 1),
+            agenda: agenda(all_links, ways.len()),
             first_flow: 2 * all_links,
             link_ends: (0..all_links).map(|_| Ring::default()).collect(),
             links,
@@ -163,12 +163,6 @@ impl<P: Packet> Network<P> {
     #[inline]
     pub fn wake(&mut self, alarm: Alarm, time: u64) {
         self.set(Source::Alarm(alarm), time);
-    }
-
-    /// Brings an alarm forward to `time`; never puts it off, for a timer that fires early looks for itself.
-    #[inline]
-    pub fn wake_by(&mut self, alarm: Alarm, time: u64) {
-        self.agenda.bring_forward(self.number(Source::Alarm(alarm)), time);
     }
 
     #[inline]
@@ -244,7 +238,7 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn approach_sender(&mut self, flow: usize, mut time: u64, packet: P::Returning) {
         let Way { route, to_sender, .. } = &mut self.ways[flow];
         time += route.access_ns;
@@ -302,6 +296,15 @@ impl<P: Packet> Network<P> {
             self.set(Source::LinkFree(air.uplink), air.cell.next_at());
         }
     }
+}
+
+/// An agenda for the sources in the order of their numbers. Each packet changes the times of link ends and senders.
+fn agenda(links: usize, flows: usize) -> Agenda {
+    let (link_ends, senders, others) = (0, 1, 2);
+    let mut branches = [link_ends, others].repeat(links);
+    branches.extend([senders, others].repeat(flows));
+    branches.push(others);
+    Agenda::new(&branches)
 }
 
 /// Appends a flow's steps to an end. Returns the number of the first.

@@ -73,12 +73,6 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// Brings a flow's timer forward to `time`.
-    #[inline]
-    pub fn wake_by(&mut self, flow: usize, time: u64) {
-        self.network.wake_by(Alarm::Flow(flow), time);
-    }
-
     /// A sender sends a segment, or a UDP source a packet.
     #[inline]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
