@@ -2,7 +2,7 @@
 //! The path in between, as `compare` and `shell` are told of it.
 
 use tandem_scenario::{
-    DEFAULT_MTU, DumbbellSpec, Loss, Network,
+    DEFAULT_MTU, DumbbellSpec, Loss, Topology,
     aqm::AqmSpec,
     units::{LossRate, QueueSize, Rate, Span},
 };
@@ -61,7 +61,7 @@ impl Path {
     }
 
     /// Both its links, for packets of [`DEFAULT_MTU`].
-    pub fn network(&self) -> Result<Network, Failure> {
+    pub fn network(&self) -> Result<Topology, Failure> {
         self.dumbbell().network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)
     }
 }

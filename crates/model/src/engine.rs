@@ -7,7 +7,7 @@ use std::{borrow::Cow, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, Link, Loss, Scenario, TcpSource, Traffic, Transfer,
+    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
 };
 
@@ -92,7 +92,7 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     Ok((group, tcp))
 }
 
-fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a Link), Refusal> {
+fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a LinkConfig), Refusal> {
     let [index] = group.forward[..] else {
         return refuse(format!("it knows one link, and the data takes {}", group.forward.len()));
     };

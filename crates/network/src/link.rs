@@ -6,7 +6,7 @@
 
 use std::{fmt::Debug, ops::Range};
 
-use tandem_scenario::{Limit, Link as LinkSpec};
+use tandem_scenario::{Limit, LinkConfig};
 
 use crate::{
     DropReason, LinkStats, Rng,
@@ -45,7 +45,7 @@ pub struct Link<P> {
 
 impl<P: Copy + Debug + Send + 'static> Link<P> {
     /// `mtu` in bytes; `measured` is the part of the run that counts for [`LinkStats`], ns.
-    pub fn new(spec: &LinkSpec, mtu: u32, measured: Range<u64>, rng: Rng) -> Self {
+    pub fn new(spec: &LinkConfig, mtu: u32, measured: Range<u64>, rng: Rng) -> Self {
         Self {
             delay: spec.delay.ns,
             stats: LinkStats::new(measured.start, measured.end),

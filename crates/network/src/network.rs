@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use tandem_scenario::{Link as LinkSpec, Network as Topology};
+use tandem_scenario::{LinkConfig, Topology};
 
 use crate::{
     Contents, DropReason, End, Link, Offer, Packet, Ring, Rng, Route, Stream,
@@ -94,7 +94,8 @@ struct Way<P: Packet> {
 
 /// The wired links of a topology. `mtu` in bytes; `measured` is the part of the run that counts in statistics, ns.
 pub fn wired_links<P: Packet>(topology: &Topology, mtu: u32, measured: &Range<u64>, seed: u64) -> Vec<Link<P>> {
-    let link = |(i, spec): (usize, &LinkSpec)| Link::new(spec, mtu, measured.clone(), Rng::new(seed, Stream::Link(i)));
+    let link =
+        |(i, spec): (usize, &LinkConfig)| Link::new(spec, mtu, measured.clone(), Rng::new(seed, Stream::Link(i)));
     let over_air = |i: usize| topology.cell.as_ref().is_some_and(|cell| i == cell.uplink || i == cell.downlink);
     topology.links.iter().enumerate().filter(|&(i, _)| !over_air(i)).map(link).collect()
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Driven, MS, MTU, codel, link, spec};
-use tandem_scenario::{Limit, Link, units::Rate};
+use tandem_scenario::{Limit, LinkConfig, units::Rate};
 
 fn driven() -> Driven {
     Driven::new(link(&spec(Limit::Packets(1000), codel())))
@@ -36,7 +36,7 @@ fn nothing_is_dropped_below_target() {
 /// A slow link: each packet waits 120 ms for the one before it, but one packet is no queue to get rid of (section 5.6).
 #[test]
 fn a_single_waiting_packet_is_never_dropped() {
-    let slow = Link { rate: Rate { bps: 100_000 }, ..spec(Limit::Packets(1000), codel()) };
+    let slow = LinkConfig { rate: Rate { bps: 100_000 }, ..spec(Limit::Packets(1000), codel()) };
     let mut driven = Driven::new(link(&slow));
     driven.offer(0, MTU);
     for i in 0..100 {
@@ -107,7 +107,7 @@ fn dropping_resumes_at_the_last_rate() {
 /// 1500 bytes take 1200 ns at 10 Gbit/s, 0.8 ns a byte: behind one in transmission and ten that wait are 11 * 1200 ns.
 #[test]
 fn wait_of_an_arrival() {
-    let fast = Link { rate: Rate { bps: 10_000_000_000 }, ..spec(Limit::Packets(1000), codel()) };
+    let fast = LinkConfig { rate: Rate { bps: 10_000_000_000 }, ..spec(Limit::Packets(1000), codel()) };
     let mut driven = Driven::new(link(&fast));
     for _ in 0..11 {
         driven.offer(0, MTU);

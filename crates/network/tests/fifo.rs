@@ -67,7 +67,7 @@ fn an_idle_link_takes_any_packet() {
 #[test]
 fn transmission_times() {
     let time = |bps, bytes| {
-        let spec = tandem_scenario::Link { rate: Rate { bps }, ..spec(Limit::Packets(1), Aqm::DropTail) };
+        let spec = tandem_scenario::LinkConfig { rate: Rate { bps }, ..spec(Limit::Packets(1), Aqm::DropTail) };
         link::<()>(&spec).transmission_ns(bytes)
     };
     assert_eq!(time(7_000_000, 1500), 1_714_286);

@@ -6,7 +6,7 @@ mod common;
 
 use common::{MTU, codel, spec};
 use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Packet, Rng, Route, Stream, wired_links};
-use tandem_scenario::{Aqm, Limit, Link as LinkSpec, Loss, Network as Topology, aqm::Red, units::LossRate};
+use tandem_scenario::{Aqm, Limit, LinkConfig, Loss, Topology, aqm::Red, units::LossRate};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Numbered {
@@ -71,7 +71,7 @@ impl Log {
 fn network(seed: u64) -> Network<Numbered> {
     let red = Aqm::Red(Red { min_packets: 2.0, max_packets: 8.0, max_p: 0.1, weight: 0.1 });
     let link = |aqm| spec(Limit::Packets(20), aqm);
-    let lossy = LinkSpec { loss: Loss::Bernoulli(LossRate(0.05)), ..link(Aqm::DropTail) };
+    let lossy = LinkConfig { loss: Loss::Bernoulli(LossRate(0.05)), ..link(Aqm::DropTail) };
     let topology =
         Topology { links: vec![link(Aqm::DropTail), link(red), link(codel()), lossy], ..Topology::default() };
     let route = |(flow, (forward, back)): (usize, (&[usize], &[usize]))| {

@@ -108,7 +108,7 @@ proptest! {
     fn random_packets_are_conserved_and_keep_their_order(
         arrivals in arrivals(), limit in limit(), aqm in discipline(), loss in 0.0..0.3f64, seed in 1..1000u64,
     ) {
-        let spec = tandem_scenario::Link { loss: Loss::Bernoulli(LossRate(loss)), ..spec(limit, aqm) };
+        let spec = tandem_scenario::LinkConfig { loss: Loss::Bernoulli(LossRate(loss)), ..spec(limit, aqm) };
         let mut driven = Driven::new(seeded(&spec, seed));
         let mut at = 0;
         for (gap_us, thirds) in arrivals {

@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Group, Limit, Link, Loss, Scenario, Traffic, Transfer,
+    Group, Limit, LinkConfig, Loss, Scenario, Traffic, Transfer,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -70,7 +70,7 @@ fn links(scenario: &Scenario) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-fn wireless(cell: &WlanCell, links: &[Link]) -> String {
+fn wireless(cell: &WlanCell, links: &[LinkConfig]) -> String {
     let room_of = |name: &str| links.iter().find(|l| l.name == name).map_or(String::new(), |l| room(l.limit));
     let preamble = if cell.short_preamble { ", short preambles" } else { "" };
     let errors = match cell.frame_error_rate.0 {
@@ -117,7 +117,7 @@ fn room(limit: Limit) -> String {
     }
 }
 
-fn link(link: &Link) -> String {
+fn link(link: &LinkConfig) -> String {
     format!(
         "{}, {} one way, a {} queue of {}, {}",
         rate(link.rate),

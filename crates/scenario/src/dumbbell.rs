@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     aqm::AqmSpec,
-    scenario::{Link, Loss, Network},
+    scenario::{LinkConfig, Loss, Topology},
     spec::no_loss,
     units::{QueueSize, Rate, Span, UnitError},
 };
@@ -42,16 +42,16 @@ pub struct DumbbellSpec {
 
 impl DumbbellSpec {
     /// The network for packets of `mtu` bytes; `link_rtt` is the part of the propagation delay that all flows share.
-    pub fn network(&self, link_rtt: Span, mtu: u32) -> Result<Network, UnitError> {
+    pub fn network(&self, link_rtt: Span, mtu: u32) -> Result<Topology, UnitError> {
         let link = |name: &str, from, to, rate: Rate, queue: QueueSize, delay_ns, loss| {
             let limit = queue.limit(rate, self.rtt, mtu)?;
             let aqm = self.aqm.resolve(limit, mtu)?;
-            Ok(Link { name: name.into(), from, to, rate, delay: Span { ns: delay_ns }, limit, aqm, loss })
+            Ok(LinkConfig { name: name.into(), from, to, rate, delay: Span { ns: delay_ns }, limit, aqm, loss })
         };
         let one_way = link_rtt.ns / 2;
         let reverse_rate = self.reverse_rate.unwrap_or(self.rate);
         let reverse_queue = self.reverse_queue.unwrap_or(self.queue);
-        Ok(Network {
+        Ok(Topology {
             nodes: vec!["left".into(), "right".into()],
             links: vec![
                 link(FORWARD_LINK, 0, 1, self.rate, self.queue, one_way, self.loss)?,

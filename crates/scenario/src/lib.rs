@@ -30,7 +30,7 @@ pub use file::FileError;
 pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
-    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, Link, Network, Parts, Scenario, TcpSource, Traffic,
-    Transfer,
+    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, TcpSource, Topology,
+    Traffic, Transfer,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

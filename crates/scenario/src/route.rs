@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::scenario::Network;
+use crate::scenario::Topology;
 
 /// Why data or ACKs have no way through the network.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -57,7 +57,7 @@ fn nodes(known: &[String]) -> String {
     }
 }
 
-impl Network {
+impl Topology {
     /// The index of a node.
     ///
     /// # Errors

@@ -48,25 +48,25 @@ pub struct Parts {
     /// Time between samples of windows and queues.
     pub sample_interval: Span,
     /// Nodes and links.
-    pub network: Network,
+    pub network: Topology,
     /// The flows, in the order in which engines number them.
     pub groups: Vec<Group>,
 }
 
 /// A directed graph. Links and routes name nodes and links by their indices here.
 #[derive(Debug, Clone, Default)]
-pub struct Network {
+pub struct Topology {
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// In the order of the file; the results have the same order.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkConfig>,
     /// A wireless cell, whose two links are the last.
     pub cell: Option<WlanCell>,
 }
 
 /// A one-way link with its queue.
 #[derive(Debug, Clone)]
-pub struct Link {
+pub struct LinkConfig {
     /// Routes and results name the link by it.
     pub name: String,
     /// Index of the node that sends into the link.
@@ -263,7 +263,7 @@ impl Parts {
 
     /// The default of `send_jitter`: the time that the slowest link takes for one packet. A link that carries ACKs alone does
     /// not count: on an access line with a slow way back its packet time would be a large part of the RTT.
-    pub(crate) fn default_send_jitter(network: &Network, groups: &[Group], mtu: u32) -> Span {
+    pub(crate) fn default_send_jitter(network: &Topology, groups: &[Group], mtu: u32) -> Span {
         let rates_bps = groups.iter().flat_map(|g| &g.forward).map(|&link| network.links[link].rate.bps);
         let bps = rates_bps.min().unwrap_or(NS_PER_SEC);
         Span { ns: (u64::from(mtu) * 8 * NS_PER_SEC).div_ceil(bps) }
@@ -275,7 +275,7 @@ impl Parts {
     }
 }
 
-impl Network {
+impl Topology {
     /// The delays of the links there and back: that part of the RTT that the network has.
     pub fn propagation(&self, forward: &[usize], back: &[usize]) -> Span {
         Span { ns: forward.iter().chain(back).map(|&l| self.links[l].delay.ns).sum() }

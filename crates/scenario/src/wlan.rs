@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::{
-    scenario::{Aqm, Limit, Link, Loss, Network},
+    scenario::{Aqm, Limit, LinkConfig, Loss, Topology},
     units::{LossRate, Rate, Span},
 };
 
@@ -127,8 +127,8 @@ pub struct Wlan {
 
 impl Wlan {
     /// Makes the nodes and the four links. The indices of uplink and downlink in `cell` are filled in here.
-    pub fn network(self) -> Network {
-        let link = |name: &str, (from, to), rate, ns, limit| Link {
+    pub fn network(self) -> Topology {
+        let link = |name: &str, (from, to), rate, ns, limit| LinkConfig {
             name: name.into(),
             from,
             to,
@@ -141,7 +141,7 @@ impl Wlan {
         let (stations, ap, server) = (0, 1, 2);
         let one_way = self.wired_rtt.ns / 2;
         let air = self.cell.data_rate;
-        Network {
+        Topology {
             nodes: [STATIONS_NODE, AP_NODE, SERVER_NODE].map(str::to_owned).into(),
             links: vec![
                 link(WIRED_LINK, (ap, server), self.wired_rate, one_way, self.wired_limit),

@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Group, Link, Scenario, TcpSource, Traffic};
+use tandem_scenario::{CongestionControl, Group, LinkConfig, Scenario, TcpSource, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -97,7 +97,7 @@ fn acks_per_packet(group: &Group) -> f64 {
 
 /// Data packets a second that the links which `choose` takes of each group carry at most.
 fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
-    let carried_by = |(l, link): (usize, &Link)| {
+    let carried_by = |(l, link): (usize, &LinkConfig)| {
         let users = scenario.groups.iter().filter(|g| choose(g) == Some(&l));
         let offered_bps = |g: &Group| match &g.source {
             Traffic::Tcp(_) => f64::INFINITY,

@@ -380,13 +380,13 @@ fn share(own: &mut Vec<Box<[u8]>>, common: &mut Vec<Box<[u8]>>) {
 mod tests {
     use std::{fs::OpenOptions, os::unix::net::UnixDatagram, time::Duration};
 
-    use tandem_scenario::Network;
+    use tandem_scenario::Topology;
 
     use super::*;
 
     /// With these in place of devices; what it reads from them goes nowhere.
     fn emulator(devices: [OwnedFd; 2]) -> Emulator {
-        let path = Path::new(&Network::default(), Vec::new());
+        let path = Path::new(&Topology::default(), Vec::new());
         let pauses = Pauses { longer_than_ns: NEVER, suspect_for_ns: 0 };
         Emulator::start(path, devices.map(Tun::of), 1500, pauses, Box::new(|_, _| None)).unwrap()
     }

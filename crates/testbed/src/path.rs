@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use slab::Slab;
 pub use tandem_network::End;
 use tandem_network::{Contents, DropReason, Event, Link, Network, Rng, Route, Stream};
-use tandem_scenario::{Aqm, Link as LinkSpec, Loss, Network as Topology, units::Rate};
+use tandem_scenario::{Aqm, LinkConfig, Loss, Topology, units::Rate};
 
 use crate::delivered::Delivered;
 
@@ -170,8 +170,8 @@ impl Path {
 }
 
 /// A link with the same delay that sends every packet at once and loses none.
-fn delay_alone(spec: &LinkSpec) -> Link<Ticket> {
-    let spec = LinkSpec { rate: Rate { bps: u64::MAX }, aqm: Aqm::DropTail, loss: Loss::None, ..spec.clone() };
+fn delay_alone(spec: &LinkConfig) -> Link<Ticket> {
+    let spec = LinkConfig { rate: Rate { bps: u64::MAX }, aqm: Aqm::DropTail, loss: Loss::None, ..spec.clone() };
     Link::new(&spec, 0, 0..0, Rng::new(0, Stream::Link(0)))
 }
 

@@ -13,7 +13,7 @@ use std::{
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Serialize;
 use tandem_network::{Link, Rng, Route, Stream, agenda::NEVER, wired_links};
-use tandem_scenario::{Network, result::Emulation};
+use tandem_scenario::{Topology, result::Emulation};
 
 use crate::{
     delivered::Delivered,
@@ -70,7 +70,7 @@ pub struct CarriedByLink {
 
 impl Shell {
     /// `network`'s first link leads out, its second in. `mtu` in bytes.
-    pub fn new(network: &Network, mtu: u32, seed: u64) -> Result<Self, Error> {
+    pub fn new(network: &Topology, mtu: u32, seed: u64) -> Result<Self, Error> {
         let namespace = Namespace::new()?;
         let (outside, number) = new_device(mtu)?;
         let address = |last| Ipv4Addr::from_bits(Ipv4Addr::new(100, 64, 0, 0).to_bits() + 4 * number + last);
@@ -134,9 +134,9 @@ impl Shell {
     }
 
     /// Takes the path away.
-    pub fn close(self, network: &Network) -> Result<Carried, Error> {
+    pub fn close(self, network: &Topology) -> Result<Carried, Error> {
         let path = self.emulator.path();
-        let carried = |((spec, link), to): ((&tandem_scenario::Link, &Link<_>), End)| CarriedByLink {
+        let carried = |((spec, link), to): ((&tandem_scenario::LinkConfig, &Link<_>), End)| CarriedByLink {
             name: spec.name.clone(),
             offered: link.stats.offered_packets,
             queue_drops: link.stats.queue_drops,

@@ -3,7 +3,7 @@
 
 use hdrhistogram::Histogram;
 use tandem_network::distribution;
-use tandem_scenario::{Limit, Link, result::Emulation};
+use tandem_scenario::{Limit, LinkConfig, result::Emulation};
 
 use crate::{
     emulator::{Pauses, Punctuality},
@@ -29,8 +29,8 @@ pub struct Measure {
 
 impl Measure {
     /// `base_rtts_ns` by flow; `mtu` in bytes.
-    pub fn new<'a>(base_rtts_ns: &[u64], links: impl Iterator<Item = &'a Link>, mtu: u32) -> Self {
-        let buffer_ns = |link: &Link| {
+    pub fn new<'a>(base_rtts_ns: &[u64], links: impl Iterator<Item = &'a LinkConfig>, mtu: u32) -> Self {
+        let buffer_ns = |link: &LinkConfig| {
             let bytes = match link.limit {
                 Limit::Packets(packets) => u128::from(packets) * u128::from(mtu),
                 Limit::Bytes(bytes) => u128::from(bytes),
@@ -122,8 +122,8 @@ mod tests {
 
     use super::*;
 
-    fn link(mbps: u64, limit: Limit) -> Link {
-        Link {
+    fn link(mbps: u64, limit: Limit) -> LinkConfig {
+        LinkConfig {
             name: "link".into(),
             from: 0,
             to: 1,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tandem_scenario::Network as Topology;
+use tandem_scenario::Topology;
 
 use super::Cell;
 

@@ -13,7 +13,7 @@
 //! - A frame that a transmission error damaged is understood by nobody; ACK frames always arrive.
 //! - No RTS: every frame is below the threshold.
 
-use tandem_scenario::{Limit, Link, wlan::WlanCell};
+use tandem_scenario::{Limit, LinkConfig, wlan::WlanCell};
 
 use super::{phy::Phy, station::Station, stats::CellStats};
 use crate::{Rng, Stream, agenda::NEVER};
@@ -67,7 +67,7 @@ pub struct Cell<P> {
 
 impl<P> Cell<P> {
     /// The cell of a network with these links.
-    pub fn of(spec: &WlanCell, links: &[Link], measured: std::ops::Range<u64>, seed: u64) -> Self {
+    pub fn of(spec: &WlanCell, links: &[LinkConfig], measured: std::ops::Range<u64>, seed: u64) -> Self {
         let config = CellConfig {
             phy: Phy::new(spec),
             stations: spec.stations,

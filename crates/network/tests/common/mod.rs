@@ -4,14 +4,14 @@
 use std::fmt::Debug;
 
 use tandem_network::{Link, Offer, Rng, Stream};
-use tandem_scenario::{Aqm, Limit, Link as LinkSpec, Loss, aqm::Codel, units::Rate, units::Span};
+use tandem_scenario::{Aqm, Limit, LinkConfig, Loss, aqm::Codel, units::Rate, units::Span};
 
 pub const MTU: u32 = 1500;
 pub const MS: u64 = 1_000_000;
 
 /// 12 Mbit/s: 1500 bytes take 1 ms.
-pub fn spec(limit: Limit, aqm: Aqm) -> LinkSpec {
-    LinkSpec {
+pub fn spec(limit: Limit, aqm: Aqm) -> LinkConfig {
+    LinkConfig {
         name: "link".into(),
         from: 0,
         to: 1,
@@ -23,11 +23,11 @@ pub fn spec(limit: Limit, aqm: Aqm) -> LinkSpec {
     }
 }
 
-pub fn link<P: Copy + Debug + Send + 'static>(spec: &LinkSpec) -> Link<P> {
+pub fn link<P: Copy + Debug + Send + 'static>(spec: &LinkConfig) -> Link<P> {
     seeded(spec, 1)
 }
 
-pub fn seeded<P: Copy + Debug + Send + 'static>(spec: &LinkSpec, seed: u64) -> Link<P> {
+pub fn seeded<P: Copy + Debug + Send + 'static>(spec: &LinkConfig, seed: u64) -> Link<P> {
     Link::new(spec, MTU, 0..u64::MAX, Rng::new(seed, Stream::Link(0)))
 }
 

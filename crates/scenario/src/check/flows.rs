@@ -5,7 +5,7 @@ use super::{MAX_COUNT, SpecError, check_name};
 use crate::{
     controller::ControllerSpec,
     route::RouteError,
-    scenario::{Group, HEADER_BYTES, Network, TcpSource, Traffic, Transfer},
+    scenario::{Group, HEADER_BYTES, TcpSource, Topology, Traffic, Transfer},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
@@ -25,7 +25,7 @@ impl Written<'_> {
 
 impl ScenarioSpec {
     /// The group at this place of `flows`.
-    pub(super) fn group(&self, place: usize, network: &Network, mtu: u32) -> Result<Group, SpecError> {
+    pub(super) fn group(&self, place: usize, network: &Topology, mtu: u32) -> Result<Group, SpecError> {
         let flows = &self.flows[place];
         let written = Written { flows, place };
         let as_written = || flows.controller.as_ref().map_or_else(|| "udp".into(), ToString::to_string);
@@ -94,7 +94,7 @@ impl ScenarioSpec {
     }
 
     /// The links of the data and of the ACKs.
-    fn routes(&self, written: &Written, network: &Network) -> Result<(Vec<usize>, Vec<usize>), SpecError> {
+    fn routes(&self, written: &Written, network: &Topology) -> Result<(Vec<usize>, Vec<usize>), SpecError> {
         let flows = written.flows;
         if flows.reverse.is_some() && (flows.from.is_some() || flows.to.is_some()) {
             let message = "reverse does nothing where `from` or `to` is given: swap these";
@@ -151,7 +151,7 @@ impl ScenarioSpec {
     }
 }
 
-fn first_station(written: &Written, network: &Network) -> Result<u32, SpecError> {
+fn first_station(written: &Written, network: &Topology) -> Result<u32, SpecError> {
     let Some(first) = written.flows.first_station else { return Ok(0) };
     let Some(cell) = &network.cell else {
         return Err(written.wrong("first_station", "first_station is for [wlan] only"));

@@ -4,14 +4,14 @@
 use super::{SpecError, check_name};
 use crate::{
     dumbbell::DumbbellSpec,
-    scenario::{Link, Network},
+    scenario::{LinkConfig, Topology},
     spec::{LinkSpec, ParkingLotSpec, ScenarioSpec},
     units::{QueueSize, Span},
 };
 
 impl ScenarioSpec {
     /// For packets of `mtu` bytes.
-    pub(super) fn network(&self, mtu: u32) -> Result<Network, SpecError> {
+    pub(super) fn network(&self, mtu: u32) -> Result<Topology, SpecError> {
         match (&self.dumbbell, &self.parking_lot, &self.wlan, &self.links[..]) {
             (Some(dumbbell), None, None, []) => self.dumbbell_network(dumbbell, mtu),
             (None, Some(parking_lot), None, []) => parking_lot_network(parking_lot, mtu),
@@ -22,15 +22,15 @@ impl ScenarioSpec {
     }
 
     /// The links carry the smallest RTT of any group; the others add theirs as access delay.
-    fn dumbbell_network(&self, dumbbell: &DumbbellSpec, mtu: u32) -> Result<Network, SpecError> {
+    fn dumbbell_network(&self, dumbbell: &DumbbellSpec, mtu: u32) -> Result<Topology, SpecError> {
         let rtts = self.flows.iter().map(|f| f.rtt.unwrap_or(dumbbell.rtt));
         let link_rtt = rtts.min().unwrap_or(dumbbell.rtt);
         dumbbell.network(link_rtt, mtu).map_err(|e| SpecError::at("dumbbell.queue", e))
     }
 }
 
-fn graph(links: &[LinkSpec], mtu: u32) -> Result<Network, SpecError> {
-    let mut network = Network::default();
+fn graph(links: &[LinkSpec], mtu: u32) -> Result<Topology, SpecError> {
+    let mut network = Topology::default();
     for (place, spec) in links.iter().enumerate() {
         let wrong = |key: &str, message: String| SpecError::at(format!("links.{place}.{key}"), message);
         for (key, name) in [("name", &spec.name), ("from", &spec.from), ("to", &spec.to)] {
@@ -51,13 +51,13 @@ fn graph(links: &[LinkSpec], mtu: u32) -> Result<Network, SpecError> {
             let limit = spec.queue.limit(spec.rate, Span::default(), mtu).map_err(|e| wrong("queue", e.to_string()))?;
             let aqm = spec.aqm.resolve(limit, mtu).map_err(|e| wrong("queue", e.to_string()))?;
             let LinkSpec { rate, delay, loss, .. } = *spec;
-            network.links.push(Link { name, from, to, rate, delay, limit, aqm, loss });
+            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss });
         }
     }
     Ok(network)
 }
 
-fn parking_lot_network(spec: &ParkingLotSpec, mtu: u32) -> Result<Network, SpecError> {
+fn parking_lot_network(spec: &ParkingLotSpec, mtu: u32) -> Result<Topology, SpecError> {
     let wrong = |key: &str, message: String| SpecError::at(format!("parking_lot.{key}"), message);
     if !(1..=100).contains(&spec.hops) {
         return Err(wrong("hops", "hops must be 1 to 100".into()));
@@ -65,12 +65,12 @@ fn parking_lot_network(spec: &ParkingLotSpec, mtu: u32) -> Result<Network, SpecE
     let longest_rtt = Span { ns: 2 * u64::from(spec.hops) * spec.hop_delay.ns };
     let limit = spec.queue.limit(spec.rate, longest_rtt, mtu).map_err(|e| wrong("queue", e.to_string()))?;
     let aqm = spec.aqm.resolve(limit, mtu).map_err(|e| wrong("queue", e.to_string()))?;
-    let mut network = Network { nodes: (1..=spec.hops + 1).map(|i| format!("r{i}")).collect(), ..Network::default() };
+    let mut network = Topology { nodes: (1..=spec.hops + 1).map(|i| format!("r{i}")).collect(), ..Topology::default() };
     for hop in 0..spec.hops as usize {
         for (from, to) in [(hop, hop + 1), (hop + 1, hop)] {
             let name = format!("{}-{}", network.nodes[from], network.nodes[to]);
             let (rate, delay, loss) = (spec.rate, spec.hop_delay, spec.loss);
-            network.links.push(Link { name, from, to, rate, delay, limit, aqm, loss });
+            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss });
         }
     }
     Ok(network)

@@ -3,7 +3,7 @@
 
 use super::SpecError;
 use crate::{
-    scenario::{Limit, Network},
+    scenario::{Limit, Topology},
     spec::WlanSpec,
     units::{QueueSize, Rate},
     wlan::{Standard, Wlan, WlanCell},
@@ -25,7 +25,7 @@ fn wrong(key: &str, message: impl std::fmt::Display) -> SpecError {
 
 impl WlanSpec {
     /// For packets of `mtu` bytes.
-    pub(super) fn network(&self, mtu: u32) -> Result<Network, SpecError> {
+    pub(super) fn network(&self, mtu: u32) -> Result<Topology, SpecError> {
         let station_limit = self.station_queue.map(|queue| self.air_limit("station_queue", queue, mtu)).transpose()?;
         let wired_limit = self.wired_queue.map(|queue| self.limit("wired_queue", queue, mtu)).transpose()?;
         let wlan = Wlan {

@@ -3,7 +3,7 @@
 
 use tandem_network::{Rng, Stream, agenda::NEVER, wired_links};
 use tandem_scenario::{
-    Aqm, Limit, Link as LinkSpec, Loss,
+    Aqm, Limit, LinkConfig, Loss,
     aqm::Codel,
     units::{Rate, Span},
 };
@@ -14,8 +14,8 @@ const MS: u64 = 1_000_000;
 const MTU: u32 = 1500;
 
 /// 12 Mb/s, 10 ms, 2 packets.
-fn link() -> LinkSpec {
-    LinkSpec {
+fn link() -> LinkConfig {
+    LinkConfig {
         name: "link".into(),
         from: 0,
         to: 1,
@@ -38,15 +38,15 @@ fn distant(access_ns: u64) -> Route {
     route
 }
 
-fn topology(links: &[LinkSpec]) -> Topology {
+fn topology(links: &[LinkConfig]) -> Topology {
     Topology { links: links.to_vec(), ..Topology::default() }
 }
 
-fn path_before_begin(links: &[LinkSpec], routes: Vec<Route>) -> Path {
+fn path_before_begin(links: &[LinkConfig], routes: Vec<Route>) -> Path {
     Path::new(&topology(links), routes)
 }
 
-fn path(links: &[LinkSpec], routes: Vec<Route>) -> Path {
+fn path(links: &[LinkConfig], routes: Vec<Route>) -> Path {
     let mut path = path_before_begin(links, routes);
     path.begin(wired_links(&topology(links), MTU, &(0..NEVER), 1));
     path

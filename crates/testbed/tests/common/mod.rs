@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use tandem_scenario::{DEFAULT_MTU, DumbbellSpec, Loss, Network, aqm::AqmSpec};
+use tandem_scenario::{DEFAULT_MTU, DumbbellSpec, Loss, Topology, aqm::AqmSpec};
 use tandem_testbed::{Namespace, Shell};
 
 /// False, and said so, where paths cannot be emulated. `scripts/test.sh` counts the line.
@@ -42,7 +42,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    pub fn network(&self) -> Network {
+    pub fn network(&self) -> Topology {
         let dumbbell = DumbbellSpec {
             rate: self.rate.parse().unwrap(),
             rtt: self.rtt.parse().unwrap(),
