@@ -9,7 +9,7 @@ use crate::{
     Failure,
     engine::EngineArgs,
     output::{prepare_folder, publish},
-    path::Path,
+    path::PathArgs,
     runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
 };
@@ -34,7 +34,7 @@ Examples:
 Units: rates 100mbit, 1gbit, 12.5MB/s; times 100ms, 2s; queues 1500p (packets), 2MB, 15ms, 0.5bdp; loss 1e-6, 0.1%.")]
 pub struct Args {
     #[command(flatten)]
-    path: Path,
+    path: PathArgs,
 
     /// How long each run lasts
     #[arg(long, default_value = "60s", allow_hyphen_values = true)]

@@ -10,7 +10,7 @@ use tandem_scenario::{
 use crate::Failure;
 
 #[derive(clap::Args)]
-pub struct Path {
+pub struct PathArgs {
     /// The path's rate, such as 100mbit
     // Hyphens, here and below: so that a negative number is called negative, and not an unknown option.
     #[arg(long, allow_hyphen_values = true)]
@@ -45,7 +45,7 @@ pub struct Path {
     reverse_loss: LossRate,
 }
 
-impl Path {
+impl PathArgs {
     /// Its network as a scenario has it.
     pub fn dumbbell(&self) -> DumbbellSpec {
         DumbbellSpec {

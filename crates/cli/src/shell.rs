@@ -13,7 +13,7 @@ use tandem_testbed::{Carried, Shell};
 use crate::{
     Failure,
     output::{note, print},
-    path::Path,
+    path::PathArgs,
 };
 
 /// A shell, or a command, behind an emulated path to this machine
@@ -28,7 +28,7 @@ Examples:
   sudo tandem shell --rate 20mbit --rtt 80ms --queue 1bdp --loss 0.1%")]
 pub struct Args {
     #[command(flatten)]
-    path: Path,
+    path: PathArgs,
 
     /// Seed of the random losses
     #[arg(long, default_value = "1")]
