@@ -11,7 +11,7 @@ use tandem_scenario::{
 
 fn dumbbell(top: &str, flow: &str) -> Scenario {
     let text = format!(
-        "{top}\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n[[flows]]\ncontroller = \"reno\"\n{flow}"
+        "{top}\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"10p\"\n[[flows]]\ncontroller = \"reno\"\n{flow}"
     );
     parse(&text, "s.toml", "s", &Overrides::default()).unwrap()
 }
@@ -47,16 +47,16 @@ fn a_transfer_cut_off_at_the_stop_is_not_completed() {
     }
 }
 
-/// A window of ten segments never fills the queue: the RTT is 40 ms, the time on the wire and little more. Both engines smooth it and
-/// sample it alike; what each ACK measures is known to the simulator alone.
+/// A queue of ten packets of 1.2 ms adds 12 ms to the RTT of 40 ms at most, and the time on the wire a little more. Both engines smooth the
+/// RTT and sample it alike; what each ACK measures is known to the simulator alone.
 #[test]
 fn the_smoothed_rtt_is_the_same_quantity() {
-    let scenario = dumbbell("duration = \"4s\"\nwarmup = \"1s\"", "receive_window = \"14480B\"");
+    let scenario = dumbbell("duration = \"8s\"\nwarmup = \"2s\"", "");
     let (simulated, real) = in_both(&scenario);
     let (raw, smoothed) = (simulated.rtt_ms[0], simulated.srtt_ms[0]);
-    assert!((41.0..44.0).contains(&smoothed.mean), "{smoothed:?}");
-    // Smoothing takes nothing from the mean, and no extremes are added.
-    assert!((raw.mean - smoothed.mean).abs() < 0.5 && smoothed.max <= raw.max, "{raw:?}, {smoothed:?}");
+    assert!((41.0..54.0).contains(&smoothed.mean), "{smoothed:?}");
+    // Smoothing lags, but by less than a packet on the wire takes (1.2 ms) in the mean, and it adds no extremes.
+    assert!((raw.mean - smoothed.mean).abs() < 1.2 && smoothed.max <= raw.max, "{raw:?}, {smoothed:?}");
     let Some(real) = real else { return };
     assert!(real.rtt_ms.is_empty());
     let is_trusted = real.emulation.as_ref().is_some_and(|e| e.doubts.is_empty());

@@ -81,11 +81,12 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
         if is_dropped {
             return self.drop_arrival(now, waiting);
         }
-        self.stats.offered(now, waiting + usize::from(is_busy));
         let start = now.max(*busy_until);
+        if is_busy {
+            ahead.push(start, bytes);
+        }
         *busy_until = start + wire.transmission_ns(bytes.into());
-        ahead.push(*busy_until, bytes, is_busy);
-        self.stats.sent(now, start, *busy_until);
+        self.stats.passed(now, waiting + usize::from(is_busy), start, *busy_until);
         Offer::Departs(*busy_until)
     }
 

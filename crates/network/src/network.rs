@@ -18,8 +18,8 @@ use crate::{
 /// Something that the host must deal with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<P: Packet> {
-    /// A packet has reached its receiver.
-    AtReceiver(P),
+    /// A packet of this flow has reached its receiver.
+    AtReceiver(usize, P),
     /// A packet of this flow has reached its sender.
     AtSender(usize, P::Returning),
     /// The alarm that the host set is due. It stays due until the host sets it anew.
@@ -56,13 +56,40 @@ pub struct Network<P: Packet> {
     /// The wireless cell, if there is one.
     pub air: Option<Air<P>>,
     /// By flow.
-    routes: Vec<Route>,
+    ways: Vec<Way<P>>,
+    /// All links that flows pass, way by way: a packet's place is the one that it is at.
+    steps: Vec<Step>,
     /// By link: what is on its way to the far end, and when it arrives.
     link_ends: Vec<Ring<(u64, P)>>,
-    /// By flow: what has left its last link on the way to the sender. Each flow has its own delay from there.
-    to_sender: Vec<Ring<(u64, P::Returning)>>,
     /// Sources of the agenda before those of the flows.
     first_flow: usize,
+}
+
+/// One link of a flow's way to one end. Packets hold the number of a step, for which nothing needs to be looked up.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    link: u32,
+    flow: u32,
+    then: Then,
+}
+
+/// What comes after a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// The next step.
+    Link,
+    Receiver,
+    Sender,
+}
+
+/// A flow's way there and back.
+#[derive(Debug)]
+struct Way<P: Packet> {
+    route: Route,
+    /// By end that packets travel to.
+    first_steps: [u32; 2],
+    /// What has left the last link on the way to the sender. Each flow has its own delay from there.
+    to_sender: Ring<(u64, P::Returning)>,
 }
 
 /// The wired links of a topology. `mtu` in bytes; `measured` is the part of the run that counts in statistics, ns.
@@ -76,20 +103,26 @@ impl<P: Packet> Network<P> {
     /// A network of these links, of which the cell's are the last, with one route for each flow.
     pub fn new(links: Vec<Link<P>>, air: Option<Air<P>>, routes: Vec<Route>) -> Self {
         let all_links = links.len() + if air.is_some() { Air::<P>::LINKS } else { 0 };
+        let mut steps = Vec::new();
+        let way = |(flow, route): (usize, Route)| {
+            let first_steps = [End::Senders, End::Receivers].map(|to| add_steps(&mut steps, flow, &route, to));
+            Way { route, first_steps, to_sender: Ring::default() }
+        };
+        let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
-            agenda: Agenda::new(2 * all_links + 2 * routes.len() + 1),
+            agenda: agenda(all_links, ways.len()),
             first_flow: 2 * all_links,
             link_ends: (0..all_links).map(|_| Ring::default()).collect(),
-            to_sender: routes.iter().map(|_| Ring::default()).collect(),
             links,
             air,
-            routes,
+            ways,
+            steps,
         }
     }
 
     /// A flow's two-way propagation delay, ns.
     pub fn base_rtt_ns(&self, flow: usize) -> u64 {
-        let route = &self.routes[flow];
+        let route = &self.ways[flow].route;
         let links = route.links(End::Receivers).iter().chain(route.links(End::Senders));
         route.access_ns + links.filter_map(|&l| self.links.get(l as usize)).map(|link| link.delay).sum::<u64>()
     }
@@ -101,7 +134,7 @@ impl<P: Packet> Network<P> {
             Source::LinkFree(l) => 2 * l + 1,
             Source::Sender(f) => self.first_flow + 2 * f,
             Source::Alarm(Alarm::Flow(f)) => self.first_flow + 2 * f + 1,
-            Source::Alarm(Alarm::Host) => self.first_flow + 2 * self.routes.len(),
+            Source::Alarm(Alarm::Host) => self.first_flow + 2 * self.ways.len(),
         }
     }
 
@@ -111,7 +144,7 @@ impl<P: Packet> Network<P> {
         let Some(flow) = index.checked_sub(self.first_flow / 2) else {
             return if is_first { Source::LinkEnd(index) } else { Source::LinkFree(index) };
         };
-        if flow == self.routes.len() {
+        if flow == self.ways.len() {
             Source::Alarm(Alarm::Host)
         } else if is_first {
             Source::Sender(flow)
@@ -132,12 +165,6 @@ impl<P: Packet> Network<P> {
         self.set(Source::Alarm(alarm), time);
     }
 
-    /// Brings an alarm forward to `time`; never puts it off, for a timer that fires early looks for itself.
-    #[inline]
-    pub fn wake_by(&mut self, alarm: Alarm, time: u64) {
-        self.agenda.bring_forward(self.number(Source::Alarm(alarm)), time);
-    }
-
     #[inline]
     fn set(&mut self, source: Source, time: u64) {
         self.agenda.set(self.number(source), time);
@@ -154,16 +181,18 @@ impl<P: Packet> Network<P> {
             }
             match self.source(number) {
                 Source::LinkEnd(link) => {
-                    let (packet, next) = take(&mut self.link_ends[link]);
+                    let (mut packet, next) = take(&mut self.link_ends[link]);
                     self.set(Source::LinkEnd(link), next);
-                    if self.is_at_receiver(&packet) {
-                        return Some((now, Event::AtReceiver(packet)));
+                    let step = self.steps[packet.place() as usize];
+                    if step.then == Then::Receiver {
+                        return Some((now, Event::AtReceiver(step.flow as usize, packet)));
                     }
-                    self.send(now, packet, contents);
+                    packet.set_place(packet.place() + 1);
+                    self.offer(now, packet, contents);
                 }
                 Source::LinkFree(link) => self.on_link_free(now, link, contents),
                 Source::Sender(flow) => {
-                    let (packet, next) = take(&mut self.to_sender[flow]);
+                    let (packet, next) = take(&mut self.ways[flow].to_sender);
                     self.set(Source::Sender(flow), next);
                     return Some((now, Event::AtSender(flow, packet)));
                 }
@@ -172,58 +201,54 @@ impl<P: Packet> Network<P> {
         }
     }
 
+    /// A host at the other end sends a packet of this flow to the end `to`. `now` must not be before the time of anything that
+    /// has already happened.
     #[inline]
-    fn is_at_receiver(&self, packet: &P) -> bool {
-        packet.to() == End::Receivers && packet.hop() == self.routes[packet.flow()].links(End::Receivers).len()
+    pub fn send(&mut self, now: u64, flow: usize, to: End, mut packet: P, contents: &mut impl Contents<P>) {
+        packet.set_place(self.ways[flow].first_steps[to as usize]);
+        self.offer(now, packet, contents);
     }
 
-    /// Offers a packet to the next link of its route: a host sends it, or it comes from the link before. `now` must not be
-    /// before the time of anything that has already happened.
-    #[inline]
-    pub fn send(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) {
-        let link = self.routes[packet.flow()].links(packet.to())[packet.hop()] as usize;
-        let Some(wired) = self.links.get_mut(link) else { return self.send_over_air(now, link, packet, contents) };
+    /// Offers a packet to the link of its step.
+    fn offer(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) {
+        let step = self.steps[packet.place() as usize];
+        let link = step.link as usize;
+        let Some(wired) = self.links.get_mut(link) else { return self.send_over_air(now, step, packet, contents) };
         match wired.offer(now, packet.bytes(), packet) {
-            Offer::Departs(departure) => self.depart(link, departure, packet),
+            Offer::Departs(departure) => {
+                let arrival = departure + wired.delay;
+                self.arrive(step, arrival, packet);
+            }
             Offer::Waits => self.watch(link),
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }
     }
 
-    /// A packet's last bit leaves a link at `departure`.
-    #[inline]
-    fn depart(&mut self, link: usize, departure: u64, packet: P) {
-        self.arrive(link, departure + self.links[link].delay, packet);
-    }
-
     /// A packet reaches the far end of a link at `time`. If no link is left on its way to a sender, it goes on at once.
-    #[inline]
-    fn arrive(&mut self, link: usize, time: u64, mut packet: P) {
-        packet.pass_link();
-        let flow = packet.flow();
-        if packet.to() == End::Senders && packet.hop() == self.routes[flow].links(End::Senders).len() {
-            return self.approach_sender(flow, time, packet.into());
+    #[inline(always)]
+    fn arrive(&mut self, step: Step, time: u64, packet: P) {
+        if step.then == Then::Sender {
+            return self.approach_sender(step.flow as usize, time, packet.into());
         }
-        let pipe = &mut self.link_ends[link];
+        let pipe = &mut self.link_ends[step.link as usize];
         let is_first = pipe.is_empty();
         pipe.push((time, packet));
         if is_first {
-            self.set(Source::LinkEnd(link), time);
+            self.set(Source::LinkEnd(step.link as usize), time);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn approach_sender(&mut self, flow: usize, mut time: u64, packet: P::Returning) {
-        let route = &mut self.routes[flow];
+        let Way { route, to_sender, .. } = &mut self.ways[flow];
         time += route.access_ns;
         if route.send_jitter_ns > 0 {
             time += route.rng.below(route.send_jitter_ns);
         }
-        let pipe = &mut self.to_sender[flow];
-        let last = pipe.last();
+        let last = to_sender.last();
         // Jitter keeps the order.
         time = time.max(last.map_or(0, |(last, _)| last));
-        pipe.push((time, packet));
+        to_sender.push((time, packet));
         if last.is_none() {
             self.set(Source::Sender(flow), time);
         }
@@ -234,7 +259,8 @@ impl<P: Packet> Network<P> {
         let Some(wired) = self.links.get_mut(link) else { return self.on_transmission(now, contents) };
         let served = wired.serve(now, |packet| contents.dropped(now, packet, DropReason::Queue));
         if let Some((packet, departure)) = served {
-            self.depart(link, departure, packet);
+            let arrival = departure + wired.delay;
+            self.arrive(self.steps[packet.place() as usize], arrival, packet);
         }
         self.watch(link);
     }
@@ -245,9 +271,9 @@ impl<P: Packet> Network<P> {
 
     /// Offers a packet to its sender in the wireless cell.
     #[inline(never)]
-    fn send_over_air(&mut self, now: u64, link: usize, packet: P, contents: &mut impl Contents<P>) {
+    fn send_over_air(&mut self, now: u64, step: Step, packet: P, contents: &mut impl Contents<P>) {
         let Some(air) = &mut self.air else { return };
-        let sender = if link == air.downlink { AP } else { self.routes[packet.flow()].station };
+        let sender = if step.link as usize == air.downlink { AP } else { self.ways[step.flow as usize].route.station };
         if air.cell.offer(now, sender, packet.bytes(), packet) {
             self.watch_air();
         } else {
@@ -259,9 +285,8 @@ impl<P: Packet> Network<P> {
     fn on_transmission(&mut self, now: u64, contents: &mut impl Contents<P>) {
         let Some(air) = &mut self.air else { return };
         let delivered = air.cell.serve(|packet| contents.dropped(now, packet, DropReason::Random));
-        let (uplink, downlink) = (air.uplink, air.downlink);
-        if let Some(Delivered { packet, sender, at }) = delivered {
-            self.arrive(if sender == AP { downlink } else { uplink }, at, packet);
+        if let Some(Delivered { packet, at, .. }) = delivered {
+            self.arrive(self.steps[packet.place() as usize], at, packet);
         }
         self.watch_air();
     }
@@ -271,6 +296,27 @@ impl<P: Packet> Network<P> {
             self.set(Source::LinkFree(air.uplink), air.cell.next_at());
         }
     }
+}
+
+/// An agenda for the sources in the order of their numbers. Each packet changes the times of link ends and senders.
+fn agenda(links: usize, flows: usize) -> Agenda {
+    let (link_ends, senders, others) = (0, 1, 2);
+    let mut branches = [link_ends, others].repeat(links);
+    branches.extend([senders, others].repeat(flows));
+    branches.push(others);
+    Agenda::new(&branches)
+}
+
+/// Appends a flow's steps to an end. Returns the number of the first.
+fn add_steps(steps: &mut Vec<Step>, flow: usize, route: &Route, to: End) -> u32 {
+    let first = steps.len();
+    let end = if to == End::Senders { Then::Sender } else { Then::Receiver };
+    let step = |&link: &u32| Step { link, flow: flow as u32, then: Then::Link };
+    steps.extend(route.links(to).iter().map(step));
+    if let Some(last) = steps[first..].last_mut() {
+        last.then = end;
+    }
+    first as u32
 }
 
 /// The first of a pipe that the agenda has woken, and when the next is due.

@@ -30,16 +30,12 @@ pub trait Packet: Copy + Default + fmt::Debug + Send + 'static {
     /// same time, so a host can make this smaller than the packet.
     type Returning: Copy + Default + fmt::Debug + Send + From<Self>;
 
-    /// The flow that it belongs to, and whose route it takes.
-    fn flow(&self) -> usize;
-    /// The end that it travels to.
-    fn to(&self) -> End;
     /// Its size on the wire, headers included.
     fn bytes(&self) -> u32;
-    /// How many links of its route it has left behind.
-    fn hop(&self) -> usize;
-    /// It leaves one more link behind.
-    fn pass_link(&mut self);
+    /// The network's own note of where the packet is on its way. The host only keeps it.
+    fn place(&self) -> u32;
+    /// The network changes its note.
+    fn set_place(&mut self, place: u32);
 }
 
 /// Why a packet was dropped.

@@ -39,7 +39,6 @@ impl Route {
     }
 
     /// The links to an end, in order.
-    #[inline]
     pub fn links(&self, to: End) -> &[u32] {
         match to {
             End::Receivers => &self.forward,

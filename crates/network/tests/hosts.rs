@@ -13,8 +13,8 @@ struct Numbered {
     number: u32,
     flow: u32,
     bytes: u32,
-    hop: u32,
     to: End,
+    place: u32,
 }
 
 /// Near the sender only the number is left.
@@ -30,24 +30,16 @@ impl From<Numbered> for Number {
 impl Packet for Numbered {
     type Returning = Number;
 
-    fn flow(&self) -> usize {
-        self.flow as usize
-    }
-
-    fn to(&self) -> End {
-        self.to
-    }
-
     fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    fn hop(&self) -> usize {
-        self.hop as usize
+    fn place(&self) -> u32 {
+        self.place
     }
 
-    fn pass_link(&mut self) {
-        self.hop += 1;
+    fn set_place(&mut self, place: u32) {
+        self.place = place;
     }
 }
 
@@ -67,7 +59,7 @@ impl Contents<Numbered> for Log {
 impl Log {
     fn note(&mut self, now: u64, event: Event<Numbered>) {
         match event {
-            Event::AtReceiver(packet) => self.arrivals.push((now, packet.number)),
+            Event::AtReceiver(_, packet) => self.arrivals.push((now, packet.number)),
             Event::AtSender(_, Number(number)) => self.arrivals.push((now, number)),
             Event::Alarm(_) => panic!("nobody has set one"),
         }
@@ -101,9 +93,13 @@ fn sent(seed: u64) -> Vec<(u64, Numbered)> {
         at += if rng.chance(0.5) { 0 } else { rng.below(1_000_000) };
         let to = if rng.chance(0.5) { End::Receivers } else { End::Senders };
         let (flow, bytes) = (rng.below(3) as u32, 52 + rng.below(1449) as u32);
-        (at, Numbered { number, flow, bytes, hop: 0, to })
+        (at, Numbered { number, flow, bytes, to, place: 0 })
     };
     (0..2000).map(packet).collect()
+}
+
+fn send(network: &mut Network<Numbered>, now: u64, packet: Numbered, log: &mut Log) {
+    network.send(now, packet.flow as usize, packet.to, packet, log);
 }
 
 /// Wakes itself for each packet that it sends, as the simulator does.
@@ -117,7 +113,7 @@ fn in_virtual_time(seed: u64) -> Log {
             continue;
         }
         while let Some((_, packet)) = packets.next_if(|(at, _)| *at <= now) {
-            network.send(now, packet, &mut log);
+            send(&mut network, now, packet, &mut log);
         }
         network.wake(Alarm::Host, packets.peek().map_or(1 << 61, |(at, _)| *at));
     }
@@ -139,7 +135,7 @@ fn by_the_clock(seed: u64) -> Log {
             look(&mut network, &mut log, last + looks.below(at - last + 1));
         }
         look(&mut network, &mut log, at);
-        network.send(at, packet, &mut log);
+        send(&mut network, at, packet, &mut log);
         last = at;
     }
     look(&mut network, &mut log, 1 << 60);
@@ -170,7 +166,8 @@ fn delays_outside_the_links_are_a_flow_s_own() {
     let links = wired_links(&topology, MTU, &(0..u64::MAX), 1);
     let (mut network, mut log) = (Network::new(links, None, vec![route(0), route(1)]), Log::default());
     for flow in 0..2 {
-        network.send(0, Numbered { number: flow, flow, bytes: 75, hop: 0, to: End::Senders }, &mut log);
+        let packet = Numbered { number: flow, flow, bytes: 75, to: End::Senders, place: 0 };
+        send(&mut network, 0, packet, &mut log);
     }
     while let Some((now, event)) = network.advance(1 << 60, &mut log) {
         log.note(now, event);

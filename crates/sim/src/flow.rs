@@ -8,7 +8,7 @@ use tandem_scenario::{Group, Scenario, Traffic};
 use crate::{
     agenda::NEVER,
     net::Net,
-    packet::{Kind, PackedAck},
+    packet::Header,
     receiver::Receiver,
     sender::{AckIn, Sender},
 };
@@ -20,6 +20,8 @@ pub struct Flow {
     pub group: usize,
     pub endpoints: Endpoints,
     start: u64,
+    /// What the agenda holds for its timer.
+    wakes_at: u64,
     /// Packets delivered to the receiver, copies included.
     pub arrived_packets: u64,
 }
@@ -57,7 +59,7 @@ impl Flow {
                 Endpoints::Udp(Udp { source: ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop), sent: 0 })
             }
         };
-        Self { group: group_index, endpoints, start, arrived_packets: 0 }
+        Self { group: group_index, endpoints, start, wakes_at: start, arrived_packets: 0 }
     }
 
     pub fn start(&self) -> u64 {
@@ -79,23 +81,23 @@ impl Flow {
         if let Endpoints::Tcp(tcp) = &mut self.endpoints {
             match tcp.receiver.on_data(now, seq) {
                 Some(ack) => net.send_ack(now, index, ack),
-                None => net.wake_by(index, tcp.receiver.ack_deadline),
+                None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
             }
         }
     }
 
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
     #[inline]
-    pub fn on_ack(&mut self, now: u64, index: usize, ack: PackedAck, net: &mut Net) -> Option<u64> {
+    pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
         let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
-        let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+        let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {
             tcp.transfers.complete(now);
-            net.wake_by(index, tcp.transfers.next(now));
+            wake_by(&mut self.wakes_at, tcp.transfers.next(now), index, net);
         }
-        net.wake_by(index, tcp.sender.wake_at());
+        wake_by(&mut self.wakes_at, tcp.sender.wake_at(), index, net);
         rtt_ns
     }
 
@@ -105,7 +107,17 @@ impl Flow {
             Endpoints::Tcp(tcp) => tcp.on_timer(now, index, net),
             Endpoints::Udp(udp) => udp.on_timer(now, index, net),
         };
+        self.wakes_at = next;
         net.wake(index, next);
+    }
+}
+
+/// Brings a flow's timer forward from `wakes_at` to `time`; never puts it off, for a timer that fires early looks for itself.
+#[inline]
+fn wake_by(wakes_at: &mut u64, time: u64, index: usize, net: &mut Net) {
+    if time < *wakes_at {
+        *wakes_at = time;
+        net.wake(index, time);
     }
 }
 
@@ -115,7 +127,7 @@ impl Tcp {
             Due::Nothing => {}
             Due::Begin(segments) => {
                 let segments = segments.unwrap_or(ENDLESS);
-                self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+                self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq));
             }
             Due::Stop => self.sender.stop(),
         }
@@ -124,7 +136,7 @@ impl Tcp {
             net.send_ack(now, index, ack);
         }
         if self.sender.wake_at() <= now {
-            self.sender.on_wake(now, &mut |seq| net.send_data(now, index, seq, Kind::Data));
+            self.sender.on_wake(now, &mut |seq| net.send_data(now, index, seq));
         }
         self.transfers.next(now).min(self.receiver.ack_deadline).min(self.sender.wake_at())
     }
@@ -133,7 +145,7 @@ impl Tcp {
 impl Udp {
     fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
         if self.source.is_due(now) {
-            net.send_data(now, index, self.sent, Kind::Udp);
+            net.send_data(now, index, self.sent);
             self.sent += 1;
             self.source.sent();
         }

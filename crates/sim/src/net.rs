@@ -5,50 +5,40 @@ use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Route, wi
 use tandem_scenario::Scenario;
 
 use crate::{
-    packet::{Kind, NO_SACK, PackedAck, Packet, SackStore},
+    packet::{Header, NO_SACK, Packet, SackStore},
     receiver::AckOut,
 };
 
 pub struct Net {
     pub network: Network<Packet>,
     pub sacks: SackStore,
-    ack_bytes: u16,
-    data_bytes: u16,
+    ack_bytes: u32,
+    data_bytes: u32,
 }
 
 impl tandem_network::Packet for Packet {
-    type Returning = PackedAck;
-
-    #[inline]
-    fn flow(&self) -> usize {
-        self.flow as usize
-    }
-
-    #[inline]
-    fn to(&self) -> End {
-        if self.kind == Kind::Ack { End::Senders } else { End::Receivers }
-    }
+    type Returning = Header;
 
     #[inline]
     fn bytes(&self) -> u32 {
-        u32::from(self.bytes)
+        self.bytes
     }
 
     #[inline]
-    fn hop(&self) -> usize {
-        usize::from(self.hop)
+    fn place(&self) -> u32 {
+        self.place
     }
 
     #[inline]
-    fn pass_link(&mut self) {
-        self.hop += 1;
+    fn set_place(&mut self, place: u32) {
+        self.place = place;
     }
 }
 
 impl Contents<Packet> for SackStore {
     #[inline]
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
-        self.take(packet.sack);
+        self.take(packet.header.sack());
     }
 }
 
@@ -66,8 +56,8 @@ impl Net {
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
             sacks: SackStore::default(),
-            ack_bytes: tandem_scenario::HEADER_BYTES as u16,
-            data_bytes: scenario.mtu as u16,
+            ack_bytes: tandem_scenario::HEADER_BYTES,
+            data_bytes: scenario.mtu,
         }
     }
 
@@ -83,26 +73,19 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// Brings a flow's timer forward to `time`.
+    /// A sender sends a segment, or a UDP source a packet.
     #[inline]
-    pub fn wake_by(&mut self, flow: usize, time: u64) {
-        self.network.wake_by(Alarm::Flow(flow), time);
-    }
-
-    /// A sender sends a segment.
-    #[inline]
-    pub fn send_data(&mut self, now: u64, flow: usize, seq: u64, kind: Kind) {
-        let (bytes, sack) = (self.data_bytes, NO_SACK);
-        let packet = Packet { seq, flow: flow as u32, sack, bytes, hop: 0, kind, dsack: false };
-        self.network.send(now, packet, &mut self.sacks);
+    pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
+        let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
+        self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 
     /// A receiver sends an ACK.
     #[inline]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
-        let AckOut { next_expected: seq, dsack, .. } = ack;
-        let packet = Packet { seq, flow: flow as u32, sack, bytes: self.ack_bytes, hop: 0, kind: Kind::Ack, dsack };
-        self.network.send(now, packet, &mut self.sacks);
+        let header = Header::new(ack.next_expected, sack, ack.dsack);
+        let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
+        self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
     }
 }

@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What travels.
 
-/// What a packet is. Segments are numbered in units of one MSS from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
-    /// Data of one segment.
-    #[default]
-    Data,
-    /// A cumulative ACK, its SACK blocks kept in a [`SackStore`].
-    Ack,
-    Udp,
-}
-
+/// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Packet {
-    /// Data: the segment. ACK: the next segment expected.
-    pub seq: u64,
-    pub flow: u32,
-    /// Place of its SACK blocks, or [`NO_SACK`].
-    pub sack: u32,
-    pub bytes: u16,
-    /// Index of the next link in the flow's route.
-    pub hop: u8,
-    pub kind: Kind,
-    /// ACK: a segment came twice (RFC 2883).
-    pub dsack: bool,
+    pub header: Header,
+    pub bytes: u32,
+    /// The network's note.
+    pub place: u32,
 }
 
-pub const NO_SACK: u32 = u32::MAX;
+/// No place in a [`SackStore`]: no blocks.
+pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
 
 /// SACK blocks that fit beside timestamps (RFC 2018).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -58,7 +42,7 @@ impl SackStore {
             }
             None => {
                 self.blocks.push(blocks);
-                assert!((self.blocks.len() as u64) < NO_SACK_HERE, "too many ACKs with SACK blocks under way");
+                assert!(self.blocks.len() < NO_SACK as usize, "too many ACKs with SACK blocks under way");
                 (self.blocks.len() - 1) as u32
             }
         }
@@ -74,24 +58,30 @@ impl SackStore {
     }
 }
 
-/// An ACK on its last way, packed into 8 bytes: tens of thousands may be under way, and the caches must hold them.
+/// What a packet says. Segments are numbered in units of one MSS from 0. An ACK near its sender is no more than this: tens of
+/// thousands may be there, and the caches must hold them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PackedAck(u64);
+pub struct Header(u64);
 
 const SEQ_BITS: u32 = 40;
 const SACK_BITS: u32 = 23;
-const NO_SACK_HERE: u64 = (1 << SACK_BITS) - 1;
 
-impl From<Packet> for PackedAck {
+impl From<Packet> for Header {
     #[inline]
     fn from(packet: Packet) -> Self {
-        debug_assert!(packet.seq < 1 << SEQ_BITS);
-        let sack = u64::from(packet.sack).min(NO_SACK_HERE);
-        Self(packet.seq | sack << SEQ_BITS | u64::from(packet.dsack) << (SEQ_BITS + SACK_BITS))
+        packet.header
     }
 }
 
-impl PackedAck {
+impl Header {
+    /// Data: `seq` is the segment. ACK: the next segment expected, the place of the SACK blocks or [`NO_SACK`], and whether a
+    /// segment came twice (RFC 2883).
+    #[inline]
+    pub fn new(seq: u64, sack: u32, dsack: bool) -> Self {
+        debug_assert!(seq < 1 << SEQ_BITS && sack <= NO_SACK);
+        Self(seq | u64::from(sack) << SEQ_BITS | u64::from(dsack) << (SEQ_BITS + SACK_BITS))
+    }
+
     #[inline]
     pub fn seq(self) -> u64 {
         self.0 & ((1 << SEQ_BITS) - 1)
@@ -99,10 +89,7 @@ impl PackedAck {
 
     #[inline]
     pub fn sack(self) -> u32 {
-        match self.0 >> SEQ_BITS & NO_SACK_HERE {
-            NO_SACK_HERE => NO_SACK,
-            place => place as u32,
-        }
+        (self.0 >> SEQ_BITS) as u32 & NO_SACK
     }
 
     #[inline]

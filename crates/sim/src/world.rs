@@ -54,10 +54,7 @@ impl<'a> World<'a> {
         let mut last_tick = 0;
         while let Some((now, event)) = self.net.advance(self.scenario.duration.ns) {
             match event {
-                Event::AtReceiver(data) => {
-                    let f = data.flow as usize;
-                    self.flows[f].on_data(now, f, data.seq, &mut self.net);
-                }
+                Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.seq(), &mut self.net),
                 Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
                     if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {

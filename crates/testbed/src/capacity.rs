@@ -48,7 +48,7 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
     }
     for group in &scenario.groups {
         if let Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
-            tandem_kernel::check_loadable(params.controller())?;
+            tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
         }
     }
     Ok(())

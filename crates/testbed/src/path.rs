@@ -41,33 +41,23 @@ impl Packet {
 pub struct Ticket {
     /// Where the path keeps the packet.
     key: u32,
-    flow: u32,
     bytes: u32,
-    hop: u16,
-    to: End,
+    place: u32,
 }
 
 impl tandem_network::Packet for Ticket {
     type Returning = Self;
 
-    fn flow(&self) -> usize {
-        self.flow as usize
-    }
-
-    fn to(&self) -> End {
-        self.to
-    }
-
     fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    fn hop(&self) -> usize {
-        usize::from(self.hop)
+    fn place(&self) -> u32 {
+        self.place
     }
 
-    fn pass_link(&mut self) {
-        self.hop += 1;
+    fn set_place(&mut self, place: u32) {
+        self.place = place;
     }
 }
 
@@ -157,14 +147,14 @@ impl Path {
     pub fn send(&mut self, now: u64, packet: Packet) {
         let Packet { bytes, flow, to, .. } = packet;
         let key = self.store.packets.insert(packet) as u32;
-        self.network.send(now, Ticket { key, flow, bytes, hop: 0, to }, &mut self.store);
+        self.network.send(now, flow as usize, to, Ticket { key, bytes, place: 0 }, &mut self.store);
     }
 
     /// Lets everything happen that is due until `now`; a packet that reaches its end goes to `arrived`.
     pub fn advance(&mut self, now: u64) {
         while let Some((time, event)) = self.network.advance(now, &mut self.store) {
             match event {
-                Event::AtReceiver(ticket) | Event::AtSender(_, ticket) => self.arrive(time, ticket),
+                Event::AtReceiver(_, ticket) | Event::AtSender(_, ticket) => self.arrive(time, ticket),
                 Event::Alarm(_) => unreachable!("nobody sets an alarm here"),
             }
         }

@@ -113,8 +113,8 @@ fn scenario(path: &Path, measured_s: f64, epoch_s: f64) -> Scenario {
         spread: false,
     };
     let spec = ScenarioSpec {
-        // Twice a round.
-        sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000) }),
+        // Twice a round, as far as a scenario takes so many samples.
+        sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000).max(setup.duration_s * 1000 + 1) }),
         ..setup.spec(&[(CONTROLLER, 1)], 1)
     };
     spec.check().expect("the set-up is valid")
