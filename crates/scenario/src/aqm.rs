@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Queue disciplines: a name, or a table with parameters. [`disciplines!`] has the list of those with parameters; drop-tail
+//! Queue disciplines: a name, or a table with parameters. The macro `disciplines!` has the list of those with parameters; drop-tail
 //! has none. A discipline's parameters are a file here; its algorithm is a file of the same name in the crate `network`.
 
 use std::{fmt, str::FromStr};

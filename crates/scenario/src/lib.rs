@@ -19,6 +19,7 @@ mod route;
 mod scenario;
 pub mod spec;
 pub mod stats;
+mod summary;
 pub mod units;
 pub mod wlan;
 
