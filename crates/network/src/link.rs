@@ -60,7 +60,7 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
     }
 
     /// Offers a packet at `now`, ns.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
         if self.loss.strikes(&mut self.rng) {
             self.stats.lost(now);
@@ -70,26 +70,29 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
         let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, packet) };
         let waiting = ahead.waiting_packets(now);
         let is_busy = *busy_until > now;
-        let mut is_dropped = is_busy && !has_room(*limit, waiting, ahead.waiting_bytes(), bytes);
-        if let Some(judge) = judge
-            && !is_dropped
-        {
-            let full_packet_ns = wire.transmission_ns(self.full_packet_bytes.into()).max(1);
-            let arrival = Arrival { now, waiting_packets: waiting, busy_until: *busy_until, full_packet_ns };
-            is_dropped = judge.judge(&arrival, rng) == Verdict::Drop;
-        }
-        if is_dropped {
+        if is_busy && !has_room(*limit, waiting, ahead.waiting_bytes(), bytes) {
             return self.drop_arrival(now, waiting);
         }
-        let start = now.max(*busy_until);
-        if is_busy {
-            ahead.push(start, bytes);
+        if let Some(judge) = judge {
+            let full_packet_ns = wire.transmission_ns(self.full_packet_bytes.into()).max(1);
+            let arrival = Arrival { now, waiting_packets: waiting, busy_until: *busy_until, full_packet_ns };
+            if judge.judge(&arrival, rng) == Verdict::Drop {
+                return self.drop_arrival(now, waiting);
+            }
         }
-        *busy_until = start + wire.transmission_ns(bytes.into());
-        self.stats.passed(now, waiting + usize::from(is_busy), start, *busy_until);
-        Offer::Departs(*busy_until)
+        let (start, waiting) = if is_busy {
+            ahead.push(*busy_until, bytes);
+            (*busy_until, waiting + 1)
+        } else {
+            (now, 0)
+        };
+        let departure = start + wire.transmission_ns(bytes.into());
+        *busy_until = departure;
+        self.stats.passed(now, waiting, start, departure);
+        Offer::Departs(departure)
     }
 
+    #[cold]
     fn drop_arrival(&mut self, now: u64, waiting: usize) -> Offer {
         self.stats.offered(now, waiting);
         self.stats.dropped(now);

@@ -183,7 +183,7 @@ impl<P: Packet> Network<P> {
             match self.source(number) {
                 Source::LinkEnd(link) => {
                     let (mut packet, next) = take(&mut self.link_ends[link]);
-                    self.set(Source::LinkEnd(link), next);
+                    self.agenda.set(number, next);
                     let step = self.steps[packet.place() as usize];
                     if step.then == Then::Receiver {
                         return Some((now, Event::AtReceiver(step.flow as usize, packet)));
@@ -194,7 +194,7 @@ impl<P: Packet> Network<P> {
                 Source::LinkFree(link) => self.on_link_free(now, link, contents),
                 Source::Sender(flow) => {
                     let (packet, next) = take(&mut self.ways[flow].to_sender);
-                    self.set(Source::Sender(flow), next);
+                    self.agenda.set(number, next);
                     return Some((now, Event::AtSender(flow, packet)));
                 }
                 Source::Alarm(alarm) => return Some((now, Event::Alarm(alarm))),
@@ -204,13 +204,14 @@ impl<P: Packet> Network<P> {
 
     /// A host at the other end sends a packet of this flow to the end `to`. `now` must not be before the time of anything that
     /// has already happened.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: u64, flow: usize, to: End, mut packet: P, contents: &mut impl Contents<P>) {
         packet.set_place(self.ways[flow].first_steps[to as usize]);
         self.offer(now, packet, contents);
     }
 
     /// Offers a packet to the link of its step.
+    #[inline(always)]
     fn offer(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) {
         let step = self.steps[packet.place() as usize];
         let link = step.link as usize;

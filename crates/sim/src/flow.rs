@@ -75,7 +75,7 @@ impl Flow {
     }
 
     /// A data packet has reached the receiver.
-    #[inline]
+    #[inline(never)]
     pub fn on_data(&mut self, now: u64, index: usize, seq: u64, net: &mut Net) {
         self.arrived_packets += 1;
         if let Endpoints::Tcp(tcp) = &mut self.endpoints {
@@ -87,7 +87,7 @@ impl Flow {
     }
 
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
-    #[inline]
+    #[inline(never)]
     pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };

@@ -74,14 +74,14 @@ impl Net {
     }
 
     /// A sender sends a segment, or a UDP source a packet.
-    #[inline]
+    #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
         let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 
     /// A receiver sends an ACK.
-    #[inline]
+    #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
         let header = Header::new(ack.next_expected, sack, ack.dsack);

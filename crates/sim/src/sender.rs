@@ -208,10 +208,11 @@ impl Sender {
         self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
         self.backoff = 0;
         self.arm(now);
-        self.send(now, out);
+        self.send_inline(now, out);
         rtt_ns
     }
 
+    #[inline(never)]
     fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, ack.blocks);
         if let Some(sent) = delivered.oldest_sent {
@@ -268,7 +269,7 @@ impl Sender {
         self.board.nxt < self.data_end && self.board.outstanding() < self.receive_window
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: u64, seq: u64, again: bool, out: &mut impl FnMut(u64)) {
         self.counters.sent += 1;
         self.last_send = now;
@@ -280,8 +281,14 @@ impl Sender {
     }
 
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones.
-    #[inline]
+    #[inline(never)]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.send_inline(now, out);
+    }
+
+    /// The same in place, for the usual ACK.
+    #[inline(always)]
+    fn send_inline(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let mut cwnd_limited = false;
         self.pacing.release();
