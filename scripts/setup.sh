@@ -42,6 +42,8 @@ needs util-linux unshare
 [[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
 needs iperf3 iperf3
 needs curl curl
+# The linter of these scripts.
+needs shellcheck shellcheck
 # cargo, too, checks certificates with these.
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
 # The tests of other kernels (scripts/test-kernels.sh) boot them; their guests need programs without libraries.
