@@ -53,6 +53,8 @@ while IFS= read -r page; do
 	case $page in
 	# Programs put these at the top and the end of the pages that they write into docs/.
 	*/introduction.md | */reasons.md) check_prose "$page" ;;
+	# `make reproduce` writes these.
+	docs/reproduction/*) check_links "$page" ;;
 	*)
 		check_links "$page"
 		head -n 6 "$page" | grep -q 'do not edit' || check_prose "$page"

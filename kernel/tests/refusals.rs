@@ -145,7 +145,10 @@ fn unloading_what_is_not_loaded() {
     }
     let loaded = Loaded::new(find("reno").unwrap(), false);
     assert_says(unload("nonsuch"), &["`nonsuch` is not loaded", "loaded: ", &loaded.name]);
-    assert_says(unload("cubic"), &["`cubic` belongs to the kernel or to another program", "the controllers that it loaded: ", &loaded.name]);
+    assert_says(
+        unload("cubic"),
+        &["`cubic` belongs to the kernel or to another program", "the controllers that it loaded: ", &loaded.name],
+    );
     let registered = Registered::new(find("reno").unwrap());
     assert_says(unload(&registered.name), &["another program"]);
 }

@@ -97,7 +97,12 @@ fn check_says_what_there_is() {
     let fitting = listed.as_array().unwrap().iter().filter(|c| c["fits_kernel"] == true).count();
     assert_eq!(controllers.len(), fitting);
     assert!(controllers.iter().all(|c| c["controller"] != "bbr"));
-    assert!(place.tandem("kernel check").out.contains("not for the kernel: it sets a pacing rate, and the window in recovery"));
+    assert!(
+        place
+            .tandem("kernel check")
+            .out
+            .contains("not for the kernel: it sets a pacing rate, and the window in recovery")
+    );
     let all_load = controllers.iter().all(|c| c["obstacle"].is_null());
     assert_eq!(finished.status, Some(if all_load { 0 } else { 1 }));
     for feature in json["features"].as_array().unwrap() {

@@ -214,7 +214,12 @@ fn lists_are_text_and_json() {
     let bbr = controllers.as_array().unwrap().iter().find(|c| c["name"] == "bbr").unwrap();
     assert_eq!((&bbr["signal"], &bbr["fits_kernel"]), (&Value::from("model"), &Value::from(false)));
     assert!(text(bbr, "/kernel_obstacle").contains("cong_control"), "{bbr}");
-    assert!(place.succeed("list controllers").out.contains("Not in the kernel: it sets a pacing rate, and the window in recovery"));
+    assert!(
+        place
+            .succeed("list controllers")
+            .out
+            .contains("Not in the kernel: it sets a pacing rate, and the window in recovery")
+    );
     assert_eq!((&compound["fits_kernel"], &compound["kernel_obstacle"]), (&Value::from(true), &Value::Null));
     let engines: Value = serde_json::from_str(&place.succeed("list engines --json").out).unwrap();
     assert_eq!(engines[0]["name"], "sim");
