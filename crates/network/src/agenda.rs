@@ -65,19 +65,13 @@ impl Agenda {
         let nodes = &mut self.nodes[..];
         // SAFETY: `new` makes room for each leaf and for the other child of its parent.
         *unsafe { nodes.get_unchecked_mut(i) } = winner;
-        if i == 1 {
-            return;
-        }
-        loop {
+        while i != 1 {
             // SAFETY: i is a leaf or above one, so there is room for it and for its sibling. Checks would cost a fifth of the loop.
             let rival = *unsafe { nodes.get_unchecked(i ^ 1) };
             winner = winner.min(rival);
             i >>= 1;
             // SAFETY: as above.
             *unsafe { nodes.get_unchecked_mut(i) } = winner;
-            if i == 1 {
-                return;
-            }
         }
     }
 }
