@@ -13,7 +13,7 @@ help:
 	@echo "make fuzz          other random cases, FUZZ_SECONDS=60 of them on all cores; what they find becomes a file that make test plays"
 	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench         speed against ns-2, many flows, memory, where the time goes; cost of an ACK, and in the kernel; the emulated path's exactness and reach"
+	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
 	@echo "make reproduce     the papers' experiments in full, up to thirty seeds (100 minutes on two cores): docs/reproduction.md"
 	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
@@ -34,8 +34,8 @@ test-kernels: setup
 lint: setup
 	@scripts/lint.sh
 
-bench: setup
-	@command -v python3 >/dev/null || { echo "make bench needs python3: apt-get install python3" >&2; exit 1; }
+bench:
+	@scripts/setup.sh --bench
 	@cargo build --release -p tandem && bench/bench.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How fast the simulator is, as ratios: against ns-2, many flows against few; its memory; where its time goes.
+"""How fast the simulator is: instructions a packet; ratios to ns-2, and of many flows to few; its memory; where its time goes.
 
 A rate is data packets delivered to receivers per second of CPU time (user and system) of the whole process, from its
 start to its end: reading the scenario and writing the report count too. All runs share one core; those to be compared
@@ -24,6 +24,8 @@ TANDEM = BENCH.parent / "target/release/tandem"
 # List is left out: it walks all pending events for each new one, and needs minutes for a simulated second.
 NS2_SCHEDULERS = ["Heap", "Calendar", "Splay"]
 NS2_TRIAL_S = 10
+# The two simulated times whose difference tells the instructions a packet: the start and the report cancel out.
+COUNTED_S = (20, 40)
 # As Debian names it.
 NS2 = "ns"
 # The default of Tandem's send_jitter: one packet of 1500 bytes at 1 Gbit/s.
@@ -53,6 +55,29 @@ def tandem(scenario):
         used = Usage([TANDEM, "run", BENCH / scenario, "--seeds", "1", "--json", "--out", folder])
     run = json.loads(used.output)["runs"][0]
     return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - run["cpu_s"] / used.cpu_s
+
+
+def counted(duration_s, folder):
+    """Instructions and data packets of one run of the standard job, cut to `duration_s`."""
+    scenario, counts = folder / f"{duration_s}.toml", folder / f"{duration_s}.callgrind"
+    job = (BENCH / "standard.toml").read_text()
+    job = re.sub(r'^duration = .*', f'duration = "{duration_s}s"', job, flags=re.M)
+    scenario.write_text(re.sub(r'^warmup = .*', 'warmup = "10s"', job, flags=re.M))
+    callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"]
+    used = Usage([*callgrind, TANDEM, "run", scenario, "--seeds", "1", "--json", "--out", folder / f"{duration_s}"])
+    instructions = re.search(r"^(?:summary|totals): (\d+)", counts.read_text(), re.M)[1]
+    return int(instructions), json.loads(used.output)["runs"][0]["data_packets"]
+
+
+def instructions():
+    if not shutil.which("valgrind"):
+        print("Instructions a packet: left out, for `valgrind` is not installed. On Debian: apt-get install valgrind\n")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        (less, fewer), (more, many) = (counted(seconds, Path(folder)) for seconds in COUNTED_S)
+    per_packet = (more - less) / (many - fewer)
+    print(f"Standard job: {per_packet:.0f} instructions a data packet, all events and the ACK included; goal: up to 800.")
+    print(f"Callgrind's count from {COUNTED_S[0]} s to {COUNTED_S[1]} s; it does not depend on how busy the machine is.\n")
 
 
 def ns2(duration_s, scheduler, send_delay_s, access_links):
@@ -128,6 +153,7 @@ def main():
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     print(f"All on core {core}.\n")
+    instructions()
     against_ns2(args.pairs, args.ns2_seconds)
     many_flows(args.pairs)
     profile()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
+# setup.sh --bench: also what `make bench` compares and counts with.
 set -euo pipefail
 
 # As Cargo.toml's rust-version says.
@@ -52,6 +53,12 @@ if [[ $(uname -m) = x86_64 ]]; then
 fi
 needs busybox-static busybox
 [[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
+
+if [[ ${1:-} = --bench ]]; then
+	needs python3 python3
+	needs valgrind valgrind
+	needs ns2 ns
+fi
 
 if ((${#packages[@]})); then
 	echo "setup: installing ${packages[*]}"

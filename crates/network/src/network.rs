@@ -35,7 +35,7 @@ pub enum Alarm {
     Host,
 }
 
-/// Sources of the agenda are numbered: two a link, two a flow, then the host's own. Of those due at the same time, the one
+/// Sources of the agenda are numbered: two a link, two a flow, then one that is not used and the host's own. Of those due at the same time, the one
 /// with the lowest number comes first.
 enum Source {
     /// A packet reaches the far end of the link: a receiver, or the next link.
@@ -61,8 +61,8 @@ pub struct Network<P: Packet> {
     steps: Vec<Step>,
     /// By link: what is on its way to the far end, and when it arrives.
     link_ends: Vec<Ring<(u64, P)>>,
-    /// Sources of the agenda before those of the flows.
-    first_flow: usize,
+    /// Pairs of sources of the agenda before those of the flows.
+    pairs_of_links: usize,
 }
 
 /// One link of a flow's way to one end. Packets hold the number of a step, for which nothing needs to be looked up.
@@ -112,7 +112,7 @@ impl<P: Packet> Network<P> {
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
             agenda: agenda(all_links, ways.len()),
-            first_flow: 2 * all_links,
+            pairs_of_links: all_links,
             link_ends: (0..all_links).map(|_| Ring::default()).collect(),
             links,
             air,
@@ -133,22 +133,22 @@ impl<P: Packet> Network<P> {
         match source {
             Source::LinkEnd(l) => 2 * l,
             Source::LinkFree(l) => 2 * l + 1,
-            Source::Sender(f) => self.first_flow + 2 * f,
-            Source::Alarm(Alarm::Flow(f)) => self.first_flow + 2 * f + 1,
-            Source::Alarm(Alarm::Host) => self.first_flow + 2 * self.ways.len(),
+            Source::Sender(f) => 2 * (self.pairs_of_links + f),
+            Source::Alarm(Alarm::Flow(f)) => 2 * (self.pairs_of_links + f) + 1,
+            Source::Alarm(Alarm::Host) => 2 * (self.pairs_of_links + self.ways.len()) + 1,
         }
     }
 
     #[inline]
     fn source(&self, number: usize) -> Source {
         let (index, is_first) = (number / 2, number.is_multiple_of(2));
-        let Some(flow) = index.checked_sub(self.first_flow / 2) else {
+        let Some(flow) = index.checked_sub(self.pairs_of_links) else {
             return if is_first { Source::LinkEnd(index) } else { Source::LinkFree(index) };
         };
-        if flow == self.ways.len() {
-            Source::Alarm(Alarm::Host)
-        } else if is_first {
+        if is_first {
             Source::Sender(flow)
+        } else if flow == self.ways.len() {
+            Source::Alarm(Alarm::Host)
         } else {
             Source::Alarm(Alarm::Flow(flow))
         }
@@ -305,7 +305,7 @@ fn agenda(links: usize, flows: usize) -> Agenda {
     let (link_ends, senders, others) = (0, 1, 2);
     let mut branches = [link_ends, others].repeat(links);
     branches.extend([senders, others].repeat(flows));
-    branches.push(others);
+    branches.extend([others, others]);
     Agenda::new(&branches)
 }
 

@@ -6,6 +6,8 @@
 #[derive(Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
+    /// The number of slots less one.
+    mask: usize,
     /// Taken and put so far; they wrap together.
     head: usize,
     tail: usize,
@@ -13,7 +15,7 @@ pub struct Ring<T> {
 
 impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
-        Self { slots: vec![T::default(); 4].into_boxed_slice(), head: 0, tail: 0 }
+        Self { slots: vec![T::default(); 4].into_boxed_slice(), mask: 3, head: 0, tail: 0 }
     }
 }
 
@@ -33,18 +35,17 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     fn at(&self, position: usize) -> T {
         // SAFETY: the number of slots is a power of two, so the mask leaves a valid index. The compiler cannot see that.
-        *unsafe { self.slots.get_unchecked(position & (self.slots.len() - 1)) }
+        *unsafe { self.slots.get_unchecked(position & self.mask) }
     }
 
     /// Puts an item at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
-        if self.len() == self.slots.len() {
+        if self.len() > self.mask {
             self.grow();
         }
-        let mask = self.slots.len() - 1;
         // SAFETY: as in `at`.
-        *unsafe { self.slots.get_unchecked_mut(self.tail & mask) } = item;
+        *unsafe { self.slots.get_unchecked_mut(self.tail & self.mask) } = item;
         self.tail = self.tail.wrapping_add(1);
     }
 
@@ -53,7 +54,7 @@ impl<T: Copy + Default> Ring<T> {
         let items: Vec<T> = (0..self.slots.len()).map(|i| self.at(self.head.wrapping_add(i))).collect();
         let mut slots = vec![T::default(); 2 * items.len()];
         slots[..items.len()].copy_from_slice(&items);
-        *self = Self { slots: slots.into_boxed_slice(), head: 0, tail: items.len() };
+        *self = Self { mask: slots.len() - 1, slots: slots.into_boxed_slice(), head: 0, tail: items.len() };
     }
 
     /// Takes the first item; `None` if the queue is empty.

@@ -92,7 +92,8 @@ impl Flow {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
         let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
-        let rtt_ns = tcp.sender.on_ack(now, ack, &mut |seq| net.send_data(now, index, seq));
+        let sending = &mut *net;
+        let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {
             tcp.transfers.complete(now);
             wake_by(&mut self.wakes_at, tcp.transfers.next(now), index, net);

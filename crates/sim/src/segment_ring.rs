@@ -7,22 +7,29 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct SegmentRing<T> {
     slots: Box<[T]>,
+    /// The number of slots less one.
+    mask: u64,
 }
 
 impl<T: Copy + Default> SegmentRing<T> {
     pub fn new() -> Self {
-        Self { slots: vec![T::default(); 16].into_boxed_slice() }
+        Self::with_slots(16)
+    }
+
+    /// `slots` is a power of two.
+    fn with_slots(slots: usize) -> Self {
+        Self { slots: vec![T::default(); slots].into_boxed_slice(), mask: slots as u64 - 1 }
     }
 
     /// How many segments in a row it holds.
     #[inline]
     pub fn capacity(&self) -> u64 {
-        self.slots.len() as u64
+        self.mask + 1
     }
 
     #[inline]
     fn place(&self, seq: u64) -> usize {
-        seq as usize & (self.slots.len() - 1)
+        (seq & self.mask) as usize
     }
 
     #[inline]
@@ -42,7 +49,7 @@ impl<T: Copy + Default> SegmentRing<T> {
     /// Doubles the number of slots; these segments keep their values.
     #[cold]
     pub fn grow(&mut self, held: Range<u64>) {
-        let mut larger = Self { slots: vec![T::default(); 2 * self.slots.len()].into_boxed_slice() };
+        let mut larger = Self::with_slots(2 * self.slots.len());
         for seq in held {
             *larger.slot(seq) = self.get(seq);
         }

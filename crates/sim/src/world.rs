@@ -51,8 +51,8 @@ impl<'a> World<'a> {
 
     /// Runs to the end; `None` if cancelled.
     pub fn run(mut self) -> Option<SeedResult> {
-        let mut last_tick = 0;
-        while let Some((now, event)) = self.net.advance(self.scenario.duration.ns) {
+        let (mut last_tick, end) = (0, self.scenario.duration.ns);
+        while let Some((now, event)) = self.net.advance(end) {
             match event {
                 Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.seq(), &mut self.net),
                 Event::AtSender(f, ack) => {
