@@ -14,6 +14,12 @@ pub(crate) fn item(text: &str) -> String {
     wrapped(text, "- ", "  ")
 }
 
+/// The page with short lines of prose: rows of tables and headings stay as they are.
+pub(crate) fn with_short_lines(page: &str) -> String {
+    let is_long = |line: &str| line.chars().count() > WIDTH && !line.starts_with(['|', '#']);
+    page.lines().map(|line| if is_long(line) { paragraph(line) } else { format!("{line}\n") }).collect()
+}
+
 fn wrapped(text: &str, first: &str, rest: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {

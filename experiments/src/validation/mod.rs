@@ -55,7 +55,7 @@ impl Validation<'_> {
         for part in &PARTS {
             page += &(part.write)(self)?;
         }
-        Ok(page + REASONS)
+        Ok(crate::prose::with_short_lines(&(page + REASONS)))
     }
 
     /// The part of one experiment.
@@ -68,7 +68,7 @@ impl Validation<'_> {
 
     /// docs/model.md.
     pub fn model_page(&self) -> anyhow::Result<String> {
-        model::page(self)
+        model::page(self).map(|page| crate::prose::with_short_lines(&page))
     }
 
     /// Simulates all seeds of scenarios.
