@@ -193,9 +193,12 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     assert!(first.err.contains("2 runs over real TCP"), "{}", first.err);
     let results: Value = serde_json::from_str(&first.out).unwrap();
     let found = &results["experiments"][0];
-    assert_eq!((&found["engine"], &found["verdict"]), (&"kernel".into(), &"holds".into()), "{found}");
+    assert_eq!(found["engine"], "kernel", "{found}");
     let beside = &found["kernel"];
-    assert_eq!(beside["measured"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 2);
+    let measured_mbps = beside["measured"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap();
+    assert_eq!(measured_mbps.len(), 2);
+    // How much a busy machine lets through is not asked.
+    assert!(measured_mbps.iter().all(|mbps| (0.1..20.0).contains(&mbps.as_f64().unwrap())), "{measured_mbps:?}");
     assert_eq!(beside["simulated"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 10);
     assert_eq!(place.read("tandem-out/papers/kernel.jsonl").lines().count(), 2);
     // Runs that were doubted are made again, and no others.
