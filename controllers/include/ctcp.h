@@ -44,7 +44,8 @@
 	P(low_window, 1, 41, 2, 1 << 24, "packets; below this total window only Reno acts (S0 IV: 41; D02 and LA: 38)") \
 	P(spread_gain, 1024, 0, 0, 1024, "share of the round over which dwnd grows; 0 = one step (S0, S1), LA: 1/2") \
 	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)") \
-	P(rtt_gain, 1024, 0, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)")
+	P(rtt_gain, 1024, 0, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)") \
+	P(rtt_per_round, 1, 0, 0, 1, "1 = only a round's last sample enters the smoothed RTT, 0 = each")
 
 struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -64,6 +65,7 @@ struct ctcp {
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
 	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
+	u32 last_rtt_us;    /* last sample                                               */
 	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;
@@ -107,20 +109,32 @@ TANDEM_FN void ctcp_init(struct ctcp *s, struct tandem_conn *c, u32 gamma_q8)
 	s->prior_cwnd = s->cwnd;
 	s->prior_dwnd = 0;
 	s->prior_base_rtt_us = ROUNDS_UNMEASURED;
+	s->last_rtt_us = 0;
 	s->srtt_q20 = 0;
 	ctcp_stop_gain(s);
 	rounds_init(&s->round, c);
 	s->round_cwnd = s->cwnd;
 }
 
-/* Takes the RTT sample; returns it, or 0 if there is none to be had now. The products stay below 2^24 * 2^20 * 2^10. */
+/* The last sample enters the smoothed RTT. The products stay below 2^24 * 2^20 * 2^10. */
+TANDEM_FN void ctcp_smooth(struct ctcp *s, const struct ctcp_law *p)
+{
+	u32 kept = s->srtt_q20 ? 1024 - p->rtt_gain : 0;
+
+	if (p->rtt_gain)
+		s->srtt_q20 = (s->srtt_q20 * kept + ((u64)s->last_rtt_us << 20) * (1024 - kept)) >> 10;
+}
+
+/* Takes the RTT sample; returns it, or 0 if there is none to be had now. */
 TANDEM_FN u32 ctcp_sample(struct ctcp *s, const struct ctcp_law *p, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
-	u32 kept = s->srtt_q20 ? 1024 - p->rtt_gain : 0;
 
-	if (rtt_us && p->rtt_gain)
-		s->srtt_q20 = (s->srtt_q20 * kept + ((u64)rtt_us << 20) * (1024 - kept)) >> 10;
+	if (!rtt_us)
+		return 0;
+	s->last_rtt_us = rtt_us;
+	if (!p->rtt_per_round)
+		ctcp_smooth(s, p);
 	return rtt_us;
 }
 
@@ -290,6 +304,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		ctcp_reconcile(&s->core, c); \
 		if (rounds_ended(&s->core.round, c)) { \
 			if (rounds_measured(&s->core.round)) { \
+				if (p->rtt_per_round) \
+					ctcp_smooth(&s->core, &p->law); \
 				s->core.diff_q8 = ctcp_backlog_q8(&s->core, s->core.round.flight); \
 				NAME##_on_round(s, p); \
 				NAME##_on_dwnd(s, p, c, ctcp_update_dwnd(&s->core, &p->law, c)); \

@@ -225,7 +225,7 @@ fn message_for_an_unknown_parameter_lists_those_there_are() {
     assert_eq!(
         refusal("compound_auto", "gamma", 30.0),
         "controller `compound_auto` has no parameter `gamma`; it has `alpha`, `beta`, `k`, `zeta`, `low_window`, \
-         `spread_gain`, `forget_base_rtt`, `rtt_gain`, `gamma_low`"
+         `spread_gain`, `forget_base_rtt`, `rtt_gain`, `rtt_per_round`, `gamma_low`"
     );
     assert_eq!(params("reno").get("gamma"), None);
 }

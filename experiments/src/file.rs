@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use tandem_scenario::{FileError, file::MAX_COUNT};
+use tandem_controllers::Setting;
+use tandem_scenario::{CongestionControl, FileError, Settings, TcpSource, Traffic, file::MAX_COUNT};
 use toml::Spanned;
 
 use crate::{
@@ -23,6 +24,8 @@ pub struct Experiment {
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) file: File,
+    /// Parameters that go before the file's own.
+    pub(crate) settings: Settings,
 }
 
 #[derive(Debug, Deserialize)]
@@ -204,12 +207,32 @@ impl Experiment {
     pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, FileError> {
         let file: File =
             toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message().to_owned()))?;
-        let experiment = Self { id: id.to_owned(), path: path.to_owned(), text: text.to_owned(), file };
+        let experiment = Self { id: id.to_owned(), path: path.to_owned(), text: text.to_owned(), file, settings: Settings::default() };
         experiment.check().map_err(|(span, message)| experiment.error(span, message))?;
         for form in experiment.forms() {
             plan::plan(&experiment, form)?;
         }
         Ok(experiment)
+    }
+
+    /// The experiment with these parameters in place of the file's own, and without its variants.
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self.file.variants.clear();
+        self
+    }
+
+    /// Whether a run of its full form has flows with this parameter.
+    pub fn has_parameter(&self, setting: &Setting) -> Result<bool, FileError> {
+        let plan = plan::plan(self, Form::Full)?;
+        let points = plan.readings.iter().flat_map(|reading| reading.curves.iter().flatten().flatten());
+        let mut groups = points.flat_map(|point| &point.own.scenario.groups);
+        Ok(groups.any(|group| match &group.source {
+            Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
+                std::ptr::eq(params.controller(), setting.controller())
+            }
+            _ => false,
+        }))
     }
 
     fn forms(&self) -> impl Iterator<Item = Form> {

@@ -184,7 +184,7 @@ impl Planner<'_> {
         let experiment = self.experiment;
         let text = changed(&experiment.text, self.document, changes, x)
             .map_err(|(span, message)| experiment.error(span, message))?;
-        let overrides = Overrides { seeds, ..Overrides::default() };
+        let overrides = Overrides { seeds, settings: experiment.settings.clone(), ..Overrides::default() };
         let scenario = parse_inner(&text, &experiment.path, &experiment.id, &overrides)?;
         Ok(Planned { scenario, text })
     }

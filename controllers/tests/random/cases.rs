@@ -17,6 +17,7 @@ const CHOICES: [(&str, &[f64]); 35] = [
     ("spread_gain", &[0.0, 1.0]),
     ("forget_base_rtt", &[0.0, 1.0]),
     ("rtt_gain", &[0.0, 0.125]),
+    ("rtt_per_round", &[0.0, 1.0]),
     ("gamma", &[3.0, 30.0, 80.0]),
     ("gamma_low", &[1.0, 5.0]),
     ("gamma_high", &[15.0, 60.0]),

@@ -8,12 +8,14 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use clap::Subcommand;
+use clap::{ArgAction, Subcommand};
 use serde::Serialize;
 use tandem_batch::{Batch, Store, StoredOnly};
+use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_experiments::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
 use tandem_report::sections_html;
+use tandem_scenario::controller::parse_setting;
 use tandem_sim::Sim;
 
 use crate::{
@@ -21,6 +23,7 @@ use crate::{
     engine::{EngineArgs, check},
     output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, make_folder, note, print, write},
     runner::interrupt_flag,
+    settings::settings,
 };
 
 /// The experiments of the papers behind the controllers: published, measured, and whether it holds
@@ -51,6 +54,7 @@ Examples:
   tandem papers list
   tandem papers run s0/fig3
   tandem papers run s0 s1/table1 --quick
+  tandem papers run s0/fig3 --quick --set compound_auto.alpha=0.25
   tandem papers run --quick
   tandem papers run --kept --doc page.md
   tandem papers run experiments/papers/s0/fig3.toml --json
@@ -68,6 +72,10 @@ pub struct Run {
     /// Run nothing: judge what is kept in the folder, in full where all of that is there, otherwise in the quick form
     #[arg(long, conflicts_with_all = ["quick", "engine"])]
     kept: bool,
+
+    /// A parameter for all flows of a controller, in place of what the experiments say; their variants are left out
+    #[arg(long, value_name = "CONTROLLER.KEY=VALUE", action = ArgAction::Append, value_parser = parse_setting)]
+    set: Vec<Setting>,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -200,7 +208,7 @@ const KERNEL_FILE: &str = "kernel.jsonl";
 
 /// Which experiments, in which form.
 fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
-    let mut experiments = chosen(&args.ids)?;
+    let mut experiments = with_settings(chosen(&args.ids)?, &args.set)?;
     let engines = &args.engine.engines;
     if let Some(other) = engines.iter().map(Engine::name).find(|name| ![Sim.name(), KERNEL].contains(name)) {
         return Err(Failure::usage(format!(
@@ -302,6 +310,23 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
     experiments.extend(own);
     Ok(experiments)
+}
+
+/// The experiments with parameters that the user gives.
+fn with_settings(experiments: Vec<Experiment>, set: &[Setting]) -> Result<Vec<Experiment>, Failure> {
+    if set.is_empty() {
+        return Ok(experiments);
+    }
+    for setting in set {
+        let uses = |e: &Experiment| e.has_parameter(setting).map_err(anyhow::Error::from);
+        if !experiments.iter().map(uses).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+            let name = setting.controller().name;
+            let message = format!("--set {name}.{setting} does nothing: no flow of these experiments has the controller `{name}`");
+            return Err(Failure::usage(message));
+        }
+    }
+    let settings = settings(set)?;
+    Ok(experiments.into_iter().map(|e| e.with_settings(settings.clone())).collect())
 }
 
 fn from_file(path: &Path) -> Result<Experiment, Failure> {

@@ -47,11 +47,17 @@ pub struct Common {
 impl Common {
     /// What goes before a scenario's own words.
     pub fn overrides(&self) -> Result<Overrides, Failure> {
-        let mut settings = Settings::default();
-        self.set.iter().try_for_each(|&setting| settings.push(setting)).map_err(Failure::usage)?;
+        let settings = settings(&self.set)?;
         let Self { seeds, seed: first_seed, no_delayed_acks, .. } = *self;
         Ok(Overrides { seeds, first_seed, no_delayed_acks, settings })
     }
+}
+
+/// What `--set` gives, each parameter once.
+pub fn settings(set: &[Setting]) -> Result<Settings, Failure> {
+    let mut settings = Settings::default();
+    set.iter().try_for_each(|&setting| settings.push(setting)).map_err(Failure::usage)?;
+    Ok(settings)
 }
 
 /// `compound:4` or `compound@gamma=20,alpha=0.25:4`: flows of one controller. `:4` may be left out for one flow.

@@ -49,8 +49,8 @@ pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) 
     complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, "", e))
 }
 
-/// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` may
-/// name controllers that no flow has: the file is one of several, and another has them.
+/// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` and
+/// the overrides may name controllers that no flow has: the file is one of several, and another has them.
 pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     /// A file that has a scenario among other things.
     #[derive(Deserialize)]
@@ -60,7 +60,9 @@ pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overr
     let mut spec = read::<Outer>(text, path)?.scenario;
     let all = spec.clone();
     spec.set.retain(|setting| all.has_parameter(setting));
-    complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, "scenario", e))
+    let mut overrides = overrides.clone();
+    overrides.settings.retain(|setting| all.has_parameter(setting));
+    complete(spec, default_name, &overrides).map_err(|e| FileError::of_spec(path, text, "scenario", e))
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str, path: &str) -> Result<T, FileError> {

@@ -25,6 +25,7 @@ struct Law {
     forget_base_rtt: bool,
     /// 0: a round has the RTT of its smallest sample.
     rtt_gain: f64,
+    rtt_per_round: bool,
 }
 
 pub struct Compound {
@@ -32,6 +33,7 @@ pub struct Compound {
     win: Windows,
     ssthresh: f64,
     meter: Meter,
+    last_rtt_us: f64,
     srtt_us: Option<f64>,
     /// Loss window when the round began.
     round_loss: f64,
@@ -75,6 +77,7 @@ impl Compound {
             spread_gain: p("spread_gain"),
             forget_base_rtt: p("forget_base_rtt") == 1.0,
             rtt_gain: p("rtt_gain"),
+            rtt_per_round: p("rtt_per_round") == 1.0,
         };
         let win = Windows { loss: window, delay: 0.0 };
         Self {
@@ -82,6 +85,7 @@ impl Compound {
             win,
             ssthresh: f64::INFINITY,
             meter: Meter::default(),
+            last_rtt_us: 0.0,
             srtt_us: None,
             round_loss: window,
             diff: 0.0,
@@ -99,11 +103,19 @@ impl Compound {
         self.round_loss = self.win.loss;
     }
 
+    fn smooth(&mut self) {
+        let srtt_us = self.srtt_us.get_or_insert(self.last_rtt_us);
+        *srtt_us += self.law.rtt_gain * (self.last_rtt_us - *srtt_us);
+    }
+
     fn in_slow_start(&self) -> bool {
         self.win.total() < self.ssthresh - 1e-9
     }
 
     fn end_round(&mut self, mut round: Round, window_limited: bool, their_side: TheirSide) {
+        if self.law.rtt_per_round {
+            self.smooth();
+        }
         if self.law.rtt_gain > 0.0 {
             // A baseRTT measured afresh may be longer than what was smoothed before.
             round.rtt_us = self.srtt_us.unwrap().max(round.base_rtt_us);
@@ -172,8 +184,10 @@ impl Reference for Compound {
 
     fn ack(&mut self, ack: &Ack, their_side: TheirSide) {
         if let Some(rtt_us) = self.meter.sample(ack) {
-            let srtt_us = self.srtt_us.get_or_insert(rtt_us);
-            *srtt_us += self.law.rtt_gain * (rtt_us - *srtt_us);
+            self.last_rtt_us = rtt_us;
+            if !self.law.rtt_per_round {
+                self.smooth();
+            }
             self.gamma.sample(rtt_us);
             if let Some(plus) = &mut self.plus {
                 plus.sample(ack.acked);
