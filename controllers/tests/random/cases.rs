@@ -8,7 +8,7 @@ use tandem_controllers::{Controller, Params};
 use crate::windows::{Path, Step};
 
 /// Values that someone might choose, for any controller that has the parameter and takes them all.
-const CHOICES: [(&str, &[f64]); 35] = [
+const CHOICES: [(&str, &[f64]); 36] = [
     ("alpha", &[1.0 / 32.0, 0.125, 0.25]),
     ("beta", &[0.25, 0.5, 0.7]),
     ("k", &[0.5, 0.75, 0.875]),
