@@ -33,6 +33,7 @@ TANDEM_FN void compound_on_round(struct compound *s, const struct compound_param
 TANDEM_FN void compound_on_loss(struct compound *s, const struct compound_params *p) { (void)s, (void)p; }
 
 CTCP_LEAVES_CWND(compound)
+CTCP_MEASURES_NO_MORE(compound)
 CTCP_CONTROLLER(compound)
 
 #endif

@@ -7,7 +7,8 @@
  * rho ~ (Rmax - Rmin) / Rmin, hence
  *     gamma = W_low * (Rmax - Rmin) / Rmax, at least 3 packets (S0 IV).
  * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose. It puts the bound
- * itself in gamma's place and never ages Rmax ("observed so far"). Nothing is known before the first queue: gamma then is its least.
+ * itself in gamma's place and never ages Rmax and Rmin ("observed so far"); with forget_base_rtt a timeout forgets both. Nothing is
+ * known before the first queue: gamma then is its least.
  */
 #ifndef TANDEM_COMPOUND_AUTO_H
 #define TANDEM_COMPOUND_AUTO_H
@@ -26,12 +27,14 @@ struct compound_auto_params {
 
 struct compound_auto {
 	struct ctcp core;
-	u32 max_rtt_us; /* S0's Rmax */
+	u32 max_rtt_us;       /* S0's Rmax                                    */
+	u32 prior_max_rtt_us; /* what the last timeout has forgotten, for undo */
 };
 
 TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound_auto_params *p)
 {
 	s->max_rtt_us = 0;
+	s->prior_max_rtt_us = 0;
 	return p->gamma_low;
 }
 
@@ -51,7 +54,20 @@ TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct comp
 
 TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compound_auto_params *p)
 {
-	(void)s, (void)p;
+	(void)p;
+	s->prior_max_rtt_us = 0;
+}
+
+/* Of another path, as Rmin may be. */
+TANDEM_FN void compound_auto_on_forget(struct compound_auto *s)
+{
+	s->prior_max_rtt_us = max_u32(s->prior_max_rtt_us, s->max_rtt_us);
+	s->max_rtt_us = 0;
+}
+
+TANDEM_FN void compound_auto_on_undo(struct compound_auto *s)
+{
+	s->max_rtt_us = max_u32(s->max_rtt_us, s->prior_max_rtt_us);
 }
 
 CTCP_LEAVES_CWND(compound_auto)

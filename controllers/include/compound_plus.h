@@ -126,6 +126,7 @@ TANDEM_FN void compound_plus_on_loss(struct compound_plus *s, const struct compo
 	(void)s, (void)p;
 }
 
+CTCP_MEASURES_NO_MORE(compound_plus)
 CTCP_CONTROLLER(compound_plus)
 
 #endif

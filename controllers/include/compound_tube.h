@@ -67,6 +67,7 @@ TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compo
 }
 
 CTCP_LEAVES_CWND(compound_tube)
+CTCP_MEASURES_NO_MORE(compound_tube)
 CTCP_CONTROLLER(compound_tube)
 
 #endif

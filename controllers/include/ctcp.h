@@ -17,8 +17,9 @@
  *
  * What the papers leave open, and how it is decided here:
  *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
- *  - The total window is compared with low_window (S0; D02 says "congestion window"): cwnd alone would switch the delay
- *    part off after every halving. Below it dwnd is left as it is and does not take part (S0), rather than zeroed (LA).
+ *  - The delay part acts when the total window is larger than low_window (S0 III.B: "when win is larger than some threshold"; D02
+ *    says "congestion window"): cwnd alone would switch it off after every halving. Otherwise dwnd is left as it is and does not
+ *    take part (S0), rather than zeroed (LA).
  *  - What a round is and measures: rounds.h. Its RTT is the smallest sample (both Linux modules); rtt_gain takes a smoothed one
  *    (S0, D02: sRTT, without a gain), which a noisy path raises: docs/controllers/compound.md has figures. Its win is what was
  *    in flight (D02 section 3 allows FlightSize). No change of dwnd in recovery either (D02 section 6).
@@ -27,7 +28,8 @@
  *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
  *  - A reduction is rounded down to whole packets (LA). ssthresh follows the window down; otherwise early congestion soon
  *    after a loss would send the flow back into slow start (Linux Vegas does the same; LA slow-starts).
- *  - baseRTT is forgotten after a timeout (D02: MUST; S0 and the modules keep it): forget_base_rtt.
+ *  - baseRTT is the smallest RTT of the whole connection (S0 III.B: "observed so far"; both modules). forget_base_rtt has D02
+ *    section 6 instead, which measures it afresh after a timeout.
  *  - After an idle restart dwnd = 0 and baseRTT stays (LA).
  */
 #ifndef TANDEM_CTCP_H
@@ -37,14 +39,14 @@
 #include "rounds.h"
 
 #define CTCP_LAW_PARAMS(P) \
-	P(alpha, 1024, 128, 1, 1024, "growth of the window per round, alpha * win^k (S0 III.C: 1/8)") \
-	P(beta, 1024, 512, 64, 960, "share of the total window given up on loss (S0 III.C: 1/2)") \
+	P(alpha, 1024, 128, 1, 1024, "growth of the window per round, alpha * win^k (S2 II: 1/8)") \
+	P(beta, 1024, 512, 64, 960, "share of the total window given up on loss (D02 4: 1/2)") \
 	P(k, 8, 6, 1, 7, "exponent of the growth, in steps of 1/8 (S0 III.C: 3/4)") \
 	P(zeta, 1024, 1024, 1, 4096, "share of the backlog that dwnd gives up on early congestion (S2, D02: 1)") \
-	P(low_window, 1, 41, 2, 1 << 24, "packets; below this total window only Reno acts (S0 IV: 41; D02 and LA: 38)") \
+	P(low_window, 1, 41, 1, 1 << 24, "packets; up to this total window only Reno acts (S0 III.B, IV: 41; D02, LA: 38)") \
 	P(spread_gain, 1024, 0, 0, 1024, "share of the round over which dwnd grows; 0 = one step (S0, S1), LA: 1/2") \
-	P(forget_base_rtt, 1, 1, 0, 1, "1 = measure baseRTT afresh after a timeout (D02), 0 = keep it (S0, LA)") \
-	P(rtt_gain, 1024, 0, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)") \
+	P(forget_base_rtt, 1, 0, 0, 1, "0 = the smallest RTT so far (S0, LA), 1 = measured afresh after a timeout (D02)") \
+	P(rtt_gain, 1024, 128, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)") \
 	P(rtt_per_round, 1, 0, 0, 1, "1 = only a round's last sample enters the smoothed RTT, 0 = each")
 
 struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };
@@ -173,7 +175,7 @@ TANDEM_FN void ctcp_reconcile(struct ctcp *s, const struct tandem_conn *c)
 /* The delay window's law for a measured round, S0 (5), S1 (4). Returns 0 if only Reno acts now. */
 TANDEM_FN int ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct tandem_conn *c)
 {
-	if (in_slow_start(c) || c->snd_cwnd < p->low_window) {
+	if (in_slow_start(c) || c->snd_cwnd <= p->low_window) {
 		ctcp_stop_gain(s);
 		return 0;
 	}
@@ -276,14 +278,21 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		(void)s, (void)p, (void)c, (void)acted; \
 	}
 
+/* For a NAME that measures no RTT of its own. */
+#define CTCP_MEASURES_NO_MORE(NAME) \
+	TANDEM_FN void NAME##_on_forget(struct NAME *s) { (void)s; } \
+	TANDEM_FN void NAME##_on_undo(struct NAME *s) { (void)s; }
+
 /*
  * The functions of a Compound controller NAME, whose state begins with `struct ctcp core` and whose parameters
- * with CTCP_LAW_FIELDS. What sets it apart are five functions that it defines first:
+ * with CTCP_LAW_FIELDS. What sets it apart are seven functions that it defines first:
  *   NAME_start(s, p)              sets what is its own in the state (it is not zeroed) and returns the first gamma_q8
  *   NAME_on_sample(s, rtt_us, acked)  each RTT sample outside recovery, and how many packets its ACK acknowledged
  *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
  *   NAME_on_dwnd(s, p, c, acted)  then; dwnd has changed if the delay part acted
  *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
+ *   NAME_on_forget(s)             a timeout after which baseRTT is measured afresh
+ *   NAME_on_undo(s)               the last reduction was a mistake
  */
 #define CTCP_CONTROLLER(NAME) \
 	TANDEM_FN void NAME##_init(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
@@ -326,6 +335,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					u32 state) \
 	{ \
+		if (state == TANDEM_LOSS && p->forget_base_rtt) \
+			NAME##_on_forget(s); \
 		ctcp_set_state(&s->core, &p->law, c, state); \
 	} \
 	TANDEM_FN void NAME##_restart(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
@@ -336,6 +347,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
 	{ \
 		(void)p; \
+		NAME##_on_undo(s); \
 		return ctcp_undo(&s->core, c); \
 	} \
 	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \

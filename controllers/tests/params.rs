@@ -99,7 +99,10 @@ fn the_papers_constants_are_the_defaults() {
     for (name, value) in [("alpha", 1.0 / 8.0), ("beta", 0.5), ("k", 0.75), ("zeta", 1.0), ("gamma", 30.0)] {
         assert_eq!(compound.get(name), Some(value), "{name}");
     }
-    assert_eq!(compound.get("low_window"), Some(41.0));
+    // S0 III.B: a smoothed RTT, and the smallest RTT that has been observed so far.
+    for (name, value) in [("low_window", 41.0), ("rtt_gain", 1.0 / 8.0), ("forget_base_rtt", 0.0)] {
+        assert_eq!(compound.get(name), Some(value), "{name}");
+    }
     assert_eq!(params("compound_auto").get("gamma_low"), Some(3.0));
     let tube = params("compound_tube");
     for (name, value) in [("gamma", 30.0), ("gamma_low", 5.0), ("gamma_high", 30.0), ("lambda", 0.25), ("share", 0.75)]
@@ -233,7 +236,7 @@ fn message_for_an_unknown_parameter_lists_those_there_are() {
 #[test]
 fn message_for_a_value_out_of_range_names_the_range() {
     assert_eq!(refusal("compound", "beta", 1.5), "`compound.beta` = 1.5 is out of range: give 0.0625 to 0.9375");
-    assert_eq!(refusal("compound", "low_window", 1.0), "`compound.low_window` = 1 is out of range: give 2 to 16777216");
+    assert_eq!(refusal("compound", "low_window", 0.0), "`compound.low_window` = 0 is out of range: give 1 to 16777216");
     assert_eq!(refusal("reno", "beta", f64::NAN), "`reno.beta` = NaN is out of range: give 0.0625 to 0.9375");
 }
 

@@ -68,7 +68,7 @@ pub struct TheirSide {
     /// Backlog and its threshold, packets.
     pub diff: f64,
     pub gamma: f64,
-    pub below_low_window: bool,
+    pub up_to_low_window: bool,
     pub slow_start: bool,
     /// Packets, before the ACK and after it.
     pub window: f64,

@@ -162,7 +162,7 @@ impl Pair {
             delay: view.delay_window.into(),
             diff: packets_of(view.diff_q8),
             gamma: packets_of(view.gamma_q8),
-            below_low_window: f64::from(before.snd_cwnd) < self.low_window,
+            up_to_low_window: f64::from(before.snd_cwnd) <= self.low_window,
             slow_start: before.snd_cwnd < before.snd_ssthresh,
         };
         let ack = Ack {

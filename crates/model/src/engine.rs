@@ -133,7 +133,9 @@ impl<'a> Isolated<'a> {
             return refuse(format!("it knows `{CONTROLLER}`, whose gamma is fixed, and the flow has `{name}`"));
         };
         if params.get("rtt_gain") != Some(0.0) {
-            return refuse("it judges a round by its smallest RTT, and the flow has `rtt_gain` set");
+            return refuse(
+                "it judges a round by its smallest RTT, and the flow by a smoothed one: set `compound.rtt_gain` to 0",
+            );
         }
         let buffer_packets = match link.limit {
             Limit::Packets(packets) => f64::from(packets),

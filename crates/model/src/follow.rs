@@ -309,7 +309,7 @@ impl<W: Windows> Follower<W> {
 /// What the controller settles into where the buffer has room for everything, starting from a small loss window, which leaves the
 /// delay window the most room. None if it never swings.
 pub fn settled<W: Windows>(windows: &W, pipe: f64, law: &Law) -> Option<Oscillation> {
-    let start = law.low_window_packets.max(pipe.sqrt()).min(pipe / 2.0).max(2.0).ceil();
+    let start = (law.low_window_packets + 1.0).max(pipe.sqrt()).min(pipe / 2.0).max(2.0).ceil();
     let mut follower = Follower::new(windows, pipe, f64::INFINITY, law);
     follower.rounds = Rounds::new(windows.at(start), pipe);
     let Growth::Cut(first) = follower.grow(&mut Epoch::default()) else { return None };

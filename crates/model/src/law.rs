@@ -93,7 +93,7 @@ impl Law {
         })
     }
 
-    /// The controller with this law, for [`Arithmetic::Tandem`].
+    /// The controller with this law, for [`Arithmetic::Tandem`]. It judges a round by its smallest RTT, as S2 (3) does.
     pub fn params(&self) -> Result<Arc<Params>, ModelError> {
         let mut params = Params::new(find(CONTROLLER).expect("it is in controllers.def"));
         let least_window = params.controller().params().find(|p| p.name == "low_window").map_or(0.0, |p| p.min);
@@ -105,6 +105,7 @@ impl Law {
             ("gamma", self.gamma_packets),
             ("low_window", self.low_window_packets.max(least_window)),
             ("spread_gain", self.spread_gain),
+            ("rtt_gain", 0.0),
         ] {
             params.set(name, value)?;
         }

@@ -27,8 +27,8 @@ pub trait Rule: Clone {
     fn reno(&self, acked: f64, window: f64) -> f64;
     /// Threshold of the backlog, packets: the delay window shrinks from it on (S2 (1)).
     fn gamma(&self) -> f64;
-    /// Below this window the delay window neither grows nor shrinks.
-    fn low_window(&self) -> f64;
+    /// Is the window so small that the delay window neither grows nor shrinks?
+    fn is_low(&self, window: f64) -> bool;
     /// Is it given up there?
     fn forgets_when_low(&self) -> bool;
     /// Does the first round after a recovery count all that was sent since the last round before it? (Modules, left edge.)
@@ -78,8 +78,8 @@ impl Rule for Exact {
         self.0.gamma_packets
     }
 
-    fn low_window(&self) -> f64 {
-        self.0.low_window_packets
+    fn is_low(&self, window: f64) -> bool {
+        window <= self.0.low_window_packets
     }
 
     fn forgets_when_low(&self) -> bool {
@@ -156,8 +156,8 @@ impl Rule for Linux13 {
         self.gamma_packets
     }
 
-    fn low_window(&self) -> f64 {
-        Self::LOW_WINDOW
+    fn is_low(&self, window: f64) -> bool {
+        window < Self::LOW_WINDOW
     }
 
     fn forgets_when_low(&self) -> bool {
@@ -238,8 +238,8 @@ impl Rule for Linux2006 {
         self.gamma_packets
     }
 
-    fn low_window(&self) -> f64 {
-        0.0
+    fn is_low(&self, _window: f64) -> bool {
+        false
     }
 
     fn forgets_when_low(&self) -> bool {

@@ -78,7 +78,7 @@ impl<R: Rule> Windows for Ruled<R> {
     }
 
     fn is_too_small(&self) -> bool {
-        self.delay_window == 0.0 && self.loss_window < self.rule.low_window()
+        self.delay_window == 0.0 && self.rule.is_low(self.loss_window)
     }
 
     /// S0 (5), S1 (4), S2 (2).
@@ -86,7 +86,7 @@ impl<R: Rule> Windows for Ruled<R> {
         let (window, delay_window) = (self.window(), self.delay_window);
         let sent = self.rule.counted(end.sent + std::mem::take(&mut self.uncounted));
         let backlog = self.rule.backlog(sent, end.base, end.rtt);
-        let is_low = window < self.rule.low_window();
+        let is_low = self.rule.is_low(window);
         let is_cut = !is_low && backlog >= self.rule.gamma();
         if is_cut {
             self.delay_window = (self.delay_window - self.rule.cut(backlog)).max(0.0);
@@ -179,7 +179,7 @@ impl Windows for Driven {
     }
 
     fn is_too_small(&self) -> bool {
-        self.conn.snd_cwnd < self.low_window && self.instance.view(&self.conn).delay_window == 0
+        self.conn.snd_cwnd <= self.low_window && self.instance.view(&self.conn).delay_window == 0
     }
 
     fn round(&mut self, end: RoundEnd) -> Change {
@@ -192,7 +192,7 @@ impl Windows for Driven {
         self.sample(end.rtt);
         self.instance.cong_avoid(&mut self.conn, 1);
         let view = self.instance.view(&self.conn);
-        let is_cut = view.diff_q8 >= view.gamma_q8 && self.conn.snd_cwnd >= self.low_window;
+        let is_cut = view.diff_q8 >= view.gamma_q8 && self.conn.snd_cwnd > self.low_window;
         Change { is_cut, step: f64::from(view.delay_window.saturating_sub(delay_window)) }
     }
 

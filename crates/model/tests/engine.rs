@@ -16,7 +16,7 @@ fn scenario(link: &str, flows: &str) -> Scenario {
 }
 
 const LINK: &str = "queue = \"100p\"";
-const FLOW: &str = "controller = \"compound\"";
+const FLOW: &str = "controller = \"compound@rtt_gain=0\"";
 
 /// The same numbers as asking for the path, once a whole number of epochs is long enough not to matter.
 #[test]
@@ -66,8 +66,8 @@ fn refuses_what_it_cannot_answer() {
     refused(LINK, "controller = \"compound\"\ntransfer = \"1MB\"", "here is one that ends");
     refused(LINK, "controller = \"compound\"\nstop = \"50s\"", "here is one that ends");
     refused(LINK, "controller = \"compound\"\npacing = true", "no pacing");
-    refused(LINK, "controller = \"compound\"\nreceive_window = \"150kB\"", "the receive window ends the growth");
-    refused(LINK, "controller = \"compound\"\n[set.compound]\nrtt_gain = 0.125", "the flow has `rtt_gain` set");
+    refused(LINK, "controller = \"compound@rtt_gain=0\"\nreceive_window = \"150kB\"", "the receive window ends the growth");
+    refused(LINK, "controller = \"compound\"", "set `compound.rtt_gain` to 0");
     refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
     refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, and link `bottleneck`");
     refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a way back");

@@ -128,7 +128,7 @@ impl Compound {
         let win = self.win.total();
         let margin = WINDOW_MARGIN.max(win * RELATIVE_MARGIN);
         let asleep = below(win, self.ssthresh, margin, their_side.slow_start)
-            || below(win, self.law.low_window, margin, their_side.below_low_window);
+            || below(win, self.law.low_window, margin, their_side.up_to_low_window);
         self.gain = Gain::default();
         if asleep {
             if let Some(plus) = &mut self.plus {
@@ -229,6 +229,7 @@ impl Reference for Compound {
             self.win = Windows { loss: 1.0, delay: 0.0 };
             if self.law.forget_base_rtt {
                 self.forgotten_base_rtt_us = self.meter.base_rtt_us.take();
+                self.gamma.forget();
             }
         }
     }
@@ -248,6 +249,7 @@ impl Reference for Compound {
         self.win = Windows { loss: windows.loss + more, ..windows };
         self.ssthresh = self.ssthresh.max(ssthresh);
         self.meter.remember(self.forgotten_base_rtt_us);
+        self.gamma.undo();
         self.open(una, nxt);
     }
 

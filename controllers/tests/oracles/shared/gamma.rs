@@ -7,7 +7,7 @@ pub enum Gamma {
     /// S1 II.
     Fixed(f64),
     /// S0 III.C.
-    FromRtts { low: f64, low_window: f64, max_rtt_us: f64, now: f64 },
+    FromRtts { low: f64, low_window: f64, max_rtt_us: f64, forgotten_us: f64, now: f64 },
     /// S1 III.
     FromRegularFlow { low: f64, high: f64, lambda: f64, share: f64, now: f64, diff_reno: Option<f64> },
 }
@@ -21,6 +21,7 @@ impl Gamma {
                 low: p("gamma_low"),
                 low_window: p("low_window"),
                 max_rtt_us: 0.0,
+                forgotten_us: 0.0,
                 now: p("gamma_low"),
             },
             "compound_tube" => Self::FromRegularFlow {
@@ -60,7 +61,7 @@ impl Gamma {
     pub fn round(&mut self, base_rtt_us: f64, queued: f64) {
         match self {
             Self::Fixed(_) => {}
-            Self::FromRtts { low, low_window, max_rtt_us, now } => {
+            Self::FromRtts { low, low_window, max_rtt_us, now, .. } => {
                 let rho = (*max_rtt_us - base_rtt_us).max(0.0) / base_rtt_us;
                 *now = (*low_window * rho / (1.0 + rho)).max(*low);
             }
@@ -68,7 +69,23 @@ impl Gamma {
         }
     }
 
+    /// A timeout after which the smallest RTT is measured afresh.
+    pub fn forget(&mut self) {
+        if let Self::FromRtts { max_rtt_us, forgotten_us, .. } = self {
+            *forgotten_us = std::mem::take(max_rtt_us);
+        }
+    }
+
+    pub fn undo(&mut self) {
+        if let Self::FromRtts { max_rtt_us, forgotten_us, .. } = self {
+            *max_rtt_us = max_rtt_us.max(*forgotten_us);
+        }
+    }
+
     pub fn loss(&mut self) {
+        if let Self::FromRtts { forgotten_us, .. } = self {
+            *forgotten_us = 0.0;
+        }
         if let Self::FromRegularFlow { low, high, lambda, share, now, diff_reno } = self
             && let Some(queued) = diff_reno.take()
         {
