@@ -86,14 +86,14 @@ fn engines_side_by_side() {
     place.write(
         "flow.toml",
         "duration = \"60s\"\nwarmup = \"20s\"\ndelayed_acks = false\nsend_jitter = \"0s\"\n[dumbbell]\nrate = \"50mbit\"\n\
-         rtt = \"20ms\"\nqueue = \"100p\"\n[[flows]]\ncontroller = \"compound\"\n",
+         rtt = \"20ms\"\nqueue = \"100p\"\n[[flows]]\ncontroller = \"compound@rtt_gain=0\"\n",
     );
     let result = json(&place, "run flow.toml --engine sim,model --json");
     let runs = result["runs"].as_array().unwrap();
     assert_eq!([&runs[0]["engine"], &runs[1]["engine"]], ["sim", "model"]);
     let goodput = |i: usize| runs[i]["groups"][0]["goodput_mbps"].as_f64().unwrap();
     assert!((goodput(0) / goodput(1) - 1.0).abs() < 0.01, "{} and {}", goodput(0), goodput(1));
-    place.write("reno.toml", &place.read("flow.toml").replace("compound", "reno"));
+    place.write("reno.toml", &place.read("flow.toml").replace("compound@rtt_gain=0", "reno"));
     let refused = place.tandem("run reno.toml --engine sim,model --out refused");
     assert_eq!(refused.status, Some(2));
     assert!(
@@ -108,9 +108,9 @@ fn engines_side_by_side() {
 fn compare_runs_in_several_engines() {
     let place = Place::new();
     let path = "--rate 50mbit --rtt 20ms --queue 100p --duration 40s --warmup 20s --seeds 2";
-    let result = json(&place, &format!("compare {path} --engine model,sim --json compound"));
+    let result = json(&place, &format!("compare {path} --engine model,sim --json compound@rtt_gain=0"));
     let names: Vec<&str> = result["runs"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["compound, model", "compound, sim"]);
+    assert_eq!(names, ["compound@rtt_gain=0, model", "compound@rtt_gain=0, sim"]);
     // Every seed of the model gives the same result, so that one is run.
     assert_eq!(result["runs"][0]["seeds"], serde_json::json!([1]));
     assert_eq!(result["runs"][1]["seeds"], serde_json::json!([1, 2]));

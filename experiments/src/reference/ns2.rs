@@ -67,12 +67,17 @@ pub(crate) fn cycles(reference: &Path) -> anyhow::Result<Vec<Ns2Cycles>> {
     read(&reference.join("ns2/blanc_cycles.csv"))
 }
 
+/// Compound TCP as Lachlan Andrew's module has it, which takes a round's smallest RTT.
+pub(crate) const COMPOUND: &str = "compound@rtt_gain=0";
+/// CTCP-TUBE as that module has it.
+pub(crate) const COMPOUND_TUBE: &str = "compound_tube@rtt_gain=0";
+
 /// The ns-2 module that each controller is compared with.
 pub(crate) fn label(controller: &str) -> &'static str {
     match controller {
         "reno" => "reno",
-        "compound" => "la30",
-        "compound_tube" => "tube",
+        COMPOUND => "la30",
+        COMPOUND_TUBE => "tube",
         other => panic!("no ns-2 results for {other}"),
     }
 }

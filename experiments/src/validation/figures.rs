@@ -28,7 +28,7 @@ pub(super) fn figure3(validation: &Validation) -> anyhow::Result<String> {
     let rows = ns2::runs(validation.reference, "fig3")?;
     let mut cases = Vec::new();
     for loss in ns2::points(&rows, |r| r.loss) {
-        for controller in ["reno", "compound", "compound_tube"] {
+        for controller in ["reno", ns2::COMPOUND, ns2::COMPOUND_TUBE] {
             cases.push((loss, controller, Ns2Setup { loss, ..GIGABIT }.scenario(&[(controller, 4)], validation.seeds)));
         }
     }
@@ -70,7 +70,7 @@ impl Stolen {
     fn comparisons(&self, validation: &Validation, point_text: fn(f64) -> String) -> anyhow::Result<Vec<Comparison>> {
         let rows = ns2::runs(validation.reference, self.experiment)?;
         let points = ns2::points(&rows, self.axis);
-        const HEADS: [&str; 3] = ["reno", "compound", "compound_tube"];
+        const HEADS: [&str; 3] = ["reno", ns2::COMPOUND, ns2::COMPOUND_TUBE];
         let scenarios: Vec<_> = points
             .iter()
             .flat_map(|&p| HEADS.map(|head| (self.setup)(p).scenario(&[(head, 4), ("reno", 4)], validation.seeds)))
@@ -139,7 +139,7 @@ pub(super) fn figure6(validation: &Validation) -> anyhow::Result<String> {
 fn isolated_flow(rate_mbps: f64) -> Scenario {
     let setup =
         Ns2Setup { rate_mbps, rtt_ms: 50, queue_packets: 100, duration_s: 320, warmup_s: 20, spread: false, ..GIGABIT };
-    setup.scenario(&[("compound", 1)], 1)
+    setup.scenario(&[(ns2::COMPOUND, 1)], 1)
 }
 
 /// Utilisation by one Compound flow against the rate: no chance, one run a point.

@@ -5,7 +5,7 @@ use anyhow::Context;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tandem_batch::{Batch, Task, Traces};
-use tandem_model::{Arithmetic, CONTROLLER, Law, Path, Prediction, followed, observed};
+use tandem_model::{Arithmetic, Law, Path, Prediction, followed, observed};
 use tandem_scenario::{
     DEFAULT_MTU, Scenario, ScenarioSpec,
     result::SeedResult,
@@ -17,6 +17,7 @@ use super::super::{
     compare::{cell, verdict},
     dumbbell::Ns2Setup,
 };
+use crate::reference::ns2::COMPOUND;
 
 /// One path, by both.
 pub struct Point {
@@ -115,7 +116,7 @@ fn scenario(path: &Path, measured_s: f64, epoch_s: f64) -> Scenario {
     let spec = ScenarioSpec {
         // Twice a round, as far as a scenario takes so many samples.
         sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000).max(setup.duration_s * 1000 + 1) }),
-        ..setup.spec(&[(CONTROLLER, 1)], 1)
+        ..setup.spec(&[(COMPOUND, 1)], 1)
     };
     spec.check().expect("the set-up is valid")
 }
