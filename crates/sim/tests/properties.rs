@@ -107,7 +107,7 @@ fn compound_plus_gives_way_before_a_loss() {
     let plus = on_s3_path("", &[r#"controller = "compound_plus""#]);
     assert!(compound[0].links[0].drops > 0);
     assert_eq!(plus[0].links[0].drops, 0);
-    assert!(mean(&plus, |r| r.links[0].utilisation) > 0.95);
+    assert!(mean(&plus, |r| r.links[0].utilisation) > 0.9);
     let reno = r#"controller = "reno""#;
     let beside = |c: &str| goodput(&on_s3_path("", &[&format!(r#"controller = "{c}""#), reno]), 0);
     assert!(beside("compound_plus") < 0.5 * beside("compound"));
