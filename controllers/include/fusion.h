@@ -18,11 +18,13 @@
  *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the smallest buffer when the pipe fills.
  *  - The measured round (rounds.h) decides for the next; its cwnd is what was in flight. The fall is one step: "decreased to the
  *    value that has at least the lower bound threshold in the bottleneck queue". ssthresh follows, as in ctcp.h.
- *  - B is rate.h's estimate. S3 says "achieved by time sequence of ACKed sequence numbers like TCPW-BE": see there.
- *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like TCP-Reno").
+ *  - B is the rate achieved, Westwood+'s estimate (rate.h). S3 says "achieved by time sequence of ACKed sequence numbers like
+ *    TCPW-BE": bandwidth = 1 has that, rate_on_gap. docs/controllers/fusion.md compares the two in S3's experiments.
+ *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like TCP-Reno"). After a timeout its
+ *    slow start ends at its own ssthresh, half of what it was, and after an idle time at three quarters of it (RFC 2861); there it
+ *    waits until Fusion's has ended.
  *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
- *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays, and reno_cwnd follows the slow start up to
- *    Fusion's own ssthresh, which may be above half of what it was.
+ *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
  */
 #ifndef TANDEM_FUSION_H
 #define TANDEM_FUSION_H
@@ -36,7 +38,9 @@
 	P(alpha_delay, 1, 4000, 1, 1000000, "us; Dmin in alpha, the least queueing delay aimed at (S3 II.C: 4 ms)") \
 	P(alpha_low, 256, 1 << 8, 1, 10000 << 8, "packets; the least alpha (an ns-3 port: 1)") \
 	P(upper, 16, 3 << 4, 1 << 4, 100 << 4, "upper threshold in alphas (both ns-3 ports: 3)") \
-	P(increase_delay, 1, 1000, 0, 1000000, "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)")
+	P(increase_delay, 1, 1000, 0, 1000000, "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)") \
+	P(bandwidth, 1, 0, 0, 1, "B in W_inc: 0 = the rate achieved, 1 = from the gaps between ACKs (S3 II.C: TCPW-BE)") \
+	P(gap_filter, 1, 500000, 10000, 4000000, "us; tau of the filter if bandwidth is 1 (TCPW-BE)")
 
 #define fusion_PARAMS(P) RATE_PARAMS(P) fusion_OWN_PARAMS(P)
 
@@ -45,15 +49,21 @@ struct fusion_params {
 	fusion_OWN_PARAMS(TANDEM_PARAM_FIELD)
 };
 
+/* What Reno's window would be. */
+struct reno_copy {
+	u32 cwnd;     /* packets; its fraction is snd_cwnd_cnt */
+	u32 ssthresh; /* packets                               */
+};
+
 struct fusion {
 	struct window window;
 	struct rate rate;
 	struct rounds round;
-	u32 reno_cwnd;  /* Reno's window, packets; its fraction is snd_cwnd_cnt    */
-	u32 prior_reno; /* before the last reduction, for undo                     */
-	u32 alpha_q8;   /* of the last measured round, packets                     */
-	u32 diff_q8;    /* likewise                                                */
-	u32 gain_q8;    /* what a window of ACKs adds in this round, packets       */
+	struct reno_copy reno;
+	struct reno_copy prior_reno; /* before the last reduction, for undo               */
+	u32 alpha_q8;                /* of the last measured round, packets               */
+	u32 diff_q8;                 /* likewise                                          */
+	u32 gain_q8;                 /* what a window of ACKs adds in this round, packets */
 };
 
 TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
@@ -61,8 +71,9 @@ TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, stru
 	window_init(&s->window, c);
 	rate_init(&s->rate, c->now_us);
 	rounds_init(&s->round, c);
-	s->reno_cwnd = c->snd_cwnd;
-	s->prior_reno = c->snd_cwnd;
+	s->reno.cwnd = c->snd_cwnd;
+	s->reno.ssthresh = c->snd_ssthresh;
+	s->prior_reno = s->reno;
 	s->alpha_q8 = p->alpha_low;
 	s->diff_q8 = 0;
 	s->gain_q8 = 0;
@@ -71,7 +82,12 @@ TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, stru
 TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
 				 const struct tandem_ack *ack)
 {
-	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
+	u32 rtt_us = rounds_sample(&s->round, ack);
+
+	if (p->bandwidth)
+		rate_on_gap(&s->rate, p->gap_filter, c->now_us, ack->pkts_acked, rtt_us);
+	else
+		rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rtt_us);
 }
 
 /* The phase that follows from a measured round. */
@@ -89,28 +105,35 @@ TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params 
 	} else if ((u64)s->diff_q8 << 4 > (u64)s->alpha_q8 * p->upper) {
 		u32 cwnd = sub_floor0(c->snd_cwnd, (s->diff_q8 - s->alpha_q8) >> 8);
 
-		c->snd_cwnd = max_u32(cwnd, s->reno_cwnd);
+		c->snd_cwnd = max_u32(cwnd, s->reno.cwnd);
 		ssthresh_follows(c);
 	}
+}
+
+/* Slow start of both; Reno's ends at Reno's own ssthresh. Returns the packets left over. */
+TANDEM_FN u32 fusion_slow_start(struct fusion *s, struct tandem_conn *c, u32 acked)
+{
+	u32 left = slow_start(c, acked);
+
+	s->reno.cwnd += min_u32(acked - left, sub_floor0(s->reno.ssthresh, s->reno.cwnd));
+	return left;
 }
 
 TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
 {
 	u32 limit = max_u32(c->snd_cwnd_clamp, c->snd_cwnd);
 
-	if (in_slow_start(c)) {
-		acked = slow_start(c, acked);
-		s->reno_cwnd = c->snd_cwnd;
-	}
-	s->reno_cwnd = min_u32(s->reno_cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked), limit);
+	if (in_slow_start(c))
+		acked = fusion_slow_start(s, c, acked);
+	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked), limit);
 	window_grow(&s->window, c, s->gain_q8, acked);
-	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno_cwnd);
+	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno.cwnd);
 }
 
 TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c, u32 acked)
 {
 	/* The host may have lowered the window. */
-	s->reno_cwnd = in_slow_start(c) ? c->snd_cwnd : min_u32(s->reno_cwnd, c->snd_cwnd);
+	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
 	if (rounds_ended(&s->round, c)) {
 		s->gain_q8 = 0;
 		if (rounds_measured(&s->round))
@@ -125,12 +148,12 @@ TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, c
 {
 	u32 left = window_after_loss(c->snd_cwnd, p->beta);
 
-	s->prior_reno = s->reno_cwnd;
-	s->reno_cwnd = max_u32(min_u32(s->reno_cwnd, c->snd_cwnd) / 2, 2);
+	s->prior_reno = s->reno;
+	s->reno.cwnd = s->reno.ssthresh = max_u32(min_u32(s->reno.cwnd, c->snd_cwnd) / 2, 2);
 	s->gain_q8 = 0;
 	if (s->rate.rtt_us && s->round.base_rtt_us != ROUNDS_UNMEASURED)
 		left = max_u32(left, mul_div(c->snd_cwnd, s->round.base_rtt_us, s->rate.rtt_us));
-	return window_reduce(&s->window, c, max_u32(left, s->reno_cwnd));
+	return window_reduce(&s->window, c, max_u32(left, s->reno.cwnd));
 }
 
 ROUNDS_SET_STATE(fusion)
@@ -138,7 +161,8 @@ ROUNDS_SET_STATE(fusion)
 TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
 {
 	(void)p;
-	s->reno_cwnd = min_u32(s->reno_cwnd, c->snd_cwnd);
+	s->reno.ssthresh = max_u32(s->reno.ssthresh, mul_div(s->reno.cwnd, 3, 4));
+	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
 	s->gain_q8 = 0;
 	rounds_begin(&s->round, c);
 	rate_begin_interval(&s->rate, c->now_us);
@@ -147,7 +171,7 @@ TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, s
 TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c)
 {
 	(void)p;
-	s->reno_cwnd = s->prior_reno;
+	s->reno = s->prior_reno;
 	return window_undone(&s->window, c);
 }
 
@@ -155,7 +179,7 @@ TANDEM_FN void fusion_view(const struct fusion *s, const struct fusion_params *p
 			   struct tandem_view *v)
 {
 	(void)p;
-	v->loss_window = min_u32(s->reno_cwnd, c->snd_cwnd);
+	v->loss_window = min_u32(s->reno.cwnd, c->snd_cwnd);
 	v->delay_window = c->snd_cwnd - v->loss_window;
 	v->gamma_q8 = s->alpha_q8;
 	v->diff_q8 = s->diff_q8;

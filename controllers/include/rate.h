@@ -5,9 +5,15 @@
  *   sample     packets acknowledged in an interval of one RTT, 50 ms at least, over its length
  *   estimate   the samples through two low-pass filters in a row, each x += (sample - x) / 8
  *
+ * The first Westwood's estimate (Casetti, Gerla, Mascolo, Sanadidi, Wang 2001, section 2.2), later called TCPW-BE, is rate_on_gap's:
+ *
+ *   sample     b = packets / gap, from each gap between two ACKs
+ *   estimate   x += ((b + last b) / 2 - x) * 2 gap / (2 tau + gap), a low-pass filter with the cut-off frequency 1 / tau
+ *
  * Decisions:
- *  - The first Westwood (2001) and S3's "TCPW-BE" take a sample from each gap between two ACKs. Where gaps are microseconds,
- *    jitter and compressed ACKs, not the bottleneck, decide these; Westwood+ was made to mend that.
+ *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide TCPW-BE's samples; Westwood+ was made to
+ *    mend that. ACKs of the same microsecond count in the next gap. Before a gap of more than tau / 2 the last b is 0: that stands
+ *    for the virtual samples of 2001.
  *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery do not (rounds.h).
  *  - After an idle time a fresh interval begins. Nothing more is done for an application that sends less than it may.
  */
@@ -79,6 +85,42 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 		rate_begin_interval(r, now_us);
 	}
 	r->acked = min_u32(r->acked + min_u32(acked, TANDEM_MAX_WINDOW), 1u << 30);
+}
+
+/* TCPW-BE's filter for a gap; its gain is 2 gap / (2 tau + gap), for 2 tau at most. The products stay below 2^39 * 2^24. */
+TANDEM_FN u64 rate_filter_gap(u64 x, u64 sample, u64 gap_us, u32 tau_us)
+{
+	u64 most_us = 2 * (u64)tau_us, num, den;
+
+	gap_us = gap_us < most_us ? gap_us : most_us;
+	num = 2 * gap_us;
+	den = most_us + gap_us;
+	return sample > x ? x + (sample - x) * num / den : x - (x - sample) * num / den;
+}
+
+/*
+ * TCPW-BE instead of rate_on_ack: each gap between two ACKs is a sample. tau_us < 2^22. filtered_q8 is the last sample here.
+ */
+TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u32 rtt_us)
+{
+	u64 gap_us = now_us - r->since_us;
+
+	if (rtt_us)
+		r->rtt_us = rtt_us;
+	r->acked = min_u32(r->acked + min_u32(acked, TANDEM_MAX_WINDOW), 1u << 30);
+	if (acked && gap_us) {
+		/* r->acked < 2^31: below 2^59. */
+		u64 sample_q8 = ((u64)r->acked << 8) * 1000000 / gap_us;
+
+		sample_q8 = sample_q8 < RATE_MAX_Q8 ? sample_q8 : RATE_MAX_Q8;
+		if (!r->packets_per_s_q8)
+			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
+		if (gap_us > tau_us / 2)
+			r->filtered_q8 = 0;
+		r->packets_per_s_q8 = rate_filter_gap(r->packets_per_s_q8, (sample_q8 + r->filtered_q8) / 2, gap_us, tau_us);
+		r->filtered_q8 = sample_q8;
+		rate_begin_interval(r, now_us);
+	}
 }
 
 /* What passes in `span_us` <= 2^24 at the estimated rate: packets in 1/256, saturated to 32 bits. */

@@ -3,12 +3,12 @@
 
 use crate::{
     file::Experiment,
-    findings::{Findings, Reading},
-    judge::Verdict,
+    findings::{Findings, Reading, Tally},
     judged::Judged,
     prose::{item, paragraph},
     source,
     table::{self as tables, capital},
+    verdict::Verdict,
 };
 
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -40,24 +40,29 @@ pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, name: &str, f
 
 fn counts(found: &[(&Experiment, &Findings)]) -> String {
     let count = |verdict| found.iter().filter(|(_, f)| f.verdict == verdict).count();
-    let (held, asked) = found.iter().map(|(_, f)| f.own.held()).fold((0, 0), |sum, f| (sum.0 + f.0, sum.1 + f.1));
+    let tally = |headline| found.iter().map(|(_, f)| f.own.tally(headline)).sum::<Tally>();
+    let not_asked = match count(Verdict::NotAsked) {
+        0 => String::new(),
+        n => format!(", {n} not asked"),
+    };
     paragraph(&format!(
-        "{} figures and tables: {} hold, {} hold in part, {} do not hold, {} are undecided. Of their {asked} claims {held} hold.",
+        "{} figures and tables: **{} hold, {} hold in part, {} undecided, {} do not hold{not_asked}.** {} and {} hold.",
         found.len(),
         count(Verdict::Holds),
         count(Verdict::HoldsInPart),
+        count(Verdict::Undecided),
         count(Verdict::DoesNotHold),
-        count(Verdict::Undecided)
+        tally(true).words("headlines"),
+        tally(false).words("side claims"),
     ))
 }
 
-/// The claim that tells most, its number, and the verdict on all claims.
+/// The headline that tells most, its number, and the verdict on the figure.
 fn row(findings: &Findings, folder: &str) -> String {
     let verdict = match findings.verdict {
         Verdict::Holds => "holds".into(),
         other => format!("**{}**", other.words()),
     };
-    let (held, asked) = findings.own.held();
     let kernel = findings.kernel.as_ref().filter(|_| !findings.is_kernel_only());
     let kernel = kernel.map_or(String::new(), |c| format!("; over real TCP: {}", c.measured.verdict().words()));
     let (claim, number) = findings
@@ -65,9 +70,10 @@ fn row(findings: &Findings, folder: &str) -> String {
         .telling()
         .map_or((cell(&findings.claim), String::new()), |telling| (cell(&telling.text), cell(&telling.deciding)));
     format!(
-        "| [{}]({folder}/{}) | {claim} | {number} | {verdict}, {held} of {asked}{kernel} |\n",
+        "| [{}]({folder}/{}) | {claim} | {number} | {verdict}; {}{kernel} |\n",
         findings.id,
-        file(findings)
+        file(findings),
+        findings.tallies(),
     )
 }
 
@@ -87,7 +93,12 @@ fn page(experiment: &Experiment, findings: &Findings, table: &str) -> String {
     text += &paragraph(&format!("[All figures](../{table}), and how they are judged.{source}"));
     let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
     part(format!("**Published.** {}", findings.claim));
-    part(format!("**{}.** {}.", capital(findings.verdict.words()), capital(&findings.setting())));
+    part(format!(
+        "**{}**: {} hold. {}.",
+        capital(findings.verdict.words()),
+        findings.tallies(),
+        capital(&findings.setting())
+    ));
     text += "\n";
     text += &items(&findings.own.claims);
     if let Some((inside, all)) = findings.inside_spread() {
@@ -113,7 +124,7 @@ fn page(experiment: &Experiment, findings: &Findings, table: &str) -> String {
 /// Another reading of what the paper leaves open.
 fn variant(experiment: &Experiment, findings: &Findings, variant: &Reading) -> String {
     let name = variant.name.as_deref().unwrap_or_default();
-    let claims = variant.claims.iter().map(Judged::line).collect::<Vec<_>>().join(". ");
+    let claims = variant.claims.iter().map(Judged::marked_line).collect::<Vec<_>>().join(". ");
     let words = paragraph(&format!("**{name}: {}.** {claims}.", variant.verdict().words()));
     let numbers = numbers(experiment, findings, variant);
     format!("\n{words}\n<details><summary>Numbers</summary>\n\n{numbers}\n</details>\n")
@@ -141,7 +152,9 @@ fn kernel(experiment: &Experiment, findings: &Findings) -> String {
 }
 
 fn items<'a>(claims: impl IntoIterator<Item = &'a Judged>) -> String {
-    claims.into_iter().map(|claim| item(&claim.line())).collect()
+    let line =
+        |claim: &Judged| if claim.headline { format!("**Headline.** {}", claim.line()) } else { claim.marked_line() };
+    claims.into_iter().map(|claim| item(&line(claim))).collect()
 }
 
 fn numbers(experiment: &Experiment, findings: &Findings, reading: &Reading) -> String {

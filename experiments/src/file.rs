@@ -37,7 +37,7 @@ pub(crate) struct File {
     /// What the paper leaves open, and what is taken for it here.
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// A cause that is known for a claim that does not hold; shown only then.
+    /// A cause that is known for claims that do not hold; shown only where there are such.
     pub why: Option<String>,
     /// What was found beside the verdict; always shown.
     pub note: Option<String>,
@@ -207,7 +207,13 @@ impl Experiment {
     pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, FileError> {
         let file: File =
             toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message().to_owned()))?;
-        let experiment = Self { id: id.to_owned(), path: path.to_owned(), text: text.to_owned(), file, settings: Settings::default() };
+        let experiment = Self {
+            id: id.to_owned(),
+            path: path.to_owned(),
+            text: text.to_owned(),
+            file,
+            settings: Settings::default(),
+        };
         experiment.check().map_err(|(span, message)| experiment.error(span, message))?;
         for form in experiment.forms() {
             plan::plan(&experiment, form)?;
@@ -284,13 +290,21 @@ impl Experiment {
         if file.claims.is_empty() {
             return Err((0..0, "there is nothing to judge: add [[claims]]".into()));
         }
+        if !file.claims.iter().any(|claim| claim.get_ref().headline) {
+            let message =
+                "no claim is a headline: add `headline = true` to those that the paper makes about this figure";
+            return Err((file.claims[0].span(), message.into()));
+        }
         let names: Vec<&str> = file.curves.iter().map(|c| c.get_ref().name.as_str()).collect();
         let values = file.sweep.values.get_ref();
         for claim in &file.claims {
             claim.get_ref().check(&names, values).map_err(|message| (claim.span(), message))?;
-            let curve = file.curves.iter().find(|c| c.get_ref().name == claim.get_ref().curve);
-            if claim.get_ref().published_within.is_some() && curve.is_none_or(|c| c.get_ref().published.is_empty()) {
-                return Err((claim.span(), "published_within needs points of this curve in `published`".into()));
+            let of_curve = file.curves.iter().filter(|c| c.get_ref().name == claim.get_ref().curve);
+            let mut published = of_curve.flat_map(|c| &c.get_ref().published);
+            let asks_nothing = !published.any(|(x, _)| claim.get_ref().is_about(x));
+            if claim.get_ref().published_within.is_some() && asks_nothing {
+                let message = "published_within needs points of this curve in `published`, and this claim must be about one of them";
+                return Err((claim.span(), message.into()));
             }
         }
         Ok(())

@@ -10,12 +10,13 @@ use tandem_scenario::result::SeedResult;
 use crate::{
     estimate::Estimate,
     file::{CurveEngine, Experiment},
-    judge::{Claim, Points, Verdict},
+    judge::{Claim, Points},
     judged::Judged,
     kernel::{KernelComparison, KernelForm},
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
     reference::real_tcp::RealTcpRuns,
+    verdict::Verdict,
 };
 
 /// What came of an experiment.
@@ -27,11 +28,11 @@ pub struct Findings {
     pub title: String,
     /// What the paper says.
     pub claim: String,
-    /// The verdict on all claims together.
+    /// The verdict on all headline claims together.
     pub verdict: Verdict,
     /// How many claims hold; where the others do not, with the numbers.
     pub reason: String,
-    /// What is known of the cause; only where the verdict is not `holds`.
+    /// What is known of the cause; only where a claim does not hold.
     pub why: Option<String>,
     /// What was found beside the verdict.
     pub note: Option<String>,
@@ -62,16 +63,16 @@ pub struct Reading {
     /// Name of the variant; `None` for the experiment itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The claims, in the order of the file.
+    /// The claims: headlines first, otherwise in the order of the file.
     pub claims: Vec<Judged>,
     /// The curves, in the order of the file.
     pub curves: Vec<Points>,
 }
 
 impl Reading {
-    /// The verdict on all its claims together.
+    /// The verdict on all its headline claims together.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of_all(self.claims.iter().map(|c| c.verdict))
+        Verdict::of_headlines(self.claims.iter().filter(|c| c.headline).map(|c| c.verdict))
     }
 }
 
@@ -176,7 +177,7 @@ fn findings(
         claim: file.claim.clone(),
         verdict,
         reason: own.reason(),
-        why: file.why.clone().filter(|_| verdict != Verdict::Holds),
+        why: file.why.clone().filter(|_| own.differs()),
         note: file.note.clone(),
         form: form.name(),
         engine,
@@ -214,39 +215,97 @@ impl Reading {
             curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
         }
         let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves));
-        let claims = file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
+        let mut claims: Vec<Judged> = file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
+        claims.sort_by_key(|claim| !claim.headline);
         Self { name: reading.name.clone(), claims, curves }
     }
 }
 
 impl Reading {
-    /// How many claims hold, and of how many that were asked.
-    pub fn held(&self) -> (usize, usize) {
-        let asked = || self.claims.iter().filter(|claim| claim.verdict != Verdict::NotAsked);
-        (asked().filter(|claim| claim.verdict == Verdict::Holds).count(), asked().count())
+    /// How many headlines hold, or how many side claims.
+    pub fn tally(&self, headline: bool) -> Tally {
+        let mut tally = Tally::default();
+        for claim in self.claims.iter().filter(|claim| claim.headline == headline) {
+            match claim.verdict {
+                Verdict::NotAsked => tally.not_asked += 1,
+                verdict => {
+                    tally.asked += 1;
+                    tally.held += usize::from(verdict == Verdict::Holds);
+                }
+            }
+        }
+        tally
     }
 
-    /// The claim that tells most: the first of those that fail furthest; where all hold, the first.
+    /// How many headlines and side claims hold: `1 of 2 headlines, 3 of 3 side claims`.
+    pub(crate) fn tallies(&self) -> String {
+        let (headlines, side) = (self.tally(true), self.tally(false));
+        let has_side = side.asked + side.not_asked > 0;
+        let side = if has_side { format!(", {}", side.words("side claims")) } else { String::new() };
+        headlines.words("headlines") + &side
+    }
+
+    /// The headline that tells most: the first of those that fail furthest; where all hold, the first.
     pub fn telling(&self) -> Option<&Judged> {
         use Verdict::*;
-        let of = |verdict| self.claims.iter().find(|claim| claim.verdict == verdict);
+        let of = |verdict| self.claims.iter().find(|claim| claim.headline && claim.verdict == verdict);
         [DoesNotHold, HoldsInPart, Undecided, Holds].into_iter().find_map(of)
+    }
+
+    /// Whether a claim was asked and does not hold, headline or not.
+    fn differs(&self) -> bool {
+        self.claims.iter().any(|claim| !matches!(claim.verdict, Verdict::Holds | Verdict::NotAsked))
     }
 
     /// How many claims hold; then the numbers of the others, or of all if all hold.
     fn reason(&self) -> String {
-        let (held, asked) = self.held();
+        let differs = self.differs();
         let is_named = |claim: &&Judged| match claim.verdict {
             Verdict::NotAsked => false,
-            Verdict::Holds => held == asked,
+            Verdict::Holds => !differs,
             _ => true,
         };
-        let parts = self.claims.iter().filter(is_named).map(Judged::line).collect::<Vec<_>>().join(". ");
-        format!("{held} of {asked} claims hold. {parts}")
+        let parts = self.claims.iter().filter(is_named).map(Judged::marked_line).collect::<Vec<_>>().join(". ");
+        format!("{} hold. {parts}", self.tallies())
+    }
+}
+
+/// How many claims of a kind hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Those that hold.
+    pub held: usize,
+    /// Those of which a point was run.
+    pub asked: usize,
+    /// Those of which no point was run.
+    pub not_asked: usize,
+}
+
+impl Tally {
+    /// `2 of 3 headlines`.
+    pub(crate) fn words(self, claims: &str) -> String {
+        let not_asked = if self.not_asked > 0 { format!(" ({} not asked)", self.not_asked) } else { String::new() };
+        format!("{} of {} {claims}{not_asked}", self.held, self.asked)
+    }
+}
+
+impl std::iter::Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        let add = |a: Self, b: Self| Self {
+            held: a.held + b.held,
+            asked: a.asked + b.asked,
+            not_asked: a.not_asked + b.not_asked,
+        };
+        tallies.fold(Self::default(), add)
     }
 }
 
 impl Findings {
+    /// How many headlines and side claims hold: `1 of 2 headlines, 3 of 3 side claims`.
+    pub(crate) fn tallies(&self) -> String {
+        self.own.tallies()
+    }
+
     /// How it was run, in words.
     pub(crate) fn setting(&self) -> String {
         let seeds = seeds(self.seeds.len());

@@ -6,7 +6,7 @@ use tandem_model::{
     engine::Isolated,
     followed, observed,
     oscillation::{Cycle, CycleType, Oscillation},
-    published, published_oscillation,
+    published, published_oscillation, published_window,
     rule::Linux13,
 };
 use tandem_scenario::{
@@ -61,6 +61,18 @@ pub(crate) fn is_feasible(scenario: &Scenario, kind: CycleType) -> Option<f64> {
 pub(crate) fn prediction(scenario: &Scenario) -> Option<Prediction> {
     let (law, path) = flow(scenario)?;
     Some(published(&path, &law, swing(scenario).as_ref()))
+}
+
+/// Packets, `time_s` after a loss.
+pub(crate) fn window(scenario: &Scenario, time_s: f64) -> Option<f64> {
+    let (law, path) = flow(scenario)?;
+    published_window(&path, &law, &prediction(scenario)?, time_s)
+}
+
+/// Packets, over time. Little's law: what the link carries takes the RTT of the empty path, and waits in the queue.
+pub(crate) fn mean_window(scenario: &Scenario) -> Option<f64> {
+    let (_, path) = flow(scenario)?;
+    prediction(scenario).map(|p| p.utilisation * path.bdp_packets() + p.backlog_packets)
 }
 
 /// By S2's flow chart, and by Tandem's model.

@@ -3,13 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{estimate::Estimate, patch::X};
+use crate::{estimate::Estimate, patch::X, verdict::Verdict};
 
 /// Something that the figure is said to show: the limits of a curve's points, at every point unless said.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub text: String,
+    /// The paper's text makes it about this figure. These alone make the experiment's verdict.
+    #[serde(default)]
+    pub headline: bool,
+    /// The paper does not print the limit; it was chosen here.
+    #[serde(default)]
+    pub ours: bool,
     pub curve: String,
     /// Not the curve itself, but it divided by this one.
     pub over: Option<String>,
@@ -17,9 +23,11 @@ pub(crate) struct Claim {
     pub minus: Option<String>,
     pub above: Option<f64>,
     pub below: Option<f64>,
+    /// No further from zero than this, on either side.
+    pub within: Option<f64>,
     /// No further from the published value than this share of it, where there is one.
     pub published_within: Option<f64>,
-    /// The value at the second is above that at the first.
+    /// Not the points themselves, but the value at the second less that at the first; above zero unless limits are given.
     pub rises: Option<(X, X)>,
     /// Only at these.
     pub at: Option<Vec<X>>,
@@ -29,48 +37,6 @@ pub(crate) struct Claim {
     /// At one point at least.
     #[serde(default)]
     pub some: bool,
-}
-
-/// Whether the numbers bear a claim out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// At all points.
-    Holds,
-    /// Some claims or points hold, others do not.
-    HoldsInPart,
-    /// At no point.
-    DoesNotHold,
-    /// The interval reaches over the limit where the claim would be decided: chance has the say.
-    Undecided,
-    /// None of its points is among those that were run.
-    NotAsked,
-}
-
-impl Verdict {
-    /// The verdict as pages and tables write it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::HoldsInPart => "holds in part",
-            Verdict::DoesNotHold => "does not hold",
-            Verdict::Undecided => "undecided",
-            Verdict::NotAsked => "not asked",
-        }
-    }
-
-    /// The verdict on all claims together, or on all points of a claim. One undecided part leaves the whole undecided,
-    /// unless another fails.
-    pub fn of_all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        use Verdict::*;
-        let both = |whole, next| match (whole, next) {
-            (NotAsked, other) | (other, NotAsked) => other,
-            (a, b) if a == b => a,
-            (Holds | Undecided, Holds | Undecided) => Undecided,
-            _ => HoldsInPart,
-        };
-        verdicts.fold(NotAsked, both)
-    }
 }
 
 /// The verdict on a claim, with the points that it rests on.
@@ -96,6 +62,8 @@ pub(crate) struct Asked {
     pub value: Estimate,
     pub low: f64,
     pub high: f64,
+    /// The printed value that the limits lie around.
+    pub published: Option<f64>,
 }
 
 impl Asked {
@@ -137,15 +105,40 @@ impl Claim {
                 return Err(format!("{x} is none of the sweep's values"));
             }
         }
-        let bounds = self.above.is_some() || self.below.is_some();
-        let ways = [bounds, self.published_within.is_some(), self.rises.is_some()];
-        if ways.iter().filter(|&&way| way).count() != 1 {
-            return Err("say what is asked: above and below, or published_within, or rises".into());
-        }
+        self.check_limits()?;
         if self.over.is_some() && self.minus.is_some() {
             return Err("a claim is about a curve over another or less another, not both".into());
         }
+        if !xs.iter().any(|x| self.is_about(x)) {
+            return Err("none of the sweep's values lies in `from`, `to` and `at`".into());
+        }
         Ok(())
+    }
+
+    /// Whether one thing is asked, and can be met.
+    fn check_limits(&self) -> Result<(), String> {
+        let bounds = self.above.is_some() || self.below.is_some();
+        let ways = [bounds, self.within.is_some(), self.published_within.is_some()].iter().filter(|&&way| way).count();
+        let problem = if ways > 1 || ways == 0 && self.rises.is_none() {
+            "say what is asked: above and below, or within, or published_within, or rises"
+        } else if self.rises.is_some() && self.published_within.is_some() {
+            "rises is about a difference, which is not published: use above, below or within"
+        } else if self.rises.is_some() && (self.is_selective() || self.some) {
+            "rises is about its two points alone: leave out at, from, to and some"
+        } else if self.within.is_some() && self.over.is_some() {
+            "within is about a value or a difference: for a ratio use above and below"
+        } else if self.within.or(self.published_within).is_some_and(|width| width.is_nan() || width <= 0.0) {
+            "within and published_within must be above 0"
+        } else if matches!((self.above, self.below), (Some(above), Some(below)) if above >= below) {
+            "nothing lies above `above` and below `below`"
+        } else if self.ours && self.published_within.is_some() {
+            "the width of published_within is always ours: leave `ours` out"
+        } else if self.ours && ways == 0 {
+            "without a limit there is none that is ours: leave `ours` out"
+        } else {
+            return Ok(());
+        };
+        Err(problem.into())
     }
 
     /// The verdict on the claim, from the points that were run.
@@ -156,7 +149,7 @@ impl Claim {
         let verdict = match self.some {
             true if has(Verdict::Holds) => Verdict::Holds,
             true if has(Verdict::Undecided) => Verdict::Undecided,
-            _ => Verdict::of_all(verdicts()),
+            _ => Verdict::of_points(verdicts()),
         };
         Judgement { verdict, points }
     }
@@ -176,23 +169,43 @@ impl Claim {
         if let Some((from, to)) = &self.rises {
             let at = |x: &X| value(xs.iter().position(|other| other == x)?);
             let (Some(first), Some(second)) = (at(from), at(to)) else { return Vec::new() };
-            let at = format!("{to} less {from}");
-            return vec![Asked { at, value: second.minus(&first), low: 0.0, high: f64::INFINITY }];
+            let (low, high) = if self.has_limits() { self.limits() } else { (0.0, f64::INFINITY) };
+            return vec![Asked {
+                at: format!("{to} less {from}"),
+                value: second.minus(&first),
+                low,
+                high,
+                published: None,
+            }];
         }
         let asked = |i: usize| {
-            let (low, high) = match (self.published_within, own.published[i]) {
-                (Some(share), Some(published)) => {
-                    (published - share * published.abs(), published + share * published.abs())
-                }
+            let published = own.published[i].filter(|_| self.published_within.is_some());
+            let (low, high) = match (self.published_within, published) {
+                (Some(share), Some(value)) => (value - share * value.abs(), value + share * value.abs()),
                 (Some(_), None) => return None,
-                (None, _) => (self.above.unwrap_or(f64::NEG_INFINITY), self.below.unwrap_or(f64::INFINITY)),
+                (None, _) => self.limits(),
             };
-            Some(Asked { at: xs[i].to_string(), value: value(i)?, low, high })
+            Some(Asked { at: xs[i].to_string(), value: value(i)?, low, high, published })
         };
         (0..xs.len()).filter(|&i| self.is_about(&xs[i])).filter_map(asked).collect()
     }
 
-    fn is_about(&self, x: &X) -> bool {
+    fn has_limits(&self) -> bool {
+        self.above.or(self.below).or(self.within).is_some()
+    }
+
+    /// The same at every point.
+    fn limits(&self) -> (f64, f64) {
+        let above = self.above.or(self.within.map(|width| -width));
+        (above.unwrap_or(f64::NEG_INFINITY), self.below.or(self.within).unwrap_or(f64::INFINITY))
+    }
+
+    fn is_selective(&self) -> bool {
+        self.at.is_some() || self.from.is_some() || self.to.is_some()
+    }
+
+    /// Whether the point is one of its own.
+    pub fn is_about(&self, x: &X) -> bool {
         let within = x.number().is_none_or(|n| self.from.is_none_or(|f| n >= f) && self.to.is_none_or(|t| n <= t));
         within && self.at.as_ref().is_none_or(|at| at.contains(x))
     }
@@ -211,16 +224,21 @@ mod tests {
     fn curves() -> Vec<Points> {
         let points = |name: &str, values: [&[f64]; 3], published| Points {
             name: name.into(),
-            points: values.iter().map(|v| value(v)).collect(),
+            points: values.iter().map(|v| value(v)).chain([None]).collect(),
             published,
         };
         vec![
-            points("a", [&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2], &[4.0, 6.0, 14.0]], vec![Some(1.0), None, Some(5.0)]),
-            points("b", [&[2.0, 2.2, 2.4], &[2.0, 2.1, 2.2], &[1.0, 1.0, 1.0]], vec![None; 3]),
+            points(
+                "a",
+                [&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2], &[4.0, 6.0, 14.0]],
+                vec![Some(1.0), None, Some(5.0), None],
+            ),
+            points("b", [&[2.0, 2.2, 2.4], &[2.0, 2.1, 2.2], &[1.0, 1.0, 1.0]], vec![None; 4]),
         ]
     }
 
-    const XS: [X; 3] = [X::Number(1.0), X::Number(2.0), X::Number(3.0)];
+    /// The last is not run.
+    const XS: [X; 4] = [X::Number(1.0), X::Number(2.0), X::Number(3.0), X::Number(4.0)];
 
     fn judge(claim: &str) -> Judged {
         let claim: Claim = toml::from_str(&format!("text = 't'\ncurve = 'a'\n{claim}")).unwrap();
@@ -236,7 +254,7 @@ mod tests {
         assert_eq!(judge("above = 1.5\nat = [1]\nsome = true").verdict, Verdict::DoesNotHold);
         assert_eq!(judge("above = 1.5\nsome = true").verdict, Verdict::Holds);
         assert_eq!(judge("below = -90").verdict, Verdict::DoesNotHold);
-        assert_eq!(judge("above = 0\nfrom = 9").verdict, Verdict::NotAsked);
+        assert_eq!(judge("above = 0\nat = [4]").verdict, Verdict::NotAsked, "a point that was not run");
     }
 
     #[test]
@@ -274,15 +292,43 @@ mod tests {
     }
 
     #[test]
-    fn claims_add_up() {
-        use Verdict::*;
-        let of = |verdicts: &[Verdict]| Verdict::of_all(verdicts.iter().copied());
-        assert_eq!(of(&[Holds, NotAsked, Holds]), Holds);
-        assert_eq!(of(&[Holds, DoesNotHold]), HoldsInPart);
-        assert_eq!(of(&[DoesNotHold, DoesNotHold]), DoesNotHold);
-        assert_eq!(of(&[NotAsked]), NotAsked);
-        assert_eq!(of(&[Holds, Undecided, Holds]), Undecided);
-        assert_eq!(of(&[Undecided, DoesNotHold]), HoldsInPart);
-        assert_eq!(of(&[HoldsInPart, Undecided]), HoldsInPart);
+    fn a_band_has_two_sides() {
+        // 1.1 at 1, 2.1 at 2, each with 0.25; b less a at 1: 1.1 with 0.25.
+        assert_eq!(judge("within = 2.5\nto = 2").verdict, Verdict::Holds);
+        assert_eq!(judge("within = 1.5\nto = 2").verdict, Verdict::HoldsInPart);
+        assert_eq!(judge("minus = 'b'\nwithin = 1.5\nat = [1]").verdict, Verdict::Holds);
+        assert_eq!(judge("minus = 'b'\nwithin = 0.5\nat = [1]").verdict, Verdict::DoesNotHold, "given away");
+        assert_eq!(judge("minus = 'b'\nwithin = 1\nat = [1]").verdict, Verdict::Undecided);
+        assert!(judge("within = 1.5\nto = 2").detail.ends_with("asked: -1.5 to 1.5"));
+    }
+
+    #[test]
+    fn a_rise_may_have_limits() {
+        // 1 from 1 to 2, the same with each seed.
+        assert_eq!(judge("rises = [1, 2]\nabove = 0.9").verdict, Verdict::Holds);
+        assert_eq!(judge("rises = [1, 2]\nabove = 1.1").verdict, Verdict::DoesNotHold);
+        assert_eq!(judge("rises = [2, 1]\nwithin = 1.1").verdict, Verdict::Holds);
+        assert_eq!(judge("rises = [2, 1]\nbelow = -1.1").verdict, Verdict::DoesNotHold);
+        assert!(judge("rises = [1, 2]\nabove = 0.9\nours = true").detail.ends_with("asked: above 0.9 (our limit)"));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused() {
+        let refused = |claim: &str, message: &str| {
+            let claim: Claim = toml::from_str(&format!("text = 't'\ncurve = 'a'\n{claim}")).unwrap();
+            let error = claim.check(&["a", "b"], &XS).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        };
+        refused("", "say what is asked");
+        refused("within = 1\nabove = 2", "say what is asked");
+        refused("within = 1\nover = 'b'", "for a ratio");
+        refused("within = 0", "above 0");
+        refused("above = 2\nbelow = 1", "nothing lies");
+        refused("published_within = 0.1\nours = true", "always ours");
+        refused("rises = [1, 2]\nours = true", "without a limit");
+        refused("rises = [1, 2]\nat = [1]", "two points alone");
+        refused("rises = [1, 2]\npublished_within = 0.1", "which is not published");
+        refused("above = 1\nfrom = 9", "none of the sweep's values");
+        refused("above = 1\nat = [9]", "none of the sweep's values");
     }
 }

@@ -4,13 +4,20 @@
 use serde::Serialize;
 use tandem_report::with_interval;
 
-use crate::judge::{Asked, Claim, Judgement, Verdict};
+use crate::{
+    judge::{Asked, Claim, Judgement},
+    verdict::Verdict,
+};
 
 /// A claim and its verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Judged {
     /// The claim in words.
     pub text: String,
+    /// The paper's text makes it about this figure: it counts for the verdict on the figure.
+    pub headline: bool,
+    /// The paper does not print its limit.
+    pub ours: bool,
     /// Whether it holds.
     pub verdict: Verdict,
     /// The points that decide it, with their numbers.
@@ -26,7 +33,18 @@ impl Judged {
     pub(crate) fn new(claim: &Claim, judgement: &Judgement) -> Self {
         let words = Words { claim, judgement };
         let text = claim.text.clone();
-        Self { text, verdict: judgement.verdict, detail: words.detail(), deciding: words.deciding() }
+        let (headline, ours) = (claim.headline, claim.ours);
+        Self { text, headline, ours, verdict: judgement.verdict, detail: words.detail(), deciding: words.deciding() }
+    }
+
+    /// Which kind of claim it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.headline { "Headline" } else { "Side claim" }
+    }
+
+    /// [`Self::line`] with the kind before it.
+    pub(crate) fn marked_line(&self) -> String {
+        format!("{}: {}", self.kind(), self.line())
     }
 
     /// The claim, its verdict and the numbers in one line.
@@ -87,19 +105,32 @@ impl<'a> Words<'a> {
             }
         }
         if !self.has_many_limits() {
-            parts.push(format!("asked: {}", limit(first)));
+            parts.push(format!("asked: {}", self.limit(first)));
         }
         parts.join("; ")
     }
 
     fn list(&self, points: &[&Asked]) -> String {
         let text = |point: &&Asked| match self.has_many_limits() {
-            true => format!("{} (asked: {})", at(point), limit(point)),
+            true => format!("{} (asked: {})", at(point), self.limit(point)),
             false => at(point),
         };
         let named = points.iter().take(NAMED).map(text).collect::<Vec<_>>().join("; ");
         let more = points.len().saturating_sub(NAMED);
         if more > 0 { format!("{named}; and {more} more") } else { named }
+    }
+
+    fn limit(&self, point: &Asked) -> String {
+        let text = match (point.low.is_finite(), point.high.is_finite()) {
+            (true, true) => format!("{} to {}", short(point.low), short(point.high)),
+            (true, false) => format!("above {}", point.low),
+            _ => format!("below {}", point.high),
+        };
+        match (point.published, self.claim.ours) {
+            (Some(published), _) => format!("{text}, printed {published}"),
+            (None, true) => format!("{text} (our limit)"),
+            (None, false) => text,
+        }
     }
 
     /// The first point of [`Self::detail`].
@@ -115,7 +146,7 @@ impl<'a> Words<'a> {
         // Where each point has a limit of its own and all hold, the claim's words say enough.
         match self.has_many_limits() && self.judgement.verdict == Verdict::Holds {
             true => found,
-            false => format!("{found}; asked: {}", limit(point)),
+            false => format!("{found}; asked: {}", self.limit(point)),
         }
     }
 }
@@ -128,10 +159,8 @@ fn number(point: &Asked) -> String {
     with_interval(point.value.mean, point.value.ci95, 3)
 }
 
-fn limit(point: &Asked) -> String {
-    match (point.low.is_finite(), point.high.is_finite()) {
-        (true, true) => format!("{:.4} to {:.4}", point.low, point.high),
-        (true, false) => format!("above {}", point.low),
-        _ => format!("below {}", point.high),
-    }
+/// Four decimals at most, without zeros at the end.
+fn short(limit: f64) -> String {
+    let text = format!("{limit:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

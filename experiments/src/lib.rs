@@ -21,14 +21,15 @@ mod prose;
 mod reference;
 mod table;
 pub mod validation;
+mod verdict;
 
 use tandem_scenario::FileError;
 
 pub use document::{Document, markdown};
 pub use estimate::Estimate;
 pub use file::Experiment;
-pub use findings::{Findings, Reading, run};
-pub use judge::{Points, Verdict};
+pub use findings::{Findings, Reading, Tally, run};
+pub use judge::Points;
 pub use judged::Judged;
 pub use kernel::{Difference, KernelComparison, Missing, measure, missing};
 pub use page::page;
@@ -36,6 +37,7 @@ pub use patch::X;
 pub use plan::Form;
 pub use reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample};
 pub use table::text;
+pub use verdict::Verdict;
 
 /// Id and text of every file, in order.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));

@@ -64,6 +64,12 @@ pub(crate) enum Kind {
     PublishedUtilisation,
     /// Mean queue, packets.
     PublishedQueue,
+    /// So many seconds after a loss as x says; the mean over time; the largest. Packets.
+    PublishedWindow,
+    PublishedMeanWindow,
+    PublishedLargestWindow,
+    /// From loss to loss, seconds.
+    PublishedEpoch,
     /// 1 to 6 by S2's flow chart, and by Tandem's model.
     PublishedCase,
     FollowedCase,
@@ -73,8 +79,9 @@ impl Kind {
     /// Whether it is worked out from the scenario alone.
     fn is_worked_out(self) -> bool {
         use Kind::*;
-        let of_published = matches!(self, PublishedUtilisation | PublishedQueue | PublishedCase);
-        of_published || matches!(self, Amplitude | Oscillation | Feasible | FollowedCase)
+        let of_published = matches!(self, PublishedUtilisation | PublishedQueue | PublishedCase | PublishedEpoch);
+        let of_window = matches!(self, PublishedWindow | PublishedMeanWindow | PublishedLargestWindow);
+        of_published || of_window || matches!(self, Amplitude | Oscillation | Feasible | FollowedCase)
     }
 
     /// Whether it is read off the samples between losses.
@@ -154,13 +161,17 @@ impl Measure {
         }
     }
 
-    fn worked_out(&self, scenario: &Scenario) -> Option<f64> {
+    fn worked_out(&self, x: &X, scenario: &Scenario) -> Option<f64> {
         match self.kind {
             Kind::Amplitude => isolated::amplitude(scenario),
             Kind::Oscillation => isolated::oscillation(scenario),
             Kind::Feasible => isolated::is_feasible(scenario, isolated::cycle(self.cycle.as_deref()?)?),
             Kind::PublishedUtilisation => isolated::prediction(scenario).map(|p| 100.0 * p.utilisation),
             Kind::PublishedQueue => isolated::prediction(scenario).map(|p| p.backlog_packets),
+            Kind::PublishedWindow => isolated::window(scenario, x.number()?),
+            Kind::PublishedMeanWindow => isolated::mean_window(scenario),
+            Kind::PublishedLargestWindow => isolated::prediction(scenario).map(|p| p.loss_window_packets),
+            Kind::PublishedEpoch => isolated::prediction(scenario).map(|p| p.epoch_s),
             Kind::PublishedCase => isolated::published_case(scenario),
             Kind::FollowedCase => isolated::followed_case(scenario),
             _ => None,
@@ -220,7 +231,7 @@ impl Measure {
                 Estimate::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
             // The same for each seed, so that it stands beside what was simulated with as many.
-            _ => Estimate::new(vec![self.worked_out(scenario)?; seeds.len()]),
+            _ => Estimate::new(vec![self.worked_out(x, scenario)?; seeds.len()]),
         })
     }
 

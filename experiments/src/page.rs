@@ -18,7 +18,7 @@ use crate::{
 /// The page. `command` made it.
 pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) -> SectionsPage {
     let row = |(_, f): &(&Experiment, &Findings)| {
-        vec![f.id.clone(), f.title.clone(), f.verdict.words().to_owned(), f.claim.clone()]
+        vec![f.id.clone(), f.title.clone(), f.verdict.words().to_owned(), f.tallies(), f.claim.clone()]
     };
     SectionsPage {
         title: "The papers' experiments, run again".into(),
@@ -26,11 +26,12 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
             "Lines are means over seeds, whiskers their 95\u{a0}% intervals. Open diamonds are values that the paper prints, crosses \
              means of those measured over real TCP, whose intervals are in the table; there alone, if they are of a path at another \
              scale. Every verdict follows from the numbers: a claim holds at a point if the mean meets the limit, and is undecided \
-             there if its interval reaches over the limit."
+             there if its interval reaches over the limit. Headlines are what the paper says of the figure; they alone make its \
+             verdict. One headline that fails at all of its points fails the figure."
                 .into(),
         ],
         summary: Table {
-            header: ["figure", "", "verdict", "what the paper says"].map(String::from).to_vec(),
+            header: ["figure", "", "verdict", "claims", "what the paper says"].map(String::from).to_vec(),
             rows: found.iter().map(row).collect(),
         },
         sections: found.iter().map(|(experiment, findings)| section(experiment, findings)).collect(),
@@ -40,10 +41,12 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
 }
 
 fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
-    let mut notes =
-        vec![("The paper".to_owned(), findings.claim.clone()), (capital(findings.verdict.words()), String::new())];
+    let mut notes = vec![
+        ("The paper".to_owned(), findings.claim.clone()),
+        (capital(findings.verdict.words()), findings.tallies() + " hold."),
+    ];
     for claim in &findings.own.claims {
-        notes.push((String::new(), claim.line()));
+        notes.push((claim.kind().to_owned(), claim.line()));
     }
     if let Some((inside, all)) = findings.inside_spread() {
         let text = format!("Of {all} published values {inside} lie inside the spread of single seeds.");
@@ -55,13 +58,13 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
             format!("{} {}", comparison.setting(), comparison.differences_text()),
         ));
         let claims = comparison.claims().filter(|_| !findings.is_kernel_only());
-        notes.extend(claims.map(|c| (String::new(), c.line())));
+        notes.extend(claims.map(|c| (c.kind().to_owned(), c.line())));
         notes.extend(comparison.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
     }
     notes.extend(findings.why.iter().map(|why| ("Why".to_owned(), why.clone())));
     notes.extend(findings.note.iter().map(|note| ("Beside it".to_owned(), note.clone())));
     for variant in &findings.variants {
-        let claims = variant.claims.iter().map(Judged::line);
+        let claims = variant.claims.iter().map(Judged::marked_line);
         let name = variant.name.clone().unwrap_or_default();
         notes.push((format!("{name}: {}", variant.verdict().words()), claims.collect::<Vec<_>>().join(". ")));
     }

@@ -31,11 +31,12 @@ pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Readi
 /// An experiment's findings as text.
 pub fn text(experiment: &Experiment, findings: &Findings) -> String {
     let mut text = format!(
-        "{}: {}\nPublished: {}\nVerdict: {}\n\n",
+        "{}: {}\nPublished: {}\nVerdict: {} ({})\n\n",
         findings.id,
         findings.title,
         findings.claim,
         findings.verdict.words(),
+        findings.tallies(),
     );
     if findings.is_kernel_only() {
         return text + &kernel(experiment, findings) + &why(findings);
@@ -89,7 +90,7 @@ fn claims(reading: &Reading) -> String {
 }
 
 fn claim(claim: &Judged) -> String {
-    format!("  {}\n", claim.line())
+    format!("  {}\n", claim.marked_line())
 }
 
 /// With a capital to begin with.

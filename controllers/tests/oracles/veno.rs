@@ -43,7 +43,8 @@ impl Law for Veno {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(rtt_us) = ack.rtt_us {
             self.base_us = self.base_us.min(rtt_us);
-            self.backlog = (ack.nxt - ack.una) as f64 * (1.0 - self.base_us / rtt_us);
+            // In this order a whole number of packets comes out whole.
+            self.backlog = (ack.nxt - ack.una) as f64 * (rtt_us - self.base_us) / rtt_us;
         }
     }
 

@@ -8,7 +8,7 @@ use tandem_controllers::{Controller, Params};
 use crate::windows::{Path, Step};
 
 /// Values that someone might choose, for any controller that has the parameter and takes them all.
-const CHOICES: [(&str, &[f64]); 36] = [
+const CHOICES: [(&str, &[f64]); 38] = [
     ("alpha", &[1.0 / 32.0, 0.125, 0.25]),
     ("beta", &[0.25, 0.5, 0.7]),
     ("k", &[0.5, 0.75, 0.875]),
@@ -30,6 +30,8 @@ const CHOICES: [(&str, &[f64]); 36] = [
     ("alpha_delay", &[1_000.0, 4_000.0]),
     ("upper", &[2.0, 3.0]),
     ("increase_delay", &[500.0, 1_000.0, 4_000.0]),
+    ("bandwidth", &[0.0, 1.0]),
+    ("gap_filter", &[100_000.0, 500_000.0]),
     ("rate_per_packet", &[1.0, 10.0]),
     ("decay", &[4.0, 10.0]),
     ("memory", &[0.5, 0.85]),

@@ -40,5 +40,5 @@ pub use followed::{followed, followed_with};
 pub use law::{Arithmetic, CONTROLLER, Law, ModelError};
 pub use path::Path;
 pub use prediction::{Phase, Prediction, case};
-pub use published::{oscillation as published_oscillation, published};
+pub use published::{oscillation as published_oscillation, published, published_window};
 pub use sweep::{Answer, Cell, plane, sweep};

@@ -80,6 +80,29 @@ pub fn published(path: &Path, law: &Law, oscillation: Option<&Oscillation>) -> P
     .prediction()
 }
 
+/// The window `time_s` after a loss of such a steady state, packets: S2's fluid drawn over time, with the oscillation's mean in
+/// phase 3. `None` after the next loss.
+pub fn published_window(path: &Path, law: &Law, steady: &Prediction, time_s: f64) -> Option<f64> {
+    let mut left_s = time_s;
+    for phase in &steady.phases {
+        if left_s <= phase.duration_s {
+            // Packet times since the phase began.
+            let time = left_s * path.packets_per_s();
+            let first = phase.first_window_packets;
+            // The inverse of the phase's duration: w^n = first^n + n rate time.
+            let grown = |n: f64, rate: f64| (first.powf(n) + n * rate * time).powf(1.0 / n);
+            return match phase.phase {
+                1 => Some(grown(1.0 - law.k, law.alpha / path.bdp_packets())),
+                2 => Some(grown(2.0 - law.k, law.alpha)),
+                3 => steady.theta_mean_packets,
+                _ => Some(grown(2.0, 1.0)),
+            };
+        }
+        left_s -= phase.duration_s;
+    }
+    None
+}
+
 /// The phases of one epoch as they are put together.
 struct Course<'a> {
     law: &'a Law,

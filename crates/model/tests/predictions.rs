@@ -2,7 +2,7 @@
 //! Both models' predictions: S2's figures, invariants, what they share.
 
 use proptest::prelude::*;
-use tandem_model::{Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation};
+use tandem_model::{Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation, published_window};
 use tandem_scenario::units::{Rate, Span};
 use tandem_testing::random::fixed;
 
@@ -67,6 +67,29 @@ fn oscillations_of_figure_9() {
     assert!((1200..1309).all(|tenths| is(f64::from(tenths) / 10.0, "3:1")));
     assert!((1377..1450).all(|tenths| is(f64::from(tenths) / 10.0, "4:2")));
     assert!(is(131.0, "5:2") && swing(131.0).backlog_packets < 0.85 * swing(130.0).backlog_packets);
+}
+
+/// Each phase of S2's fluid ends at the window at which the next begins, and the first loss leaves half of BDP and buffer.
+#[test]
+fn the_window_over_time_meets_the_phases() {
+    for mbps in [8.0, 20.0, 200.0, 500.0] {
+        let (path, law) = (path(mbps, 50, 100.0), Law::default());
+        let steady = s2(&path, 30.0);
+        let window = |time_s| published_window(&path, &law, &steady, time_s);
+        assert!((window(0.0).unwrap() / (0.5 * (path.bdp_packets() + 100.0)) - 1.0).abs() < 1e-9);
+        let mut end_s = 0.0;
+        for phase in &steady.phases {
+            end_s += phase.duration_s;
+            let expected = if phase.phase == 3 { steady.theta_mean_packets.unwrap() } else { phase.last_window_packets };
+            assert!((window(end_s * (1.0 - 1e-9)).unwrap() / expected - 1.0).abs() < 1e-6, "{mbps} Mb/s, {phase:?}");
+        }
+        assert_eq!(window(end_s * 1.001), None);
+    }
+    // 200 Mb/s by hand, packets and rounds of 50 ms. Phase 1 from 466.67 to 833.33: 8 (833.33^(1/4) - 466.67^(1/4)) / (1/4) = 23.20
+    // rounds, 1.16 s. Half of that: (466.67^(1/4) + 11.6 / 32)^4 = 631.
+    let path = path(200.0, 50, 100.0);
+    let half = published_window(&path, &Law::default(), &s2(&path, 30.0), 0.58).unwrap();
+    assert!((half - 631.0).abs() < 1.0, "{half}");
 }
 
 /// 120 Mb/s at 50 ms is a BDP of 500 packets, which Table I gives to 3:1.

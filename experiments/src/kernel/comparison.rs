@@ -8,10 +8,10 @@ use tandem_scenario::{FileError, result::SeedResult};
 use crate::{
     file::Experiment,
     findings::{Reading, seeds},
-    judge::Verdict,
     judged::Judged,
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
     reference::real_tcp::{RealTcpRun, RealTcpRuns, key},
+    verdict::Verdict,
 };
 
 /// The two engines are close if they differ by no more than this share of a value; of a percentage, in points.

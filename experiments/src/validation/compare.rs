@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{estimate::Estimate, judge::Verdict};
+use crate::{estimate::Estimate, verdict::Verdict};
 
 /// The claim that is made of two estimates: what counts as agreement besides overlapping intervals.
 #[derive(Debug, Clone, Copy)]

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     estimate::Estimate,
-    judge::Verdict,
     reference::ns2::{self, Ns2Run},
+    verdict::Verdict,
 };
 
 /// A larger difference is explained on the page.

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     estimate::Estimate,
-    judge::Verdict,
     reference::ns2::{self, Ns2Run},
+    verdict::Verdict,
 };
 
 fn loss_text(loss: f64) -> String {

@@ -12,6 +12,14 @@ pub trait Law {
     fn acked(&mut self, _now_us: f64, _acked: f64, _rtt_us: Option<f64>, _their_side: Option<TheirSide>) {}
     /// A round has ended; `None` if nothing backs it. Returns what ssthresh is not to exceed; a window that falls takes it along.
     fn round(&mut self, win: &mut Windows, round: Option<Round>, at: At) -> Option<f64>;
+    /// An ACK in slow start, before anything else.
+    fn in_slow_start(&mut self, win: &mut Windows) {
+        *win = Windows { loss: win.total(), delay: 0.0 };
+    }
+    /// Slow start adds `acked` packets.
+    fn slow_start(&mut self, win: &mut Windows, acked: f64) {
+        win.loss += acked;
+    }
     /// Congestion avoidance.
     fn grow(&mut self, win: &mut Windows, acked: f64);
     fn after_loss(&mut self, win: Windows, meter: &Meter) -> Windows;
@@ -89,7 +97,7 @@ impl<L: Law + 'static> Reference for ByRounds<L> {
         // Slow start adds whole packets, so that there is nothing to be rounded.
         let slow_start = their_side.slow_start;
         if slow_start {
-            self.win = Windows { loss: self.win.total(), delay: 0.0 };
+            self.law.in_slow_start(&mut self.win);
         }
         if let Some(round) = self.meter.ended(ack) {
             self.end_round(round, At { slow_start, window_limited: ack.window_limited, their_side });
@@ -97,7 +105,7 @@ impl<L: Law + 'static> Reference for ByRounds<L> {
         }
         if ack.window_limited {
             let slow_start = if slow_start { ack.acked.min((self.ssthresh - self.win.total()).max(0.0)) } else { 0.0 };
-            self.win.loss += slow_start;
+            self.law.slow_start(&mut self.win, slow_start);
             self.law.grow(&mut self.win, ack.acked - slow_start);
         }
     }

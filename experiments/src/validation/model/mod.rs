@@ -29,7 +29,7 @@ mod tests {
     use tandem_batch::Batch;
 
     use super::*;
-    use crate::judge::Verdict;
+    use crate::verdict::Verdict;
 
     /// S2's module in ns-2, without the border: all that the page asks. Behind access links of 10 and of 100 Gb/s, which is
     /// 0.59 and 0.75 of the link at 900 Mb/s (reasons.md).

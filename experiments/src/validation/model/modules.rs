@@ -9,8 +9,8 @@ use tandem_scenario::units::Rate;
 
 use super::{super::compare, paper::path};
 use crate::{
-    judge::Verdict,
     reference::ns2::{self, Ns2Run},
+    verdict::Verdict,
 };
 
 /// Between these rates it is a matter of packets whether the oscillation fits, and the modules differ: nothing is asked there.

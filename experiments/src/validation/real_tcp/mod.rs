@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     estimate::Estimate,
-    judge::Verdict,
     reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample},
+    verdict::Verdict,
 };
 use plot::Panel;
 use setups::{GOODPUT_BOUND, RealTcpSetup, SETUPS};
