@@ -66,6 +66,7 @@ fn refuses_what_it_cannot_answer() {
     refused(LINK, "controller = \"compound\"\ntransfer = \"1MB\"", "here is one that ends");
     refused(LINK, "controller = \"compound\"\nstop = \"50s\"", "here is one that ends");
     refused(LINK, "controller = \"compound\"\npacing = true", "no pacing");
+    refused(LINK, "controller = \"compound\"\nrecovery = \"rate-halving\"", "a recovery that ends at ssthresh");
     refused(LINK, "controller = \"compound\"\nreceive_window = \"150kB\"", "the receive window ends the growth");
     refused(LINK, "controller = \"compound\"\n[set.compound]\nrtt_gain = 0.125", "the flow has `rtt_gain` set");
     refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
