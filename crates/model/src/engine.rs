@@ -7,7 +7,7 @@ use std::{borrow::Cow, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Scenario, TcpSource, Traffic, Transfer,
+    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
 };
 
@@ -88,6 +88,9 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     }
     if tcp.pacing {
         return refuse("it knows no pacing");
+    }
+    if tcp.recovery != Recovery::Prr {
+        return refuse("it knows a recovery that ends at ssthresh, and the flow has `recovery = \"rate-halving\"`");
     }
     Ok((group, tcp))
 }

@@ -68,6 +68,7 @@ fn refuses_what_it_cannot_answer() {
     refused(LINK, "controller = \"compound\"\npacing = true", "no pacing");
     refused(LINK, "controller = \"compound@rtt_gain=0\"\nreceive_window = \"150kB\"", "the receive window ends the growth");
     refused(LINK, "controller = \"compound\"", "set `compound.rtt_gain` to 0");
+    refused(LINK, "controller = \"compound@rtt_gain=0\"\nrecovery = \"rate-halving\"", "a recovery that ends at ssthresh");
     refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
     refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, and link `bottleneck`");
     refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a way back");

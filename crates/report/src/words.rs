@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Group, Limit, LinkConfig, Loss, Scenario, Traffic, Transfer,
+    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -180,6 +180,9 @@ fn source(source: &Traffic) -> String {
     if tcp.pacing {
         text += ", paced";
     }
+    if tcp.recovery == Recovery::RateHalving {
+        text += ", rate halving in recovery";
+    }
     if let Some(window) = tcp.receive_window {
         text += &format!(", receive window {window} packets");
     }
@@ -265,12 +268,13 @@ mod tests {
         let told = flows(&scenario(
             "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
              [[flows]]\ncontroller = \"reno\"\ncount = 2\nstart = \"5s\"\ntransfer = \"10MB\"\npause = \"1s\"\n\
-             delayed_acks = false\npacing = true\n\
+             delayed_acks = false\npacing = true\nrecovery = \"rate-halving\"\n\
              [[flows]]\nudp = { rate = \"10mbit\", on = \"1s\", off = \"500us\" }\n",
         ));
         assert_eq!(
             told.replace(NO_BREAK, " "),
             "reno: 2 flows of reno that send 10 MB again and again with pauses of 1 s, an ACK for each packet, paced, \
+             rate halving in recovery, \
              round-trip propagation 40 ms, starting at 5 s. \
              udp: 1 flow of UDP at 10 Mbit/s, 1 s on and 500 µs off, round-trip propagation 40 ms."
         );

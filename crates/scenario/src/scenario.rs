@@ -3,6 +3,7 @@
 
 use std::{fmt, ops::Deref, sync::Arc};
 
+use serde::Deserialize;
 use tandem_controllers::Params;
 
 pub(crate) use crate::{aqm::Aqm, loss::Loss};
@@ -156,10 +157,23 @@ pub struct TcpSource {
     pub delayed_acks: bool,
     /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
     pub pacing: bool,
+    /// How it finds and repairs losses.
+    pub recovery: Recovery,
     /// Window before the first ACK, packets (RFC 6928: 10).
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+}
+
+/// How a sender finds losses, and what its window does until they are repaired.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Today's Linux: RACK-TLP (RFC 8985) and proportional rate reduction (RFC 6937).
+    #[default]
+    Prr,
+    /// Linux 2.4 and 2.6 up to 3.1: FACK (Mathis and Mahdavi, 1996) and rate halving (Mathis, Semke, Mahdavi, Lahey, 1999).
+    RateHalving,
 }
 
 /// How much data a flow has.

@@ -8,7 +8,7 @@ use crate::{
     aqm::AqmSpec,
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
-    scenario::Loss,
+    scenario::{Loss, Recovery},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -197,6 +197,8 @@ pub struct FlowsSpec {
     pub delayed_acks: Option<bool>,
     /// Spreads packets over the round as Linux does; off if not given.
     pub pacing: Option<bool>,
+    /// How the sender finds and repairs losses; today's Linux if not given.
+    pub recovery: Option<Recovery>,
     /// Window before the first ACK, packets; 10 if not given (RFC 6928).
     pub initial_window: Option<u32>,
     /// The most that the receiver accepts; 1 GiB if not given (RFC 7323 section 2.3).
@@ -226,6 +228,7 @@ impl Default for FlowsSpec {
             pause: None,
             delayed_acks: None,
             pacing: None,
+            recovery: None,
             initial_window: None,
             receive_window: None,
         }
@@ -252,6 +255,7 @@ impl FlowsSpec {
             ("pause", self.pause.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
+            ("recovery", self.recovery.is_some()),
             ("initial_window", self.initial_window.is_some()),
             ("receive_window", self.receive_window.is_some()),
         ];

@@ -2,8 +2,8 @@
 //! From file to complete scenario: defaults, delays, routes.
 
 use tandem_scenario::{
-    Aqm, CongestionControl, DumbbellSpec, FlowsSpec, Group, Limit, Loss, Scenario, ScenarioSpec, TcpSource, Traffic,
-    Transfer,
+    Aqm, CongestionControl, DumbbellSpec, FlowsSpec, Group, Limit, Loss, Recovery, Scenario, ScenarioSpec, TcpSource,
+    Traffic, Transfer,
     aqm::{AqmSpec, Codel, Red},
     controller::parse_setting,
     file::{Overrides, parse},
@@ -44,7 +44,7 @@ fn dumbbell_defaults() {
     assert_eq!(names, ["reno", "reno #2", "compound", "udp"]);
     let Traffic::Tcp(tcp) = &s.groups[0].source else { panic!() };
     assert!(tcp.delayed_acks && !tcp.pacing && tcp.transfer == Transfer::Bulk && tcp.receive_window.is_none());
-    assert_eq!(tcp.initial_window, 10);
+    assert_eq!((tcp.initial_window, tcp.recovery), (10, Recovery::Prr));
 }
 
 #[test]

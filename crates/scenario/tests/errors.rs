@@ -69,6 +69,7 @@ fn mistakes_on_a_line() {
     with_line(3, r#"sample_interval = "1ns""#, 19, &["at least 1us"]);
     with_line(3, r#"sample_interval = "1us""#, 19, &["at most 1000000 samples"]);
     with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
+    with_line(13, r#"recovery = "newreno""#, 12, &["unknown variant `newreno`", "`prr` or `rate-halving`"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);
     // There and back and there again: 150 ms of links in 100 ms.
@@ -93,6 +94,15 @@ fn controllers_and_their_parameters() {
     lines[12] = r#"udp = { rate = "1mbit" }"#;
     let message = message(&lines.join("\n"));
     assert!(message.starts_with("x.toml:11:14: ") && message.contains("either a controller or udp"), "{message}");
+}
+
+/// `bbr` sets the window in recovery, so that nothing is left to halve.
+#[test]
+fn rate_halving_of_a_controller_that_owns_the_window() {
+    let mut lines = GOOD;
+    (lines[10], lines[12]) = (r#"controller = "bbr""#, r#"recovery = "rate-halving""#);
+    let message = message(&lines.join("\n"));
+    assert!(message.starts_with("x.toml:13:12: ") && message.contains("`bbr` sets the window"), "{message}");
 }
 
 /// What would do nothing is refused, in a file and on the command line.

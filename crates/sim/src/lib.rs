@@ -7,10 +7,10 @@
 mod cwnd_limited;
 mod delivery_rate;
 mod flow;
+mod loss_recovery;
 mod net;
 mod pacing;
 mod packet;
-mod prr;
 mod receiver;
 mod rtt;
 mod scoreboard;

@@ -131,6 +131,8 @@ pub struct Scoreboard {
     /// All unSACKed segments below it have been found lost.
     judged: u64,
     sacked_below_judged: u64,
+    /// No segment from here on has been SACKed.
+    sacked_end: u64,
     /// No segment below it waits for retransmission.
     retransmit_from: u64,
     /// Retransmissions in the order in which they were made.
@@ -151,6 +153,7 @@ impl Scoreboard {
             flagless_from: 0,
             judged: 0,
             sacked_below_judged: 0,
+            sacked_end: 0,
             retransmit_from: 0,
             retransmissions: VecDeque::new(),
             last_blocks: Blocks::default(),
@@ -182,6 +185,11 @@ impl Scoreboard {
 
     pub fn has_sacked(&self) -> bool {
         self.sacked > 0
+    }
+
+    /// One above the highest segment SACKed so far (FACK's snd.fack).
+    pub fn sacked_end(&self) -> u64 {
+        self.sacked_end
     }
 
     pub fn has_lost(&self) -> bool {
@@ -327,6 +335,7 @@ impl Scoreboard {
             self.retransmitted -= u64::from(segment.has(RETRANSMITTED));
             *self.segments.slot(seq) = Segment::new(sent, segment.flags() & AMBIGUOUS | SACKED);
             self.flagless_from = self.flagless_from.max(seq + 1);
+            self.sacked_end = self.sacked_end.max(seq + 1);
             self.sacked += 1;
             self.sacked_below_judged += u64::from(seq < self.judged);
             delivered.count(seq, segment, latest);
@@ -353,24 +362,53 @@ impl Scoreboard {
         let mut found = 0;
         self.skip_acknowledged();
         while self.sacked > self.sacked_below_judged {
-            let segment = self.segments.slot(self.judged);
-            if segment.has(SACKED) {
-                self.sacked_below_judged += 1;
-            } else if !segment.has(LOST) {
-                // Below a SACKed segment, hence below `flagless_from`.
-                segment.0 |= LOST;
-                self.lost += 1;
-                self.retransmit_from = self.retransmit_from.min(self.judged);
-                found += 1;
-            }
-            self.judged += 1;
+            found += self.judge_next();
         }
         found
+    }
+
+    /// First transmissions below `end` that are not SACKed are lost. Returns how many are new.
+    pub fn lose_below(&mut self, end: u64) -> u64 {
+        let mut found = 0;
+        self.skip_acknowledged();
+        while self.judged < end.min(self.nxt) {
+            found += self.judge_next();
+        }
+        found
+    }
+
+    /// The next segment is lost if it is not SACKed. Returns 1 if that is new, otherwise 0.
+    #[inline]
+    fn judge_next(&mut self) -> u64 {
+        let seq = self.judged;
+        let segment = self.segments.slot(seq);
+        self.judged += 1;
+        if segment.has(SACKED) {
+            self.sacked_below_judged += 1;
+        } else if !segment.has(LOST) {
+            segment.0 |= LOST;
+            self.lost += 1;
+            self.flagless_from = self.flagless_from.max(seq + 1);
+            self.retransmit_from = self.retransmit_from.min(seq);
+            return 1;
+        }
+        0
     }
 
     /// Retransmissions: lost once something sent later has been delivered (RFC 8985 with a reordering window of 0, for
     /// the network keeps the order).
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
+        self.lose_retransmissions(|again| delivered.last_transmission.is_some_and(|last| again.precedes(last)))
+    }
+
+    /// Retransmissions: lost once a segment is SACKed that was first sent later. Returns how many are new.
+    pub fn lose_retransmissions_by_new_data(&mut self) -> u64 {
+        let sacked_end = self.sacked_end;
+        self.lose_retransmissions(|again| again.nxt < sacked_end)
+    }
+
+    /// Loses retransmissions in the order in which they were made, until one is not lost.
+    fn lose_retransmissions(&mut self, is_lost: impl Fn(Retransmission) -> bool) -> u64 {
         let mut found = 0;
         while let Some(&retransmission) = self.retransmissions.front() {
             let Retransmission { sent, seq, .. } = retransmission;
@@ -379,7 +417,7 @@ impl Scoreboard {
                 !segment.has(RETRANSMITTED) || segment.sent() != sent
             };
             if !settled {
-                if !delivered.last_transmission.is_some_and(|last| retransmission.precedes(last)) {
+                if !is_lost(retransmission) {
                     break;
                 }
                 self.segments.slot(seq).0 &= !RETRANSMITTED;

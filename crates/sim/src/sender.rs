@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The sending half of TCP, as Linux does it: the host side of the controllers' contract.
 //!
-//! SACK scoreboard and pipe (RFC 6675), limited transmit (RFC 3042, which pipe implies), proportional rate reduction
-//! (RFC 6937), retransmission timeout (RFC 6298), reordering timer and tail loss probe (RFC 8985 sections 6 and 7), idle
-//! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing. A controller that owns the
-//! window has delivery-rate samples instead, and no rate reduction (Linux's cong_control).
+//! SACK scoreboard and pipe (RFC 6675), limited transmit (RFC 3042, which pipe implies), retransmission timeout (RFC 6298), idle
+//! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing. Recovery is today's, with
+//! proportional rate reduction (RFC 6937), a reordering timer and a tail loss probe (RFC 8985 sections 6 and 7), or that of Linux up to
+//! 3.1 ([`LossRecovery`]). A controller that owns the window has delivery-rate samples instead, and no rate reduction (Linux's
+//! cong_control).
 
 mod recovery;
 mod timers;
@@ -16,9 +17,9 @@ use crate::{
     agenda::NEVER,
     cwnd_limited::CwndLimited,
     delivery_rate::DeliveryRate,
+    loss_recovery::{LossRecovery, Progress},
     pacing::Pacing,
     packet::Blocks,
-    prr::Prr,
     rtt::RttEstimator,
     scoreboard::{Delivered, Scoreboard, Usual},
 };
@@ -53,7 +54,7 @@ pub struct Sender {
     pub state: State,
     /// Recovery ends once this is acknowledged.
     high_seq: u64,
-    prr: Prr,
+    recovery: LossRecovery,
     timer: Timer,
     /// When the timer fires.
     deadline: u64,
@@ -97,7 +98,7 @@ impl Sender {
             rtt: RttEstimator::default(),
             state: State::Open,
             high_seq: 0,
-            prr: Prr::default(),
+            recovery: LossRecovery::new(source.recovery, params),
             timer: Timer::Retransmission,
             deadline: NEVER,
             backoff: 0,
@@ -228,22 +229,27 @@ impl Sender {
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
             self.finish_probe(ack.dsack);
         }
-        let newly_lost = self.board.detect_losses(&delivered, self.state >= State::Recovery);
+        let newly_lost = self.recovery.detect_losses(&mut self.board, &delivered, self.state, self.high_seq);
+        let was = self.state;
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
         if self.owns_window() {
             self.update_model(now, &delivered, rtt_us, newly_lost);
         } else if self.state == State::Recovery {
-            self.reduce_proportionally(delivered.segments, newly_lost, delivered.advanced);
-        } else if delivered.advanced {
+            let Delivered { segments, advanced, .. } = delivered;
+            self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
+        } else if delivered.advanced && self.recovery.grows_after(was) {
             self.controller.cong_avoid(&mut self.conn, delivered.segments as u32);
+        }
+        if ack.blocks.is_some() || was != State::Open {
+            self.moderate();
         }
         if delivered.advanced {
             self.backoff = 0;
             self.arm(now);
         }
-        if self.state == State::Disorder {
+        if self.state == State::Disorder && self.recovery.has_rack_timers() {
             self.arm_reordering(now, rtt_ns);
         }
         self.send(now, out);
@@ -313,7 +319,7 @@ impl Sender {
                 break;
             };
             if self.state == State::Recovery {
-                self.prr.sent();
+                self.recovery.sent();
             }
             self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
             self.transmit(now, seq, lost.is_some(), out);

@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Group, LinkConfig, Scenario, TcpSource, Traffic};
+use tandem_scenario::{CongestionControl, Group, LinkConfig, Recovery, Scenario, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -47,8 +47,16 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         ));
     }
     for group in &scenario.groups {
-        if let Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) = &group.source {
+        let Traffic::Tcp(tcp) = &group.source else { continue };
+        if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
+        }
+        if tcp.recovery != Recovery::Prr {
+            return refuse(format!(
+                "real TCP has the recovery of this kernel, and `{}` asks for `recovery = \"rate-halving\"`: leave it out, or use \
+                 --engine sim",
+                group.name
+            ));
         }
     }
     Ok(())

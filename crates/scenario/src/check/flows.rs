@@ -5,7 +5,7 @@ use super::{MAX_COUNT, SpecError, check_name};
 use crate::{
     controller::ControllerSpec,
     route::RouteError,
-    scenario::{Group, HEADER_BYTES, TcpSource, Topology, Traffic, Transfer},
+    scenario::{CongestionControl, Group, HEADER_BYTES, Recovery, TcpSource, Topology, Traffic, Transfer},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
@@ -82,12 +82,23 @@ impl ScenarioSpec {
         if !(1..=1000).contains(&initial_window) {
             return Err(written.wrong("initial_window", "initial_window must be 1 to 1000 packets"));
         }
+        let controller = controller.with(&self.set);
+        let recovery = flows.recovery.unwrap_or_default();
+        if let CongestionControl::Tandem(params) = &controller
+            && recovery != Recovery::Prr
+            && params.controller().owns_window()
+        {
+            let name = params.controller().name;
+            let message = format!("`{name}` sets the window in recovery itself: leave out `recovery`");
+            return Err(written.wrong("recovery", message));
+        }
         let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;
         Ok(TcpSource {
-            controller: controller.with(&self.set),
+            controller,
             transfer,
             delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
             pacing: flows.pacing.unwrap_or(false),
+            recovery,
             initial_window,
             receive_window: flows.receive_window.map(|bytes| in_packets(bytes.0)),
         })

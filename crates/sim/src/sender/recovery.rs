@@ -4,7 +4,7 @@
 use tandem_controllers::State;
 
 use super::Sender;
-use crate::prr::Prr;
+use crate::loss_recovery::Progress;
 
 impl Sender {
     pub(super) fn enter(&mut self, state: State) {
@@ -19,7 +19,7 @@ impl Sender {
     pub(super) fn change_state(&mut self) {
         if self.state >= State::Recovery && self.board.una >= self.high_seq {
             if self.state == State::Recovery && !self.owns_window() {
-                self.conn.snd_cwnd = self.conn.snd_ssthresh;
+                self.conn.snd_cwnd = self.recovery.final_window(&self.conn);
             }
             self.enter(State::Open);
         }
@@ -40,19 +40,23 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self) {
-        self.prr = Prr::new(self.conn.snd_cwnd);
+        self.recovery.begin(self.conn.snd_cwnd);
         self.high_seq = self.board.nxt;
         self.probe = None;
         self.reduce_ssthresh();
         self.enter(State::Recovery);
     }
 
-    pub(super) fn reduce_proportionally(&mut self, delivered: u64, newly_lost: u64, advanced: bool) {
-        if delivered > 0 && !self.owns_window() {
-            let in_flight = self.board.in_flight();
-            let progress = advanced && newly_lost == 0;
-            let allowed = self.prr.allows(u64::from(self.conn.snd_ssthresh), in_flight, delivered, progress);
-            self.conn.snd_cwnd = (in_flight + allowed).max(1) as u32;
+    pub(super) fn reduce_in_recovery(&mut self, progress: Progress) {
+        if progress.delivered > 0 && !self.owns_window() {
+            self.conn.snd_cwnd = self.recovery.window(&self.conn, self.board.in_flight(), progress);
+        }
+    }
+
+    /// After an ACK that told of a disturbance.
+    pub(super) fn moderate(&mut self) {
+        if self.state != State::Recovery && !self.owns_window() {
+            self.conn.snd_cwnd = self.recovery.moderate(self.conn.snd_cwnd, self.board.in_flight());
         }
     }
 

@@ -6,6 +6,7 @@ use tandem_controllers::State;
 use super::Sender;
 use crate::{
     agenda::NEVER,
+    loss_recovery::Progress,
     rtt::{RTO_MAX_NS, RTO_MIN_NS},
 };
 
@@ -40,6 +41,7 @@ impl Sender {
             && self.probe.is_none()
             && self.backoff == 0
             && self.rtt.srtt_ns > 0
+            && self.recovery.has_rack_timers()
             && !self.board.has_sacked();
         if may_probe {
             // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
@@ -85,7 +87,7 @@ impl Sender {
         self.change_state();
         if newly_lost > 0 {
             // As Linux: what was delivered has been counted when it came, so one segment stands for it.
-            self.reduce_proportionally(1, newly_lost, false);
+            self.reduce_in_recovery(Progress { delivered: 1, newly_lost, advanced: false });
         }
         self.arm(now);
         self.send(now, out);

@@ -4,6 +4,7 @@
 mod limits;
 mod property;
 mod rate;
+mod rate_halving;
 mod receiver;
 mod recovery;
 mod slow_start;

@@ -6,7 +6,8 @@ use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use tandem_scenario::TcpSource;
+use tandem_controllers::{Conn, State};
+use tandem_scenario::{Recovery, TcpSource};
 use tandem_testing::random_test;
 
 use super::wire::{Wire, reno};
@@ -29,6 +30,7 @@ struct Source {
     pacing: bool,
     initial_window: u32,
     receive_window: Option<u32>,
+    rate_halving: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,12 +48,13 @@ struct Case {
 }
 
 fn source() -> impl Strategy<Value = Source> {
-    (any::<bool>(), any::<bool>(), 1..40u32, proptest::option::of(1..60u32)).prop_map(
-        |(delayed_acks, pacing, initial_window, receive_window)| Source {
+    (any::<bool>(), any::<bool>(), 1..40u32, proptest::option::of(1..60u32), any::<bool>()).prop_map(
+        |(delayed_acks, pacing, initial_window, receive_window, rate_halving)| Source {
             delayed_acks,
             pacing,
             initial_window,
             receive_window,
+            rate_halving,
         },
     )
 }
@@ -75,8 +78,9 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn check(case: Case) -> Result<(), TestCaseError> {
-    let Source { delayed_acks, pacing, initial_window, receive_window } = case.source;
-    let mut wire = Wire::new(&TcpSource { delayed_acks, pacing, initial_window, receive_window, ..reno() });
+    let Source { delayed_acks, pacing, initial_window, receive_window, rate_halving } = case.source;
+    let recovery = if rate_halving { Recovery::RateHalving } else { Recovery::Prr };
+    let mut wire = Wire::new(&TcpSource { delayed_acks, pacing, initial_window, receive_window, recovery, ..reno() });
     (wire.forward_ns, wire.back_ns) = (case.one_way_us * 1000, case.one_way_us * 1000);
     wire.packet_ns = case.packet_us * 1000;
     let arrived = Rc::new(RefCell::new(BTreeSet::new()));
@@ -100,6 +104,13 @@ fn check(case: Case) -> Result<(), TestCaseError> {
     while !wire.sender.is_done() {
         wire.step();
         steps += 1;
+        if rate_halving && wire.sender.state == State::Recovery {
+            let Conn { snd_cwnd, .. } = wire.sender.conn;
+            prop_assert!(
+                u64::from(snd_cwnd) <= wire.sender.board.in_flight() + 1,
+                "one above what is in flight at most"
+            );
+        }
         prop_assert!(steps < 200_000, "the transfer never ends");
         prop_assert!(wire.sender.conn.snd_cwnd >= 1);
         prop_assert!(wire.receiver.next_expected >= delivered, "the application takes nothing back");

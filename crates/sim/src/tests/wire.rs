@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use tandem_controllers::{Params, find};
-use tandem_scenario::{CongestionControl, TcpSource, Transfer};
+use tandem_scenario::{CongestionControl, Recovery, TcpSource, Transfer};
 
 use crate::{
     receiver::{AckOut, Receiver},
@@ -61,6 +61,7 @@ pub fn reno() -> TcpSource {
         transfer: Transfer::Bulk,
         delayed_acks: false,
         pacing: false,
+        recovery: Recovery::Prr,
         initial_window: 10,
         receive_window: None,
     }
