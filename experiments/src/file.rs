@@ -207,7 +207,13 @@ impl Experiment {
     pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, FileError> {
         let file: File =
             toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message().to_owned()))?;
-        let experiment = Self { id: id.to_owned(), path: path.to_owned(), text: text.to_owned(), file, settings: Settings::default() };
+        let experiment = Self {
+            id: id.to_owned(),
+            path: path.to_owned(),
+            text: text.to_owned(),
+            file,
+            settings: Settings::default(),
+        };
         experiment.check().map_err(|(span, message)| experiment.error(span, message))?;
         for form in experiment.forms() {
             plan::plan(&experiment, form)?;
