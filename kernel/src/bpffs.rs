@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where loaded controllers live: pinned files in the BPF file system, which a reboot empties.
 //!
-//! `/sys/fs/bpf/tandem/NAME/` holds `ops` (the registration: a link, or on kernels before 6.4 the struct_ops map), `flows` (the
-//! iterator over its connections), `registration` and `params` (maps with what [`crate::list`] shows).
+//! `/sys/fs/bpf/tandem/NAME/` holds `flows` (the iterator over its connections), `registration` and `params` (maps with what
+//! [`crate::list`] shows) and `ops` (the registration: a link, or on kernels before 6.4 the struct_ops map).
 
 use std::{
-    fs, io,
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{FlockOperation, flock, statfs},
+    fs::statfs,
+    io::Errno,
     mount::{MountFlags, UnmountFlags, mount, unmount},
 };
 
-use crate::Error;
+use crate::{Error, trusted};
 
 const BPFFS: &str = "/sys/fs/bpf";
 const BPF_FS_MAGIC: u64 = 0xcafe_4a11;
 /// The source in /proc/mounts of a file system that we mounted.
 const MOUNT_SOURCE: &str = "tandem";
+/// Root's own, also if a process with root's capabilities alone mounts it. Kernels without `uid` and `gid` ignore them.
+const MOUNT_OPTIONS: &std::ffi::CStr = c"mode=0700,uid=0,gid=0";
 
-pub fn folder() -> PathBuf {
+fn folder() -> PathBuf {
     Path::new(BPFFS).join("tandem")
 }
 
@@ -29,78 +34,110 @@ pub fn controller(name: &str) -> PathBuf {
     folder().join(name)
 }
 
-/// The names that have a folder, sorted.
+/// The names that have a folder, sorted. Folders that somebody else could have made are an error.
 pub fn names() -> Result<Vec<String>, Error> {
-    let entries = match fs::read_dir(folder()) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(Error::NoRights { what: "see the loaded controllers" });
+    let no_rights = |e: Error| match e {
+        Error::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
+            Error::NoRights { what: "see the loaded controllers" }
         }
-        Err(e) => return Err(Error::io("read", folder(), e)),
+        e => e,
     };
+    if !has_folder().map_err(no_rights)? {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder()).map_err(|e| no_rights(Error::io("read", folder(), e)))?;
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
 }
 
-/// Has the BPF file system mounted, which systemd does on most machines.
-pub fn prepare() -> Result<(), Error> {
-    let no_bpffs = |e: rustix::io::Errno| match e {
-        rustix::io::Errno::PERM | rustix::io::Errno::ACCESS => {
-            Error::NoRights { what: "mount the BPF file system on /sys/fs/bpf" }
-        }
-        e => Error::NoBpffs { path: BPFFS.into(), source: e.into() },
+/// Is Tandem's folder there? Nobody but root can change anything in it.
+fn has_folder() -> Result<bool, Error> {
+    Ok(trusted::check_folder(Path::new(BPFFS), true)? && trusted::check_folder(&folder(), false)?)
+}
+
+/// Has the BPF file system mounted, which systemd does on most machines, and an empty folder made for the controller.
+pub fn prepare(name: &str) -> Result<(), Error> {
+    let no_bpffs = |e: Errno| match e {
+        Errno::PERM | Errno::ACCESS => Error::NoRights { what: "mount the BPF file system on /sys/fs/bpf" },
+        e => Error::NoBpffs { path: BPFFS.into(), cause: e.into() },
     };
+    check_place()?;
     if !is_mounted() {
-        mount(MOUNT_SOURCE, BPFFS, "bpf", MountFlags::empty(), Some(c"mode=0700")).map_err(no_bpffs)?;
+        mount(MOUNT_SOURCE, BPFFS, "bpf", MountFlags::empty(), Some(MOUNT_OPTIONS)).map_err(no_bpffs)?;
     }
-    make(&folder())
+    if !has_folder()? {
+        make(&folder())?;
+        has_folder()?;
+    }
+    // The name is free, so a folder can only be what a killed command left.
+    let folder = controller(name);
+    if folder.exists() {
+        remove_folder(&folder)?;
+    }
+    make(&folder)
 }
 
 pub fn is_mounted() -> bool {
     statfs(BPFFS).is_ok_and(|s| s.f_type as u64 == BPF_FS_MAGIC)
 }
 
-pub fn make(folder: &Path) -> Result<(), Error> {
-    match fs::create_dir(folder) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Err(Error::NoRights { what: "load a controller" }),
-        Err(e) => Err(Error::io("create", folder, e)),
+/// A process may have mounts of its own, which end with it. What is kept must lie where the machine's (or the container's) first
+/// process sees it.
+pub fn check_place() -> Result<(), Error> {
+    let path = |process: &str| match is_mounted() {
+        true => format!("/proc/{process}/root{BPFFS}"),
+        false => format!("/proc/{process}/ns/mnt"),
+    };
+    let identity = |path: &str| fs::metadata(path).map(|m| (m.dev(), m.ino()));
+    let own = path("thread-self");
+    let own = identity(&own).map_err(|e| Error::io("examine", own, e))?;
+    for process in processes() {
+        match identity(&path(&process.to_string())) {
+            Ok(first) if first == own => return Ok(()),
+            // A sandbox may keep even root from looking at its first process.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
+            _ => return Err(Error::OwnMounts),
+        }
     }
+    Err(Error::NoRights { what: "see the mounts of other processes" })
+}
+
+/// The numbers of the processes that exist, the first ones first.
+fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut numbers: Vec<u32> = entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn make(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().mode(0o700).create(folder);
+    made.and_then(|()| trusted::give_to_root(File::open(folder)?)).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied => Error::NoRights { what: "load a controller" },
+        _ => Error::io("create", folder, e),
+    })
 }
 
 /// Removes a controller's folder and what is pinned in it; and the rest of us with the last.
 pub fn remove(name: &str) -> Result<(), Error> {
-    let folder = controller(name);
-    fs::remove_dir_all(&folder).map_err(|e| Error::io("remove", &folder, e))?;
+    remove_folder(&controller(name))?;
     tidy();
     Ok(())
 }
 
-/// Leaves no trace when nothing is loaded.
-pub fn tidy() {
+/// Nobody but root can have put anything there: [`has_folder`] has looked.
+fn remove_folder(folder: &Path) -> Result<(), Error> {
+    fs::remove_dir_all(folder).map_err(|e| Error::io("remove", folder, e))
+}
+
+/// Leaves no trace when nothing is loaded. Whether there was one.
+pub fn tidy() -> bool {
     // Fails, rightly, while another controller has a folder in it.
-    if fs::remove_dir(folder()).is_err() {
-        return;
-    }
+    let is_removed = matches!(has_folder(), Ok(true)) && fs::remove_dir(folder()).is_ok();
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-    if mounts.lines().any(|l| l.starts_with(&format!("{MOUNT_SOURCE} {BPFFS} bpf "))) {
-        // Somebody else may have pinned something there meanwhile and hold it open: then it stays.
-        let _ = unmount(BPFFS, UnmountFlags::empty());
-    }
-}
-
-/// Loading and unloading take turns across processes, for as long as this lives.
-pub struct Turn {
-    _file: fs::File,
-}
-
-pub fn take_turn() -> Result<Turn, Error> {
-    // A folder that is always there: a lock file would be a trace.
-    let path = Path::new("/sys/fs");
-    let file = fs::File::open(path).map_err(|e| Error::io("open", path, e))?;
-    flock(&file, FlockOperation::LockExclusive).map_err(|e| Error::io("lock", path, e.into()))?;
-    Ok(Turn { _file: file })
+    let is_ours = mounts.lines().any(|l| l.starts_with(&format!("{MOUNT_SOURCE} {BPFFS} bpf ")));
+    // Somebody else may have pinned something there meanwhile, or hold it open: then it stays.
+    let is_empty = || fs::read_dir(BPFFS).is_ok_and(|mut entries| entries.next().is_none());
+    is_removed | (is_ours && is_empty() && unmount(BPFFS, UnmountFlags::empty()).is_ok())
 }

@@ -76,7 +76,8 @@ pub fn features() -> Vec<Feature> {
             has_rights(),
             true,
             "this process may load eBPF programs",
-            "run it as root, or with CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN",
+            "run it as root, or with the capabilities CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN; to load and unload also with \
+             CAP_CHOWN, CAP_DAC_OVERRIDE and CAP_SYS_PTRACE",
         ),
         feature(
             "BTF",

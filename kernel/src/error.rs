@@ -3,6 +3,12 @@
 
 use std::{io, path::PathBuf};
 
+use crate::object::NAME_BYTES;
+
+/// All that a process which is not root needs to load, watch and unload.
+pub(crate) const CAPABILITIES: &str = "the capabilities CAP_BPF, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_NET_ADMIN, CAP_PERFMON, \
+     CAP_SYS_ADMIN and CAP_SYS_PTRACE";
+
 /// A failure to load, unload or watch controllers. In every variant, `name` is the name under which the controller is, or was to
 /// be, registered, and `loaded` lists the names of the controllers that Tandem has loaded.
 #[derive(Debug, thiserror::Error)]
@@ -12,9 +18,7 @@ pub enum Error {
     #[error("`{name}` does not run in the kernel: {reason}. The simulator runs it: `tandem compare`, `tandem run`")]
     NotForKernel { name: &'static str, reason: &'static str },
     /// The process lacks the rights for this task.
-    #[error(
-        "not permitted to {what}: run it as root, or with the capabilities CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON and CAP_SYS_ADMIN"
-    )]
+    #[error("not permitted to {what}: run it as root, or with {CAPABILITIES}")]
     NoRights { what: &'static str },
     /// The kernel has no BTF.
     #[error(
@@ -37,7 +41,7 @@ pub enum Error {
     )]
     AlreadyLoaded { name: String },
     /// The kernel or another program has a controller of this name.
-    #[error("the kernel already has a controller named `{name}`; give this one another name: --as bpf_{name}")]
+    #[error("the kernel already has a controller named `{name}`; give this one another name: --as {}", other_name(.name))]
     NameTaken { name: String },
     /// No such controller is registered.
     #[error("`{name}` is not loaded; loaded: {}", or_none(.loaded))]
@@ -70,11 +74,38 @@ pub enum Error {
     #[error("the kernel refuses `{name}`: {detail}")]
     Refused { name: String, detail: String },
     /// A file operation failed: `what` is its verb.
-    #[error("cannot {what} {}: {source}", path.display())]
-    Io { what: &'static str, path: PathBuf, source: io::Error },
+    // Not `source`: whoever prints an error with its sources would print it twice.
+    #[error("cannot {what} {}: {cause}", path.display())]
+    Io { what: &'static str, path: PathBuf, cause: io::Error },
     /// There is no BPF file system at `path`, and mounting one there failed.
-    #[error("{} is not a BPF file system, and mounting one failed: {source}; try: mount -t bpf bpf {}", path.display(), path.display())]
-    NoBpffs { path: PathBuf, source: io::Error },
+    #[error(
+        "{} is not a BPF file system, and mounting one failed: {cause}; try: mount -t bpf -o mode=0700 bpf {}",
+        path.display(), path.display()
+    )]
+    NoBpffs { path: PathBuf, cause: io::Error },
+    /// A file or folder that somebody other than root could have made or could change; `why` says how that shows.
+    #[error(
+        "`{}` {why}: somebody other than root could have put it there, so Tandem neither follows nor changes it. Look at it \
+         (ls -ld {}), remove it or make it root's own (chown root, chmod 0700), and try again",
+        path.display(), path.display()
+    )]
+    Untrusted { path: PathBuf, why: String },
+    /// Another process loads or unloads for too long.
+    #[error(
+        "another Tandem command has been loading or unloading for a minute: {holder}. Wait for its end, or end it, and try again"
+    )]
+    Busy { holder: String },
+    /// The process has mounts of its own, in which nothing would outlast it.
+    #[error(
+        "this process does not see the machine's /sys/fs/bpf, which keeps what is loaded (`ip netns exec` and `unshare --mount` hide \
+         it). A controller serves all network namespaces; load and unload it outside: nsenter --mount=/proc/1/ns/mnt tandem kernel ..."
+    )]
+    OwnMounts,
+    /// The process may have too few open files.
+    #[error(
+        "loading a controller takes up to {needed} open files, and this process may have {limit}: ulimit -n {needed}"
+    )]
+    FewFiles { limit: u64, needed: u64 },
     /// The machine's network namespaces cannot be listed.
     #[error("cannot list the network namespaces: {0}")]
     Namespaces(io::Error),
@@ -82,11 +113,28 @@ pub enum Error {
 
 impl Error {
     /// An I/O error on a path.
-    pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
-        Self::Io { what, path: path.into(), source }
+    pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>, cause: io::Error) -> Self {
+        Self::Io { what, path: path.into(), cause }
     }
+}
+
+/// One that fits.
+fn other_name(name: &str) -> String {
+    format!("bpf_{name}").chars().take(NAME_BYTES - 1).collect()
 }
 
 fn or_none(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_an_error_proposes_is_taken() {
+        let proposed = other_name("compound_tube");
+        assert!(proposed.starts_with("bpf_compound") && proposed.len() < NAME_BYTES, "{proposed}");
+        assert_eq!(other_name("reno"), "bpf_reno");
+    }
 }

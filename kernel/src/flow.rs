@@ -79,13 +79,13 @@ impl Flow {
     }
 }
 
-/// The connections of one namespace that use the loaded controller `name`.
+/// The connections of one namespace that use the loaded controller `name`; none if the namespace has ended.
 ///
 /// # Errors
-/// [`Error::NoRights`] without the rights to read them; [`Error::Io`] if no such controller is loaded or the namespace has ended.
+/// [`Error::NoRights`] without the rights to read them; [`Error::Io`] if no such controller is loaded.
 pub fn read_flows(namespace: &Namespace, name: &str) -> Result<Vec<Flow>, Error> {
     let path = bpffs::controller(name).join("flows");
-    let read = namespace.enter(|| read_pinned(&path)).and_then(|flows| flows);
+    let read = namespace.enter(|| read_pinned(&path))?.unwrap_or_else(|| Ok(Vec::new()));
     read.map_err(|e| match e.kind() {
         io::ErrorKind::PermissionDenied => Error::NoRights { what: "read the TCP connections" },
         _ => Error::io("read", path, e),

@@ -8,10 +8,25 @@ use libbpf_rs::{
 };
 
 use crate::{
-    Error,
+    Error, bpffs,
     object::{has_links, to_io},
+    registry::remove_half_loaded,
     sysctl,
+    turn::take_turn,
 };
+
+/// Takes away all that killed commands have left: what [`load`](crate::load) and [`unload`](crate::unload) did not finish, and, as
+/// [`remove_leftovers`], registrations whose name `is_left`. Returns the names; of an empty BPF file system its path.
+///
+/// # Errors
+/// [`Error`] if the process may not, or the kernel refuses.
+pub fn clean_up(is_left: impl Fn(&str) -> bool) -> Result<Vec<String>, Error> {
+    let _turn = take_turn("clean up")?;
+    bpffs::check_place()?;
+    let mut removed = remove_half_loaded()?;
+    removed.extend(remove_leftovers(is_left)?);
+    Ok(removed)
+}
 
 /// Ends the registrations whose name `is_left`; connections that use them go on. Returns the names.
 ///

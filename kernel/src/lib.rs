@@ -11,20 +11,25 @@ mod check;
 mod error;
 mod flow;
 mod leftovers;
+mod listeners;
 mod messages;
 pub mod netns;
 mod object;
 mod registry;
+mod restore;
 // Public for the tests only.
 #[doc(hidden)]
 pub mod replay;
 mod sysctl;
+mod trusted;
+mod turn;
 mod watch;
 
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, read_flows};
-pub use leftovers::remove_leftovers;
+pub use leftovers::{clean_up, remove_leftovers};
+pub use listeners::Listener;
 pub use object::{Attached, attach, check_loadable, loadable};
 #[doc(hidden)]
 pub use object::{refused, verified_instructions};

@@ -10,25 +10,33 @@ use std::{
     thread,
 };
 
-use rustix::thread::{ThreadNameSpaceType, move_into_thread_name_spaces};
+use rustix::{
+    io::Errno,
+    thread::{ThreadNameSpaceType, move_into_thread_name_spaces},
+};
 
 use crate::Error;
 
-/// A network namespace.
-#[derive(Debug)]
+/// A network namespace. It is not held: between two visits it may end.
+#[derive(Debug, Clone)]
 pub struct Namespace {
     /// Its name in `ip netns`, or `pid N` with one of its processes; empty: the calling thread's own.
     pub name: String,
-    file: File,
+    /// What tells it from all others that exist at the same time.
+    pub inode: u64,
+    path: PathBuf,
 }
 
 const OWN: &str = "/proc/thread-self/ns/net";
 const NAMED: &str = "/run/netns";
 
 /// All that this process may see: the calling thread's first, then those with a name, then those that only processes hold.
+///
+/// # Errors
+/// [`Error::Namespaces`] if the calling thread's own cannot be seen.
 pub fn all() -> Result<Vec<Namespace>, Error> {
-    let own = File::open(OWN).map_err(Error::Namespaces)?;
-    let own_inode = own.metadata().map_err(Error::Namespaces)?.ino();
+    let inode_of = |path: &Path| fs::metadata(path).map(|m| m.ino());
+    let own = inode_of(Path::new(OWN)).map_err(Error::Namespaces)?;
     let mut others = BTreeMap::new();
     let named = entries(NAMED).into_iter().map(|path| (file_name(&path), path));
     let held = entries("/proc").into_iter().filter_map(|path| {
@@ -36,14 +44,14 @@ pub fn all() -> Result<Vec<Namespace>, Error> {
         Some((format!("pid {pid}"), path.join("ns/net")))
     });
     for (name, path) in named.chain(held) {
-        // A process may end meanwhile, a file in /run/netns may be a leftover: neither has a namespace to show.
-        let Ok(file) = File::open(path) else { continue };
-        let Ok(inode) = file.metadata().map(|m| m.ino()) else { continue };
-        if inode != own_inode {
-            others.entry(inode).or_insert(Namespace { name, file });
+        // A process may end meanwhile, or be none that we may look at.
+        let Ok(inode) = inode_of(&path) else { continue };
+        if inode != own {
+            others.entry(inode).or_insert(Namespace { name, inode, path });
         }
     }
-    Ok([Namespace { name: String::new(), file: own }].into_iter().chain(others.into_values()).collect())
+    let own = Namespace { name: String::new(), inode: own, path: OWN.into() };
+    Ok([own].into_iter().chain(others.into_values()).collect())
 }
 
 fn entries(folder: impl AsRef<Path>) -> Vec<PathBuf> {
@@ -56,17 +64,37 @@ fn file_name(path: &Path) -> String {
 }
 
 impl Namespace {
-    /// Runs `f` on a thread inside the namespace.
-    pub fn enter<T: Send>(&self, f: impl FnOnce() -> T + Send) -> io::Result<T> {
+    /// Runs `f` on a thread inside the namespace; `None` if it has ended, or is no namespace that this process may enter.
+    ///
+    /// # Errors
+    /// [`Error::Namespaces`] if this process has no file or thread left for it.
+    pub fn enter<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<Option<T>, Error> {
         if self.name.is_empty() {
-            return Ok(f());
+            return Ok(Some(f()));
         }
+        let Some(file) = self.open().map_err(Error::Namespaces)? else { return Ok(None) };
         thread::scope(|scope| {
-            let inside = scope.spawn(|| {
-                move_into_thread_name_spaces(self.file.as_fd(), ThreadNameSpaceType::NETWORK)?;
-                Ok(f())
-            });
-            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let inside = move || {
+                // A leftover file in /run/netns is no namespace.
+                move_into_thread_name_spaces(file.as_fd(), ThreadNameSpaceType::NETWORK).ok()?;
+                Some(f())
+            };
+            let inside = thread::Builder::new().spawn_scoped(scope, inside).map_err(Error::Namespaces)?;
+            Ok(inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     }
+
+    /// One at a time: a machine may have more namespaces than a process may open files.
+    fn open(&self) -> io::Result<Option<File>> {
+        match File::open(&self.path) {
+            // The process may have ended, and another have its number.
+            Ok(file) => Ok(file.metadata().is_ok_and(|m| m.ino() == self.inode).then_some(file)),
+            Err(e) if is_shortage(&e) => Err(e),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn is_shortage(e: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE, Errno::NOMEM].iter().any(|errno| e.raw_os_error() == Some(errno.raw_os_error()))
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A controller's eBPF object: sets its parameters, has the kernel verify it, registers it.
 
-use std::{io, mem, os::fd::AsFd, path::Path};
+use std::{io, mem, os::fd::AsFd, path::Path, sync::OnceLock};
 
 use libbpf_rs::{
     Btf, ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, Program, btf::types::Struct,
     libbpf_sys::BPF_F_LINK, query::ProgInfoIter,
 };
+use rustix::process::{Resource, getrlimit};
 use tandem_controllers::{Controller, Params};
 
 use crate::{
@@ -51,9 +52,9 @@ fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
 #[derive(Debug)]
 pub struct Attached {
     // Dropping it ends the registration; it comes first, since without links that takes the object's map.
-    registration: Link,
+    _registration: Link,
     flows: Link,
-    object: Object,
+    _object: Object,
 }
 
 /// Registers a controller in the kernel as `name` (1 to 15 letters, digits or `_`).
@@ -61,13 +62,55 @@ pub struct Attached {
 /// # Errors
 /// [`Error`] if the name is not valid or is taken, the process lacks rights, or the kernel refuses the controller.
 pub fn attach(params: &Params, name: &str) -> Result<Attached, Error> {
-    check_loadable(params.controller())?;
-    check_name(name)?;
-    check_free(name)?;
-    let mut object = load(params, name)?;
-    let flows = attach_iterator(&mut object, name)?;
+    let Verified { mut object, flows } = Verified::new(params, name)?;
     let registration = register(&mut object, name)?;
-    Ok(Attached { registration, flows, object })
+    Ok(Attached { _registration: registration, flows, _object: object })
+}
+
+/// A controller that the kernel has verified; nothing of it outlasts the process yet.
+pub(crate) struct Verified {
+    flows: Link,
+    object: Object,
+}
+
+impl Verified {
+    pub(crate) fn new(params: &Params, name: &str) -> Result<Self, Error> {
+        check_loadable(params.controller())?;
+        check_name(name)?;
+        check_free(name)?;
+        check_open_files()?;
+        let mut object = load(params, name)?;
+        let flows = attach_iterator(&mut object, name)?;
+        Ok(Self { flows, object })
+    }
+
+    /// Registers it as `name` and pins all of it in files of the folder, so that it outlives the process.
+    ///
+    /// Nothing is registered that the folder does not hold: whenever the process is killed, [`is_registered`] tells whether the folder
+    /// has a loaded controller or can go.
+    pub(crate) fn keep(mut self, name: &str, folder: &Path, registration: &[u8]) -> Result<(), Error> {
+        let path = folder.join("flows");
+        self.flows.pin(&path).map_err(|e| cannot_pin(&path, &e))?;
+        let path = folder.join("registration");
+        let mut map = named_map(&mut self.object, "registration");
+        map.update(&0u32.to_ne_bytes(), registration, MapFlags::ANY).map_err(|e| cannot_pin(&path, &e))?;
+        map.pin(&path).map_err(|e| cannot_pin(&path, &e))?;
+        let path = folder.join("params");
+        named_map(&mut self.object, ".rodata.params").pin(&path).map_err(|e| cannot_pin(&path, &e))?;
+        let path = folder.join("ops");
+        if has_links() {
+            // If the process is killed in between, the link ends with it.
+            return register(&mut self.object, name)?.pin(&path).map_err(|e| cannot_pin(&path, &e));
+        }
+        // A registered map outlasts the process, so the file that can take it back must be there first.
+        named_map(&mut self.object, "controller").pin(&path).map_err(|e| cannot_pin(&path, &e))?;
+        register(&mut self.object, name)?.disconnect();
+        Ok(())
+    }
+}
+
+fn cannot_pin(path: &Path, e: &libbpf_rs::Error) -> Error {
+    Error::io("pin", path, to_io(e))
 }
 
 impl Attached {
@@ -79,30 +122,18 @@ impl Attached {
         let iterator = libbpf_rs::Iter::new(&self.flows).map_err(|e| refused_by(e, "flows", ""))?;
         flow::read(iterator).map_err(|e| Error::io("read", "the iterator over TCP sockets", e))
     }
+}
 
-    /// Pins the registration in files of the folder, so that it outlives the process.
-    pub(crate) fn pin(mut self, folder: &Path, registration: &[u8]) -> Result<(), Error> {
-        let io_error = |path: &Path, e: libbpf_rs::Error| Error::io("pin", path, to_io(&e));
-        let path = folder.join("flows");
-        self.flows.pin(&path).map_err(|e| io_error(&path, e))?;
-        for (map, file) in [("registration", "registration"), (".rodata.params", "params")] {
-            let path = folder.join(file);
-            let mut map = named_map(&mut self.object, map);
-            if file == "registration" {
-                map.update(&0u32.to_ne_bytes(), registration, MapFlags::ANY).map_err(|e| io_error(&path, e))?;
-            }
-            map.pin(&path).map_err(|e| io_error(&path, e))?;
-        }
-        // The registration itself comes last: a folder with `ops` in it is complete.
-        let path = folder.join("ops");
-        if has_links() {
-            self.registration.pin(&path).map_err(|e| io_error(&path, e))
-        } else {
-            named_map(&mut self.object, "controller").pin(&path).map_err(|e| io_error(&path, e))?;
-            self.registration.disconnect();
-            Ok(())
-        }
+/// Does the folder hold a registration? Otherwise it is what a killed command left.
+pub(crate) fn is_registered(folder: &Path) -> bool {
+    let ops = folder.join("ops");
+    if !ops.exists() || has_links() {
+        return ops.exists();
     }
+    let value = MapHandle::from_pinned_path(&ops).and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY));
+    // struct bpf_struct_ops_value, the same in all kernels without links: a count, and the state; the registered one's name is
+    // BPF_STRUCT_OPS_STATE_INUSE.
+    matches!(value, Ok(Some(value)) if value.get(4..8) == Some(&1u32.to_ne_bytes()))
 }
 
 /// Ends the registration that a folder holds.
@@ -117,7 +148,7 @@ pub(crate) fn unregister(folder: &Path) -> Result<(), Error> {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Error> {
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let fits = (1..NAME_BYTES).contains(&name.len());
     if fits && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Ok(());
@@ -129,10 +160,20 @@ fn check_free(name: &str) -> Result<(), Error> {
     if !sysctl::available()?.iter().any(|n| n == name) {
         return Ok(());
     }
-    Err(match bpffs::controller(name).exists() {
+    Err(match is_registered(&bpffs::controller(name)) {
         true => Error::AlreadyLoaded { name: name.to_owned() },
         false => Error::NameTaken { name: name.to_owned() },
     })
+}
+
+/// More than a controller's programs, maps and links and the program's own files; too few end in one of libbpf's odder messages.
+const OPEN_FILES: u64 = 64;
+
+fn check_open_files() -> Result<(), Error> {
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < OPEN_FILES => Err(Error::FewFiles { limit, needed: OPEN_FILES }),
+        _ => Ok(()),
+    }
 }
 
 /// The object with its parameters and name set, verified by the kernel.
@@ -222,7 +263,9 @@ fn named_map<'a>(object: &'a mut Object, name: &str) -> libbpf_rs::MapMut<'a> {
 
 /// Whether the kernel has links for struct_ops (Linux 6.4). Without them, a registration is an update of its map.
 pub(crate) fn has_links() -> bool {
-    kernel_has_type("bpf_struct_ops_link")
+    // A kernel does not change; its types are many to look through.
+    static HAS_LINKS: OnceLock<bool> = OnceLock::new();
+    *HAS_LINKS.get_or_init(|| kernel_has_type("bpf_struct_ops_link"))
 }
 
 pub(crate) fn kernel_has_type(name: &str) -> bool {
@@ -287,8 +330,8 @@ pub(crate) fn count_flows(name: &str) -> Result<usize, Error> {
     let path = bpffs::controller(name).join("flows");
     let mut count = 0;
     for namespace in netns::all()? {
-        // A namespace may end meanwhile.
-        count += namespace.enter(|| flow::read_pinned(&path)).and_then(|r| r).map_or(0, |flows| flows.len());
+        let flows = namespace.enter(|| flow::read_pinned(&path))?;
+        count += flows.and_then(Result::ok).map_or(0, |flows| flows.len());
     }
     Ok(count)
 }

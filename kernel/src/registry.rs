@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Controllers that stay loaded when the program ends.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use serde::Serialize;
 use tandem_controllers::{Params, find};
 
 use crate::{
-    Error, attach, bpffs, check_loadable, netns,
-    object::{NAME_BYTES, count_flows, to_io, unregister},
+    Error, Listener, bpffs, check_loadable, listeners,
+    object::{NAME_BYTES, Verified, check_name, count_flows, is_registered, to_io, unregister},
+    restore::{candidates, restore_default},
     sysctl,
+    turn::take_turn,
 };
 
 /// A loaded controller.
@@ -36,8 +41,13 @@ pub struct Loaded {
 pub struct Unloaded {
     /// The number of connections that go on with it.
     pub connections: usize,
-    /// The default that replaced it, and in how many network namespaces.
-    pub restored_default: Option<(String, usize)>,
+    /// The defaults that replaced it, each with the number of network namespaces.
+    pub restored_defaults: BTreeMap<String, usize>,
+    /// The network namespaces that accept no other default, and keep it: empty for the caller's own, otherwise the name in `ip netns`,
+    /// or `pid N`.
+    pub still_default_in: Vec<String>,
+    /// The listening sockets whose new connections still get it; `None` if the kernel does not tell.
+    pub listeners: Option<Vec<Listener>>,
 }
 
 /// Registers the controller as `name` for every program on the machine, until [`unload`] or a reboot.
@@ -45,32 +55,33 @@ pub struct Unloaded {
 /// With `make_default` it also becomes `net.ipv4.tcp_congestion_control` in the calling thread's network namespace.
 ///
 /// # Errors
-/// Those of [`attach`], and [`Error::Io`] if the registration cannot be kept; then nothing stays loaded.
+/// Those of [`attach`](crate::attach); [`Error::OwnMounts`] or [`Error::Io`] if the registration cannot be kept, [`Error::Untrusted`] if
+/// others could change it there, [`Error::Busy`] if another command is at it for too long. Then nothing stays loaded.
 pub fn load(params: &Params, name: &str, make_default: bool) -> Result<Loaded, Error> {
     check_loadable(params.controller())?;
-    let _turn = bpffs::take_turn()?;
-    let attached = attach(params, name)?;
+    check_name(name)?;
+    let _turn = take_turn("load a controller")?;
+    let verified = Verified::new(params, name)?;
     let replaced_default = if make_default { sysctl::default_controller()? } else { String::new() };
     let registration = Registration { controller: params.controller().name.to_owned(), replaced_default };
-    bpffs::prepare()?;
+    bpffs::prepare(name)?;
+    let loaded = verified
+        .keep(name, &bpffs::controller(name), &registration.to_bytes())
+        .and_then(|()| if make_default { sysctl::set_default(name) } else { Ok(()) })
+        .and_then(|()| find_loaded(name));
+    if loaded.is_err() {
+        // Nothing half done stays.
+        let _ = take_back(name);
+    }
+    loaded
+}
+
+fn take_back(name: &str) -> Result<(), Error> {
     let folder = bpffs::controller(name);
-    // The name is free, so this can only be what a killed load left.
-    if folder.exists() {
-        bpffs::remove(name)?;
-        bpffs::prepare()?;
+    if is_registered(&folder) {
+        unregister(&folder)?;
     }
-    let loaded = bpffs::make(&folder)
-        .and_then(|()| attached.pin(&folder, &registration.to_bytes()))
-        .and_then(|()| if make_default { sysctl::set_default(name) } else { Ok(()) });
-    match loaded {
-        Ok(()) => find_loaded(name),
-        Err(e) => {
-            // Nothing half done stays.
-            let _ = unregister(&folder);
-            let _ = bpffs::remove(name);
-            Err(e)
-        }
-    }
+    bpffs::remove(name)
 }
 
 /// Unregisters a controller. Connections that use it go on. Where it is the default, the earlier default is restored.
@@ -78,9 +89,11 @@ pub fn load(params: &Params, name: &str, make_default: bool) -> Result<Loaded, E
 /// # Errors
 /// [`Error::NotLoaded`] or [`Error::NotOurs`] if [`load`] did not load it; [`Error`] if the kernel or a file refuses.
 pub fn unload(name: &str) -> Result<Unloaded, Error> {
-    let _turn = bpffs::take_turn()?;
-    let names = bpffs::names()?;
+    let _turn = take_turn("unload a controller")?;
+    let names = loaded_names()?;
     if !names.iter().any(|n| n == name) {
+        check_not_elsewhere()?;
+        remove_half_loaded()?;
         let taken = sysctl::available()?.iter().any(|n| n == name);
         let name = name.to_owned();
         return Err(if taken {
@@ -89,15 +102,19 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
             Error::NotLoaded { name, loaded: names }
         });
     }
-    let folder = bpffs::controller(name);
     let connections = count_flows(name)?;
-    let restored_default = restore_default(name)?;
-    if folder.join("ops").exists() {
-        unregister(&folder)?;
-    }
-    bpffs::remove(name)?;
+    let listeners = listeners::with_controller(name)?;
+    let before = registration(name).map(|r| r.replaced_default).unwrap_or_default();
+    hand_on_default(name, &before, &names)?;
+    let restored = restore_default(name, &candidates(name, &before, &names)?)?;
+    take_back(name)?;
     wait_until_gone(name)?;
-    Ok(Unloaded { connections, restored_default })
+    Ok(Unloaded {
+        connections,
+        restored_defaults: restored.by_name,
+        still_default_in: restored.still_default_in,
+        listeners,
+    })
 }
 
 /// The controllers that [`load`] has loaded, by name.
@@ -105,13 +122,44 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
 /// # Errors
 /// [`Error`] if the process may not see them.
 pub fn list() -> Result<Vec<Loaded>, Error> {
-    let names = bpffs::names()?;
-    // A folder without a registration is what a killed load left.
-    names.iter().filter(|n| bpffs::controller(n).join("ops").exists()).map(|n| find_loaded(n)).collect()
+    let names = loaded_names()?;
+    if names.is_empty() {
+        check_not_elsewhere()?;
+    }
+    names.iter().map(|n| find_loaded(n)).collect()
+}
+
+/// Nothing is loaded here, but there may be in the machine's BPF file system. Whoever may not find out has nothing hidden from it.
+fn check_not_elsewhere() -> Result<(), Error> {
+    match bpffs::check_place() {
+        Err(e @ Error::OwnMounts) => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The names of the loaded controllers, in order. A folder without a registration is what a killed command left.
+pub(crate) fn loaded_names() -> Result<Vec<String>, Error> {
+    let mut names = bpffs::names()?;
+    names.retain(|name| is_registered(&bpffs::controller(name)));
+    Ok(names)
+}
+
+/// Removes what killed loads and unloads have left in the BPF file system: folders without a registration, an empty mount.
+/// Returns their names, or the file system's path. To be called in a turn.
+pub(crate) fn remove_half_loaded() -> Result<Vec<String>, Error> {
+    let mut left = bpffs::names()?;
+    left.retain(|name| !is_registered(&bpffs::controller(name)));
+    for name in &left {
+        bpffs::remove(name)?;
+    }
+    if bpffs::tidy() {
+        left.push("/sys/fs/bpf".into());
+    }
+    Ok(left)
 }
 
 fn find_loaded(name: &str) -> Result<Loaded, Error> {
-    let Registration { controller, replaced_default } = Registration::from_bytes(&pinned_value(name, "registration")?);
+    let Registration { controller, replaced_default } = registration(name)?;
     let is_default = sysctl::default_controller()? == name;
     let parameters = changed_parameters(&controller, &pinned_value(name, "params")?);
     let connections = count_flows(name)?;
@@ -136,26 +184,24 @@ fn pinned_value(name: &str, file: &str) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Puts the default that was before back, in each namespace where the controller is it.
-fn restore_default(name: &str) -> Result<Option<(String, usize)>, Error> {
-    let registration = pinned_value(name, "registration").map(|bytes| Registration::from_bytes(&bytes));
-    let before = registration.map(|r| r.replaced_default).unwrap_or_default();
-    let available = sysctl::available()?;
-    // It may have been made the default by hand, or what was before be gone: then what the kernel itself prefers.
-    let candidates = [before.as_str(), "cubic", "reno"];
-    let Some(before) = candidates.iter().find(|c| **c != name && available.iter().any(|a| a == *c)) else {
-        return Ok(None);
-    };
-    let mut restored = 0;
-    for namespace in netns::all()? {
-        let inside = namespace.enter(|| match sysctl::default_controller()? == name {
-            true => sysctl::set_default(before).map(|()| 1),
-            false => Ok(0),
-        });
-        // A namespace may end meanwhile.
-        restored += inside.unwrap_or(Ok(0))?;
+fn registration(name: &str) -> Result<Registration, Error> {
+    pinned_value(name, "registration").map(|bytes| Registration::from_bytes(&bytes))
+}
+
+/// Those that have replaced `name` as the default are to restore, in its place, what it had replaced itself.
+fn hand_on_default(name: &str, before: &str, loaded: &[String]) -> Result<(), Error> {
+    for other in loaded {
+        let registration = registration(other)?;
+        if registration.replaced_default != name {
+            continue;
+        }
+        let path = bpffs::controller(other).join("registration");
+        let changed = Registration { replaced_default: before.to_owned(), ..registration };
+        MapHandle::from_pinned_path(&path)
+            .and_then(|map| map.update(&0u32.to_ne_bytes(), &changed.to_bytes(), MapFlags::ANY))
+            .map_err(|e| Error::io("write", path, to_io(&e)))?;
     }
-    Ok((restored > 0).then(|| ((*before).to_owned(), restored)))
+    Ok(())
 }
 
 /// The kernel ends a registration a moment after the last file that holds it is gone.

@@ -3,13 +3,14 @@
 
 use std::{
     collections::HashMap,
+    io,
     net::SocketAddr,
     time::{Duration, Instant},
 };
 
 use serde::Serialize;
 
-use crate::{Error, Flow, bpffs, netns, read_flows};
+use crate::{Error, Flow, netns, read_flows, registry::loaded_names};
 
 /// A connection and what it did in the interval that has just ended.
 #[derive(Debug, Clone, Serialize)]
@@ -42,9 +43,9 @@ pub struct Sample {
     pub base_rtt_us: u32,
     /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
-    /// Payload acknowledged in the interval, bits a second.
+    /// Payload acknowledged in the interval, bits a second; 0 at the first look at a connection.
     pub rate_bps: f64,
-    /// Packets lost in the interval.
+    /// Packets lost in the interval; 0 at the first look at a connection.
     pub lost: u32,
     /// Packets lost since the connection began.
     pub lost_total: u32,
@@ -54,7 +55,16 @@ pub struct Sample {
     pub bytes_acked: u64,
 }
 
-type Key = (String, SocketAddr, SocketAddr);
+/// A namespace's inode and a connection's ends: a namespace's name may be that of a process, and change with it.
+type Key = (u64, SocketAddr, SocketAddr);
+
+/// A connection as one look finds it.
+struct Seen {
+    key: Key,
+    namespace: String,
+    controller: String,
+    flow: Flow,
+}
 
 /// Samples the connections; remembers the last sample, to compute rates.
 #[derive(Debug)]
@@ -67,7 +77,7 @@ impl Watcher {
     /// Starts the first interval with a first look at the connections.
     pub fn new() -> Result<Self, Error> {
         let looked = Instant::now();
-        let last = look()?.into_iter().map(|(key, _, flow)| (key, flow)).collect();
+        let last = look()?.into_iter().map(|seen| (seen.key, seen.flow)).collect();
         Ok(Self { last, looked })
     }
 
@@ -75,49 +85,50 @@ impl Watcher {
     pub fn sample(&mut self) -> Result<(Duration, Vec<Sample>), Error> {
         let now = Instant::now();
         let interval = now - self.looked;
-        let mut flows = look()?;
-        flows.sort_by(|a, b| a.0.cmp(&b.0));
-        let samples = flows.iter().map(|(key, controller, flow)| {
-            // All that a new connection did, it did in this interval; another connection may have had its addresses before.
-            let before = self.last.get(key).filter(|before| before.bytes_acked <= flow.bytes_acked);
-            let bytes = flow.bytes_acked - before.map_or(0, |b| b.bytes_acked);
-            let lost = flow.lost.saturating_sub(before.map_or(0, |b| b.lost));
-            Sample::new(key, controller, flow, bytes as f64 * 8.0 / interval.as_secs_f64(), lost)
-        });
-        let samples = samples.collect();
-        self.last = flows.into_iter().map(|(key, _, flow)| (key, flow)).collect();
+        let mut all = look()?;
+        all.sort_by(|a, b| (&a.namespace, a.key).cmp(&(&b.namespace, b.key)));
+        let samples = all.iter().map(|seen| Sample::new(seen, self.last.get(&seen.key), interval)).collect();
+        self.last = all.into_iter().map(|seen| (seen.key, seen.flow)).collect();
         self.looked = now;
         Ok((interval, samples))
     }
 }
 
 /// All connections with the names of their controllers, in all namespaces.
-fn look() -> Result<Vec<(Key, String, Flow)>, Error> {
-    let names = bpffs::names()?;
+fn look() -> Result<Vec<Seen>, Error> {
+    let names = loaded_names()?;
     let mut all = Vec::new();
     for namespace in netns::all()? {
         for name in &names {
             let flows = match read_flows(&namespace, name) {
                 Ok(flows) => flows,
-                // Unloaded, or the namespace gone, since the list was made.
-                Err(Error::Io { .. }) => continue,
+                // Unloaded since the list was made.
+                Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,
                 Err(e) => return Err(e),
             };
-            let keyed = flows.into_iter().filter(Flow::is_connected);
-            all.extend(keyed.map(|f| ((namespace.name.clone(), f.local(), f.remote()), name.clone(), f)));
+            all.extend(flows.into_iter().filter(Flow::is_connected).map(|flow| Seen {
+                key: (namespace.inode, flow.local(), flow.remote()),
+                namespace: namespace.name.clone(),
+                controller: name.clone(),
+                flow,
+            }));
         }
     }
     Ok(all)
 }
 
 impl Sample {
-    fn new((namespace, local, remote): &Key, controller: &str, flow: &Flow, rate_bps: f64, lost: u32) -> Self {
+    /// `before` is the last look at the same addresses.
+    fn new(Seen { key, namespace, controller, flow }: &Seen, before: Option<&Flow>, interval: Duration) -> Self {
+        // Another connection may have had the addresses before. Of one that is seen for the first time nobody knows how long it has
+        // been there: it may have changed its controller to one of ours just now.
+        let before = before.filter(|before| before.bytes_acked <= flow.bytes_acked).unwrap_or(flow);
         let packets = |q8: u32| f64::from(q8) / 256.0;
         Self {
             namespace: namespace.clone(),
-            controller: controller.to_owned(),
-            local: *local,
-            remote: *remote,
+            controller: controller.clone(),
+            local: key.1,
+            remote: key.2,
             snd_cwnd: flow.snd_cwnd,
             loss_window: flow.view.loss_window,
             delay_window: flow.view.delay_window,
@@ -128,11 +139,37 @@ impl Sample {
             srtt_us: flow.srtt_us,
             base_rtt_us: flow.view.base_rtt_us,
             mss_bytes: flow.mss,
-            rate_bps,
-            lost,
+            rate_bps: (flow.bytes_acked - before.bytes_acked) as f64 * 8.0 / interval.as_secs_f64(),
+            lost: flow.lost.saturating_sub(before.lost),
             lost_total: flow.lost,
             retransmitted_total: flow.retransmitted,
             bytes_acked: flow.bytes_acked,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(bytes_acked: u64, lost: u32) -> Seen {
+        // SAFETY: integers and bytes, for which all bits zero is a value.
+        let mut flow: Flow = unsafe { std::mem::zeroed() };
+        (flow.bytes_acked, flow.lost) = (bytes_acked, lost);
+        Seen { key: (1, flow.local(), flow.remote()), namespace: String::new(), controller: "ours".into(), flow }
+    }
+
+    /// 12.5 MB in a second are 100 Mb/s. What a connection did before it was seen for the first time, it did not do in one interval.
+    #[test]
+    fn a_rate_is_between_two_looks_at_one_connection() {
+        let rate = |now: &Seen, before: Option<&Flow>| {
+            let sample = Sample::new(now, before, Duration::from_secs(1));
+            (sample.rate_bps, sample.lost)
+        };
+        let (now, before) = (seen(112_500_000, 7), seen(100_000_000, 4).flow);
+        assert_eq!(rate(&now, Some(&before)), (1e8, 3));
+        assert_eq!(rate(&now, None), (0.0, 0));
+        // Another connection with the same addresses.
+        assert_eq!(rate(&seen(1000, 0), Some(&before)), (0.0, 0));
     }
 }

@@ -34,7 +34,7 @@ fn connections_outlive_their_controllers_registration() {
             }
             is_unloaded = true;
             let unloaded = unload(name).unwrap();
-            assert_eq!((unloaded.connections, unloaded.restored_default), (1, None));
+            assert_eq!((unloaded.connections, unloaded.restored_defaults.len()), (1, 0));
             assert!(!available().unwrap().iter().any(|n| n == name));
             assert_eq!(tcp_congestion(&streams.0).unwrap(), name);
             let refused = path.near.enter(|| connect(name, streams.1.local_addr().unwrap()));
@@ -84,7 +84,7 @@ fn unload_restores_the_default() {
     assert_eq!(tcp_congestion(&by_default).unwrap(), loaded.name);
 
     let unloaded = unload(&loaded.name).unwrap();
-    assert_eq!(unloaded.restored_default, Some((before.to_owned(), 2)));
+    assert_eq!(unloaded.restored_defaults, [(before.to_owned(), 2)].into());
     assert_eq!(defaults(), [before.to_owned(), before.to_owned(), others]);
     assert_eq!(default_controller().unwrap(), machine);
 }

@@ -97,7 +97,7 @@ impl Store {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut file = open_itself(OpenOptions::new().read(true).append(true).create(true), path)?;
         file.try_lock().context("another run is using it; wait for that, or choose another folder with --out")?;
         let (mut entries, mut whole) = (HashMap::new(), 0);
         let mut lines = BufReader::new(&file);
@@ -153,12 +153,29 @@ fn aside(path: &Path) -> PathBuf {
 /// Did another build of this program write the file? Not if it has no whole first line.
 fn is_anothers(path: &Path, program: &str) -> io::Result<bool> {
     let mut first = String::new();
-    match File::open(path) {
+    match open_itself(OpenOptions::new().read(true), path) {
         Ok(file) => BufReader::new(file).read_line(&mut first)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(e) => return Err(e),
     };
     Ok(first.ends_with('\n') && first.trim_end() != header(program))
+}
+
+/// Opens a file that is no link to another: where others may write to the folder, they could have their link followed, and its end cut
+/// off, by root.
+fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+        let link = || io::Error::other("it is a link to another file: remove it, or choose another folder with --out");
+        let too_many_links = rustix::io::Errno::LOOP.raw_os_error();
+        let opened = options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32).open(path);
+        let file = opened.map_err(|e| if e.raw_os_error() == Some(too_many_links) { link() } else { e })?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() && metadata.nlink() > 1 { Err(link()) } else { Ok(file) }
+    }
+    #[cfg(not(unix))]
+    options.open(path)
 }
 
 /// The program that runs, by its content: whatever was built otherwise may work out other results.
@@ -233,6 +250,27 @@ mod tests {
         drop(store);
         let store = Store::open_of(&path, "one").unwrap();
         assert!(store.get(key(1), 0).is_some() && store.get(key(2), 0).is_some());
+    }
+
+    /// A file of another's, with no whole line, and one that does not exist.
+    #[cfg(unix)]
+    #[test]
+    fn links_to_other_files_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, victim, dangling] = ["results", "victim", "dangling"].map(|name| folder.path().join(name));
+        fs::write(&victim, "precious").unwrap();
+        type Link = fn(&Path, &Path) -> io::Result<()>;
+        let symlink: Link = |to, at| std::os::unix::fs::symlink(to, at);
+        let hard_link: Link = |to, at| fs::hard_link(to, at);
+        for (link, to) in [(symlink, &victim), (hard_link, &victim), (symlink, &dangling)] {
+            link(to, &path).unwrap();
+            let error = Store::open_of(&path, "one").err().unwrap().to_string();
+            assert!(error.contains("link to another file") && error.contains("--out"), "{error}");
+            assert!(Store::open_kept_of(&path, "one").is_err());
+            fs::remove_file(&path).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert!(!dangling.exists());
     }
 
     #[test]

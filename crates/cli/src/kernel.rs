@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use clap::Subcommand;
 use comfy_table::{ContentArrangement, Table, presets};
-use tandem_kernel::{Error, Loaded, Unloaded};
+use tandem_kernel::{Error, Listener, Loaded, Unloaded};
 use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
 
 use crate::{
@@ -24,7 +24,7 @@ Examples:
   tandem kernel load compound@gamma=20 --as compound20 --default
   tandem kernel watch                                  its connections, live
   tandem kernel unload compound_tube                   connections that use it go on
-  tandem kernel cleanup                                after a killed `tandem run --engine kernel`";
+  tandem kernel cleanup                                after `kill -9` of any of these, or of a run with the kernel engine";
 
 /// The controllers in the Linux kernel: load, unload, watch
 #[derive(Subcommand)]
@@ -45,7 +45,7 @@ pub enum Action {
     Load(Load),
     Unload(Unload),
     Watch(watch::Args),
-    /// Take away what killed runs with the kernel engine have left (Linux before 6.4; the next run does it as well)
+    /// Take away what killed commands have left: `load`, `unload`, runs with the kernel engine
     Cleanup {
         /// As JSON: the names
         #[arg(long)]
@@ -142,22 +142,49 @@ fn unload(args: &Unload) -> Result<(), Failure> {
     if args.json {
         return print(&json_text(&unloaded)?);
     }
-    let Unloaded { connections, restored_default } = unloaded;
-    let mut text = format!("{} is unloaded.\n", args.name);
-    if connections > 0 {
+    print(&outcome_of_unload(&args.name, &unloaded))
+}
+
+fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
+    let Unloaded { connections, restored_defaults, still_default_in, listeners } = unloaded;
+    let mut text = format!("{name} is unloaded.\n");
+    if *connections > 0 {
         let _ = writeln!(text, "{connections} connections go on with it until they close.");
     }
-    if let Some((name, namespaces)) = restored_default {
+    for (default, namespaces) in restored_defaults {
         let _ = match namespaces {
-            1 => writeln!(text, "The default is `{name}` again."),
-            n => writeln!(text, "The default is `{name}` again, in {n} network namespaces."),
+            1 => writeln!(text, "The default is `{default}` again."),
+            n => writeln!(text, "The default is `{default}` again, in {n} network namespaces."),
         };
     }
-    print(&text)
+    for namespace in still_default_in {
+        let _ = writeln!(text, "It stays the default in {}, which takes no other.", in_words(namespace));
+    }
+    match listeners.as_deref() {
+        Some([]) => {}
+        Some(listeners) => {
+            let _ = writeln!(text, "Connections that these sockets accept still get it, until they listen anew:");
+            for Listener { namespace, address } in listeners {
+                let _ = writeln!(text, "  {address} in {}", in_words(namespace));
+            }
+        }
+        None => {
+            let _ =
+                writeln!(text, "This kernel does not tell which listening sockets still give it away (no tcp_diag).");
+        }
+    }
+    text
+}
+
+fn in_words(namespace: &str) -> String {
+    match namespace {
+        "" => "this network namespace".into(),
+        name => format!("the network namespace of `{name}`"),
+    }
 }
 
 fn cleanup(json: bool) -> Result<(), Failure> {
-    let removed = tandem_testbed::remove_leftovers().map_err(anyhow::Error::from)?;
+    let removed = tandem_testbed::clean_up().map_err(anyhow::Error::from)?;
     if json {
         return print(&json_text(&removed)?);
     }
@@ -191,6 +218,10 @@ fn list(json: bool) -> Result<(), Failure> {
 
 fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
+    // Some terminals (a serial line, a pseudo terminal of a script) say that they have 0 columns: they do not know.
+    if table.width().is_some_and(|columns| columns > 0) {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
     table
 }

@@ -2,7 +2,7 @@
 //! Where results go: a table or JSON on standard output, a report, JSON and traces in a folder.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -36,7 +36,7 @@ struct Results<'a> {
     matrix: Option<&'a Matrix>,
 }
 
-/// Makes the output folder before anything runs, so that an hour's run does not end with «permission denied».
+/// Makes the output folder before anything runs, so that an hour's run does not end with "permission denied".
 pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Failure> {
     let folder = common.out.clone().unwrap_or_else(|| Path::new("tandem-out").join(file_name(default_name)));
     make_folder(&folder)?;
@@ -46,6 +46,7 @@ pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Fa
 /// As [`prepare_folder`], for a folder that is known.
 pub fn make_folder(folder: &Path) -> Result<(), Failure> {
     let prepare = || {
+        refuse_planted_links(folder)?;
         fs::create_dir_all(folder)?;
         write_atomically(&folder.join(".tandem-writable"), b"")?;
         fs::remove_file(folder.join(".tandem-writable"))
@@ -53,6 +54,25 @@ pub fn make_folder(folder: &Path) -> Result<(), Failure> {
     Ok(prepare().with_context(|| {
         format!("cannot write to the output folder `{}`; choose another with --out", folder.display())
     })?)
+}
+
+/// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
+/// anywhere.
+fn refuse_planted_links(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        use std::os::unix::fs::MetadataExt;
+        for part in folder.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            let Ok(link) = part.symlink_metadata() else { continue };
+            let parent = part.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if link.is_symlink() && link.uid() != 0 && parent.metadata()?.mode() & 0o022 != 0 {
+                let why =
+                    format!("`{}` is a link that user {} put there, and this is root", part.display(), link.uid());
+                return Err(io::Error::other(why));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn file_name(name: &str) -> String {
@@ -162,20 +182,31 @@ pub fn publish(
         baselines,
     };
 
-    write(&folder.join(RESULTS_FILE), &json)?;
-    write(&folder.join(REPORT_FILE), &html(&report))?;
-    if common.trace {
-        write_trace(folder, &sections).with_context(|| format!("cannot write `{}`", folder.display()))?;
-    } else {
-        // Samples of an earlier run would pass for this one's.
-        for old in [FLOWS_FILE, LINKS_FILE].map(|name| folder.join(name)) {
-            if old.exists() {
-                fs::remove_file(&old).with_context(|| format!("cannot remove the old `{}`", old.display()))?;
-            }
+    let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
+    let text = format!("{}\n", table(&report));
+    let results = if common.json { &json } else { &text };
+    if let Err(e) = write_files(folder, &json, &html(&report), common.trace.then_some(&sections)) {
+        // The disk may be full, but the run was made.
+        print(results)?;
+        return Err(e);
+    }
+    finish(results, interrupted, folder)
+}
+
+/// `traced` is `None` if no traces are wanted.
+fn write_files(folder: &Path, json: &str, html: &str, traced: Option<&Vec<Section>>) -> Result<(), Failure> {
+    write(&folder.join(RESULTS_FILE), json)?;
+    write(&folder.join(REPORT_FILE), html)?;
+    if let Some(sections) = traced {
+        return Ok(write_trace(folder, sections).with_context(|| format!("cannot write `{}`", folder.display()))?);
+    }
+    // Samples of an earlier run would pass for this one's.
+    for old in [FLOWS_FILE, LINKS_FILE].map(|name| folder.join(name)) {
+        if old.exists() {
+            fs::remove_file(&old).with_context(|| format!("cannot remove the old `{}`", old.display()))?;
         }
     }
-    let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
-    finish(&if common.json { json } else { format!("{}\n", table(&report)) }, interrupted, folder)
+    Ok(())
 }
 
 /// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).

@@ -321,7 +321,9 @@ fn with_settings(experiments: Vec<Experiment>, set: &[Setting]) -> Result<Vec<Ex
         let uses = |e: &Experiment| e.has_parameter(setting).map_err(anyhow::Error::from);
         if !experiments.iter().map(uses).collect::<Result<Vec<_>, _>>()?.contains(&true) {
             let name = setting.controller().name;
-            let message = format!("--set {name}.{setting} does nothing: no flow of these experiments has the controller `{name}`");
+            let message = format!(
+                "--set {name}.{setting} does nothing: no flow of these experiments has the controller `{name}`"
+            );
             return Err(Failure::usage(message));
         }
     }

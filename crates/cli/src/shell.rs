@@ -44,6 +44,9 @@ pub struct Args {
 }
 
 pub fn shell(args: &Args) -> Result<(), Failure> {
+    if args.path.rtt.ns == 0 {
+        return Err(Failure::usage("--rtt must be longer than 0: no path takes no time"));
+    }
     let network = args.path.network()?;
     let shell = Shell::new(&network, DEFAULT_MTU, args.seed).map_err(anyhow::Error::from)?;
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;

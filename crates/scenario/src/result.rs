@@ -87,8 +87,12 @@ pub struct LinkResult {
 pub struct Emulation {
     /// By how much packets left the path later than they should have, microseconds.
     pub lateness_us: Distribution,
-    /// Between looks at what hosts have sent, microseconds: a packet may have waited so long before the path saw it.
+    /// Between looks at what hosts have sent, while packets were under way, microseconds: one may have waited so long before the path saw
+    /// it.
     pub look_gap_us: Distribution,
+    /// Share of the time that such gaps took which were longer than a millisecond and than 1 % of the shortest RTT.
+    #[serde(default)]
+    pub unserved_share: f64,
     /// CPU time of the emulator's threads, over the time that they ran: 1 is one core. The work of the hosts' TCP on each
     /// arriving packet is part of it.
     pub cpu_share: f64,
@@ -110,6 +114,7 @@ impl Emulation {
         Some(Self {
             lateness_us: Distribution::over_seeds(seeds.clone().map(|e| &e.lateness_us)),
             look_gap_us: Distribution::over_seeds(seeds.clone().map(|e| &e.look_gap_us)),
+            unserved_share: average(|e| e.unserved_share),
             cpu_share: average(|e| e.cpu_share),
             starved_share: average(|e| e.starved_share),
             stray_drops: seeds.map(|e| e.stray_drops).sum(),

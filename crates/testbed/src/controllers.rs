@@ -63,10 +63,22 @@ fn unused_name() -> String {
     format!("t{:x}_{:x}", process::id(), COUNT.fetch_add(1, Relaxed))
 }
 
-/// Takes away the controllers of runs that were killed, which Linux before 6.4 keeps; their names.
-pub fn remove_leftovers() -> Result<Vec<String>, Error> {
-    let is_left = |name: &str| process_of(name).is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists());
-    Ok(tandem_kernel::remove_leftovers(is_left)?)
+/// Takes away the controllers of runs that were killed, which Linux before 6.4 keeps.
+fn remove_leftovers() -> Result<(), Error> {
+    tandem_kernel::remove_leftovers(is_of_a_dead_process)?;
+    Ok(())
+}
+
+/// Takes away all that killed runs, loads and unloads have left; the names.
+///
+/// # Errors
+/// [`Error`] if the process may not, or the kernel refuses.
+pub fn clean_up() -> Result<Vec<String>, Error> {
+    Ok(tandem_kernel::clean_up(is_of_a_dead_process)?)
+}
+
+fn is_of_a_dead_process(name: &str) -> bool {
+    process_of(name).is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists())
 }
 
 /// The process that gave a controller its name, if [`unused_name`] made it.

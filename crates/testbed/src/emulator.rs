@@ -27,6 +27,7 @@ use rustix::{
 use tandem_network::{agenda::NEVER, histogram};
 
 use crate::{
+    attention::Attention,
     error::{Doing, Error},
     path::{ENDS, End, Packet, Path},
     priority::{self, CpuTimes},
@@ -52,8 +53,10 @@ pub type Classifier = dyn Fn(End, &[u8]) -> Option<usize> + Send + Sync;
 pub struct Punctuality {
     /// By how much each packet left later than the path says, ns.
     pub lateness_ns: Histogram<u64>,
-    /// Between looks at what the hosts at an end have sent, ns: a packet may have waited so long unseen.
+    /// Between looks at what the hosts at an end have sent, while packets were under way, ns: one may have waited so long unseen.
     pub look_gap_ns: Histogram<u64>,
+    /// The sum of those gaps that were longer than [`Pauses::unserved_from_ns`], ns; of the end where it is larger.
+    pub unserved_ns: u64,
     /// CPU time of the emulator's threads, the kernel's TCP included, ns.
     pub cpu_ns: u64,
     /// How long the threads could have run but got no CPU, ns.
@@ -70,6 +73,8 @@ pub struct Pauses {
     /// Between two looks at what hosts have sent, ns.
     pub longer_than_ns: u64,
     pub suspect_for_ns: u64,
+    /// A longer time between two looks counts as not served, ns.
+    pub unserved_from_ns: u64,
 }
 
 pub struct Emulator {
@@ -117,7 +122,7 @@ impl Emulator {
         pauses: Pauses,
         classify: Box<Classifier>,
     ) -> Result<Self, Error> {
-        let alarm = || eventfd(0, EventfdFlags::NONBLOCK).doing("make an eventfd");
+        let alarm = || eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).doing("make an eventfd");
         let attached = |device, alarm| Attached { device, alarm, asleep_until: AtomicU64::new(0) };
         let [senders, receivers] = devices;
         let shared = Shared {
@@ -173,7 +178,7 @@ impl Emulator {
 }
 
 impl Drop for Emulator {
-    /// Else its threads, before all others on their CPUs, would hold the devices until the program ends.
+    /// Otherwise its threads, before all others on their CPUs, would hold the devices until the program ends.
     fn drop(&mut self) {
         // Who wants to know what came of them calls `stop`.
         self.end_threads();
@@ -185,6 +190,7 @@ impl Default for Punctuality {
         Self {
             lateness_ns: histogram(),
             look_gap_ns: histogram(),
+            unserved_ns: 0,
             cpu_ns: 0,
             starved_ns: 0,
             wall_ns: 0,
@@ -198,6 +204,7 @@ impl Punctuality {
         for (sum, more) in [(&mut self.lateness_ns, &other.lateness_ns), (&mut self.look_gap_ns, &other.look_gap_ns)] {
             sum.add(more).expect("the histograms have the same bounds");
         }
+        self.unserved_ns = self.unserved_ns.max(other.unserved_ns);
         self.cpu_ns += other.cpu_ns;
         self.starved_ns += other.starved_ns;
         self.wall_ns = self.wall_ns.max(other.wall_ns);
@@ -216,27 +223,28 @@ struct Worker {
     shared: Arc<Shared>,
     end: End,
     punctuality: Punctuality,
+    attention: Attention,
     /// For packets to be read.
     spare: Vec<Box<[u8]>>,
     buffer_bytes: usize,
     read: Vec<Packet>,
     due: VecDeque<(u64, Packet)>,
     counted_from: u64,
-    last_look: u64,
 }
 
 impl Worker {
     fn new(shared: Arc<Shared>, end: End, mtu: u32) -> Self {
+        let attention = Attention::new(monotonic_ns(), NEVER, shared.pauses.unserved_from_ns);
         Self {
             shared,
             end,
             punctuality: Punctuality::default(),
+            attention,
             spare: Vec::new(),
             buffer_bytes: mtu as usize,
             read: Vec::new(),
             due: VecDeque::new(),
             counted_from: NEVER,
-            last_look: monotonic_ns(),
         }
     }
 
@@ -247,6 +255,7 @@ impl Worker {
         while !shared.stopped.load(Relaxed) {
             if self.counted_from == NEVER && shared.counted_from.load(Relaxed) != NEVER {
                 self.counted_from = shared.counted_from.load(Relaxed);
+                self.attention.count_from(self.counted_from);
                 before = priority::cpu_times();
             }
             self.look()?;
@@ -264,6 +273,8 @@ impl Worker {
             self.punctuality.starved_ns = after.starved_ns - before.starved_ns;
             self.punctuality.wall_ns = monotonic_ns() - self.counted_from;
         }
+        self.punctuality.look_gap_ns = self.attention.gap_ns;
+        self.punctuality.unserved_ns = self.attention.unserved_ns;
         Ok(self.punctuality)
     }
 
@@ -291,9 +302,10 @@ impl Worker {
     fn exchange(&mut self) -> io::Result<u64> {
         let mut path = self.shared.lock();
         let now = monotonic_ns();
+        let is_here = !self.read.is_empty() || !path.arrived[self.end as usize].is_empty();
+        let gap_ns = self.attention.looked(now, is_here || path.next() != NEVER);
         path.advance(now);
-        let Pauses { longer_than_ns, suspect_for_ns } = self.shared.pauses;
-        let gap_ns = now - self.last_look;
+        let Pauses { longer_than_ns, suspect_for_ns, .. } = self.shared.pauses;
         if gap_ns > longer_than_ns {
             path.suspect_until(now + gap_ns + suspect_for_ns);
         }
@@ -308,10 +320,6 @@ impl Worker {
         let other_is_due = !path.arrived[self.end.other() as usize].is_empty();
         drop(path);
         self.wake_other(if other_is_due { now } else { next })?;
-        if now > self.counted_from {
-            self.punctuality.look_gap_ns.saturating_record(gap_ns);
-        }
-        self.last_look = now;
         Ok(next)
     }
 
@@ -361,7 +369,7 @@ impl Worker {
         if is_alarmed {
             rustix::io::read(alarm, &mut [0; 8])?;
         }
-        self.last_look = monotonic_ns();
+        self.attention.slept(now + sleep, monotonic_ns());
         Ok(())
     }
 }
@@ -387,7 +395,7 @@ mod tests {
     /// With these in place of devices; what it reads from them goes nowhere.
     fn emulator(devices: [OwnedFd; 2]) -> Emulator {
         let path = Path::new(&Topology::default(), Vec::new());
-        let pauses = Pauses { longer_than_ns: NEVER, suspect_for_ns: 0 };
+        let pauses = Pauses { longer_than_ns: NEVER, suspect_for_ns: 0, unserved_from_ns: NEVER };
         Emulator::start(path, devices.map(Tun::of), 1500, pauses, Box::new(|_, _| None)).unwrap()
     }
 

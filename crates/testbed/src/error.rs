@@ -7,12 +7,12 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused something.
-    #[error("cannot {what}: {source}{}", mend(.source))]
+    #[error("cannot {what}: {cause}{}", mend(.cause))]
     System {
         /// What was being done.
         what: String,
-        /// The system's answer.
-        source: io::Error,
+        /// The system's answer. Not `source`: whoever prints an error with its sources would print it twice.
+        cause: io::Error,
     },
     /// A controller could not be put into the kernel, or not be read there.
     #[error(transparent)]
@@ -22,8 +22,8 @@ pub enum Error {
     Unsupported(String),
 }
 
-fn mend(source: &io::Error) -> &'static str {
-    match source.kind() {
+fn mend(cause: &io::Error) -> &'static str {
+    match cause.kind() {
         io::ErrorKind::PermissionDenied => "; the kernel engine needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN): use sudo",
         _ => "",
     }
@@ -36,6 +36,6 @@ pub(crate) trait Doing<T> {
 
 impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     fn doing(self, what: impl Into<String>) -> Result<T, Error> {
-        self.map_err(|e| Error::System { what: what.into(), source: e.into() })
+        self.map_err(|e| Error::System { what: what.into(), cause: e.into() })
     }
 }

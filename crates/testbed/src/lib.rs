@@ -2,6 +2,7 @@
 //! Scenarios over real Linux TCP.
 
 mod addresses;
+mod attention;
 mod capacity;
 mod controllers;
 mod delivered;
@@ -23,7 +24,7 @@ mod trust;
 mod tun;
 mod udp;
 
-pub use controllers::remove_leftovers;
+pub use controllers::clean_up;
 pub use delivered::Delivered;
 pub use emulator::monotonic_ns;
 pub use engine::Kernel;

@@ -33,7 +33,7 @@ const MAX_ENDING: Duration = Duration::from_secs(5);
 /// Between looks at it.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A namespace whose only way out is the emulated path. The path goes when this is dropped, the namespace with the last process inside.
+/// A namespace whose only way out is the emulated path, to this machine and no further. The path goes when this is dropped, the namespace with the last process inside.
 pub struct Shell {
     namespace: Namespace,
     emulator: Emulator,
@@ -88,8 +88,8 @@ impl Shell {
         })?;
         let path = Path::new(network, vec![Route::new(&[0], &[1], Rng::new(seed, Stream::Flow(0)))]);
         let measure = trust::Measure::new(&[path.base_rtt_ns(0)], network.links.iter(), mtu);
-        let is_ipv4 = |_: End, packet: &[u8]| (packet.first()? >> 4 == 4).then_some(0);
-        let emulator = Emulator::start(path, [inner, outside], mtu, measure.pauses(), Box::new(is_ipv4))?;
+        let classifier = Box::new(between(inside, host));
+        let emulator = Emulator::start(path, [inner, outside], mtu, measure.pauses(), classifier)?;
         let now = monotonic_ns();
         emulator.begin(now, |path| {
             path.begin(wired_links(network, mtu, &(now..NEVER), seed));
@@ -150,6 +150,21 @@ impl Shell {
     }
 }
 
+/// Carries what the two addresses send each other. A machine that forwards packets would otherwise let the inside reach whatever the
+/// machine can reach, and be reached from there.
+fn between(inside: Ipv4Addr, host: Ipv4Addr) -> impl Fn(End, &[u8]) -> Option<usize> + Send + Sync {
+    let inside_to_host = [inside.octets(), host.octets()].concat();
+    let host_to_inside = [host.octets(), inside.octets()].concat();
+    move |end, packet| {
+        let expected = match end {
+            End::Senders => &inside_to_host,
+            End::Receivers => &host_to_inside,
+        };
+        let is_ipv4 = packet.first()? >> 4 == 4;
+        (is_ipv4 && packet.get(12..20)? == expected).then_some(0)
+    }
+}
+
 /// Are there connections in the calling thread's namespace that their programs have closed, but whose last data or FIN has not been
 /// acknowledged yet? Without the path their peers would wait for it in vain.
 fn connections_are_ending() -> bool {
@@ -166,7 +181,7 @@ fn new_device(mtu: u32) -> Result<(Tun, u32), Error> {
     let mut netlink = Netlink::new()?;
     for number in 0..MAX_SHELLS {
         match Tun::new(&mut netlink, &format!("tandem{number}"), mtu) {
-            Err(Error::System { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {}
+            Err(Error::System { cause, .. }) if cause.kind() == io::ErrorKind::ResourceBusy => {}
             outcome => return Ok((outcome?, number)),
         }
     }

@@ -47,7 +47,7 @@ impl Space {
 
     /// On a thread inside: sockets made there stay there, whichever thread uses them.
     pub fn enter<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
-        self.namespace.enter(f).expect("the namespace can be entered")
+        self.namespace.enter(f).unwrap().expect("the namespace is there")
     }
 
     /// Starts a program inside; its words are separated by spaces.
