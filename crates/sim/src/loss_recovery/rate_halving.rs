@@ -4,7 +4,7 @@
 //! in Linux TCP", USENIX 2002).
 //!
 //! The window falls by a packet at every second ACK and is never more than one above what is in flight. So each loss lowers it, too, and it
-//! may end far below ssthresh; slow start brings it back. docs/limitations.md compares the two recoveries, and ns-2's with this one.
+//! may end far below ssthresh; slow start brings it back. docs/reference/recovery.md compares the two recoveries, and ns-2's with this one.
 
 use tandem_controllers::{Conn, State};
 
