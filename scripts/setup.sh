@@ -43,6 +43,8 @@ needs util-linux unshare
 [[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
 needs iperf3 iperf3
 needs curl curl
+# The tests of killed commands inject the signals with it.
+needs strace strace
 # The linter of these scripts.
 needs shellcheck shellcheck
 # cargo, too, checks certificates with these.

@@ -26,8 +26,9 @@ prepare_machine() {
 
 # Two namespaces, one cable, a rate limit with room for some forty packets.
 prepare_network() {
-	for module in /lib/modules/*; do
-		insmod "$module" || return
+	# inet_diag before tcp_diag, which needs it; a kernel may have them built in.
+	for module in inet_diag tcp_diag veth sch_tbf tun; do
+		[ ! -e /lib/modules/$module.ko ] || insmod /lib/modules/$module.ko || return
 	done
 	ip netns add sender && ip netns add receiver || return
 	ip -n sender link add veth0 type veth peer name veth0 netns receiver || return
@@ -67,10 +68,13 @@ traces() {
 
 # The kernel frees programs and maps a moment after the last who held them.
 no_trace() {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	# Of a connection that was being made when its run was killed, the kernel keeps the controller until it gives up: two minutes.
+	waited=0
+	while [ $waited -lt 150 ]; do
 		traces >/tmp/after
 		cmp -s /tmp/before /tmp/after && return
 		sleep 1
+		waited=$((waited + 1))
 	done
 	diff /tmp/before /tmp/after
 }
@@ -166,6 +170,8 @@ test_registration() {
 	step "unload in mid-transfer" unload_in_use "$name"
 	step "a run over the emulated path" run_fills_the_link "$1"
 	step "a killed run is cleaned up" killed_run_is_cleaned_up "$1"
+	step "a killed load is mended" killed_at_each victim true tandem kernel load reno --as victim --default
+	step "a killed unload is mended" killed_at_each victim load_victim tandem kernel unload victim
 }
 
 # run_scenario NAME DURATION: over the emulated path, as the simulator runs it.
@@ -187,6 +193,50 @@ run_fills_the_link() {
 	(run_scenario "$1" 20s) >/tmp/result || return
 	sed -n 's/.*"goodput_mbps": *\([0-9.]*\).*/\1/p' /tmp/result | head -n 1 | awk '{ print } END { exit !($1 > 0.8 && $1 < 0.97) }'
 }
+
+# What a killed command can leave, quickly told.
+state() {
+	cat /proc/sys/net/ipv4/tcp_available_congestion_control /proc/sys/net/ipv4/tcp_congestion_control /proc/mounts
+	find /sys/fs/bpf
+}
+
+# mend NAME: the next command after a kill; and `unload` where the command was killed when it was done.
+mend() {
+	state | cmp -s - /tmp/whole && return
+	left=$((left + 1))
+	tandem kernel cleanup || return
+	if is_available "$1"; then tandem kernel unload "$1" || return; fi
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		state | cmp -s - /tmp/whole && return
+		sleep 0.5
+	done
+	state | diff /tmp/whole -
+}
+
+# killed_at_each NAME PREPARATION COMMAND...: once for each call of the command that changes the machine, killed there.
+killed_at_each() {
+	name=$1 prepare=$2
+	shift 2
+	state >/tmp/whole
+	$prepare && strace -f -qq -o /tmp/calls -e trace="$changes" "$@" || return
+	mend "$name" || return
+	# The calls of the thread that makes most, each with its number; with KILLS=last those from the first mkdir or unlink on, and each
+	# bpf(2) call in the last 25.
+	awk -v kills="$(sed -n 's/.*tandem\.kills=\([^ ]*\).*/\1/p' /proc/cmdline)" '
+		{ split($2, call, "("); n = ++count[call[1] " " $1]; if (n > most[call[1]]) most[call[1]] = n }
+		END { for (c in most) for (n = 1; n <= most[c]; n++) if (kills != "last" || c != "bpf" || n > most[c] - 25) print c, n }
+	' /tmp/calls >/tmp/kills
+	left=0
+	while read -r call n; do
+		$prepare || return
+		strace -f -qq -o /dev/null -e trace="$call" -e "inject=$call:signal=KILL:when=$n" "$@" >/dev/null 2>&1
+		mend "$name" || { echo "killed at $call $n" && return 1; }
+	done </tmp/kills
+	echo "    $(wc -l </tmp/kills) kills, $left left something, all mended" >&3
+}
+
+changes='/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$'
+load_victim() { tandem kernel load reno --as victim --default; }
 
 has_runs_controller() { grep -Eqw 't[0-9a-f]+_[0-9a-f]+' /proc/sys/net/ipv4/tcp_available_congestion_control; }
 

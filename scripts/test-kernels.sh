@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The controllers on other kernels than the running one: Debian's, booted in QEMU without KVM, which nested machines often lack.
-#   scripts/test-kernels.sh [PACKAGE ...]     kernel packages that apt knows
+#   scripts/test-kernels.sh [PACKAGE ...]     kernel packages that apt knows: also -cloud- and -rt- ones
+#   scripts/test-kernels.sh --all             of each series that apt knows (backports are one more source), each kind: plain, cloud, rt
 # CONTROLLERS="reno fusion" in the environment: only these carry data; that all of them load is always tested.
+# KILLS=last in the environment: commands are killed only where they have begun to change the machine, not at each call.
 # Exit status 1: a step failed; 77: a tool or kernel is missing, nothing was tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,9 +12,17 @@ cd "$(dirname "$0")/.."
 # Debian 12's own kernel, and the newest one that its security archive has.
 packages=("$@")
 ((${#packages[@]})) || packages=(linux-image-amd64 linux-image-6.12-amd64)
-# Four controllers take about a minute on an idle core.
-limit_s=900
+
+# The newest kernel of each series and kind. Meta-packages have no version of three parts.
+newest_of_each_series() {
+	apt-cache pkgnames linux-image- | grep -E '^linux-image-[0-9]+\.[0-9]+[.+].*-amd64$' | grep -vE 'unsigned|dbg' | sort -V |
+		awk '{ split($0, part, /[-.+]/); kind = /-cloud-/ ? "cloud" : /-rt-/ ? "rt" : ""; newest[part[3] "." part[4] kind] = $0 }
+			END { for (k in newest) print newest[k] }' | sort -V
+}
+# Four controllers take about a minute on an idle core, and a kill some three seconds.
+limit_s=3600
 CONTROLLERS=${CONTROLLERS:-}
+KILLS=${KILLS:-each}
 
 PATH+=:/usr/sbin:/sbin
 cache=$PWD/target/kernels
@@ -28,7 +38,7 @@ skip() {
 
 check_tools() {
 	local missing=() entry
-	for entry in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static ip:iproute2 tc:iproute2 bpftool:bpftool; do
+	for entry in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static ip:iproute2 tc:iproute2 bpftool:bpftool strace:strace; do
 		command -v "${entry%:*}" >/dev/null || missing+=("${entry#*:}")
 	done
 	((${#missing[@]} == 0)) || skip "apt-get install ${missing[*]} (or: scripts/setup.sh)"
@@ -38,29 +48,43 @@ check_tools() {
 
 # An image has no lists of packages, and an old list names packages that are gone.
 download() {
-	local image=$1
-	(cd "$work/download" && apt-get download -qq "$image") >"$work/apt" 2>&1 && return
+	(cd "$work/download" && apt-get download -qq "$@") >"$work/apt" 2>&1 && return
 	[[ $(id -u) = 0 ]] && apt-get update -qq >>"$work/apt" 2>&1 &&
-		(cd "$work/download" && apt-get download -qq "$image") >>"$work/apt" 2>&1
+		(cd "$work/download" && apt-get download -qq "$@") >>"$work/apt" 2>&1
+}
+
+# The packages that a package depends on by a name that begins with one of the words given.
+needed_by() {
+	local package=$1 words=$2
+	apt-cache depends --important "$package" 2>/dev/null | sed -nE "s/^ +(Pre)?Depends: (linux-($words)-[0-9].*)/\\2/p"
 }
 
 # Brings a kernel and the modules that the guest needs to the folder $kernel.
 fetch() {
-	local package=$1 image
+	local package=$1 image images
 	# A meta-package depends on the kernel of the day.
-	image=$(apt-cache depends --important "$package" 2>/dev/null | sed -nE 's/^ +Depends: (linux-image-[0-9].*)/\1/p' | head -n 1)
+	image=$(needed_by "$package" image | head -n 1)
 	image=${image:-$package}
 	kernel=$cache/$image
 	if [[ ! -e $kernel/vmlinuz || ! -e $kernel/modules/tun.ko ]]; then
 		mkdir "$work/download"
-		download "$image" ||
-			{ cat "$work/apt" >&2 && skip "cannot download $image (apt-get update may help)"; }
+		# Newer kernels come in parts: the program and its modules have packages of their own.
+		mapfile -t images < <(echo "$image" && needed_by "$image" 'binary|modules|base')
+		download "${images[@]}" ||
+			{ cat "$work/apt" >&2 && skip "cannot download ${images[*]} (apt-get update may help)"; }
 		mkdir -p "$kernel/modules"
-		dpkg-deb --fsys-tarfile "$work"/download/*.deb | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/veth.ko*' '*/sch_tbf.ko*' '*/net/tun.ko*'
+		for image in "$work"/download/*.deb; do
+			# Not each part has all of them.
+			dpkg-deb --fsys-tarfile "$image" | tar -x -C "$work/download" --wildcards './boot/vmlinuz-*' '*/vmlinuz*' '*/veth.ko*' '*/sch_tbf.ko*' \
+				'*/net/tun.ko*' '*/inet_diag.ko*' '*/tcp_diag.ko*' 2>/dev/null || true
+		done
 		find "$work/download" -name '*.ko.xz' -exec busybox unxz {} +
 		find "$work/download" -name '*.ko' -exec mv {} "$kernel/modules/" \;
+		image=$(find "$work/download" -name 'vmlinuz*' -type f | head -n 1)
+		[[ -n $image && -e $kernel/modules/tun.ko ]] ||
+			{ echo "FAILED ${images[*]}: there is no vmlinuz, or no tun.ko, in these packages: Debian packs them otherwise now" && return 1; }
 		# Last, for it says that all is there.
-		mv "$work"/download/boot/vmlinuz-* "$kernel/vmlinuz"
+		mv "$image" "$kernel/vmlinuz"
 		rm -r "$work/download"
 	fi
 }
@@ -79,7 +103,7 @@ make_initramfs() {
 	local root=$work/root
 	rm -rf "$root"
 	mkdir -p "$root"/{dev,proc,sys,run,tmp,lib}
-	for program in busybox ip tc bpftool; do
+	for program in busybox ip tc bpftool strace; do
 		add_program "$root" "$(command -v $program)"
 	done
 	strip -o "$work/tandem" "$tandem"
@@ -95,15 +119,16 @@ make_initramfs() {
 boot() {
 	local clock="clocksource=hpet nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
 	timeout $limit_s qemu-system-x86_64 -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot \
-		-kernel "$1/vmlinuz" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 $clock tandem.controllers=${CONTROLLERS// /,}" \
+		-kernel "$1/vmlinuz" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 $clock tandem.controllers=${CONTROLLERS// /,} tandem.kills=$KILLS" \
 		-serial "file:$work/console" -serial stdio </dev/null | tee "$work/steps" || true
 }
 
 check_tools
+[[ ${packages[0]} != --all ]] || mapfile -t packages < <(newest_of_each_series)
 cargo build --quiet --workspace --bin tandem
 passed=0 failed=0
 for package in "${packages[@]}"; do
-	fetch "$package"
+	fetch "$package" || { failed=$((failed + 1)) && rm -rf "$work/download" && continue; }
 	echo "== ${kernel##*/}"
 	make_initramfs "$kernel"
 	boot "$kernel"

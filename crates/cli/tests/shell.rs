@@ -110,3 +110,16 @@ fn a_command_runs_behind_the_path() {
         assert_eq!((&link["queue_drops"], &link["delivered"]["payload_bytes"]), (&0.into(), &0.into()), "{link}");
     }
 }
+
+/// What wakes up late while no packet is under way keeps none waiting.
+#[test]
+fn a_command_that_sends_nothing_is_not_doubted() {
+    let Some(outside) = outside() else { return };
+    let place = Place::new();
+    let finished = outside.enter(|| Ok(shell(&place, "--rate 100mbit --rtt 40ms", "sleep 0"))).unwrap();
+    assert_eq!(finished.status, Some(0), "{}", finished.err);
+    let carried: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!(carried["emulation"]["doubts"], serde_json::json!([]));
+    let refused = place.tandem("shell --rate 100mbit --rtt 0ms -- true");
+    assert!(refused.status == Some(2) && refused.err.contains("--rtt"), "{}", refused.err);
+}

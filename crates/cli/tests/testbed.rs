@@ -176,6 +176,45 @@ fn a_killed_run_leaves_nothing_behind() {
     }
 }
 
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// A stop may come while the emulator sleeps, or while no packet is due: it is doubted all the same.
+#[test]
+fn a_run_that_stood_still_is_doubted() {
+    if !can_emulate() {
+        return;
+    }
+    let _turn = alone();
+    let place = Place::new();
+    place.write("s.toml", &scenario("2500ms", RENO));
+    for stop_ms in [100, 300, 1000] {
+        let mut command = place.command("run s.toml --engine kernel --json");
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let is_connected = || {
+            let held = held_namespaces(&child);
+            held.len() == 2 && held.iter().all(|n| devices_and_connections(n).1 == 1)
+        };
+        while !is_connected() {
+            assert!(Instant::now() < deadline, "the run did not begin");
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(500));
+        signal(&child, rustix::process::Signal::STOP);
+        thread::sleep(Duration::from_millis(stop_ms));
+        signal(&child, rustix::process::Signal::CONT);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let emulation = &results["runs"][0]["emulation"];
+        let stood_still = |doubt: &Value| doubt.as_str().unwrap().contains("stood still");
+        assert!(emulation["doubts"].as_array().unwrap().iter().any(stood_still), "{stop_ms} ms: {emulation}");
+    }
+}
+
 /// Two runs of three seconds, which are kept: the second time there is nothing to run.
 #[test]
 fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, net::UdpSocket, time::Duration};
 
 use common::{Spec, can_emulate};
 use tandem_scenario::DEFAULT_MTU;
@@ -28,4 +28,32 @@ fn a_dropped_shell_takes_its_path_along() {
         Ok((had, has_device()))
     });
     assert_eq!(had.unwrap(), (true, false));
+}
+
+/// The insides of two shells are hosts beyond the machine for each other, and a machine may forward (any with Docker does).
+#[test]
+fn the_inside_reaches_this_machine_and_nothing_beyond() {
+    if !can_emulate() {
+        return;
+    }
+    let network = Spec { rate: "10mbit", rtt: "2ms", queue: "100p", loss: "0" }.network();
+    let machine = Namespace::new().unwrap();
+    let tried = machine.enter(|| {
+        fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        let shells = [Shell::new(&network, DEFAULT_MTU, 1)?, Shell::new(&network, DEFAULT_MTU, 1)?];
+        let [first, second] = &shells;
+        let server = second.enter(|| Ok(UdpSocket::bind((second.inside, 7000)).unwrap()))?;
+        server.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let stranger = first.enter(|| Ok(UdpSocket::bind((first.inside, 7000)).unwrap()))?;
+        stranger.send_to(b"stranger", (second.inside, 7000)).unwrap();
+        let machine = UdpSocket::bind((second.host, 7000)).unwrap();
+        machine.send_to(b"machine", (second.inside, 7000)).unwrap();
+        let mut buffer = [0; 16];
+        let mut heard = Vec::new();
+        while let Ok(bytes) = server.recv(&mut buffer) {
+            heard.push(String::from_utf8_lossy(&buffer[..bytes]).into_owned());
+        }
+        Ok(heard)
+    });
+    assert_eq!(tried.unwrap(), ["machine"]);
 }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! SIGKILL at each system call that may change the machine: the next command mends what it leaves. `strace` injects the signals.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::Place;
+use tandem_kernel::{available, default_controller};
+use tandem_testbed::Namespace;
+
+/// A regular expression: architectures have different ones of these.
+const CALLS: &str = "/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$";
+
+fn can_inject() -> bool {
+    if let Some(lack) = tandem_kernel::features().into_iter().find(|f| f.required && !f.present) {
+        tandem_testing::skip(&format!("{}: {}", lack.name, lack.note));
+        return false;
+    }
+    // Where there is a right to load, there may still be none to trace.
+    let traced = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).status();
+    if !traced.is_ok_and(|status| status.success()) {
+        tandem_testing::skip("strace is missing, or may trace nothing here: apt-get install strace");
+        return false;
+    }
+    true
+}
+
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A network namespace, so that `--default` changes no setting of this machine, and a folder.
+struct Lab {
+    place: Place,
+    inside: Namespace,
+}
+
+impl Lab {
+    fn new() -> Self {
+        Self { place: Place::new(), inside: Namespace::new().unwrap() }
+    }
+
+    fn strace(&self, options: &[&str], arguments: &str) -> std::process::ExitStatus {
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "--seccomp-bpf"]).args(options).arg(env!("CARGO_BIN_EXE_tandem"));
+        strace.args(arguments.split_whitespace()).current_dir(self.place.path(""));
+        self.inside.enter(|| Ok(strace.output().unwrap().status)).unwrap()
+    }
+
+    /// How often each of the calls is made by the thread that makes it most often.
+    fn count(&self, arguments: &str) -> BTreeMap<String, usize> {
+        let calls = self.place.path("calls");
+        let status = self.strace(&["-o", calls.to_str().unwrap(), "-e", &format!("trace={CALLS}")], arguments);
+        assert!(status.success(), "{arguments}: {status}");
+        let mut by_thread: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let text = fs::read_to_string(calls).unwrap();
+        for line in text.lines().filter(|line| !line.contains("<... ")) {
+            let Some((thread, (call, _))) = line.split_once(' ').and_then(|(t, c)| Some((t, c.split_once('(')?))) else {
+                continue;
+            };
+            *by_thread.entry((call.trim(), thread)).or_default() += 1;
+        }
+        let mut most: BTreeMap<String, usize> = BTreeMap::new();
+        for ((call, _), count) in by_thread {
+            let longest = most.entry(call.to_owned()).or_default();
+            *longest = count.max(*longest);
+        }
+        most
+    }
+
+    /// Runs the command once for each call that it makes, killed there, each time after `before` and before `after`. How often it died.
+    fn kill_at_each(&self, arguments: &str, before: impl Fn(), after: impl Fn(&str)) -> usize {
+        before();
+        let calls = self.count(arguments);
+        after("not killed at all");
+        let mut kills = 0;
+        for (call, count) in calls {
+            for n in 1..=count {
+                before();
+                let inject = format!("inject={call}:signal=KILL:when={n}");
+                let status = self.strace(&["-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject], arguments);
+                kills += usize::from(status.signal() == Some(9) || status.code() == Some(137));
+                after(&format!("killed at {call} {n}"));
+            }
+        }
+        println!("{arguments}: {kills} kills, all mended");
+        kills
+    }
+
+    /// Whatever was killed before: one command, and the machine is as it was.
+    fn assert_mended(&self, name: &str, when: &str) {
+        let default = || self.inside.enter(|| Ok(default_controller().unwrap())).unwrap();
+        tandem_testbed::clean_up().unwrap_or_else(|e| panic!("{when}: {e}"));
+        // It may have been killed when it was done.
+        if tandem_kernel::list().unwrap().iter().any(|loaded| loaded.name == name) {
+            tandem_kernel::unload(name).unwrap_or_else(|e| panic!("{when}: {e}"));
+        }
+        wait_until(when, || !available().unwrap().iter().any(|n| n == name) && default() != name);
+        assert!(!Path::new("/sys/fs/bpf/tandem").join(name).exists(), "{when}");
+    }
+}
+
+/// The kernel ends a registration a moment after the process that held it.
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: not mended within 30 s");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_killed_load_is_mended() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let (lab, name) = (Lab::new(), format!("k{}", std::process::id()));
+    let load = format!("kernel load reno --as {name} --default");
+    let kills = lab.kill_at_each(&load, || (), |when| lab.assert_mended(&name, when));
+    // Each program and each map takes a call, and so does each file.
+    assert!(kills > 30, "{kills}");
+}
+
+#[test]
+fn a_killed_unload_is_mended() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let (lab, name) = (Lab::new(), format!("u{}", std::process::id()));
+    let params = tandem_controllers::Params::new(tandem_controllers::find("reno").unwrap());
+    let load = || lab.inside.enter(|| Ok(tandem_kernel::load(&params, &name, true).map(drop).unwrap())).unwrap();
+    let kills = lab.kill_at_each(&format!("kernel unload {name}"), load, |when| lab.assert_mended(&name, when));
+    assert!(kills > 5, "{kills}");
+}
+
+/// Killed before its flows are connected: what is left of a connection's controller goes with the connection.
+#[test]
+fn a_killed_run_is_mended() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let lab = Lab::new();
+    let path = "[dumbbell]\nrate = \"1mbit\"\nrtt = \"10ms\"\nqueue = \"9p\"";
+    lab.place.write("s.toml", &format!("duration = \"100ms\"\n{path}\n[[flows]]\ncontroller = \"reno\"\n"));
+    // A run's names are its process's, in hexadecimal.
+    let is_of_a_run = |name: &String| name.starts_with('t') && name.contains('_') && name.ends_with("_0");
+    let others: Vec<String> = available().unwrap().into_iter().filter(is_of_a_run).collect();
+    let after = |when: &str| {
+        tandem_testbed::clean_up().unwrap_or_else(|e| panic!("{when}: {e}"));
+        wait_until(when, || !available().unwrap().iter().any(|n| is_of_a_run(n) && !others.contains(n)));
+    };
+    let kills = lab.kill_at_each("run s.toml --engine kernel --force", || (), after);
+    assert!(kills > 30, "{kills}");
+}
