@@ -16,6 +16,8 @@ pub(crate) struct Ns2Run {
     pub flows_a: u32,
     #[serde(rename = "nB")]
     pub flows_b: u32,
+    #[serde(rename = "nR")]
+    pub flows_r: u32,
     #[serde(rename = "bw")]
     pub rate_mbps: f64,
     #[serde(rename = "rtt")]
@@ -31,6 +33,15 @@ pub(crate) struct Ns2Run {
     pub goodput_a_mbps: f64,
     #[serde(rename = "goodB")]
     pub goodput_b_mbps: f64,
+    /// Over the whole run, warm-up included.
+    #[serde(rename = "fullA")]
+    pub whole_goodput_a_mbps: f64,
+    /// Likewise of the flows in the other direction.
+    #[serde(rename = "fullR")]
+    pub whole_goodput_r_mbps: f64,
+    /// Reductions of the windows of group A in the whole run.
+    #[serde(rename = "cutsA")]
+    pub reductions_a: u32,
     #[serde(rename = "util")]
     pub utilisation: f64,
     #[serde(rename = "meanq")]

@@ -8,6 +8,7 @@ mod dumbbell;
 mod figures;
 mod model;
 mod real_tcp;
+mod recovery;
 mod wlan;
 
 use std::path::Path;
@@ -35,12 +36,13 @@ struct Part {
     write: fn(&Validation) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "fig3", write: figures::figure3 },
     Part { name: "fig4", write: figures::figure4 },
     Part { name: "fig5", write: figures::figure5 },
     Part { name: "fig6", write: figures::figure6 },
     Part { name: "fig8", write: figures::figure8 },
+    Part { name: "recovery", write: recovery::part },
     Part { name: "controllers", write: controllers::part },
     Part { name: "wlan", write: wlan::part },
 ];

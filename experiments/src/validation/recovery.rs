@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tandem's controllers in ns-2's TCP and here, with each recovery, where nothing is random: the recovery is all that differs.
+
+use std::fmt::Write;
+
+use tandem_scenario::{FlowsSpec, Recovery, Scenario, result::Run};
+
+use super::{
+    Validation, compare,
+    dumbbell::{GIGABIT, Ns2Setup},
+};
+use crate::reference::ns2::{self, Ns2Run};
+
+const HEADING: &str = "\
+\n## Recovery
+
+Tandem's controllers as modules of ns-2's TCP, and here with both [recoveries](reference/recovery.md). Nothing is random: all flows start at 10 ms and have
+the same RTT, and there is no random send delay; \"and back\" is as many in the other direction. Goodput in Mb/s and reductions of the
+window over the whole run, slow start included. Asked of rate halving: within 2 % of ns-2's goodput, and as many reductions.";
+
+/// The recoveries that are simulated.
+const RECOVERIES: [Recovery; 2] = [Recovery::RateHalving, Recovery::Prr];
+
+/// Group A, and group R in the other direction if the run has one.
+fn scenario(row: &Ns2Run, recovery: Recovery) -> Scenario {
+    let setup = Ns2Setup {
+        rate_mbps: row.rate_mbps,
+        rtt_ms: row.rtt_ms,
+        queue_packets: row.queue_packets,
+        duration_s: row.duration_s,
+        warmup_s: 0,
+        spread: false,
+        ..GIGABIT
+    };
+    let groups = [(controller(row), row.flows_a), (controller(row), row.flows_r)];
+    let groups = &groups[..if row.flows_r > 0 { 2 } else { 1 }];
+    let mut spec = setup.spec(groups, 1);
+    spec.flows.iter_mut().for_each(|flows| flows.recovery = Some(recovery));
+    spec.flows.iter_mut().skip(1).for_each(|flows: &mut FlowsSpec| flows.reverse = Some(true));
+    spec.check().expect("the set-ups are valid")
+}
+
+/// The modules are named t_NAME.
+fn controller(row: &Ns2Run) -> &str {
+    row.label.strip_prefix("t_").unwrap_or(&row.label)
+}
+
+/// Goodput and reductions of the first group, and of the second if there is one.
+fn measures(run: &Run) -> (f64, f64, f64) {
+    let back = run.groups.get(1).map_or(0.0, |group| group.goodput_mbps);
+    (run.groups[0].goodput_mbps, back, run.groups[0].window_reductions)
+}
+
+pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+    let rows = ns2::runs(validation.reference, "recovery")?;
+    let scenarios: Vec<_> = rows.iter().flat_map(|row| RECOVERIES.map(|r| scenario(row, r))).collect();
+    let runs = validation.run(&scenarios)?;
+    let mut text = String::from(
+        "| path | flows | ns-2 | rate halving | agrees | today's | reductions: ns-2 | rate halving | today's |\n\
+         |---|---|---:|---:|---|---:|---:|---:|---:|\n",
+    );
+    let mut verdicts = Vec::new();
+    for (row, runs) in rows.iter().zip(runs.chunks(RECOVERIES.len())) {
+        let [halving, today] = [measures(&runs[0]), measures(&runs[1])];
+        let near = |here: f64, there: f64| (here - there).abs() <= 0.02 * there;
+        let is_near = near(halving.0, row.whole_goodput_a_mbps) && near(halving.1, row.whole_goodput_r_mbps);
+        let verdict = compare::verdict(is_near && halving.2 == f64::from(row.reductions_a));
+        verdicts.push(verdict);
+        let goodput = |forward: f64, back: f64| match row.flows_r {
+            0 => format!("{forward:.1}"),
+            _ => format!("{forward:.1}, {back:.1}"),
+        };
+        writeln!(
+            text,
+            "| {} Mb/s, {} ms, {} packets | {} {}{} | {} | {} | {} | {} | {} | {} | {} |",
+            row.rate_mbps,
+            row.rtt_ms,
+            row.queue_packets,
+            row.flows_a,
+            controller(row),
+            if row.flows_r > 0 { " and back" } else { "" },
+            goodput(row.whole_goodput_a_mbps, row.whole_goodput_r_mbps),
+            goodput(halving.0, halving.1),
+            compare::cell(verdict),
+            goodput(today.0, today.1),
+            row.reductions_a,
+            halving.2,
+            today.2,
+        )?;
+    }
+    Ok(format!("{HEADING} {} agree.\n\n{text}", compare::tally(verdicts)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tandem_batch::Batch;
+
+    use super::*;
+
+    /// `make validate` writes the whole table; here the runs of 100 Mb/s, with the bound of the page.
+    #[test]
+    fn rate_halving_reduces_as_often_as_ns2_and_sends_as_much() {
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        let validation = Validation { reference: &reference, seeds: 1, batch: Batch::default() };
+        let mut rows = ns2::runs(&reference, "recovery").expect("the results are in the repository");
+        rows.retain(|row| row.rate_mbps == 100.0);
+        assert_eq!(rows.len(), 5);
+        let scenarios: Vec<_> = rows.iter().map(|row| scenario(row, Recovery::RateHalving)).collect();
+        for (row, run) in rows.iter().zip(validation.run(&scenarios).expect("nothing fails")) {
+            let (goodput_mbps, _, reductions) = measures(&run);
+            let off = goodput_mbps / row.whole_goodput_a_mbps - 1.0;
+            assert!(off.abs() <= 0.02, "{}: {goodput_mbps} here, {} in ns-2", row.label, row.whole_goodput_a_mbps);
+            assert_eq!(reductions, f64::from(row.reductions_a), "{}", row.label);
+        }
+    }
+}
