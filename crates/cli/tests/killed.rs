@@ -9,7 +9,7 @@ use std::{
     fs,
     os::unix::process::ExitStatusExt,
     path::Path,
-    process::Command,
+    process::{Child, Command, ExitStatus},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -45,16 +45,27 @@ fn alone() -> MutexGuard<'static, ()> {
 struct Lab {
     place: Place,
     inside: Namespace,
+    /// Tandem finds the namespace by a process in it.
+    holder: Child,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
 }
 
 impl Lab {
     fn new() -> Self {
-        Self { place: Place::new(), inside: Namespace::new().unwrap() }
+        let inside = Namespace::new().unwrap();
+        let holder = inside.enter(|| Ok(Command::new("sleep").arg("3600").spawn().unwrap())).unwrap();
+        Self { place: Place::new(), inside, holder }
     }
 
-    fn strace(&self, options: &[&str], arguments: &str) -> std::process::ExitStatus {
+    fn strace(&self, options: &[&str], arguments: &str) -> ExitStatus {
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-qq", "--seccomp-bpf"]).args(options).arg(env!("CARGO_BIN_EXE_tandem"));
+        strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_tandem"));
         strace.args(arguments.split_whitespace()).current_dir(self.place.path(""));
         self.inside.enter(|| Ok(strace.output().unwrap().status)).unwrap()
     }
@@ -67,7 +78,8 @@ impl Lab {
         let mut by_thread: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let text = fs::read_to_string(calls).unwrap();
         for line in text.lines().filter(|line| !line.contains("<... ")) {
-            let Some((thread, (call, _))) = line.split_once(' ').and_then(|(t, c)| Some((t, c.split_once('(')?))) else {
+            let Some((thread, (call, _))) = line.split_once(' ').and_then(|(t, c)| Some((t, c.split_once('(')?)))
+            else {
                 continue;
             };
             *by_thread.entry((call.trim(), thread)).or_default() += 1;
@@ -90,7 +102,8 @@ impl Lab {
             for n in 1..=count {
                 before();
                 let inject = format!("inject={call}:signal=KILL:when={n}");
-                let status = self.strace(&["-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject], arguments);
+                let status =
+                    self.strace(&["-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject], arguments);
                 kills += usize::from(status.signal() == Some(9) || status.code() == Some(137));
                 after(&format!("killed at {call} {n}"));
             }
