@@ -102,7 +102,7 @@ fn page(experiment: &Experiment, findings: &Findings, table: &str) -> String {
     text += "\n";
     text += &items(&findings.own.claims);
     if let Some((inside, all)) = findings.inside_spread() {
-        text += &format!("\nOf {all} published values {inside} lie inside the spread of single seeds.\n");
+        text += &format!("\n{inside} of {all} published values lie inside the spread of single seeds.\n");
     }
     let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
     findings.why.iter().for_each(|why| part(format!("**Why.** {why}")));

@@ -45,11 +45,9 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         ("The paper".to_owned(), findings.claim.clone()),
         (capital(findings.verdict.words()), findings.tallies() + " hold."),
     ];
-    for claim in &findings.own.claims {
-        notes.push((claim.kind().to_owned(), claim.line()));
-    }
+    notes.extend(labelled(findings.own.claims.iter()));
     if let Some((inside, all)) = findings.inside_spread() {
-        let text = format!("Of {all} published values {inside} lie inside the spread of single seeds.");
+        let text = format!("{inside} of {all} published values lie inside the spread of single seeds.");
         notes.push(("Single runs".into(), text));
     }
     if let Some(comparison) = &findings.kernel {
@@ -57,8 +55,7 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
             format!("Over real TCP: {}", comparison.measured.verdict().words()),
             format!("{} {}", comparison.setting(), comparison.differences_text()),
         ));
-        let claims = comparison.claims().filter(|_| !findings.is_kernel_only());
-        notes.extend(claims.map(|c| (c.kind().to_owned(), c.line())));
+        notes.extend(labelled(comparison.claims().filter(|_| !findings.is_kernel_only())));
         notes.extend(comparison.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
     }
     notes.extend(findings.why.iter().map(|why| ("Why".to_owned(), why.clone())));
@@ -83,6 +80,16 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         figure: figure(experiment, findings),
         tables: own.into_iter().chain(comparison).collect(),
     }
+}
+
+/// Claims in lines, the first of each kind with a label.
+fn labelled<'a>(claims: impl Iterator<Item = &'a Judged>) -> Vec<(String, String)> {
+    let mut last = None;
+    let mut note = |claim: &Judged| {
+        let label = if last.replace(claim.headline) == Some(claim.headline) { "" } else { claim.kind() };
+        (label.to_owned(), claim.line())
+    };
+    claims.map(&mut note).collect()
 }
 
 fn figure(experiment: &Experiment, findings: &Findings) -> Figure {

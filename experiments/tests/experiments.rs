@@ -98,6 +98,34 @@ fn a_claim_is_judged_from_the_runs() {
     }
 }
 
+/// Nothing is stolen in the small file, so that a claim above 10 fails at both points.
+#[test]
+fn headlines_alone_make_the_verdict() {
+    let with = |kind: &str| {
+        let claim =
+            format!("[[claims]]\ntext = 'more than 10'\n{kind}\ncurve = 'a'\nabove = 10\nours = true\n[[claims]]");
+        let text = SMALL.replace("[[claims]]", &claim).replace("claim = ", "why = 'a cause'\nclaim = ");
+        let experiment = Experiment::parse("small", "small.toml", &text).unwrap();
+        let found = run(std::slice::from_ref(&experiment), Form::Full, &Sim, &Batch::default(), None).unwrap();
+        let findings = found.into_iter().next().flatten().unwrap();
+        (tandem_experiments::text(&experiment, &findings), findings)
+    };
+    let (text, findings) = with("headline = false");
+    assert_eq!(findings.verdict, Verdict::Holds, "a side claim does not lower it");
+    assert_eq!(findings.why.as_deref(), Some("a cause"), "the cause of the side claim's failure is told");
+    let kinds: Vec<bool> = findings.own.claims.iter().map(|claim| claim.headline).collect();
+    assert_eq!(kinds, [true, false], "headlines come first");
+    assert!(text.contains("Verdict: holds (1 of 1 headlines, 0 of 1 side claims)"), "{text}");
+    assert!(
+        text.contains("Side claim: more than 10: does not hold") && text.contains("above 10 (our limit)"),
+        "{text}"
+    );
+
+    let (text, findings) = with("headline = true");
+    assert_eq!(findings.verdict, Verdict::DoesNotHold, "the other headline, which holds, does not lift it");
+    assert!(text.contains("Verdict: does not hold (1 of 2 headlines)"), "{text}");
+}
+
 /// A formula has one value and the simulation one a seed: they are compared all the same.
 #[test]
 fn a_formula_stands_beside_several_seeds() {
