@@ -155,7 +155,10 @@ fn a_killed_unload_is_mended() {
     let _turn = alone();
     let (lab, name) = (Lab::new(), format!("u{}", std::process::id()));
     let params = tandem_controllers::Params::new(tandem_controllers::find("reno").unwrap());
-    let load = || lab.inside.enter(|| Ok(tandem_kernel::load(&params, &name, true).map(drop).unwrap())).unwrap();
+    let load = || {
+        let loaded = lab.inside.enter(|| Ok(tandem_kernel::load(&params, &name, true)?));
+        assert!(loaded.is_ok(), "{loaded:?}");
+    };
     let kills = lab.kill_at_each(&format!("kernel unload {name}"), load, |when| lab.assert_mended(&name, when));
     assert!(kills > 5, "{kills}");
 }

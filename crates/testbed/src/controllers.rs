@@ -58,7 +58,7 @@ impl Controllers {
 }
 
 /// The kernel has one list of names for the whole machine: two runs at once must not meet in it.
-fn unused_name() -> String {
+pub fn unused_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("t{:x}_{:x}", process::id(), COUNT.fetch_add(1, Relaxed))
 }

@@ -17,6 +17,8 @@ mod path;
 mod priority;
 mod record;
 mod run;
+#[cfg(test)]
+mod scripted;
 mod shell;
 mod socket;
 mod traffic;
