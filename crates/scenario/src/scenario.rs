@@ -221,7 +221,9 @@ impl Parts {
     /// All that a seed's result depends on but the seed, as text: two scenarios that differ in name and seeds only have the same.
     pub fn identity(&self) -> String {
         let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
-        format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}")
+        let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
+        // So it was before there was another recovery, and runs that were kept then are still those of the same scenario.
+        text.replace(" recovery: Prr,", "")
     }
 
     /// Payload of a full segment, bytes.

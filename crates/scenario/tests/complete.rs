@@ -166,6 +166,22 @@ fn derived_scenarios() {
     assert_ne!(quiet.identity(), s.identity());
 }
 
+/// Kept runs are found by their scenario's identity, which a new key with a default must not change.
+#[test]
+fn the_default_recovery_leaves_no_trace_in_the_identity() {
+    let with = |recovery: &str| {
+        scenario(&format!(
+            "duration = \"9s\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n\
+             [[flows]]\ncontroller = \"reno\"\n{recovery}"
+        ))
+        .identity()
+    };
+    let default = with("");
+    assert!(!default.contains("recovery"), "{default}");
+    assert_eq!(with("recovery = \"prr\""), default);
+    assert_ne!(with("recovery = \"rate-halving\""), default);
+}
+
 /// One definition: links there and back, the access delay, the random part or its mean.
 #[test]
 fn round_trip_times() {
