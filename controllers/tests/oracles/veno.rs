@@ -4,7 +4,10 @@
 use tandem_controllers::Params;
 use tandem_testing::invariant::{Facts, only};
 
-use super::{Kind, Oracle, Ack, Shown, TheirSide, single::{Law, Single}};
+use super::{
+    Ack, Kind, Oracle, Shown, TheirSide,
+    single::{Law, Single},
+};
 
 pub const ORACLE: Oracle = Oracle {
     facts: Facts { gamma_q8: |params| only(params, "beta"), shows_base_rtt: true, ..Facts::USUAL },

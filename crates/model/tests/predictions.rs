@@ -2,7 +2,9 @@
 //! Both models' predictions: S2's figures, invariants, what they share.
 
 use proptest::prelude::*;
-use tandem_model::{Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation, published_window};
+use tandem_model::{
+    Answer, Arithmetic, Law, ModelError, Path, Prediction, followed, published, published_oscillation, published_window,
+};
 use tandem_scenario::units::{Rate, Span};
 use tandem_testing::random::fixed;
 
@@ -80,7 +82,8 @@ fn the_window_over_time_meets_the_phases() {
         let mut end_s = 0.0;
         for phase in &steady.phases {
             end_s += phase.duration_s;
-            let expected = if phase.phase == 3 { steady.theta_mean_packets.unwrap() } else { phase.last_window_packets };
+            let expected =
+                if phase.phase == 3 { steady.theta_mean_packets.unwrap() } else { phase.last_window_packets };
             assert!((window(end_s * (1.0 - 1e-9)).unwrap() / expected - 1.0).abs() < 1e-6, "{mbps} Mb/s, {phase:?}");
         }
         assert_eq!(window(end_s * 1.001), None);
