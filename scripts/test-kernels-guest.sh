@@ -172,10 +172,11 @@ test_registration() {
 	step "a killed run is cleaned up" killed_run_is_cleaned_up "$1"
 	step "a killed load is mended" killed_at_each victim true tandem kernel load reno --as victim --default
 	step "a killed unload is mended" killed_at_each victim load_victim tandem kernel unload victim
+	[ "$kills" = last ] || step "a killed run is mended, whenever it is killed" kill_a_run_at_each_call "$1"
 }
 
-# run_scenario NAME DURATION: over the emulated path, as the simulator runs it.
-run_scenario() {
+# write_scenario NAME DURATION
+write_scenario() {
 	cat >/tmp/scenario.toml <<-END
 		duration = "$2"
 		[dumbbell]
@@ -185,6 +186,11 @@ run_scenario() {
 		[[flows]]
 		controller = "$1"
 	END
+}
+
+# run_scenario NAME DURATION: over the emulated path, as the simulator runs it.
+run_scenario() {
+	write_scenario "$@"
 	exec tandem run /tmp/scenario.toml --engine kernel --force --json --out /tmp/out
 }
 
@@ -222,7 +228,7 @@ killed_at_each() {
 	mend "$name" || return
 	# The calls of the thread that makes most, each with its number; with KILLS=last those from the first mkdir or unlink on, and each
 	# bpf(2) call in the last 25.
-	awk -v kills="$(sed -n 's/.*tandem\.kills=\([^ ]*\).*/\1/p' /proc/cmdline)" '
+	awk -v kills="$kills" '
 		{ split($2, call, "("); n = ++count[call[1] " " $1]; if (n > most[call[1]]) most[call[1]] = n }
 		END { for (c in most) for (n = 1; n <= most[c]; n++) if (kills != "last" || c != "bpf" || n > most[c] - 25) print c, n }
 	' /tmp/calls >/tmp/kills
@@ -236,6 +242,11 @@ killed_at_each() {
 }
 
 changes='/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$'
+kill_a_run_at_each_call() {
+	write_scenario "$1" 1s
+	killed_at_each none true tandem run /tmp/scenario.toml --engine kernel --force --out /tmp/out
+}
+
 load_victim() { tandem kernel load reno --as victim --default; }
 
 has_runs_controller() { grep -Eqw 't[0-9a-f]+_[0-9a-f]+' /proc/sys/net/ipv4/tcp_available_congestion_control; }
@@ -261,6 +272,7 @@ every_controller_will_load() { tandem kernel check --json >/tmp/check || { cat /
 no_complaint() { ! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace'; }
 
 prepare_machine
+kills=$(sed -n 's/.*tandem\.kills=\([^ ]*\).*/\1/p' /proc/cmdline)
 step "network" prepare_network
 default=$(sysctl_of sender)
 traces >/tmp/before

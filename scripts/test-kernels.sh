@@ -20,7 +20,7 @@ newest_of_each_series() {
 			END { for (k in newest) print newest[k] }' | sort -V
 }
 # Four controllers take about a minute on an idle core, and a kill some three seconds.
-limit_s=3600
+limit_s=7200
 CONTROLLERS=${CONTROLLERS:-}
 KILLS=${KILLS:-each}
 

@@ -138,6 +138,12 @@ pub fn tidy() -> bool {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let is_ours = mounts.lines().any(|l| l.starts_with(&format!("{MOUNT_SOURCE} {BPFFS} bpf ")));
     // Somebody else may have pinned something there meanwhile, or hold it open: then it stays.
-    let is_empty = || fs::read_dir(BPFFS).is_ok_and(|mut entries| entries.next().is_none());
     is_removed | (is_ours && is_empty() && unmount(BPFFS, UnmountFlags::empty()).is_ok())
+}
+
+/// Does it hold nothing but what the kernel itself puts into each such file system (CONFIG_BPF_PRELOAD)?
+fn is_empty() -> bool {
+    const KERNELS: [&str; 2] = ["maps.debug", "progs.debug"];
+    let Ok(entries) = fs::read_dir(BPFFS) else { return false };
+    entries.flatten().all(|entry| KERNELS.iter().any(|name| entry.file_name() == *name))
 }

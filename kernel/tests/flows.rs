@@ -27,7 +27,6 @@ fn assert_sane(flow: &Flow, streams: &(TcpStream, TcpStream)) {
     let view = flow.view;
     assert_eq!(view.loss_window + view.delay_window, flow.snd_cwnd, "{flow:?}");
     assert!(flow.snd_cwnd >= 1 && flow.snd_ssthresh >= 2, "{flow:?}");
-    assert!(flow.retransmitted <= flow.lost + flow.packets_out, "{flow:?}");
 }
 
 #[test]
