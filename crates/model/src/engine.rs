@@ -37,14 +37,12 @@ impl Engine for Model {
     }
 
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
-        refuse_kernel_controllers(scenario)?;
-        Isolated::new(scenario).map_err(EngineError::refused)?;
+        answerable(scenario)?;
         Ok(Vec::new())
     }
 
     fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-        refuse_kernel_controllers(scenario)?;
-        let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
+        let isolated = answerable(scenario)?;
         Ok(Some(isolated.run(seed, options.traced_flows_per_group > 0)))
     }
 
@@ -58,12 +56,24 @@ impl Engine for Model {
     }
 }
 
-/// A scenario that the model can answer.
+/// The connection, if the model has its recovery, too.
+fn answerable(scenario: &Scenario) -> Result<Isolated<'_>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
+    if isolated.recovery != Recovery::Prr {
+        let why = "it knows a recovery that ends at ssthresh, and the flow has `recovery = \"rate-halving\"`";
+        return Err(EngineError::refused(Refusal(why.into())));
+    }
+    Ok(isolated)
+}
+
+/// A scenario of one connection, whose course the model can tell. The simulator's runs of it are judged by the same.
 #[derive(Debug, Clone)]
 pub struct Isolated<'a> {
     scenario: &'a Scenario,
     path: Path,
     law: Law,
+    recovery: Recovery,
     connection_link: usize,
 }
 
@@ -88,9 +98,6 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     }
     if tcp.pacing {
         return refuse("it knows no pacing");
-    }
-    if tcp.recovery != Recovery::Prr {
-        return refuse("it knows a recovery that ends at ssthresh, and the flow has `recovery = \"rate-halving\"`");
     }
     Ok((group, tcp))
 }
@@ -157,7 +164,7 @@ impl<'a> Isolated<'a> {
             ));
         }
         law.check(Arithmetic::Tandem).map_err(|e| Refusal(e.to_string()))?;
-        Ok(Self { scenario, path, law, connection_link })
+        Ok(Self { scenario, path, law, recovery: tcp.recovery, connection_link })
     }
 
     /// The one flow's path.

@@ -185,6 +185,14 @@ mod tests {
         assert!(check_with(&dumbbell("10mbit", &format!("{RENO}count = 65534")), true, None).is_ok());
     }
 
+    #[test]
+    fn another_recovery_than_the_kernels_is_refused_though_forced() {
+        let other = dumbbell("10mbit", &format!("{RENO}recovery = \"rate-halving\""));
+        let refused = check(&other, true).unwrap_err().to_string();
+        assert!(refused.contains("`reno` asks for `recovery = \"rate-halving\"`"), "{refused}");
+        assert!(refused.contains("--engine sim"), "{refused}");
+    }
+
     /// 600 flows have 1200 sockets. What a run has open besides is not much, but some.
     #[test]
     fn flows_without_a_descriptor_are_refused_though_forced() {
