@@ -108,6 +108,9 @@ fn compound_plus_gives_way_before_a_loss() {
     assert!(compound[0].links[0].drops > 0);
     assert_eq!(plus[0].links[0].drops, 0);
     assert!(mean(&plus, |r| r.links[0].utilisation) > 0.9);
+    // A round's smallest RTT takes fewer short queues for congestion.
+    let by_smallest = on_s3_path("", &[r#"controller = "compound_plus@rtt_gain=0""#]);
+    assert!(mean(&by_smallest, |r| r.links[0].utilisation) > 0.95);
     let reno = r#"controller = "reno""#;
     let beside = |c: &str| goodput(&on_s3_path("", &[&format!(r#"controller = "{c}""#), reno]), 0);
     assert!(beside("compound_plus") < 0.5 * beside("compound"));
