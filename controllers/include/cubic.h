@@ -126,7 +126,8 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 
 	if (e->stage == CUBIC_WITHOUT_PEAK) {
 		e->w_max_q8 = window_q8;
-		s->window.prior_cwnd = c->snd_cwnd;
+		/* cwnd_prior (section 4.1.2): the window before a timeout, or at the end of a first slow start without a loss. */
+		s->window.prior_cwnd = max_u32(s->window.prior_cwnd, c->snd_cwnd);
 	}
 	e->w_max_q8 = max_u32(e->w_max_q8, window_q8);
 	/* Seconds cubed are packets / C, so ms^3 are packets * 10^12 / c: 2^24 * 10^12 < 2^64. */

@@ -65,7 +65,7 @@ impl Cubic {
 
     fn begin(&mut self, window: f64, now_us: f64) -> Epoch {
         if self.without_peak {
-            (self.w_max, self.prior_window) = (window, window);
+            (self.w_max, self.prior_window) = (window, self.prior_window.max(window));
             self.without_peak = false;
         }
         self.w_max = self.w_max.max(window);
