@@ -3,6 +3,7 @@
 
 mod compare;
 mod engine;
+mod folder;
 mod kernel;
 mod list;
 mod model;

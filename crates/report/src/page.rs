@@ -102,12 +102,7 @@ fn facts(run: &Run) -> String {
     }
     let reductions = run.groups.iter().map(|g| g.window_reductions).sum();
     facts.push(format!("windows are reduced {} times a seed", number::count(reductions)));
-    facts.push(format!(
-        "{} packets were delivered in {} s of processor time by the {} engine",
-        run.data_packets,
-        number::significant(run.cpu_s, 3),
-        run.engine
-    ));
+    facts.push(format!("{} packets were delivered by the {} engine", run.data_packets, run.engine));
     facts.extend(run.cell.as_ref().map(words::channel));
     if let Some(emulation) = &run.emulation {
         facts.push(format!(

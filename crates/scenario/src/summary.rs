@@ -117,7 +117,8 @@ pub struct Run {
     pub convergence_s: Option<f64>,
     /// Data packets that receivers got in all seeds, in the warm-up too.
     pub data_packets: u64,
-    /// CPU time of all seeds together, seconds.
+    /// CPU time of all seeds together, seconds. No result: it differs from time to time.
+    #[serde(skip)]
     pub cpu_s: f64,
     /// Null if nothing was emulated.
     pub emulation: Option<Emulation>,
