@@ -76,6 +76,7 @@ fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> V
         set_up => with_set_up.then(|| words::setup(scenario)),
         flows => words::flows(scenario),
         doubts => doubts(run).to_vec(),
+        cautions => run.cautions.clone(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
         charts => charts(all),
