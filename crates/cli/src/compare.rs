@@ -3,7 +3,9 @@
 
 mod matrix;
 
-use tandem_scenario::{FlowsSpec, Scenario, ScenarioSpec, units::Span};
+use std::collections::BTreeMap;
+
+use tandem_scenario::{FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec, units::Span};
 
 use crate::{
     Failure,
@@ -198,6 +200,7 @@ impl Args {
             seeds: Some(DEFAULT_SEEDS),
             send_jitter: self.send_jitter,
             dumbbell: Some(self.path.dumbbell()),
+            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.path.effects())]),
             flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
             ..ScenarioSpec::new(self.duration)
         };

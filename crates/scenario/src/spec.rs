@@ -2,12 +2,15 @@
 //! A scenario as written: what a file says, and what commands and other programs fill in. docs/reference/scenario-keys.md describes
 //! it for users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
 
+use std::{collections::BTreeMap, path::PathBuf};
+
 use serde::Deserialize;
 
 use crate::{
     aqm::AqmSpec,
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
+    effects::EffectsSpec,
     scenario::{Loss, Recovery},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
@@ -44,6 +47,12 @@ pub struct ScenarioSpec {
     /// The links of any other graph.
     #[serde(default)]
     pub links: Vec<LinkSpec>,
+    /// What links do beside carrying packets, by the link's name.
+    #[serde(default)]
+    pub effects: BTreeMap<String, EffectsSpec>,
+    /// Where traces with a relative path are looked for; not a key of files.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// The groups of flows; at least one.
     #[serde(default)]
     pub flows: Vec<FlowsSpec>,
@@ -69,6 +78,8 @@ impl ScenarioSpec {
             parking_lot: None,
             wlan: None,
             links: Vec::new(),
+            effects: BTreeMap::new(),
+            folder: PathBuf::new(),
             flows: Vec::new(),
             set: Settings::default(),
         }

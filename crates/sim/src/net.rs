@@ -40,6 +40,10 @@ impl Contents<Packet> for SackStore {
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
         self.take(packet.header.sack());
     }
+
+    fn copied(&mut self, packet: Packet) -> Packet {
+        Packet { header: packet.header.with_sack(self.copy(packet.header.sack())), ..packet }
+    }
 }
 
 impl Net {
@@ -52,7 +56,7 @@ impl Net {
                 route.send_jitter_ns = scenario.send_jitter.ns;
             }
         }
-        let links = wired_links(topology, scenario.mtu, &measured, seed);
+        let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
             sacks: SackStore::default(),

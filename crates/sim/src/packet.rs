@@ -48,6 +48,11 @@ impl SackStore {
         }
     }
 
+    /// Keeps the same blocks a second time.
+    pub fn copy(&mut self, place: u32) -> u32 {
+        if place == NO_SACK { NO_SACK } else { self.keep(self.blocks[place as usize]) }
+    }
+
     /// Takes the blocks of a packet that has arrived or was lost.
     #[inline]
     pub fn take(&mut self, place: u32) -> Option<Blocks> {
@@ -90,6 +95,12 @@ impl Header {
     #[inline]
     pub fn sack(self) -> u32 {
         (self.0 >> SEQ_BITS) as u32 & NO_SACK
+    }
+
+    /// The same with other SACK blocks.
+    pub fn with_sack(self, sack: u32) -> Self {
+        let mask = u64::from(NO_SACK) << SEQ_BITS;
+        Self(self.0 & !mask | u64::from(sack) << SEQ_BITS)
     }
 
     #[inline]

@@ -111,7 +111,7 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
             Traffic::Tcp(_) => f64::INFINITY,
             Traffic::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
         };
-        users.map(offered_bps).sum::<f64>().min(link.rate.bps as f64)
+        users.map(offered_bps).sum::<f64>().min(link.fastest_bps() as f64)
     };
     let bps: f64 = scenario.network.links.iter().enumerate().map(carried_by).sum();
     bps / 8.0 / f64::from(scenario.mtu)

@@ -78,6 +78,12 @@ impl Contents<Ticket> for Store {
         self.drops_after_pauses += u64::from(reason == DropReason::Queue && now < self.suspect_until);
         self.spare.push(self.packets.remove(ticket.key as usize).buffer);
     }
+
+    fn copied(&mut self, ticket: Ticket) -> Ticket {
+        let Packet { buffer, bytes, flow, to } = &self.packets[ticket.key as usize];
+        let copy = Packet { buffer: buffer.clone(), bytes: *bytes, flow: *flow, to: *to };
+        Ticket { key: self.packets.insert(copy) as u32, ..ticket }
+    }
 }
 
 pub struct Path {
@@ -171,7 +177,8 @@ impl Path {
 
 /// A link with the same delay that sends every packet at once and loses none.
 fn delay_alone(spec: &LinkConfig) -> Link<Ticket> {
-    let spec = LinkConfig { rate: Rate { bps: u64::MAX }, aqm: Aqm::DropTail, loss: Loss::None, ..spec.clone() };
+    let rate = Rate { bps: u64::MAX };
+    let spec = LinkConfig { rate, aqm: Aqm::DropTail, loss: Loss::None, effects: None, ..spec.clone() };
     Link::new(&spec, 0, 0..0, Rng::new(0, Stream::Link(0)))
 }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use tandem_scenario::aqm::Codel;
 
 use super::{AtDeparture, Waiting};
+use crate::Packet;
 
 /// One queue under CoDel.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl<P> Sojourn<P> {
     }
 }
 
-impl<P: std::fmt::Debug + Send> AtDeparture<P> for Sojourn<P> {
+impl<P: Packet> AtDeparture<P> for Sojourn<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.bytes += u64::from(packet.bytes);
         self.queue.push_back(packet);
