@@ -9,7 +9,7 @@ use crate::{Rng, Stream, effects::normal_quantile};
 /// What a trace imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceKind {
-    /// A rate that wanders, and sometimes stays at 0 for a while (the model of Sprout: Winstein, Sivaraman, Balakrishnan, NSDI 2013).
+    /// A rate that wanders as in the model of Sprout (Winstein, Sivaraman, Balakrishnan, NSDI 2013), with outages.
     Cellular,
     /// Another satellite every 15 s: another rate, another delay, and an outage between.
     Satellite,
@@ -48,22 +48,24 @@ pub fn generate(kind: TraceKind, rate: Rate, mtu: u32, duration: Span, delay: Sp
     Generated { opportunities_ms, delays }
 }
 
-/// Sprout's link: Poisson opportunities, whose rate does a Brownian motion between 0 and twice the mean, by a fifth of that range in a
-/// second; it leaves 0 once a second on average.
+/// Opportunities of a Poisson process, whose rate does a Brownian motion between 0 and twice the mean, reflected at both ends, by a fifth
+/// of that range in a second, as Sprout's model of a cellular link has it. Outages come every 20 s and last 0.5 s on average.
 fn cellular(mean_per_ms: f64, end_ms: u32, rng: &mut Rng) -> Vec<u32> {
     const STEP_MS: u32 = 20;
     let most = 2.0 * mean_per_ms;
     let step_deviation = 0.2 * most * libm::sqrt(f64::from(STEP_MS) / 1000.0);
-    let leaves_outage = f64::from(STEP_MS) / 1000.0;
-    let mut per_ms = mean_per_ms;
+    let (mut per_ms, mut is_out) = (mean_per_ms, false);
     let mut times = Vec::new();
     for ms in 0..end_ms {
-        if ms % STEP_MS == 0 && (per_ms > 0.0 || rng.chance(leaves_outage)) {
-            per_ms += step_deviation * normal_quantile(rng.share()).clamp(-4.0, 4.0);
-            // Reflected at the top; 0 is an outage.
-            per_ms = if per_ms > most { 2.0 * most - per_ms } else { per_ms.max(0.0) };
+        if ms % STEP_MS == 0 {
+            per_ms = (per_ms + step_deviation * normal_quantile(rng.share()).clamp(-4.0, 4.0)).abs();
+            per_ms = if per_ms > most { 2.0 * most - per_ms } else { per_ms };
+            let mean_ms = if is_out { 500.0 } else { 20_000.0 };
+            is_out ^= rng.chance(f64::from(STEP_MS) / mean_ms);
         }
-        times.extend(std::iter::repeat_n(ms, poisson(per_ms, rng)));
+        if !is_out {
+            times.extend(std::iter::repeat_n(ms, poisson(per_ms, rng)));
+        }
     }
     times
 }

@@ -141,15 +141,18 @@ impl<P: Packet> Link<P> {
         }
         // At the very moment when the link becomes free, those that wait still go first.
         let is_busy = self.busy_until > now || waiting > 0;
-        if is_busy && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
+        if is_busy && !kept.keeps_limit() && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
             return self.drop_arrival(now, waiting);
         }
+        let wait_ns = self.wait_ns(now);
+        let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
         let mut packet = Waiting { arrival: now, bytes, packet, marked: false };
         let full_packet_ns = match &self.effects {
             Some(effects) => effects.packet_ns(now, self.full_packet_bytes),
             None => self.wire.transmission_ns(self.full_packet_bytes.into()).max(1),
         };
-        let arrival = Arrival { now, waiting_packets: waiting, busy_until: self.busy_until, full_packet_ns };
+        let busy_until = if wait_ns > 0 { now + wait_ns } else { self.busy_until };
+        let arrival = Arrival { now, waiting_packets: waiting, busy_until, full_packet_ns };
         match kept.admit(&arrival, &mut self.rng) {
             Verdict::Pass => {}
             Verdict::Mark if packet.mark() => {}
@@ -157,6 +160,7 @@ impl<P: Packet> Link<P> {
         }
         self.stats.offered(now, waiting + usize::from(is_busy));
         kept.push(packet);
+        kept.shrink(self.limit);
         if is_busy || self.effects.is_some() {
             self.busy_until = self.busy_until.max(now);
             self.stats.would_wait(now, self.wait_ns(now));

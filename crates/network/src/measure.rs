@@ -86,6 +86,7 @@ impl QueueSamples {
             queueing_delay_ms: self.wait_ns.distribution(stats.max_wait_ns, 1e-6),
             offered_packets: stats.offered_packets,
             drops: stats.queue_drops,
+            marks: stats.marks,
             random_losses: stats.random_losses,
         }
     }

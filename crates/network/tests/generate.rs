@@ -49,8 +49,8 @@ fn satellites_hand_over_every_15_seconds() {
     }
 }
 
-/// The variance of a Poisson process with a rate that wanders is more than its mean, and there are outages: their length is 1 s on
-/// average (exponential), so some of 300 ms come in ten minutes.
+/// The variance of a Poisson process with a rate that wanders is more than its mean, and there are outages: about thirty in ten minutes,
+/// of 0.5 s on average, of which a half are longer than 300 ms.
 #[test]
 fn cellular_rates_wander_and_stop() {
     let Generated { opportunities_ms, .. } = trace(TraceKind::Cellular, 600, 1);

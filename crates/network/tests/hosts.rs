@@ -73,7 +73,7 @@ impl Log {
 /// Three hops with a discipline each, and a way back with random loss. The second flow joins at the second hop; the third
 /// sends against the others. Each has its own delay outside the links, and jitter.
 fn network(seed: u64) -> Network<Numbered> {
-    let red = Aqm::Red(Red { min_packets: 2.0, max_packets: 8.0, max_p: 0.1, weight: 0.1 });
+    let red = Aqm::Red(Red { min_packets: 2.0, max_packets: 8.0, max_p: 0.1, weight: 0.1, ecn: false });
     let link = |aqm| spec(Limit::Packets(20), aqm);
     let lossy = LinkConfig { loss: Loss::Bernoulli(LossRate(0.05)), ..link(Aqm::DropTail) };
     let topology =

@@ -12,9 +12,13 @@ use crate::{
 };
 
 mod codel;
+mod fq_codel;
+mod pie;
 mod red;
 
 pub use codel::{Codel, CodelSpec};
+pub use fq_codel::{FqCodel, FqCodelSpec};
+pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
 
 const DROP_TAIL: &str = "droptail";
@@ -95,6 +99,8 @@ macro_rules! disciplines {
 disciplines! {
     "red" => Red(RedSpec),
     "codel" => Codel(CodelSpec),
+    "fq_codel" => FqCodel(FqCodelSpec),
+    "pie" => Pie(PieSpec),
 }
 
 /// A variant without a table would take any key.

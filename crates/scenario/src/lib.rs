@@ -33,7 +33,7 @@ pub use file::FileError;
 pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
-    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
+    CongestionControl, DEFAULT_MTU, Ecn, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
     Topology, Traffic, Transfer,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

@@ -162,6 +162,8 @@ pub struct TcpSource {
     pub pacing: bool,
     /// How it finds and repairs losses.
     pub recovery: Recovery,
+    /// Whether queues may mark its packets rather than drop them, and what it does then.
+    pub ecn: Ecn,
     /// Window before the first ACK, packets (RFC 6928: 10).
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
@@ -177,6 +179,19 @@ pub enum Recovery {
     Prr,
     /// Linux 2.4 and 2.6 up to 3.1: FACK (Mathis and Mahdavi, 1996) and rate halving (Mathis, Semke, Mahdavi, Lahey, 1999).
     RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ecn {
+    /// Queues drop its packets.
+    #[default]
+    Off,
+    /// A mark has the effect of a loss on the window (RFC 3168).
+    Rfc3168,
+    /// A mark reduces the window less than a loss (RFC 8511): to 0.8 of it, with CUBIC to 0.85.
+    Rfc8511,
 }
 
 /// How much data a flow has.
@@ -227,7 +242,7 @@ impl Parts {
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
         // So it was before there were other recoveries and effects of links, and runs that were kept then are still those of the same
         // scenario.
-        text.replace(" recovery: Prr,", "").replace(", effects: None", "")
+        text.replace(" recovery: Prr,", "").replace(", effects: None", "").replace(" ecn: Off,", "").replace(", ecn: false", "")
     }
 
     /// Payload of a full segment, bytes.

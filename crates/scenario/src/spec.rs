@@ -11,7 +11,7 @@ use crate::{
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
-    scenario::{Loss, Recovery},
+    scenario::{Ecn, Loss, Recovery},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -210,6 +210,8 @@ pub struct FlowsSpec {
     pub pacing: Option<bool>,
     /// How the sender finds and repairs losses; today's Linux if not given.
     pub recovery: Option<Recovery>,
+    /// Whether queues may mark the packets, and what the sender does then; off if not given.
+    pub ecn: Option<Ecn>,
     /// Window before the first ACK, packets; 10 if not given (RFC 6928).
     pub initial_window: Option<u32>,
     /// The most that the receiver accepts; 1 GiB if not given (RFC 7323 section 2.3).
@@ -240,6 +242,7 @@ impl Default for FlowsSpec {
             delayed_acks: None,
             pacing: None,
             recovery: None,
+            ecn: None,
             initial_window: None,
             receive_window: None,
         }
@@ -267,6 +270,7 @@ impl FlowsSpec {
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),
+            ("ecn", self.ecn.is_some()),
             ("initial_window", self.initial_window.is_some()),
             ("receive_window", self.receive_window.is_some()),
         ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
-use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Route, wired_links, wlan::Air};
+use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
 use tandem_scenario::Scenario;
 
 use crate::{
@@ -32,6 +32,14 @@ impl tandem_network::Packet for Packet {
     #[inline]
     fn set_place(&mut self, place: u32) {
         self.place = place;
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.header.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.header.mark();
     }
 }
 
@@ -77,10 +85,10 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// A sender sends a segment, or a UDP source a packet.
+    /// A sender sends a segment, with what it says about ECN in the upper bits, or a UDP source a packet.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
+        let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 
@@ -88,7 +96,7 @@ impl Net {
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
-        let header = Header::new(ack.next_expected, sack, ack.dsack);
+        let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
     }

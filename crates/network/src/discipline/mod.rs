@@ -12,11 +12,13 @@
 
 mod codel;
 mod fifo;
+mod fq_codel;
+mod pie;
 mod red;
 
 use std::fmt::Debug;
 
-use tandem_scenario::Aqm;
+use tandem_scenario::{Aqm, Limit};
 
 use crate::{Packet, Rng, ahead::Ahead};
 
@@ -90,6 +92,14 @@ pub trait AtDeparture<P>: Debug + Send {
     /// queue empty.
     fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>>;
 
+    /// Does it keep its limit itself, by [`Self::shrink`]? Otherwise the link drops packets that find no room.
+    fn keeps_limit(&self) -> bool {
+        false
+    }
+
+    /// Takes out packets until the limit holds again. They go to `dropped` with the next [`Self::pop`].
+    fn shrink(&mut self, _limit: Limit) {}
+
     /// Packets that wait, without the one in transmission.
     fn waiting_packets(&self) -> usize;
 
@@ -110,6 +120,8 @@ pub(crate) fn queue<P: Packet>(aqm: Aqm, mtu: u32) -> Queue<P> {
     match aqm {
         Aqm::DropTail => at_arrival(None),
         Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),
+        Aqm::Pie(pie) => at_arrival(Some(Box::new(pie::Controller::new(pie)))),
+        Aqm::FqCodel(fq_codel) => Queue::AtDeparture(Box::new(fq_codel::Queues::new(fq_codel, mtu))),
         Aqm::Codel(codel) => Queue::AtDeparture(Box::new(codel::Sojourn::new(codel, mtu))),
     }
 }

@@ -35,7 +35,7 @@ pub fn drop_tail<P: Packet>(limit: Limit) -> Link<P> {
 }
 
 pub fn codel() -> Aqm {
-    Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) })
+    Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: false })
 }
 
 /// A packet of which nothing is asked.
