@@ -27,7 +27,7 @@ pub struct PathArgs {
     #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
     queue: QueueSize,
 
-    /// Queue discipline, both ways: droptail, red or codel
+    /// Queue discipline, both ways: droptail, red, codel, fq_codel or pie
     #[arg(long, default_value = "droptail")]
     aqm: AqmSpec,
 
@@ -82,6 +82,16 @@ fn bucket(text: &str) -> Result<BucketSpec, String> {
 }
 
 impl PathArgs {
+    /// The same path with a queue that marks packets of flows with ECN.
+    ///
+    /// # Errors
+    /// If its queue cannot mark.
+    pub fn marking_dumbbell(&self) -> Result<DumbbellSpec, Failure> {
+        let why = "--ecn needs a queue that marks: add --aqm red, codel, fq_codel or pie";
+        let aqm = self.aqm.marking().ok_or_else(|| Failure::usage(why))?;
+        Ok(DumbbellSpec { aqm, ..self.dumbbell() })
+    }
+
     /// Its network as a scenario has it.
     pub fn dumbbell(&self) -> DumbbellSpec {
         DumbbellSpec {

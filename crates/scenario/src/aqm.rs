@@ -58,6 +58,17 @@ macro_rules! disciplines {
                 }
             }
 
+            /// The same discipline, marking ECN-capable packets; `None` if it cannot.
+            pub fn marking(self) -> Option<Self> {
+                match self {
+                    AqmSpec::DropTail => None,
+                    $(AqmSpec::$kind(mut spec) => {
+                        spec.ecn = true;
+                        Some(AqmSpec::$kind(spec))
+                    })*
+                }
+            }
+
             fn find(name: &str) -> Option<Self> {
                 match name {
                     DROP_TAIL => Some(AqmSpec::DropTail),

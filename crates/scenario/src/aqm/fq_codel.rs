@@ -30,7 +30,7 @@ pub struct FqCodelSpec {
     /// Bytes.
     quantum: Option<u32>,
     #[serde(default)]
-    ecn: bool,
+    pub(super) ecn: bool,
 }
 
 impl FqCodelSpec {

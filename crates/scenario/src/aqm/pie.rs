@@ -29,7 +29,7 @@ pub struct PieSpec {
     update: Option<Span>,
     max_burst: Option<Span>,
     #[serde(default)]
-    ecn: bool,
+    pub(super) ecn: bool,
 }
 
 impl PieSpec {

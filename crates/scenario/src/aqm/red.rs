@@ -35,7 +35,7 @@ pub struct RedSpec {
     max_p: Option<f64>,
     weight: Option<f64>,
     #[serde(default)]
-    ecn: bool,
+    pub(super) ecn: bool,
 }
 
 impl RedSpec {
