@@ -3,7 +3,9 @@
 
 mod matrix;
 
-use tandem_scenario::{FlowsSpec, Scenario, ScenarioSpec, units::Span};
+use std::collections::BTreeMap;
+
+use tandem_scenario::{Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec, units::{Bytes, Span}};
 
 use crate::{
     Failure,
@@ -52,6 +54,14 @@ pub struct Args {
     /// Flows in the other direction; can be given more than once
     #[arg(long, value_name = "CONTROLLER:FLOWS")]
     reverse: Vec<Flows>,
+
+    /// All flows have ECN (RFC 3168), and the queue marks their packets instead of dropping them; not with --aqm droptail
+    #[arg(long)]
+    ecn: bool,
+
+    /// Each flow has so much to send, such as 10MB, and the time that it takes is a result
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    transfer: Option<Bytes>,
 
     /// Flows start at random within this time
     #[arg(long, default_value = "100ms", allow_hyphen_values = true)]
@@ -198,7 +208,8 @@ impl Args {
             warmup: self.warmup,
             seeds: Some(DEFAULT_SEEDS),
             send_jitter: self.send_jitter,
-            dumbbell: Some(self.path.dumbbell()),
+            dumbbell: Some(if self.ecn { self.path.marking_dumbbell()? } else { self.path.dumbbell() }),
+            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.path.effects())]),
             flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
             ..ScenarioSpec::new(self.duration)
         };
@@ -215,6 +226,8 @@ impl Args {
             controller: Some(flows.controller.clone()),
             count: flows.count,
             reverse: Some(reverse),
+            ecn: self.ecn.then_some(Ecn::Rfc3168),
+            transfer: self.transfer,
             rtt_spread: self.rtt_spread,
             start_spread: self.start_spread,
             ..FlowsSpec::default()

@@ -14,6 +14,7 @@ mod run;
 mod runner;
 mod settings;
 mod shell;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -58,6 +59,7 @@ enum Command {
     #[command(subcommand)]
     Papers(papers::Action),
     Shell(shell::Args),
+    Trace(trace::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
     #[command(subcommand)]
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
         Command::Shell(args) => shell::shell(&args),
+        Command::Trace(args) => trace::trace(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
     };

@@ -69,10 +69,17 @@ pub struct LinkSummary {
     pub queueing_delay_ms: Distribution,
     /// Packets that the queue dropped, mean over seeds.
     pub drops: f64,
+    /// Packets that queue management marked (ECN), mean over seeds; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_none_f64")]
+    pub marks: f64,
     /// Packets lost at random, mean over seeds.
     pub random_losses: f64,
     /// Share of the packets offered that were dropped or lost (RFC 5166 section 2.1.3).
     pub loss_rate: f64,
+}
+
+fn is_none_f64(count: &f64) -> bool {
+    *count == 0.0
 }
 
 /// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.
@@ -265,6 +272,7 @@ fn summarise_link(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> Li
         queue_packets: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queue_packets)),
         queueing_delay_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queueing_delay_ms)),
         drops,
+        marks: mean(&each(|l| l.marks as f64)),
         random_losses,
         loss_rate: if offered > 0.0 { (drops + random_losses) / offered } else { 0.0 },
     }

@@ -76,10 +76,10 @@ impl Flow {
 
     /// A data packet has reached the receiver.
     #[inline(never)]
-    pub fn on_data(&mut self, now: u64, index: usize, seq: u64, net: &mut Net) {
+    pub fn on_data(&mut self, now: u64, index: usize, segment: u64, net: &mut Net) {
         self.arrived_packets += 1;
         if let Endpoints::Tcp(tcp) = &mut self.endpoints {
-            match tcp.receiver.on_data(now, seq) {
+            match tcp.receiver.on_data(now, segment) {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
             }
@@ -91,7 +91,7 @@ impl Flow {
     pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
         let blocks = net.sacks.take(ack.sack());
         let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
-        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
+        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), flags: ack.flags() };
         let sending = &mut *net;
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
-use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Route, wired_links, wlan::Air};
+use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
 use tandem_scenario::Scenario;
 
 use crate::{
@@ -33,12 +33,24 @@ impl tandem_network::Packet for Packet {
     fn set_place(&mut self, place: u32) {
         self.place = place;
     }
+
+    fn ecn(&self) -> Ecn {
+        self.header.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.header.mark();
+    }
 }
 
 impl Contents<Packet> for SackStore {
     #[inline]
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
         self.take(packet.header.sack());
+    }
+
+    fn copied(&mut self, packet: Packet) -> Packet {
+        Packet { header: packet.header.with_sack(self.copy(packet.header.sack())), ..packet }
     }
 }
 
@@ -52,7 +64,7 @@ impl Net {
                 route.send_jitter_ns = scenario.send_jitter.ns;
             }
         }
-        let links = wired_links(topology, scenario.mtu, &measured, seed);
+        let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
             sacks: SackStore::default(),
@@ -73,10 +85,10 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// A sender sends a segment, or a UDP source a packet.
+    /// A sender sends a segment, with what it says about ECN in the upper bits, or a UDP source a packet.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
+        let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 
@@ -84,7 +96,7 @@ impl Net {
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
-        let header = Header::new(ack.next_expected, sack, ack.dsack);
+        let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
     }

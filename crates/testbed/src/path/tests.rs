@@ -24,6 +24,7 @@ fn link() -> LinkConfig {
         limit: Limit::Packets(2),
         aqm: Aqm::DropTail,
         loss: Loss::None,
+        effects: None,
     }
 }
 
@@ -48,7 +49,7 @@ fn path_before_begin(links: &[LinkConfig], routes: Vec<Route>) -> Path {
 
 fn path(links: &[LinkConfig], routes: Vec<Route>) -> Path {
     let mut path = path_before_begin(links, routes);
-    path.begin(wired_links(&topology(links), MTU, &(0..NEVER), 1));
+    path.begin(wired_links(&topology(links), MTU, 0, &(0..NEVER), 1));
     path
 }
 
@@ -127,7 +128,7 @@ fn before_the_run_begins_there_is_delay_alone() {
 fn what_is_under_way_when_the_run_begins_arrives() {
     let mut path = path_before_begin(&[link(), link()], vec![route(&[0], &[1])]);
     path.send(0, full(1, 0));
-    path.begin(wired_links(&topology(&[link(), link()]), MTU, &(0..NEVER), 1));
+    path.begin(wired_links(&topology(&[link(), link()]), MTU, 0, &(0..NEVER), 1));
     path.send(5 * MS, full(2, 0));
     assert_eq!(arrivals(&mut path, 100 * MS, End::Receivers), [(10 * MS, 1), (16 * MS, 2)]);
 }
