@@ -12,7 +12,6 @@ mod net;
 mod pacing;
 mod packet;
 mod receiver;
-mod rtt;
 mod scoreboard;
 mod segment_ring;
 mod sender;

@@ -10,17 +10,19 @@
 mod recovery;
 mod timers;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View};
+use tandem_controllers::{
+    Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View,
+    host::{Progress, RttEstimator},
+};
 use tandem_scenario::{CongestionControl, TcpSource};
 
 use crate::{
     agenda::NEVER,
     cwnd_limited::CwndLimited,
     delivery_rate::DeliveryRate,
-    loss_recovery::{LossRecovery, Progress},
+    loss_recovery::LossRecovery,
     pacing::Pacing,
     packet::Blocks,
-    rtt::RttEstimator,
     scoreboard::{Delivered, Scoreboard, Usual},
 };
 
