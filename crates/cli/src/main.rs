@@ -2,6 +2,7 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod conform;
 mod engine;
 mod kernel;
 mod list;
@@ -56,6 +57,7 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    Conform(conform::Args),
     Shell(shell::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        Command::Conform(args) => conform::conform(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),

@@ -87,6 +87,8 @@ struct Core {
     prr_carry: u64,
     /// A reduction answers all losses of packets that were sent by then (RFC 9002 section 7.3.2).
     reduced_at_ns: Option<u64>,
+    /// Reductions so far.
+    reductions: u64,
     /// The threshold before the last reduction, while that can be undone.
     prior_ssthresh: Option<u32>,
 }
@@ -143,6 +145,7 @@ impl Host {
             prr: Prr::default(),
             prr_carry: 0,
             reduced_at_ns: None,
+            reductions: 0,
             prior_ssthresh: None,
         };
         Self {
@@ -177,6 +180,16 @@ impl Host {
     /// The rate at which to pace, bytes a second; `None` if the controller sets none.
     pub fn pacing_bytes_per_s(&self) -> Option<u64> {
         Some(self.core.conn.pacing_bytes_per_s).filter(|&rate| rate > 0)
+    }
+
+    /// How often the window was reduced; those that were undone count.
+    pub fn reductions(&self) -> u64 {
+        self.core.reductions
+    }
+
+    /// Bytes in flight, as far as they have been told.
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
     }
 
     /// What the controller sees of the connection.
@@ -372,7 +385,8 @@ impl Host {
     }
 
     fn reduce_ssthresh(&mut self) {
-        let Core { controller, conn, prior_ssthresh, .. } = &mut self.core;
+        let Core { controller, conn, prior_ssthresh, reductions, .. } = &mut self.core;
+        *reductions += 1;
         *prior_ssthresh = Some(conn.snd_ssthresh);
         conn.snd_ssthresh = controller.ssthresh(conn);
         conn.snd_cwnd_cnt = 0;

@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer,
+    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer, Transport,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -179,6 +179,9 @@ fn source(source: &Traffic) -> String {
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
     if tcp.pacing {
         text += ", paced";
+    }
+    if tcp.transport == Some(Transport::Quic) {
+        text += ", over QUIC";
     }
     if tcp.recovery == Recovery::RateHalving {
         text += ", rate halving in recovery";

@@ -32,6 +32,6 @@ pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
     CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
-    Topology, Traffic, Transfer,
+    Topology, Traffic, Transfer, Transport,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

@@ -146,11 +146,13 @@ pub enum CongestionControl {
     Kernel(String),
 }
 
-/// How a TCP flow sends.
+/// How a flow with a controller sends.
 #[derive(Debug, Clone)]
 pub struct TcpSource {
     /// Its congestion control.
     pub controller: CongestionControl,
+    /// What carries it; `None`: whatever the engine has.
+    pub transport: Option<Transport>,
     /// How much it has to send.
     pub transfer: Transfer,
     /// Whether its receiver delays ACKs (RFC 1122 section 4.2.3.2).
@@ -163,6 +165,16 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+}
+
+/// What carries data under congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// QUIC (RFC 9000).
+    Quic,
 }
 
 /// How a sender finds losses, and what its window does until they are repaired.
@@ -222,8 +234,8 @@ impl Parts {
     pub fn identity(&self) -> String {
         let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
-        // So it was before there was another recovery, and runs that were kept then are still those of the same scenario.
-        text.replace(" recovery: Prr,", "")
+        // So it was before there was another recovery or transport, and runs that were kept then are still those of the same scenario.
+        text.replace(" recovery: Prr,", "").replace(" transport: None,", "")
     }
 
     /// Payload of a full segment, bytes.

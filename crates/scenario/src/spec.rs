@@ -8,7 +8,7 @@ use crate::{
     aqm::AqmSpec,
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
-    scenario::{Loss, Recovery},
+    scenario::{Loss, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -161,6 +161,8 @@ pub struct FlowsSpec {
     pub name: Option<String>,
     /// The congestion control of TCP flows.
     pub controller: Option<ControllerSpec>,
+    /// TCP or QUIC; whatever the engine has if not given.
+    pub transport: Option<Transport>,
     /// Makes the flows UDP instead of TCP.
     pub udp: Option<UdpSpec>,
     /// Number of flows.
@@ -210,6 +212,7 @@ impl Default for FlowsSpec {
         Self {
             name: None,
             controller: None,
+            transport: None,
             udp: None,
             count: 1,
             from: None,
@@ -251,6 +254,7 @@ impl FlowsSpec {
     /// Those of the keys given that mean nothing to UDP.
     pub(crate) fn keys_of_tcp(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
+            ("transport", self.transport.is_some()),
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What travels.
 
+use slab::Slab;
+
 /// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Packet {
@@ -12,6 +14,9 @@ pub struct Packet {
 
 /// No place in a [`SackStore`]: no blocks.
 pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
+
+/// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
+pub const DATAGRAM: u32 = NO_SACK - 1;
 
 /// SACK blocks that fit beside timestamps (RFC 2018).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -31,6 +36,23 @@ pub type Blocks = [Block; MAX_SACK_BLOCKS];
 pub struct SackStore {
     blocks: Vec<Blocks>,
     free: Vec<u32>,
+    /// Those of flows with other endpoints.
+    pub datagrams: DatagramStore,
+}
+
+/// Datagrams under way.
+#[derive(Debug, Default)]
+pub struct DatagramStore(Slab<Vec<u8>>);
+
+impl DatagramStore {
+    pub fn keep(&mut self, datagram: Vec<u8>) -> u64 {
+        self.0.insert(datagram) as u64
+    }
+
+    /// Takes a datagram that has arrived or was lost.
+    pub fn take(&mut self, number: u64) -> Vec<u8> {
+        self.0.remove(number as usize)
+    }
 }
 
 impl SackStore {
@@ -42,7 +64,7 @@ impl SackStore {
             }
             None => {
                 self.blocks.push(blocks);
-                assert!(self.blocks.len() < NO_SACK as usize, "too many ACKs with SACK blocks under way");
+                assert!(self.blocks.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
                 (self.blocks.len() - 1) as u32
             }
         }

@@ -95,6 +95,7 @@ impl ScenarioSpec {
         let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;
         Ok(TcpSource {
             controller,
+            transport: flows.transport,
             transfer,
             delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
             pacing: flows.pacing.unwrap_or(false),
