@@ -5,7 +5,10 @@ mod matrix;
 
 use std::collections::BTreeMap;
 
-use tandem_scenario::{Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec, units::{Bytes, Span}};
+use tandem_scenario::{
+    Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec,
+    units::{Bytes, Span},
+};
 
 use crate::{
     Failure,
