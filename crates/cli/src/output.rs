@@ -4,6 +4,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use anyhow::Context;
@@ -59,6 +60,8 @@ pub fn make_folder(folder: &Path) -> Result<(), Failure> {
 /// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
 /// anywhere.
 fn refuse_planted_links(folder: &Path) -> io::Result<()> {
+    #[cfg(not(unix))]
+    let _ = folder;
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
         use std::os::unix::fs::MetadataExt;
@@ -141,7 +144,7 @@ fn finish(results: &str, interrupted: bool, folder: &Path) -> Result<(), Failure
     print(results)?;
     note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
     if interrupted {
-        note("tandem: interrupted; what was done by then is kept and marked partial");
+        warn("tandem: interrupted; what was done by then is kept and marked partial");
         return Err(Failure::Interrupted);
     }
     Ok(())
@@ -209,10 +212,47 @@ fn write_files(folder: &Path, json: &str, html: &str, traced: Option<&Vec<Sectio
     Ok(())
 }
 
-/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
+/// Asked for with `--quiet`.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Sets what `--quiet` and `--color` ask for. To be called once, before anything is printed.
+pub fn set_up(quiet: bool, color: clap::ColorChoice) {
+    QUIET.store(quiet, Relaxed);
+    let choice = match color {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    if color != clap::ColorChoice::Auto {
+        crossterm::style::force_color_output(color == clap::ColorChoice::Always);
+    }
+}
+
+/// Whether `--quiet` was given.
+pub fn is_quiet() -> bool {
+    QUIET.load(Relaxed)
+}
+
+/// To standard error, unless `--quiet` was given.
 pub fn note(line: &str) {
+    if !is_quiet() {
+        warn(line);
+    }
+}
+
+/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
+pub fn warn(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// An error, to standard error.
+pub fn complain(error: &str) {
+    use std::io::Write;
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{red}tandem:{red:#} {error}");
 }
 
 /// To standard output; a reader that has gone away (`| head`) is no error.

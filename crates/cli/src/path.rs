@@ -2,12 +2,10 @@
 //! The path in between, as `compare` and `shell` are told of it.
 
 use tandem_scenario::{
-    DEFAULT_MTU, DumbbellSpec, Loss, Topology,
+    DumbbellSpec, Loss,
     aqm::AqmSpec,
     units::{LossRate, QueueSize, Rate, Span},
 };
-
-use crate::Failure;
 
 #[derive(clap::Args)]
 pub struct PathArgs {
@@ -58,10 +56,5 @@ impl PathArgs {
             reverse_queue: self.reverse_queue,
             reverse_loss: Loss::from(self.reverse_loss),
         }
-    }
-
-    /// Both its links, for packets of [`DEFAULT_MTU`].
-    pub fn network(&self) -> Result<Topology, Failure> {
-        self.dumbbell().network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)
     }
 }
