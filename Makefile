@@ -5,10 +5,13 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo test fuzz test-kernels test-all-kernels lint bench validate reproduce setup clean
+.PHONY: help demo web package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
+	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
+	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
+	@echo "make test-packages tries both in fresh systems of Debian 12 and 13 (make test: a quick build in Debian 12)"
 	@echo "make test          every test; the last line counts them"
 	@echo "make fuzz          other random cases, FUZZ_SECONDS=60 of them on all cores; what they find becomes a file that make test plays"
 	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
@@ -22,6 +25,15 @@ help:
 
 demo: setup
 	@cargo build --release -p tandem && scripts/demo.sh
+
+web: setup
+	@scripts/web.sh --serve
+
+package: setup
+	@scripts/package.sh
+
+test-packages: setup
+	@scripts/test-packages.sh
 
 test: setup
 	@scripts/test.sh
@@ -59,4 +71,4 @@ setup:
 	@scripts/setup.sh
 
 clean:
-	rm -rf target tandem-out
+	rm -rf target tandem-out web/node_modules

@@ -87,8 +87,8 @@ fn compile(package: &Path, name: &str) -> Vec<PathBuf> {
             .compiler(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()))
             .flag("-fsanitize=undefined,unsigned-integer-overflow,implicit-conversion")
             .flag("-fsanitize-trap=all");
-    } else {
-        // The kernel would not load a stray float; make it an error here.
+    } else if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch != "wasm32") {
+        // The kernel would not load a stray float; make it an error here. WebAssembly has no such registers to forbid.
         build.flag_if_supported("-mgeneral-regs-only");
     }
     build.compile_intermediates()

@@ -32,6 +32,9 @@ for controller in $controllers; do
 	fi
 done
 
+echo "== Without Linux's parts, and for other systems"
+scripts/check-systems.sh
+
 echo "== cargo package"
 cargo package --quiet --workspace --no-verify --allow-dirty --offline
 # The C sources must travel with the crates that compile them.

@@ -56,6 +56,17 @@ fi
 needs busybox-static busybox
 [[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
 
+# The page: its parts and its tests come with npm; the tests look at it in Chromium.
+needs nodejs node
+needs npm npm
+needs chromium "${CHROMIUM:-chromium}"
+# The controllers' golden traces on ARM.
+needs qemu-user qemu-aarch64
+needs gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
+[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
+# Packages are tried in fresh Debian systems.
+needs mmdebstrap mmdebstrap
+
 if [[ ${1:-} = --bench ]]; then
 	needs python3 python3
 	needs valgrind valgrind
@@ -97,4 +108,13 @@ if ! rust_is_new_enough; then
 		echo "setup: cargo is still older than 1.$rust_minor ($(command -v cargo)); choose a newer one: rustup default stable" >&2
 		exit 1
 	fi
+fi
+
+# Other systems: WebAssembly for the page, the rest for `make lint`. Without rustup they come in another way, or their builds say so.
+if command -v rustup >/dev/null; then
+	targets=(wasm32-unknown-unknown x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
+	installed=$(rustup target list --installed)
+	for target in "${targets[@]}"; do
+		grep -qx "$target" <<<"$installed" || rustup target add "$target"
+	done
 fi

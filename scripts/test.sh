@@ -44,6 +44,17 @@ else
 	skipped=$((skipped + 1))
 fi
 echo
+echo "== The page, in Chromium"
+count scripts/web.sh --test
+echo
+echo "== The controllers' golden traces on ARM, emulated by QEMU"
+CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+	run_tests --package tandem-controllers --test vectors --target aarch64-unknown-linux-gnu
+echo
+echo "== The package, in a fresh Debian 12"
+PROFILE=dev count scripts/test-packages.sh bookworm
+echo
 echo "== The oldest kernel that is tested, with two controllers (more of both: make test-kernels)"
 CONTROLLERS="reno compound_tube" KILLS=last count scripts/test-kernels.sh linux-image-amd64
 echo

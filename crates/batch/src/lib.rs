@@ -55,6 +55,8 @@ pub struct Batch<'a> {
     pub cancelled: Option<&'a AtomicBool>,
     /// Keeps what is done, and knows what was done before.
     pub store: Option<&'a Store>,
+    /// Draws no bar, on a terminal either.
+    pub quiet: bool,
 }
 
 /// What came of tasks, in their order. A seed that was not finished is missing.
@@ -165,7 +167,7 @@ impl Batch<'_> {
             };
             thread::scope(|scope| (0..threads.min(order.len())).for_each(|_| drop(scope.spawn(worker))));
         };
-        progress.watch(|| {
+        progress.watch(self.quiet, || {
             work(&together, thread::available_parallelism().map_or(1, Into::into));
             work(&alone, 1);
         });

@@ -34,9 +34,9 @@ impl<'a> Progress<'a> {
         Self(jobs)
     }
 
-    /// Does `work` and draws meanwhile, from another thread, so that the simulations only count.
-    pub fn watch(&self, work: impl FnOnce()) {
-        if !std::io::stderr().is_terminal() {
+    /// Does `work` and draws meanwhile unless `quiet`, from another thread, so that the simulations only count.
+    pub fn watch(&self, quiet: bool, work: impl FnOnce()) {
+        if quiet || !std::io::stderr().is_terminal() {
             return work();
         }
         let done = AtomicBool::new(false);

@@ -7,7 +7,7 @@ use tandem_engine::{Engine, EngineError};
 use tandem_engines::{ENGINES, find};
 use tandem_scenario::Scenario;
 
-use crate::{Failure, output::note};
+use crate::{Failure, output::warn};
 
 #[derive(clap::Args)]
 pub struct EngineArgs {
@@ -82,7 +82,7 @@ pub fn check<'a>(
         warnings.extend(doubts.into_iter().map(|doubt| doubt.to_string()));
     }
     warnings.dedup();
-    warnings.iter().for_each(|warning| note(warning));
+    warnings.iter().for_each(|line| warn(line));
     Ok(())
 }
 

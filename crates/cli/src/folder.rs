@@ -137,6 +137,8 @@ fn make(folder: &Path) -> io::Result<()> {
 /// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
 /// anywhere.
 fn refuse_planted_links(folder: &Path) -> io::Result<()> {
+    #[cfg(not(unix))]
+    let _ = folder;
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
         use std::os::unix::fs::MetadataExt;

@@ -5,6 +5,8 @@ mod compare;
 mod conform;
 mod engine;
 mod folder;
+mod generate;
+#[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
 mod list;
 mod model;
@@ -14,20 +16,32 @@ mod path;
 mod run;
 mod runner;
 mod settings;
+#[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
 mod trace;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 /// Which congestion controller suits this path, and what does it do to its neighbours?
 #[derive(Parser)]
-#[command(version, about, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "tandem", version, long_version = LONG_VERSION, about, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {
+    /// Nothing on standard error but warnings and errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+
+    /// Colours in help, errors and `kernel watch`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+
     #[command(subcommand)]
     command: Command,
 }
+
+const LONG_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\ncommit: ", env!("TANDEM_COMMIT"), "\nbuild: ", env!("TANDEM_BUILD"));
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,12 +74,19 @@ enum Command {
     #[command(subcommand)]
     Papers(papers::Action),
     Conform(conform::Args),
-    Shell(shell::Args),
     Trace(trace::Args),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    Shell(shell::Args),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
     #[command(subcommand)]
     Kernel(kernel::Action),
     #[command(subcommand)]
     List(list::What),
+    /// Write man pages and completions, for packages
+    #[command(hide = true)]
+    Generate {
+        folder: PathBuf,
+    },
 }
 
 /// How a command failed.
@@ -94,16 +115,23 @@ impl From<anyhow::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let color = color_asked_for(std::env::args_os());
+    let matches = Cli::command().color(color).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    output::set_up(cli.quiet, cli.color);
+    let result = match cli.command {
         Command::Compare(args) => compare::compare(*args),
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
         Command::Conform(args) => conform::conform(&args),
-        Command::Shell(args) => shell::shell(&args),
         Command::Trace(args) => trace::trace(&args),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Shell(args) => shell::shell(&args),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
+        Command::Generate { folder } => generate::generate(Cli::command(), &folder),
     };
     let (status, error) = match result {
         Ok(()) => return ExitCode::SUCCESS,
@@ -112,6 +140,37 @@ fn main() -> ExitCode {
         Err(Failure::Command(status)) => return ExitCode::from(status),
         Err(Failure::Interrupted) => return ExitCode::from(130),
     };
-    output::note(&format!("tandem: {error:#}"));
+    output::complain(&format!("{error:#}"));
     ExitCode::from(status)
+}
+
+/// The colours for what is printed while the arguments are read: help and errors in them.
+fn color_asked_for(arguments: impl Iterator<Item = OsString>) -> ColorChoice {
+    let words = arguments.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--");
+    let (mut choice, mut is_next) = (ColorChoice::Auto, false);
+    for word in words {
+        let value = if is_next { Some(word.as_str()) } else { word.strip_prefix("--color=") };
+        choice = value.and_then(|value| ColorChoice::from_str(value, false).ok()).unwrap_or(choice);
+        is_next = word == "--color";
+    }
+    choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn colours_are_known_before_the_arguments_are_read() {
+        let asked = |line: &str| color_asked_for(line.split(' ').map(OsString::from));
+        assert_eq!(asked("tandem compare --color never"), ColorChoice::Never);
+        assert_eq!(asked("tandem --color=always list"), ColorChoice::Always);
+        assert_eq!(asked("tandem --color=bright list"), ColorChoice::Auto);
+        assert_eq!(asked("tandem shell -- ls --color=always"), ColorChoice::Auto);
+    }
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where results go: a table or JSON on standard output, a report, JSON and traces in a folder.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -137,7 +141,7 @@ fn keep(
         [] => String::new(),
         names => format!("; nothing of: {}", names.join(", ")),
     };
-    note(&format!("tandem: interrupted; {kept}{missing}"));
+    warn(&format!("tandem: interrupted; {kept}{missing}"));
     Err(Failure::Interrupted)
 }
 
@@ -200,10 +204,47 @@ fn write_files(folder: &Path, json: &str, html: &str, traced: Option<&Vec<Sectio
     Ok(())
 }
 
-/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
+/// Asked for with `--quiet`.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Sets what `--quiet` and `--color` ask for. To be called once, before anything is printed.
+pub fn set_up(quiet: bool, color: clap::ColorChoice) {
+    QUIET.store(quiet, Relaxed);
+    let choice = match color {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    if color != clap::ColorChoice::Auto {
+        crossterm::style::force_color_output(color == clap::ColorChoice::Always);
+    }
+}
+
+/// Whether `--quiet` was given.
+pub fn is_quiet() -> bool {
+    QUIET.load(Relaxed)
+}
+
+/// To standard error, unless `--quiet` was given.
 pub fn note(line: &str) {
+    if !is_quiet() {
+        warn(line);
+    }
+}
+
+/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
+pub fn warn(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// An error, to standard error.
+pub fn complain(error: &str) {
+    use std::io::Write;
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{red}tandem:{red:#} {error}");
 }
 
 /// To standard output; a reader that has gone away (`| head`) is no error.

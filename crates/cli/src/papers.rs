@@ -22,7 +22,7 @@ use crate::{
     Failure,
     engine::{EngineArgs, check},
     folder::make_folder,
-    output::{REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print, write},
+    output::{REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
     runner::interrupt_flag,
     settings::settings,
 };
@@ -151,7 +151,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let store = args.out.join(STORE_FILE);
     let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
     let cancelled = interrupt_flag();
-    let batch = Batch { cancelled: Some(cancelled), store: Some(&store) };
+    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet() };
     let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
@@ -181,7 +181,7 @@ fn run(args: &Run) -> Result<(), Failure> {
             args.out.display()
         ));
     } else if cancelled.load(Ordering::Relaxed) {
-        note(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
+        warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
         return Err(Failure::Interrupted);
     } else if left > 0 {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The path in between, as `compare` and `shell` are told of it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tandem_scenario::{
-    DEFAULT_MTU, DumbbellSpec, EffectsSpec, FORWARD_LINK, Loss, Topology,
+    DumbbellSpec, EffectsSpec, Loss,
     aqm::AqmSpec,
     effects::{BucketSpec, JitterDistribution, JitterSpec, ReorderSpec},
     units::{LossRate, QueueSize, Rate, Span, UnitError},
@@ -121,12 +121,5 @@ impl PathArgs {
             policer: self.policer,
             ..EffectsSpec::default()
         }
-    }
-
-    /// Both its links, for packets of [`DEFAULT_MTU`].
-    pub fn network(&self) -> Result<Topology, Failure> {
-        let mut network = self.dumbbell().network(self.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
-        network.add_effects(FORWARD_LINK, &self.effects(), Path::new(""), DEFAULT_MTU).map_err(Failure::usage)?;
-        Ok(network)
     }
 }

@@ -10,7 +10,7 @@ use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_scenario::{Scenario, result::Run};
 
-use crate::{Failure, engine::Engines};
+use crate::{Failure, engine::Engines, output::is_quiet};
 
 /// Flows of each group whose windows are sampled for the report.
 const TRACED_FLOWS_PER_GROUP: usize = 8;
@@ -41,7 +41,7 @@ fn run_in(engine: &dyn Engine, scenarios: &[Scenario]) -> Result<Outcome, Failur
     let as_run: Vec<_> = scenarios.iter().map(|scenario| engine.as_run(scenario)).collect();
     let traces = Traces::FirstSeed(TRACED_FLOWS_PER_GROUP);
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
-    let outcome = Batch { cancelled: Some(interrupt_flag()), store: None }.run(&tasks)?;
+    let outcome = Batch { cancelled: Some(interrupt_flag()), quiet: is_quiet(), ..Batch::default() }.run(&tasks)?;
     let interrupted = outcome.interrupted;
     Ok(Outcome { runs: outcome.into_runs(&tasks), interrupted })
 }

@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
-    result::{FlowResult, FlowSample, LinkResult, SeedResult},
+    result::{FlowResult, FlowSample, LinkResult, SeedResult, Trace},
 };
 
 use crate::{Transfers, tracer::Tracer};
@@ -141,6 +141,11 @@ impl<'a> Recorder<'a> {
     /// Is a sample for the trace due?
     pub fn is_trace_due(&self, now: u64) -> bool {
         self.tracer.as_ref().is_some_and(|t| now >= t.next)
+    }
+
+    /// The samples over time so far; `None` if none are taken.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.tracer.as_ref().map(|tracer| &tracer.trace)
     }
 
     /// Reads what is due at `now`.

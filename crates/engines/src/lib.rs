@@ -6,7 +6,7 @@ use tandem_engine::Engine;
 /// All engines of this build, in the order in which they are shown.
 pub static ENGINES: &[&dyn Engine] = &[
     &tandem_sim::Sim,
-    #[cfg(feature = "kernel")]
+    #[cfg(all(feature = "kernel", target_os = "linux"))]
     &tandem_testbed::Kernel,
     #[cfg(feature = "quic")]
     &tandem_quic_engine::Quic,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use parquet::{
-    basic::{Compression, ZstdLevel},
+    basic::Compression,
     data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
@@ -100,8 +100,7 @@ fn write_file(
     write_section: WriteSection,
 ) -> Result<(), TraceError> {
     let write = |file: &mut File| -> Result<(), Cause> {
-        let zstd = Compression::ZSTD(ZstdLevel::default());
-        let properties = WriterProperties::builder().set_compression(zstd).build();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let schema = Arc::new(parse_message_type(columns)?);
         let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
         for (section, trace) in traced {

@@ -27,6 +27,8 @@ use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_control
 use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
+pub use world::World;
+
 /// The packet-level simulator.
 pub struct Sim;
 
@@ -50,6 +52,17 @@ impl Engine for Sim {
     }
 }
 
+/// One seed at time 0, for a caller that looks at the samples while it runs: call [`World::advance`] up to the scenario's
+/// duration, then [`World::result`].
+///
+/// # Errors
+/// If a flow uses a congestion control that only the kernel has.
+pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    refuse_quic(scenario)?;
+    Ok(World::new(scenario, seed, options, &foreign::NoHosts))
+}
+
 /// Runs one seed; `None` if it was cancelled.
 ///
 /// # Errors
@@ -70,5 +83,5 @@ pub fn run_with(
     hosts: &dyn Hosts,
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
-    Ok(world::World::new(scenario, seed, options, hosts).run())
+    Ok(World::new(scenario, seed, options, hosts).run())
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop, and the result that it makes of a run.
 
-use rustix::time::{ClockId, clock_gettime};
 use tandem_engine::{Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
 use tandem_network::{Alarm, Event, QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
-    result::{FlowSample, LinkResult, SeedResult},
+    result::{FlowSample, LinkResult, SeedResult, Trace},
 };
 
 use crate::{
@@ -15,6 +14,7 @@ use crate::{
     net::Net,
 };
 
+/// One seed of a scenario while it runs.
 pub struct World<'a> {
     scenario: &'a Scenario,
     options: Options<'a>,
@@ -24,16 +24,25 @@ pub struct World<'a> {
     /// Do all flows tell what each ACK measures?
     has_raw_rtts: bool,
     cpu_start_s: f64,
+    /// When the host last looked, ns.
+    last_tick: u64,
 }
 
-/// CPU time of this thread, seconds.
+/// CPU time of this thread, seconds; 0 on systems that are not asked for it.
 fn cpu_s() -> f64 {
-    let t = clock_gettime(ClockId::ThreadCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let t = clock_gettime(ClockId::ThreadCPUTime);
+        t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+    }
+    #[cfg(not(unix))]
+    0.0
 }
 
 impl<'a> World<'a> {
-    pub fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
+    /// At time 0. The scenario has none of the kernel's own controllers.
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let flows: Vec<Flow> =
@@ -50,12 +59,16 @@ impl<'a> World<'a> {
         let has_raw_rtts = recording.has_raw_rtts;
         let recorder = Recorder::new(scenario, seed, recording);
         net.network.wake(Alarm::Host, recorder.next());
-        Self { scenario, options, flows, net, recorder, has_raw_rtts, cpu_start_s }
+        Self { scenario, options, flows, net, recorder, has_raw_rtts, cpu_start_s, last_tick: 0 }
     }
 
     /// Runs to the end; `None` if cancelled.
-    pub fn run(mut self) -> Option<SeedResult> {
-        let (mut last_tick, end) = (0, self.scenario.duration.ns);
+    pub(crate) fn run(mut self) -> Option<SeedResult> {
+        self.advance(self.scenario.duration.ns).then(|| self.result())
+    }
+
+    /// Runs until the time `end`, ns, which is not after the scenario's; `false` if cancelled. Several steps give what one gives.
+    pub fn advance(&mut self, end: u64) -> bool {
         while let Some((now, event)) = self.net.advance(end) {
             match event {
                 Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.segment(), &mut self.net),
@@ -70,19 +83,25 @@ impl<'a> World<'a> {
                 Event::Alarm(Alarm::Flow(f)) => self.flows[f].on_timer(now, f, &mut self.net),
                 Event::Alarm(Alarm::Host) => {
                     if self.options.is_cancelled() {
-                        return None;
+                        return false;
                     }
-                    self.options.advance(now - last_tick);
-                    last_tick = now;
+                    self.options.advance(now - self.last_tick);
+                    self.last_tick = now;
                     self.recorder.on_tick(now, &mut Moment { now, flows: &self.flows, net: &mut self.net });
                     self.net.network.wake(Alarm::Host, self.recorder.next());
                 }
             }
         }
-        Some(self.result())
+        true
     }
 
-    fn result(mut self) -> SeedResult {
+    /// The samples so far, if there are any to be taken.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.recorder.trace()
+    }
+
+    /// What came of it; the run is at its end.
+    pub fn result(mut self) -> SeedResult {
         let ends: Vec<FlowEnd> = self.flows.iter().enumerate().map(|(f, flow)| self.flow_end(f, flow)).collect();
         let data_packets = self.flows.iter().map(|f| f.arrived_packets).sum();
         let links = self.links();

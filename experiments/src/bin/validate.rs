@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
+use tandem_engine::Engine;
 use tandem_experiments::validation::{RealTcpValidation, Validation, real_tcp_page};
-use tandem_testbed::Kernel;
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
 #[derive(Parser)]
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
     } else if args.kernel {
         let out = out("docs/sim-vs-kernel.md");
         let how = RealTcpValidation {
-            engine: &Kernel,
+            engine: real_tcp()?,
             again: &args.again,
             parallel: usize::from(args.parallel),
             incomplete: args.incomplete,
@@ -75,6 +75,16 @@ fn main() -> anyhow::Result<()> {
     } else {
         args.only.iter().try_for_each(|name| validation.part(name).map(|part| print!("{part}")))
     }
+}
+
+#[cfg(all(feature = "linux", target_os = "linux"))]
+fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
+    Ok(&tandem_testbed::Kernel)
+}
+
+#[cfg(not(all(feature = "linux", target_os = "linux")))]
+fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
+    anyhow::bail!("--kernel runs real Linux TCP, which this build lacks: build it on Linux, with the feature `linux`")
 }
 
 fn write(path: &Path, page: &str) -> anyhow::Result<()> {

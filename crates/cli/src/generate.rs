@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem generate`: what packages bring besides the program. Hidden, for it is nothing to users.
+
+use std::{fs, path::Path};
+
+use anyhow::Context;
+use clap_complete::Shell;
+
+use crate::Failure;
+
+/// Writes the man pages, and the completions of shells.
+pub fn generate(mut command: clap::Command, folder: &Path) -> Result<(), Failure> {
+    let write = || {
+        fs::create_dir_all(folder)?;
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            clap_complete::generate_to(shell, &mut command, "tandem", folder)?;
+        }
+        clap_mangen::generate_to(command, folder)
+    };
+    Ok(write().with_context(|| format!("cannot write to `{}`; choose another folder", folder.display()))?)
+}

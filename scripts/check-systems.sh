@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Everything that needs no Linux compiles without its feature, and for other systems: Windows, macOS, Linux on ARM. clang compiles
+# the controllers for each; nothing is linked, so that no system's own libraries are needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+clang=${TANDEM_CLANG:-clang-16}
+
+check() {
+	local system=$1
+	shift
+	echo "== $system"
+	env "$@" cargo check --quiet -p tandem -p tandem-experiments --no-default-features --target "$system"
+}
+
+# With the feature `linux`, which has no effect there.
+echo "== x86_64-pc-windows-gnu"
+CC_x86_64_pc_windows_gnu=$clang AR_x86_64_pc_windows_gnu=ar \
+	cargo check --quiet -p tandem -p tandem-experiments --target x86_64-pc-windows-gnu
+# Without a path to its SDK, cc would ask Xcode for one.
+check aarch64-apple-darwin CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
+check aarch64-unknown-linux-gnu CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar

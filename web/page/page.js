@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Ties the form, the simulator, the charts and the address together.
+
+import { Charts, Samples } from "./charts.js";
+import { element, makeControls } from "./controls.js";
+import { PRESETS } from "./presets.js";
+import { command, contenders, fromAddress, runs, scenario, toAddress } from "./setting.js";
+import { controllers, result, run } from "./simulator.js";
+import { figures } from "./summary.js";
+
+const by = (id) => document.getElementById(id);
+const charts = new Charts(by("charts"));
+
+let setting;
+let showSetting;
+/** The runs of the setting: controller, what cancels it, samples, result. */
+let running = [];
+let began = 0;
+let isDue = false;
+/** How long the drawing of each frame took, ms; the tests read it. */
+const frames = [];
+
+function change(next) {
+  setting = next;
+  showSetting(setting);
+  by("command").textContent = command(setting);
+  showFiles();
+  showPreset();
+  start();
+}
+
+function start() {
+  running.forEach((run) => run.cancel());
+  began = performance.now();
+  frames.length = 0;
+  running = runs(setting).map((controller) => ({ controller, samples: new Samples(setting), result: null }));
+  const shown = running.filter(({ controller }) => contenders(setting).includes(controller));
+  showLegend(shown);
+  charts.show(shown.map(({ samples }) => samples), setting);
+  by("summary").tBodies[0].replaceChildren();
+  for (const one of running) one.cancel = run(scenario(setting, one.controller), (message) => came(one, message));
+  showState("Running.", true);
+}
+
+function came(one, { rows, columns, result, error }) {
+  if (!running.includes(one)) return;
+  if (error) return fail(error);
+  if (rows) one.samples.push({ rows, columns });
+  if (result) one.result = JSON.parse(result);
+  if (!isDue) {
+    isDue = true;
+    requestAnimationFrame(draw);
+  }
+}
+
+function draw() {
+  isDue = false;
+  const start = performance.now();
+  charts.draw();
+  frames.push(performance.now() - start);
+  const seconds = Math.min(...running.map(({ samples }) => samples.columns[0].at(-1) ?? 0));
+  const took = ((performance.now() - began) / 1000).toFixed(1);
+  if (running.every(({ result }) => result)) {
+    showSummary();
+    showState(`${setting.duration_s} seconds of each run, simulated in ${took} s.`, false);
+  } else {
+    showState(`Second ${seconds.toFixed(0)} of ${setting.duration_s}.`, true);
+  }
+}
+
+function fail(error) {
+  stop(error);
+  by("status").classList.add("error");
+}
+
+function stop(why) {
+  running.forEach((run) => run.cancel());
+  running = [];
+  showState(why, false);
+}
+
+function showState(text, isRunning) {
+  by("status").classList.remove("error");
+  // A screen reader need not hear each second.
+  by("status").setAttribute("aria-live", isRunning ? "off" : "polite");
+  by("status").textContent = text;
+  by("stop").disabled = !isRunning;
+  document.body.dataset.state = isRunning ? "running" : "done";
+}
+
+function showLegend(shown) {
+  const entries = shown.flatMap(({ controller }, i) => {
+    const place = ["first", "second"][i];
+    const own = element("li", { class: place }, element("i"), controller);
+    const beside = `${setting.neighbour} beside it`;
+    return setting.neighbours > 0 ? [own, element("li", { class: `${place} neighbours` }, element("i"), beside)] : [own];
+  });
+  by("legend").replaceChildren(...entries);
+}
+
+function showSummary() {
+  const baseline = running.find(({ controller }) => controller === setting.neighbour)?.result;
+  const rows = contenders(setting).map((name) => {
+    const { result } = running.find(({ controller }) => controller === name);
+    const { goodput, neighbours, stolen, used, rtt, again } = figures(setting, result, setting.neighbours > 0 ? baseline : null);
+    const cells = [goodput, neighbours, stolen, used, rtt, again].map((text) => element("td", {}, text));
+    return element("tr", {}, element("th", { scope: "row" }, `${name}:${setting.flows}`), ...cells);
+  });
+  by("summary").tBodies[0].replaceChildren(...rows);
+}
+
+function showFiles() {
+  const links = contenders(setting).map((name) => {
+    const button = element("button", { type: "button" }, `Scenario file: ${name}`);
+    button.addEventListener("click", () => download(`${name}.toml`, scenario(setting, name)));
+    return button;
+  });
+  by("files").replaceChildren(...links);
+}
+
+function download(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/toml" }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+function showPreset() {
+  const same = (preset) => toAddress({ ...preset.setting, seed: setting.seed }) === toAddress(setting);
+  const found = PRESETS.findIndex(same);
+  by("preset").value = found;
+  const preset = PRESETS[found];
+  const about = preset?.experiment ? `${preset.about} As published: tandem papers run ${preset.experiment}` : (preset?.about ?? "");
+  by("about").textContent = about;
+}
+
+/** A change by hand: the address keeps it. */
+function set(next) {
+  history.replaceState(null, "", `#${toAddress(next)}`);
+  change(next);
+}
+
+async function main() {
+  PRESETS.forEach(({ name }, i) => by("preset").append(element("option", { value: i }, name)));
+  by("preset").append(element("option", { value: -1, hidden: "" }, "Your own"));
+  const changed = (key, text) => set(fromAddress(toAddress({ ...setting, [key]: text })));
+  showSetting = makeControls(await controllers(), changed);
+  by("preset").addEventListener("change", () => set({ ...PRESETS[by("preset").value].setting }));
+  by("again").addEventListener("click", () => set({ ...setting, seed: setting.seed + 1 }));
+  by("stop").addEventListener("click", () => stop("Stopped."));
+  by("copy").addEventListener("click", async () => {
+    await navigator.clipboard.writeText(command(setting));
+    by("copy").textContent = "Copied";
+    setTimeout(() => (by("copy").textContent = "Copy the command"), 1500);
+  });
+  by("controls").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", () => change(fromAddress(location.hash)));
+  change(fromAddress(location.hash));
+}
+
+// For the tests.
+window.tandem = { frames, result, scenario: (controller) => scenario(setting, controller), results: () => running };
+
+main().catch((error) => fail(error.message));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the page's worker calls. Texts pass through one buffer: it writes UTF-8 where [`text_room`] says, and reads the answer
+//! from [`answer`] on. A module runs in one thread, and has one caller.
+
+use std::cell::RefCell;
+
+use crate::{Rows, controllers, run};
+
+#[link(wasm_import_module = "page")]
+unsafe extern "C" {
+    /// New samples: `count` numbers, in rows of `columns`. They stand there until it returns.
+    fn samples(numbers: *const f32, count: usize, columns: usize);
+}
+
+thread_local! {
+    static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Room for a text of so many bytes.
+#[unsafe(no_mangle)]
+extern "C" fn text_room(bytes: usize) -> *mut u8 {
+    TEXT.with_borrow_mut(|text| {
+        *text = vec![0; bytes];
+        text.as_mut_ptr()
+    })
+}
+
+/// Where the answer begins; the function before returned its length.
+#[unsafe(no_mangle)]
+extern "C" fn answer() -> *const u8 {
+    TEXT.with_borrow(|text| text.as_ptr())
+}
+
+/// The list of controllers as JSON. Returns the length of the answer.
+#[unsafe(no_mangle)]
+extern "C" fn list_controllers() -> usize {
+    keep(controllers())
+}
+
+/// Runs the scenario in the buffer. The answer is `+` and the result as JSON, or `-` and what is wrong. Returns its length.
+#[unsafe(no_mangle)]
+extern "C" fn run_scenario(with_trace: u32) -> usize {
+    let text = TEXT.take();
+    // SAFETY: the numbers live as long as the call.
+    let show = |rows: &Rows| unsafe { samples(rows.numbers().as_ptr(), rows.numbers().len(), rows.columns()) };
+    match run(&String::from_utf8_lossy(&text), with_trace != 0, show) {
+        Ok(result) => keep(format!("+{result}")),
+        Err(why) => keep(format!("-{why}")),
+    }
+}
+
+fn keep(answer: String) -> usize {
+    TEXT.set(answer.into_bytes());
+    TEXT.with_borrow(Vec::len)
+}
