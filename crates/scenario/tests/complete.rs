@@ -253,9 +253,9 @@ fn queue_management() {
     assert_eq!(aqm("{ kind = \"red\", min = 5.0, max = 20.0, max_p = 0.5, weight = 0.1 }", "60p"), Ok(own));
     assert_eq!(
         aqm("\"codel\"", "60p"),
-        Ok(Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) }))
+        Ok(Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: false }))
     );
-    let slow = Aqm::Codel(Codel { target: Span::from_ms(20), interval: Span::from_ms(400) });
+    let slow = Aqm::Codel(Codel { target: Span::from_ms(20), interval: Span::from_ms(400), ecn: false });
     assert_eq!(aqm("{ kind = \"codel\", target = \"20ms\", interval = \"400ms\" }", "60p"), Ok(slow));
     for (spec, part) in [
         ("\"fq\"", "unknown queue discipline `fq`"),
