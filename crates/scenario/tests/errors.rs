@@ -72,8 +72,6 @@ fn mistakes_on_a_line() {
     with_line(13, r#"recovery = "newreno""#, 12, &["unknown variant `newreno`", "`prr` or `rate-halving`"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
     with_line(13, r#"ecn = "yes""#, 7, &["unknown variant `yes`", "`off`, `rfc3168`, `rfc8511`"]);
-    with_line(8, r#"aqm = { kind = "pie", target = "0ms" }"#, 7, &["pie needs a target above 0"]);
-    with_line(8, r#"aqm = { kind = "fq_codel", flows = 0 }"#, 7, &["flows from 1 to 65536"]);
     with_line(8, r#"aqm = { kind = "droptail", ecn = true }"#, 7, &["unknown field `ecn`"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);
     // There and back and there again: 150 ms of links in 100 ms.
@@ -107,6 +105,19 @@ fn rate_halving_of_a_controller_that_owns_the_window() {
     (lines[10], lines[12]) = (r#"controller = "bbr""#, r#"recovery = "rate-halving""#);
     let message = message(&lines.join("\n"));
     assert!(message.starts_with("x.toml:13:12: ") && message.contains("`bbr` sets the window"), "{message}");
+}
+
+#[test]
+fn parameters_of_disciplines() {
+    let with_aqm = |aqm: &str| {
+        let mut lines = GOOD;
+        lines[7] = aqm;
+        message(&lines.join("\n"))
+    };
+    let pie = with_aqm(r#"aqm = { kind = "pie", target = "0ms" }"#);
+    assert!(pie.contains("pie needs a target above 0"), "{pie}");
+    let fq_codel = with_aqm(r#"aqm = { kind = "fq_codel", flows = 0 }"#);
+    assert!(fq_codel.contains("flows from 1 to 65536"), "{fq_codel}");
 }
 
 /// RFC 8511 names a factor for two.
