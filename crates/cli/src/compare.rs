@@ -5,12 +5,16 @@ mod matrix;
 
 use std::collections::BTreeMap;
 
-use tandem_scenario::{Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec, units::{Bytes, Span}};
+use tandem_scenario::{
+    Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec,
+    units::{Bytes, Span},
+};
 
 use crate::{
     Failure,
     engine::EngineArgs,
-    output::{prepare_folder, publish},
+    folder::Folder,
+    output::publish,
     path::PathArgs,
     runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
@@ -127,7 +131,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     });
     let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
-    let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
+    let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
     let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
     outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
     publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
@@ -216,14 +220,7 @@ impl Args {
         // With several runs, each has some of the controllers.
         overrides.settings.retain(|setting| spec.has_parameter(setting));
         overrides.apply(&mut spec).map_err(Failure::usage)?;
-        let scenario = spec.check().map_err(Failure::usage)?;
-        match scenario.needs_kernel() {
-            None => Ok(scenario),
-            Some(controller) => Err(Failure::usage(format!(
-                "`{controller}` is the kernel's own, which the simulator does not have: \
-                 write a scenario file and run it with `tandem run FILE --engine kernel`"
-            ))),
-        }
+        spec.check().map_err(Failure::usage)
     }
 
     fn group(&self, flows: &Flows, reverse: bool) -> FlowsSpec {

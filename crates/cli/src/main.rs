@@ -2,7 +2,9 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod conform;
 mod engine;
+mod folder;
 mod kernel;
 mod list;
 mod model;
@@ -57,6 +59,7 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    Conform(conform::Args),
     Shell(shell::Args),
     Trace(trace::Args),
     #[command(subcommand)]
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        Command::Conform(args) => conform::conform(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Trace(args) => trace::trace(&args),
         Command::Kernel(action) => kernel::kernel(&action),

@@ -83,7 +83,8 @@ pub fn trace(args: &Args) -> Result<(), Failure> {
     if !delays.is_empty() {
         lines += "changes = [\n";
         for (at, delay) in delays {
-            writeln!(lines, "    {{ at = \"{at}\", every = \"{duration}\", delay = \"{delay}\" }},").expect("a String takes all");
+            writeln!(lines, "    {{ at = \"{at}\", every = \"{duration}\", delay = \"{delay}\" }},")
+                .expect("a String takes all");
         }
         lines += "]\n";
     }

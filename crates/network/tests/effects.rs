@@ -166,7 +166,9 @@ fn a_trace_decides_when_packets_leave() {
 /// Uniform jitter of 5 ms on 10 ms: from 5 to 15 ms. Packets come 4 ms apart: with the order kept none overtakes, otherwise some do.
 #[test]
 fn jitter_with_and_without_order() {
-    for (keep_order, to) in [(true, End::Receivers), (false, End::Receivers), (true, End::Senders), (false, End::Senders)] {
+    for (keep_order, to) in
+        [(true, End::Receivers), (false, End::Receivers), (true, End::Senders), (false, End::Senders)]
+    {
         let jitter =
             Jitter { time: Span::from_ms(5), distribution: JitterDistribution::Uniform, correlation: 0.0, keep_order };
         let sent: Vec<u64> = (0..1000).map(|i| 4 * i).collect();
@@ -187,7 +189,8 @@ fn late_packets_are_overtaken_by_as_many_as_the_distance_says() {
     for to in [End::Receivers, End::Senders] {
         let reorder = Some(Reorder { share: LossRate(0.1), by: Span { ns: 7 * MS / 2 } });
         let arrivals = path_to(to, 20_000, Effects { reorder, ..Effects::default() }).arrivals_us(&[0; 10_000]);
-        let late: Vec<u32> = arrivals.iter().filter(|(n, at)| *at == u64::from(*n) * 1000 + 14_500).map(|a| a.0).collect();
+        let late: Vec<u32> =
+            arrivals.iter().filter(|(n, at)| *at == u64::from(*n) * 1000 + 14_500).map(|a| a.0).collect();
         // Binomial: standard deviation 30.
         assert!((900..1100).contains(&late.len()), "{}", late.len());
         for &number in late.iter().filter(|&&n| n + 8 < 10_000 && !late.iter().any(|&m| m != n && m.abs_diff(n) < 8)) {

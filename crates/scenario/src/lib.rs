@@ -7,6 +7,7 @@
 //! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
 
 pub mod aqm;
+mod cautions;
 mod cell;
 mod check;
 pub mod controller;
@@ -34,6 +35,6 @@ pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
     CongestionControl, DEFAULT_MTU, Ecn, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
-    Topology, Traffic, Transfer,
+    Topology, Traffic, Transfer, Transport,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

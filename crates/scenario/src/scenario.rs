@@ -149,11 +149,13 @@ pub enum CongestionControl {
     Kernel(String),
 }
 
-/// How a TCP flow sends.
+/// How a flow with a controller sends.
 #[derive(Debug, Clone)]
 pub struct TcpSource {
     /// Its congestion control.
     pub controller: CongestionControl,
+    /// What carries it; `None`: whatever the engine has.
+    pub transport: Option<Transport>,
     /// How much it has to send.
     pub transfer: Transfer,
     /// Whether its receiver delays ACKs (RFC 1122 section 4.2.3.2).
@@ -168,6 +170,16 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+}
+
+/// What carries data under congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// QUIC (RFC 9000).
+    Quic,
 }
 
 /// How a sender finds losses, and what its window does until they are repaired.
@@ -240,9 +252,10 @@ impl Parts {
     pub fn identity(&self) -> String {
         let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
-        // So it was before there were other recoveries and effects of links, and runs that were kept then are still those of the same
-        // scenario.
-        text.replace(" recovery: Prr,", "").replace(", effects: None", "").replace(" ecn: Off,", "").replace(", ecn: false", "")
+        // So it was before there were other recoveries, transports and effects of links, and runs that were kept then are still those of the
+        // same scenario.
+        let usual = [" recovery: Prr,", " transport: None,", ", effects: None", " ecn: Off,", ", ecn: false"];
+        usual.iter().fold(text, |text, usual| text.replace(usual, ""))
     }
 
     /// Payload of a full segment, bytes.

@@ -11,7 +11,7 @@ use crate::{
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
-    scenario::{Ecn, Loss, Recovery},
+    scenario::{Ecn, Loss, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -172,6 +172,8 @@ pub struct FlowsSpec {
     pub name: Option<String>,
     /// The congestion control of TCP flows.
     pub controller: Option<ControllerSpec>,
+    /// TCP or QUIC; whatever the engine has if not given.
+    pub transport: Option<Transport>,
     /// Makes the flows UDP instead of TCP.
     pub udp: Option<UdpSpec>,
     /// Number of flows.
@@ -223,6 +225,7 @@ impl Default for FlowsSpec {
         Self {
             name: None,
             controller: None,
+            transport: None,
             udp: None,
             count: 1,
             from: None,
@@ -265,6 +268,7 @@ impl FlowsSpec {
     /// Those of the keys given that mean nothing to UDP.
     pub(crate) fn keys_of_tcp(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
+            ("transport", self.transport.is_some()),
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),

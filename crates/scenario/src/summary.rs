@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    cautions::cautions,
     cell::{self, CellSummary},
     result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult, Trace},
     scenario::{Group, Scenario},
@@ -124,8 +125,12 @@ pub struct Run {
     pub convergence_s: Option<f64>,
     /// Data packets that receivers got in all seeds, in the warm-up too.
     pub data_packets: u64,
-    /// CPU time of all seeds together, seconds.
+    /// CPU time of all seeds together, seconds. No result: it differs from time to time.
+    #[serde(skip)]
     pub cpu_s: f64,
+    /// What the figures cannot mean although they may look so: sentences without a full stop.
+    #[serde(default)]
+    pub cautions: Vec<String>,
     /// Null if nothing was emulated.
     pub emulation: Option<Emulation>,
     /// The samples of the first seed that has some.
@@ -168,6 +173,7 @@ impl Run {
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),
             cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            cautions: cautions(scenario, &seeds),
             emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
             trace: seeds.iter_mut().find_map(|s| s.trace.take()),
         }

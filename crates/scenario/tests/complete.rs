@@ -179,6 +179,8 @@ fn the_default_recovery_leaves_no_trace_in_the_identity() {
     let default = with("");
     assert!(!default.contains("recovery"), "{default}");
     assert_eq!(with("recovery = \"prr\""), default);
+    assert!(!default.contains("transport"), "{default}");
+    assert_ne!(with("transport = \"quic\""), default);
     assert_ne!(with("recovery = \"rate-halving\""), default);
 }
 

@@ -33,7 +33,10 @@ fn changes() {
     ]"#;
     let [outage, step, again] = &effects(text).changes[..] else { panic!("three") };
     assert_eq!((outage.at, outage.every, outage.rate_bps, outage.delay), (Span::from_secs(10), None, Some(0), None));
-    assert_eq!((step.every, step.rate_bps, step.delay), (Some(Span::from_secs(30)), Some(6_000_000), Some(Span::from_ms(1))));
+    assert_eq!(
+        (step.every, step.rate_bps, step.delay),
+        (Some(Span::from_secs(30)), Some(6_000_000), Some(Span::from_ms(1)))
+    );
     // 10 ms at 6 Mb/s are five packets.
     assert_eq!((step.limit, again.rate_bps), (Some(Limit::Packets(5)), Some(0)));
 }

@@ -5,9 +5,13 @@ use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Rout
 use tandem_scenario::Scenario;
 
 use crate::{
-    packet::{Header, NO_SACK, Packet, SackStore},
+    foreign::Outbox,
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
     receiver::AckOut,
 };
+
+/// UDP (8) and IPv4 (20).
+pub const UDP_HEADER_BYTES: u32 = 28;
 
 pub struct Net {
     pub network: Network<Packet>,
@@ -46,11 +50,18 @@ impl tandem_network::Packet for Packet {
 impl Contents<Packet> for SackStore {
     #[inline]
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
-        self.take(packet.header.sack());
+        match packet.header.sack() {
+            DATAGRAM => drop(self.datagrams.take(packet.header.seq())),
+            place => drop(self.take(place)),
+        }
     }
 
     fn copied(&mut self, packet: Packet) -> Packet {
-        Packet { header: packet.header.with_sack(self.copy(packet.header.sack())), ..packet }
+        let header = match packet.header.sack() {
+            DATAGRAM => Header::new(self.datagrams.copy(packet.header.seq()), DATAGRAM, 0),
+            place => packet.header.with_sack(self.copy(place)),
+        };
+        Packet { header, ..packet }
     }
 }
 
@@ -90,6 +101,16 @@ impl Net {
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
         let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
+    }
+
+    /// The endpoints of another crate send datagrams. On the wire each has the headers of UDP and IPv4, too.
+    pub fn send_datagrams(&mut self, now: u64, flow: usize, out: &mut Outbox) {
+        for (to, datagram) in out.drain(..) {
+            let bytes = datagram.len() as u32 + UDP_HEADER_BYTES;
+            let number = self.sacks.datagrams.keep(datagram);
+            let packet = Packet { header: Header::new(number, DATAGRAM, 0), bytes, place: 0 };
+            self.network.send(now, flow, to, packet, &mut self.sacks);
+        }
     }
 
     /// A receiver sends an ACK.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What travels.
 
+use slab::Slab;
 use tandem_network::Ecn;
 
 /// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
@@ -14,6 +15,9 @@ pub struct Packet {
 
 /// No place in a [`SackStore`]: no blocks.
 pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
+
+/// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
+pub const DATAGRAM: u32 = NO_SACK - 1;
 
 /// SACK blocks that fit beside timestamps (RFC 2018).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -33,6 +37,28 @@ pub type Blocks = [Block; MAX_SACK_BLOCKS];
 pub struct SackStore {
     blocks: Vec<Blocks>,
     free: Vec<u32>,
+    /// Those of flows with other endpoints.
+    pub datagrams: DatagramStore,
+}
+
+/// Datagrams under way.
+#[derive(Debug, Default)]
+pub struct DatagramStore(Slab<Vec<u8>>);
+
+impl DatagramStore {
+    pub fn keep(&mut self, datagram: Vec<u8>) -> u64 {
+        self.0.insert(datagram) as u64
+    }
+
+    /// Keeps the same datagram a second time.
+    pub fn copy(&mut self, number: u64) -> u64 {
+        self.keep(self.0[number as usize].clone())
+    }
+
+    /// Takes a datagram that has arrived or was lost.
+    pub fn take(&mut self, number: u64) -> Vec<u8> {
+        self.0.remove(number as usize)
+    }
 }
 
 impl SackStore {
@@ -44,7 +70,7 @@ impl SackStore {
             }
             None => {
                 self.blocks.push(blocks);
-                assert!(self.blocks.len() < NO_SACK as usize, "too many ACKs with SACK blocks under way");
+                assert!(self.blocks.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
                 (self.blocks.len() - 1) as u32
             }
         }

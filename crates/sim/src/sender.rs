@@ -11,17 +11,19 @@ mod ecn;
 mod recovery;
 mod timers;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View};
+use tandem_controllers::{
+    Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View,
+    host::{Progress, RttEstimator},
+};
 use tandem_scenario::{CongestionControl, Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
     cwnd_limited::CwndLimited,
     delivery_rate::DeliveryRate,
-    loss_recovery::{LossRecovery, Progress},
+    loss_recovery::LossRecovery,
     pacing::Pacing,
     packet::{Blocks, DSACK, ECE},
-    rtt::RttEstimator,
     scoreboard::{Delivered, Scoreboard, Usual},
 };
 

@@ -11,6 +11,7 @@ use tandem_scenario::{
 
 use crate::{
     flow::{Endpoints, Flow},
+    foreign::Hosts,
     net::Net,
 };
 
@@ -20,6 +21,8 @@ pub struct World<'a> {
     flows: Vec<Flow>,
     net: Net,
     recorder: Recorder<'a>,
+    /// Do all flows tell what each ACK measures?
+    has_raw_rtts: bool,
     cpu_start_s: f64,
 }
 
@@ -30,23 +33,24 @@ fn cpu_s() -> f64 {
 }
 
 impl<'a> World<'a> {
-    pub fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Self {
+    pub fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let flows: Vec<Flow> =
-            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
+            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed, hosts)).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
             net.wake(f, flow.start());
         }
         let recording = RecorderOptions {
             unit_bytes: scenario.mss(),
-            has_raw_rtts: true,
+            has_raw_rtts: !flows.iter().any(|f| matches!(f.endpoints, Endpoints::Foreign(_))),
             traced_flows_per_group: options.traced_flows_per_group,
         };
+        let has_raw_rtts = recording.has_raw_rtts;
         let recorder = Recorder::new(scenario, seed, recording);
         net.network.wake(Alarm::Host, recorder.next());
-        Self { scenario, options, flows, net, recorder, cpu_start_s }
+        Self { scenario, options, flows, net, recorder, has_raw_rtts, cpu_start_s }
     }
 
     /// Runs to the end; `None` if cancelled.
@@ -57,7 +61,9 @@ impl<'a> World<'a> {
                 Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.segment(), &mut self.net),
                 Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {
+                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net)
+                        && self.has_raw_rtts
+                    {
                         self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
@@ -101,6 +107,7 @@ impl<'a> World<'a> {
             transfers: match &flow.endpoints {
                 Endpoints::Tcp(tcp) => Some(&tcp.transfers),
                 Endpoints::Udp(_) => None,
+                Endpoints::Foreign(foreign) => Some(foreign.transfers()),
             },
         }
     }
@@ -129,19 +136,26 @@ impl Readable for Moment<'_> {
                 }
             }
             Endpoints::Udp(udp) => Counters { received, sent_packets: udp.sent, ..Counters::default() },
+            Endpoints::Foreign(foreign) => foreign.counters(),
         }
     }
 
     fn srtt_us(&self, flow: usize) -> Option<u64> {
-        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return None };
-        let sender = &tcp.sender;
+        let sender = match &self.flows[flow].endpoints {
+            Endpoints::Tcp(tcp) => &tcp.sender,
+            Endpoints::Udp(_) => return None,
+            Endpoints::Foreign(foreign) => return foreign.srtt_us(),
+        };
         // Before the first ACK there is none.
         (sender.board.outstanding() > 0 && sender.rtt.srtt_ns > 0).then_some(sender.rtt.srtt_ns / 1000)
     }
 
     fn windows(&self, flow: usize) -> FlowSample {
-        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return FlowSample::default() };
-        let sender = &tcp.sender;
+        let sender = match &self.flows[flow].endpoints {
+            Endpoints::Tcp(tcp) => &tcp.sender,
+            Endpoints::Udp(_) => return FlowSample::default(),
+            Endpoints::Foreign(foreign) => return foreign.windows(),
+        };
         let sample = FlowSample {
             cwnd_packets: sender.conn.snd_cwnd,
             ssthresh_packets: sender.conn.snd_ssthresh,

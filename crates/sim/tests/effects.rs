@@ -61,7 +61,9 @@ fn a_trace_is_used_to_the_full() {
     let lines: String = (0..19).map(|i| if i < 10 { "10\n" } else { "55\n" }).collect();
     std::fs::write(folder.path().join("t.trace"), lines + "100\n").unwrap();
     let file = folder.path().join("s.toml");
-    let text = format!("duration = \"60s\"\nwarmup = \"10s\"\n[dumbbell]\n{PATH}\n{RENO}[effects.bottleneck]\nrate_trace = \"t.trace\"\n");
+    let text = format!(
+        "duration = \"60s\"\nwarmup = \"10s\"\n[dumbbell]\n{PATH}\n{RENO}[effects.bottleneck]\nrate_trace = \"t.trace\"\n"
+    );
     std::fs::write(&file, text).unwrap();
     let result = run(&load(&file, &Overrides::default()).unwrap());
     assert!((result.flows[0].goodput_mbps - 2.4 * 1448.0 / 1500.0).abs() < 0.06, "{}", result.flows[0].goodput_mbps);
@@ -120,11 +122,13 @@ fn all_effects_together_break_no_connection() {
         aggregate = { hold = "10ms", most = 32 }
     "#;
     for aqm in ["droptail", "red", "codel", "fq_codel", "pie"] {
-        let network = format!("{PATH}\naqm = {{ kind = \"{aqm}\"{} }}", if aqm == "droptail" { "" } else { ", ecn = true" });
+        let network =
+            format!("{PATH}\naqm = {{ kind = \"{aqm}\"{} }}", if aqm == "droptail" { "" } else { ", ecn = true" });
         let flow = |name: &str, ecn: &str| {
             format!("[[flows]]\ncontroller = \"{name}\"\ntransfer = \"200kB\"\npause = \"100ms\"\necn = \"{ecn}\"\n")
         };
-        let flows = ["reno", "cubic", "compound_tube", "bbr"].map(|name| flow(name, "rfc3168") + &flow(name, "off")).concat();
+        let flows =
+            ["reno", "cubic", "compound_tube", "bbr"].map(|name| flow(name, "rfc3168") + &flow(name, "off")).concat();
         let result = run(&scenario(60, &network, &format!("{flows}{effects}")));
         for (index, flow) in result.flows.iter().enumerate() {
             assert!(flow.completion_times_s.len() > 5, "{aqm}, flow {index}: {:?}", flow.completion_times_s);

@@ -58,7 +58,9 @@ mod tests {
 
     /// A header with ECT(0) whose checksum is worked out from RFC 791's definition, not by difference.
     fn packet(tos: u8) -> Vec<u8> {
-        let mut packet = vec![0x45, tos, 0x05, 0xdc, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 128, 0, 1, 0x13, 0x89, 0x9c, 0x40];
+        let mut packet = vec![
+            0x45, tos, 0x05, 0xdc, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 128, 0, 1, 0x13, 0x89, 0x9c, 0x40,
+        ];
         let checksum = checksum(&packet);
         packet[10..12].copy_from_slice(&checksum.to_be_bytes());
         packet

@@ -85,7 +85,9 @@ mod tests {
     /// From tables of the normal distribution.
     #[test]
     fn quantiles_of_the_normal_distribution() {
-        for (share, expected) in [(0.5, 0.0), (0.841344746, 1.0), (0.975, 1.959964), (0.999, 3.090232), (0.01, -2.326348)] {
+        for (share, expected) in
+            [(0.5, 0.0), (0.841344746, 1.0), (0.975, 1.959964), (0.999, 3.090232), (0.01, -2.326348)]
+        {
             assert!((normal_quantile(share) - expected).abs() < 1e-5, "{share}");
         }
     }

@@ -69,7 +69,12 @@ impl<P: Copy> Effects<P> {
     /// `None` if the link has none. The scenario's times count from `origin`, ns; `mtu` in bytes.
     pub fn new(spec: &LinkConfig, mtu: u32, origin: u64, rng: Rng) -> Option<Self> {
         let effects = spec.effects.as_deref()?;
-        fn timeline<T: Copy>(initial: T, changes: &[Change], origin: u64, of: impl Fn(&Change) -> Option<T>) -> Timeline<T> {
+        fn timeline<T: Copy>(
+            initial: T,
+            changes: &[Change],
+            origin: u64,
+            of: impl Fn(&Change) -> Option<T>,
+        ) -> Timeline<T> {
             let step = |c: &Change| Some((origin + c.at.ns, c.every.map(|every| every.ns), of(c)?));
             Timeline::new(initial, changes.iter().filter_map(step))
         }

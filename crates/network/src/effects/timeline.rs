@@ -84,7 +84,8 @@ mod tests {
     fn values_hold_until_the_next_change() {
         let steps = [(10, Some(30), 2), (20, Some(30), 3), (45, None, 9)];
         let mut timeline = Timeline::new(1, steps.into_iter());
-        let expected = [(0, 1), (9, 1), (10, 2), (19, 2), (20, 3), (39, 3), (40, 2), (45, 9), (49, 9), (50, 3), (70, 2)];
+        let expected =
+            [(0, 1), (9, 1), (10, 2), (19, 2), (20, 3), (39, 3), (40, 2), (45, 9), (49, 9), (50, 3), (70, 2)];
         for (now, value) in expected {
             assert_eq!(timeline.at(now), value, "at {now}");
         }

@@ -39,7 +39,9 @@ impl FqCodelSpec {
         let codel = CodelSpec { target, interval, ecn }.resolve(limit, mtu)?;
         let (flows, quantum_bytes) = (self.flows.unwrap_or(1024), self.quantum.unwrap_or(mtu));
         if !(1..=65536).contains(&flows) || !(64..=1 << 20).contains(&quantum_bytes) {
-            let text = format!("fq_codel needs flows from 1 to 65536 and a quantum from 64 to 1048576 bytes, not {flows} and {quantum_bytes}");
+            let text = format!(
+                "fq_codel needs flows from 1 to 65536 and a quantum from 64 to 1048576 bytes, not {flows} and {quantum_bytes}"
+            );
             return Err(UnitError::new(text));
         }
         Ok(FqCodel { codel, flows, quantum_bytes })
@@ -48,6 +50,11 @@ impl FqCodelSpec {
 
 impl FqCodel {
     pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
-        format!("FQ-CoDel ({} queues, quantum {} bytes, each {})", self.flows, self.quantum_bytes, self.codel.describe(span))
+        format!(
+            "FQ-CoDel ({} queues, quantum {} bytes, each {})",
+            self.flows,
+            self.quantum_bytes,
+            self.codel.describe(span)
+        )
     }
 }

@@ -95,12 +95,14 @@ impl ScenarioSpec {
         let ecn = flows.ecn.unwrap_or_default();
         let name = controller.to_string();
         if ecn == Ecn::Rfc8511 && !matches!(&*name, "reno" | "cubic") {
-            let message = format!("RFC 8511 says what `reno` and `cubic` do at a mark, not `{name}`: write `ecn = \"rfc3168\"`");
+            let message =
+                format!("RFC 8511 says what `reno` and `cubic` do at a mark, not `{name}`: write `ecn = \"rfc3168\"`");
             return Err(written.wrong("ecn", message));
         }
         let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;
         Ok(TcpSource {
             controller,
+            transport: flows.transport,
             transfer,
             delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
             pacing: flows.pacing.unwrap_or(false),

@@ -64,7 +64,9 @@ impl RateTrace {
             Ok(text) => Self::parse(text, &name),
             Err(e) => {
                 let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
-                Err(TraceError(format!("{name}:{line}: this is not text: a trace has a time in milliseconds on each line")))
+                Err(TraceError(format!(
+                    "{name}:{line}: this is not text: a trace has a time in milliseconds on each line"
+                )))
             }
         }
     }

@@ -131,12 +131,13 @@ impl EffectsSpec {
         let wrong = |part: &str, message: String| SpecError::at(format!("{key}.{part}"), message);
         let rate_trace = match &self.rate_trace {
             None => None,
-            Some(path) => {
-                Some(RateTrace::load(&folder.join(path)).map_err(|e| wrong("rate_trace", e.to_string()))?)
-            }
+            Some(path) => Some(RateTrace::load(&folder.join(path)).map_err(|e| wrong("rate_trace", e.to_string()))?),
         };
         if rate_trace.is_some() && self.changes.iter().any(|change| change.rate.is_some()) {
-            return Err(wrong("rate_trace", "a link has either a rate_trace or changes of its rate: leave one out".into()));
+            return Err(wrong(
+                "rate_trace",
+                "a link has either a rate_trace or changes of its rate: leave one out".into(),
+            ));
         }
         let changes = self.changes.iter().enumerate();
         let changes = changes.map(|(i, change)| change.resolve(link, &format!("{key}.changes.{i}"), mtu));
@@ -183,7 +184,10 @@ impl JitterSpec {
     fn resolve(self, key: &str) -> Result<Jitter, SpecError> {
         let Self { time, distribution, correlation, keep_order } = self;
         if time.ns == 0 || time > Span::from_secs(10) {
-            return Err(SpecError::at(format!("{key}.time"), format!("jitter must be above 0, at most 10s, not {time}")));
+            return Err(SpecError::at(
+                format!("{key}.time"),
+                format!("jitter must be above 0, at most 10s, not {time}"),
+            ));
         }
         Ok(Jitter { time, distribution, correlation: correlation.0, keep_order: keep_order.unwrap_or(true) })
     }
@@ -200,7 +204,10 @@ impl ReorderSpec {
                 Span { ns: ((2 * u128::from(n) + 1) * half_packet_ns).min(u64::MAX.into()) as u64 }
             }
             QueueSize::Bytes(_) | QueueSize::Bdp(_) => {
-                return Err(wrong(format!("distance `{}` is neither a time nor packets: write `5ms` or `3p`", self.distance)));
+                return Err(wrong(format!(
+                    "distance `{}` is neither a time nor packets: write `5ms` or `3p`",
+                    self.distance
+                )));
             }
         };
         if by > Span::from_secs(10) {

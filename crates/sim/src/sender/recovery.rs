@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Congestion states: what is entered and left when, and what the window does meanwhile.
 
-use tandem_controllers::State;
+use tandem_controllers::{State, host::Progress};
 
 use super::Sender;
-use crate::loss_recovery::Progress;
 
 impl Sender {
     pub(super) fn enter(&mut self, state: State) {

@@ -60,7 +60,10 @@ fn a_mark_and_a_loss_reduce_once() {
     wire.give(1000);
     wire.run_until_ms(290);
     assert_eq!((wire.sender.conn.snd_ssthresh, wire.sender.counters.window_reductions), (5, 1));
-    assert_eq!(wire.sent.iter().filter(|sent| sent.nth > 1).map(|sent| (sent.at / MS, sent.seq)).collect::<Vec<_>>(), [(100, 5)]);
+    assert_eq!(
+        wire.sent.iter().filter(|sent| sent.nth > 1).map(|sent| (sent.at / MS, sent.seq)).collect::<Vec<_>>(),
+        [(100, 5)]
+    );
     wire.run_until_ms(1000);
     assert_eq!((wire.sender.state, wire.sender.counters.retransmits), (State::Open, 1));
 }

@@ -63,6 +63,7 @@ pub struct Wire {
 pub fn reno() -> TcpSource {
     TcpSource {
         controller: CongestionControl::Tandem(Arc::new(Params::new(find("reno").unwrap()))),
+        transport: None,
         transfer: Transfer::Bulk,
         delayed_acks: false,
         pacing: false,

@@ -164,7 +164,7 @@ fn the_access_delay_is_a_flow_s_own() {
 #[test]
 fn a_link_that_decides_at_departure_is_asked_then() {
     let mut spec = link();
-    spec.aqm = Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) });
+    spec.aqm = Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: false });
     spec.limit = Limit::Packets(1000);
     let mut path = path(&[spec, link()], vec![route(&[0], &[1])]);
     (1..=3).for_each(|mark| path.send(0, full(mark, 0)));
