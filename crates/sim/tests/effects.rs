@@ -77,7 +77,11 @@ fn a_policer_lets_its_rate_pass() {
     let flows = "[[flows]]\nudp = { rate = \"10mbit\" }\n[effects.bottleneck]\npolicer = { rate = \"5mbit\", burst = \"15kB\" }";
     let result = run(&scenario(60, PATH, flows));
     let passed = result.links[0].offered_packets - result.links[0].drops;
-    assert!(passed.abs_diff(25_010) <= 1 && result.data_packets.abs_diff(25_001) <= 1, "{passed}, {}", result.data_packets);
+    assert!(
+        passed.abs_diff(25_010) <= 1 && result.data_packets.abs_diff(25_001) <= 1,
+        "{passed}, {}",
+        result.data_packets
+    );
 }
 
 /// CoDel that marks: nothing is dropped and nothing sent again. A window that is halved when the path is full, without a
