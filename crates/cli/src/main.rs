@@ -14,6 +14,8 @@ mod run;
 mod runner;
 mod settings;
 mod shell;
+#[cfg(feature = "quic")]
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,10 @@ Examples:
   # What one Compound TCP connection does on a path, worked out at once:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
+  # A file to another machine, over QUIC; no root:
+  tandem receive downloads        # there; prints a ticket
+  tandem send film.mkv TICKET     # here
+
   # A figure of a paper, run again: does it hold?
   tandem papers run s0/fig3 --quick
 
@@ -57,6 +63,10 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    #[cfg(feature = "quic")]
+    Receive(transfer::ReceiveArgs),
+    #[cfg(feature = "quic")]
+    Send(transfer::SendArgs),
     Conform(conform::Args),
     Shell(shell::Args),
     #[command(subcommand)]
@@ -96,6 +106,10 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        #[cfg(feature = "quic")]
+        Command::Receive(args) => transfer::receive(&args),
+        #[cfg(feature = "quic")]
+        Command::Send(args) => transfer::send(&args),
         Command::Conform(args) => conform::conform(&args),
         Command::Shell(args) => shell::shell(&args),
         Command::Kernel(action) => kernel::kernel(&action),
