@@ -4,6 +4,7 @@
 mod compare;
 mod conform;
 mod engine;
+mod folder;
 mod kernel;
 mod list;
 mod model;
@@ -14,6 +15,7 @@ mod run;
 mod runner;
 mod settings;
 mod shell;
+mod trace;
 #[cfg(feature = "quic")]
 mod transfer;
 
@@ -69,6 +71,7 @@ enum Command {
     Send(transfer::SendArgs),
     Conform(conform::Args),
     Shell(shell::Args),
+    Trace(trace::Args),
     #[command(subcommand)]
     Kernel(kernel::Action),
     #[command(subcommand)]
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Command::Send(args) => transfer::send(&args),
         Command::Conform(args) => conform::conform(&args),
         Command::Shell(args) => shell::shell(&args),
+        Command::Trace(args) => trace::trace(&args),
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
     };

@@ -10,7 +10,9 @@ use common::Place;
 /// What the host in C logs with this controller.
 fn log(controller: &str) -> String {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("host-{controller}"));
+    // Tests run side by side: each has a program of its own.
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("host");
     let compiled = Command::new("cc")
         .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"])
         .arg(format!("-I{}", repository.join("controllers/include").display()))

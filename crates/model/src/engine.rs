@@ -108,6 +108,11 @@ fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a LinkCon
         return refuse(format!("it knows one link, and the data takes {}", group.forward.len()));
     };
     let link = &scenario.network.links[index];
+    if let Some(link) =
+        group.forward.iter().chain(&group.back).map(|&i| &scenario.network.links[i]).find(|l| l.effects.is_some())
+    {
+        return refuse(format!("it knows links that never change, and link `{}` has [effects]", link.name));
+    }
     if link.aqm != Aqm::DropTail {
         return refuse(format!("it knows drop-tail queues, and link `{}` has another", link.name));
     }
@@ -203,6 +208,7 @@ impl<'a> Isolated<'a> {
             queueing_delay_ms: measured.queue(|packets| packets * ms_per_packet),
             offered_packets: data.round() as u64 + lost,
             drops: lost,
+            marks: 0,
             random_losses: 0,
         };
         SeedResult {

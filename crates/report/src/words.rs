@@ -119,12 +119,17 @@ fn room(limit: Limit) -> String {
 
 fn link(link: &LinkConfig) -> String {
     format!(
-        "{}, {} one way, a {} queue of {}, {}",
+        "{}, {} one way, a {} queue of {}, {}{}",
         rate(link.rate),
         span(link.delay),
         link.aqm.describe(&span),
         room(link.limit),
-        loss(link.loss)
+        loss(link.loss),
+        link.effects
+            .iter()
+            .flat_map(|effects| effects.describe(&span))
+            .map(|words| format!(", {words}"))
+            .collect::<String>()
     )
 }
 

@@ -85,15 +85,15 @@ impl Flow {
 
     /// A data packet has reached the receiver.
     #[inline(never)]
-    pub fn on_data(&mut self, now: u64, index: usize, seq: u64, net: &mut Net) {
+    pub fn on_data(&mut self, now: u64, index: usize, segment: u64, net: &mut Net) {
         self.arrived_packets += 1;
         match &mut self.endpoints {
-            Endpoints::Tcp(tcp) => match tcp.receiver.on_data(now, seq) {
+            Endpoints::Tcp(tcp) => match tcp.receiver.on_data(now, segment) {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
             },
             Endpoints::Udp(_) => {}
-            Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, seq, net),
+            Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, segment, net),
         }
     }
 
@@ -116,7 +116,7 @@ impl Flow {
             return None;
         };
         let blocks = net.sacks.take(ack.sack());
-        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
+        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), flags: ack.flags() };
         let sending = &mut *net;
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
-use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Route, wired_links, wlan::Air};
+use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
 use tandem_scenario::Scenario;
 
 use crate::{
@@ -37,6 +37,14 @@ impl tandem_network::Packet for Packet {
     fn set_place(&mut self, place: u32) {
         self.place = place;
     }
+
+    fn ecn(&self) -> Ecn {
+        self.header.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.header.mark();
+    }
 }
 
 impl Contents<Packet> for SackStore {
@@ -46,6 +54,14 @@ impl Contents<Packet> for SackStore {
             DATAGRAM => drop(self.datagrams.take(packet.header.seq())),
             place => drop(self.take(place)),
         }
+    }
+
+    fn copied(&mut self, packet: Packet) -> Packet {
+        let header = match packet.header.sack() {
+            DATAGRAM => Header::new(self.datagrams.copy(packet.header.seq()), DATAGRAM, 0),
+            place => packet.header.with_sack(self.copy(place)),
+        };
+        Packet { header, ..packet }
     }
 }
 
@@ -59,7 +75,7 @@ impl Net {
                 route.send_jitter_ns = scenario.send_jitter.ns;
             }
         }
-        let links = wired_links(topology, scenario.mtu, &measured, seed);
+        let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
             sacks: SackStore::default(),
@@ -80,10 +96,10 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// A sender sends a segment, or a UDP source a packet.
+    /// A sender sends a segment, with what it says about ECN in the upper bits, or a UDP source a packet.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
+        let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 
@@ -92,7 +108,7 @@ impl Net {
         for (to, datagram) in out.drain(..) {
             let bytes = datagram.len() as u32 + UDP_HEADER_BYTES;
             let number = self.sacks.datagrams.keep(datagram);
-            let packet = Packet { header: Header::new(number, DATAGRAM, false), bytes, place: 0 };
+            let packet = Packet { header: Header::new(number, DATAGRAM, 0), bytes, place: 0 };
             self.network.send(now, flow, to, packet, &mut self.sacks);
         }
     }
@@ -101,7 +117,7 @@ impl Net {
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
-        let header = Header::new(ack.next_expected, sack, ack.dsack);
+        let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
     }
