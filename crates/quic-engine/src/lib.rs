@@ -82,6 +82,12 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
                 group.name
             )));
         }
+        if source.ecn != Ecn::Off {
+            return Err(EngineError::refused(format!(
+                "`{}` has `ecn`, and QUIC's datagrams are not marked here: leave it out, or give it `transport = \"tcp\"`",
+                group.name
+            )));
+        }
         if !source.pacing && !group.source.sets_own_rate() {
             warnings.push(Warning("QUIC always paces what it sends, though `pacing` is off".into()));
         }

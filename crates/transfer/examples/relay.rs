@@ -62,6 +62,11 @@ impl Contents<Datagram> for Store {
     fn dropped(&mut self, _now: u64, packet: Datagram, _reason: DropReason) {
         self.free.push(packet.number);
     }
+
+    fn copied(&mut self, packet: Datagram) -> Datagram {
+        let bytes = self.contents[packet.number as usize].clone();
+        Datagram { number: self.keep(&bytes), ..packet }
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [_, scenario, listen, server] = &arguments[..] else { return Err("relay SCENARIO.toml LISTEN SERVER".into()) };
     let scenario = load(Path::new(scenario), &Overrides::default())?;
     let (listen, server): (SocketAddr, SocketAddr) = (listen.parse()?, server.parse()?);
-    let links = wired_links(&scenario.network, scenario.mtu, &(0..u64::MAX >> 2), 1);
+    let links = wired_links(&scenario.network, scenario.mtu, 0, &(0..u64::MAX >> 2), 1);
     let mut network: Network<Datagram> = Network::new(links, None, Route::of_flows(&scenario, 1));
     let inside = UdpSocket::bind(listen)?;
     let outside = UdpSocket::bind(SocketAddr::new(listen.ip(), 0))?;
