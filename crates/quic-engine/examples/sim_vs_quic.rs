@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Writes the tables of docs/sim-vs-quic.md to standard output: `cargo run --release -p tandem-quic-engine --example sim_vs_quic`.
+//! Writes tables of the simulator beside QUIC to standard output: `cargo run --release -p tandem-quic-engine --example sim_vs_quic`.
 
 use tandem_engine::{Engine, Options};
 use tandem_quic_engine::{Congestion, run_stack};

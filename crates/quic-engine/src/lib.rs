@@ -39,7 +39,7 @@ impl Engine for Quic {
         run_stack(scenario, seed, options, Congestion::OfScenario)
     }
 
-    /// Measured: docs/sim-vs-quic.md.
+    /// An estimate: each packet is built, encrypted, decrypted and read.
     fn weight(&self) -> f64 {
         20.0
     }
