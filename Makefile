@@ -15,7 +15,7 @@ help:
 	@echo "make test          every test; the last line counts them"
 	@echo "make fuzz          other random cases, FUZZ_SECONDS=60 of them on all cores; what they find becomes a file that make test plays"
 	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
-	@echo "make test-all-kernels   the same in the newest of each series and kind (plain, cloud, rt) that apt knows: hours, for a nightly run"
+	@echo "make test-all-kernels   the same in the newest of each series and kind (plain, cloud, rt) up to Debian's backports: hours, for a nightly run"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"

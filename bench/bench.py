@@ -42,9 +42,10 @@ class Usage:
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)
             self.output = out.read().decode()
+            err.seek(0)
+            self.errors = err.read().decode()
             if process.returncode != 0:
-                err.seek(0)
-                sys.exit(f"bench: `{' '.join(map(str, command))}` failed:\n{err.read().decode()}{self.output}")
+                sys.exit(f"bench: `{' '.join(map(str, command))}` failed:\n{self.errors}{self.output}")
         self.cpu_s = usage.ru_utime + usage.ru_stime
         self.peak_mb = usage.ru_maxrss * 1024 / 1e6
 
@@ -54,7 +55,8 @@ def tandem(scenario):
     with tempfile.TemporaryDirectory() as folder:
         used = Usage([TANDEM, "run", BENCH / scenario, "--seeds", "1", "--json", "--out", folder])
     run = json.loads(used.output)["runs"][0]
-    return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - run["cpu_s"] / used.cpu_s
+    simulated_s = float(re.search(r"([\d.]+) s of processor time", used.errors)[1])
+    return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - simulated_s / used.cpu_s
 
 
 def counted(duration_s, folder):

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The controllers on other kernels than the running one: Debian's, booted in QEMU without KVM, which nested machines often lack.
-#   scripts/test-kernels.sh [PACKAGE ...]     kernel packages that apt knows: also -cloud- and -rt- ones
-#   scripts/test-kernels.sh --all             of each series that apt knows (backports are one more source), each kind: plain, cloud, rt
+#   scripts/test-kernels.sh [PACKAGE ...]     kernel packages of this machine's archive or of Debian stable and its backports: also -cloud- and -rt- ones
+#   scripts/test-kernels.sh --all             the newest of each series that is there, each kind: plain, cloud, rt
 # CONTROLLERS="reno fusion" in the environment: only these carry data; that all of them load is always tested.
 # KILLS=last in the environment: commands are killed only where they have begun to change the machine, not at each call.
 # Exit status 1: a step failed; 77: a tool or kernel is missing, nothing was tested.
@@ -12,6 +12,23 @@ cd "$(dirname "$0")/.."
 # Debian 12's own kernel, and the newest one that its security archive has.
 packages=("$@")
 ((${#packages[@]})) || packages=(linux-image-amd64 linux-image-6.12-amd64)
+
+# Debian stable and its backports beside what this machine has: newer kernels than its own. In lists of our own, so that nothing else of the
+# machine is installed from there.
+know_newer_kernels() {
+	local archive suite
+	# shellcheck disable=SC2016  # apt fills in the names
+	archive=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' | awk '$2 !~ /-/ { print $1; exit }')
+	mkdir -p "$work/apt-lists/partial"
+	cat /etc/apt/sources.list >"$work/sources.list" 2>/dev/null || true
+	for suite in stable stable-backports; do
+		echo "deb $archive $suite main" >>"$work/sources.list"
+	done
+	printf '%s\n' "Dir::State::lists \"$work/apt-lists\";" "Dir::Etc::sourcelist \"$work/sources.list\";" 'APT::Sandbox::User "root";' \
+		'Dir::Cache::pkgcache "";' 'Dir::Cache::srcpkgcache "";' >"$work/apt.conf"
+	export APT_CONFIG=$work/apt.conf
+	apt-get update -qq >"$work/apt" 2>&1 || { cat "$work/apt" >&2 && skip "cannot read Debian's lists of kernels"; }
+}
 
 # The newest kernel of each series and kind. Meta-packages have no version of three parts.
 newest_of_each_series() {
@@ -124,7 +141,12 @@ boot() {
 }
 
 check_tools
-[[ ${packages[0]} != --all ]] || mapfile -t packages < <(newest_of_each_series)
+if [[ ${packages[0]} = --all ]]; then
+	know_newer_kernels
+	mapfile -t packages < <(newest_of_each_series)
+elif ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
+	know_newer_kernels
+fi
 cargo build --quiet --workspace --bin tandem
 passed=0 failed=0
 for package in "${packages[@]}"; do

@@ -58,9 +58,11 @@ TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compo
 	s->prior_max_rtt_us = 0;
 }
 
-/* Of another path, as Rmin may be. */
-TANDEM_FN void compound_auto_on_forget(struct compound_auto *s)
+/* It may be of another path, as Rmin may. */
+TANDEM_FN void compound_auto_on_timeout(struct compound_auto *s, const struct compound_auto_params *p)
 {
+	if (!p->forget_base_rtt)
+		return;
 	s->prior_max_rtt_us = max_u32(s->prior_max_rtt_us, s->max_rtt_us);
 	s->max_rtt_us = 0;
 }

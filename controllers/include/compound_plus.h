@@ -17,8 +17,8 @@
  *  3 (C)  (2) in the first if ACKs were lost in it, otherwise (3). An ACK for more than two packets betrays a lost one.
  *
  * Further decisions:
- *  - dwnd must have been above 0 since the last slow start; otherwise a small window, whose dwnd never grows, would shrink for ever;
- *    after_growth = 0 leaves that to diff >= gamma alone. A slow start that ends before the recovery from its timeout does not count.
+ *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small window, whose dwnd never grows, would
+ *    shrink for ever; after_growth = 0 leaves that to diff >= gamma alone.
  *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on: `decline`. With 1/2 for `decline`
  *    it comes on top, and the window still grows by 1/2. An application-limited window does not grow and does not decline.
  *  - The square brackets of (2) and (3) round down to whole packets; what (3) takes is summed up in fractions first.
@@ -52,10 +52,10 @@ enum compound_plus_reading {
 
 struct compound_plus {
 	struct ctcp core;
-	u32 dwnd_before; /* dwnd when the round ended, before the law changed it, packets */
-	u32 dwnd_grew;   /* 1 if dwnd has been above 0 since the last slow start          */
-	u32 acks_lost;   /* 1 if an ACK of this round stood for a lost one too            */
-	u32 debt_q8;     /* what (3) has taken of a packet that is still there            */
+	u32 dwnd_before; /* dwnd when the round ended, before the law changed it, packets   */
+	u32 dwnd_grew;   /* 1 if dwnd has been above 0 since the last slow start or timeout */
+	u32 acks_lost;   /* 1 if an ACK of this round stood for a lost one too              */
+	u32 debt_q8;     /* what (3) has taken of a packet that is still there              */
 };
 
 TANDEM_FN u32 compound_plus_start(struct compound_plus *s, const struct compound_plus_params *p)
@@ -126,7 +126,14 @@ TANDEM_FN void compound_plus_on_loss(struct compound_plus *s, const struct compo
 	(void)s, (void)p;
 }
 
-CTCP_MEASURES_NO_MORE(compound_plus)
+TANDEM_FN void compound_plus_on_timeout(struct compound_plus *s, const struct compound_plus_params *p)
+{
+	(void)p;
+	s->dwnd_grew = 0;
+}
+
+TANDEM_FN void compound_plus_on_undo(struct compound_plus *s) { (void)s; }
+
 CTCP_CONTROLLER(compound_plus)
 
 #endif

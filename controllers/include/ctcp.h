@@ -280,7 +280,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 
 /* For a NAME that measures no RTT of its own. */
 #define CTCP_MEASURES_NO_MORE(NAME) \
-	TANDEM_FN void NAME##_on_forget(struct NAME *s) { (void)s; } \
+	TANDEM_FN void NAME##_on_timeout(struct NAME *s, const struct NAME##_params *p) { (void)s, (void)p; } \
 	TANDEM_FN void NAME##_on_undo(struct NAME *s) { (void)s; }
 
 /*
@@ -291,7 +291,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
  *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
  *   NAME_on_dwnd(s, p, c, acted)  then; dwnd has changed if the delay part acted
  *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
- *   NAME_on_forget(s)             a timeout after which baseRTT is measured afresh
+ *   NAME_on_timeout(s, p)         a timeout, after which dwnd is 0
  *   NAME_on_undo(s)               the last reduction was a mistake
  */
 #define CTCP_CONTROLLER(NAME) \
@@ -335,8 +335,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
 					u32 state) \
 	{ \
-		if (state == TANDEM_LOSS && p->forget_base_rtt) \
-			NAME##_on_forget(s); \
+		if (state == TANDEM_LOSS) \
+			NAME##_on_timeout(s, p); \
 		ctcp_set_state(&s->core, &p->law, c, state); \
 	} \
 	TANDEM_FN void NAME##_restart(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \

@@ -18,6 +18,7 @@
  *    idle times).
  *  - The window and not the flight size is reduced, as in reno.h.
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
+ *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows at 10 ms (Table 2) need each ACK.
  *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no such limit.
  * No HyStart: slow start ends with a loss or at ssthresh.
  */
@@ -31,6 +32,7 @@
 	P(decrease, 1000, 300, 50, 900, "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
 	P(fast_convergence, 1, 1, 0, 1, "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
 	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)") \
+	P(est_interval, 1, 0, 0, 1000, "ms between two looks at W_est (the RFC: 0, at each ACK; Linux: 1/32 s)") \
 	P(max_growth, 1, 0, 0, 100000, "packets a second that the curve gains at most; 0 = no limit (Linux 2.6.15: 20)")
 
 struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
@@ -55,6 +57,7 @@ struct cubic {
 	struct cubic_epoch epoch;
 	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
 	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
+	u64 est_seen_us;                /* when the window was last compared with w_est            */
 	u64 seen_us;                    /* when the last ACK outside recovery came                */
 	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 before the first */
 	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                   */
@@ -96,6 +99,7 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 	s->epoch = (struct cubic_epoch){ .stage = CUBIC_WITHOUT_PEAK };
 	s->prior_epoch = s->epoch;
 	s->est_credit_q16 = 0;
+	s->est_seen_us = c->now_us;
 	s->seen_us = c->now_us;
 	s->srtt_us_q3 = 0;
 	s->min_rtt_us = 0;
@@ -126,7 +130,8 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 
 	if (e->stage == CUBIC_WITHOUT_PEAK) {
 		e->w_max_q8 = window_q8;
-		s->window.prior_cwnd = c->snd_cwnd;
+		/* cwnd_prior (section 4.1.2): the window before a timeout, or at the end of a first slow start without a loss. */
+		s->window.prior_cwnd = max_u32(s->window.prior_cwnd, c->snd_cwnd);
 	}
 	e->w_max_q8 = max_u32(e->w_max_q8, window_q8);
 	/* Seconds cubed are packets / C, so ms^3 are packets * 10^12 / c: 2^24 * 10^12 < 2^64. */
@@ -135,6 +140,7 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 	e->start_us = c->now_us;
 	e->stage = CUBIC_RUNNING;
 	s->est_credit_q16 = 0;
+	s->est_seen_us = c->now_us;
 }
 
 /* Time that the window did not limit. */
@@ -174,7 +180,10 @@ TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct 
 	target_q8 = target_q8 < limit_q8 ? target_q8 : limit_q8;
 	if (target_q8 > window_q8)
 		window_grow(&s->window, c, (u32)(target_q8 - window_q8), acked);
-	if (p->reno_friendly && cubic_window_q8(&s->epoch, p->c, t_us) < (u64)s->epoch.w_est << 8)
+	if (!p->reno_friendly || c->now_us - s->est_seen_us < (u64)p->est_interval * 1000)
+		return;
+	s->est_seen_us = c->now_us;
+	if (cubic_window_q8(&s->epoch, p->c, t_us) < (u64)s->epoch.w_est << 8)
 		c->snd_cwnd = max_u32(c->snd_cwnd, min_u32(s->epoch.w_est, c->snd_cwnd_clamp));
 }
 

@@ -8,6 +8,7 @@
 // Public for the layout test only.
 #[doc(hidden)]
 pub mod ffi;
+pub mod host;
 mod params;
 
 pub use ffi::{Ack, Conn, View};

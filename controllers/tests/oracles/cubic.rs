@@ -20,6 +20,9 @@ pub struct Cubic {
     kept: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    est_interval_us: f64,
+    /// When the window was last compared with W_est.
+    looked_us: f64,
     /// Packets a second; infinite where there is no limit.
     max_growth: f64,
     min_rtt_us: f64,
@@ -50,6 +53,8 @@ impl Cubic {
             kept: 1.0 - p("decrease"),
             fast_convergence: p("fast_convergence") == 1.0,
             reno_friendly: p("reno_friendly") == 1.0,
+            est_interval_us: p("est_interval") * 1e3,
+            looked_us: 0.0,
             max_growth: if p("max_growth") > 0.0 { p("max_growth") } else { f64::INFINITY },
             min_rtt_us: f64::INFINITY,
             srtt_us: Smoothed::default(),
@@ -65,10 +70,11 @@ impl Cubic {
 
     fn begin(&mut self, window: f64, now_us: f64) -> Epoch {
         if self.without_peak {
-            (self.w_max, self.prior_window) = (window, window);
+            (self.w_max, self.prior_window) = (window, self.prior_window.max(window));
             self.without_peak = false;
         }
         self.w_max = self.w_max.max(window);
+        self.looked_us = now_us;
         Epoch { start_us: now_us, k: ((self.w_max - window) / self.c).cbrt(), w_est: window }
     }
 
@@ -110,7 +116,11 @@ impl Law for Cubic {
         let close = (curve - epoch.w_est).abs() < 3.0;
         let follows = their_side.window_after != their_side.window || epoch.w_est < their_side.window_after + 1.0;
         let below = if close { follows && their_side.window_after > epoch.w_est - 3.0 } else { curve < epoch.w_est };
-        let reno_rules = self.reno_friendly && below;
+        let looks = self.reno_friendly && self.now_us - self.looked_us >= self.est_interval_us;
+        if looks {
+            self.looked_us = self.now_us;
+        }
+        let reno_rules = looks && below;
         let missing_to_reno = if reno_rules { (epoch.w_est - window) * window / ack.acked } else { 0.0 };
         (target - window).min(self.max_growth * self.min_rtt_us / 1e6).max(missing_to_reno)
     }

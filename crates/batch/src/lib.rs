@@ -71,6 +71,8 @@ pub struct Outcome {
 struct Job<'a> {
     task: Task<'a>,
     seed: u64,
+    /// The seed's place among the task's.
+    seed_index: usize,
     traced_flows_per_group: usize,
     key: Key,
     progress_ns: AtomicU64,
@@ -116,7 +118,8 @@ impl Batch<'_> {
                 let traced_flows_per_group = task.traces.of_seed(i);
                 let key = task_key.of_seed(seed);
                 let j = *job_of.entry(key).or_insert_with(|| {
-                    jobs.push(Job { task, seed, traced_flows_per_group, key, progress_ns: AtomicU64::new(0) });
+                    let progress_ns = AtomicU64::new(0);
+                    jobs.push(Job { task, seed, seed_index: i, traced_flows_per_group, key, progress_ns });
                     jobs.len() - 1
                 });
                 // Traces change nothing in the rest of a result.
@@ -138,8 +141,13 @@ impl Batch<'_> {
     fn run_jobs(&self, jobs: &[Job]) -> anyhow::Result<Vec<Option<SeedResult>>> {
         let results: Vec<Mutex<Option<SeedResult>>> = jobs.iter().map(|_| Mutex::default()).collect();
         // Several at a time first, then those that need the machine for themselves.
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        if self.store.is_none() {
+            // Nothing goes on later, so an interrupt should leave some seeds of each task rather than all of the first.
+            order.sort_by_key(|&j| jobs[j].seed_index);
+        }
         let (together, alone): (Vec<usize>, Vec<usize>) =
-            (0..jobs.len()).partition(|&j| !jobs[j].task.engine.needs_machine());
+            order.into_iter().partition(|&j| !jobs[j].task.engine.needs_machine());
         let failure: Mutex<Option<anyhow::Error>> = Mutex::default();
         let progress = Progress::new(jobs);
         let work = |order: &[usize], threads: usize| {

@@ -3,12 +3,18 @@
 
 mod matrix;
 
-use tandem_scenario::{FlowsSpec, Scenario, ScenarioSpec, units::Span};
+use std::collections::BTreeMap;
+
+use tandem_scenario::{
+    Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec,
+    units::{Bytes, Span},
+};
 
 use crate::{
     Failure,
     engine::EngineArgs,
-    output::{prepare_folder, publish},
+    folder::Folder,
+    output::publish,
     path::PathArgs,
     runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
@@ -51,6 +57,14 @@ pub struct Args {
     /// Flows in the other direction; can be given more than once
     #[arg(long, value_name = "CONTROLLER:FLOWS")]
     reverse: Vec<Flows>,
+
+    /// All flows have ECN (RFC 3168), and the queue marks their packets instead of dropping them; not with --aqm droptail
+    #[arg(long)]
+    ecn: bool,
+
+    /// Each flow has so much to send, such as 10MB, and the time that it takes is a result
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    transfer: Option<Bytes>,
 
     /// Flows start at random within this time
     #[arg(long, default_value = "100ms", allow_hyphen_values = true)]
@@ -117,7 +131,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     });
     let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
-    let folder = prepare_folder(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
+    let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
     let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
     outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
     publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
@@ -197,7 +211,8 @@ impl Args {
             warmup: self.warmup,
             seeds: Some(DEFAULT_SEEDS),
             send_jitter: self.send_jitter,
-            dumbbell: Some(self.path.dumbbell()),
+            dumbbell: Some(if self.ecn { self.path.marking_dumbbell()? } else { self.path.dumbbell() }),
+            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.path.effects())]),
             flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
             ..ScenarioSpec::new(self.duration)
         };
@@ -205,14 +220,7 @@ impl Args {
         // With several runs, each has some of the controllers.
         overrides.settings.retain(|setting| spec.has_parameter(setting));
         overrides.apply(&mut spec).map_err(Failure::usage)?;
-        let scenario = spec.check().map_err(Failure::usage)?;
-        match scenario.needs_kernel() {
-            None => Ok(scenario),
-            Some(controller) => Err(Failure::usage(format!(
-                "`{controller}` is the kernel's own, which the simulator does not have: \
-                 write a scenario file and run it with `tandem run FILE --engine kernel`"
-            ))),
-        }
+        spec.check().map_err(Failure::usage)
     }
 
     fn group(&self, flows: &Flows, reverse: bool) -> FlowsSpec {
@@ -221,6 +229,8 @@ impl Args {
             controller: Some(flows.controller.clone()),
             count: flows.count,
             reverse: Some(reverse),
+            ecn: self.ecn.then_some(Ecn::Rfc3168),
+            transfer: self.transfer,
             rtt_spread: self.rtt_spread,
             start_spread: self.start_spread,
             ..FlowsSpec::default()

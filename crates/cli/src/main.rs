@@ -2,7 +2,9 @@
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
 mod compare;
+mod conform;
 mod engine;
+mod folder;
 mod generate;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
@@ -16,6 +18,7 @@ mod runner;
 mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
+mod trace;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -70,8 +73,10 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    Conform(conform::Args),
     #[cfg(all(feature = "linux", target_os = "linux"))]
     Shell(shell::Args),
+    Trace(trace::Args),
     #[cfg(all(feature = "linux", target_os = "linux"))]
     #[command(subcommand)]
     Kernel(kernel::Action),
@@ -119,8 +124,10 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        Command::Conform(args) => conform::conform(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Shell(args) => shell::shell(&args),
+        Command::Trace(args) => trace::trace(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),

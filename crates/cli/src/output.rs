@@ -2,8 +2,8 @@
 //! Where results go: a table or JSON on standard output, a report, JSON and traces in a folder.
 
 use std::{
-    fs, io,
-    path::{Path, PathBuf},
+    fs,
+    path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
@@ -15,7 +15,7 @@ use tandem_report::{
 };
 use tandem_scenario::{Scenario, matrix::Matrix, result::Run};
 
-use crate::{Failure, runner::Outcome, settings::Common};
+use crate::{Failure, folder::Folder, runner::Outcome, settings::Common};
 
 pub const REPORT_FILE: &str = "report.html";
 pub const MODEL_FILE: &str = "model.html";
@@ -27,6 +27,9 @@ struct Results<'a> {
     version: &'static str,
     command: &'a str,
     runs: Vec<&'a Run>,
+    /// After an interrupt: the runs of which no seed was finished, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
     /// Bandwidth stolen is measured against this run; with several engines there is one for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline: Option<&'a Run>,
@@ -35,51 +38,6 @@ struct Results<'a> {
     /// The shares of all pairs; `compare --matrix` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a Matrix>,
-}
-
-/// Makes the output folder before anything runs, so that an hour's run does not end with "permission denied".
-pub fn prepare_folder(common: &Common, default_name: &str) -> Result<PathBuf, Failure> {
-    let folder = common.out.clone().unwrap_or_else(|| Path::new("tandem-out").join(file_name(default_name)));
-    make_folder(&folder)?;
-    Ok(folder)
-}
-
-/// As [`prepare_folder`], for a folder that is known.
-pub fn make_folder(folder: &Path) -> Result<(), Failure> {
-    let prepare = || {
-        refuse_planted_links(folder)?;
-        fs::create_dir_all(folder)?;
-        write_atomically(&folder.join(".tandem-writable"), b"")?;
-        fs::remove_file(folder.join(".tandem-writable"))
-    };
-    Ok(prepare().with_context(|| {
-        format!("cannot write to the output folder `{}`; choose another with --out", folder.display())
-    })?)
-}
-
-/// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
-/// anywhere.
-fn refuse_planted_links(folder: &Path) -> io::Result<()> {
-    #[cfg(not(unix))]
-    let _ = folder;
-    #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
-        use std::os::unix::fs::MetadataExt;
-        for part in folder.ancestors().filter(|part| !part.as_os_str().is_empty()) {
-            let Ok(link) = part.symlink_metadata() else { continue };
-            let parent = part.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            if link.is_symlink() && link.uid() != 0 && parent.metadata()?.mode() & 0o022 != 0 {
-                let why =
-                    format!("`{}` is a link that user {} put there, and this is root", part.display(), link.uid());
-                return Err(io::Error::other(why));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn file_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
 }
 
 pub fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
@@ -113,25 +71,30 @@ pub fn publish_matrix(
     title: &str,
     set_up: String,
     matrix: &Matrix,
+    scenarios: &[Scenario],
     outcome: &Outcome,
     common: &Common,
-    folder: &Path,
+    folder: &Folder,
 ) -> Result<(), Failure> {
     let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
+    let missing = missing(scenarios, std::slice::from_ref(outcome));
     let runs = outcome.runs.iter().flatten().collect();
-    let json = json_text(&Results { version, command: &command, runs, matrix: Some(matrix), ..Results::default() })?;
+    let results = Results { version, command: &command, runs, missing, matrix: Some(matrix), ..Results::default() };
+    let json = json_text(&results)?;
     let text = matrix_text(matrix);
-    let page = FiguresPage {
+    let page = || FiguresPage {
         title: title.to_owned(),
         paragraphs: vec![set_up],
         text: text.clone(),
         figures: matrix_figures(matrix),
-        command,
+        command: command.clone(),
         version: version.into(),
     };
-    write(&folder.join(RESULTS_FILE), &json)?;
-    write(&folder.join(REPORT_FILE), &figures_html(&page))?;
-    finish(if common.json { &json } else { &text }, outcome.interrupted, folder)
+    print(if common.json { &json } else { &text })?;
+    keep(&results, outcome.interrupted, folder, || {
+        write(&folder.path().join(RESULTS_FILE), &json)?;
+        write(&folder.path().join(REPORT_FILE), &figures_html(&page()))
+    })
 }
 
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -139,15 +102,47 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
 }
 
-/// Prints results and says where the report is and whether it is whole.
-fn finish(results: &str, interrupted: bool, folder: &Path) -> Result<(), Failure> {
-    print(results)?;
-    note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
-    if interrupted {
-        warn("tandem: interrupted; what was done by then is kept and marked partial");
-        return Err(Failure::Interrupted);
+/// The names of the scenarios of which no seed was finished.
+fn missing(scenarios: &[Scenario], outcomes: &[Outcome]) -> Vec<String> {
+    let of_outcome = |outcome: &Outcome| {
+        let not_done = scenarios.iter().zip(&outcome.runs).filter(|(_, run)| run.is_none());
+        not_done.map(|(scenario, _)| scenario.name.clone()).collect::<Vec<_>>()
+    };
+    let mut names: Vec<String> = outcomes.iter().flat_map(of_outcome).collect();
+    names.dedup();
+    names
+}
+
+/// Writes the files, which have been printed, and says where the report is and whether it is whole. An interrupted run leaves what is there
+/// of an earlier one.
+fn keep(
+    results: &Results,
+    interrupted: bool,
+    folder: &Folder,
+    write_files: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (shown, has_earlier) = (folder.path().display(), folder.has_results());
+    if !interrupted || !(has_earlier || results.runs.is_empty()) {
+        write_files()?;
+        let replaced = if has_earlier { " (it replaces the one of the same command)" } else { "" };
+        note(&format!("Report: {}{replaced}", folder.path().join(REPORT_FILE).display()));
     }
-    Ok(())
+    if !interrupted {
+        let cpu_s: f64 = results.runs.iter().copied().chain(results.baselines.iter().copied()).map(|r| r.cpu_s).sum();
+        note(&format!("It took {cpu_s:.1} s of processor time."));
+        return Ok(());
+    }
+    let kept = match (has_earlier, results.runs.is_empty()) {
+        (true, _) => format!("`{shown}` keeps the earlier results"),
+        (false, true) => "nothing was done by then".to_owned(),
+        (false, false) => "what was done by then is kept and marked partial".to_owned(),
+    };
+    let missing = match &results.missing[..] {
+        [] => String::new(),
+        names => format!("; nothing of: {}", names.join(", ")),
+    };
+    warn(&format!("tandem: interrupted; {kept}{missing}"));
+    Err(Failure::Interrupted)
 }
 
 /// Prints and writes the results. Each engine has an outcome, with the runs of `scenarios` in order; bandwidth stolen is measured against
@@ -158,7 +153,7 @@ pub fn publish(
     outcomes: &[Outcome],
     baseline: Option<usize>,
     common: &Common,
-    folder: &Path,
+    folder: &Folder,
 ) -> Result<(), Failure> {
     let command = command_line();
     let runs = outcomes.iter().flat_map(|outcome| scenarios.iter().zip(&outcome.runs).enumerate());
@@ -175,6 +170,7 @@ pub fn publish(
         baseline: if outcomes.len() == 1 { baselines.first().copied() } else { None },
         baselines: if outcomes.len() == 1 { Vec::new() } else { baselines.clone() },
         matrix: None,
+        missing: missing(scenarios, outcomes),
     };
     let json = json_text(&results)?;
     let report = Report {
@@ -184,16 +180,12 @@ pub fn publish(
         sections: sections.clone(),
         baselines,
     };
-
+    // First, for the disk may be full.
+    print(&if common.json { json.clone() } else { format!("{}\n", table(&report)) })?;
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
-    let text = format!("{}\n", table(&report));
-    let results = if common.json { &json } else { &text };
-    if let Err(e) = write_files(folder, &json, &html(&report), common.trace.then_some(&sections)) {
-        // The disk may be full, but the run was made.
-        print(results)?;
-        return Err(e);
-    }
-    finish(results, interrupted, folder)
+    keep(&results, interrupted, folder, || {
+        write_files(folder.path(), &json, &html(&report), common.trace.then_some(&sections))
+    })
 }
 
 /// `traced` is `None` if no traces are wanted.

@@ -21,7 +21,8 @@ use tandem_sim::Sim;
 use crate::{
     Failure,
     engine::{EngineArgs, check},
-    output::{REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, make_folder, note, print, warn, write},
+    folder::make_folder,
+    output::{REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
     runner::interrupt_flag,
     settings::settings,
 };
@@ -166,11 +167,12 @@ fn run(args: &Run) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
     let results = Results { version, command: &command, experiments: found.iter().map(|(_, f)| *f).collect() };
     let json = json_text(&results)?;
+    let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
+    // First, for the disk may be full.
+    print(&if args.json { json.clone() } else { text() })?;
     write(&args.out.join(RESULTS_FILE), &json)?;
     let report = args.out.join(REPORT_FILE);
     write(&report, &sections_html(&page(&found, &command, version)))?;
-    let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
-    print(&if args.json { json } else { text() })?;
     note(&format!("Report: {}", report.display()));
     let (left, all) = (experiments.len() - found.len(), experiments.len());
     if left > 0 && args.kept {
@@ -302,7 +304,8 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
         let before = ids.len();
         ids.extend(of_word);
         if ids.len() == before {
-            let message = format!("there is no experiment `{word}`; `tandem papers list` shows them all");
+            let hint = nearest(word).map_or(String::new(), |id| format!(", did you mean `{id}`?"));
+            let message = format!("there is no experiment `{word}`{hint}; `tandem papers list` shows them all");
             return Err(Failure::usage(message));
         }
     }
@@ -310,6 +313,14 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
     experiments.extend(own);
     Ok(experiments)
+}
+
+/// The experiment or paper that a word was likely to be.
+fn nearest(word: &str) -> Option<&'static str> {
+    let papers = tandem_experiments::ids().filter_map(|id| id.split('/').next());
+    let distance = |known: &str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
+    let nearest = tandem_experiments::ids().chain(papers).min_by_key(|known| distance(known))?;
+    (distance(nearest) <= 2).then_some(nearest)
 }
 
 /// The experiments with parameters that the user gives.

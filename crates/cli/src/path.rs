@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The path in between, as `compare` and `shell` are told of it.
 
+use std::path::PathBuf;
+
 use tandem_scenario::{
-    DumbbellSpec, Loss,
+    DumbbellSpec, EffectsSpec, Loss,
     aqm::AqmSpec,
-    units::{LossRate, QueueSize, Rate, Span},
+    effects::{BucketSpec, JitterDistribution, JitterSpec, ReorderSpec},
+    units::{LossRate, QueueSize, Rate, Span, UnitError},
 };
+
+use crate::Failure;
 
 #[derive(clap::Args)]
 pub struct PathArgs {
@@ -22,7 +27,7 @@ pub struct PathArgs {
     #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
     queue: QueueSize,
 
-    /// Queue discipline, both ways: droptail, red or codel
+    /// Queue discipline, both ways: droptail, red, codel, fq_codel or pie
     #[arg(long, default_value = "droptail")]
     aqm: AqmSpec,
 
@@ -41,9 +46,52 @@ pub struct PathArgs {
     /// Random loss on the way back
     #[arg(long, value_name = "LOSS", default_value = "0", allow_hyphen_values = true)]
     reverse_loss: LossRate,
+
+    /// When packets may leave, as mahimahi's traces have it, instead of --rate, which then only sizes the queue
+    #[arg(long, value_name = "FILE")]
+    rate_trace: Option<PathBuf>,
+
+    /// Uniform random addition to the path's delay, up to this, and as much taken away; the order is kept
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    jitter: Option<Span>,
+
+    /// Late packets: how many, and by how much or how many others overtake each, such as 1%:5ms or 1%:3p
+    #[arg(long, value_name = "SHARE:DISTANCE", value_parser = reorder)]
+    reorder: Option<ReorderSpec>,
+
+    /// A policer before the path: what exceeds this rate and burst is dropped, such as 10mbit:100kB
+    #[arg(long, value_name = "RATE:BURST", value_parser = bucket)]
+    policer: Option<BucketSpec>,
+}
+
+/// Both parts of `A:B`.
+fn pair<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), String> {
+    text.split_once(':').ok_or_else(|| format!("`{text}` has one part: write two, such as `{example}`"))
+}
+
+fn reorder(text: &str) -> Result<ReorderSpec, String> {
+    let (share, distance) = pair(text, "1%:5ms")?;
+    let share = share.parse().map_err(|e: UnitError| e.to_string())?;
+    Ok(ReorderSpec { share, distance: distance.parse().map_err(|e: UnitError| e.to_string())? })
+}
+
+fn bucket(text: &str) -> Result<BucketSpec, String> {
+    let (rate, burst) = pair(text, "10mbit:100kB")?;
+    let rate = rate.parse().map_err(|e: UnitError| e.to_string())?;
+    Ok(BucketSpec { rate, burst: burst.parse().map_err(|e: UnitError| e.to_string())? })
 }
 
 impl PathArgs {
+    /// The same path with a queue that marks packets of flows with ECN.
+    ///
+    /// # Errors
+    /// If its queue cannot mark.
+    pub fn marking_dumbbell(&self) -> Result<DumbbellSpec, Failure> {
+        let why = "--ecn needs a queue that marks: add --aqm red, codel, fq_codel or pie";
+        let aqm = self.aqm.marking().ok_or_else(|| Failure::usage(why))?;
+        Ok(DumbbellSpec { aqm, ..self.dumbbell() })
+    }
+
     /// Its network as a scenario has it.
     pub fn dumbbell(&self) -> DumbbellSpec {
         DumbbellSpec {
@@ -55,6 +103,23 @@ impl PathArgs {
             reverse_rate: self.reverse_rate,
             reverse_queue: self.reverse_queue,
             reverse_loss: Loss::from(self.reverse_loss),
+        }
+    }
+
+    /// What its forward link does beside carrying packets.
+    pub fn effects(&self) -> EffectsSpec {
+        let jitter = |time| JitterSpec {
+            time,
+            distribution: JitterDistribution::Uniform,
+            correlation: LossRate::default(),
+            keep_order: None,
+        };
+        EffectsSpec {
+            rate_trace: self.rate_trace.clone(),
+            jitter: self.jitter.map(jitter),
+            reorder: self.reorder,
+            policer: self.policer,
+            ..EffectsSpec::default()
         }
     }
 }

@@ -5,13 +5,7 @@ use std::path::PathBuf;
 
 use tandem_scenario::file::load;
 
-use crate::{
-    Failure,
-    engine::EngineArgs,
-    output::{prepare_folder, publish},
-    runner::run_in_each,
-    settings::Common,
-};
+use crate::{Failure, engine::EngineArgs, folder::Folder, output::publish, runner::run_in_each, settings::Common};
 
 /// Run a scenario from a TOML file
 ///
@@ -39,7 +33,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
     let scenarios = [load(&args.file, &common.overrides()?).map_err(Failure::usage)?];
     args.engine.check(&scenarios)?;
-    let folder = prepare_folder(common, &scenarios[0].name)?;
+    let folder = Folder::prepare(common, &scenarios[0].name)?;
     let outcomes = run_in_each(&args.engine.engines, &scenarios)?;
     publish(&scenarios[0].name, &scenarios, &outcomes, None, common, &folder)
 }

@@ -31,9 +31,13 @@ pub struct Common {
     #[arg(long)]
     pub no_delayed_acks: bool,
 
-    /// Folder for report.html, results.json and traces; what stands there is replaced
+    /// Folder for report.html, results.json and traces [default: one of the command's own in tandem-out]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Give up what another command left in that folder
+    #[arg(long)]
+    pub replace: bool,
 
     /// Results as JSON on standard output instead of the table
     #[arg(long)]

@@ -4,10 +4,11 @@
 use std::{
     ffi::OsString,
     os::unix::process::ExitStatusExt,
+    path::Path,
     process::{Command, ExitStatus},
 };
 
-use tandem_scenario::DEFAULT_MTU;
+use tandem_scenario::{DEFAULT_MTU, FORWARD_LINK};
 use tandem_testbed::{Carried, Shell};
 
 use crate::{
@@ -47,7 +48,8 @@ pub fn shell(args: &Args) -> Result<(), Failure> {
     if args.path.rtt.ns == 0 {
         return Err(Failure::usage("--rtt must be longer than 0: no path takes no time"));
     }
-    let network = args.path.dumbbell().network(args.path.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
+    let mut network = args.path.dumbbell().network(args.path.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
+    network.add_effects(FORWARD_LINK, &args.path.effects(), Path::new(""), DEFAULT_MTU).map_err(Failure::usage)?;
     let shell = Shell::new(&network, DEFAULT_MTU, args.seed).map_err(anyhow::Error::from)?;
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;
     let carried = shell.close(&network).map_err(anyhow::Error::from)?;

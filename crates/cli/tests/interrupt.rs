@@ -14,8 +14,8 @@ use std::{
 use common::{Finished, Place};
 use serde_json::Value;
 
-/// Interrupts once the program has used so much CPU time, which nothing but simulation takes.
-fn interrupt_after(child: Child, cpu_ms: u64) -> Finished {
+/// Waits until the program has used so much CPU time, which nothing but simulation takes.
+fn wait_for_simulation(child: &Child, cpu_ms: u64) {
     // The fields after the name, which ends with the last `)`: utime is the 14th of all, in hundredths of a second.
     let used_ms = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
@@ -25,6 +25,10 @@ fn interrupt_after(child: Child, cpu_ms: u64) -> Finished {
     while used_ms() < cpu_ms {
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+fn interrupt_after(child: Child, cpu_ms: u64) -> Finished {
+    wait_for_simulation(&child, cpu_ms);
     let kill = format!("kill -INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     child.wait_with_output().unwrap().into()
@@ -44,7 +48,8 @@ fn the_seeds_that_are_done_are_kept() {
     assert!(finished.err.contains("interrupted"), "{}", finished.err);
     let results: Value = serde_json::from_str(&finished.out).unwrap();
     let runs = results["runs"].as_array().unwrap();
-    assert!(!runs.is_empty());
+    // Seed by seed, so that each has some.
+    assert_eq!(runs.len(), 2);
     for run in runs {
         assert_eq!(run["partial"], true);
         let seeds = run["seeds"].as_array().unwrap().len();
@@ -63,6 +68,30 @@ fn nothing_done_is_nothing_kept() {
     assert_eq!(finished.status, Some(130), "{}", finished.err);
     assert!(finished.err.contains("interrupted"), "{}", finished.err);
     assert!(!finished.err.contains("panicked"), "{}", finished.err);
-    assert_eq!(place.json("o/results.json")["runs"], Value::Array(Vec::new()));
-    assert_eq!(place.files("o"), ["report.html", "results.json"]);
+    assert!(finished.err.contains("nothing was done by then; nothing of: reno, compound"), "{}", finished.err);
+    assert!(place.files("o").is_empty());
+}
+
+#[test]
+fn earlier_results_outlive_an_interrupt() {
+    let place = Place::new();
+    let command = "compare --rate 10gbit --rtt 20ms --duration 10h --out o reno:1 compound:1";
+    fs::create_dir(place.path("o")).unwrap();
+    place.write("o/results.json", &format!("{{\"command\": \"tandem {command}\", \"runs\": \"precious\"}}"));
+    let finished = interrupt_after(start(&place, command), 200);
+    assert_eq!(finished.status, Some(130), "{}", finished.err);
+    assert!(finished.err.contains("`o` keeps the earlier results; nothing of: reno, compound"), "{}", finished.err);
+    assert_eq!(place.json("o/results.json")["runs"], "precious");
+}
+
+#[test]
+fn two_commands_do_not_share_a_folder() {
+    let place = Place::new();
+    let command = "compare --rate 10gbit --rtt 20ms --duration 10h --out o reno:1 compound:1";
+    let first = start(&place, command);
+    wait_for_simulation(&first, 200);
+    let refused = place.tandem(command);
+    let finished = interrupt_after(first, 200);
+    assert_eq!((refused.status, finished.status), (Some(1), Some(130)), "{}", refused.err);
+    assert!(refused.err.contains("another command is writing to `o`"), "{}", refused.err);
 }

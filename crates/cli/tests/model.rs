@@ -71,6 +71,8 @@ fn questions() {
     let place = Place::new();
     let queue = json(&place, "model --rate 200mbit --rtt 50ms --find queue --json");
     assert!((80.0..120.0).contains(&queue["queue_packets"].as_f64().unwrap()), "{queue}");
+    let text = place.succeed("model --rate 200mbit --rtt 50ms --find queue").out;
+    assert!(text.starts_with("compound alone on 200mbit, RTT 50ms; gamma 30,"), "{text}");
     let rate = json(&place, "model --rate 100mbit..1gbit --rtt 50ms --queue 100p --find rate --utilisation 0.9 --json");
     assert!((250.0..300.0).contains(&rate["rate_mbps"].as_f64().unwrap()), "{rate}");
     let gamma = json(&place, "model --rate 100mbit --rtt 50ms --queue 100p --find gamma --json");

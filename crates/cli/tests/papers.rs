@@ -119,7 +119,9 @@ fn mistakes_are_named() {
     let place = Place::new();
     let finished = place.tandem("papers run s0/fig33");
     assert_eq!(finished.status, Some(2));
-    assert!(finished.err.contains("there is no experiment `s0/fig33`"), "{}", finished.err);
+    assert!(finished.err.contains("there is no experiment `s0/fig33`, did you mean `s0/fig3`?"), "{}", finished.err);
+    let finished = place.tandem("papers run S2");
+    assert!(finished.err.contains("there is no experiment `S2`, did you mean `s2`?"), "{}", finished.err);
     place.write("small.toml", &SMALL.replace("\"reno\"", "\"rino\""));
     let finished = place.tandem("papers run small.toml");
     assert_eq!(finished.status, Some(2));

@@ -53,7 +53,7 @@ fn arguments() {
     compare("--set compound.gamma=3 reno", &["--set compound.gamma=3 does nothing", "controller `compound`"]);
     compare("reno reno", &["`reno:1` is named twice"]);
     compare("reno:2 cubic reno:2", &["`reno:2` is named twice"]);
-    compare("kernel:cubic", &["`kernel:cubic` is the kernel's own", "`tandem run FILE --engine kernel`"]);
+    compare("kernel:cubic", &["`kernel:cubic` is the kernel's own", "--engine kernel"]);
     compare("kernel:cubic:x", &["`x` is not a number of flows"]);
     compare("--against reno:1 compound:1 reno:2", &["--against", "the same number of flows"]);
     compare("--seeds 0 reno", &["--seeds", "1..=100000"]);
@@ -61,7 +61,7 @@ fn arguments() {
     compare("--engine sim,sim reno", &["`sim` is named twice"]);
     compare("--engine sim,model reno", &["reno: the model cannot answer this scenario", "`--engine sim` can"]);
     compare("--engine sim,model --matrix reno compound", &["--matrix takes one engine"]);
-    compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red or codel"]);
+    compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red, codel, fq_codel or pie"]);
 }
 
 #[test]

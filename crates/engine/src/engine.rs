@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_scenario::{Group, Scenario, Traffic, Transport, result::SeedResult};
 
 /// Runs scenarios, one seed at a time.
 pub trait Engine: Sync {
@@ -103,6 +103,21 @@ impl EngineError {
     /// A failure with its cause.
     pub fn failed(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed(cause.into())
+    }
+}
+
+/// For engines without QUIC.
+///
+/// # Errors
+/// [`EngineError::Refused`] if a flow of the scenario asks for it (`transport = "quic"`).
+pub fn refuse_quic(scenario: &Scenario) -> Result<(), EngineError> {
+    let asks = |group: &&Group| matches!(&group.source, Traffic::Tcp(tcp) if tcp.transport == Some(Transport::Quic));
+    match scenario.groups.iter().find(asks) {
+        None => Ok(()),
+        Some(group) => Err(EngineError::Refused(format!(
+            "`{}` has `transport = \"quic\"`, which this engine does not carry: run it with --engine quic",
+            group.name
+        ))),
     }
 }
 

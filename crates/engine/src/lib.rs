@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What runs scenarios.
 //!
-//! An [`Engine`] runs one seed of a scenario. Three exist: the simulator, real Linux TCP over an emulated path, and the analytical
-//! model. This crate holds what they share:
+//! An [`Engine`] runs one seed of a scenario. Four exist: the simulator, real Linux TCP over an emulated path, real QUIC in
+//! virtual time, and the analytical model. This crate holds what they share:
 //! - [`Recorder`]: what is measured after the warm-up, bins of a second, samples over time, and the result made of them;
 //! - [`Transfers`] and [`ConstantRate`]: when a flow's application has data to send. They have no clock and do no I/O.
 //!
@@ -15,6 +15,6 @@ mod tracer;
 mod transfers;
 
 pub use constant_rate::ConstantRate;
-pub use engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
+pub use engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 pub use recorder::{Counters, FlowEnd, Readable, Recorder, RecorderOptions};
 pub use transfers::{Due, Transfers};

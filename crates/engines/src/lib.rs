@@ -8,6 +8,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &tandem_sim::Sim,
     #[cfg(all(feature = "kernel", target_os = "linux"))]
     &tandem_testbed::Kernel,
+    #[cfg(feature = "quic")]
+    &tandem_quic_engine::Quic,
     &tandem_model::Model,
 ];
 

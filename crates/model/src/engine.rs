@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, time::Instant};
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_scenario::{
     Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Traffic, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
@@ -59,6 +59,7 @@ impl Engine for Model {
 /// The connection, if the model has its recovery, too.
 fn answerable(scenario: &Scenario) -> Result<Isolated<'_>, EngineError> {
     refuse_kernel_controllers(scenario)?;
+    refuse_quic(scenario)?;
     let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
     if isolated.recovery != Recovery::Prr {
         let why = "it knows a recovery that ends at ssthresh, and the flow has `recovery = \"rate-halving\"`";
@@ -107,6 +108,11 @@ fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a LinkCon
         return refuse(format!("it knows one link, and the data takes {}", group.forward.len()));
     };
     let link = &scenario.network.links[index];
+    if let Some(link) =
+        group.forward.iter().chain(&group.back).map(|&i| &scenario.network.links[i]).find(|l| l.effects.is_some())
+    {
+        return refuse(format!("it knows links that never change, and link `{}` has [effects]", link.name));
+    }
     if link.aqm != Aqm::DropTail {
         return refuse(format!("it knows drop-tail queues, and link `{}` has another", link.name));
     }
@@ -202,6 +208,7 @@ impl<'a> Isolated<'a> {
             queueing_delay_ms: measured.queue(|packets| packets * ms_per_packet),
             offered_packets: data.round() as u64 + lost,
             drops: lost,
+            marks: 0,
             random_losses: 0,
         };
         SeedResult {

@@ -8,6 +8,8 @@
 pub mod agenda;
 mod ahead;
 pub mod discipline;
+mod effects;
+mod generate;
 mod link;
 mod loss;
 mod measure;
@@ -20,10 +22,11 @@ mod stats;
 mod tally;
 pub mod wlan;
 
+pub use generate::{Generated, TraceKind, generate};
 pub use link::{Link, Offer};
 pub use measure::{QueueSamples, Samples, distribution, histogram};
 pub use network::{Alarm, Event, Network, wired_links};
-pub use packet::{Contents, DropReason, End, Packet};
+pub use packet::{Contents, DropReason, Ecn, End, Packet};
 pub use ring::Ring;
 pub use rng::{Rng, Stream, access_ns, start_ns};
 pub use route::Route;

@@ -4,13 +4,15 @@
 //! Where the discipline decides at arrival, the departure time is known at once and no event is needed for a waiting packet.
 //! Where it decides at departure, the link keeps the packets and wants a call of [`Link::serve`] each time it becomes free.
 
-use std::{fmt::Debug, ops::Range};
+use std::ops::Range;
 
-use tandem_scenario::{Limit, LinkConfig};
+use tandem_scenario::{Limit, LinkConfig, Loss};
 
 use crate::{
-    DropReason, LinkStats, Rng,
+    DropReason, LinkStats, Packet, Rng,
+    agenda::NEVER,
     discipline::{self, Arrival, Queue, Verdict, Waiting},
+    effects::{Arriving, Effects},
     loss::LossModel,
 };
 
@@ -19,7 +21,7 @@ use crate::{
 pub enum Offer {
     /// Its last bit leaves the link at this time, ns; it arrives the link's delay later.
     Departs(u64),
-    /// It waits until [`Link::serve`] hands it out.
+    /// It waits until [`Link::serve`] hands it out, or [`Link::serve_with_effects`].
     Waits,
     /// It is lost, for this reason.
     Dropped(DropReason),
@@ -41,9 +43,11 @@ pub struct Link<P> {
     /// transmission.
     busy_until: u64,
     full_packet_bytes: u32,
+    /// Then the queue is one that decides at departure, and the loss is theirs.
+    effects: Option<Box<Effects<P>>>,
 }
 
-impl<P: Copy + Debug + Send + 'static> Link<P> {
+impl<P: Packet> Link<P> {
     /// `mtu` in bytes; `measured` is the part of the run that counts for [`LinkStats`], ns.
     pub fn new(spec: &LinkConfig, mtu: u32, measured: Range<u64>, rng: Rng) -> Self {
         Self {
@@ -56,18 +60,34 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
             rng,
             busy_until: 0,
             full_packet_bytes: mtu,
+            effects: None,
         }
     }
 
-    /// Offers a packet at `now`, ns.
+    /// With the effects that its scenario has for it, whose times count from `origin`, ns. `rng` is for them alone.
+    pub(crate) fn with_effects(mut self, spec: &LinkConfig, origin: u64, rng: Rng) -> Self {
+        if let Some(effects) = Effects::new(spec, self.full_packet_bytes, origin, rng) {
+            self.effects = Some(Box::new(effects));
+            self.queue = self.queue.kept();
+            self.loss = LossModel::new(Loss::None);
+        }
+        self
+    }
+
+    /// Has it effects? Then [`Self::serve_with_effects`] takes the place of [`Self::serve`].
+    pub(crate) fn has_effects(&self) -> bool {
+        self.effects.is_some()
+    }
+
+    /// Offers a packet at `now`, ns. One that departs may have been marked.
     #[inline(always)]
-    pub fn offer(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
+    pub fn offer(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {
         if self.loss.strikes(&mut self.rng) {
             self.stats.lost(now);
             return Offer::Dropped(DropReason::Random);
         }
         let Self { wire, limit, queue, rng, busy_until, .. } = self;
-        let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, packet) };
+        let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, *packet) };
         let waiting = ahead.waiting_packets(now);
         let is_busy = *busy_until > now;
         if is_busy && !has_room(*limit, waiting, ahead.waiting_bytes(), bytes) {
@@ -76,8 +96,13 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
         if let Some(judge) = judge {
             let full_packet_ns = wire.transmission_ns(self.full_packet_bytes.into()).max(1);
             let arrival = Arrival { now, waiting_packets: waiting, busy_until: *busy_until, full_packet_ns };
-            if judge.judge(&arrival, rng) == Verdict::Drop {
-                return self.drop_arrival(now, waiting);
+            match judge.judge(&arrival, rng) {
+                Verdict::Pass => {}
+                Verdict::Mark if packet.ecn().is_capable() => {
+                    packet.mark();
+                    self.stats.marked(now);
+                }
+                Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
             }
         }
         let (start, waiting) = if is_busy {
@@ -104,14 +129,40 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
     fn offer_to_kept(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
         let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
         let waiting = kept.waiting_packets();
+        if let Some(effects) = &mut self.effects {
+            if effects.loses(now, &mut self.rng) {
+                self.stats.lost(now);
+                return Offer::Dropped(DropReason::Random);
+            }
+            if !effects.conforms(now, bytes) {
+                return self.drop_arrival(now, waiting);
+            }
+            self.limit = effects.limit(now);
+        }
         // At the very moment when the link becomes free, those that wait still go first.
         let is_busy = self.busy_until > now || waiting > 0;
-        if is_busy && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
+        if is_busy && !kept.keeps_limit() && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
             return self.drop_arrival(now, waiting);
         }
+        let wait_ns = self.wait_ns(now);
+        let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
+        let mut packet = Waiting { arrival: now, bytes, packet, marked: false };
+        let full_packet_ns = match &self.effects {
+            Some(effects) => effects.packet_ns(now, self.full_packet_bytes),
+            None => self.wire.transmission_ns(self.full_packet_bytes.into()).max(1),
+        };
+        let busy_until = if wait_ns > 0 { now + wait_ns } else { self.busy_until };
+        let arrival = Arrival { now, waiting_packets: waiting, busy_until, full_packet_ns };
+        match kept.admit(&arrival, &mut self.rng) {
+            Verdict::Pass => {}
+            Verdict::Mark if packet.mark() => {}
+            Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
+        }
         self.stats.offered(now, waiting + usize::from(is_busy));
-        kept.push(Waiting { arrival: now, bytes, packet });
-        if is_busy {
+        kept.push(packet);
+        kept.shrink(self.limit);
+        if is_busy || self.effects.is_some() {
+            self.busy_until = self.busy_until.max(now);
             self.stats.would_wait(now, self.wait_ns(now));
             return Offer::Waits;
         }
@@ -121,16 +172,41 @@ impl<P: Copy + Debug + Send + 'static> Link<P> {
 
     /// The link has become free: takes the next packet that the discipline lets pass and says when it will have left, ns.
     /// Those that it drops go to `dropped`.
-    pub fn serve(&mut self, now: u64, mut dropped: impl FnMut(P)) -> Option<(P, u64)> {
-        let Self { stats, queue, .. } = self;
-        let Queue::AtDeparture(kept) = queue else { return None };
-        let Waiting { arrival, bytes, packet } = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
-            stats.waited_in_vain(arrival, now);
-            dropped(packet);
-        })?;
+    pub fn serve(&mut self, now: u64, dropped: impl FnMut(P)) -> Option<(P, u64)> {
+        let Waiting { arrival, bytes, packet, .. } = self.pick(now, dropped)?;
         self.busy_until = now + self.wire.transmission_ns(bytes.into());
         self.stats.sent(arrival, now, self.busy_until);
         Some((packet, self.busy_until))
+    }
+
+    /// The packet that the discipline picks to be sent at `now`.
+    fn pick(&mut self, now: u64, mut dropped: impl FnMut(P)) -> Option<Waiting<P>> {
+        let Self { stats, queue, .. } = self;
+        let Queue::AtDeparture(kept) = queue else { return None };
+        let picked = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
+            stats.waited_in_vain(arrival, now);
+            dropped(packet);
+        })?;
+        if picked.marked {
+            stats.marked(now);
+        }
+        Some(picked)
+    }
+
+    /// As [`Self::serve`], of a link with effects: what goes on its way to the far end goes to `out`.
+    pub(crate) fn serve_with_effects(&mut self, now: u64, dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
+        let begins = self.begins_at();
+        if let Some(effects) = &mut self.effects {
+            effects.release_due(now, out);
+        }
+        if begins.is_none_or(|begins| begins > now) {
+            return;
+        }
+        let Some(Waiting { arrival, bytes, packet, .. }) = self.pick(now, dropped) else { return };
+        let Some(effects) = &mut self.effects else { return };
+        let transmission = effects.send(now, bytes, packet, out);
+        self.busy_until = transmission.ends;
+        self.stats.sent_with_effects(arrival, now, transmission.ends, transmission.busy_ns);
     }
 }
 
@@ -150,21 +226,37 @@ impl<P> Link<P> {
         }
     }
 
-    /// How long a packet that arrived at `now` would wait, ns.
-    pub fn wait_ns(&self, now: u64) -> u64 {
-        let waiting_ns = match &self.queue {
-            Queue::AtArrival(..) => 0,
-            Queue::AtDeparture(kept) => self.wire.transmission_ns(kept.waiting_bytes()),
-        };
-        self.busy_until.saturating_sub(now) + waiting_ns
-    }
-
     /// When [`Self::serve`] must be called next, ns; `None` while nothing waits for it.
     pub fn serve_at(&self) -> Option<u64> {
         match &self.queue {
             Queue::AtDeparture(kept) if kept.waiting_packets() > 0 => Some(self.busy_until),
             _ => None,
         }
+    }
+}
+
+impl<P: Packet> Link<P> {
+    /// How long a packet that arrived at `now` would wait, ns.
+    pub fn wait_ns(&self, now: u64) -> u64 {
+        let free = self.busy_until.max(now);
+        let waiting_ns = match (&self.queue, &self.effects) {
+            (Queue::AtArrival(..), _) => 0,
+            (Queue::AtDeparture(kept), None) => self.wire.transmission_ns(kept.waiting_bytes()),
+            (Queue::AtDeparture(kept), Some(effects)) => effects.transmission_ns(free, kept.waiting_bytes()),
+        };
+        free - now + waiting_ns
+    }
+
+    /// When the next transmission of a link with effects begins, ns; `None` while nothing waits for it.
+    fn begins_at(&self) -> Option<u64> {
+        let free = self.serve_at()?;
+        Some(self.effects.as_ref().map_or(free, |effects| effects.ready_at(free)))
+    }
+
+    /// When the network must call next, ns; [`NEVER`] while nothing waits for it.
+    pub(crate) fn next_at(&self) -> u64 {
+        let begins = self.begins_at().unwrap_or(NEVER);
+        self.effects.as_ref().map_or(begins, |effects| begins.min(effects.release_at()))
     }
 }
 

@@ -16,6 +16,13 @@ impl LossModel {
         Self { loss, in_bad_state: false }
     }
 
+    /// The channel is now this one. A channel with bursts that has changed is good.
+    pub fn follow(&mut self, loss: Loss) {
+        if self.loss != loss {
+            *self = Self::new(loss);
+        }
+    }
+
     /// Is this packet lost?
     #[inline]
     pub fn strikes(&mut self, rng: &mut Rng) -> bool {

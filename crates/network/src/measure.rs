@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use tandem_scenario::result::{Distribution, LinkResult};
 
-use crate::Link;
+use crate::{Link, Packet};
 
 /// Holds three significant digits.
 pub fn histogram() -> Histogram<u64> {
@@ -66,7 +66,7 @@ pub struct QueueSamples {
 
 impl QueueSamples {
     /// Reads the queue at `now`.
-    pub fn take<P>(&mut self, now: u64, link: &mut Link<P>) {
+    pub fn take<P: Packet>(&mut self, now: u64, link: &mut Link<P>) {
         self.packets.record(link.waiting(now) as u64);
         self.wait_ns.record(link.wait_ns(now));
     }
@@ -86,6 +86,7 @@ impl QueueSamples {
             queueing_delay_ms: self.wait_ns.distribution(stats.max_wait_ns, 1e-6),
             offered_packets: stats.offered_packets,
             drops: stats.queue_drops,
+            marks: stats.marks,
             random_losses: stats.random_losses,
         }
     }

@@ -12,6 +12,7 @@ use tandem_scenario::{LinkConfig, Topology};
 use crate::{
     Contents, DropReason, End, Link, Offer, Packet, Ring, Rng, Route, Stream,
     agenda::{Agenda, NEVER},
+    effects::Arriving,
     wlan::{AP, Air, Delivered},
 };
 
@@ -61,6 +62,8 @@ pub struct Network<P: Packet> {
     steps: Vec<Step>,
     /// By link: what is on its way to the far end, and when it arrives.
     link_ends: Vec<Ring<(u64, P)>>,
+    /// What a link with effects has just sent on its way; empty between calls.
+    arriving: Vec<Arriving<P>>,
     /// Pairs of sources of the agenda before those of the flows.
     pairs_of_links: usize,
 }
@@ -90,12 +93,23 @@ struct Way<P: Packet> {
     first_steps: [u32; 2],
     /// What has left the last link on the way to the sender. Each flow has its own delay from there.
     to_sender: Ring<(u64, P::Returning)>,
+    /// When the last of those that keep their order over a link with effects reaches the sender, ns.
+    in_order_until: u64,
 }
 
-/// The wired links of a topology. `mtu` in bytes; `measured` is the part of the run that counts in statistics, ns.
-pub fn wired_links<P: Packet>(topology: &Topology, mtu: u32, measured: &Range<u64>, seed: u64) -> Vec<Link<P>> {
-    let link =
-        |(i, spec): (usize, &LinkConfig)| Link::new(spec, mtu, measured.clone(), Rng::new(seed, Stream::Link(i)));
+/// The wired links of a topology. `mtu` in bytes; the run begins at `origin`, ns; `measured` is the part of it that counts in
+/// statistics, ns.
+pub fn wired_links<P: Packet>(
+    topology: &Topology,
+    mtu: u32,
+    origin: u64,
+    measured: &Range<u64>,
+    seed: u64,
+) -> Vec<Link<P>> {
+    let link = |(i, spec): (usize, &LinkConfig)| {
+        let link = Link::new(spec, mtu, measured.clone(), Rng::new(seed, Stream::Link(i)));
+        link.with_effects(spec, origin, Rng::new(seed, Stream::Effects(i)))
+    };
     let over_air = |i: usize| topology.cell.as_ref().is_some_and(|cell| i == cell.uplink || i == cell.downlink);
     topology.links.iter().enumerate().filter(|&(i, _)| !over_air(i)).map(link).collect()
 }
@@ -107,7 +121,7 @@ impl<P: Packet> Network<P> {
         let mut steps = Vec::new();
         let way = |(flow, route): (usize, Route)| {
             let first_steps = [End::Senders, End::Receivers].map(|to| add_steps(&mut steps, flow, &route, to));
-            Way { route, first_steps, to_sender: Ring::default() }
+            Way { route, first_steps, to_sender: Ring::default(), in_order_until: 0 }
         };
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
@@ -118,6 +132,7 @@ impl<P: Packet> Network<P> {
             air,
             ways,
             steps,
+            arriving: Vec::new(),
         }
     }
 
@@ -212,11 +227,11 @@ impl<P: Packet> Network<P> {
 
     /// Offers a packet to the link of its step.
     #[inline(always)]
-    fn offer(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) {
+    fn offer(&mut self, now: u64, mut packet: P, contents: &mut impl Contents<P>) {
         let step = self.steps[packet.place() as usize];
         let link = step.link as usize;
         let Some(wired) = self.links.get_mut(link) else { return self.send_over_air(now, step, packet, contents) };
-        match wired.offer(now, packet.bytes(), packet) {
+        match wired.offer(now, packet.bytes(), &mut packet) {
             Offer::Departs(departure) => {
                 let arrival = departure + wired.delay;
                 self.arrive(step, arrival, packet);
@@ -259,6 +274,9 @@ impl<P: Packet> Network<P> {
     /// A link whose discipline decides at departure has become free, or a transmission in the wireless cell begins.
     fn on_link_free(&mut self, now: u64, link: usize, contents: &mut impl Contents<P>) {
         let Some(wired) = self.links.get_mut(link) else { return self.on_transmission(now, contents) };
+        if wired.has_effects() {
+            return self.serve_with_effects(now, link, contents);
+        }
         let served = wired.serve(now, |packet| contents.dropped(now, packet, DropReason::Queue));
         if let Some((packet, departure)) = served {
             let arrival = departure + wired.delay;
@@ -268,7 +286,44 @@ impl<P: Packet> Network<P> {
     }
 
     fn watch(&mut self, link: usize) {
-        self.set(Source::LinkFree(link), self.links[link].serve_at().unwrap_or(NEVER));
+        self.set(Source::LinkFree(link), self.links[link].next_at());
+    }
+
+    /// A link with effects has become free, or must release what it holds.
+    #[inline(never)]
+    fn serve_with_effects(&mut self, now: u64, link: usize, contents: &mut impl Contents<P>) {
+        let mut arriving = std::mem::take(&mut self.arriving);
+        let dropped = |packet| contents.dropped(now, packet, DropReason::Queue);
+        self.links[link].serve_with_effects(now, dropped, &mut arriving);
+        for Arriving { packet, at, in_order, twice } in arriving.drain(..) {
+            self.arrive_with_effects(at, in_order, packet);
+            if twice {
+                self.arrive_with_effects(at, in_order, contents.copied(packet));
+            }
+        }
+        self.arriving = arriving;
+        self.watch(link);
+    }
+
+    /// As [`Self::arrive`], but packets that are sent later may arrive earlier.
+    fn arrive_with_effects(&mut self, mut time: u64, in_order: bool, packet: P) {
+        let step = self.steps[packet.place() as usize];
+        let (link, flow) = (step.link as usize, step.flow as usize);
+        if step.then != Then::Sender {
+            if self.link_ends[link].insert((time, packet)) {
+                self.set(Source::LinkEnd(link), time);
+            }
+            return;
+        }
+        let Way { route, to_sender, in_order_until, .. } = &mut self.ways[flow];
+        time += route.access_ns + route.rng.below(route.send_jitter_ns);
+        if in_order {
+            time = time.max(*in_order_until);
+            *in_order_until = time;
+        }
+        if to_sender.insert((time, packet.into())) {
+            self.set(Source::Sender(flow), time);
+        }
     }
 
     /// Offers a packet to its sender in the wireless cell.

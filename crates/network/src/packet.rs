@@ -36,6 +36,37 @@ pub trait Packet: Copy + Default + fmt::Debug + Send + 'static {
     fn place(&self) -> u32;
     /// The network changes its note.
     fn set_place(&mut self, place: u32);
+    /// Its ECN field (RFC 3168 section 5).
+    fn ecn(&self) -> Ecn {
+        Ecn::NotCapable
+    }
+    /// A queue marks it: its ECN field becomes [`Ecn::Marked`]. Queues mark capable packets only.
+    fn mark(&mut self) {}
+    /// Tells conversations within one flow of the network apart, for queues that are fair to each; 0 where a flow is one conversation.
+    fn conversation(&self) -> u32 {
+        0
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ecn {
+    /// Not-ECT: its sender would not understand a mark.
+    #[default]
+    NotCapable,
+    /// ECT(0): a mark counts as a loss.
+    Capable,
+    /// ECT(1): its sender takes frequent marks (L4S).
+    Scalable,
+    /// CE: congestion experienced.
+    Marked,
+}
+
+impl Ecn {
+    /// May a queue mark the packet, or has one?
+    pub fn is_capable(self) -> bool {
+        self != Self::NotCapable
+    }
 }
 
 /// Why a packet was dropped.
@@ -51,4 +82,6 @@ pub enum DropReason {
 pub trait Contents<P> {
     /// The packet was dropped at `now`, ns: its contents are free again.
     fn dropped(&mut self, now: u64, packet: P, reason: DropReason);
+    /// A link carries the packet twice: the second one, with contents of its own.
+    fn copied(&mut self, packet: P) -> P;
 }

@@ -49,6 +49,10 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    fn slot(&mut self, position: usize) -> &mut T {
+        &mut self.slots[position & self.mask]
+    }
+
     #[cold]
     fn grow(&mut self) {
         let items: Vec<T> = (0..self.slots.len()).map(|i| self.at(self.head.wrapping_add(i))).collect();
@@ -78,6 +82,21 @@ impl<T: Copy + Default> Ring<T> {
     }
 }
 
+impl<T: Copy + Default> Ring<(u64, T)> {
+    /// Puts an item behind all that are due at its time or before. Returns whether it is the first now.
+    pub fn insert(&mut self, item: (u64, T)) -> bool {
+        self.push(item);
+        let mut position = self.tail.wrapping_sub(1);
+        while position != self.head && self.at(position.wrapping_sub(1)).0 > item.0 {
+            let previous = position.wrapping_sub(1);
+            *self.slot(position) = self.at(previous);
+            position = previous;
+        }
+        *self.slot(position) = item;
+        position == self.head
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +116,15 @@ mod tests {
             });
         }
         assert_eq!(ring.first(), Some(taken));
+    }
+
+    #[test]
+    fn inserts_by_time_and_behind_those_of_the_same_time() {
+        let mut ring = Ring::default();
+        let firsts: Vec<bool> =
+            [(5, 0), (7, 1), (3, 2), (5, 3), (9, 4), (1, 5)].into_iter().map(|item| ring.insert(item)).collect();
+        assert_eq!(firsts, [true, false, true, false, false, true]);
+        let order: Vec<(u64, i32)> = std::iter::from_fn(|| ring.pop()).collect();
+        assert_eq!(order, [(1, 5), (3, 2), (5, 0), (5, 3), (7, 1), (9, 4)]);
     }
 }

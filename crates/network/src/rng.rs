@@ -15,6 +15,8 @@ pub enum Stream {
     Flow(usize),
     /// The start of a flow, by its index.
     FlowStart(usize),
+    /// The effects of a link, by its index.
+    Effects(usize),
     /// The backoffs and frame errors of a sender in a wireless cell; 0 is the access point.
     Station(usize),
 }
@@ -41,6 +43,7 @@ impl Rng {
             Stream::Flow(i) => (2, i),
             Stream::FlowStart(i) => (3, i),
             Stream::Station(i) => (4, i),
+            Stream::Effects(i) => (5, i),
         };
         let mut bytes = [0; 16];
         // Multiplying by odd constants spreads neighbouring seeds and indices over all bits (SplitMix64's increments).
@@ -57,6 +60,12 @@ impl Rng {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// Uniform from 0 up to below 1.
+    #[inline]
+    pub fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// True with this probability.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
@@ -66,7 +75,7 @@ impl Rng {
 }
 
 /// SplitMix64's finaliser (Steele, Lea, Flood 2014).
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ z >> 31

@@ -18,6 +18,8 @@ pub struct LinkStats {
     pub offered_packets: u64,
     /// Packets that a full queue or queue management dropped.
     pub queue_drops: u64,
+    /// Packets that queue management marked (ECN).
+    pub marks: u64,
     /// Packets that the link's random loss took; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
 }
@@ -53,6 +55,10 @@ impl LinkStats {
         }
     }
 
+    pub(crate) fn marked(&mut self, now: u64) {
+        self.marks += u64::from(self.measures(now));
+    }
+
     pub(crate) fn dropped(&mut self, now: u64) {
         self.queue_drops += u64::from(self.measures(now));
     }
@@ -83,6 +89,13 @@ impl LinkStats {
         self.waiting_packet_ns += self.measured(arrival, start);
         self.busy_ns += self.measured(start, departure);
         self.would_wait(arrival, departure - arrival);
+    }
+
+    /// A packet waited from `arrival` to `start` and was transmitted until `ends`, `busy_ns` of that time (a link with effects).
+    pub(crate) fn sent_with_effects(&mut self, arrival: u64, start: u64, ends: u64, busy_ns: u64) {
+        self.waiting_packet_ns += self.measured(arrival, start);
+        self.busy_ns += self.measured(start, start + busy_ns);
+        self.would_wait(arrival, ends - arrival);
     }
 
     /// A packet that arrived right after `now` would wait for `wait_ns`.

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Driven, MS, MTU, codel, link, spec};
+use common::{Driven, MS, MTU, Numbered, codel, link, spec};
+use tandem_network::Offer;
 use tandem_scenario::{Limit, LinkConfig, units::Rate};
 
 fn driven() -> Driven {
@@ -128,14 +129,15 @@ fn a_full_queue_drops_at_the_tail() {
 /// A packet that arrives at the very nanosecond at which the link becomes free goes behind those that wait.
 #[test]
 fn order_is_kept_on_ties() {
-    let mut link = link::<usize>(&spec(Limit::Packets(1000), codel()));
-    for packet in 0..3 {
-        link.offer(0, MTU, packet);
+    let mut driven = Driven::new(link(&spec(Limit::Packets(1000), codel())));
+    for _ in 0..3 {
+        driven.offer(0, MTU);
     }
     // The link is free at 1 ms, and nobody has served it yet.
-    assert_eq!(link.offer(MS, MTU, 3), tandem_network::Offer::Waits);
-    let served: Vec<_> = std::iter::from_fn(|| link.serve(link.serve_at()?, |_| panic!("dropped"))).collect();
-    assert_eq!(served, [(1, 2 * MS), (2, 3 * MS), (3, 4 * MS)]);
+    let mut late = Numbered { number: 3, ..Numbered::default() };
+    assert_eq!(driven.link.offer(MS, MTU, &mut late), Offer::Waits);
+    driven.serve_until(4 * MS - 1);
+    assert_eq!(driven.departures, [(0, MS), (1, 2 * MS), (2, 3 * MS), (3, 4 * MS)]);
     // Idle since 4 ms: goes at once.
-    assert_eq!(link.offer(4 * MS, MTU, 4), tandem_network::Offer::Departs(5 * MS));
+    assert_eq!(driven.offer(4 * MS, MTU), Offer::Departs(5 * MS));
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{MS, MTU, drop_tail, link, spec};
+use common::{MS, MTU, Plain, drop_tail, link, spec};
 use tandem_network::{DropReason, Link, Offer, Rng, Stream};
 use tandem_scenario::{Aqm, Limit, units::Rate};
 
@@ -12,7 +12,7 @@ const DROPPED: Offer = Offer::Dropped(DropReason::Queue);
 #[test]
 fn departures_follow_one_another() {
     let mut link = drop_tail(Limit::Packets(100));
-    let offers = [0, 0, 0, 2 * MS, 10 * MS].map(|at| link.offer(at, MTU, ()));
+    let offers = [0, 0, 0, 2 * MS, 10 * MS].map(|at| link.offer(at, MTU, &mut Plain));
     // The third leaves at 3 ms, the fourth behind it; the fifth finds the link idle.
     assert_eq!(offers, [1, 2, 3, 4, 11].map(|ms| Offer::Departs(ms * MS)));
 }
@@ -21,7 +21,7 @@ fn departures_follow_one_another() {
 fn the_packet_in_transmission_does_not_wait() {
     let mut link = drop_tail(Limit::Packets(100));
     for _ in 0..3 {
-        link.offer(0, MTU, ());
+        link.offer(0, MTU, &mut Plain);
     }
     let waiting = [0, MS - 1, MS, 2 * MS - 1, 2 * MS, 3 * MS].map(|at| link.waiting(at));
     // At 1 ms the first has left and the second is in transmission.
@@ -32,13 +32,13 @@ fn the_packet_in_transmission_does_not_wait() {
 #[test]
 fn a_queue_holds_exactly_its_limit_in_packets() {
     let mut link = drop_tail(Limit::Packets(2));
-    let at_once: Vec<Offer> = (0..5).map(|_| link.offer(0, MTU, ())).collect();
+    let at_once: Vec<Offer> = (0..5).map(|_| link.offer(0, MTU, &mut Plain)).collect();
     // One in transmission and two waiting.
     assert_eq!(at_once[..3], [1, 2, 3].map(|ms| Offer::Departs(ms * MS)));
     assert_eq!(at_once[3..], [DROPPED; 2]);
     // A nanosecond before the first has left there is no room, then there is for one.
-    assert_eq!(link.offer(MS - 1, MTU, ()), DROPPED);
-    assert_eq!([link.offer(MS, MTU, ()), link.offer(MS, MTU, ())], [Offer::Departs(4 * MS), DROPPED]);
+    assert_eq!(link.offer(MS - 1, MTU, &mut Plain), DROPPED);
+    assert_eq!([link.offer(MS, MTU, &mut Plain), link.offer(MS, MTU, &mut Plain)], [Offer::Departs(4 * MS), DROPPED]);
     assert_eq!((link.stats.offered_packets, link.stats.queue_drops, link.stats.max_waiting), (8, 4, 2));
 }
 
@@ -46,21 +46,21 @@ fn a_queue_holds_exactly_its_limit_in_packets() {
 fn a_queue_holds_exactly_its_limit_in_bytes() {
     let mut link = drop_tail(Limit::Bytes(3000));
     // 1500 in transmission; 1500 + 1499 wait; there is room for 1 byte more, not for 2.
-    assert!([1500, 1500, 1499].iter().all(|&bytes| link.offer(0, bytes, ()) != DROPPED));
-    assert_eq!(link.offer(0, 2, ()), DROPPED);
-    assert_ne!(link.offer(0, 1, ()), DROPPED);
-    assert_eq!(link.offer(0, 1, ()), DROPPED);
+    assert!([1500, 1500, 1499].iter().all(|&bytes| link.offer(0, bytes, &mut Plain) != DROPPED));
+    assert_eq!(link.offer(0, 2, &mut Plain), DROPPED);
+    assert_ne!(link.offer(0, 1, &mut Plain), DROPPED);
+    assert_eq!(link.offer(0, 1, &mut Plain), DROPPED);
     // At 1 ms the second 1500 bytes go on the wire, and exactly as many fit again.
-    assert_eq!(link.offer(MS, 1501, ()), DROPPED);
-    assert_ne!(link.offer(MS, 1500, ()), DROPPED);
-    assert_eq!(link.offer(MS, 1, ()), DROPPED);
+    assert_eq!(link.offer(MS, 1501, &mut Plain), DROPPED);
+    assert_ne!(link.offer(MS, 1500, &mut Plain), DROPPED);
+    assert_eq!(link.offer(MS, 1, &mut Plain), DROPPED);
 }
 
 /// An idle link takes a packet larger than its queue: that one never waits.
 #[test]
 fn an_idle_link_takes_any_packet() {
     let mut link = drop_tail(Limit::Bytes(1500));
-    assert_eq!(link.offer(0, 9000, ()), Offer::Departs(6 * MS));
+    assert_eq!(link.offer(0, 9000, &mut Plain), Offer::Departs(6 * MS));
 }
 
 /// Rounded to the nearest nanosecond: 12000 bit at 7 Mbit/s are 1714285.71 ns, 416 bit at 1 Gbit/s are 416 ns.
@@ -68,7 +68,7 @@ fn an_idle_link_takes_any_packet() {
 fn transmission_times() {
     let time = |bps, bytes| {
         let spec = tandem_scenario::LinkConfig { rate: Rate { bps }, ..spec(Limit::Packets(1), Aqm::DropTail) };
-        link::<()>(&spec).transmission_ns(bytes)
+        link::<Plain>(&spec).transmission_ns(bytes)
     };
     assert_eq!(time(7_000_000, 1500), 1_714_286);
     assert_eq!(time(1_000_000_000, 52), 416);
@@ -89,10 +89,10 @@ fn utilisation_and_mean_queue_are_clipped_to_the_measured_part() {
     let spec = spec(Limit::Packets(100), Aqm::DropTail);
     let mut link = Link::new(&spec, MTU, 10 * MS..20 * MS, Rng::new(1, Stream::Link(0)));
     for _ in 0..3 {
-        link.offer(9 * MS, MTU, ());
+        link.offer(9 * MS, MTU, &mut Plain);
     }
     for _ in 0..4 {
-        link.offer(18 * MS + MS / 2, MTU, ());
+        link.offer(18 * MS + MS / 2, MTU, &mut Plain);
     }
     assert_eq!(link.stats.busy_ns, 3 * MS + MS / 2);
     assert_eq!(link.stats.waiting_packet_ns, 5 * MS);
@@ -107,7 +107,7 @@ fn a_saturated_link() {
     let spec = spec(Limit::Packets(2), Aqm::DropTail);
     let mut link = Link::new(&spec, MTU, 10 * MS..20 * MS, Rng::new(1, Stream::Link(0)));
     for i in 0..300 {
-        link.offer(i * MS / 10, MTU, ());
+        link.offer(i * MS / 10, MTU, &mut Plain);
     }
     // Right after a packet was taken there are two that wait, and one whose transmission has just begun.
     assert_eq!((link.stats.busy_ns, link.stats.max_wait_ns), (10 * MS, 3 * MS));

@@ -54,6 +54,10 @@ impl Contents<Numbered> for Log {
     fn dropped(&mut self, now: u64, packet: Numbered, reason: DropReason) {
         self.drops.push((now, packet.number, reason));
     }
+
+    fn copied(&mut self, packet: Numbered) -> Numbered {
+        packet
+    }
 }
 
 impl Log {
@@ -69,7 +73,7 @@ impl Log {
 /// Three hops with a discipline each, and a way back with random loss. The second flow joins at the second hop; the third
 /// sends against the others. Each has its own delay outside the links, and jitter.
 fn network(seed: u64) -> Network<Numbered> {
-    let red = Aqm::Red(Red { min_packets: 2.0, max_packets: 8.0, max_p: 0.1, weight: 0.1 });
+    let red = Aqm::Red(Red { min_packets: 2.0, max_packets: 8.0, max_p: 0.1, weight: 0.1, ecn: false });
     let link = |aqm| spec(Limit::Packets(20), aqm);
     let lossy = LinkConfig { loss: Loss::Bernoulli(LossRate(0.05)), ..link(Aqm::DropTail) };
     let topology =
@@ -81,7 +85,7 @@ fn network(seed: u64) -> Network<Numbered> {
         route
     };
     let ways: [(&[usize], &[usize]); 3] = [(&[0, 1, 2], &[3]), (&[1], &[3]), (&[3], &[2, 1, 0])];
-    let links = wired_links(&topology, MTU, &(0..u64::MAX), seed);
+    let links = wired_links(&topology, MTU, 0, &(0..u64::MAX), seed);
     Network::new(links, None, ways.into_iter().enumerate().map(route).collect())
 }
 
@@ -163,7 +167,7 @@ fn delays_outside_the_links_are_a_flow_s_own() {
         route.access_ns = 1_000_000 * flow as u64;
         route
     };
-    let links = wired_links(&topology, MTU, &(0..u64::MAX), 1);
+    let links = wired_links(&topology, MTU, 0, &(0..u64::MAX), 1);
     let (mut network, mut log) = (Network::new(links, None, vec![route(0), route(1)]), Log::default());
     for flow in 0..2 {
         let packet = Numbered { number: flow, flow, bytes: 75, to: End::Senders, place: 0 };

@@ -3,15 +3,16 @@
 
 mod common;
 
-use common::{seeded, spec};
+use common::{Plain, seeded, spec};
 use tandem_network::{DropReason, Offer};
 use tandem_scenario::{Aqm, Limit, Loss, units::LossRate};
 
 fn losses(loss: Loss, packets: u64, seed: u64) -> Vec<bool> {
     let mut link = seeded(&tandem_scenario::LinkConfig { loss, ..spec(Limit::Packets(10), Aqm::DropTail) }, seed);
     // So far apart that the queue plays no part.
-    let lost =
-        (0..packets).map(|i| link.offer(i * 2_000_000, 1500, ()) == Offer::Dropped(DropReason::Random)).collect();
+    let lost = (0..packets)
+        .map(|i| link.offer(i * 2_000_000, 1500, &mut Plain) == Offer::Dropped(DropReason::Random))
+        .collect();
     assert_eq!((link.stats.queue_drops, link.stats.offered_packets), (0, packets));
     lost
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{MS, MTU, codel, link, spec};
+use common::{MS, MTU, Plain, codel, link, spec};
 use tandem_network::{Link, QueueSamples, Rng, Samples, Stream};
 use tandem_scenario::{
     Aqm, Limit,
@@ -24,11 +24,11 @@ fn no_percentile_exceeds_the_maximum() {
     assert_eq!(Samples::default().distribution(0, 1.0), Distribution::default());
 }
 
-fn result_of(link: &mut Link<()>, measured_s: f64, events: &[Event]) -> LinkResult {
+fn result_of(link: &mut Link<Plain>, measured_s: f64, events: &[Event]) -> LinkResult {
     let mut samples = QueueSamples::default();
     for event in events {
         match *event {
-            Event::Arrivals(at, packets) => (0..packets).for_each(|_| _ = link.offer(at, MTU, ())),
+            Event::Arrivals(at, packets) => (0..packets).for_each(|_| _ = link.offer(at, MTU, &mut Plain)),
             Event::Sample(at) => samples.take(at, link),
         }
     }

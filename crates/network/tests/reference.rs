@@ -68,7 +68,7 @@ fn discipline() -> impl Strategy<Value = Aqm> {
     prop_oneof![
         Just(Aqm::DropTail),
         Just(codel()),
-        Just(Aqm::Red(Red { min_packets: 2.0, max_packets: 6.0, max_p: 0.1, weight: 0.1 })),
+        Just(Aqm::Red(Red { min_packets: 2.0, max_packets: 6.0, max_p: 0.1, weight: 0.1, ecn: false })),
     ]
 }
 

@@ -76,6 +76,7 @@ fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> V
         set_up => with_set_up.then(|| words::setup(scenario)),
         flows => words::flows(scenario),
         doubts => doubts(run).to_vec(),
+        cautions => run.cautions.clone(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
         charts => charts(all),
@@ -102,12 +103,7 @@ fn facts(run: &Run) -> String {
     }
     let reductions = run.groups.iter().map(|g| g.window_reductions).sum();
     facts.push(format!("windows are reduced {} times a seed", number::count(reductions)));
-    facts.push(format!(
-        "{} packets were delivered in {} s of processor time by the {} engine",
-        run.data_packets,
-        number::significant(run.cpu_s, 3),
-        run.engine
-    ));
+    facts.push(format!("{} packets were delivered by the {} engine", run.data_packets, run.engine));
     facts.extend(run.cell.as_ref().map(words::channel));
     if let Some(emulation) = &run.emulation {
         facts.push(format!(

@@ -26,7 +26,7 @@ pub fn width() -> u16 {
 }
 
 fn table_at(report: &Report, width: u16) -> String {
-    let parts = [summary(report, width), bottlenecks(report, width), notes(report)];
+    let parts = [summary(report, width), bottlenecks(report, width), notes(report, width)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -108,18 +108,39 @@ pub fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, widt
 }
 
 /// What does not fit a column.
-fn notes(report: &Report) -> String {
+fn notes(report: &Report, width: u16) -> String {
     let mut notes: Vec<String> = Vec::new();
     for (run, _) in runs(report) {
         notes.extend(doubts(run).iter().map(|doubt| format!("NOT TRUSTWORTHY: {}: {doubt}", run.name)));
     }
+    notes.extend(caution_notes(report));
     notes.extend(runs(report).iter().flat_map(|(run, _)| completion_notes(run)));
     let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
     notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {
         notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}", seed_counts(report)));
     }
-    notes.iter().map(|note| format!("{note}\n")).collect()
+    let options = textwrap::Options::new(width.into()).subsequent_indent("  ");
+    notes.iter().map(|note| textwrap::fill(note, &options) + "\n").collect()
+}
+
+/// Each caution once, with the runs that it goes for, unless it goes for all.
+fn caution_notes(report: &Report) -> Vec<String> {
+    let runs = runs(report);
+    let mut runs_of: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (caution, run) in
+        runs.iter().flat_map(|(run, _)| run.cautions.iter().map(move |caution| (caution.as_str(), run)))
+    {
+        match runs_of.iter_mut().find(|(known, _)| *known == caution) {
+            Some((_, names)) => names.push(&run.name),
+            None => runs_of.push((caution, vec![&run.name])),
+        }
+    }
+    let note = |(caution, names): (&str, Vec<&str>)| {
+        let about = if names.len() == runs.len() { String::new() } else { format!(" ({})", names.join(", ")) };
+        format!("Caution{about}: {caution}")
+    };
+    runs_of.into_iter().map(note).collect()
 }
 
 fn completion_notes(run: &Run) -> impl Iterator<Item = String> {

@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer,
+    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer, Transport,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -119,12 +119,17 @@ fn room(limit: Limit) -> String {
 
 fn link(link: &LinkConfig) -> String {
     format!(
-        "{}, {} one way, a {} queue of {}, {}",
+        "{}, {} one way, a {} queue of {}, {}{}",
         rate(link.rate),
         span(link.delay),
         link.aqm.describe(&span),
         room(link.limit),
-        loss(link.loss)
+        loss(link.loss),
+        link.effects
+            .iter()
+            .flat_map(|effects| effects.describe(&span))
+            .map(|words| format!(", {words}"))
+            .collect::<String>()
     )
 }
 
@@ -179,6 +184,9 @@ fn source(source: &Traffic) -> String {
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
     if tcp.pacing {
         text += ", paced";
+    }
+    if tcp.transport == Some(Transport::Quic) {
+        text += ", over QUIC";
     }
     if tcp.recovery == Recovery::RateHalving {
         text += ", rate halving in recovery";

@@ -12,9 +12,13 @@ use crate::{
 };
 
 mod codel;
+mod fq_codel;
+mod pie;
 mod red;
 
 pub use codel::{Codel, CodelSpec};
+pub use fq_codel::{FqCodel, FqCodelSpec};
+pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
 
 const DROP_TAIL: &str = "droptail";
@@ -51,6 +55,17 @@ macro_rules! disciplines {
                 match self {
                     AqmSpec::DropTail => Ok(Aqm::DropTail),
                     $(AqmSpec::$kind(spec) => spec.resolve(limit, mtu).map(Aqm::$kind),)*
+                }
+            }
+
+            /// The same discipline, marking ECN-capable packets; `None` if it cannot.
+            pub fn marking(self) -> Option<Self> {
+                match self {
+                    AqmSpec::DropTail => None,
+                    $(AqmSpec::$kind(mut spec) => {
+                        spec.ecn = true;
+                        Some(AqmSpec::$kind(spec))
+                    })*
                 }
             }
 
@@ -95,6 +110,8 @@ macro_rules! disciplines {
 disciplines! {
     "red" => Red(RedSpec),
     "codel" => Codel(CodelSpec),
+    "fq_codel" => FqCodel(FqCodelSpec),
+    "pie" => Pie(PieSpec),
 }
 
 /// A variant without a table would take any key.

@@ -93,7 +93,7 @@ impl ScenarioSpec {
             return Err(SpecError::at("mtu", format!("mtu must be {} to 65535 bytes", HEADER_BYTES + 64)));
         }
         let seeds = self.checked_seeds()?;
-        let network = self.network(mtu)?;
+        let network = self.network_with_effects(mtu)?;
         let sample_interval = self.checked_sample_interval()?;
         if self.flows.is_empty() {
             return Err(SpecError::at("flows", "there are no flows: add [[flows]]"));

@@ -46,7 +46,17 @@ impl DumbbellSpec {
         let link = |name: &str, from, to, rate: Rate, queue: QueueSize, delay_ns, loss| {
             let limit = queue.limit(rate, self.rtt, mtu)?;
             let aqm = self.aqm.resolve(limit, mtu)?;
-            Ok(LinkConfig { name: name.into(), from, to, rate, delay: Span { ns: delay_ns }, limit, aqm, loss })
+            Ok(LinkConfig {
+                name: name.into(),
+                from,
+                to,
+                rate,
+                delay: Span { ns: delay_ns },
+                limit,
+                aqm,
+                loss,
+                effects: None,
+            })
         };
         let one_way = link_rtt.ns / 2;
         let reverse_rate = self.reverse_rate.unwrap_or(self.rate);

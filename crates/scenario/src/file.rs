@@ -40,7 +40,9 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
         message: format!("cannot be read: {e}"),
     })?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
-    parse(&text, &path.display().to_string(), &default_name, overrides)
+    let mut spec: ScenarioSpec = read(&text, &path.display().to_string())?;
+    spec.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, "", e))
 }
 
 /// As [`load`], from text; `path` is for messages.

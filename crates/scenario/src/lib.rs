@@ -7,10 +7,12 @@
 //! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
 
 pub mod aqm;
+mod cautions;
 mod cell;
 mod check;
 pub mod controller;
 mod dumbbell;
+pub mod effects;
 pub mod file;
 mod loss;
 pub mod matrix;
@@ -27,11 +29,12 @@ pub use aqm::Aqm;
 pub use check::SpecError;
 pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
 pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
+pub use effects::{Effects, EffectsSpec};
 pub use file::FileError;
 pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{
-    CongestionControl, DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
-    Topology, Traffic, Transfer,
+    CongestionControl, DEFAULT_MTU, Ecn, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
+    Topology, Traffic, Transfer, Transport,
 };
 pub use spec::{FlowsSpec, ScenarioSpec};

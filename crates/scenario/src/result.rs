@@ -78,8 +78,15 @@ pub struct LinkResult {
     pub offered_packets: u64,
     /// Packets that a full queue or queue management dropped.
     pub drops: u64,
+    /// Packets that queue management marked (ECN); left out if there are none.
+    #[serde(default, skip_serializing_if = "is_none_u64")]
+    pub marks: u64,
     /// Packets that the link's random loss took; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
+}
+
+fn is_none_u64(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How exactly a path was emulated (kernel engine).

@@ -9,6 +9,7 @@ use tandem_controllers::Params;
 pub(crate) use crate::{aqm::Aqm, loss::Loss};
 use crate::{
     controller::KERNEL_PREFIX,
+    effects::Effects,
     units::{NS_PER_SEC, QueueSize, Rate, Span, UnitError},
     wlan::WlanCell,
 };
@@ -84,6 +85,8 @@ pub struct LinkConfig {
     pub aqm: Aqm,
     /// Random loss before the queue.
     pub loss: Loss,
+    /// What the link does beside; `None`: nothing.
+    pub effects: Option<Box<Effects>>,
 }
 
 /// How much a queue holds, the packet in transmission not counted.
@@ -146,11 +149,13 @@ pub enum CongestionControl {
     Kernel(String),
 }
 
-/// How a TCP flow sends.
+/// How a flow with a controller sends.
 #[derive(Debug, Clone)]
 pub struct TcpSource {
     /// Its congestion control.
     pub controller: CongestionControl,
+    /// What carries it; `None`: whatever the engine has.
+    pub transport: Option<Transport>,
     /// How much it has to send.
     pub transfer: Transfer,
     /// Whether its receiver delays ACKs (RFC 1122 section 4.2.3.2).
@@ -159,10 +164,22 @@ pub struct TcpSource {
     pub pacing: bool,
     /// How it finds and repairs losses.
     pub recovery: Recovery,
+    /// Whether queues may mark its packets rather than drop them, and what it does then.
+    pub ecn: Ecn,
     /// Window before the first ACK, packets (RFC 6928: 10).
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+}
+
+/// What carries data under congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// QUIC (RFC 9000).
+    Quic,
 }
 
 /// How a sender finds losses, and what its window does until they are repaired.
@@ -174,6 +191,19 @@ pub enum Recovery {
     Prr,
     /// Linux 2.4 and 2.6 up to 3.1: FACK (Mathis and Mahdavi, 1996) and rate halving (Mathis, Semke, Mahdavi, Lahey, 1999).
     RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ecn {
+    /// Queues drop its packets.
+    #[default]
+    Off,
+    /// A mark has the effect of a loss on the window (RFC 3168).
+    Rfc3168,
+    /// A mark reduces the window less than a loss (RFC 8511): to 0.8 of it, with CUBIC to 0.85.
+    Rfc8511,
 }
 
 /// How much data a flow has.
@@ -222,8 +252,10 @@ impl Parts {
     pub fn identity(&self) -> String {
         let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
-        // So it was before there was another recovery, and runs that were kept then are still those of the same scenario.
-        text.replace(" recovery: Prr,", "")
+        // So it was before there were other recoveries, transports and effects of links, and runs that were kept then are still those of the
+        // same scenario.
+        let usual = [" recovery: Prr,", " transport: None,", ", effects: None", " ecn: Off,", ", ecn: false"];
+        usual.iter().fold(text, |text, usual| text.replace(usual, ""))
     }
 
     /// Payload of a full segment, bytes.
@@ -288,6 +320,14 @@ impl Parts {
     /// The default of `sample_interval`: 2000 samples, at most one a millisecond.
     pub(crate) fn default_sample_interval(duration: Span) -> Span {
         Span { ns: (duration.ns / 2000).max(1_000_000) }
+    }
+}
+
+impl LinkConfig {
+    /// The highest rate that the link ever has, bits a second; with a trace its mean.
+    pub fn fastest_bps(&self) -> u64 {
+        let changes = self.effects.iter().flat_map(|effects| &effects.changes);
+        changes.filter_map(|change| change.rate_bps).chain([self.rate.bps]).max().unwrap_or(self.rate.bps)
     }
 }
 

@@ -2,13 +2,16 @@
 //! A scenario as written: what a file says, and what commands and other programs fill in. docs/reference/scenario-keys.md describes
 //! it for users. [`ScenarioSpec::check`] makes a [`Scenario`](crate::Scenario) of it.
 
+use std::{collections::BTreeMap, path::PathBuf};
+
 use serde::Deserialize;
 
 use crate::{
     aqm::AqmSpec,
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
-    scenario::{Loss, Recovery},
+    effects::EffectsSpec,
+    scenario::{Ecn, Loss, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -44,6 +47,12 @@ pub struct ScenarioSpec {
     /// The links of any other graph.
     #[serde(default)]
     pub links: Vec<LinkSpec>,
+    /// What links do beside carrying packets, by the link's name.
+    #[serde(default)]
+    pub effects: BTreeMap<String, EffectsSpec>,
+    /// Where traces with a relative path are looked for; not a key of files.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// The groups of flows; at least one.
     #[serde(default)]
     pub flows: Vec<FlowsSpec>,
@@ -69,6 +78,8 @@ impl ScenarioSpec {
             parking_lot: None,
             wlan: None,
             links: Vec::new(),
+            effects: BTreeMap::new(),
+            folder: PathBuf::new(),
             flows: Vec::new(),
             set: Settings::default(),
         }
@@ -161,6 +172,8 @@ pub struct FlowsSpec {
     pub name: Option<String>,
     /// The congestion control of TCP flows.
     pub controller: Option<ControllerSpec>,
+    /// TCP or QUIC; whatever the engine has if not given.
+    pub transport: Option<Transport>,
     /// Makes the flows UDP instead of TCP.
     pub udp: Option<UdpSpec>,
     /// Number of flows.
@@ -199,6 +212,8 @@ pub struct FlowsSpec {
     pub pacing: Option<bool>,
     /// How the sender finds and repairs losses; today's Linux if not given.
     pub recovery: Option<Recovery>,
+    /// Whether queues may mark the packets, and what the sender does then; off if not given.
+    pub ecn: Option<Ecn>,
     /// Window before the first ACK, packets; 10 if not given (RFC 6928).
     pub initial_window: Option<u32>,
     /// The most that the receiver accepts; 1 GiB if not given (RFC 7323 section 2.3).
@@ -210,6 +225,7 @@ impl Default for FlowsSpec {
         Self {
             name: None,
             controller: None,
+            transport: None,
             udp: None,
             count: 1,
             from: None,
@@ -229,6 +245,7 @@ impl Default for FlowsSpec {
             delayed_acks: None,
             pacing: None,
             recovery: None,
+            ecn: None,
             initial_window: None,
             receive_window: None,
         }
@@ -251,11 +268,13 @@ impl FlowsSpec {
     /// Those of the keys given that mean nothing to UDP.
     pub(crate) fn keys_of_tcp(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
+            ("transport", self.transport.is_some()),
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),
+            ("ecn", self.ecn.is_some()),
             ("initial_window", self.initial_window.is_some()),
             ("receive_window", self.receive_window.is_some()),
         ];

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    cautions::cautions,
     cell::{self, CellSummary},
     result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult, Trace},
     scenario::{Group, Scenario},
@@ -68,10 +69,17 @@ pub struct LinkSummary {
     pub queueing_delay_ms: Distribution,
     /// Packets that the queue dropped, mean over seeds.
     pub drops: f64,
+    /// Packets that queue management marked (ECN), mean over seeds; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_none_f64")]
+    pub marks: f64,
     /// Packets lost at random, mean over seeds.
     pub random_losses: f64,
     /// Share of the packets offered that were dropped or lost (RFC 5166 section 2.1.3).
     pub loss_rate: f64,
+}
+
+fn is_none_f64(count: &f64) -> bool {
+    *count == 0.0
 }
 
 /// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.
@@ -117,8 +125,12 @@ pub struct Run {
     pub convergence_s: Option<f64>,
     /// Data packets that receivers got in all seeds, in the warm-up too.
     pub data_packets: u64,
-    /// CPU time of all seeds together, seconds.
+    /// CPU time of all seeds together, seconds. No result: it differs from time to time.
+    #[serde(skip)]
     pub cpu_s: f64,
+    /// What the figures cannot mean although they may look so: sentences without a full stop.
+    #[serde(default)]
+    pub cautions: Vec<String>,
     /// Null if nothing was emulated.
     pub emulation: Option<Emulation>,
     /// The samples of the first seed that has some.
@@ -161,6 +173,7 @@ impl Run {
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),
             cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            cautions: cautions(scenario, &seeds),
             emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
             trace: seeds.iter_mut().find_map(|s| s.trace.take()),
         }
@@ -259,6 +272,7 @@ fn summarise_link(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> Li
         queue_packets: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queue_packets)),
         queueing_delay_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queueing_delay_ms)),
         drops,
+        marks: mean(&each(|l| l.marks as f64)),
         random_losses,
         loss_rate: if offered > 0.0 { (drops + random_losses) / offered } else { 0.0 },
     }

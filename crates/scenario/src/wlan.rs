@@ -137,6 +137,7 @@ impl Wlan {
             limit,
             aqm: Aqm::DropTail,
             loss: Loss::None,
+            effects: None,
         };
         let (stations, ap, server) = (0, 1, 2);
         let one_way = self.wired_rtt.ns / 2;

@@ -179,6 +179,8 @@ fn the_default_recovery_leaves_no_trace_in_the_identity() {
     let default = with("");
     assert!(!default.contains("recovery"), "{default}");
     assert_eq!(with("recovery = \"prr\""), default);
+    assert!(!default.contains("transport"), "{default}");
+    assert_ne!(with("transport = \"quic\""), default);
     assert_ne!(with("recovery = \"rate-halving\""), default);
 }
 
@@ -246,16 +248,16 @@ fn queue_management() {
         parse(&text, "x", "x", &Overrides::default()).map(|s| s.network.links[0].aqm).map_err(|e| e.to_string())
     };
     // min = limit / 6, max = 3 min; 60 packets as 90 kB.
-    let red = Aqm::Red(Red { min_packets: 10.0, max_packets: 30.0, max_p: 0.1, weight: 0.002 });
+    let red = Aqm::Red(Red { min_packets: 10.0, max_packets: 30.0, max_p: 0.1, weight: 0.002, ecn: false });
     assert_eq!(aqm("\"red\"", "60p"), Ok(red));
     assert_eq!(aqm("\"red\"", "90kB"), Ok(red));
-    let own = Aqm::Red(Red { min_packets: 5.0, max_packets: 20.0, max_p: 0.5, weight: 0.1 });
+    let own = Aqm::Red(Red { min_packets: 5.0, max_packets: 20.0, max_p: 0.5, weight: 0.1, ecn: false });
     assert_eq!(aqm("{ kind = \"red\", min = 5.0, max = 20.0, max_p = 0.5, weight = 0.1 }", "60p"), Ok(own));
     assert_eq!(
         aqm("\"codel\"", "60p"),
-        Ok(Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) }))
+        Ok(Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: false }))
     );
-    let slow = Aqm::Codel(Codel { target: Span::from_ms(20), interval: Span::from_ms(400) });
+    let slow = Aqm::Codel(Codel { target: Span::from_ms(20), interval: Span::from_ms(400), ecn: false });
     assert_eq!(aqm("{ kind = \"codel\", target = \"20ms\", interval = \"400ms\" }", "60p"), Ok(slow));
     for (spec, part) in [
         ("\"fq\"", "unknown queue discipline `fq`"),

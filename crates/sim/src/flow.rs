@@ -2,11 +2,12 @@
 //! A flow: what its application sends and when, and its two TCP halves (or none, for UDP).
 
 use tandem_engine::{ConstantRate, Due, Transfers};
-use tandem_network::start_ns;
+use tandem_network::{End, start_ns};
 use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
     agenda::NEVER,
+    foreign::{Foreign, Hosts, Outbox},
     net::Net,
     packet::Header,
     receiver::Receiver,
@@ -29,6 +30,7 @@ pub struct Flow {
 pub enum Endpoints {
     Tcp(Box<Tcp>),
     Udp(Udp),
+    Foreign(Box<dyn Foreign>),
 }
 
 pub struct Tcp {
@@ -45,16 +47,22 @@ pub struct Udp {
 }
 
 impl Flow {
-    pub fn new(scenario: &Scenario, index: usize, group_index: usize, seed: u64) -> Self {
+    pub fn new(scenario: &Scenario, index: usize, group_index: usize, seed: u64, hosts: &dyn Hosts) -> Self {
         let group: &Group = &scenario.groups[group_index];
         let start = start_ns(group, seed, index);
         let stop = group.stop.map_or(NEVER, |s| s.ns);
         let endpoints = match &group.source {
-            Traffic::Tcp(tcp) => Endpoints::Tcp(Box::new(Tcp {
-                sender: Sender::new(tcp, scenario.mss(), start),
-                receiver: Receiver::new(tcp.delayed_acks),
-                transfers: Transfers::new(tcp, scenario.mss(), start, stop),
-            })),
+            Traffic::Tcp(tcp) => {
+                let transfers = || Transfers::new(tcp, scenario.mss(), start, stop);
+                match hosts.endpoints(tcp, index, transfers()) {
+                    Some(foreign) => Endpoints::Foreign(foreign),
+                    None => Endpoints::Tcp(Box::new(Tcp {
+                        sender: Sender::new(tcp, scenario.mss(), start),
+                        receiver: Receiver::new(tcp.delayed_acks),
+                        transfers: transfers(),
+                    })),
+                }
+            }
             Traffic::Udp { rate, on_off } => {
                 Endpoints::Udp(Udp { source: ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop), sent: 0 })
             }
@@ -71,27 +79,44 @@ impl Flow {
         match &self.endpoints {
             Endpoints::Tcp(tcp) => tcp.receiver.next_expected,
             Endpoints::Udp(_) => self.arrived_packets,
+            Endpoints::Foreign(foreign) => foreign.counters().received,
         }
     }
 
     /// A data packet has reached the receiver.
     #[inline(never)]
-    pub fn on_data(&mut self, now: u64, index: usize, seq: u64, net: &mut Net) {
+    pub fn on_data(&mut self, now: u64, index: usize, segment: u64, net: &mut Net) {
         self.arrived_packets += 1;
-        if let Endpoints::Tcp(tcp) = &mut self.endpoints {
-            match tcp.receiver.on_data(now, seq) {
+        match &mut self.endpoints {
+            Endpoints::Tcp(tcp) => match tcp.receiver.on_data(now, segment) {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
-            }
+            },
+            Endpoints::Udp(_) => {}
+            Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, segment, net),
         }
+    }
+
+    /// A datagram has reached an end of other endpoints than the simulator's.
+    #[cold]
+    fn on_datagram(&mut self, now: u64, index: usize, at: End, number: u64, net: &mut Net) {
+        let datagram = net.sacks.datagrams.take(number);
+        let Endpoints::Foreign(foreign) = &mut self.endpoints else { return };
+        let mut out = Outbox::new();
+        foreign.on_datagram(now, at, datagram, &mut out);
+        net.send_datagrams(now, index, &mut out);
+        wake_by(&mut self.wakes_at, foreign.wake_at(), index, net);
     }
 
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
     #[inline(never)]
     pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
+        let Endpoints::Tcp(tcp) = &mut self.endpoints else {
+            self.on_datagram(now, index, End::Senders, ack.seq(), net);
+            return None;
+        };
         let blocks = net.sacks.take(ack.sack());
-        let Endpoints::Tcp(tcp) = &mut self.endpoints else { return None };
-        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), dsack: ack.dsack() };
+        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), flags: ack.flags() };
         let sending = &mut *net;
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {
@@ -107,6 +132,12 @@ impl Flow {
         let next = match &mut self.endpoints {
             Endpoints::Tcp(tcp) => tcp.on_timer(now, index, net),
             Endpoints::Udp(udp) => udp.on_timer(now, index, net),
+            Endpoints::Foreign(foreign) => {
+                let mut out = Outbox::new();
+                foreign.on_timer(now, &mut out);
+                net.send_datagrams(now, index, &mut out);
+                foreign.wake_at()
+            }
         };
         self.wakes_at = next;
         net.wake(index, next);

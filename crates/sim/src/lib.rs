@@ -7,12 +7,12 @@
 mod cwnd_limited;
 mod delivery_rate;
 mod flow;
+mod foreign;
 mod loss_recovery;
 mod net;
 mod pacing;
 mod packet;
 mod receiver;
-mod rtt;
 mod scoreboard;
 mod segment_ring;
 mod sender;
@@ -20,7 +20,10 @@ mod sender;
 mod tests;
 mod world;
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
+pub use foreign::{Foreign, Hosts, Outbox};
+pub use net::UDP_HEADER_BYTES;
+
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
@@ -40,6 +43,7 @@ impl Engine for Sim {
 
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
         refuse_kernel_controllers(scenario)?;
+        refuse_quic(scenario)?;
         Ok(Vec::new())
     }
 
@@ -52,16 +56,32 @@ impl Engine for Sim {
 /// duration, then [`World::result`].
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has.
+/// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
+    refuse_quic(scenario)?;
     refuse_kernel_controllers(scenario)?;
-    Ok(World::new(scenario, seed, options))
+    Ok(World::new(scenario, seed, options, &foreign::NoHosts))
 }
 
 /// Runs one seed; `None` if it was cancelled.
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has.
+/// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-    Ok(start(scenario, seed, options)?.run())
+    refuse_quic(scenario)?;
+    run_with(scenario, seed, options, &foreign::NoHosts)
+}
+
+/// The same with endpoints of another crate for some flows.
+///
+/// # Errors
+/// If a flow uses a congestion control that only the kernel has.
+pub fn run_with(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    hosts: &dyn Hosts,
+) -> Result<Option<SeedResult>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    Ok(World::new(scenario, seed, options, hosts).run())
 }

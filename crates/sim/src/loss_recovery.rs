@@ -2,14 +2,15 @@
 //! How a sender finds losses, and what its window does until they are repaired: all in which today's TCP and that of the years before 2012
 //! differ. The states, the scoreboard and the retransmission timeout are common to both.
 
-mod prr;
 mod rate_halving;
 
-use tandem_controllers::{Conn, Params, State};
+use tandem_controllers::{
+    Conn, Params, State,
+    host::{Progress, Prr},
+};
 use tandem_scenario::Recovery;
 
 use crate::scoreboard::{Delivered, Scoreboard};
-use prr::Prr;
 use rate_halving::RateHalving;
 
 /// A sender's way to recover, with the account of the recovery under way.
@@ -19,17 +20,6 @@ pub enum LossRecovery {
     Prr(Prr),
     /// FACK and rate halving.
     RateHalving(RateHalving),
-}
-
-/// What an ACK says of the progress in recovery.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress {
-    /// Segments newly delivered, cumulatively or selectively.
-    pub delivered: u64,
-    /// Segments newly found lost.
-    pub newly_lost: u64,
-    /// Did the cumulative ACK advance?
-    pub advanced: bool,
 }
 
 impl LossRecovery {
@@ -52,7 +42,7 @@ impl LossRecovery {
     #[inline]
     pub fn sent(&mut self) {
         if let Self::Prr(prr) = self {
-            prr.sent();
+            prr.sent(1);
         }
     }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
-use tandem_network::{Alarm, Contents, DropReason, End, Event, Network, Route, wired_links, wlan::Air};
+use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
 use tandem_scenario::Scenario;
 
 use crate::{
-    packet::{Header, NO_SACK, Packet, SackStore},
+    foreign::Outbox,
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
     receiver::AckOut,
 };
+
+/// UDP (8) and IPv4 (20).
+pub const UDP_HEADER_BYTES: u32 = 28;
 
 pub struct Net {
     pub network: Network<Packet>,
@@ -33,12 +37,31 @@ impl tandem_network::Packet for Packet {
     fn set_place(&mut self, place: u32) {
         self.place = place;
     }
+
+    fn ecn(&self) -> Ecn {
+        self.header.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.header.mark();
+    }
 }
 
 impl Contents<Packet> for SackStore {
     #[inline]
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
-        self.take(packet.header.sack());
+        match packet.header.sack() {
+            DATAGRAM => drop(self.datagrams.take(packet.header.seq())),
+            place => drop(self.take(place)),
+        }
+    }
+
+    fn copied(&mut self, packet: Packet) -> Packet {
+        let header = match packet.header.sack() {
+            DATAGRAM => Header::new(self.datagrams.copy(packet.header.seq()), DATAGRAM, 0),
+            place => packet.header.with_sack(self.copy(place)),
+        };
+        Packet { header, ..packet }
     }
 }
 
@@ -52,7 +75,7 @@ impl Net {
                 route.send_jitter_ns = scenario.send_jitter.ns;
             }
         }
-        let links = wired_links(topology, scenario.mtu, &measured, seed);
+        let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
             sacks: SackStore::default(),
@@ -73,18 +96,28 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// A sender sends a segment, or a UDP source a packet.
+    /// A sender sends a segment, with what it says about ECN in the upper bits, or a UDP source a packet.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, NO_SACK, false), bytes: self.data_bytes, place: 0 };
+        let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
+    }
+
+    /// The endpoints of another crate send datagrams. On the wire each has the headers of UDP and IPv4, too.
+    pub fn send_datagrams(&mut self, now: u64, flow: usize, out: &mut Outbox) {
+        for (to, datagram) in out.drain(..) {
+            let bytes = datagram.len() as u32 + UDP_HEADER_BYTES;
+            let number = self.sacks.datagrams.keep(datagram);
+            let packet = Packet { header: Header::new(number, DATAGRAM, 0), bytes, place: 0 };
+            self.network.send(now, flow, to, packet, &mut self.sacks);
+        }
     }
 
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
         let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
-        let header = Header::new(ack.next_expected, sack, ack.dsack);
+        let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
     }

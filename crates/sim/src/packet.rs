@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What travels.
 
+use slab::Slab;
+use tandem_network::Ecn;
+
 /// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Packet {
@@ -12,6 +15,9 @@ pub struct Packet {
 
 /// No place in a [`SackStore`]: no blocks.
 pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
+
+/// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
+pub const DATAGRAM: u32 = NO_SACK - 1;
 
 /// SACK blocks that fit beside timestamps (RFC 2018).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -31,6 +37,28 @@ pub type Blocks = [Block; MAX_SACK_BLOCKS];
 pub struct SackStore {
     blocks: Vec<Blocks>,
     free: Vec<u32>,
+    /// Those of flows with other endpoints.
+    pub datagrams: DatagramStore,
+}
+
+/// Datagrams under way.
+#[derive(Debug, Default)]
+pub struct DatagramStore(Slab<Vec<u8>>);
+
+impl DatagramStore {
+    pub fn keep(&mut self, datagram: Vec<u8>) -> u64 {
+        self.0.insert(datagram) as u64
+    }
+
+    /// Keeps the same datagram a second time.
+    pub fn copy(&mut self, number: u64) -> u64 {
+        self.keep(self.0[number as usize].clone())
+    }
+
+    /// Takes a datagram that has arrived or was lost.
+    pub fn take(&mut self, number: u64) -> Vec<u8> {
+        self.0.remove(number as usize)
+    }
 }
 
 impl SackStore {
@@ -42,10 +70,15 @@ impl SackStore {
             }
             None => {
                 self.blocks.push(blocks);
-                assert!(self.blocks.len() < NO_SACK as usize, "too many ACKs with SACK blocks under way");
+                assert!(self.blocks.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
                 (self.blocks.len() - 1) as u32
             }
         }
+    }
+
+    /// Keeps the same blocks a second time.
+    pub fn copy(&mut self, place: u32) -> u32 {
+        if place == NO_SACK { NO_SACK } else { self.keep(self.blocks[place as usize]) }
     }
 
     /// Takes the blocks of a packet that has arrived or was lost.
@@ -63,8 +96,21 @@ impl SackStore {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Header(u64);
 
-const SEQ_BITS: u32 = 40;
+const SEQ_BITS: u32 = 37;
 const SACK_BITS: u32 = 23;
+const FLAG_SHIFT: u32 = SEQ_BITS + SACK_BITS;
+
+/// What data says about ECN, above the number of its segment: the IP header's field in the two lower bits, then CWR, then that its sender
+/// has ECN, though this segment may not be marked.
+pub const ECN_BITS: u64 = 15 << FLAG_SHIFT;
+pub const ECN_FIELD: u64 = 3 << FLAG_SHIFT;
+pub const ECT_0: u64 = 1 << FLAG_SHIFT;
+pub const CWR: u64 = 4 << FLAG_SHIFT;
+pub const NOT_ECT: u64 = 8 << FLAG_SHIFT;
+
+/// What an ACK says, as its [`Header`] has it: a mark has arrived (RFC 3168's ECE), or a segment has come twice (RFC 2883).
+pub const ECE: u8 = 4;
+pub const DSACK: u8 = 8;
 
 impl From<Packet> for Header {
     #[inline]
@@ -74,12 +120,32 @@ impl From<Packet> for Header {
 }
 
 impl Header {
-    /// Data: `seq` is the segment. ACK: the next segment expected, the place of the SACK blocks or [`NO_SACK`], and whether a
-    /// segment came twice (RFC 2883).
+    /// Data: `seq` is the segment, with what it says about ECN above. ACK: the next segment expected, the place of the SACK blocks or
+    /// [`NO_SACK`], and its flags.
     #[inline]
-    pub fn new(seq: u64, sack: u32, dsack: bool) -> Self {
-        debug_assert!(seq < 1 << SEQ_BITS && sack <= NO_SACK);
-        Self(seq | u64::from(sack) << SEQ_BITS | u64::from(dsack) << (SEQ_BITS + SACK_BITS))
+    pub fn new(seq: u64, sack: u32, flags: u8) -> Self {
+        debug_assert!(seq & !ECN_BITS < 1 << SEQ_BITS && sack <= NO_SACK);
+        Self(seq | u64::from(sack) << SEQ_BITS | u64::from(flags) << FLAG_SHIFT)
+    }
+
+    /// Of data: the segment, with what it says about ECN above.
+    #[inline]
+    pub fn segment(self) -> u64 {
+        self.0 & ((1 << SEQ_BITS) - 1 | ECN_BITS)
+    }
+
+    pub fn ecn(self) -> Ecn {
+        match (self.0 & ECN_FIELD) >> FLAG_SHIFT {
+            0 => Ecn::NotCapable,
+            1 => Ecn::Capable,
+            2 => Ecn::Scalable,
+            _ => Ecn::Marked,
+        }
+    }
+
+    /// The ECN field becomes CE.
+    pub fn mark(&mut self) {
+        self.0 |= ECN_FIELD;
     }
 
     #[inline]
@@ -92,8 +158,15 @@ impl Header {
         (self.0 >> SEQ_BITS) as u32 & NO_SACK
     }
 
+    /// The same with other SACK blocks.
+    pub fn with_sack(self, sack: u32) -> Self {
+        let mask = u64::from(NO_SACK) << SEQ_BITS;
+        Self(self.0 & !mask | u64::from(sack) << SEQ_BITS)
+    }
+
+    /// Of an ACK.
     #[inline]
-    pub fn dsack(self) -> bool {
-        self.0 >> (SEQ_BITS + SACK_BITS) != 0
+    pub fn flags(self) -> u8 {
+        (self.0 >> FLAG_SHIFT) as u8
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, Blocks, MAX_SACK_BLOCKS},
+    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, MAX_SACK_BLOCKS},
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -17,7 +17,8 @@ pub struct AckOut {
     pub next_expected: u64,
     /// Most recent first; empty ones are unused. `None` if nothing is missing.
     pub blocks: Option<Blocks>,
-    pub dsack: bool,
+    /// [`ECE`], [`DSACK`].
+    pub flags: u8,
 }
 
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Receiver {
     unacknowledged: u32,
     /// When a delayed ACK must go.
     pub ack_deadline: u64,
+    /// A mark has arrived, and its sender has not yet said that it has slowed down (RFC 3168 section 6.1.3).
+    echoes_mark: bool,
 }
 
 impl Receiver {
@@ -48,20 +51,48 @@ impl Receiver {
             quick_acks_left: QUICK_ACKS,
             unacknowledged: 0,
             ack_deadline: NEVER,
+            echoes_mark: false,
         }
     }
 
-    /// A segment has arrived. Returns the ACK to send now, if any.
+    /// A segment has arrived, with what it says about ECN in the upper bits. Returns the ACK to send now, if any.
     #[inline]
-    pub fn on_data(&mut self, now: u64, seq: u64) -> Option<AckOut> {
-        if seq != self.next_expected || self.out_of_order > 0 {
-            return Some(self.on_disorder(seq));
+    pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
+        if segment != self.next_expected || self.out_of_order > 0 {
+            return self.on_unusual(now, segment);
         }
+        self.on_next(now)
+    }
+
+    /// The next segment of an unbroken row has arrived.
+    #[inline]
+    fn on_next(&mut self, now: u64) -> Option<AckOut> {
         self.next_expected += 1;
         if self.delayed_acks && self.delays_ack(now) {
             return None;
         }
-        Some(AckOut { next_expected: self.next_expected, blocks: None, dsack: false })
+        Some(AckOut { next_expected: self.next_expected, blocks: None, flags: 0 })
+    }
+
+    #[cold]
+    fn on_unusual(&mut self, now: u64, segment: u64) -> Option<AckOut> {
+        let seq = segment & !ECN_BITS;
+        if seq == segment {
+            return Some(self.on_disorder(seq));
+        }
+        let (is_marked, has_slowed_down) = (segment & ECN_FIELD == ECN_FIELD, segment & CWR != 0);
+        let was_echoing = self.echoes_mark;
+        self.echoes_mark = is_marked || was_echoing && !has_slowed_down;
+        let is_next = seq == self.next_expected && self.out_of_order == 0;
+        let ack = if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) };
+        // As Linux: the sender's window may be so small that it waits for this ACK.
+        let is_urgent = has_slowed_down || is_marked && !was_echoing;
+        let ack = ack.or_else(|| is_urgent.then(|| self.ack(0)));
+        ack.map(|ack| AckOut { flags: ack.flags | self.echo(), ..ack })
+    }
+
+    fn echo(&self) -> u8 {
+        if self.echoes_mark { ECE } else { 0 }
     }
 
     /// Does the ACK of this segment, which has come in order, wait for the next one?
@@ -83,26 +114,26 @@ impl Receiver {
 
     /// The delayed ACK's time has come.
     pub fn on_ack_deadline(&mut self) -> AckOut {
-        self.ack(false)
+        self.ack(0)
     }
 
-    fn ack(&mut self, dsack: bool) -> AckOut {
+    fn ack(&mut self, flags: u8) -> AckOut {
         self.acknowledged();
         let blocks = (self.out_of_order > 0).then_some(self.blocks);
-        AckOut { next_expected: self.next_expected, blocks, dsack }
+        AckOut { next_expected: self.next_expected, blocks, flags: flags | self.echo() }
     }
 
     /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).
     #[cold]
     fn on_disorder(&mut self, seq: u64) -> AckOut {
         if seq < self.next_expected || seq > self.next_expected && self.arrived.has(seq) {
-            return self.ack(true);
+            return self.ack(DSACK);
         }
         if seq > self.next_expected {
             self.arrived.insert(self.next_expected, seq);
             self.out_of_order += 1;
             self.report(seq);
-            return self.ack(false);
+            return self.ack(0);
         }
         self.next_expected += 1;
         while self.out_of_order > 0 && self.arrived.remove(self.next_expected) {
@@ -112,7 +143,7 @@ impl Receiver {
         let next = self.next_expected;
         let left = self.blocks.into_iter().filter(|b| b.start > next);
         self.blocks = first_blocks(left);
-        self.ack(false)
+        self.ack(0)
     }
 
     /// Puts the block that holds `seq` first, merged with those that it touches.

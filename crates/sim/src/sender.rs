@@ -7,23 +7,27 @@
 //! 3.1 ([`LossRecovery`]). A controller that owns the window has delivery-rate samples instead, and no rate reduction (Linux's
 //! cong_control).
 
+mod ecn;
 mod recovery;
 mod timers;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View};
-use tandem_scenario::{CongestionControl, TcpSource};
+use tandem_controllers::{
+    Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View,
+    host::{Progress, RttEstimator},
+};
+use tandem_scenario::{CongestionControl, Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
     cwnd_limited::CwndLimited,
     delivery_rate::DeliveryRate,
-    loss_recovery::{LossRecovery, Progress},
+    loss_recovery::LossRecovery,
     pacing::Pacing,
-    packet::Blocks,
-    rtt::RttEstimator,
+    packet::{Blocks, DSACK, ECE},
     scoreboard::{Delivered, Scoreboard, Usual},
 };
 
+use ecn::EcnSender;
 use timers::{Probe, Timer};
 
 /// The largest window that TCP can express (RFC 7323 section 2.3), bytes.
@@ -33,7 +37,8 @@ const MAX_WINDOW_BYTES: u32 = 1 << 30;
 pub struct AckIn<'a> {
     pub next_expected: u64,
     pub blocks: Option<&'a Blocks>,
-    pub dsack: bool,
+    /// [`ECE`], [`DSACK`].
+    pub flags: u8,
 }
 
 /// What has been counted since the start.
@@ -69,6 +74,9 @@ pub struct Sender {
     pacing: Pacing,
     /// Only for a controller that owns the window.
     rate: Option<Box<DeliveryRate>>,
+    ecn: Option<EcnSender>,
+    /// Neither of the two: most senders.
+    is_plain: bool,
 }
 
 impl Sender {
@@ -110,6 +118,8 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(source.pacing || owns_window),
             rate: owns_window.then(|| Box::new(DeliveryRate::new())),
+            ecn: EcnSender::new(source.ecn, params.controller().name),
+            is_plain: !owns_window && source.ecn == Ecn::Off,
         }
     }
 
@@ -195,7 +205,7 @@ impl Sender {
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
     #[inline]
     fn is_undisturbed(&self) -> bool {
-        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && !self.owns_window()
+        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
     }
 
     /// The steps of [`Self::on_unusual_ack`] that have something to do while nothing is lost: a third of its instructions.
@@ -227,16 +237,19 @@ impl Sender {
             self.controller.pkts_acked(&mut self.conn, &ack);
         }
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
-            self.finish_probe(ack.dsack);
+            self.finish_probe(ack.flags & DSACK != 0);
         }
         let newly_lost = self.recovery.detect_losses(&mut self.board, &delivered, self.state, self.high_seq);
         let was = self.state;
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
+        if ack.flags & ECE != 0 && self.state <= State::Disorder {
+            self.enter_cwr();
+        }
         if self.owns_window() {
             self.update_model(now, &delivered, rtt_us, newly_lost);
-        } else if self.state == State::Recovery {
+        } else if matches!(self.state, State::Cwr | State::Recovery) {
             let Delivered { segments, advanced, .. } = delivered;
             self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
         } else if delivered.advanced && self.recovery.grows_after(was) {
@@ -249,7 +262,8 @@ impl Sender {
             self.backoff = 0;
             self.arm(now);
         }
-        if self.state == State::Disorder && self.recovery.has_rack_timers() {
+        let has_young_holes = self.state == State::Disorder || self.state == State::Cwr && self.board.has_sacked();
+        if has_young_holes && self.recovery.has_rack_timers() {
             self.arm_reordering(now, rtt_ns);
         }
         self.send(now, out);
@@ -279,11 +293,17 @@ impl Sender {
     fn transmit(&mut self, now: u64, seq: u64, again: bool, out: &mut impl FnMut(u64)) {
         self.counters.sent += 1;
         self.last_send = now;
+        let segment = if self.is_plain { seq } else { self.note_sent(now, seq, again) };
+        out(segment);
+    }
+
+    /// What a sender that is not plain keeps of a segment that it sends; returns the segment with what it says about ECN.
+    fn note_sent(&mut self, now: u64, seq: u64, again: bool) -> u64 {
         if let Some(rate) = &mut self.rate {
             let alone = !again && self.board.outstanding() == 1;
             rate.sent(now, seq, self.board.una, alone);
         }
-        out(seq);
+        self.ecn.as_mut().map_or(seq, |ecn| seq | ecn.on_data(again))
     }
 
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones.
@@ -318,7 +338,7 @@ impl Sender {
             } else {
                 break;
             };
-            if self.state == State::Recovery {
+            if self.state >= State::Cwr {
                 self.recovery.sent();
             }
             self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);

@@ -10,6 +10,7 @@ use tandem_scenario::{
 
 use crate::{
     flow::{Endpoints, Flow},
+    foreign::Hosts,
     net::Net,
 };
 
@@ -20,6 +21,8 @@ pub struct World<'a> {
     flows: Vec<Flow>,
     net: Net,
     recorder: Recorder<'a>,
+    /// Do all flows tell what each ACK measures?
+    has_raw_rtts: bool,
     cpu_start_s: f64,
     /// When the host last looked, ns.
     last_tick: u64,
@@ -39,23 +42,24 @@ fn cpu_s() -> f64 {
 
 impl<'a> World<'a> {
     /// At time 0. The scenario has none of the kernel's own controllers.
-    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let flows: Vec<Flow> =
-            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed)).collect();
+            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed, hosts)).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
             net.wake(f, flow.start());
         }
         let recording = RecorderOptions {
             unit_bytes: scenario.mss(),
-            has_raw_rtts: true,
+            has_raw_rtts: !flows.iter().any(|f| matches!(f.endpoints, Endpoints::Foreign(_))),
             traced_flows_per_group: options.traced_flows_per_group,
         };
+        let has_raw_rtts = recording.has_raw_rtts;
         let recorder = Recorder::new(scenario, seed, recording);
         net.network.wake(Alarm::Host, recorder.next());
-        Self { scenario, options, flows, net, recorder, cpu_start_s, last_tick: 0 }
+        Self { scenario, options, flows, net, recorder, has_raw_rtts, cpu_start_s, last_tick: 0 }
     }
 
     /// Runs to the end; `None` if cancelled.
@@ -67,10 +71,12 @@ impl<'a> World<'a> {
     pub fn advance(&mut self, end: u64) -> bool {
         while let Some((now, event)) = self.net.advance(end) {
             match event {
-                Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.seq(), &mut self.net),
+                Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.segment(), &mut self.net),
                 Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {
+                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net)
+                        && self.has_raw_rtts
+                    {
                         self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
@@ -120,6 +126,7 @@ impl<'a> World<'a> {
             transfers: match &flow.endpoints {
                 Endpoints::Tcp(tcp) => Some(&tcp.transfers),
                 Endpoints::Udp(_) => None,
+                Endpoints::Foreign(foreign) => Some(foreign.transfers()),
             },
         }
     }
@@ -148,19 +155,26 @@ impl Readable for Moment<'_> {
                 }
             }
             Endpoints::Udp(udp) => Counters { received, sent_packets: udp.sent, ..Counters::default() },
+            Endpoints::Foreign(foreign) => foreign.counters(),
         }
     }
 
     fn srtt_us(&self, flow: usize) -> Option<u64> {
-        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return None };
-        let sender = &tcp.sender;
+        let sender = match &self.flows[flow].endpoints {
+            Endpoints::Tcp(tcp) => &tcp.sender,
+            Endpoints::Udp(_) => return None,
+            Endpoints::Foreign(foreign) => return foreign.srtt_us(),
+        };
         // Before the first ACK there is none.
         (sender.board.outstanding() > 0 && sender.rtt.srtt_ns > 0).then_some(sender.rtt.srtt_ns / 1000)
     }
 
     fn windows(&self, flow: usize) -> FlowSample {
-        let Endpoints::Tcp(tcp) = &self.flows[flow].endpoints else { return FlowSample::default() };
-        let sender = &tcp.sender;
+        let sender = match &self.flows[flow].endpoints {
+            Endpoints::Tcp(tcp) => &tcp.sender,
+            Endpoints::Udp(_) => return FlowSample::default(),
+            Endpoints::Foreign(foreign) => return foreign.windows(),
+        };
         let sample = FlowSample {
             cwnd_packets: sender.conn.snd_cwnd,
             ssthresh_packets: sender.conn.snd_ssthresh,

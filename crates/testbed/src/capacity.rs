@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Group, LinkConfig, Recovery, Scenario, Traffic};
+use tandem_scenario::{CongestionControl, Ecn, Group, LinkConfig, Recovery, Scenario, Traffic};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -50,6 +50,12 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         let Traffic::Tcp(tcp) = &group.source else { continue };
         if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
+        }
+        if tcp.ecn == Ecn::Rfc8511 {
+            return refuse(format!(
+                "Linux's TCP does not have RFC 8511, and `{}` asks for it: write `ecn = \"rfc3168\"`, or use --engine sim",
+                group.name
+            ));
         }
         if tcp.recovery != Recovery::Prr {
             return refuse(format!(
@@ -111,7 +117,7 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
             Traffic::Tcp(_) => f64::INFINITY,
             Traffic::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
         };
-        users.map(offered_bps).sum::<f64>().min(link.rate.bps as f64)
+        users.map(offered_bps).sum::<f64>().min(link.fastest_bps() as f64)
     };
     let bps: f64 = scenario.network.links.iter().enumerate().map(carried_by).sum();
     bps / 8.0 / f64::from(scenario.mtu)

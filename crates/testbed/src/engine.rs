@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use tandem_engine::{Engine, EngineError, Options, Warning};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_quic};
 use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::{Error, Namespace, capacity};
@@ -21,6 +21,7 @@ impl Engine for Kernel {
     }
 
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        refuse_quic(scenario)?;
         let warnings = capacity::check(scenario, force)?;
         // Only a try tells whether this process may make one.
         Namespace::new()?;

@@ -10,6 +10,7 @@ mod descriptors;
 mod emulator;
 mod engine;
 mod error;
+mod ip;
 mod lab;
 mod namespace;
 mod netlink;

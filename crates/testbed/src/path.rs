@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 
 use slab::Slab;
 pub use tandem_network::End;
-use tandem_network::{Contents, DropReason, Event, Link, Network, Rng, Route, Stream};
+use tandem_network::{Contents, DropReason, Ecn, Event, Link, Network, Rng, Route, Stream};
 use tandem_scenario::{Aqm, LinkConfig, Loss, Topology, units::Rate};
 
-use crate::delivered::Delivered;
+use crate::{delivered::Delivered, ip};
 
 /// Both ends; `end as usize` is an end's place.
 pub const ENDS: [End; 2] = [End::Senders, End::Receivers];
@@ -43,6 +43,8 @@ pub struct Ticket {
     key: u32,
     bytes: u32,
     place: u32,
+    conversation: u32,
+    ecn: Ecn,
 }
 
 impl tandem_network::Packet for Ticket {
@@ -58,6 +60,18 @@ impl tandem_network::Packet for Ticket {
 
     fn set_place(&mut self, place: u32) {
         self.place = place;
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Marked;
+    }
+
+    fn conversation(&self) -> u32 {
+        self.conversation
     }
 }
 
@@ -77,6 +91,12 @@ impl Contents<Ticket> for Store {
     fn dropped(&mut self, now: u64, ticket: Ticket, reason: DropReason) {
         self.drops_after_pauses += u64::from(reason == DropReason::Queue && now < self.suspect_until);
         self.spare.push(self.packets.remove(ticket.key as usize).buffer);
+    }
+
+    fn copied(&mut self, ticket: Ticket) -> Ticket {
+        let Packet { buffer, bytes, flow, to } = &self.packets[ticket.key as usize];
+        let copy = Packet { buffer: buffer.clone(), bytes: *bytes, flow: *flow, to: *to };
+        Ticket { key: self.packets.insert(copy) as u32, ..ticket }
     }
 }
 
@@ -146,8 +166,10 @@ impl Path {
     /// A host sends a packet. `now` is not before any time that [`Self::advance`] was given.
     pub fn send(&mut self, now: u64, packet: Packet) {
         let Packet { bytes, flow, to, .. } = packet;
+        let (ecn, conversation) = (ip::ecn(packet.contents()), ip::conversation(packet.contents()));
         let key = self.store.packets.insert(packet) as u32;
-        self.network.send(now, flow as usize, to, Ticket { key, bytes, place: 0 }, &mut self.store);
+        let ticket = Ticket { key, bytes, place: 0, conversation, ecn };
+        self.network.send(now, flow as usize, to, ticket, &mut self.store);
     }
 
     /// Lets everything happen that is due until `now`; a packet that reaches its end goes to `arrived`.
@@ -161,7 +183,10 @@ impl Path {
     }
 
     fn arrive(&mut self, now: u64, ticket: Ticket) {
-        let packet = self.store.packets.remove(ticket.key as usize);
+        let mut packet = self.store.packets.remove(ticket.key as usize);
+        if ticket.ecn == Ecn::Marked {
+            ip::mark(&mut packet.buffer);
+        }
         if let Some((since, ends)) = &mut self.delivered {
             ends[packet.to as usize].count(now.saturating_sub(*since), packet.contents());
         }
@@ -171,7 +196,8 @@ impl Path {
 
 /// A link with the same delay that sends every packet at once and loses none.
 fn delay_alone(spec: &LinkConfig) -> Link<Ticket> {
-    let spec = LinkConfig { rate: Rate { bps: u64::MAX }, aqm: Aqm::DropTail, loss: Loss::None, ..spec.clone() };
+    let rate = Rate { bps: u64::MAX };
+    let spec = LinkConfig { rate, aqm: Aqm::DropTail, loss: Loss::None, effects: None, ..spec.clone() };
     Link::new(&spec, 0, 0..0, Rng::new(0, Stream::Link(0)))
 }
 

@@ -120,7 +120,7 @@ impl Drop for SetWhenDropped<'_> {
 fn begin(scenario: &Scenario, seed: u64, lab: &Lab) -> u64 {
     let origin = monotonic_ns();
     let measured = origin + scenario.warmup.ns..origin + scenario.duration.ns;
-    let links = wired_links(&scenario.network, scenario.mtu, &measured, seed);
+    let links = wired_links(&scenario.network, scenario.mtu, origin, &measured, seed);
     lab.emulator.begin(origin, |path| path.begin(links));
     origin
 }

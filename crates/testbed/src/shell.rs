@@ -92,7 +92,7 @@ impl Shell {
         let emulator = Emulator::start(path, [inner, outside], mtu, measure.pauses(), classifier)?;
         let now = monotonic_ns();
         emulator.begin(now, |path| {
-            path.begin(wired_links(network, mtu, &(now..NEVER), seed));
+            path.begin(wired_links(network, mtu, now, &(now..NEVER), seed));
             path.count_from(now);
         });
         Ok(Self { namespace, emulator, measure, host, inside })

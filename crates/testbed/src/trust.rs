@@ -179,6 +179,7 @@ mod tests {
             limit,
             aqm: Aqm::DropTail,
             loss: Loss::None,
+            effects: None,
         }
     }
 

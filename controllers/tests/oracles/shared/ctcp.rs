@@ -227,6 +227,9 @@ impl Reference for Compound {
         self.forgotten_base_rtt_us = None;
         if to == Reduction::Timeout {
             self.win = Windows { loss: 1.0, delay: 0.0 };
+            if let Some(plus) = &mut self.plus {
+                plus.timeout();
+            }
             if self.law.forget_base_rtt {
                 self.forgotten_base_rtt_us = self.meter.base_rtt_us.take();
                 self.gamma.forget();

@@ -10,7 +10,7 @@ pub struct Plus {
     slight_beta: f64,
     decline: f64,
     after_growth: f64,
-    /// The delay window has been above 0 since the last slow start.
+    /// The delay window has been above 0 since the last slow start or timeout.
     grew: bool,
     acks_lost: bool,
     owed: f64,
@@ -39,6 +39,10 @@ impl Plus {
     /// After each ACK.
     pub fn note(&mut self, their_side: TheirSide) {
         self.their_delay_before = their_side.delay;
+    }
+
+    pub fn timeout(&mut self) {
+        self.grew = false;
     }
 
     /// A measured round in which the delay part does not act.

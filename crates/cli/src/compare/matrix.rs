@@ -8,12 +8,7 @@ use tandem_report::setup;
 use tandem_scenario::matrix::Matrix;
 
 use super::{Args, same_number_of_flows};
-use crate::{
-    Failure,
-    output::{prepare_folder, publish_matrix},
-    runner::run_in_each,
-    settings::Flows,
-};
+use crate::{Failure, folder::Folder, output::publish_matrix, runner::run_in_each, settings::Flows};
 
 pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     if args.engine.engines.len() > 1 {
@@ -28,11 +23,11 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
-    let folder = prepare_folder(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
+    let folder = Folder::prepare(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
     let [outcome] = &run_in_each(&args.engine.engines, &scenarios)?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
-    publish_matrix(&title, setup(&scenarios[0]), &matrix, outcome, &args.common, &folder)
+    publish_matrix(&title, setup(&scenarios[0]), &matrix, &scenarios, outcome, &args.common, &folder)
 }
 
 fn one_engine() -> Failure {

@@ -53,7 +53,7 @@ fn page(setup: &Setup, text: String, figures: Vec<Figure>) -> FiguresPage {
     FiguresPage {
         title: "One Compound TCP connection on its own".into(),
         paragraphs: vec![
-            setup.title(),
+            setup.title(None),
             "Figures are numbered as in Blanc, Collange and Avrachenkov, Modelling an Isolated Compound TCP Connection (2009). \
              Solid lines are Tandem's model, which follows the connection from loss to loss; dashed lines theirs."
                 .into(),

@@ -162,20 +162,24 @@ fn finish<T: Serialize>(
     text: impl Fn(&T) -> String,
     report: impl Fn(&T) -> Option<anyhow::Result<tandem_report::FiguresPage>>,
 ) -> Result<(), Failure> {
-    if let Some(folder) = &args.out {
-        let Some(page) = report(&answer) else {
-            return Err(Failure::usage(
-                "--out writes plots of points, sweeps and planes; it goes neither with --find nor with --loss",
-            ));
-        };
-        write_model_report(folder, &page?)?;
+    let page = args.out.is_some().then(|| report(&answer));
+    if let Some(None) = page {
+        return Err(Failure::usage(
+            "--out writes plots of points, sweeps and planes; it goes neither with --find nor with --loss",
+        ));
     }
-    if args.json {
+    // First, for the disk may be full.
+    print(&if args.json {
         let law = Law::of(&setup.params).is_some().then_some(&setup.law);
         let arithmetic = setup.arithmetic;
         let version = env!("CARGO_PKG_VERSION");
-        return print(&json_text(&Output { version, command: command_line(), law, arithmetic, answer })?);
+        json_text(&Output { version, command: command_line(), law, arithmetic, answer: &answer })?
+    } else {
+        let title = if args.loss.is_some() { setup.response_title() } else { setup.title(args.find) };
+        format!("{title}\n\n{}\n", text(&answer).trim_end())
+    })?;
+    match (&args.out, page.flatten()) {
+        (Some(folder), Some(page)) => write_model_report(folder, &page?),
+        _ => Ok(()),
     }
-    let title = if args.loss.is_some() { setup.response_title() } else { setup.title() };
-    print(&format!("{title}\n\n{}\n", text(&answer).trim_end()))
 }

@@ -11,7 +11,7 @@ use tandem_scenario::{
     units::{QueueSize, Rate, Span},
 };
 
-use super::{Args, range::Range, range::between};
+use super::{Args, Find, range::Range, range::between};
 use crate::Failure;
 
 /// What a path and the arithmetic have besides rate, RTT and queue.
@@ -126,15 +126,16 @@ impl Setup {
     }
 
     /// What is asked, in one line.
-    pub fn title(&self) -> String {
+    /// Without the part that `find` looks for.
+    pub fn title(&self, find: Option<Find>) -> String {
         let law = &self.law;
+        let queue = if find == Some(Find::Queue) { String::new() } else { format!(", queue {}", self.queue) };
+        let gamma = if find == Some(Find::Gamma) { String::new() } else { format!("gamma {}, ", law.gamma_packets) };
         let arithmetic = serde_json::to_value(self.arithmetic).map(|v| v.as_str().unwrap_or_default().to_owned());
         format!(
-            "compound alone on {}, RTT {}, queue {}; gamma {}, alpha {}, k {}, zeta {}, beta {}; {} arithmetic",
+            "compound alone on {}, RTT {}{queue}; {gamma}alpha {}, k {}, zeta {}, beta {}; {} arithmetic",
             self.rate,
             self.rtt,
-            self.queue,
-            law.gamma_packets,
             law.alpha,
             law.k,
             law.zeta,

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use tandem_scenario::aqm::Codel;
 
 use super::{AtDeparture, Waiting};
+use crate::Packet;
 
 /// One queue under CoDel.
 #[derive(Debug)]
@@ -15,27 +16,38 @@ pub(super) struct Sojourn<P> {
     bytes: u64,
     /// A backlog of so many bytes is no queue that stands.
     mtu: u64,
+    /// Are ECN-capable packets marked instead of dropped?
+    marks: bool,
 }
 
 impl<P> Sojourn<P> {
     /// `mtu` in bytes.
     pub fn new(codel: Codel, mtu: u32) -> Self {
         let law = ControlLaw::new(codel.target.ns, codel.interval.ns);
-        Self { law, queue: VecDeque::new(), bytes: 0, mtu: mtu.into() }
+        Self { law, queue: VecDeque::new(), bytes: 0, mtu: mtu.into(), marks: codel.ecn }
     }
 }
 
-impl<P: std::fmt::Debug + Send> AtDeparture<P> for Sojourn<P> {
+impl<P> Sojourn<P> {
+    /// Takes the head out, whatever the law says.
+    pub fn take_head(&mut self) -> Option<Waiting<P>> {
+        let head = self.queue.pop_front()?;
+        self.bytes -= u64::from(head.bytes);
+        Some(head)
+    }
+}
+
+impl<P: Packet> AtDeparture<P> for Sojourn<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.bytes += u64::from(packet.bytes);
         self.queue.push_back(packet);
     }
 
     fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
-        while let Some(head) = self.queue.pop_front() {
+        while let Some(mut head) = self.queue.pop_front() {
             self.bytes -= u64::from(head.bytes);
             let stands = self.law.queue_stands(now, now - head.arrival, self.bytes <= self.mtu);
-            if !self.law.drops(now, stands) {
+            if !self.law.drops(now, stands) || self.marks && head.mark() {
                 return Some(head);
             }
             dropped(head);

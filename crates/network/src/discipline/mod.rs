@@ -11,19 +11,24 @@
 //! times does those updates that are due when it is next called.
 
 mod codel;
+mod fifo;
+mod fq_codel;
+mod pie;
 mod red;
 
 use std::fmt::Debug;
 
-use tandem_scenario::Aqm;
+use tandem_scenario::{Aqm, Limit};
 
-use crate::{Rng, ahead::Ahead};
+use crate::{Packet, Rng, ahead::Ahead};
 
 /// The decision about one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The packet joins the queue.
     Pass,
+    /// The packet joins the queue, marked if it is ECN-capable; otherwise it is lost.
+    Mark,
     /// The packet is lost.
     Drop,
 }
@@ -56,10 +61,29 @@ pub struct Waiting<P> {
     pub bytes: u32,
     /// The packet as the host knows it.
     pub packet: P,
+    /// Has this queue marked it?
+    pub marked: bool,
+}
+
+impl<P: Packet> Waiting<P> {
+    /// Marks the packet if it is ECN-capable; returns whether it was.
+    pub fn mark(&mut self) -> bool {
+        let is_capable = self.packet.ecn().is_capable();
+        if is_capable {
+            self.packet.mark();
+            self.marked = true;
+        }
+        is_capable
+    }
 }
 
 /// A discipline that decides at departure, with the queue or queues that it serves.
 pub trait AtDeparture<P>: Debug + Send {
+    /// Decides about a packet that arrives and finds room.
+    fn admit(&mut self, _arrival: &Arrival, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
     /// Takes a packet; the link has checked that there is room. A packet that finds the link free comes here, too, and is
     /// picked at once.
     fn push(&mut self, packet: Waiting<P>);
@@ -67,6 +91,14 @@ pub trait AtDeparture<P>: Debug + Send {
     /// Picks the packet that the link sends at `now`, ns. Packets that it decides to drop go to `dropped`. `None` leaves the
     /// queue empty.
     fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>>;
+
+    /// Does it keep its limit itself, by [`Self::shrink`]? Otherwise the link drops packets that find no room.
+    fn keeps_limit(&self) -> bool {
+        false
+    }
+
+    /// Takes out packets until the limit holds again. They go to `dropped` with the next [`Self::pop`].
+    fn shrink(&mut self, _limit: Limit) {}
 
     /// Packets that wait, without the one in transmission.
     fn waiting_packets(&self) -> usize;
@@ -83,11 +115,23 @@ pub(crate) enum Queue<P> {
 }
 
 /// The list of disciplines. `mtu` in bytes.
-pub(crate) fn queue<P: Debug + Send + 'static>(aqm: Aqm, mtu: u32) -> Queue<P> {
+pub(crate) fn queue<P: Packet>(aqm: Aqm, mtu: u32) -> Queue<P> {
     let at_arrival = |judge| Queue::AtArrival(Ahead::default(), judge);
     match aqm {
         Aqm::DropTail => at_arrival(None),
         Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),
+        Aqm::Pie(pie) => at_arrival(Some(Box::new(pie::Controller::new(pie)))),
+        Aqm::FqCodel(fq_codel) => Queue::AtDeparture(Box::new(fq_codel::Queues::new(fq_codel, mtu))),
         Aqm::Codel(codel) => Queue::AtDeparture(Box::new(codel::Sojourn::new(codel, mtu))),
+    }
+}
+
+impl<P: Packet> Queue<P> {
+    /// The same, with its packets in it: for a link that does not know in advance when they will leave.
+    pub fn kept(self) -> Self {
+        match self {
+            Self::AtArrival(_, judge) => Self::AtDeparture(Box::new(fifo::Fifo::new(judge))),
+            kept @ Self::AtDeparture(_) => kept,
+        }
     }
 }

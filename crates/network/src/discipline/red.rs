@@ -19,7 +19,12 @@ pub(super) struct Average {
 impl AtArrival for Average {
     fn judge(&mut self, arrival: &Arrival, rng: &mut Rng) -> Verdict {
         let idle_packets = arrival.now.saturating_sub(arrival.busy_until) / arrival.full_packet_ns;
-        if self.drops(arrival.waiting_packets, idle_packets, rng) { Verdict::Drop } else { Verdict::Pass }
+        if !self.drops(arrival.waiting_packets, idle_packets, rng) {
+            return Verdict::Pass;
+        }
+        // RFC 3168 section 7: above the thresholds it drops.
+        let marks = self.red.ecn && self.average < 2.0 * self.red.max_packets;
+        if marks { Verdict::Mark } else { Verdict::Drop }
     }
 }
 
@@ -30,7 +35,7 @@ impl Average {
 
     /// Is this arrival dropped early? `queue_packets` are waiting; the link had been idle for `idle_packets` packet times.
     fn drops(&mut self, queue_packets: usize, idle_packets: u64, rng: &mut Rng) -> bool {
-        let Red { min_packets, max_packets, max_p, weight } = self.red;
+        let Red { min_packets, max_packets, max_p, weight, .. } = self.red;
         if queue_packets > 0 {
             self.average += weight * (queue_packets as f64 - self.average);
         } else {
@@ -78,7 +83,7 @@ mod tests {
 
     /// At most 0.1 between the thresholds.
     fn red(min_packets: f64, max_packets: f64, weight: f64) -> Average {
-        Average::new(Red { min_packets, max_packets, max_p: 0.1, weight })
+        Average::new(Red { min_packets, max_packets, max_p: 0.1, weight, ecn: false })
     }
 
     /// RED that follows the queue at once (weight 1), with `queue_packets` waiting at each of 100000 arrivals.

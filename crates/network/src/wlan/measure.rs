@@ -31,6 +31,7 @@ impl CellSamples {
             queueing_delay_ms: distribution(&direction.wait_ns, 1e-6),
             offered_packets: direction.link.offered_packets,
             drops: direction.link.queue_drops,
+            marks: 0,
             random_losses: direction.given_up,
         };
         [link(&cell.stats.up, &self.stations), link(&cell.stats.down, &self.ap)]

@@ -48,6 +48,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
         srtt_ms: scenario.groups.iter().map(|_| spread(121.0)).collect(),
         links: vec![
             LinkResult {
+                marks: 0,
                 utilisation: 0.985 + 0.001 * seed as f64,
                 queue_packets: spread(211.0),
                 queueing_delay_ms: spread(25.3),

@@ -15,14 +15,18 @@ pub struct Codel {
     pub target: Span,
     /// How long a wait above the target must last before a packet is dropped.
     pub interval: Span,
+    /// Are ECN-capable packets marked instead?
+    pub ecn: bool,
 }
 
 /// Keys that are absent are RFC 8289's: target 5 ms, interval 100 ms.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodelSpec {
-    target: Option<Span>,
-    interval: Option<Span>,
+    pub(super) target: Option<Span>,
+    pub(super) interval: Option<Span>,
+    #[serde(default)]
+    pub(super) ecn: bool,
 }
 
 impl CodelSpec {
@@ -33,12 +37,13 @@ impl CodelSpec {
             let text = format!("codel needs 0 < target < interval, not {target} and {interval}");
             return Err(UnitError::new(text));
         }
-        Ok(Codel { target, interval })
+        Ok(Codel { target, interval, ecn: self.ecn })
     }
 }
 
 impl Codel {
     pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
-        format!("CoDel ({} in {})", span(self.target), span(self.interval))
+        let marking = if self.ecn { " marking" } else { "" };
+        format!("CoDel ({} in {}){marking}", span(self.target), span(self.interval))
     }
 }

@@ -19,6 +19,8 @@ pub struct Red {
     pub max_p: f64,
     /// Weight of the queue at an arrival in the average.
     pub weight: f64,
+    /// Are ECN-capable packets marked instead, while the average is below twice the maximum?
+    pub ecn: bool,
 }
 
 /// Keys that are absent follow the queue's limit: min = limit / 6, max = 3 min (Floyd's 1997 note on parameters: max at least
@@ -32,6 +34,8 @@ pub struct RedSpec {
     max: Option<f64>,
     max_p: Option<f64>,
     weight: Option<f64>,
+    #[serde(default)]
+    pub(super) ecn: bool,
 }
 
 impl RedSpec {
@@ -52,13 +56,14 @@ impl RedSpec {
             let text = format!("red needs max_p and weight above 0, up to 1, not {max_p} and {weight}");
             return Err(UnitError::new(text));
         }
-        Ok(Red { min_packets, max_packets, max_p, weight })
+        Ok(Red { min_packets, max_packets, max_p, weight, ecn: self.ecn })
     }
 }
 
 impl Red {
     pub(super) fn describe(self, _span: &dyn Fn(Span) -> String) -> String {
-        let Red { min_packets, max_packets, max_p, weight } = self;
-        format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight})")
+        let Red { min_packets, max_packets, max_p, weight, ecn } = self;
+        let marking = if ecn { " marking" } else { "" };
+        format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight}){marking}")
     }
 }

@@ -5,7 +5,7 @@ use super::{MAX_COUNT, SpecError, check_name};
 use crate::{
     controller::ControllerSpec,
     route::RouteError,
-    scenario::{CongestionControl, Group, HEADER_BYTES, Recovery, TcpSource, Topology, Traffic, Transfer},
+    scenario::{CongestionControl, Ecn, Group, HEADER_BYTES, Recovery, TcpSource, Topology, Traffic, Transfer},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
@@ -92,13 +92,22 @@ impl ScenarioSpec {
             let message = format!("`{name}` sets the window in recovery itself: leave out `recovery`");
             return Err(written.wrong("recovery", message));
         }
+        let ecn = flows.ecn.unwrap_or_default();
+        let name = controller.to_string();
+        if ecn == Ecn::Rfc8511 && !matches!(&*name, "reno" | "cubic") {
+            let message =
+                format!("RFC 8511 says what `reno` and `cubic` do at a mark, not `{name}`: write `ecn = \"rfc3168\"`");
+            return Err(written.wrong("ecn", message));
+        }
         let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;
         Ok(TcpSource {
             controller,
+            transport: flows.transport,
             transfer,
             delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
             pacing: flows.pacing.unwrap_or(false),
             recovery,
+            ecn,
             initial_window,
             receive_window: flows.receive_window.map(|bytes| in_packets(bytes.0)),
         })

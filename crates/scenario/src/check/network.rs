@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scenario's network, whichever of the four ways it is given.
 
+use std::path::Path;
+
 use super::{SpecError, check_name};
 use crate::{
     dumbbell::DumbbellSpec,
+    effects::{Effects, EffectsSpec},
     scenario::{LinkConfig, Topology},
     spec::{LinkSpec, ParkingLotSpec, ScenarioSpec},
     units::{QueueSize, Span},
@@ -21,11 +24,47 @@ impl ScenarioSpec {
         }
     }
 
+    /// The network, and what its links do beside.
+    pub(super) fn network_with_effects(&self, mtu: u32) -> Result<Topology, SpecError> {
+        let mut network = self.network(mtu)?;
+        for (name, spec) in &self.effects {
+            network.add_effects(name, spec, &self.folder, mtu)?;
+        }
+        Ok(network)
+    }
+
     /// The links carry the smallest RTT of any group; the others add theirs as access delay.
     fn dumbbell_network(&self, dumbbell: &DumbbellSpec, mtu: u32) -> Result<Topology, SpecError> {
         let rtts = self.flows.iter().map(|f| f.rtt.unwrap_or(dumbbell.rtt));
         let link_rtt = rtts.min().unwrap_or(dumbbell.rtt);
         dumbbell.network(link_rtt, mtu).map_err(|e| SpecError::at("dumbbell.queue", e))
+    }
+}
+
+impl Topology {
+    /// Gives the link `name` effects. `mtu` in bytes; traces with a relative path are looked for in `folder`.
+    ///
+    /// # Errors
+    /// If there is no such link, or [`EffectsSpec::resolve`] refuses.
+    pub fn add_effects(&mut self, name: &str, spec: &EffectsSpec, folder: &Path, mtu: u32) -> Result<(), SpecError> {
+        let key = format!("effects.{name}");
+        let Some(place) = self.links.iter().position(|link| link.name == *name) else {
+            let known: Vec<String> = self.links.iter().map(|link| format!("`{}`", link.name)).collect();
+            return Err(SpecError::at(key, format!("there is no link `{name}`; there are {}", known.join(", "))));
+        };
+        if self.cell.as_ref().is_some_and(|cell| place == cell.uplink || place == cell.downlink) {
+            let message = format!("`{name}` goes over the air, which has its own effects: give them to `wired`");
+            return Err(SpecError::at(key, message));
+        }
+        let link = &mut self.links[place];
+        let effects = spec.resolve(link, &key, folder, mtu)?;
+        if let Some(rate) = effects.mean_rate(mtu) {
+            link.rate = rate;
+        }
+        if effects != Effects::default() {
+            link.effects = Some(Box::new(effects));
+        }
+        Ok(())
     }
 }
 
@@ -51,7 +90,7 @@ fn graph(links: &[LinkSpec], mtu: u32) -> Result<Topology, SpecError> {
             let limit = spec.queue.limit(spec.rate, Span::default(), mtu).map_err(|e| wrong("queue", e.to_string()))?;
             let aqm = spec.aqm.resolve(limit, mtu).map_err(|e| wrong("queue", e.to_string()))?;
             let LinkSpec { rate, delay, loss, .. } = *spec;
-            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss });
+            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss, effects: None });
         }
     }
     Ok(network)
@@ -70,7 +109,7 @@ fn parking_lot_network(spec: &ParkingLotSpec, mtu: u32) -> Result<Topology, Spec
         for (from, to) in [(hop, hop + 1), (hop + 1, hop)] {
             let name = format!("{}-{}", network.nodes[from], network.nodes[to]);
             let (rate, delay, loss) = (spec.rate, spec.hop_delay, spec.loss);
-            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss });
+            network.links.push(LinkConfig { name, from, to, rate, delay, limit, aqm, loss, effects: None });
         }
     }
     Ok(network)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Congestion states: what is entered and left when, and what the window does meanwhile.
 
-use tandem_controllers::State;
+use tandem_controllers::{State, host::Progress};
 
 use super::Sender;
-use crate::loss_recovery::Progress;
 
 impl Sender {
     pub(super) fn enter(&mut self, state: State) {
@@ -23,6 +22,16 @@ impl Sender {
             }
             self.enter(State::Open);
         }
+        if self.state == State::Cwr {
+            if self.board.has_lost() {
+                self.enter_recovery();
+            } else if self.board.una > self.high_seq {
+                if !self.owns_window() {
+                    self.conn.snd_cwnd = self.recovery.final_window(&self.conn);
+                }
+                self.enter(if self.board.has_sacked() { State::Disorder } else { State::Open });
+            }
+        }
         if self.state <= State::Disorder {
             if self.board.has_lost() {
                 self.enter_recovery();
@@ -37,13 +46,33 @@ impl Sender {
         self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
         self.conn.snd_cwnd_cnt = 0;
         self.counters.window_reductions += 1;
+        if let Some(ecn) = &mut self.ecn {
+            ecn.reduced();
+        }
     }
 
-    fn enter_recovery(&mut self) {
-        self.recovery.begin(self.conn.snd_cwnd);
+    /// A mark has arrived at the receiver: the window is reduced once in a round, as for a loss or as RFC 8511 says, and nothing is sent
+    /// again (Linux's tcp_enter_cwr).
+    pub(super) fn enter_cwr(&mut self) {
+        let cwnd = self.conn.snd_cwnd;
+        self.recovery.begin(cwnd);
         self.high_seq = self.board.nxt;
         self.probe = None;
         self.reduce_ssthresh();
+        if let Some(ssthresh) = self.ecn.and_then(|ecn| ecn.ssthresh(cwnd)) {
+            self.conn.snd_ssthresh = ssthresh;
+        }
+        self.enter(State::Cwr);
+    }
+
+    fn enter_recovery(&mut self) {
+        // A mark in the same round has already begun the reduction.
+        if self.state != State::Cwr {
+            self.recovery.begin(self.conn.snd_cwnd);
+            self.reduce_ssthresh();
+        }
+        self.high_seq = self.board.nxt;
+        self.probe = None;
         self.enter(State::Recovery);
     }
 

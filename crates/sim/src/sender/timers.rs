@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The sender's one timer: a tail loss probe, a retransmission timeout, or a hole that is given time to fill.
 
-use tandem_controllers::State;
+use tandem_controllers::{
+    State,
+    host::{Progress, RTO_MAX_NS, RTO_MIN_NS},
+};
 
 use super::Sender;
-use crate::{
-    agenda::NEVER,
-    loss_recovery::Progress,
-    rtt::{RTO_MAX_NS, RTO_MIN_NS},
-};
+use crate::agenda::NEVER;
 
 /// Added to a probe's timeout for timer granularity (Linux's TCP_TIMEOUT_MIN).
 const PROBE_SLACK_NS: u64 = 2_000_000;

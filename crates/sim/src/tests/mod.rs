@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One connection over a scripted path: what is sent when, worked out by hand from the RFCs.
 
+mod ecn;
 mod limits;
 mod property;
 mod rate;

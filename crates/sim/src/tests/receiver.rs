@@ -3,7 +3,7 @@
 
 use crate::{
     agenda::NEVER,
-    packet::Block,
+    packet::{Block, CWR, DSACK, ECE, ECN_FIELD, ECT_0, NOT_ECT},
     receiver::{AckOut, Receiver},
 };
 
@@ -37,7 +37,7 @@ fn sack_blocks_of_rfc_2018() {
     ];
     for (seq, next_expected, expected) in table {
         let ack = receiver.on_data(0, seq).expect("acknowledged at once");
-        assert_eq!((ack.next_expected, blocks(&ack).as_slice(), ack.dsack), (next_expected, expected, false), "{seq}");
+        assert_eq!((ack.next_expected, blocks(&ack).as_slice(), ack.flags), (next_expected, expected, 0), "{seq}");
     }
 }
 
@@ -59,7 +59,7 @@ fn duplicates_are_reported_at_once() {
     receiver.on_data(0, 42);
     for duplicate in [0, 39, 42] {
         let ack = receiver.on_data(0, duplicate).expect("acknowledged at once");
-        assert_eq!((ack.dsack, ack.next_expected, blocks(&ack)), (true, 40, vec![(42, 43)]), "{duplicate}");
+        assert_eq!((ack.flags, ack.next_expected, blocks(&ack)), (DSACK, 40, vec![(42, 43)]), "{duplicate}");
     }
 }
 
@@ -109,4 +109,25 @@ fn wide_holes() {
             assert_eq!((last.next_expected, last.blocks), (first + width + 1, None), "{width} from {first}");
         }
     }
+}
+
+/// RFC 3168 section 6.1.3: ECE on every ACK from the first mark on until a segment says CWR; a mark on that very segment begins it anew.
+#[test]
+fn marks_are_echoed_until_the_sender_has_slowed_down() {
+    let mut receiver = Receiver::new(false);
+    let segments = [ECT_0, ECN_FIELD, ECT_0, NOT_ECT, ECT_0 | CWR, ECT_0, ECN_FIELD, ECN_FIELD | CWR, ECT_0 | CWR];
+    let echoes = segments.into_iter().zip(0..).map(|(bits, seq)| receiver.on_data(0, bits | seq).unwrap().flags);
+    assert_eq!(echoes.collect::<Vec<_>>(), [0, ECE, ECE, ECE, 0, 0, ECE, ECE, 0]);
+    assert_eq!(receiver.next_expected, 9);
+}
+
+/// Linux answers at once to a first mark and to CWR, for the sender may wait with a window of one segment.
+#[test]
+fn news_about_marks_are_not_delayed() {
+    let mut receiver = Receiver::new(true);
+    receive(&mut receiver, 16);
+    assert_eq!(receiver.on_data(0, ECN_FIELD | 16).map(|ack| ack.flags), Some(ECE));
+    assert_eq!(receiver.on_data(0, ECN_FIELD | 17), None);
+    assert_eq!(receiver.on_ack_deadline().flags, ECE);
+    assert_eq!(receiver.on_data(0, ECT_0 | CWR | 18).map(|ack| (ack.flags, ack.next_expected)), Some((0, 19)));
 }

@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use tandem_controllers::{Params, find};
-use tandem_scenario::{CongestionControl, Recovery, TcpSource, Transfer};
+use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, Transfer};
 
 use crate::{
+    packet::{CWR, ECN_BITS, ECN_FIELD},
     receiver::{AckOut, Receiver},
     sender::{AckIn, Sender},
 };
@@ -42,6 +43,10 @@ pub struct Wire {
     pub loses_ack: Box<dyn FnMut(usize) -> bool>,
     /// How often the n-th transmission of this segment arrives (1 = once).
     pub copies: Box<dyn FnMut(u64, u32) -> usize>,
+    /// Is this segment marked, if it may be?
+    pub marks: Box<dyn FnMut(u64) -> bool>,
+    /// Segments that said that the window was reduced (CWR).
+    pub reduced: Vec<u64>,
     pub sent: Vec<Sent>,
     /// When each ACK left the receiver, and what it said.
     pub acks: Vec<(u64, AckOut)>,
@@ -58,10 +63,12 @@ pub struct Wire {
 pub fn reno() -> TcpSource {
     TcpSource {
         controller: CongestionControl::Tandem(Arc::new(Params::new(find("reno").unwrap()))),
+        transport: None,
         transfer: Transfer::Bulk,
         delayed_acks: false,
         pacing: false,
         recovery: Recovery::Prr,
+        ecn: Ecn::Off,
         initial_window: 10,
         receive_window: None,
     }
@@ -86,6 +93,8 @@ impl Wire {
             loses: Box::new(|_, _| false),
             loses_ack: Box::new(|_| false),
             copies: Box::new(|_, _| 1),
+            marks: Box::new(|_| false),
+            reduced: vec![],
             sent: vec![],
             acks: vec![],
             rtts: vec![],
@@ -110,15 +119,18 @@ impl Wire {
     }
 
     fn carry(&mut self, out: Vec<u64>) {
-        for seq in out {
+        for segment in out {
+            let seq = segment & !ECN_BITS;
             let nth = self.transmissions.entry(seq).or_default();
             *nth += 1;
             let nth = *nth;
             let lost = (self.loses)(seq, nth);
+            self.reduced.extend((segment & CWR != 0).then_some(seq));
             self.sent.push(Sent { at: self.now, seq, nth, lost });
             self.wire_free_at = self.wire_free_at.max(self.now) + self.packet_ns;
             for _ in 0..if lost { 0 } else { (self.copies)(seq, nth) } {
-                self.arrive(self.wire_free_at + self.forward_ns, Arrival::Data(seq));
+                let mark = if segment & ECN_FIELD != 0 && (self.marks)(seq) { ECN_FIELD } else { 0 };
+                self.arrive(self.wire_free_at + self.forward_ns, Arrival::Data(segment | mark));
             }
         }
     }
@@ -152,7 +164,7 @@ impl Wire {
                 }
             }
             Some(Arrival::Ack(ack)) => {
-                let ack = AckIn { next_expected: ack.next_expected, blocks: ack.blocks.as_ref(), dsack: ack.dsack };
+                let ack = AckIn { next_expected: ack.next_expected, blocks: ack.blocks.as_ref(), flags: ack.flags };
                 let rtt = self.sender.on_ack(self.now, ack, &mut |seq| out.push(seq));
                 self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
             }

@@ -24,6 +24,7 @@ fn link() -> LinkConfig {
         limit: Limit::Packets(2),
         aqm: Aqm::DropTail,
         loss: Loss::None,
+        effects: None,
     }
 }
 
@@ -48,7 +49,7 @@ fn path_before_begin(links: &[LinkConfig], routes: Vec<Route>) -> Path {
 
 fn path(links: &[LinkConfig], routes: Vec<Route>) -> Path {
     let mut path = path_before_begin(links, routes);
-    path.begin(wired_links(&topology(links), MTU, &(0..NEVER), 1));
+    path.begin(wired_links(&topology(links), MTU, 0, &(0..NEVER), 1));
     path
 }
 
@@ -127,7 +128,7 @@ fn before_the_run_begins_there_is_delay_alone() {
 fn what_is_under_way_when_the_run_begins_arrives() {
     let mut path = path_before_begin(&[link(), link()], vec![route(&[0], &[1])]);
     path.send(0, full(1, 0));
-    path.begin(wired_links(&topology(&[link(), link()]), MTU, &(0..NEVER), 1));
+    path.begin(wired_links(&topology(&[link(), link()]), MTU, 0, &(0..NEVER), 1));
     path.send(5 * MS, full(2, 0));
     assert_eq!(arrivals(&mut path, 100 * MS, End::Receivers), [(10 * MS, 1), (16 * MS, 2)]);
 }
@@ -163,7 +164,7 @@ fn the_access_delay_is_a_flow_s_own() {
 #[test]
 fn a_link_that_decides_at_departure_is_asked_then() {
     let mut spec = link();
-    spec.aqm = Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100) });
+    spec.aqm = Aqm::Codel(Codel { target: Span::from_ms(5), interval: Span::from_ms(100), ecn: false });
     spec.limit = Limit::Packets(1000);
     let mut path = path(&[spec, link()], vec![route(&[0], &[1])]);
     (1..=3).for_each(|mark| path.send(0, full(mark, 0)));

@@ -8,10 +8,13 @@ const RTO_INITIAL_NS: u64 = 1_000_000_000;
 /// Linux's TCP_RTO_MAX.
 pub const RTO_MAX_NS: u64 = 120_000_000_000;
 
+/// The estimates of one connection.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RttEstimator {
+    /// The smoothed RTT, ns; 0 before the first sample.
     pub srtt_ns: u64,
     rttvar_ns: u64,
+    /// The smallest sample, ns; 0 before the first.
     pub min_ns: u64,
 }
 
@@ -30,6 +33,7 @@ impl RttEstimator {
         self.min_ns = self.min_ns.min(rtt_ns);
     }
 
+    /// The retransmission timeout, ns, without backoff.
     pub fn rto_ns(&self) -> u64 {
         match self.srtt_ns {
             0 => RTO_INITIAL_NS,

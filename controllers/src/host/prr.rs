@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Proportional rate reduction (RFC 6937 with the slow-start reduction bound of its successor, RFC 9937): paces what is sent
-//! in a recovery, so that about ssthresh segments are in flight at its end.
+//! in a recovery, so that about ssthresh packets are in flight at its end.
 
-use super::Progress;
+/// What an ACK says of the progress in recovery.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Packets newly delivered, cumulatively or selectively.
+    pub delivered: u64,
+    /// Packets newly found lost.
+    pub newly_lost: u64,
+    /// Did the cumulative ACK advance?
+    pub advanced: bool,
+}
 
-/// The account of one recovery, in segments.
+/// The account of one recovery, in packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Prr {
     prior_cwnd: u64,
@@ -13,17 +22,18 @@ pub struct Prr {
 }
 
 impl Prr {
+    /// A recovery begins with this window.
     pub fn new(cwnd: u32) -> Self {
         Self { prior_cwnd: u64::from(cwnd), ..Self::default() }
     }
 
-    /// A segment has been sent, new or again.
+    /// So many packets have been sent, new or again.
     #[inline]
-    pub fn sent(&mut self) {
-        self.out += 1;
+    pub fn sent(&mut self, packets: u64) {
+        self.out += packets;
     }
 
-    /// How many segments an ACK lets go that delivered at least 1.
+    /// How many packets an ACK lets go that delivered at least 1.
     pub fn allows(&mut self, ssthresh: u64, in_flight: u64, progress: Progress) -> u64 {
         let Progress { delivered, newly_lost, advanced } = progress;
         self.delivered += delivered;

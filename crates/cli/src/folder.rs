@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The folder that a command's results go to. It is the command's own while it runs, and what another command left there stays, unless the
+//! user says otherwise.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use serde::Deserialize;
+use tandem_report::write_atomically;
+
+use crate::{
+    Failure,
+    output::{RESULTS_FILE, command_line},
+    settings::Common,
+};
+
+/// A folder that can be written to and that no other Tandem command writes to at the same time.
+pub struct Folder {
+    path: PathBuf,
+    /// Locked; `None` where folders cannot be.
+    _lock: Option<File>,
+}
+
+/// Why a folder is not for this command.
+enum Refusal {
+    InUse,
+    /// The command whose results are there.
+    Taken(String),
+    Unwritable(io::Error),
+}
+
+impl Folder {
+    /// The folder of `--out`, otherwise `default_name` in `tandem-out`, with a number after it where another command's results are. It is made
+    /// before anything runs, so that an hour's run does not end with "permission denied".
+    ///
+    /// # Errors
+    ///
+    /// The folder of `--out` cannot be written to, is in use, or holds another command's results, which only `--replace` gives up.
+    pub fn prepare(common: &Common, default_name: &str) -> Result<Self, Failure> {
+        let default = Path::new("tandem-out").join(file_name(default_name));
+        let named = common.out.as_ref().or(common.replace.then_some(&default));
+        if let Some(path) = named {
+            return claim(path, common.replace).map_err(|refusal| refusal.of(path));
+        }
+        let numbered = (2..).map(|n| default.with_file_name(format!("{}-{n}", file_name(default_name))));
+        for path in std::iter::once(default.clone()).chain(numbered) {
+            match claim(&path, false) {
+                Err(Refusal::InUse | Refusal::Taken(_)) => {}
+                claimed => return claimed.map_err(|refusal| refusal.of(&path)),
+            }
+        }
+        unreachable!("there are more numbers than folders")
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Are results of this command there from an earlier time?
+    pub fn has_results(&self) -> bool {
+        self.path.join(RESULTS_FILE).exists()
+    }
+}
+
+impl Refusal {
+    fn of(self, folder: &Path) -> Failure {
+        let folder = folder.display();
+        match self {
+            Refusal::InUse => Failure::Failed(anyhow::anyhow!(
+                "another command is writing to `{folder}`; wait for it, or choose another folder with --out"
+            )),
+            Refusal::Taken(command) => Failure::usage(format!(
+                "`{folder}` holds the results of `{command}`; choose another folder with --out, or give them up with --replace"
+            )),
+            Refusal::Unwritable(e) => Failure::Failed(anyhow::Error::new(e).context(unwritable(folder))),
+        }
+    }
+}
+
+fn claim(path: &Path, replace: bool) -> Result<Folder, Refusal> {
+    make(path).map_err(Refusal::Unwritable)?;
+    let lock = lock(path)?;
+    match command_of(path) {
+        Some(command) if !replace && command != command_line() => Err(Refusal::Taken(command)),
+        _ => Ok(Folder { path: path.to_owned(), _lock: lock }),
+    }
+}
+
+/// The command whose results are in a folder. What is there and has no command is nobody's.
+fn command_of(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Results {
+        command: String,
+    }
+    let text = fs::read(folder.join(RESULTS_FILE)).ok()?;
+    Some(serde_json::from_slice::<Results>(&text).ok()?.command)
+}
+
+/// The folder itself is locked, so that no file tells of it.
+#[cfg(unix)]
+fn lock(path: &Path) -> Result<Option<File>, Refusal> {
+    let folder = File::open(path).map_err(Refusal::Unwritable)?;
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(fs::TryLockError::WouldBlock) => Err(Refusal::InUse),
+        // Some network file systems have no locks.
+        Err(fs::TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_: &Path) -> Result<Option<File>, Refusal> {
+    Ok(None)
+}
+
+/// Makes a folder that is known, and finds out whether it can be written to.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
+    Ok(make(folder).with_context(|| unwritable(folder.display()))?)
+}
+
+fn unwritable(folder: impl std::fmt::Display) -> String {
+    format!("cannot write to the output folder `{folder}`; choose another with --out")
+}
+
+fn make(folder: &Path) -> io::Result<()> {
+    refuse_planted_links(folder)?;
+    fs::create_dir_all(folder)?;
+    write_atomically(&folder.join(".tandem-writable"), b"")?;
+    fs::remove_file(folder.join(".tandem-writable"))
+}
+
+/// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
+/// anywhere.
+fn refuse_planted_links(folder: &Path) -> io::Result<()> {
+    #[cfg(not(unix))]
+    let _ = folder;
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        use std::os::unix::fs::MetadataExt;
+        for part in folder.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            let Ok(link) = part.symlink_metadata() else { continue };
+            let parent = part.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if link.is_symlink() && link.uid() != 0 && parent.metadata()?.mode() & 0o022 != 0 {
+                let why =
+                    format!("`{}` is a link that user {} put there, and this is root", part.display(), link.uid());
+                return Err(io::Error::other(why));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, as far as flows do not share one by chance, served in turn by bytes. Queues that
+//! have just become busy go first.
+
+use std::collections::VecDeque;
+
+use tandem_scenario::{Limit, aqm::FqCodel};
+
+use super::{AtDeparture, Waiting, codel::Sojourn};
+use crate::{Packet, rng::mix};
+
+/// At most so many packets are taken out of the longest queue at a time (section 4.1).
+const BATCH: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Queues<P> {
+    queues: Vec<Queue<P>>,
+    /// Queues that wait for their turn, by number.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    quantum: i64,
+    packets: usize,
+    bytes: u64,
+    /// Taken out since the last [`AtDeparture::pop`].
+    evicted: Vec<Waiting<P>>,
+}
+
+#[derive(Debug)]
+struct Queue<P> {
+    packets: Sojourn<P>,
+    /// Bytes that it may still send in this turn.
+    deficit: i64,
+    is_listed: bool,
+}
+
+impl<P: Packet> Queues<P> {
+    /// `mtu` in bytes.
+    pub fn new(fq_codel: FqCodel, mtu: u32) -> Self {
+        let queue = |_| Queue { packets: Sojourn::new(fq_codel.codel, mtu), deficit: 0, is_listed: false };
+        Self {
+            queues: (0..fq_codel.flows).map(queue).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            quantum: fq_codel.quantum_bytes.into(),
+            packets: 0,
+            bytes: 0,
+            evicted: Vec::new(),
+        }
+    }
+
+    /// The number of the queue of a packet's flow.
+    fn number(&self, packet: &P) -> usize {
+        // Each flow has places of its own.
+        let flow = u64::from(packet.place()) << 32 | u64::from(packet.conversation());
+        (mix(flow.wrapping_add(0x9e37_79b9_7f4a_7c15)) % self.queues.len() as u64) as usize
+    }
+
+    /// Section 4.1: takes half of the longest queue out at its head, at most [`BATCH`].
+    fn evict(&mut self) {
+        let longest = self.queues.iter_mut().max_by_key(|queue| queue.packets.waiting_bytes());
+        let Some(longest) = longest else { return };
+        let enough = longest.packets.waiting_bytes() / 2;
+        let (mut taken_bytes, mut taken) = (0, 0);
+        while taken < BATCH
+            && (taken == 0 || taken_bytes < enough)
+            && let Some(packet) = longest.packets.take_head()
+        {
+            taken += 1;
+            taken_bytes += u64::from(packet.bytes);
+            self.evicted.push(packet);
+        }
+        self.packets -= taken;
+        self.bytes -= taken_bytes;
+    }
+}
+
+impl<P: Packet> AtDeparture<P> for Queues<P> {
+    fn push(&mut self, packet: Waiting<P>) {
+        let number = self.number(&packet.packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.bytes);
+        let queue = &mut self.queues[number];
+        queue.packets.push(packet);
+        if !queue.is_listed {
+            (queue.is_listed, queue.deficit) = (true, self.quantum);
+            self.new.push_back(number);
+        }
+    }
+
+    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+        self.evicted.drain(..).for_each(&mut *dropped);
+        loop {
+            let is_new = !self.new.is_empty();
+            let number = *if is_new { self.new.front() } else { self.old.front() }?;
+            let queue = &mut self.queues[number];
+            let has_turn = queue.deficit > 0;
+            if has_turn {
+                let (packets, bytes) = (&mut self.packets, &mut self.bytes);
+                let mut gone = |packet: &Waiting<P>| {
+                    *packets -= 1;
+                    *bytes -= u64::from(packet.bytes);
+                };
+                let popped = queue.packets.pop(now, &mut |packet| {
+                    gone(&packet);
+                    dropped(packet);
+                });
+                if let Some(packet) = popped {
+                    gone(&packet);
+                    queue.deficit -= i64::from(packet.bytes);
+                    return Some(packet);
+                }
+            } else {
+                queue.deficit += self.quantum;
+            }
+            // Its turn is over. A new queue that is empty has to wait among the old ones, so that it cannot come back at once.
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            list.pop_front();
+            if has_turn && !is_new {
+                queue.is_listed = false;
+            } else {
+                self.old.push_back(number);
+            }
+        }
+    }
+
+    fn keeps_limit(&self) -> bool {
+        true
+    }
+
+    fn shrink(&mut self, limit: Limit) {
+        let exceeds = |queues: &Self| match limit {
+            Limit::Packets(limit) => queues.packets > limit as usize,
+            Limit::Bytes(limit) => queues.bytes > limit,
+        };
+        while exceeds(self) && self.packets > 1 {
+            self.evict();
+        }
+    }
+
+    fn waiting_packets(&self) -> usize {
+        self.packets
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A real QUIC stack as an engine: noq's endpoints, without sockets, in the simulator's virtual time, over the project's network.
+//!
+//! The same scenario and seed gives the same result on any system. A group with `transport = "tcp"` is the simulator's own TCP, beside the
+//! others on the same path.
+
+mod config;
+mod flow;
+mod peer;
+
+use std::time::Instant;
+
+use tandem_engine::{Engine, EngineError, Options, Transfers, Warning, refuse_kernel_controllers};
+use tandem_scenario::{CongestionControl, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
+use tandem_sim::{Foreign, Hosts, UDP_HEADER_BYTES, run_with};
+
+use flow::QuicFlow;
+
+/// RFC 9000 section 14: QUIC needs datagrams of this size, bytes.
+const MIN_DATAGRAM_BYTES: u32 = 1200;
+
+/// Real QUIC in virtual time.
+pub struct Quic;
+
+impl Engine for Quic {
+    fn name(&self) -> &'static str {
+        "quic"
+    }
+
+    fn description(&self) -> &'static str {
+        "Real QUIC (noq) in virtual time; needs no root, any system will do"
+    }
+
+    fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
+        check(scenario)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        run_stack(scenario, seed, options, Congestion::OfScenario)
+    }
+
+    /// Measured: docs/sim-vs-quic.md.
+    fn weight(&self) -> f64 {
+        20.0
+    }
+}
+
+/// Whose congestion control the QUIC flows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// The scenario's controllers.
+    OfScenario,
+    /// The stack's own CUBIC, whatever the scenario says: to compare with.
+    StackCubic,
+    /// The stack's own BBRv3.
+    StackBbr,
+}
+
+fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    if datagram_bytes(scenario) < MIN_DATAGRAM_BYTES {
+        return Err(EngineError::refused(format!(
+            "QUIC needs datagrams of {MIN_DATAGRAM_BYTES} bytes (RFC 9000 section 14): an mtu of {} at least",
+            MIN_DATAGRAM_BYTES + UDP_HEADER_BYTES
+        )));
+    }
+    let mut warnings = Vec::new();
+    for group in &scenario.groups {
+        let Traffic::Tcp(source) = &group.source else { continue };
+        if !is_quic(source) {
+            continue;
+        }
+        if source.recovery != Recovery::Prr {
+            return Err(EngineError::refused(format!(
+                "`{}` has `recovery = \"rate-halving\"`, which is for TCP: leave it out, or give it `transport = \"tcp\"`",
+                group.name
+            )));
+        }
+        if !source.pacing && !group.source.sets_own_rate() {
+            warnings.push(Warning("QUIC always paces what it sends, though `pacing` is off".into()));
+        }
+    }
+    warnings.dedup();
+    Ok(warnings)
+}
+
+/// Runs one seed with any congestion control; `None` if it was cancelled.
+///
+/// # Errors
+/// As [`Engine::check`].
+pub fn run_stack(
+    scenario: &Scenario,
+    seed: u64,
+    options: Options,
+    congestion: Congestion,
+) -> Result<Option<SeedResult>, EngineError> {
+    check(scenario)?;
+    let stack = Stack { scenario, seed, congestion, origin: Instant::now() };
+    run_with(scenario, seed, options, &stack)
+}
+
+/// Bytes of a full QUIC packet.
+fn datagram_bytes(scenario: &Scenario) -> u32 {
+    scenario.mtu - UDP_HEADER_BYTES
+}
+
+fn is_quic(source: &TcpSource) -> bool {
+    source.transport != Some(Transport::Tcp)
+}
+
+struct Stack<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    congestion: Congestion,
+    /// The stack takes times of this kind; only their differences matter.
+    origin: Instant,
+}
+
+impl Hosts for Stack<'_> {
+    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Option<Box<dyn Foreign>> {
+        if !is_quic(source) {
+            return None;
+        }
+        let CongestionControl::Tandem(params) = &source.controller else { return None };
+        let setup = config::Setup {
+            params,
+            source,
+            congestion: self.congestion,
+            datagram_bytes: datagram_bytes(self.scenario) as u16,
+            unit_bytes: self.scenario.mss(),
+            seed: [self.seed, flow as u64],
+        };
+        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin)))
+    }
+}

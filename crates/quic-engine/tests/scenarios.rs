@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Scenarios over the real stack in virtual time: what must hold whatever the stack does.
+
+use tandem_engine::{Engine, Options};
+use tandem_quic_engine::{Congestion, Quic, run_stack};
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    result::SeedResult,
+};
+
+fn scenario(top: &str, network: &str, flows: &str) -> Scenario {
+    let text = format!("{top}\n[dumbbell]\n{network}\n{flows}");
+    parse(&text, "s.toml", "s", &Overrides::default()).unwrap()
+}
+
+fn run(scenario: &Scenario) -> SeedResult {
+    Quic.run(scenario, 1, Options::default()).unwrap().unwrap()
+}
+
+const PATH: &str = "rate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"";
+
+fn flow(controller: &str, more: &str) -> String {
+    format!("[[flows]]\ncontroller = \"{controller}\"\n{more}\n")
+}
+
+/// A bulk flow alone fills the link. Of 1500 bytes on the wire IPv4 and UDP take 28, a short header 9 and a packet number, the tag 16, the
+/// stream frame's head a few: less than 1445 are left. No controller is left out.
+#[test]
+fn every_controller_fills_a_link() {
+    for controller in tandem_controllers::CONTROLLERS.iter().map(|c| c.name) {
+        let result = run(&scenario("duration = \"8s\"\nwarmup = \"3s\"", PATH, &flow(controller, "")));
+        let mbps = result.flows[0].goodput_mbps;
+        assert!((8.0..9.63).contains(&mbps), "{controller}: {mbps} Mb/s");
+        let utilisation = result.links[0].utilisation;
+        assert!((0.85..=1.0).contains(&utilisation), "{controller}: {utilisation}");
+    }
+}
+
+/// The same scenario and seed, the same result to the last digit, though each run has other keys.
+#[test]
+fn runs_repeat() {
+    let scenario = scenario(
+        "duration = \"6s\"",
+        &format!("{PATH}\nloss = 1e-3"),
+        &(flow("compound_tube", "count = 2") + &flow("bbr", "") + &flow("cubic", "transport = \"tcp\"")),
+    );
+    let without_cpu = |seed| {
+        let result = Quic.run(&scenario, seed, Options::default()).unwrap().unwrap();
+        format!("{:?}", SeedResult { cpu_s: 0.0, ..result })
+    };
+    assert_eq!(without_cpu(1), without_cpu(1));
+    assert_ne!(without_cpu(1), without_cpu(2));
+}
+
+/// 1 MB at 10 Mb/s takes 0.8 s and some round trips: slow start from 10 packets, and the handshake before it. The second begins a second after.
+#[test]
+fn transfers_complete() {
+    let scenario = scenario("duration = \"5s\"", PATH, &flow("reno", "transfer = \"1MB\"\npause = \"1s\""));
+    let times = &run(&scenario).flows[0].completion_times_s;
+    assert!(times.len() >= 2, "{times:?}");
+    assert!(times.iter().all(|&s| (0.84..1.6).contains(&s)), "{times:?}");
+}
+
+/// TCP and QUIC share a path: together they fill it, and neither starves with the same controller.
+#[test]
+fn tcp_and_quic_share_a_path() {
+    let flows = flow("reno", "transport = \"tcp\"") + &flow("reno", "transport = \"quic\"");
+    let result = run(&scenario("duration = \"30s\"\nwarmup = \"10s\"", PATH, &flows));
+    let mbps: Vec<f64> = result.flows.iter().map(|f| f.goodput_mbps).collect();
+    assert!((8.5..9.7).contains(&mbps.iter().sum::<f64>()), "{mbps:?}");
+    assert!(mbps.iter().all(|&m| m > 2.0), "{mbps:?}");
+}
+
+/// The stack's own controllers, to compare with.
+#[test]
+fn the_stacks_own_run_too() {
+    let scenario = scenario("duration = \"6s\"\nwarmup = \"2s\"", PATH, &flow("cubic", ""));
+    for congestion in [Congestion::StackCubic, Congestion::StackBbr] {
+        let result = run_stack(&scenario, 1, Options::default(), congestion).unwrap().unwrap();
+        assert!(result.flows[0].goodput_mbps > 7.0, "{congestion:?}: {}", result.flows[0].goodput_mbps);
+    }
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let refusal = |top: &str, flows: &str| Quic.check(&scenario(top, PATH, flows), false).unwrap_err().to_string();
+    let small = refusal("duration = \"1s\"\nmtu = 1000", &flow("reno", ""));
+    assert!(small.contains("an mtu of 1228 at least"), "{small}");
+    let halving = refusal("duration = \"1s\"", &flow("reno", "recovery = \"rate-halving\""));
+    assert!(halving.contains("transport = \"tcp\""), "{halving}");
+    assert!(refusal("duration = \"1s\"", &flow("kernel:cubic", "")).contains("kernel"));
+    let quic = scenario("duration = \"1s\"", PATH, &flow("reno", "transport = \"quic\""));
+    assert!(tandem_sim::Sim.check(&quic, false).unwrap_err().to_string().contains("--engine quic"));
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! PIE's parameters.
+
+use serde::Deserialize;
+
+use crate::{
+    scenario::Limit,
+    units::{Span, UnitError},
+};
+
+/// Proportional Integral controller Enhanced (RFC 8033).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pie {
+    /// The queueing delay that it aims at.
+    pub target: Span,
+    /// Time between updates of the probability.
+    pub update: Span,
+    /// A burst of this length passes after a calm time.
+    pub max_burst: Span,
+    /// Are ECN-capable packets marked instead, while the probability is below 0.1?
+    pub ecn: bool,
+}
+
+/// Keys that are absent are RFC 8033's: target 15 ms, update 15 ms, max_burst 150 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PieSpec {
+    target: Option<Span>,
+    update: Option<Span>,
+    max_burst: Option<Span>,
+    #[serde(default)]
+    pub(super) ecn: bool,
+}
+
+impl PieSpec {
+    pub(super) fn resolve(self, _limit: Limit, _mtu: u32) -> Result<Pie, UnitError> {
+        let target = self.target.unwrap_or(Span::from_ms(15));
+        let update = self.update.unwrap_or(Span::from_ms(15));
+        let max_burst = self.max_burst.unwrap_or(Span::from_ms(150));
+        if target.ns == 0 || update < Span::from_ms(1) {
+            let text = format!("pie needs a target above 0 and updates at least 1ms apart, not {target} and {update}");
+            return Err(UnitError::new(text));
+        }
+        Ok(Pie { target, update, max_burst, ecn: self.ecn })
+    }
+}
+
+impl Pie {
+    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+        let marking = if self.ecn { " marking" } else { "" };
+        format!("PIE ({} every {}){marking}", span(self.target), span(self.update))
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a result cannot mean although it looks so: said with every result.
+
+use std::collections::BTreeMap;
+
+use tandem_controllers::Signal;
+
+use crate::{
+    result::SeedResult,
+    scenario::{CongestionControl, Group, Limit, Scenario, TcpSource, Traffic, Transfer},
+};
+
+/// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.
+const ENOUGH_LOSSES: f64 = 3.0;
+/// Seeds of which an interval says something: Student's t is 4.3 with three, 12.7 with two.
+const ENOUGH_SEEDS: usize = 3;
+
+/// Sentences without a full stop. Those about some groups name them.
+pub(crate) fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
+    let bulk: Vec<(usize, &Group, &TcpSource)> = scenario.groups.iter().enumerate().filter_map(of_bulk).collect();
+    let mut groups_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for &(index, group, source) in &bulk {
+        let of_group =
+            losses(scenario, index, group, source, seeds).into_iter().chain(slow_start(scenario, group, source));
+        of_group.for_each(|caution| groups_of.entry(caution).or_default().push(&group.name));
+    }
+    let about = |(caution, groups): (String, Vec<&str>)| {
+        if groups.len() == bulk.len() { caution } else { format!("{}: {caution}", groups.join(", ")) }
+    };
+    let mut all: Vec<String> = groups_of.into_iter().map(about).collect();
+    if (2..ENOUGH_SEEDS).contains(&scenario.seeds.len()) {
+        all.push("two seeds make a very wide interval: use five or more".to_owned());
+    }
+    all
+}
+
+fn of_bulk((index, group): (usize, &Group)) -> Option<(usize, &Group, &TcpSource)> {
+    match &group.source {
+        Traffic::Tcp(source) if source.transfer == Transfer::Bulk => Some((index, group, source)),
+        _ => None,
+    }
+}
+
+/// A controller that waits for losses shows nothing of itself without them.
+fn losses(
+    scenario: &Scenario,
+    index: usize,
+    group: &Group,
+    source: &TcpSource,
+    seeds: &[SeedResult],
+) -> Option<String> {
+    let waits_for_losses = match &source.controller {
+        CongestionControl::Tandem(params) => !matches!(params.controller().signal, Signal::Delay | Signal::Model),
+        CongestionControl::Kernel(name) => name == "reno" || name == "cubic",
+    };
+    let group_of_flow = scenario.group_of_flow();
+    let reductions: u64 = seeds
+        .iter()
+        .flat_map(|seed| seed.flows.iter().zip(&group_of_flow))
+        .filter(|&(_, &of)| of == index)
+        .map(|(flow, _)| flow.window_reductions)
+        .sum();
+    let measured_s = scenario.measured().as_secs_f64();
+    let each = reductions as f64 / (seeds.len() * group.flows as usize) as f64;
+    if !waits_for_losses || each >= ENOUGH_LOSSES {
+        return None;
+    }
+    Some(match reductions {
+        0 => format!(
+            "no flow met a loss in the {measured_s} s that were measured, so what controllers do after one is not in these figures: run longer"
+        ),
+        _ => format!(
+            "a flow met fewer than three losses in the {measured_s} s that were measured, so the figures depend on where in their cycle the \
+             measure began: run longer"
+        ),
+    })
+}
+
+/// The window doubles in each round, or grows by half with delayed ACKs, until the path and its queue are full.
+fn slow_start(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<String> {
+    let link = group.forward.iter().map(|&l| &scenario.network.links[l]).min_by_key(|link| link.rate.bps)?;
+    let packets_per_s = link.rate.bps as f64 / 8.0 / f64::from(scenario.mtu);
+    let rtt_s = scenario.base_rtt(group).as_secs_f64();
+    let queue_packets = match link.limit {
+        Limit::Packets(packets) => f64::from(packets),
+        Limit::Bytes(bytes) => bytes as f64 / f64::from(scenario.mtu),
+    };
+    let full = (packets_per_s * rtt_s + queue_packets) / f64::from(group.flows);
+    let growth: f64 = if source.delayed_acks { 1.5 } else { 2.0 };
+    let rounds = (full / f64::from(source.initial_window)).max(1.0).ln() / growth.ln();
+    let begins_s = group.start.as_secs_f64();
+    let ends_s = begins_s + group.start_spread.as_secs_f64() + rounds * rtt_s;
+    let warmup_s = scenario.warmup.as_secs_f64();
+    // A flow that is to begin later is looked at as it begins.
+    (begins_s <= warmup_s && ends_s > warmup_s).then(|| {
+        format!("slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: what slow start does is in the figures")
+    })
+}

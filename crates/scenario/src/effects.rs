@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a link does beside carrying packets at one rate in their order: it changes, follows a trace, jitters, reorders, duplicates,
+//! bunches packets, polices or shapes. A link without any of that has no [`Effects`] and pays nothing for them.
+
+mod rate_trace;
+mod spec;
+
+pub use rate_trace::{RateTrace, TraceError};
+pub use spec::{BucketSpec, BunchesSpec, ChangeSpec, EffectsSpec, JitterSpec, ReorderSpec};
+
+use serde::Deserialize;
+
+use crate::{
+    scenario::{Limit, Loss},
+    units::{LossRate, Rate, Span},
+};
+
+/// All effects of one link, complete and checked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Effects {
+    /// When a packet of full size may leave; replaces the link's rate.
+    pub rate_trace: Option<RateTrace>,
+    /// What changes when, in the order of the file.
+    pub changes: Vec<Change>,
+    /// A random addition to each packet's delay.
+    pub jitter: Option<Jitter>,
+    /// A share of the packets comes late.
+    pub reorder: Option<Reorder>,
+    /// The share of packets that arrive twice.
+    pub duplicate: LossRate,
+    /// Packets leave the link's far end in bunches.
+    pub aggregate: Option<Bunches>,
+    /// Drops what exceeds a rate and a burst.
+    pub policer: Option<TokenBucket>,
+    /// Holds what exceeds a rate and a burst in the queue.
+    pub shaper: Option<TokenBucket>,
+}
+
+/// A change of a link. What is `None` stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// When, from the start of the run.
+    pub at: Span,
+    /// From then on again each time that so much has passed; `None`: once.
+    pub every: Option<Span>,
+    /// The new rate, bits a second; 0 is an outage.
+    pub rate_bps: Option<u64>,
+    /// The new one-way propagation delay. Packets under way keep theirs, and none overtakes another.
+    pub delay: Option<Span>,
+    /// The new random loss.
+    pub loss: Option<Loss>,
+    /// The new limit of the queue. Packets that already wait stay.
+    pub limit: Option<Limit>,
+}
+
+/// A random addition to the delay, in the words of `tc netem`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Jitter {
+    /// Uniform: the most that is added or taken away; otherwise the standard deviation.
+    pub time: Span,
+    /// How additions are distributed.
+    pub distribution: JitterDistribution,
+    /// How much of one packet's random number the next one's takes over, 0 up to below 1.
+    pub correlation: f64,
+    /// Does a packet with less delay wait for those before it?
+    pub keep_order: bool,
+}
+
+/// The distributions that `tc netem` has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JitterDistribution {
+    /// Uniform over twice the time.
+    #[default]
+    Uniform,
+    /// Normal, cut off at 4 standard deviations.
+    Normal,
+    /// Pareto with shape 3, moved to mean 0, cut off at 4 standard deviations.
+    Pareto,
+}
+
+/// Late packets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reorder {
+    /// The share of packets that come late.
+    pub share: LossRate,
+    /// By how much.
+    pub by: Span,
+}
+
+/// Packets are held, and released together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bunches {
+    /// The longest that the first packet of a bunch is held.
+    pub hold: Span,
+    /// The most packets in one bunch.
+    pub most: u32,
+}
+
+/// A token bucket; it is full at the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenBucket {
+    /// How fast it fills, bits of packets a second, headers included.
+    pub rate: Rate,
+    /// How much it holds, bytes; at least one full packet.
+    pub burst_bytes: u64,
+}
+
+impl Effects {
+    /// The mean rate of a trace, whose opportunities are for `mtu` bytes each; `None` without a trace.
+    pub fn mean_rate(&self, mtu: u32) -> Option<Rate> {
+        self.rate_trace.as_ref().map(|trace| trace.mean_rate(mtu))
+    }
+
+    /// The effects in words, each with what it is; `span` writes a time.
+    pub fn describe(&self, span: &dyn Fn(Span) -> String) -> Vec<String> {
+        let mut words = Vec::new();
+        let bucket = |b: TokenBucket| format!("of {} with a burst of {}", b.rate, crate::units::Bytes(b.burst_bytes));
+        words.extend(self.rate_trace.as_ref().map(|trace| format!("a rate trace of {}", span(trace.period()))));
+        if !self.changes.is_empty() {
+            words.push(format!("{} changes over time", self.changes.len()));
+        }
+        words.extend(self.jitter.map(|j| {
+            let kind = format!("{:?}", j.distribution).to_lowercase();
+            format!("{kind} jitter of {}{}", span(j.time), if j.keep_order { "" } else { " that reorders" })
+        }));
+        words.extend(self.reorder.map(|r| format!("{} of packets {} late", r.share, span(r.by))));
+        if self.duplicate.0 > 0.0 {
+            words.push(format!("{} of packets twice", self.duplicate));
+        }
+        words.extend(self.aggregate.map(|b| format!("bunches of up to {} packets in {}", b.most, span(b.hold))));
+        words.extend(self.policer.map(|b| format!("a policer {}", bucket(b))));
+        words.extend(self.shaper.map(|b| format!("a shaper {}", bucket(b))));
+        words
+    }
+}

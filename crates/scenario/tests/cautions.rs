@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is said of a result that cannot mean what it seems to.
+
+use tandem_scenario::{
+    file::{Overrides, parse},
+    result::{FlowResult, LinkResult, Run, SeedResult},
+};
+
+/// The cautions for these flows, whose windows were reduced so often in each of the seeds.
+fn cautions(warmup: &str, seeds: u64, flows: &str, reductions: &[u64]) -> Vec<String> {
+    let text = format!(
+        "duration = \"40s\"\nwarmup = \"{warmup}\"\nseeds = {seeds}\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"50ms\"\nqueue = \"99p\"\n{flows}"
+    );
+    let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
+    let flow = |&window_reductions: &u64| FlowResult { window_reductions, ..FlowResult::default() };
+    let result = |seed| SeedResult {
+        seed,
+        flows: reductions.iter().map(flow).collect(),
+        rtt_ms: vec![Default::default(); 2],
+        links: vec![LinkResult::default(); 2],
+        ..SeedResult::default()
+    };
+    Run::from_seeds(&scenario, "sim", seeds as usize, (1..=seeds).map(result).collect()).cautions
+}
+
+fn flows(controller: &str, count: u32) -> String {
+    format!("[[flows]]\ncontroller = \"{controller}\"\ncount = {count}\n")
+}
+
+#[test]
+fn without_losses_nothing_is_seen_of_a_controller_that_waits_for_them() {
+    let [none] = &cautions("10s", 5, &flows("reno", 2), &[0, 0])[..] else { panic!() };
+    assert!(none.starts_with("no flow met a loss in the 30 s that were measured"), "{none}");
+    // Ten seeds' worth of five reductions a flow would be enough; these are two and a half.
+    let [few] = &cautions("10s", 5, &flows("compound", 2), &[2, 3])[..] else { panic!() };
+    assert!(few.starts_with("a flow met fewer than three losses in the 30 s"), "{few}");
+    assert!(cautions("10s", 5, &flows("compound", 2), &[3, 3]).is_empty());
+    // A delay-based controller and one with a model of the path avoid losses; a transfer ends when it ends.
+    for other in ["vegas", "bbr"] {
+        assert!(cautions("10s", 5, &flows(other, 1), &[0]).is_empty(), "{other}");
+    }
+    assert!(cautions("10s", 5, &(flows("reno", 1) + "transfer = \"1MB\"\n"), &[0]).is_empty());
+}
+
+#[test]
+fn a_caution_names_groups_unless_it_goes_for_all() {
+    let both = flows("reno", 1) + &flows("cubic", 1);
+    let all = cautions("10s", 5, &both, &[0, 0]);
+    assert!(all.len() == 1 && all[0].starts_with("no flow met"), "{all:?}");
+    let one = cautions("10s", 5, &both, &[9, 0]);
+    assert!(one.len() == 1 && one[0].starts_with("cubic: no flow met"), "{one:?}");
+}
+
+/// 100 Mb/s for 50 ms are 416.7 packets, with the queue 515.7: from 10 packets with delayed ACKs 9.7 rounds, 0.486 s; 0.1 s later at the latest.
+/// Four flows need a quarter each: 6.3 rounds, 0.315 s.
+#[test]
+fn a_warm_up_shorter_than_slow_start() {
+    let late = flows("reno", 1) + "start_spread = \"100ms\"\n";
+    let [caution] = &cautions("500ms", 5, &late, &[9])[..] else { panic!() };
+    assert!(caution.starts_with("slow start may last until 0.6 s, and the warm-up is 0.5 s"), "{caution}");
+    assert!(cautions("600ms", 5, &late, &[9]).is_empty());
+    assert!(cautions("310ms", 5, &flows("reno", 4), &[9; 4]).len() == 1);
+    assert!(cautions("320ms", 5, &flows("reno", 4), &[9; 4]).is_empty());
+    // It is there to be seen as it begins.
+    assert!(cautions("10s", 5, &(flows("reno", 1) + "start = \"20s\"\n"), &[9]).is_empty());
+}
+
+#[test]
+fn two_seeds_are_few() {
+    let [caution] = &cautions("10s", 2, &flows("reno", 1), &[9])[..] else { panic!() };
+    assert!(caution.starts_with("two seeds make a very wide interval"), "{caution}");
+    // With one there is no interval, which shows.
+    assert!(cautions("10s", 1, &flows("reno", 1), &[9]).is_empty());
+}

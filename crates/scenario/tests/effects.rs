@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `[effects.LINK]`: what is read, and what is refused with its place and the mend.
+
+use std::fs;
+
+use tandem_scenario::{
+    Effects, Limit, Scenario,
+    effects::{JitterDistribution, RateTrace},
+    file::{FileError, Overrides, load, parse},
+    units::{Rate, Span},
+};
+
+fn with_effects(effects: &str) -> Result<Scenario, FileError> {
+    let text = format!(
+        "duration = \"60s\"\n[dumbbell]\nrate = \"12mbit\"\nrtt = \"40ms\"\nqueue = \"1bdp\"\n[[flows]]\n\
+         controller = \"reno\"\n[effects.bottleneck]\n{effects}"
+    );
+    parse(&text, "x.toml", "x", &Overrides::default())
+}
+
+fn effects(text: &str) -> Effects {
+    let scenario = with_effects(text).unwrap_or_else(|e| panic!("{e}"));
+    assert!(scenario.network.links[1].effects.is_none(), "the way back has none");
+    *scenario.network.links[0].effects.clone().expect("the bottleneck has some")
+}
+
+#[test]
+fn changes() {
+    let text = r#"changes = [
+        { at = "10s", rate = "0" },
+        { at = "11s", every = "30s", rate = "6mbit", delay = "1ms", loss = 0.01, queue = "10ms" },
+        { at = "12s", rate = "0mbit" },
+    ]"#;
+    let [outage, step, again] = &effects(text).changes[..] else { panic!("three") };
+    assert_eq!((outage.at, outage.every, outage.rate_bps, outage.delay), (Span::from_secs(10), None, Some(0), None));
+    assert_eq!(
+        (step.every, step.rate_bps, step.delay),
+        (Some(Span::from_secs(30)), Some(6_000_000), Some(Span::from_ms(1)))
+    );
+    // 10 ms at 6 Mb/s are five packets.
+    assert_eq!((step.limit, again.rate_bps), (Some(Limit::Packets(5)), Some(0)));
+}
+
+#[test]
+fn the_others() {
+    let text = r#"
+        jitter = { time = "5ms", distribution = "pareto", correlation = "25%" }
+        reorder = { share = "1%", distance = "3p" }
+        duplicate = "0.1%"
+        aggregate = { hold = "4ms", most = 16 }
+        policer = { rate = "10mbit", burst = "100kB" }
+        shaper = { rate = "8mbit", burst = "1500B" }
+    "#;
+    let Effects { jitter, reorder, duplicate, aggregate, policer, shaper, .. } = effects(text);
+    let jitter = jitter.unwrap();
+    assert_eq!((jitter.distribution, jitter.correlation, jitter.keep_order), (JitterDistribution::Pareto, 0.25, true));
+    // 3.5 packets of 1 ms.
+    assert_eq!(reorder.unwrap().by, Span { ns: 3_500_000 });
+    assert_eq!((duplicate.0, aggregate.unwrap().most), (0.001, 16));
+    assert_eq!((policer.unwrap().burst_bytes, shaper.unwrap().rate.bps), (100_000, 8_000_000));
+}
+
+/// A table without anything in it is no effect.
+#[test]
+fn nothing_asked_for_is_none() {
+    assert!(with_effects("").unwrap().network.links[0].effects.is_none());
+}
+
+#[track_caller]
+fn refused(effects: &str, place: (usize, usize), parts: &[&str]) {
+    let error = with_effects(effects).expect_err(effects);
+    assert_eq!(error.place, Some(place), "{error}");
+    for part in parts {
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn mistakes() {
+    refused("changes = [{ at = \"1s\" }]", (9, 19), &["changes nothing", "rate, delay, loss or queue"]);
+    refused("changes = [{ at = \"1s\", rate = \"10\" }]", (9, 32), &["no unit"]);
+    refused("changes = [{ at = \"1s\", rate = \"1mbit\", every = \"1us\" }]", (9, 49), &["at least 1ms"]);
+    refused("changes = [{ at = \"1s\", queue = \"2bdp\" }]", (9, 33), &["no bdp", "packets, bytes or a time"]);
+    refused("jitter = { time = \"0ms\" }", (9, 19), &["above 0"]);
+    refused("jitter = { time = \"1ms\", distribution = \"gauss\" }", (9, 41), &["`uniform`", "`normal`", "`pareto`"]);
+    refused("jitter = { time = \"1ms\", correlation = 1 }", (9, 40), &["below 1"]);
+    refused("reorder = { share = \"1%\", distance = \"3kB\" }", (9, 38), &["`5ms` or `3p`"]);
+    refused("reorder = { share = \"1%\", distance = \"60s\" }", (9, 38), &["60s late: at most 10s"]);
+    refused("aggregate = { hold = \"1ms\", most = 1 }", (9, 36), &["2 to 100000"]);
+    refused("policer = { rate = \"1mbit\", burst = \"1kB\" }", (9, 11), &["does not hold one packet of 1500 bytes"]);
+    refused("jiter = 3", (9, 1), &["unknown field `jiter`", "`jitter`"]);
+    let text = "rate_trace = \"none.trace\"\nchanges = [{ at = \"1s\", rate = \"0\" }]";
+    refused(text, (9, 14), &["none.trace", "cannot be read"]);
+}
+
+#[test]
+fn a_link_that_is_not_there() {
+    let text = "duration = \"60s\"\n[dumbbell]\nrate = \"12mbit\"\nrtt = \"40ms\"\nqueue = \"1bdp\"\n[[flows]]\n\
+                controller = \"reno\"\n[effects.botleneck]\nduplicate = 0.1\n";
+    let error = parse(text, "x.toml", "x", &Overrides::default()).unwrap_err();
+    assert!(error.message.contains("no link `botleneck`; there are `bottleneck`, `reverse`"), "{error}");
+    assert_eq!(error.place.map(|place| place.0), Some(8), "{error}");
+}
+
+#[test]
+fn traces_are_read_by_line() {
+    let trace = RateTrace::parse("0\n5\n5\n10\n", "t").unwrap();
+    assert_eq!((trace.opportunities_ms(), trace.period()), (&[0, 5, 5, 10][..], Span::from_ms(10)));
+    // 4 * 1500 bytes in 10 ms.
+    assert_eq!(trace.mean_rate(1500), Rate { bps: 4_800_000 });
+    let wrong = [
+        ("", "t: the trace is empty"),
+        ("1\n\n2\n", "t:2: `` is no time"),
+        ("1\n3\n2\n", "t:3: 2 comes after 3"),
+        ("1\n2.5\n", "t:2: `2.5` is no time"),
+        ("1\n-2\n", "t:2: `-2` is no time"),
+        ("0\n0\n", "t:2: the trace takes no time"),
+        ("99999999\n", "t:1: 99999999 ms is more than a day"),
+    ];
+    for (text, expected) in wrong {
+        let message = RateTrace::parse(text, "t").unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+/// A relative path begins at the file's folder; the trace gives the link its rate, and its errors have the trace's line.
+#[test]
+fn traces_lie_beside_the_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    let text = "duration = \"60s\"\n[dumbbell]\nrate = \"12mbit\"\nrtt = \"40ms\"\nqueue = \"1bdp\"\n[[flows]]\n\
+                controller = \"reno\"\n[effects.bottleneck]\nrate_trace = \"t.trace\"\n";
+    fs::write(&file, text).unwrap();
+    fs::write(folder.path().join("t.trace"), "1\n2\n").unwrap();
+    let link = load(&file, &Overrides::default()).unwrap().network.links[0].clone();
+    assert_eq!(link.rate, Rate { bps: 12_000_000 });
+    fs::write(folder.path().join("t.trace"), b"1\n\xff\n").unwrap();
+    let error = load(&file, &Overrides::default()).unwrap_err();
+    assert!(error.message.contains("t.trace:2: this is not text"), "{error}");
+    assert_eq!(error.place, Some((9, 14)));
+    fs::write(&file, text.to_owned() + "changes = [{ at = \"1s\", rate = \"0\" }]").unwrap();
+    fs::write(folder.path().join("t.trace"), "1\n").unwrap();
+    assert!(load(&file, &Overrides::default()).unwrap_err().message.contains("leave one out"));
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Marks instead of losses: RFC 3168 section 6.1, RFC 8511. RTT 100 ms; all ACKs of a round come at once.
+
+use std::sync::Arc;
+
+use tandem_controllers::{Params, State, find};
+use tandem_scenario::{CongestionControl, Ecn, TcpSource};
+
+use super::wire::{MS, Wire, losses, reno};
+
+fn wire(ecn: Ecn, initial_window: u32) -> Wire {
+    let mut wire = Wire::new(&TcpSource { ecn, initial_window, ..reno() });
+    wire.marks = Box::new(|seq| seq == 0);
+    wire
+}
+
+/// The first of ten is marked, and all ACKs of the round echo it. The window falls from 10 to 5 over the round, a segment for every second
+/// ACK; the first one says so (CWR), and its ACK brings nothing back. With the next round the reduction is over: five segments, and one
+/// more with the last ACK.
+#[test]
+fn a_mark_halves_the_window_without_a_retransmission() {
+    let mut wire = wire(Ecn::Rfc3168, 10);
+    wire.give(1000);
+    wire.run_until_ms(100);
+    assert_eq!((wire.sender.state, wire.sender.conn.snd_ssthresh), (State::Cwr, 5));
+    wire.run_until_ms(200);
+    wire.assert_sent(
+        "0: 0-9
+         100: 10-14
+         200: 15-20",
+    );
+    assert_eq!(wire.reduced, [10]);
+    let counters = wire.sender.counters;
+    assert_eq!((wire.sender.state, counters.window_reductions, counters.retransmits), (State::Open, 1, 0));
+}
+
+/// RFC 8511 section 3.1: 0.8 of the window with standard TCP, 0.85 with CUBIC.
+#[test]
+fn a_mark_takes_less_with_rfc_8511() {
+    for (controller, expected) in [("reno", 16), ("cubic", 17)] {
+        let controller = CongestionControl::Tandem(Arc::new(Params::new(find(controller).unwrap())));
+        let mut wire = Wire::new(&TcpSource { controller, ecn: Ecn::Rfc8511, initial_window: 20, ..reno() });
+        wire.marks = Box::new(|seq| seq == 0);
+        wire.give(1000);
+        wire.run_until_ms(100);
+        assert_eq!(wire.sender.conn.snd_ssthresh, expected);
+        // A loss takes what it always takes.
+        let mut lossy = Wire::new(&TcpSource { ecn: Ecn::Rfc8511, initial_window: 20, ..reno() }).losing(&[(0, 1)]);
+        lossy.give(1000);
+        lossy.run_until_ms(100);
+        assert_eq!(lossy.sender.conn.snd_ssthresh, 10);
+    }
+}
+
+/// A mark and a loss in one round are one reason to reduce (section 6.1.2), but the lost segment goes again, and is not ECN-capable.
+#[test]
+fn a_mark_and_a_loss_reduce_once() {
+    let mut wire = wire(Ecn::Rfc3168, 10);
+    wire.loses = losses(&[(5, 1)]);
+    wire.give(1000);
+    wire.run_until_ms(290);
+    assert_eq!((wire.sender.conn.snd_ssthresh, wire.sender.counters.window_reductions), (5, 1));
+    assert_eq!(
+        wire.sent.iter().filter(|sent| sent.nth > 1).map(|sent| (sent.at / MS, sent.seq)).collect::<Vec<_>>(),
+        [(100, 5)]
+    );
+    wire.run_until_ms(1000);
+    assert_eq!((wire.sender.state, wire.sender.counters.retransmits), (State::Open, 1));
+}
+
+/// Each round's first mark reduces the window again, down to 2 (reno's least ssthresh).
+#[test]
+fn marks_in_each_round_reduce_in_each_round() {
+    let mut wire = Wire::new(&TcpSource { ecn: Ecn::Rfc3168, initial_window: 16, ..reno() });
+    wire.marks = Box::new(|_| true);
+    wire.give(1000);
+    wire.run_until_ms(1500);
+    assert_eq!(wire.sender.conn.snd_ssthresh, 2);
+    assert!(wire.sender.conn.snd_cwnd <= 3 && wire.sender.counters.retransmits == 0);
+}
+
+/// Without ECN nothing says that it may be marked.
+#[test]
+fn without_ecn_nothing_is_marked() {
+    let mut wire = wire(Ecn::Off, 10);
+    wire.give(100);
+    wire.run_to_end();
+    assert_eq!(wire.sender.counters.window_reductions, 0);
+}
