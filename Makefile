@@ -5,7 +5,7 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo web package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup clean
+.PHONY: help demo web package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
@@ -26,16 +26,16 @@ help:
 demo: setup
 	@cargo build --release -p tandem && scripts/demo.sh
 
-web: setup
+web: setup-test
 	@scripts/web.sh --serve
 
-package: setup
+package: setup-test
 	@scripts/package.sh
 
-test-packages: setup
+test-packages: setup-test
 	@scripts/test-packages.sh
 
-test: setup
+test: setup-test
 	@scripts/test.sh
 
 fuzz: setup
@@ -47,7 +47,7 @@ test-kernels: setup
 test-all-kernels: setup
 	@scripts/test-kernels.sh --all
 
-lint: setup
+lint: setup-test
 	@scripts/lint.sh
 
 bench:
@@ -69,6 +69,9 @@ reproduce: setup
 
 setup:
 	@scripts/setup.sh
+
+setup-test:
+	@scripts/setup.sh --test
 
 clean:
 	rm -rf target tandem-out web/node_modules

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
-# setup.sh --bench: also what `make bench` compares and counts with.
+# setup.sh --test: also what the tests look with, the page and packages need. setup.sh --bench: also what `make bench` compares and counts with.
 set -euo pipefail
 
 # As Cargo.toml's rust-version says.
@@ -56,17 +56,18 @@ fi
 needs busybox-static busybox
 [[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
 
-# The page: its parts and its tests come with npm; the tests look at it in Chromium.
-needs nodejs node
-needs npm npm
-needs chromium "${CHROMIUM:-chromium}"
-# The controllers' golden traces on ARM.
-needs qemu-user qemu-aarch64
-needs gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
-[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
-# Packages are tried in fresh Debian systems.
-needs mmdebstrap mmdebstrap
-
+if [[ ${1:-} = --test ]]; then
+	# The page: its parts and its tests come with npm; the tests look at it in Chromium.
+	needs nodejs node
+	needs npm npm
+	needs chromium "${CHROMIUM:-chromium}"
+	# The controllers' golden traces on ARM.
+	needs qemu-user qemu-aarch64
+	needs gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
+	[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
+	# Packages are tried in fresh Debian systems.
+	needs mmdebstrap mmdebstrap
+fi
 if [[ ${1:-} = --bench ]]; then
 	needs python3 python3
 	needs valgrind valgrind
@@ -111,7 +112,7 @@ if ! rust_is_new_enough; then
 fi
 
 # Other systems: WebAssembly for the page, the rest for `make lint`. Without rustup they come in another way, or their builds say so.
-if command -v rustup >/dev/null; then
+if [[ ${1:-} = --test ]] && command -v rustup >/dev/null; then
 	targets=(wasm32-unknown-unknown x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
 	installed=$(rustup target list --installed)
 	for target in "${targets[@]}"; do

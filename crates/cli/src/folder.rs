@@ -27,6 +27,8 @@ pub struct Folder {
 
 /// Why a folder is not for this command.
 enum Refusal {
+    /// Only found out where folders can be locked.
+    #[cfg_attr(not(unix), allow(dead_code))]
     InUse,
     /// The command whose results are there.
     Taken(String),

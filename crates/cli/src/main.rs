@@ -19,6 +19,8 @@ mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
 mod trace;
+#[cfg(feature = "quic")]
+mod transfer;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -61,6 +63,10 @@ Examples:
   # What one Compound TCP connection does on a path, worked out at once:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
+  # A file to another machine, over QUIC; no root:
+  tandem receive downloads        # there; prints a ticket
+  tandem send film.mkv TICKET     # here
+
   # A figure of a paper, run again: does it hold?
   tandem papers run s0/fig3 --quick
 
@@ -73,10 +79,14 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    #[cfg(feature = "quic")]
+    Receive(transfer::ReceiveArgs),
+    #[cfg(feature = "quic")]
+    Send(transfer::SendArgs),
     Conform(conform::Args),
+    Trace(trace::Args),
     #[cfg(all(feature = "linux", target_os = "linux"))]
     Shell(shell::Args),
-    Trace(trace::Args),
     #[cfg(all(feature = "linux", target_os = "linux"))]
     #[command(subcommand)]
     Kernel(kernel::Action),
@@ -124,10 +134,14 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        #[cfg(feature = "quic")]
+        Command::Receive(args) => transfer::receive(&args),
+        #[cfg(feature = "quic")]
+        Command::Send(args) => transfer::send(&args),
         Command::Conform(args) => conform::conform(&args),
+        Command::Trace(args) => trace::trace(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Shell(args) => shell::shell(&args),
-        Command::Trace(args) => trace::trace(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),

@@ -49,7 +49,8 @@ pub fn shell(args: &Args) -> Result<(), Failure> {
         return Err(Failure::usage("--rtt must be longer than 0: no path takes no time"));
     }
     let mut network = args.path.dumbbell().network(args.path.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
-    network.add_effects(FORWARD_LINK, &args.path.effects(), Path::new(""), DEFAULT_MTU).map_err(Failure::usage)?;
+    let here = Path::new("");
+    network.add_effects(FORWARD_LINK, &args.path.effects(), here, DEFAULT_MTU).map_err(Failure::usage)?;
     let shell = Shell::new(&network, DEFAULT_MTU, args.seed).map_err(anyhow::Error::from)?;
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;
     let carried = shell.close(&network).map_err(anyhow::Error::from)?;

@@ -9,9 +9,13 @@ use common::Place;
 use tandem_scenario::file::{Overrides, load};
 
 fn files(folder: &str) -> Vec<std::path::PathBuf> {
+    files_named(folder, "toml")
+}
+
+fn files_named(folder: &str, extension: &str) -> Vec<std::path::PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect()
+    paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
 }
 
 #[test]
@@ -27,6 +31,9 @@ fn all_load() {
 #[test]
 fn the_examples_run() {
     let place = Place::new();
+    for trace in files_named("scenarios", "trace") {
+        place.write(&trace.file_name().unwrap().to_string_lossy(), &fs::read_to_string(&trace).unwrap());
+    }
     for path in files("scenarios") {
         let text = fs::read_to_string(&path).unwrap();
         let short = |line: &str| match line.split(" = ").next() {

@@ -11,7 +11,7 @@ mod peer;
 use std::time::Instant;
 
 use tandem_engine::{Engine, EngineError, Options, Transfers, Warning, refuse_kernel_controllers};
-use tandem_scenario::{CongestionControl, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
+use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
 use tandem_sim::{Foreign, Hosts, UDP_HEADER_BYTES, run_with};
 
 use flow::QuicFlow;
@@ -70,9 +70,21 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
         if !is_quic(source) {
             continue;
         }
+        if source.ecn != Ecn::Off {
+            return Err(EngineError::refused(format!(
+                "`{}` has `ecn`, which this engine's QUIC flows do not have: leave it out, or give it `transport = \"tcp\"`",
+                group.name
+            )));
+        }
         if source.recovery != Recovery::Prr {
             return Err(EngineError::refused(format!(
                 "`{}` has `recovery = \"rate-halving\"`, which is for TCP: leave it out, or give it `transport = \"tcp\"`",
+                group.name
+            )));
+        }
+        if source.ecn != Ecn::Off {
+            return Err(EngineError::refused(format!(
+                "`{}` has `ecn`, and QUIC's datagrams are not marked here: leave it out, or give it `transport = \"tcp\"`",
                 group.name
             )));
         }

@@ -2,7 +2,7 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer, Transport,
+    Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer, Transport,
     result::CellSummary,
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -188,6 +188,11 @@ fn source(source: &Traffic) -> String {
     if tcp.transport == Some(Transport::Quic) {
         text += ", over QUIC";
     }
+    text += match tcp.ecn {
+        Ecn::Off => "",
+        Ecn::Rfc3168 => ", ECN (RFC 3168)",
+        Ecn::Rfc8511 => ", ECN (RFC 8511)",
+    };
     if tcp.recovery == Recovery::RateHalving {
         text += ", rate halving in recovery";
     }

@@ -71,6 +71,8 @@ fn mistakes_on_a_line() {
     with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
     with_line(13, r#"recovery = "newreno""#, 12, &["unknown variant `newreno`", "`prr` or `rate-halving`"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
+    with_line(13, r#"ecn = "yes""#, 7, &["unknown variant `yes`", "`off`, `rfc3168`, `rfc8511`"]);
+    with_line(8, r#"aqm = { kind = "droptail", ecn = true }"#, 7, &["unknown field `ecn`"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);
     // There and back and there again: 150 ms of links in 100 ms.
     with_line(13, r#"route = ["bottleneck", "reverse", "bottleneck"]"#, 9, &["longer than its rtt, 100ms"]);
@@ -103,6 +105,28 @@ fn rate_halving_of_a_controller_that_owns_the_window() {
     (lines[10], lines[12]) = (r#"controller = "bbr""#, r#"recovery = "rate-halving""#);
     let message = message(&lines.join("\n"));
     assert!(message.starts_with("x.toml:13:12: ") && message.contains("`bbr` sets the window"), "{message}");
+}
+
+#[test]
+fn parameters_of_disciplines() {
+    let with_aqm = |aqm: &str| {
+        let mut lines = GOOD;
+        lines[7] = aqm;
+        message(&lines.join("\n"))
+    };
+    let pie = with_aqm(r#"aqm = { kind = "pie", target = "0ms" }"#);
+    assert!(pie.contains("pie needs a target above 0"), "{pie}");
+    let fq_codel = with_aqm(r#"aqm = { kind = "fq_codel", flows = 0 }"#);
+    assert!(fq_codel.contains("flows from 1 to 65536"), "{fq_codel}");
+}
+
+/// RFC 8511 names a factor for two.
+#[test]
+fn rfc_8511_of_another_controller() {
+    let mut lines = GOOD;
+    (lines[10], lines[12]) = (r#"controller = "vegas""#, r#"ecn = "rfc8511""#);
+    let message = message(&lines.join("\n"));
+    assert!(message.starts_with("x.toml:13:7: ") && message.contains("`reno` and `cubic`"), "{message}");
 }
 
 /// What would do nothing is refused, in a file and on the command line.

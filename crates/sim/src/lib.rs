@@ -56,10 +56,10 @@ impl Engine for Sim {
 /// duration, then [`World::result`].
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has, or QUIC.
+/// If a flow uses a congestion control that only the kernel has.
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
-    refuse_quic(scenario)?;
     refuse_kernel_controllers(scenario)?;
+    refuse_quic(scenario)?;
     Ok(World::new(scenario, seed, options, &foreign::NoHosts))
 }
 

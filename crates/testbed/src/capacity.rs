@@ -199,6 +199,14 @@ mod tests {
         assert!(refused.contains("--engine sim"), "{refused}");
     }
 
+    #[test]
+    fn rfc_8511_is_refused_though_forced() {
+        let other = dumbbell("10mbit", &format!("{RENO}ecn = \"rfc8511\""));
+        let refused = check(&other, true).unwrap_err().to_string();
+        assert!(refused.contains("does not have RFC 8511") && refused.contains("`reno`"), "{refused}");
+        assert!(check(&dumbbell("10mbit", &format!("{RENO}ecn = \"rfc3168\"")), false).is_ok());
+    }
+
     /// 600 flows have 1200 sockets. What a run has open besides is not much, but some.
     #[test]
     fn flows_without_a_descriptor_are_refused_though_forced() {

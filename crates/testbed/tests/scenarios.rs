@@ -211,3 +211,33 @@ fn more_flows_than_a_program_may_open_files_at_first() {
     let result = run(&scenario, 1, Options::default()).unwrap().unwrap();
     assert_eq!(result.flows.len(), 600);
 }
+
+/// 20 Mb/s, 5 Mb/s from 3 s on, nothing from 6 s on: the emulator's link changes as the simulator's.
+#[test]
+fn a_link_changes_while_it_carries() {
+    let flows = "[[flows]]\ncontroller = \"kernel:reno\"\n[effects.bottleneck]\n\
+                 changes = [{ at = \"3s\", rate = \"5mbit\" }, { at = \"6s\", rate = 0 }]";
+    let Some(result) = emulate(&dumbbell("8s", "queue = \"1bdp\"", flows)) else { return };
+    let received = &result.flows[0].received_mbit_by_second;
+    // The last packets that left before the outage arrive 10 ms later.
+    assert_eq!(received[7], 0.0, "{received:?}");
+    assert!(received[4] < 5.0 && received[5] < 5.0, "{received:?}");
+    if is_trusted(&result) {
+        assert!(received[2] > 14.0 && received[5] > 4.0, "{received:?}");
+    }
+}
+
+/// Linux's TCP understands marks of the emulator's queue: it slows down, and nothing is dropped or sent again.
+#[test]
+fn marks_reach_real_tcp() {
+    let flows = |ecn| format!("[[flows]]\ncontroller = \"kernel:reno\"\ncount = 2\necn = \"{ecn}\"");
+    let queue = "queue = \"400p\"\naqm = { kind = \"codel\", ecn = true }";
+    let Some(marked) = emulate(&dumbbell("6s", queue, &flows("rfc3168"))) else { return };
+    let Some(dropped) = emulate(&dumbbell("6s", queue, &flows("off"))) else { return };
+    assert!(marked.links[0].marks > 3, "{:?}", marked.links[0]);
+    assert!(dropped.links[0].marks == 0 && dropped.links[0].drops > 3, "{:?}", dropped.links[0]);
+    if is_trusted(&marked) {
+        assert_eq!((marked.links[0].drops, marked.flows[0].retransmits, marked.flows[1].retransmits), (0, 0, 0));
+        assert!(marked.flows.iter().all(|flow| flow.window_reductions > 0));
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem receive` and `tandem send`: files over QUIC.
+
+mod progress;
+mod receive;
+mod send;
+
+use std::future::Future;
+
+use anyhow::Context;
+use tandem_controllers::find;
+use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
+use tandem_transfer::{Error, Summary, Transport};
+
+use crate::Failure;
+
+pub use receive::{Args as ReceiveArgs, receive};
+pub use send::{Args as SendArgs, send};
+
+/// A connection with this controller; without one, `compound_tube`.
+fn transport(controller: Option<&ControllerSpec>, own_cubic: bool) -> Result<Transport, Failure> {
+    if own_cubic {
+        return Ok(Transport::default());
+    }
+    let usual = ControllerSpec::tandem(find("compound_tube").map_err(Failure::usage)?);
+    match controller.unwrap_or(&usual).with(&Settings::default()) {
+        CongestionControl::Tandem(params) => {
+            tandem_quic::Factory::new((*params).clone(), tandem_quic::Options::default()).map_err(Failure::usage)?;
+            Ok(Transport { controller: Some((*params).clone()), ..Transport::default() })
+        }
+        kernels => {
+            Err(Failure::usage(format!("`{kernels}` is the kernel's own: name one of `tandem list controllers`")))
+        }
+    }
+}
+
+/// What a transfer has come to, in a line.
+fn summary(verb: &str, summary: &Summary, seconds: f64) -> String {
+    let Summary { files, unchanged, bytes } = *summary;
+    let mbps = bytes as f64 * 8.0 / 1e6 / seconds.max(1e-6);
+    let there = if unchanged > 0 { format!(" ({unchanged} of them were there)") } else { String::new() };
+    let what = if files > 0 { format!("{files} file(s){there}, ") } else { String::new() };
+    format!("{verb} {what}{bytes} bytes in {seconds:.1} s: {mbps:.1} Mb/s")
+}
+
+/// Runs it until it is done or the user interrupts it.
+fn run<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Runtime::new().context("no runtime for the network")?;
+    let flag = crate::runner::interrupt_flag();
+    runtime.block_on(async {
+        let interrupted = async {
+            while !flag.load(std::sync::atomic::Ordering::Relaxed) {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        };
+        tokio::select! {
+            result = work => result.map_err(|e| Failure::Failed(e.into())),
+            () = interrupted => Err(Failure::Interrupted),
+        }
+    })
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem receive`.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    time::Instant,
+};
+
+use tandem_scenario::ControllerSpec;
+use tandem_transfer::{Limits, Note, Progress, ReceiveOptions, Receiver};
+
+use super::{progress::Shown, run, transport};
+use crate::{
+    Failure,
+    output::{note, print},
+};
+
+/// Receive files over QUIC
+///
+/// Prints a ticket, which the sender needs, and takes one transfer. One that breaks off may be sent again and goes on where it was.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tandem receive downloads
+  tandem receive downloads --listen 0.0.0.0:4433 --address 203.0.113.7")]
+pub struct Args {
+    /// The folder for the files; made if it is not there
+    folder: PathBuf,
+
+    /// The address and port to listen at; port 0: any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:0")]
+    listen: SocketAddr,
+
+    /// The address for the ticket, where it is not this machine's own
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<IpAddr>,
+
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+
+    /// The controller of what the receiver sends, which is little [default: compound_tube]
+    #[arg(long, value_name = "CONTROLLER")]
+    controller: Option<ControllerSpec>,
+}
+
+pub fn receive(args: &Args) -> Result<(), Failure> {
+    let options = ReceiveOptions {
+        folder: args.folder.clone(),
+        listen: args.listen,
+        address: args.address,
+        force: args.force,
+        transport: transport(args.controller.as_ref(), false)?,
+        limits: Limits::default(),
+    };
+    let progress = Arc::new(Progress::default());
+    let (summary, seconds) = run(async {
+        let receiver = Receiver::bind(&options)?;
+        // Whoever runs it in a script reads the ticket from standard output.
+        let _ = print(&format!("{}\n", receiver.ticket()));
+        let _shown = Shown::new(&progress);
+        let mut start = Instant::now();
+        let summary = receiver
+            .run(progress.clone(), |happened| match happened {
+                Note::Connected(_) => start = Instant::now(),
+                Note::Stranger(address) => note(&format!("{address} has not the ticket, and learned nothing")),
+                Note::BrokeOff(why) => note(&format!("the transfer broke off: {why}; waiting for it to be sent again")),
+            })
+            .await?;
+        Ok((summary, start.elapsed().as_secs_f64()))
+    })?;
+    note(&super::summary("received", &summary, seconds));
+    Ok(())
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the two sides say on the one stream that they have: proofs, the offer, the answer, the files, and the end.
+//!
+//! ```text
+//! sender                        receiver
+//! MAGIC, proof (32 bytes)  -->
+//!                          <--  proof (32 bytes)
+//! Offer                    -->
+//!                          <--  Answer
+//! for each file: the bytes from the offset on, BLAKE3 of the whole file (32 bytes)
+//!                          -->
+//!                          <--  End
+//! ```
+//! Offer, answer and end are JSON after their length (4 bytes, the most significant first).
+
+use quinn::{RecvStream, SendStream};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::Error;
+
+pub const MAGIC: &[u8; 8] = b"tandem/1";
+/// Bytes of a file that are handed on at once.
+pub const CHUNK_BYTES: usize = 256 << 10;
+
+/// What the sender has.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Offer {
+    pub entries: Vec<Entry>,
+    /// What follows is to be measured, and thrown away.
+    #[serde(default)]
+    pub bench: bool,
+}
+
+/// A file or an empty folder.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Below the receiver's folder, outermost first.
+    pub path: Vec<String>,
+    /// Bytes; `None`: a folder.
+    pub size: Option<u64>,
+}
+
+impl Entry {
+    pub fn name(&self) -> String {
+        self.path.join("/")
+    }
+}
+
+/// What the receiver wants of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// For each entry, how many bytes are there already.
+    Go(Vec<u64>),
+    Refused(String),
+}
+
+/// What has come of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum End {
+    Done,
+    Failed(String),
+}
+
+pub async fn write(stream: &mut SendStream, message: &impl Serialize) -> Result<(), Error> {
+    let json = serde_json::to_vec(message).map_err(|e| Error::Peer(e.to_string()))?;
+    let length =
+        u32::try_from(json.len()).map_err(|_| Error::Nothing("there are too many files for one transfer".into()))?;
+    let lost = |e: quinn::WriteError| Error::Connection(e.to_string());
+    stream.write_all(&length.to_be_bytes()).await.map_err(lost)?;
+    stream.write_all(&json).await.map_err(lost)
+}
+
+/// Reads a message of at most so many bytes.
+pub async fn read<M: DeserializeOwned>(stream: &mut RecvStream, max_bytes: usize) -> Result<M, Error> {
+    let lost = |e: quinn::ReadExactError| Error::Connection(e.to_string());
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).await.map_err(lost)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > max_bytes {
+        return Err(Error::Peer(format!("a message of {length} bytes, {max_bytes} are allowed")));
+    }
+    // Grows as bytes come: a length alone takes no memory.
+    let mut json = Vec::new();
+    while json.len() < length {
+        let chunk = stream.read_chunk(length - json.len(), true).await.map_err(|e| Error::Connection(e.to_string()))?;
+        match chunk {
+            Some(chunk) => json.extend_from_slice(&chunk.bytes),
+            None => return Err(Error::Peer("it ended in the middle of a message".into())),
+        }
+    }
+    serde_json::from_slice(&json).map_err(|e| Error::Peer(format!("a message that makes no sense: {e}")))
+}
