@@ -9,17 +9,16 @@ clang=${TANDEM_CLANG:-clang-16}
 # The TLS of QUIC is partly C, which can do without a system's headers.
 export CFLAGS=-DRING_CORE_NOSTDLIBINC
 
+# check SYSTEM FEATURES VARIABLE=VALUE...
 check() {
-	local system=$1
-	shift
+	local system=$1 features=$2
+	shift 2
 	echo "== $system"
-	env "$@" cargo check --quiet -p tandem -p tandem-experiments --no-default-features --target "$system"
+	env "$@" cargo check --quiet -p tandem -p tandem-experiments --no-default-features --features "$features" --target "$system"
 }
 
-# With the feature `linux`, which has no effect there.
-echo "== x86_64-pc-windows-gnu"
-CC_x86_64_pc_windows_gnu=$clang AR_x86_64_pc_windows_gnu=ar \
-	cargo check --quiet -p tandem -p tandem-experiments --target x86_64-pc-windows-gnu
+# The feature `linux` has no effect there.
+check x86_64-pc-windows-gnu tandem/linux CC_x86_64_pc_windows_gnu="$clang" AR_x86_64_pc_windows_gnu=ar
 # Without a path to its SDK, cc would ask Xcode for one.
-check aarch64-apple-darwin CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
-check aarch64-unknown-linux-gnu CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar
+check aarch64-apple-darwin "" CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
+check aarch64-unknown-linux-gnu "" CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar

@@ -63,7 +63,10 @@ Description: congestion controllers compared on your path, and loaded into Linux
  to its neighbours? Tandem runs controllers of the Compound TCP family, and
  others, in a packet-level simulator and, through eBPF, in the Linux kernel.
 END
-dpkg-deb --build --root-owner-group "$root" "$package/tandem_${version}_$arch.deb" >/dev/null
+# A quick build need not be small.
+level=6
+[[ $profile = dev ]] && level=0
+dpkg-deb --build --root-owner-group -z$level "$root" "$package/tandem_${version}_$arch.deb" >/dev/null
 rm -r "$root/DEBIAN"
 
 # The tarball is unpacked under a prefix such as /usr/local: there the unit's own path is right.

@@ -39,7 +39,7 @@ const goodputs = (page, controller) =>
     return result.flows.map((flow) => flow.goodput_mbps);
   }, controller);
 
-const native = (...args) => execFileSync(join(programs, "tandem"), [...args, "--json", "--out", scratch], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+const native = (out, ...args) => execFileSync(join(programs, "tandem"), [...args, "--json", "--out", join(scratch, out)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 
 const nativeGoodputs = (run) => run.groups.flatMap((group) => group.per_flow_goodput_mbps);
 
@@ -59,8 +59,9 @@ const tests = {
     const names = await page.$$eval("#a option", (options) => options.map((option) => option.value));
     assert.ok(names.length >= 20, `${names}`);
     const texts = names.map((name) => scenario(short, name));
-    const others = readdirSync("scenarios").map((name) => readFileSync(join("scenarios", name), "utf8"));
-    // The other networks and disciplines.
+    const files = readdirSync("scenarios").filter((name) => name.endsWith(".toml"));
+    // The other networks and disciplines; a page has no files beside the scenario.
+    const others = files.map((name) => readFileSync(join("scenarios", name), "utf8")).filter((text) => !/^rate_trace/m.test(text));
     texts.push(...others);
     const paths = texts.map((text, i) => join(scratch, `${i}.toml`));
     paths.forEach((path, i) => writeFileSync(path, texts[i]));
@@ -77,14 +78,14 @@ const tests = {
     const page = await open(setting);
     await isDone(page);
     assert.equal(await text(page, "command"), command(setting));
-    const { runs, baseline } = JSON.parse(native(...command(setting).split(" ").slice(1)));
+    const { runs, baseline } = JSON.parse(native("compare", ...command(setting).split(" ").slice(1)));
     for (const run of [...runs, { ...baseline, name: "reno" }]) {
       assert.deepEqual(await goodputs(page, run.name), nativeGoodputs(run), run.name);
     }
     const shown = await page.$$eval("#summary tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
     runs.forEach((run, i) => assert.equal(shown[i][3], (run.groups[1].stolen * 100).toFixed(1)));
     const file = await browser.download(page, "#files button", scratch);
-    const [run] = JSON.parse(native("run", file)).runs;
+    const [run] = JSON.parse(native("run", "run", file)).runs;
     assert.deepEqual(await goodputs(page, setting.a), nativeGoodputs(run));
   },
 

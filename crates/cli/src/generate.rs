@@ -9,7 +9,9 @@ use clap_complete::Shell;
 use crate::Failure;
 
 /// Writes the man pages, and the completions of shells.
-pub fn generate(mut command: clap::Command, folder: &Path) -> Result<(), Failure> {
+pub fn generate(command: clap::Command, folder: &Path) -> Result<(), Failure> {
+    // `tandem help compare` needs no page of its own.
+    let mut command = command.disable_help_subcommand(true);
     let write = || {
         fs::create_dir_all(folder)?;
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
