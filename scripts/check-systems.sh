@@ -18,7 +18,7 @@ check() {
 }
 
 # The feature `linux` has no effect there.
-check x86_64-pc-windows-gnu tandem/linux CC_x86_64_pc_windows_gnu="$clang" AR_x86_64_pc_windows_gnu=ar
+check x86_64-pc-windows-gnu tandem/linux,tandem/quic CC_x86_64_pc_windows_gnu="$clang" AR_x86_64_pc_windows_gnu=ar
 # Without a path to its SDK, cc would ask Xcode for one.
-check aarch64-apple-darwin "" CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
-check aarch64-unknown-linux-gnu "" CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar
+check aarch64-apple-darwin tandem/quic CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
+check aarch64-unknown-linux-gnu tandem/quic CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar

@@ -70,12 +70,6 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
         if !is_quic(source) {
             continue;
         }
-        if source.ecn != Ecn::Off {
-            return Err(EngineError::refused(format!(
-                "`{}` has `ecn`, which this engine's QUIC flows do not have: leave it out, or give it `transport = \"tcp\"`",
-                group.name
-            )));
-        }
         if source.recovery != Recovery::Prr {
             return Err(EngineError::refused(format!(
                 "`{}` has `recovery = \"rate-halving\"`, which is for TCP: leave it out, or give it `transport = \"tcp\"`",
