@@ -6,8 +6,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 clang=${TANDEM_CLANG:-clang-16}
-# The TLS of QUIC is partly C, which can do without a system's headers.
-export CFLAGS=-DRING_CORE_NOSTDLIBINC
+# The TLS of QUIC is partly C: it can do without a system's headers, save that it asks whether an Apple is a phone.
+headers=$PWD/${CARGO_TARGET_DIR:-target}/headers
+mkdir -p "$headers"
+echo '#define TARGET_OS_IPHONE 0' >"$headers/TargetConditionals.h"
+export CFLAGS="-ffreestanding -DRING_CORE_NOSTDLIBINC -I$headers"
 
 # check SYSTEM FEATURES VARIABLE=VALUE...
 check() {

@@ -39,7 +39,7 @@ echo "== cargo package"
 cargo package --quiet --workspace --no-verify --allow-dirty --offline
 # The C sources must travel with the crates that compile them.
 for crate in controllers kernel; do
-	missing=$(cd "$crate" && comm -13 <(cargo package --quiet --list --allow-dirty --offline | sort) <(printf '%s\n' include/* bpf/* src/* | grep -v '\*' | sort))
+	missing=$(cd "$crate" && comm -13 <(cargo package --quiet --list --allow-dirty --offline | sort) <(git ls-files include bpf src | sort))
 	if [[ -n $missing ]]; then
 		echo "the package of $crate lacks $missing" >&2
 		exit 1

@@ -21,7 +21,7 @@ use crate::{
 pub enum Offer {
     /// Its last bit leaves the link at this time, ns; it arrives the link's delay later.
     Departs(u64),
-    /// It waits until [`Link::serve`] hands it out, or [`Link::serve_with_effects`].
+    /// It waits until [`Link::serve`] hands it out.
     Waits,
     /// It is lost, for this reason.
     Dropped(DropReason),

@@ -186,7 +186,7 @@ impl Native {
             if progress > 0 {
                 self.reduce_rate(progress, lost.is_empty() && !acked.is_empty());
             }
-        } else if !acked.is_empty() && !(step.persistent && !lost.is_empty()) {
+        } else if !acked.is_empty() && (!step.persistent || lost.is_empty()) {
             self.controller.cong_avoid(&mut self.conn, acked.len() as u32);
         }
     }

@@ -131,7 +131,7 @@ impl Header {
     /// Of data: the segment, with what it says about ECN above.
     #[inline]
     pub fn segment(self) -> u64 {
-        self.0 & ((1 << SEQ_BITS) - 1 | ECN_BITS)
+        self.0 & (((1 << SEQ_BITS) - 1) | ECN_BITS)
     }
 
     pub fn ecn(self) -> Ecn {

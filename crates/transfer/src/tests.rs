@@ -219,13 +219,13 @@ async fn nothing_is_overwritten() {
     write_file(&file, b"new");
     let receiver = start();
     fs::write(receiver.path("a"), b"new").unwrap();
-    let sent = receiver.send(&[file.clone()]).await.unwrap();
+    let sent = receiver.send(std::slice::from_ref(&file)).await.unwrap();
     assert_eq!((sent.files, sent.unchanged), (1, 1));
     let Running { folder, .. } = receiver;
     for old in [&b"old"[..], b"older"] {
         fs::write(folder.path().join("a"), old).unwrap();
         let receiver = start_with(tempfile::tempdir().unwrap(), |o| o.folder = folder.path().to_owned());
-        let error = receiver.send(&[file.clone()]).await.unwrap_err().to_string();
+        let error = receiver.send(std::slice::from_ref(&file)).await.unwrap_err().to_string();
         assert!(error.contains("`a` is there already") && error.contains("--force"), "{error}");
         assert_eq!(fs::read(folder.path().join("a")).unwrap(), old);
         receiver.end.abort();
@@ -243,9 +243,9 @@ async fn a_wrong_ticket_learns_nothing() {
     let receiver = start();
     let other_secret = Ticket { secret: [0; 16], ..receiver.ticket.clone() };
     let other_certificate = Ticket { certificate: [0; 32], ..receiver.ticket.clone() };
-    let error = receiver.send_as(&[file.clone()], &other_secret).await.unwrap_err();
+    let error = receiver.send_as(std::slice::from_ref(&file), &other_secret).await.unwrap_err();
     assert!(matches!(error, Error::Ticket(_)), "{error}");
-    let error = receiver.send_as(&[file.clone()], &other_certificate).await.unwrap_err();
+    let error = receiver.send_as(std::slice::from_ref(&file), &other_certificate).await.unwrap_err();
     assert!(matches!(error, Error::Ticket(_)), "{error}");
     assert!(receiver.names().is_empty());
     // A stranger gets no proof of the receiver's, only the end.
@@ -278,13 +278,16 @@ async fn replays_are_refused() {
     assert!(receiver.names().is_empty());
 }
 
+/// Parts of a name, and the size of a file; a folder has none.
+type Offered = (&'static [&'static str], Option<u64>);
+
 #[tokio::test(flavor = "multi_thread")]
 async fn names_and_sizes_are_checked_before_anything_is_written() {
     let receiver = start();
     fs::write(receiver.path("file"), b"x").unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/tmp", receiver.path("link")).unwrap();
-    let cases: [(&[(&[&str], Option<u64>)], &str); 9] = [
+    let cases: [(&[Offered], &str); 9] = [
         (&[(&["..", "x"], Some(1))], "no name"),
         (&[(&["/etc/x"], Some(1))], "no name"),
         (&[(&["a/../../x"], Some(1))], "no name"),

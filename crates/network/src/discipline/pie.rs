@@ -146,7 +146,7 @@ mod tests {
         controller.catch_up(now, 0);
         assert!(controller.probability == 0.0 && controller.burst_left == 150_000_000);
         // After a long rest it is where it would be: at the next multiple of 15 ms.
-        controller.catch_up(now + 3600_000_000_000, 0);
-        assert!(controller.next_update > now + 3600_000_000_000 && controller.next_update.is_multiple_of(15_000_000));
+        controller.catch_up(now + 3_600_000_000_000, 0);
+        assert!(controller.next_update > now + 3_600_000_000_000 && controller.next_update.is_multiple_of(15_000_000));
     }
 }
