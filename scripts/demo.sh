@@ -11,7 +11,7 @@ show() {
 	local folder=$PWD/tandem-out/$1
 	shift
 	printf '$ tandem %s\n\n' "$*"
-	target/release/tandem "$@" --out "$folder" 2>"$log" || { cat "$log" >&2 && exit 1; }
+	target/release/tandem "$@" --out "$folder" --replace 2>"$log" || { cat "$log" >&2 && exit 1; }
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
