@@ -13,7 +13,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! The features `quinn` (on by default) and `noq` choose the stacks. [`controller`] serves both. [`paced_controller`] is for noq alone,
+//! The features `quinn` (on by default) and `noq` choose the stacks. [`controller`] serves both. `paced_controller` is for noq alone,
 //! which takes a pacing rate from its controller, so that `bbr` runs there, too.
 //!
 //! [`Host`] knows no stack: it turns QUIC's events into the calls that the controllers' contract asks for. Another stack's adapter needs
@@ -54,6 +54,7 @@ pub struct Factory {
 }
 
 /// Makes the controllers of connections in noq, which takes a pacing rate from them.
+#[cfg(feature = "noq")]
 #[derive(Clone, Debug)]
 pub struct PacedFactory(Factory);
 
@@ -61,7 +62,7 @@ impl Factory {
     /// A controller with these parameters.
     ///
     /// # Errors
-    /// [`Error::NeedsPacing`] if it sets a pacing rate ([`PacedFactory`] takes it).
+    /// [`Error::NeedsPacing`] if it sets a pacing rate (`PacedFactory` takes it, in noq).
     pub fn new(params: Params, options: Options) -> Result<Self, Error> {
         if params.controller().owns_window() {
             return Err(Error::NeedsPacing(params.controller().name));
@@ -75,6 +76,7 @@ impl Factory {
     }
 }
 
+#[cfg(feature = "noq")]
 impl PacedFactory {
     /// A controller with these parameters, whichever it is.
     pub fn new(params: Params, options: Options) -> Self {
@@ -104,6 +106,7 @@ pub fn controller(name: &str) -> Result<Arc<Factory>, Error> {
 ///
 /// # Errors
 /// [`Error::Unknown`] if no controller has the name.
+#[cfg(feature = "noq")]
 pub fn paced_controller(name: &str) -> Result<Arc<PacedFactory>, Error> {
     Ok(Arc::new(PacedFactory::new(Params::new(find(name)?), Options::default())))
 }

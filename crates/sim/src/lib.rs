@@ -56,7 +56,7 @@ impl Engine for Sim {
 /// duration, then [`World::result`].
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has.
+/// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
@@ -68,11 +68,10 @@ pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Res
 /// # Errors
 /// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-    refuse_quic(scenario)?;
-    run_with(scenario, seed, options, &foreign::NoHosts)
+    Ok(start(scenario, seed, options)?.run())
 }
 
-/// The same with endpoints of another crate for some flows.
+/// As [`run`], with endpoints of another crate for some flows.
 ///
 /// # Errors
 /// If a flow uses a congestion control that only the kernel has.
