@@ -56,7 +56,7 @@ Examples:
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
 
   # What each would take from four Reno flows on the same path:
-  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 compound:4 compound_tube:4
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 compound:4 cubic:4
 
   # A scenario from a file:
   tandem run scenarios/dumbbell.toml --seeds 5

@@ -15,8 +15,8 @@ const ENOUGH_LOSSES: f64 = 3.0;
 /// Seeds of which an interval says something: Student's t is 4.3 with three, 12.7 with two.
 const ENOUGH_SEEDS: usize = 3;
 
-/// Sentences without a full stop. Those about some groups name them.
-pub(crate) fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
+/// What the results of these seeds cannot mean: sentences without a full stop. Those about some groups name them.
+pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     let bulk: Vec<(usize, &Group, &TcpSource)> = scenario.groups.iter().enumerate().filter_map(of_bulk).collect();
     let mut groups_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for &(index, group, source) in &bulk {

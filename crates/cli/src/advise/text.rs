@@ -80,8 +80,9 @@ fn headline(advice: &Advice) -> String {
             "On {path}: run `{chosen}`. It carries more than the present default, {present}, within the limits."
         ),
         Why::DefaultExceedsLimits => {
+            let excess = excess(advice);
             format!(
-                "On {path}: run `{chosen}`. The present default, {present}, exceeds a limit; of those that do not, this one is best."
+                "On {path}: run `{chosen}`. The present default, {present}, {excess}; of those that do not, this one is best."
             )
         }
         Why::DefaultIsAsGood => {
@@ -93,6 +94,22 @@ fn headline(advice: &Advice) -> String {
             format!(
                 "On {path}: stay with {present}, the present default. No controller keeps within the limits, so none is advised."
             )
+        }
+    }
+}
+
+/// What the default does that it should not.
+fn excess(advice: &Advice) -> String {
+    let limits = advice.question.limits;
+    let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
+    match default.stolen.filter(|stolen| stolen.mean > limits.stolen) {
+        Some(stolen) => {
+            let [taken, limit] = [stolen.mean, limits.stolen].map(|share| significant(share * 100.0, 3));
+            format!("takes {taken} % from its neighbours, more than {limit} %")
+        }
+        None => {
+            let [added, limit] = [default.added_delay_ms.mean, limits.added_delay_ms].map(|ms| significant(ms, 3));
+            format!("adds {added} ms to the queue's delay, more than {limit} ms")
         }
     }
 }
@@ -159,10 +176,18 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Share of the choice's goodput from which another is as good.
+const AS_GOOD: f64 = 0.95;
+
 /// A controller with the same goodput and at most half of the delay.
 fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
-    let tied = decision.controllers.iter().filter(|judged| judged.is_within_limits && judged.is_tied_with_best);
-    let least = tied.min_by(|a, b| a.delay_ms.mean.total_cmp(&b.delay_ms.mean))?;
+    let is_as_good = |judged: &&Judged| {
+        judged.is_within_limits
+            && judged.is_tied_with_best
+            && judged.goodput_mbps.mean >= AS_GOOD * chosen.goodput_mbps.mean
+    };
+    let least =
+        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.mean.total_cmp(&b.delay_ms.mean))?;
     let is_much_less =
         least.delay_ms.mean <= chosen.delay_ms.mean / 2.0 && chosen.delay_ms.mean - least.delay_ms.mean >= 1.0;
     is_much_less.then(|| {
@@ -188,7 +213,11 @@ fn sureness(advice: &Advice) -> String {
     };
     let tied = decision.controllers.iter().filter(|j| j.is_within_limits && j.is_tied_with_best).count();
     let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
-    format!("{intervals} ({seeds} seeds){ties}{sweep}")
+    let limit = advice.question.limits.stolen;
+    let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
+    let near = stolen.filter(|s| s.mean <= limit && s.mean + s.ci95.unwrap_or(0.0) > limit);
+    let near = near.map_or("", |_| "; it may take a little more than the limit from its neighbours");
+    format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
 }
 
 fn counted(n: usize) -> String {

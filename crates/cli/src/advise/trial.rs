@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tandem_batch::{Batch, Task, Traces};
 use tandem_scenario::{
     Scenario,
-    result::{Run, SeedResult},
+    result::SeedResult,
     units::{Bytes, Span},
 };
 use tandem_sim::Sim;
@@ -29,8 +29,8 @@ const FIRST_SEEDS: u64 = 3;
 const MORE_SEEDS: u64 = 2;
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// Packets of a run, which decide how long one may be; a run of this many takes some tenths of a second. Ours.
-const MOST_PACKETS: f64 = 3e6;
+/// Packets of a run, which decide how long one may be; a run of this many takes a second. Ours.
+const MOST_PACKETS: f64 = 8e6;
 
 /// A controller that could be advised.
 #[derive(Debug, Clone)]
@@ -187,9 +187,8 @@ impl Question<'_> {
         let of_name = |name: &str| trials[..reference].iter().find(|trial| trial.observed.name == name);
         let mut told = Vec::new();
         for trial in [&*decision.chosen, self.default].into_iter().filter_map(of_name) {
-            let planned = trial.seeds.len();
-            let run = Run::from_seeds(&trial.scenario, "sim", planned, trial.seeds.clone());
-            for caution in run.cautions.iter().cloned().chain(cautions(&trial.scenario)) {
+            let of_seeds = tandem_scenario::cautions(&trial.scenario, &trial.seeds);
+            for caution in of_seeds.into_iter().chain(cautions(&trial.scenario)) {
                 if !told.contains(&caution) {
                     told.push(caution);
                 }
