@@ -3,20 +3,20 @@
 
 use tandem_report::{Curve, Figure, FiguresPage, Style};
 
-use super::{report::Advice, rule::Judged, trial::Answer};
+use super::{report::Advice, rule::Judged, text, trial::Answer};
 use crate::output::command_line;
 
-pub fn page(advice: &Advice, text: &str) -> FiguresPage {
+pub fn page(advice: &Advice) -> FiguresPage {
     let mut figures = of_answer(advice, advice.usual);
     figures.extend(advice.changed().flat_map(|answer| of_answer(advice, answer)));
     FiguresPage {
         title: format!("Advice for {}, {} RTT", advice.question.known.rate, advice.question.known.rtt),
         paragraphs: vec![
-            "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper left: much goodput, little \
-             harm. The dashed line is the limit."
+            "Each point is a controller, a diamond the one that is advised and the present default; whiskers are 95 % intervals over seeds. The best \
+             place is the upper left: much goodput, little harm. The dashed line is the limit."
                 .into(),
         ],
-        text: text.to_owned(),
+        text: text::for_report(advice),
         figures,
         command: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -57,14 +57,14 @@ fn scatter(
 ) -> Figure {
     let decision = &answer.decision;
     let point = |judged: &Judged| {
-        let what = match judged.controller {
-            ref name if *name == decision.chosen => " (advised)",
-            ref name if *name == advice.present.name => " (default)",
-            _ => "",
+        let (what, style) = match &judged.controller {
+            name if *name == decision.chosen => (" (advised)", Style::Published),
+            name if *name == advice.present.name => (" (default)", Style::Published),
+            _ => ("", Style::Points),
         };
         Some(Curve {
             name: format!("{}{what}", judged.controller),
-            style: Style::Points,
+            style,
             x: vec![x(judged)?],
             y: vec![judged.goodput_mbps.mean],
             half_widths: judged.goodput_mbps.ci95.into_iter().collect(),

@@ -190,12 +190,12 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         way: &way,
     };
     let json = report::json(&advice)?;
-    let text = text::text(&advice);
+    let text = text::for_terminal(&advice);
     // First, for the disk may be full.
     print(if args.json { &json } else { &text })?;
     if !interrupted || !folder.has_results() {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        let page = tandem_report::figures_html(&figures::page(&advice, &text));
+        let page = tandem_report::figures_html(&figures::page(&advice));
         write(&folder.path().join(REPORT_FILE), &page)?;
         note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));
     }

@@ -15,16 +15,24 @@ use crate::measured::Inferred;
 
 /// Columns of a terminal that are counted on.
 const WIDTH: usize = 80;
-/// Rows of the table; the report has all.
+/// Rows of the table in a terminal; the report has all.
 const MOST_ROWS: usize = 10;
 
-pub fn text(advice: &Advice) -> String {
+pub fn for_terminal(advice: &Advice) -> String {
+    text(advice, MOST_ROWS)
+}
+
+pub fn for_report(advice: &Advice) -> String {
+    text(advice, usize::MAX)
+}
+
+fn text(advice: &Advice, most_rows: usize) -> String {
     let decision = &advice.usual.decision;
     let mut text = format!("{}\n\n", wrapped(&headline(advice), ""));
     for (label, words) in facts(advice) {
         let _ = writeln!(text, "{:<14}{}", format!("{label}:"), wrapped(&words, &" ".repeat(14)));
     }
-    let _ = write!(text, "\n{}\n", table(advice));
+    let _ = write!(text, "\n{}\n", table(advice, most_rows));
     let _ = writeln!(text, "{}", wrapped(&rule(advice), ""));
     if !advice.inferred.is_empty() {
         let _ = writeln!(text, "\nFrom the measurements:");
@@ -261,7 +269,7 @@ fn rule(advice: &Advice) -> String {
     )
 }
 
-fn table(advice: &Advice) -> String {
+fn table(advice: &Advice, most_rows: usize) -> String {
     let (answer, decision) = (advice.usual, &advice.usual.decision);
     let with_time = !answer.completion_s.is_empty();
     let with_neighbours = !answer.case.neighbours.0.is_empty();
@@ -273,7 +281,7 @@ fn table(advice: &Advice) -> String {
     header.extend(["p95 delay\nms", "Seeds\n", "\n"]);
     table.set_header(header);
     let is_named = |judged: &Judged| [&decision.chosen, &advice.present.name].contains(&&judged.controller);
-    let is_shown = |&(i, judged): &(usize, &Judged)| i < MOST_ROWS || is_named(judged);
+    let is_shown = |&(i, judged): &(usize, &Judged)| i < most_rows || is_named(judged);
     let shown: Vec<&Judged> =
         decision.controllers.iter().enumerate().filter(is_shown).map(|(_, judged)| judged).collect();
     for judged in &shown {
