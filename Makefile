@@ -61,6 +61,7 @@ bench:
 validate: setup
 	@cargo run --release -p tandem-experiments --bin validate
 	@cargo run --release -p tandem-experiments --bin validate -- --model
+	@cargo run --release -p tandem-experiments --bin validate -- --quic
 	@cargo run --release -p tandem-experiments --bin validate -- --kernel
 	@scripts/matrix.sh
 

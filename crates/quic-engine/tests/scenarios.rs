@@ -2,7 +2,7 @@
 //! Scenarios over the real stack in virtual time: what must hold whatever the stack does.
 
 use tandem_engine::{Engine, Options};
-use tandem_quic_engine::{Congestion, Quic, run_stack};
+use tandem_quic_engine::{Quic, StackOwn};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
@@ -76,9 +76,9 @@ fn tcp_and_quic_share_a_path() {
 #[test]
 fn the_stacks_own_run_too() {
     let scenario = scenario("duration = \"6s\"\nwarmup = \"2s\"", PATH, &flow("cubic", ""));
-    for congestion in [Congestion::StackCubic, Congestion::StackBbr] {
-        let result = run_stack(&scenario, 1, Options::default(), congestion).unwrap().unwrap();
-        assert!(result.flows[0].goodput_mbps > 7.0, "{congestion:?}: {}", result.flows[0].goodput_mbps);
+    for own in [StackOwn::Cubic, StackOwn::Bbr] {
+        let result = own.run(&scenario, 1, Options::default()).unwrap().unwrap();
+        assert!(result.flows[0].goodput_mbps > 7.0, "{own:?}: {}", result.flows[0].goodput_mbps);
     }
 }
 
