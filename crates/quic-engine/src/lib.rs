@@ -8,7 +8,10 @@ mod config;
 mod flow;
 mod peer;
 
-use std::time::Instant;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use tandem_engine::{Engine, EngineError, Options, Transfers, Warning, refuse_kernel_controllers};
 use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
@@ -120,8 +123,12 @@ fn run_stack(
     own: Option<StackOwn>,
 ) -> Result<Option<SeedResult>, EngineError> {
     check(scenario)?;
-    let stack = Stack { scenario, seed, own, origin: Instant::now() };
-    run_with(scenario, seed, options, &stack)
+    let stack = Stack { scenario, seed, own, origin: Instant::now(), broken: Arc::default() };
+    let result = run_with(scenario, seed, options, &stack)?;
+    match stack.broken.get() {
+        None => Ok(result),
+        Some(why) => Err(EngineError::failed(format!("a QUIC connection broke in the middle, seed {seed}: {why}"))),
+    }
 }
 
 /// Bytes of a full QUIC packet.
@@ -139,6 +146,8 @@ struct Stack<'a> {
     own: Option<StackOwn>,
     /// The stack takes times of this kind; only their differences matter.
     origin: Instant,
+    /// Why the first connection ended that did.
+    broken: Arc<OnceLock<String>>,
 }
 
 impl Hosts for Stack<'_> {
@@ -155,6 +164,6 @@ impl Hosts for Stack<'_> {
             unit_bytes: self.scenario.mss(),
             seed: [self.seed, flow as u64],
         };
-        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin)))
+        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin, self.broken.clone())))
     }
 }

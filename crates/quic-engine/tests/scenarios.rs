@@ -72,6 +72,15 @@ fn tcp_and_quic_share_a_path() {
     assert!(mbps.iter().all(|&m| m > 2.0), "{mbps:?}");
 }
 
+/// Slow start loses every other packet of a window of thousands: more gaps than the stack keeps of a stream that is read in order.
+#[test]
+fn a_long_fat_path_is_filled_in_spite_of_thousands_of_gaps() {
+    let network = "rate = \"300mbit\"\nrtt = \"100ms\"\nqueue = \"500p\"";
+    let result = run(&scenario("duration = \"4s\"\nwarmup = \"500ms\"", network, &flow("compound_tube", "")));
+    assert!(result.flows[0].retransmits > 2 * 1024, "{}", result.flows[0].retransmits);
+    assert!(result.flows[0].goodput_mbps > 200.0, "{}", result.flows[0].goodput_mbps);
+}
+
 /// The stack's own controllers, to compare with.
 #[test]
 fn the_stacks_own_run_too() {

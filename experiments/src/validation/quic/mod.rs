@@ -70,7 +70,8 @@ fn compare(setup: &Setup, validation: &Validation, how: &QuicValidation) -> anyh
     let outcome = validation.batch.run(&tasks)?;
     ensure!(!outcome.interrupted, "interrupted; the same command goes on");
     let mut results = outcome.seeds.into_iter();
-    let simulated: Vec<_> = results.by_ref().take(CONTROLLERS.len()).chain(how.own.iter().map(|_| Vec::new())).collect();
+    let simulated: Vec<_> =
+        results.by_ref().take(CONTROLLERS.len()).chain(how.own.iter().map(|_| Vec::new())).collect();
     let names = CONTROLLERS.into_iter().chain(how.own.iter().map(|&(name, _)| name));
     let bottleneck = bottleneck(&cubic).unwrap_or_default();
     let line = |((name, simulated), measured)| Compared { name, simulated, measured, bottleneck };
@@ -128,7 +129,8 @@ fn part(setup: &Setup, lines: &[Compared]) -> String {
         let counts =
             [line.counts(|f| f.retransmits), line.counts(|f| f.window_reductions), line.counts(|f| f.timeouts)];
         let (goodput, queue) = (line.cells(&line.goodput()), line.cells(&line.queue(setup)));
-        writeln!(text, "| {} | {goodput} | {queue} | {} |", line.name, counts.join(" | ")).expect("writing to a String");
+        writeln!(text, "| {} | {goodput} | {queue} | {} |", line.name, counts.join(" | "))
+            .expect("writing to a String");
     }
     text
 }
