@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Findings as one HTML page, each figure drawn with the paper's axes and what it prints.
 
-use tandem_report::{Colouring, Curve, Figure, FigureSection, Map, SectionsPage, Style, Table};
+use tandem_report::{Colouring, Curve, Figure, FigureSection, Map, Mark, Note, SectionsPage, Style, Table};
 
 use crate::{
     estimate::Estimate,
@@ -13,6 +13,7 @@ use crate::{
     patch::X,
     source,
     table::{self, capital},
+    verdict::Verdict,
 };
 
 /// The page. `command` made it.
@@ -41,34 +42,33 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
 }
 
 fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
-    let mut notes = vec![
-        ("The paper".to_owned(), findings.claim.clone()),
-        (capital(findings.verdict.words()), findings.tallies() + " hold."),
+    let mut notes: Vec<Note> = vec![
+        ("The paper", findings.claim.clone()).into(),
+        (capital(findings.verdict.words()), findings.tallies() + " hold.").into(),
     ];
     notes.extend(labelled(findings.own.claims.iter()));
     if let Some((inside, all)) = findings.inside_spread() {
         let text = format!("{inside} of {all} published values lie inside the spread of single seeds.");
-        notes.push(("Single runs".into(), text));
+        notes.push(("Single runs", text).into());
     }
     if let Some(comparison) = &findings.kernel {
-        notes.push((
-            format!("Over real TCP: {}", comparison.measured.verdict().words()),
-            format!("{} {}", comparison.setting(), comparison.differences_text()),
-        ));
+        let label = format!("Over real TCP: {}", comparison.measured.verdict().words());
+        notes.push((label, format!("{} {}", comparison.setting(), comparison.differences_text())).into());
         notes.extend(labelled(comparison.claims().filter(|_| !findings.is_kernel_only())));
-        notes.extend(comparison.doubts_text().map(|doubts| ("Doubtful".to_owned(), doubts)));
+        notes.extend(comparison.doubts_text().map(|doubts| Note::from(("Doubtful", doubts))));
     }
-    notes.extend(findings.why.iter().map(|why| ("Why".to_owned(), why.clone())));
-    notes.extend(findings.note.iter().map(|note| ("Beside it".to_owned(), note.clone())));
+    notes.extend(findings.why.iter().map(|why| Note::from(("Why", why.clone()))));
+    notes.extend(findings.note.iter().map(|note| Note::from(("Beside it", note.clone()))));
     for variant in &findings.variants {
         let claims = variant.claims.iter().map(Judged::marked_line);
         let name = variant.name.clone().unwrap_or_default();
-        notes.push((format!("{name}: {}", variant.verdict().words()), claims.collect::<Vec<_>>().join(". ")));
+        let label = format!("{name}: {}", variant.verdict().words());
+        notes.push((label, claims.collect::<Vec<_>>().join(". ")).into());
     }
-    notes.extend(findings.assumptions.iter().map(|assumed| ("Assumed".to_owned(), assumed.clone())));
-    notes.push(("Run".into(), findings.setting()));
+    notes.extend(findings.assumptions.iter().map(|assumed| Note::from(("Assumed", assumed.clone()))));
+    notes.push(("Run", findings.setting()).into());
     if let Some(source) = source(&findings.id) {
-        notes.push(("Source".into(), source.into()));
+        notes.push(("Source", source).into());
     }
     let of = |(header, rows): (Vec<String>, Vec<Vec<String>>)| Table { header, rows };
     let own = (!findings.is_kernel_only()).then(|| of(table::rows(experiment, findings, &findings.own)));
@@ -76,18 +76,28 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
     FigureSection {
         id: findings.id.replace('/', "-"),
         title: format!("{}: {}", findings.id, findings.title),
+        mark: (mark(findings.verdict), findings.verdict.words().to_owned()),
         notes,
         figure: figure(experiment, findings),
         tables: own.into_iter().chain(comparison).collect(),
     }
 }
 
+fn mark(verdict: Verdict) -> Mark {
+    match verdict {
+        Verdict::Holds => Mark::Good,
+        Verdict::HoldsInPart => Mark::Part,
+        Verdict::DoesNotHold => Mark::Bad,
+        Verdict::Undecided | Verdict::NotAsked => Mark::Open,
+    }
+}
+
 /// Claims in lines, the first of each kind with a label.
-fn labelled<'a>(claims: impl Iterator<Item = &'a Judged>) -> Vec<(String, String)> {
+fn labelled<'a>(claims: impl Iterator<Item = &'a Judged>) -> Vec<Note> {
     let mut last = None;
     let mut note = |claim: &Judged| {
         let label = if last.replace(claim.headline) == Some(claim.headline) { "" } else { claim.kind() };
-        (label.to_owned(), claim.line())
+        Note { label: label.to_owned(), text: claim.line(), mark: Some(mark(claim.verdict)) }
     };
     claims.map(&mut note).collect()
 }
@@ -108,6 +118,10 @@ fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
     }
     let drawn = comparison.filter(|comparison| comparison.scale.is_none() || findings.is_kernel_only());
     curves.extend(drawn.into_iter().flat_map(|comparison| real_tcp(comparison, &findings.x, &at)));
+    let controllers = controllers(experiment);
+    for curve in &mut curves {
+        curve.controller = curve.colour.and_then(|place| controllers.get(place)?.clone());
+    }
     let (y_axis, log_y) = map.as_ref().map_or((&file.y.label, file.y.log), |(axis, _)| (&axis.label, axis.log));
     Figure {
         title: findings.title.clone(),
@@ -134,7 +148,24 @@ fn map(experiment: &Experiment, reading: &Reading, at: &[f64], axis: &MapAxis) -
         y: rows.iter().map(|(row, _)| *row).collect(),
         values: rows.iter().map(|(_, points)| values(points)).collect(),
         colouring: Colouring::Kinds(axis.kinds),
+        decimals: None,
     }
+}
+
+/// The controller that each curve is about, if the curves differ in that; one of them may leave it as the scenario has it.
+fn controllers(experiment: &Experiment) -> Vec<Option<String>> {
+    let file = &experiment.file;
+    let of_curve = |curve: &crate::file::Curve| {
+        let is_controller = |key: &str| key.starts_with("flows.") && key.ends_with(".controller");
+        let mut changes = curve.set.iter();
+        changes.find(|(key, _)| is_controller(key.get_ref()))?.1.as_str().map(str::to_owned)
+    };
+    let mut controllers: Vec<_> = file.curves.iter().map(|curve| of_curve(curve.get_ref())).collect();
+    let usual = || file._scenario.get_ref().get("flows")?.get(0)?.get("controller")?.as_str().map(str::to_owned);
+    if let [unnamed] = controllers.iter_mut().filter(|name| name.is_none()).collect::<Vec<_>>().as_mut_slice() {
+        **unnamed = usual();
+    }
+    if controllers.iter().all(Option::is_some) { controllers } else { Vec::new() }
 }
 
 fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
@@ -146,6 +177,7 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
         y: found().map(|(value, _)| value.mean).collect(),
         half_widths: found().map(|(value, _)| value.ci95.unwrap_or(0.0)).collect(),
         colour: Some(colour),
+        ..Curve::default()
     }
 }
 
@@ -167,6 +199,7 @@ fn real_tcp(comparison: &KernelComparison, xs: &[String], at: &[f64]) -> Vec<Cur
             y: found.iter().map(|(_, value)| value.mean).collect(),
             half_widths: vec![0.0; found.len()],
             colour: Some(colour),
+            ..Curve::default()
         })
     };
     comparison.measured.curves.iter().enumerate().filter_map(curve).collect()
@@ -182,5 +215,6 @@ fn published(curve: &Points, at: &[f64], colour: usize) -> Option<Curve> {
         y,
         half_widths: Vec::new(),
         colour: Some(colour),
+        ..Curve::default()
     })
 }

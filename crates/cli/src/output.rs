@@ -13,7 +13,7 @@ use tandem_report::{
     FLOWS_FILE, FiguresPage, LINKS_FILE, Report, Section, figures_html, html, matrix_figures, matrix_text, table,
     write_atomically, write_trace,
 };
-use tandem_scenario::{Scenario, matrix::Matrix, result::Run};
+use tandem_scenario::{Parts, Scenario, matrix::Matrix, result::Run};
 
 use crate::{Failure, folder::Folder, runner::Outcome, settings::Common};
 
@@ -25,20 +25,38 @@ pub const RESULTS_FILE: &str = "results.json";
 #[derive(Default, Serialize)]
 struct Results<'a> {
     version: &'static str,
+    commit: &'static str,
     command: &'a str,
-    runs: Vec<&'a Run>,
+    runs: Vec<Entry<'a>>,
     /// After an interrupt: the runs of which no seed was finished, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<String>,
     /// Bandwidth stolen is measured against this run; with several engines there is one for each.
     #[serde(skip_serializing_if = "Option::is_none")]
-    baseline: Option<&'a Run>,
+    baseline: Option<Entry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    baselines: Vec<&'a Run>,
+    baselines: Vec<Entry<'a>>,
     /// The shares of all pairs; `compare --matrix` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<&'a Matrix>,
 }
+
+/// A run with all that decides it.
+#[derive(Clone, Copy, Serialize)]
+struct Entry<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    scenario: &'a Parts,
+}
+
+impl<'a> Entry<'a> {
+    fn new(scenario: &'a Scenario, run: &'a Run) -> Self {
+        Self { run, scenario }
+    }
+}
+
+/// The commit that the program is made of.
+pub const COMMIT: &str = env!("TANDEM_COMMIT");
 
 pub fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
     let mut json = serde_json::to_string_pretty(value).context("results as JSON")?;
@@ -78,8 +96,12 @@ pub fn publish_matrix(
 ) -> Result<(), Failure> {
     let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
     let missing = missing(scenarios, std::slice::from_ref(outcome));
-    let runs = outcome.runs.iter().flatten().collect();
-    let results = Results { version, command: &command, runs, missing, matrix: Some(matrix), ..Results::default() };
+    let runs =
+        scenarios.iter().zip(&outcome.runs).filter_map(|(scenario, run)| Some(Entry::new(scenario, run.as_ref()?)));
+    let runs = runs.collect();
+    let matrix_of = Some(matrix);
+    let results =
+        Results { version, commit: COMMIT, command: &command, runs, missing, matrix: matrix_of, ..Results::default() };
     let json = json_text(&results)?;
     let text = matrix_text(matrix);
     let page = || FiguresPage {
@@ -91,9 +113,9 @@ pub fn publish_matrix(
         version: version.into(),
     };
     print(if common.json { &json } else { &text })?;
-    keep(&results, outcome.interrupted, folder, || {
+    keep(&results, outcome.interrupted, common, folder, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        write(&folder.path().join(REPORT_FILE), &figures_html(&page()))
+        write_report(common, folder.path(), || figures_html(&page()))
     })
 }
 
@@ -118,6 +140,7 @@ fn missing(scenarios: &[Scenario], outcomes: &[Outcome]) -> Vec<String> {
 fn keep(
     results: &Results,
     interrupted: bool,
+    common: &Common,
     folder: &Folder,
     write_files: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -125,10 +148,11 @@ fn keep(
     if !interrupted || !(has_earlier || results.runs.is_empty()) {
         write_files()?;
         let replaced = if has_earlier { " (it replaces the one of the same command)" } else { "" };
-        note(&format!("Report: {}{replaced}", folder.path().join(REPORT_FILE).display()));
+        let (what, file) = if common.no_report { ("Results", RESULTS_FILE) } else { ("Report", REPORT_FILE) };
+        note(&format!("{what}: {}{replaced}", folder.path().join(file).display()));
     }
     if !interrupted {
-        let cpu_s: f64 = results.runs.iter().copied().chain(results.baselines.iter().copied()).map(|r| r.cpu_s).sum();
+        let cpu_s: f64 = results.runs.iter().chain(&results.baselines).map(|entry| entry.run.cpu_s).sum();
         note(&format!("It took {cpu_s:.1} s of processor time."));
         return Ok(());
     }
@@ -161,12 +185,14 @@ pub fn publish(
         .filter(|(i, _)| Some(*i) != baseline)
         .filter_map(|(_, (scenario, run))| Some(Section { scenario, run: run.as_ref()? }))
         .collect();
-    let baselines: Vec<&Run> =
-        baseline.iter().flat_map(|&i| outcomes.iter().filter_map(move |o| o.runs[i].as_ref())).collect();
+    let of_baseline =
+        |i: usize| outcomes.iter().filter_map(move |o| Some(Entry::new(&scenarios[i], o.runs[i].as_ref()?)));
+    let baselines: Vec<Entry> = baseline.into_iter().flat_map(of_baseline).collect();
     let results = Results {
         version: env!("CARGO_PKG_VERSION"),
+        commit: COMMIT,
         command: &command,
-        runs: sections.iter().map(|s| s.run).collect(),
+        runs: sections.iter().map(|s| Entry::new(s.scenario, s.run)).collect(),
         baseline: if outcomes.len() == 1 { baselines.first().copied() } else { None },
         baselines: if outcomes.len() == 1 { Vec::new() } else { baselines.clone() },
         matrix: None,
@@ -178,30 +204,38 @@ pub fn publish(
         command: command.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sections: sections.clone(),
-        baselines,
+        baselines: baselines.iter().map(|entry| entry.run).collect(),
     };
     // First, for the disk may be full.
     print(&if common.json { json.clone() } else { format!("{}\n", table(&report)) })?;
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
-    keep(&results, interrupted, folder, || {
-        write_files(folder.path(), &json, &html(&report), common.trace.then_some(&sections))
+    keep(&results, interrupted, common, folder, || {
+        write(&folder.path().join(RESULTS_FILE), &json)?;
+        write_report(common, folder.path(), || html(&report))?;
+        write_traces(folder.path(), common.trace.then_some(&sections))
     })
 }
 
+/// With `--no-report` none, and not that of an earlier run either: it would pass for this one's.
+fn write_report(common: &Common, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
+    let path = folder.join(REPORT_FILE);
+    if common.no_report { remove_old(&path) } else { write(&path, &html()) }
+}
+
+fn remove_old(path: &Path) -> Result<(), Failure> {
+    if path.exists() {
+        fs::remove_file(path).with_context(|| format!("cannot remove the old `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
 /// `traced` is `None` if no traces are wanted.
-fn write_files(folder: &Path, json: &str, html: &str, traced: Option<&Vec<Section>>) -> Result<(), Failure> {
-    write(&folder.join(RESULTS_FILE), json)?;
-    write(&folder.join(REPORT_FILE), html)?;
+fn write_traces(folder: &Path, traced: Option<&Vec<Section>>) -> Result<(), Failure> {
     if let Some(sections) = traced {
         return Ok(write_trace(folder, sections).with_context(|| format!("cannot write `{}`", folder.display()))?);
     }
     // Samples of an earlier run would pass for this one's.
-    for old in [FLOWS_FILE, LINKS_FILE].map(|name| folder.join(name)) {
-        if old.exists() {
-            fs::remove_file(&old).with_context(|| format!("cannot remove the old `{}`", old.display()))?;
-        }
-    }
-    Ok(())
+    [FLOWS_FILE, LINKS_FILE].iter().try_for_each(|name| remove_old(&folder.join(name)))
 }
 
 /// Asked for with `--quiet`.

@@ -22,7 +22,7 @@ use crate::{
     Failure,
     engine::{EngineArgs, check},
     folder::make_folder,
-    output::{REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
+    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
     runner::interrupt_flag,
     settings::settings,
 };
@@ -91,6 +91,10 @@ pub struct Run {
     #[arg(long, value_name = "DIR", default_value = "tandem-out/papers")]
     out: PathBuf,
 
+    /// Write results.json only
+    #[arg(long)]
+    no_report: bool,
+
     /// Results as JSON on standard output instead of tables
     #[arg(long)]
     json: bool,
@@ -141,6 +145,7 @@ impl<'a> Entry<'a> {
 #[derive(Serialize)]
 struct Results<'a> {
     version: &'static str,
+    commit: &'static str,
     command: &'a str,
     experiments: Vec<&'a Findings>,
 }
@@ -165,15 +170,18 @@ fn run(args: &Run) -> Result<(), Failure> {
 
     let command = command_line();
     let version = env!("CARGO_PKG_VERSION");
-    let results = Results { version, command: &command, experiments: found.iter().map(|(_, f)| *f).collect() };
+    let experiments_found = found.iter().map(|(_, f)| *f).collect();
+    let results = Results { version, commit: COMMIT, command: &command, experiments: experiments_found };
     let json = json_text(&results)?;
     let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
     // First, for the disk may be full.
     print(&if args.json { json.clone() } else { text() })?;
     write(&args.out.join(RESULTS_FILE), &json)?;
-    let report = args.out.join(REPORT_FILE);
-    write(&report, &sections_html(&page(&found, &command, version)))?;
-    note(&format!("Report: {}", report.display()));
+    if !args.no_report {
+        let report = args.out.join(REPORT_FILE);
+        write(&report, &sections_html(&page(&found, &command, version)))?;
+        note(&format!("Report: {}", report.display()));
+    }
     let (left, all) = (experiments.len() - found.len(), experiments.len());
     if left > 0 && args.kept {
         note(&format!(

@@ -39,6 +39,10 @@ pub struct Common {
     #[arg(long)]
     pub replace: bool,
 
+    /// Write results.json only
+    #[arg(long)]
+    pub no_report: bool,
+
     /// Results as JSON on standard output instead of the table
     #[arg(long)]
     pub json: bool,

@@ -82,7 +82,7 @@ fn json_has_each_pair_from_both_sides() {
     let both = matrix["cells"][0][1]["goodput_mbps"].as_f64().unwrap();
     assert!((goodput(0) + goodput(1) - both).abs() < 1e-9);
     assert_eq!(place.read("tandem-out/matrix-10mbit-20ms/results.json"), finished.out);
-    assert!(place.read("tandem-out/matrix-10mbit-20ms/report.html").contains("heatmap"));
+    assert!(place.read("tandem-out/matrix-10mbit-20ms/report.html").contains("Share, %"));
 }
 
 #[test]

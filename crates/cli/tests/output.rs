@@ -146,7 +146,8 @@ fn the_table_goes_to_standard_output_and_the_rest_beside_it() {
     assert_eq!(report, "Report: o/report.html");
     assert!(time.starts_with("It took ") && time.ends_with(" s of processor time.\n"), "{time}");
     assert_eq!(place.files("o"), ["report.html", "results.json"]);
-    assert!(place.read("o/report.html").trim_end().ends_with("</html>"));
+    let report = place.read("o/report.html");
+    assert!(report.trim_end().ends_with("</html>") && report.len() < 1_500_000, "{} bytes", report.len());
 }
 
 #[test]
@@ -168,6 +169,34 @@ fn another_commands_results_are_given_up_only_when_the_user_says_so() {
     place.succeed(&format!("{other} --replace"));
     assert_eq!(place.files("o"), ["report.html", "results.json"]);
     assert_eq!(place.json("o/results.json").pointer("/runs/0/groups/0/controller").unwrap(), "compound");
+}
+
+/// A result is worth keeping if one knows what it is a result of.
+#[test]
+fn results_have_the_scenario_and_the_commit() {
+    let place = Place::new();
+    place.succeed(&format!("compare {QUICK} --seeds 2 --against reno:1 compound@gamma=7:1 --out o"));
+    let results = place.json("o/results.json");
+    assert!(!text(&results, "/commit").is_empty());
+    let scenario = |path: &str| results.pointer(&format!("{path}/scenario")).unwrap().clone();
+    for path in ["/runs/0", "/baseline"] {
+        assert_eq!(number(&scenario(path), "/duration_s"), 3.0);
+        assert_eq!(number(&scenario(path), "/network/links/0/rate_bps"), 1e7);
+        assert_eq!(list(&scenario(path), "/seeds"), [1, 2]);
+    }
+    let controller = scenario("/runs/0").pointer("/groups/0/source/tcp/controller").unwrap().clone();
+    assert_eq!((text(&controller, "/name"), number(&controller, "/parameters/gamma")), ("compound", 7.0));
+    assert_eq!(text(&scenario("/baseline"), "/groups/0/source/tcp/controller/name"), "reno");
+}
+
+#[test]
+fn a_report_is_left_out_on_demand() {
+    let place = Place::new();
+    let command = |options: &str| format!("compare {QUICK} --seeds 1 --out o {options} reno");
+    place.succeed(&command(""));
+    let finished = place.succeed(&command("--no-report --replace"));
+    assert!(finished.err.starts_with("Results: o/results.json"), "{}", finished.err);
+    assert_eq!(place.files("o"), ["results.json"], "the report of the run before would pass for this one's");
 }
 
 #[test]

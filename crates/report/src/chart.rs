@@ -1,126 +1,187 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One chart: its traces, its axes, what to look for. How it looks is up to `page.js`.
+//! One chart: its series, its axes, what to look for. How it looks is up to `plot.js`.
 
-use plotly::{Scatter, Trace, common::Line, common::Mode};
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 use tandem_scenario::Scenario;
 
-use crate::{number, thin::thin};
-
-/// Points of a line; more than a screen has pixels is waste.
-pub const MAX_POINTS: usize = 1500;
+use crate::{colours::Look, number, thin::thin};
 
 /// Digits that a reader can tell apart in a chart or when hovering.
 const DIGITS: i32 = 5;
+/// Points of a line; more than a screen has pixels is waste.
+const MAX_POINTS: usize = 1500;
+/// Points of a line of each of many runs: a page is to stay small.
+const MIN_POINTS: usize = 400;
+/// So many runs have lines of most points.
+const FEW_RUNS: usize = 4;
 
+/// A chart for the page's script.
+#[derive(Serialize)]
 pub struct Chart {
     pub title: String,
+    #[serde(skip)]
     pub caption: String,
-    traces: Vec<Value>,
-    axes: Map<String, Value>,
+    pub x: Axis,
+    pub y: Axis,
+    /// For a chart over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<Cells>,
+    series: Vec<Series>,
+}
+
+/// An axis. What is left out is no, nothing or none.
+#[derive(Default, Serialize)]
+pub struct Axis {
+    /// Name and unit, as in `RTT, ms`.
+    pub title: String,
+    #[serde(skip_serializing_if = "is_no")]
+    pub log: bool,
+    /// It need not begin at 0.
+    #[serde(skip_serializing_if = "is_no")]
+    pub fitted: bool,
+    /// It points to the left or down.
+    #[serde(skip_serializing_if = "is_no")]
+    pub reversed: bool,
+    /// Names at 0, 1, ... in place of numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// The time of a run, seconds.
+#[derive(Serialize)]
+struct Time {
+    end: f64,
+    warmup: f64,
+}
+
+/// A value for each place of two axes.
+#[derive(Serialize)]
+pub struct Cells {
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    /// `z[row][column]`.
+    pub z: Vec<Vec<f64>>,
+    /// The lowest and the highest value of the scale.
+    pub ends: [f64; 2],
+    /// Shares of the scale with their colours.
+    pub scale: Vec<(f64, &'static str)>,
+    /// Decimals of the numbers in the cells; without it they have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimals: Option<u8>,
+    /// Whole numbers are kinds, each with its colour.
+    #[serde(skip_serializing_if = "is_no")]
+    pub kinds: bool,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Draw {
+    #[default]
+    Line,
+    Dashed,
+    Dotted,
+    Points,
+    /// A line through points.
+    Marked,
+    /// Open diamonds.
+    Published,
+    /// Crosses.
+    Measured,
+    /// Bars that lie, from 0.
+    Bars,
+    /// A line to the next value that then rises to it.
+    Steps,
+}
+
+/// What is drawn in one colour under one name.
+#[derive(Default, Serialize)]
+pub struct Series {
+    pub name: String,
+    pub draw: Draw,
+    #[serde(flatten)]
+    pub look: Look,
+    #[serde(serialize_with = "short")]
+    pub x: Vec<f64>,
+    #[serde(serialize_with = "short")]
+    pub y: Vec<f64>,
+    /// Half widths of intervals.
+    #[serde(serialize_with = "short", skip_serializing_if = "Vec::is_empty")]
+    pub half_x: Vec<f64>,
+    #[serde(serialize_with = "short", skip_serializing_if = "Vec::is_empty")]
+    pub half_y: Vec<f64>,
+    /// Names of the points, for those who hover.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Series of one entry of the legend are shown and hidden together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// Width of bars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<f64>,
+    /// It stands behind others.
+    #[serde(skip_serializing_if = "is_no")]
+    pub faint: bool,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
+fn short<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|&v| number::rounded(v, DIGITS)))
+}
+
+impl Axis {
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
 }
 
 impl Chart {
     pub fn new(title: impl Into<String>, x_axis: &str, y_axis: &str, caption: impl Into<String>) -> Self {
-        let axes = [("x".to_owned(), json!(x_axis)), ("y".to_owned(), json!(y_axis))];
-        Self { title: title.into(), caption: caption.into(), traces: Vec::new(), axes: axes.into_iter().collect() }
+        Self {
+            title: title.into(),
+            caption: caption.into(),
+            x: Axis::new(x_axis),
+            y: Axis::new(y_axis),
+            time: None,
+            map: None,
+            series: Vec::new(),
+        }
     }
 
-    /// A chart over the whole time of a run, with the warm-up marked.
+    /// A chart over the time of a run; the part after the warm-up is shown first.
     pub fn over_time(title: impl Into<String>, y_axis: &str, scenario: &Scenario, caption: impl Into<String>) -> Self {
-        let mut chart = Self::new(title, "Time, s", y_axis, caption);
-        chart.axes.insert("end".into(), json!(scenario.duration.as_secs_f64()));
-        chart.axes.insert("warmup".into(), json!(scenario.warmup.as_secs_f64()));
-        chart
+        let (end, warmup) = (scenario.duration.as_secs_f64(), scenario.warmup.as_secs_f64());
+        Self { time: Some(Time { end, warmup }), ..Self::new(title, "Time, s", y_axis, caption) }
     }
 
-    pub fn add(&mut self, trace: Box<dyn Trace>) {
-        self.traces.push(serde_json::from_str(&trace.to_json()).expect("traces are JSON"));
-    }
-
-    /// Names at 0, 1, ... of the x axis in place of numbers.
-    pub fn name_x(&mut self, names: &[String]) {
-        self.axes.insert("names".into(), json!(names.iter().map(|n| wrapped(n)).collect::<Vec<_>>()));
-    }
-
-    /// Names at 0, 1, ... of the y axis in place of numbers.
-    pub fn name_y(&mut self, names: &[String]) {
-        self.axes.insert("yNames".into(), json!(names.iter().map(|n| plain(n)).collect::<Vec<_>>()));
-    }
-
-    pub fn logarithmic(&mut self, x: bool, y: bool) {
-        self.axes.insert("logX".into(), json!(x));
-        self.axes.insert("logY".into(), json!(y));
-    }
-
-    /// Only every `step`th whole number of the x axis, from 1.
-    pub fn count_x(&mut self, step: usize) {
-        self.axes.insert("step".into(), json!(step));
+    pub fn add(&mut self, series: Series) {
+        self.series.push(series);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.traces.is_empty()
-    }
-
-    /// For a `<script>` element: no `<` in it can end that or begin a comment.
-    pub fn json(&self) -> String {
-        let mut whole = self.axes.clone();
-        whole.insert("traces".into(), json!(self.traces));
-        Value::Object(whole).to_string().replace('<', "\\u003c")
+        self.series.is_empty()
     }
 }
 
-/// Plotly takes names for markup; this makes them text again.
-pub fn plain(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// Breaks a long name at spaces, to fit under its bars.
-fn wrapped(name: &str) -> String {
-    const WIDTH: usize = 14;
-    let mut lines: Vec<String> = Vec::new();
-    for word in name.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() < WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.iter().map(|l| plain(l)).collect::<Vec<_>>().join("<br>")
-}
-
-/// A line through all samples that matter.
-pub fn line(name: &str, colour: &str, time_s: &[f64], values: &[f64]) -> Box<Scatter<f64, f64>> {
-    line_at(name, colour, time_s, values, &thin(values, MAX_POINTS))
-}
-
-/// A line through chosen samples, for lines that must share them.
-pub fn line_at(name: &str, colour: &str, time_s: &[f64], values: &[f64], at: &[usize]) -> Box<Scatter<f64, f64>> {
-    let pick = |from: &[f64]| at.iter().map(|&i| number::rounded(from[i], DIGITS)).collect();
-    Scatter::new(pick(time_s), pick(values))
-        .mode(Mode::Lines)
-        .name(plain(name))
-        .line(Line::new().color(colour.to_owned()).width(1.5))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_cannot_leave_its_script() {
-        let mut chart = Chart::new("", "x", "y", "");
-        chart.add(line("</script><b>", "#000000", &[0.0], &[1.0]));
-        assert!(!chart.json().contains('<'));
-        let back: Value = serde_json::from_str(&chart.json()).unwrap();
-        assert_eq!(back["traces"][0]["name"], "&lt;/script&gt;&lt;b&gt;");
+impl Series {
+    pub fn new(name: impl Into<String>, draw: Draw, look: Look, x: Vec<f64>, y: Vec<f64>) -> Self {
+        Self { name: name.into(), draw, look, x, y, ..Self::default() }
     }
 
-    #[test]
-    fn wraps_long_names() {
-        assert_eq!(wrapped("compound:4 against reno:4"), "compound:4<br>against reno:4");
-        assert_eq!(wrapped("reno:4"), "reno:4");
+    /// A line through the samples that matter.
+    pub fn line(name: impl Into<String>, look: Look, time_s: &[f64], values: &[f64], points: usize) -> Self {
+        let at = thin(values, points);
+        let pick = |from: &[f64]| at.iter().map(|&i| from[i]).collect();
+        Self::new(name, Draw::Line, look, pick(time_s), pick(values))
     }
+}
+
+/// Points of a line on a page of so many runs.
+pub fn points_of_line(runs: usize) -> usize {
+    (MAX_POINTS * FEW_RUNS / runs.max(FEW_RUNS)).max(MIN_POINTS)
 }

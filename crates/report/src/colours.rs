@@ -1,40 +1,188 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Colours that people with any colour vision can tell apart (Okabe and Ito 2008), on light and on dark.
+//! The one table of colours. A controller has the same colour and the same symbol on every page.
 
-/// Without black and yellow, which vanish on dark and on white.
-pub const PALETTE: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#888888"];
+use std::borrow::Cow;
 
-/// One colour for each name, the same in every chart of a report.
-pub struct Colours(Vec<String>);
+use serde::Serialize;
 
-impl Colours {
-    pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let mut seen: Vec<String> = Vec::new();
-        for name in names {
-            if !seen.iter().any(|s| s == name) {
-                seen.push(name.to_owned());
+/// A colour for each controller. They stand out from white and from the dark page. The first six are for any colour vision (Okabe and
+/// Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see green and for people who do not.
+const OF_CONTROLLERS: [(&str, &str); 20] = [
+    ("reno", "#0072B2"),
+    ("compound", "#D55E00"),
+    ("cubic", "#009E73"),
+    ("bbr", "#E69F00"),
+    ("vegas", "#CC79A7"),
+    ("westwood", "#56B4E9"),
+    ("htcp", "#2DC369"),
+    ("compound_tube", "#A51E69"),
+    ("yeah", "#695A00"),
+    ("highspeed", "#4B87FF"),
+    ("fast", "#783CB4"),
+    ("veno", "#96695A"),
+    ("illinois", "#E187FF"),
+    ("compound_auto", "#B41E00"),
+    ("fusion", "#B44BB4"),
+    ("bic", "#4B5A69"),
+    ("compound_plus", "#FF7869"),
+    ("africa", "#969600"),
+    ("scalable", "#008700"),
+    ("areno", "#7887B4"),
+];
+
+/// For UDP, and for controllers of the kernel that are not in the table.
+const OTHER: &str = "#888888";
+
+/// As Plotly calls them. Neighbours in the table, whose colours are the most used, have different ones.
+const SYMBOLS: [&str; 10] = [
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "pentagon",
+    "star",
+    "hexagram",
+    "cross",
+    "hourglass",
+];
+
+/// In the second round of symbols each meets another colour than that of the first round which is nearest.
+fn symbol(place: usize) -> &'static str {
+    SYMBOLS[(place + place / SYMBOLS.len() * 7) % SYMBOLS.len()]
+}
+
+/// Colour and symbol of a series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Look {
+    #[serde(rename = "colour")]
+    pub colour: Cow<'static, str>,
+    pub symbol: &'static str,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self::nth(0)
+    }
+}
+
+impl Look {
+    /// For what belongs to no controller: the places of the table one after the other.
+    pub fn nth(place: usize) -> Self {
+        let colour = OF_CONTROLLERS[place % OF_CONTROLLERS.len()].1;
+        Self { colour: colour.into(), symbol: symbol(place) }
+    }
+
+    /// Links take the table from its end, so that few links and few groups share no colour.
+    pub fn of_link(index: usize) -> Self {
+        Self::nth(OF_CONTROLLERS.len() - 1 - index % OF_CONTROLLERS.len())
+    }
+
+    /// The look of the `nth` series, from 0, that belongs to a controller. The first has the controller's own; others are darker or lighter.
+    pub fn of_controller(controller: &str, nth: usize) -> Self {
+        // The kernel's own CUBIC is a CUBIC.
+        let name = controller.rsplit(':').next().unwrap_or(controller);
+        let name = name.split('@').next().unwrap_or(name);
+        let place = OF_CONTROLLERS.iter().position(|(known, _)| *known == name);
+        let colour = place.map_or(OTHER, |place| OF_CONTROLLERS[place].1);
+        let symbol = symbol(place.unwrap_or(0) + nth);
+        Self { colour: shade(colour, nth), symbol }
+    }
+}
+
+/// `#rrggbb`, lighter if it is dark and darker if it is light, then the other way, so that it still stands out from both pages.
+fn shade(colour: &'static str, nth: usize) -> Cow<'static, str> {
+    if nth % 4 == 0 {
+        return colour.into();
+    }
+    let parts = [1, 3, 5].map(|i| f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap_or(0)));
+    let is_dark = 0.3 * parts[0] + 0.6 * parts[1] + 0.1 * parts[2] < 125.0;
+    let (first, second) = if is_dark { (255.0, 0.0) } else { (0.0, 255.0) };
+    let (towards, share) = [(first, 0.4), (second, 0.3), (first, 0.65)][nth % 4 - 1];
+    let mixed = parts.map(|part| (part * (1.0 - share) + towards * share).round() as u8);
+    format!("#{:02X}{:02X}{:02X}", mixed[0], mixed[1], mixed[2]).into()
+}
+
+/// A look for each name, the same in every chart of a page.
+pub struct Looks(Vec<(String, String, Look)>);
+
+impl Looks {
+    /// Of pairs of a name and the controller that it stands for.
+    pub fn new<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut looks: Vec<(String, String, Look)> = Vec::new();
+        for (name, controller) in names {
+            if looks.iter().all(|(known, of, _)| (known.as_str(), of.as_str()) != (name, controller)) {
+                let nth = looks.iter().filter(|(_, of, _)| of == controller).count();
+                looks.push((name.to_owned(), controller.to_owned(), Look::of_controller(controller, nth)));
             }
         }
-        Self(seen)
+        Self(looks)
     }
 
-    /// In the order in which they came.
-    pub fn names(&self) -> &[String] {
-        &self.0
-    }
-
-    pub fn of(&self, name: &str) -> &'static str {
-        PALETTE[self.0.iter().position(|n| n == name).unwrap_or(0) % PALETTE.len()]
+    pub fn of(&self, name: &str, controller: &str) -> Look {
+        let look = self.0.iter().find(|(known, of, _)| (known.as_str(), of.as_str()) == (name, controller));
+        look.map_or_else(|| Look::of_controller(controller, 0), |(_, _, look)| look.clone())
     }
 }
 
-/// Links take the palette from its end, so that few links and few groups share no colour.
-pub fn of_link(index: usize) -> &'static str {
-    PALETTE[PALETTE.len() - 1 - index % PALETTE.len()]
-}
+#[cfg(test)]
+mod tests {
+    use tandem_scenario::ControllerSpec;
 
-/// `rgba(...)` of a palette colour, for areas.
-pub fn translucent(colour: &str, alpha: f64) -> String {
-    let part = |i: usize| u8::from_str_radix(&colour[i..i + 2], 16).unwrap_or(0);
-    format!("rgba({},{},{},{alpha})", part(1), part(3), part(5))
+    use super::*;
+
+    fn channels(colour: &str) -> [f64; 3] {
+        [1, 3, 5].map(|i| f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()))
+    }
+
+    /// WCAG 2's contrast.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let linear = channels(colour).map(|c| {
+                let c = c / 255.0;
+                if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+            });
+            0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn every_controller_has_a_colour_that_is_seen_on_white_and_on_the_dark_page() {
+        for (name, colour) in OF_CONTROLLERS {
+            name.parse::<ControllerSpec>().unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(contrast(colour, "#ffffff") > 2.2, "{name}");
+            assert!(contrast(colour, "#16181b") > 2.2, "{name}");
+        }
+        let known: Vec<&str> = tandem_controllers::CONTROLLERS.iter().map(|c| c.name).collect();
+        for name in &known {
+            assert!(OF_CONTROLLERS.iter().any(|(of, _)| of == name), "{name} has no colour");
+        }
+        assert_eq!(known.len(), OF_CONTROLLERS.len());
+    }
+
+    #[test]
+    fn no_two_controllers_look_alike() {
+        for (i, (a, of_a)) in OF_CONTROLLERS.iter().enumerate() {
+            for (b, of_b) in &OF_CONTROLLERS[..i] {
+                let [a_parts, b_parts] = [channels(of_a), channels(of_b)];
+                let apart: f64 = a_parts.iter().zip(b_parts).map(|(x, y)| (x - y).abs()).sum();
+                assert!(apart > 60.0, "{a} and {b}");
+                let [a_look, b_look] = [a, b].map(|name| Look::of_controller(name, 0));
+                assert!(a_look.symbol != b_look.symbol || apart > 140.0, "{a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_controller_has_the_same_colour_whatever_the_name() {
+        let looks =
+            Looks::new([("early", "compound"), ("late", "compound"), ("kernel", "kernel:cubic"), ("udp", "udp")]);
+        assert_eq!(looks.of("early", "compound").colour, "#D55E00");
+        assert_eq!(looks.of("late", "compound").colour, "#E69E66");
+        assert_eq!(looks.of("kernel", "kernel:cubic").colour, "#009E73");
+        assert_eq!(looks.of("udp", "udp").colour, OTHER);
+        assert_eq!(Look::of_controller("compound@gamma=5", 0), Look::of_controller("compound", 0));
+    }
 }

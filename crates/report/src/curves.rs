@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What happened over time in the first seed of a run.
 
-use plotly::{
-    Scatter,
-    common::{DashType, Fill, Line},
-};
 use tandem_scenario::result::{FlowSample, FlowTrace, Trace};
 
 use crate::{
     Section,
-    chart::{Chart, MAX_POINTS, line, line_at, plain},
-    colours::{Colours, of_link, translucent},
-    thin::{averages, thin},
+    chart::{Chart, Draw, Series},
+    colours::{Look, Looks},
+    thin::averages,
 };
 
 /// Flows of a group whose windows are shown; with many groups, one of each.
-const WINDOW_FLOWS: usize = 2;
+const DETAILED_FLOWS: usize = 2;
 const MANY_GROUPS: usize = 4;
-const MAX_WINDOW_CHARTS: usize = 8;
+const MAX_DETAILED: usize = 8;
 const GOODPUT_FLOWS: usize = 8;
+const MAX_GOODPUT: usize = 40;
 const GOODPUT_POINTS: usize = 200;
-/// How much of a colour an area has.
-const DARK: f64 = 0.55;
-const LIGHT: f64 = 0.22;
+const MAX_QUEUES: usize = 12;
 
-/// The charts of a section that have something to show.
-pub fn curves(section: &Section, colours: &Colours) -> Vec<Chart> {
+/// The charts of a section that have something to show, with lines of at most so many points.
+pub fn curves(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
     let Some(trace) = &section.run.trace else { return Vec::new() };
-    let curves = Curves { section, trace, colours };
-    let mut charts = curves.windows();
-    charts.extend([curves.backlog(), curves.rtt(), curves.queues(), curves.goodput()]);
+    let curves = Curves { section, trace, looks, points };
+    let mut charts = vec![curves.windows(), curves.backlog(), curves.rtt(), curves.queues(), curves.goodput()];
     charts.retain(|c| !c.is_empty());
     charts
 }
@@ -37,7 +31,8 @@ pub fn curves(section: &Section, colours: &Colours) -> Vec<Chart> {
 struct Curves<'a> {
     section: &'a Section<'a>,
     trace: &'a Trace,
-    colours: &'a Colours,
+    looks: &'a Looks,
+    points: usize,
 }
 
 /// A flow and its place in its group, from 0.
@@ -55,16 +50,16 @@ impl Curves<'_> {
 
     /// The few flows that are shown in detail: of those that have a window.
     fn detailed(&self) -> Vec<Placed<'_>> {
-        let per_group = if self.section.scenario.groups.len() > MANY_GROUPS { 1 } else { WINDOW_FLOWS };
+        let per_group = if self.section.scenario.groups.len() > MANY_GROUPS { 1 } else { DETAILED_FLOWS };
         let mut flows = self.first_flows(per_group);
         flows.retain(|(flow, _)| flow.samples.iter().any(|s| s.cwnd_packets > 0));
-        flows.truncate(MAX_WINDOW_CHARTS);
+        flows.truncate(MAX_DETAILED);
         flows
     }
 
     /// Says which flows are shown, if they are not all.
     fn only(&self, shown: usize, per_group: &str) -> String {
-        let all = self.trace.flows.len();
+        let all = self.section.scenario.flow_count();
         if shown < all { format!(" Shown: {shown} of {all} flows, {per_group}.") } else { String::new() }
     }
 
@@ -77,55 +72,39 @@ impl Curves<'_> {
         if group.flows == 1 { group.name.clone() } else { format!("{} {}", group.name, place + 1) }
     }
 
-    fn colour(&self, flow: &FlowTrace) -> &'static str {
-        self.colours.of(&self.section.scenario.groups[flow.group].name)
+    /// Flows of a group have one colour; the first stands out.
+    fn look(&self, flow: &FlowTrace) -> Look {
+        let group = &self.section.scenario.groups[flow.group];
+        self.looks.of(&group.name, &group.source.controller())
     }
 
-    fn line(&self, placed: Placed, of: fn(&FlowSample) -> f64) -> Box<Scatter<f64, f64>> {
+    fn line(&self, placed: Placed, of: fn(&FlowSample) -> f64) -> Series {
         let values = series(placed.0, of);
-        line(&self.name(placed), self.colour(placed.0), &self.trace.time_s, &values).opacity(faded(placed.1))
+        let name = self.name(placed);
+        let line = Series::line(&name, self.look(placed.0), &self.trace.time_s, &values, self.points);
+        Series { faint: placed.1 > 0, entry: Some(name), ..line }
     }
 
-    /// The same line dotted, for what a flow steers by; the caption explains it, not the legend.
-    fn dotted(&self, placed: Placed, what: &str, of: fn(&FlowSample) -> f64) -> Box<Scatter<f64, f64>> {
-        let style = Line::new().color(self.colour(placed.0).to_owned()).width(2.0).dash(DashType::Dot);
-        let name = plain(&format!("{}, {what}", self.name(placed)));
-        self.line(placed, of).name(name).line(style).show_legend(false)
+    /// The same line dotted, for what a flow steers by. It has the entry of the flow in the legend.
+    fn dotted(&self, placed: Placed, what: &str, of: fn(&FlowSample) -> f64) -> Series {
+        Series { name: format!("{}, {what}", self.name(placed)), draw: Draw::Dotted, ..self.line(placed, of) }
     }
 
-    fn windows(&self) -> Vec<Chart> {
-        self.detailed().into_iter().map(|placed| self.window(placed)).collect()
-    }
-
-    fn window(&self, placed: Placed) -> Chart {
-        let has_delay_window = placed.0.samples.iter().any(|s| s.delay_window_packets > 0);
-        let look = if has_delay_window {
-            "Dark: the loss window; light: the delay window on top of it, which should go as queues build up."
+    fn windows(&self) -> Chart {
+        let flows = self.detailed();
+        let has_delay_window = |flow: &FlowTrace| flow.samples.iter().any(|s| s.delay_window_packets > 0);
+        let parts = if flows.iter().any(|(flow, _)| has_delay_window(flow)) {
+            "Dotted: the loss window of those that have a delay window, too, which is what lies between the lines. "
         } else {
-            "This controller has a loss window only: look for the sawtooth, and for flat stretches at the limit."
+            ""
         };
-        let caption = format!("{look}{}", self.only_detailed());
-        let title = format!("Window of {}", self.name(placed));
-        let mut chart = Chart::over_time(title, "Window, packets", self.section.scenario, caption);
-        let colour = self.colour(placed.0);
-        // All from the same samples: stacked areas must not disagree about where they stand.
-        let total = series(placed.0, |s| f64::from(s.cwnd_packets));
-        let at = thin(&total, MAX_POINTS);
-        let pick = |of: fn(&FlowSample) -> f64| series(placed.0, of);
-        let line = |name, values: &[f64]| line_at(name, colour, &self.trace.time_s, values, &at);
-        let area = |name, alpha, values: Vec<f64>| {
-            line(name, &values)
-                .line(Line::new().color(colour.to_owned()).width(0.0))
-                .stack_group("window")
-                .fill(Fill::ToNextY)
-                .fill_color(translucent(colour, alpha))
-        };
-        if has_delay_window {
-            chart.add(area("loss window", DARK, pick(|s| f64::from(s.loss_window_packets))));
-            chart.add(area("delay window", LIGHT, pick(|s| f64::from(s.delay_window_packets))));
-            chart.add(line("window", &total));
-        } else {
-            chart.add(line("window", &total).fill(Fill::ToZeroY).fill_color(translucent(colour, DARK)));
+        let caption = format!("All on one scale, that of the time after the warm-up. {parts}{}", self.only_detailed());
+        let mut chart = Chart::over_time("Windows", "Window, packets", self.section.scenario, caption.trim());
+        for &placed in &flows {
+            chart.add(self.line(placed, |s| f64::from(s.cwnd_packets)));
+        }
+        for &placed in flows.iter().filter(|(flow, _)| has_delay_window(flow)) {
+            chart.add(self.dotted(placed, "loss window", |s| f64::from(s.loss_window_packets)));
         }
         chart
     }
@@ -156,30 +135,41 @@ impl Curves<'_> {
             self.only_detailed()
         );
         let mut chart = Chart::over_time("Round-trip time", "RTT, ms", self.section.scenario, caption);
+        chart.y.fitted = true;
         for placed in self.detailed() {
             // Before the first sample of a flow there is no RTT, which is not an RTT of 0.
             chart.add(self.line(placed, |s| measured(s.srtt_ms)));
         }
-        for placed in self.detailed() {
-            chart.add(self.dotted(placed, "smallest", |s| measured(s.base_rtt_ms)));
+        for (flow, place) in self.detailed() {
+            if flow.samples.iter().any(|s| s.base_rtt_ms > 0.0) {
+                chart.add(self.dotted((flow, place), "smallest", |s| measured(s.base_rtt_ms)));
+            }
         }
         chart
     }
 
     fn queues(&self) -> Chart {
-        let caption = "A queue that never empties adds delay to everybody; one that is empty for long wastes the link. \
-                       Links that never queued are left out.";
-        let mut chart = Chart::over_time("Queues", "Queue, packets", self.section.scenario, caption);
         let queued = self.trace.links.iter().enumerate().filter(|(_, l)| l.queue_packets.iter().any(|&q| q > 0.0));
-        for (index, link) in queued {
+        let queued: Vec<_> = queued.collect();
+        let only = match queued.len() {
+            0..=MAX_QUEUES => String::new(),
+            all => format!(" Shown: the first {MAX_QUEUES} of {all} links."),
+        };
+        let caption = format!(
+            "A queue that never empties adds delay to everybody; one that is empty for long wastes the link. \
+             Links that never queued are left out.{only}"
+        );
+        let mut chart = Chart::over_time("Queues", "Queue, packets", self.section.scenario, caption);
+        for (index, link) in queued.into_iter().take(MAX_QUEUES) {
             let values: Vec<f64> = link.queue_packets.iter().map(|&q| f64::from(q)).collect();
-            chart.add(line(&link.name, of_link(index), &self.trace.time_s, &values));
+            chart.add(Series::line(&link.name, Look::of_link(index), &self.trace.time_s, &values, self.points));
         }
         chart
     }
 
     fn goodput(&self) -> Chart {
-        let flows = self.first_flows(GOODPUT_FLOWS);
+        let mut flows = self.first_flows(GOODPUT_FLOWS);
+        flows.truncate(MAX_GOODPUT);
         let (times, size) = averages(&self.trace.time_s, GOODPUT_POINTS);
         let step_s = match self.trace.time_s.as_slice() {
             [first, second, ..] => (second - first) * size as f64,
@@ -190,19 +180,13 @@ impl Curves<'_> {
             crate::number::significant(step_s, 2),
             self.only(flows.len(), "at most 8 of each group"),
         );
-        let mut chart = Chart::over_time("Goodput", "Goodput, Mbit/s", self.section.scenario, caption);
+        let mut chart = Chart::over_time("Goodput over time", "Goodput, Mbit/s", self.section.scenario, caption);
         for placed in flows {
             let (values, _) = averages(&series(placed.0, |s| f64::from(s.goodput_mbps)), GOODPUT_POINTS);
-            let group = plain(&self.section.scenario.groups[placed.0.group].name);
-            let hover = format!("{}: %{{y}}<extra></extra>", plain(&self.name(placed)));
             // One entry a group in the legend, which shows and hides all of its flows.
-            chart.add(
-                line(&group, self.colour(placed.0), &times, &values)
-                    .legend_group(group.clone())
-                    .show_legend(placed.1 == 0)
-                    .hover_template(hover)
-                    .opacity(faded(placed.1)),
-            );
+            let entry = Some(self.section.scenario.groups[placed.0.group].name.clone());
+            let line = Series::line(self.name(placed), self.look(placed.0), &times, &values, GOODPUT_POINTS);
+            chart.add(Series { entry, faint: placed.1 > 0, ..line });
         }
         chart
     }
@@ -217,7 +201,28 @@ fn measured(value: f32) -> f64 {
     if value > 0.0 { f64::from(value) } else { f64::NAN }
 }
 
-/// Flows of a group have one colour; the first stands out.
-fn faded(place: usize) -> f64 {
-    if place == 0 { 1.0 } else { 0.65 }
+/// Goodput of every flow of a run, mean over seeds.
+pub fn per_flow(section: &Section, looks: &Looks) -> Chart {
+    let caption = "Mean over seeds. Points on one height are a fair share; within a group they should be, \
+                   since its flows differ in nothing but chance.";
+    let mut chart = Chart::new("Goodput of each flow", "Flow", "Goodput, Mbit/s", caption);
+    let mut next = 1.0;
+    // Groups of one controller make one series: thousands of groups would be thousands of series.
+    let many = section.run.groups.len() > MAX_GOODPUT;
+    let mut all: Vec<Series> = Vec::new();
+    for group in &section.run.groups {
+        let name = if many { &group.controller } else { &group.name };
+        let at = all.iter().position(|known| known.name == *name).unwrap_or_else(|| {
+            let look = if many { Look::of_controller(name, 0) } else { looks.of(name, &group.controller) };
+            all.push(Series::new(name, Draw::Points, look, Vec::new(), Vec::new()));
+            all.len() - 1
+        });
+        for &goodput in &group.per_flow_goodput_mbps {
+            all[at].x.push(next);
+            all[at].y.push(goodput);
+            next += 1.0;
+        }
+    }
+    all.into_iter().for_each(|series| chart.add(series));
+    chart
 }

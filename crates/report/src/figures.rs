@@ -2,16 +2,11 @@
 //! A page of figures and tables that are not about runs: curves, points and maps.
 
 use minijinja::{Value, context, value::Serde};
-use plotly::{
-    HeatMap, Scatter,
-    common::{ColorScale, ColorScaleElement, DashType, ErrorData, ErrorType, Line, Marker, MarkerSymbol, Mode},
-};
 
 use crate::{
-    chart::{Chart, plain},
-    colours::PALETTE,
-    number::rounded,
-    page::render,
+    chart::{Axis, Cells, Chart, Draw, Series},
+    colours::{Look, Looks},
+    page::{Charts, render},
 };
 
 /// How a curve is drawn.
@@ -45,8 +40,24 @@ pub struct Curve {
     pub y: Vec<f64>,
     /// Half width of each point's interval; empty: no intervals.
     pub half_widths: Vec<f64>,
+    /// Half width of each point's interval along x; empty: no intervals.
+    pub x_half_widths: Vec<f64>,
     /// Its place in the palette; if not given, that among the figure's curves.
     pub colour: Option<usize>,
+    /// The controller that it stands for, which goes before `colour`: a controller has the same colour everywhere.
+    pub controller: Option<String>,
+}
+
+/// One thing in a chart of two measures.
+pub struct Point {
+    /// Its entry in the legend.
+    pub name: String,
+    /// The controller that it stands for, which decides its colour and symbol.
+    pub controller: String,
+    /// One measure, with the half width of its interval.
+    pub x: (f64, Option<f64>),
+    /// The other, likewise.
+    pub y: (f64, Option<f64>),
 }
 
 /// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
@@ -59,6 +70,8 @@ pub struct Map {
     pub values: Vec<Vec<f64>>,
     /// How values become colours.
     pub colouring: Colouring,
+    /// Decimals of the numbers in the cells; `None`: the cells have colours only.
+    pub decimals: Option<u8>,
 }
 
 /// How values become colours.
@@ -68,7 +81,7 @@ pub enum Colouring {
     Kinds(u8),
     /// From blue at 0 over white at half of this to orange at this.
     AroundHalfOf(f64),
-    /// The darker the more, from 0.
+    /// The darker the more, from the smallest value to the largest.
     Amount,
 }
 
@@ -95,6 +108,10 @@ pub struct Figure {
     pub x_names: Vec<String>,
     /// The same for y.
     pub y_names: Vec<String>,
+    /// The x axis points to the left: less is better.
+    pub reversed_x: bool,
+    /// The axes begin where the values do, not at 0.
+    pub fitted: bool,
 }
 
 /// A page of figures with a text.
@@ -113,103 +130,134 @@ pub struct FiguresPage {
     pub version: String,
 }
 
-const DIGITS: i32 = 5;
-
 impl Figure {
-    /// For the page's script.
-    pub(crate) fn json(&self) -> String {
-        self.chart().json()
+    /// A chart of two measures, a point for each thing. `caption` tells which way is better.
+    pub fn scatter(title: &str, caption: &str, x_axis: &str, y_axis: &str, points: &[Point]) -> Self {
+        let halves = |half: Option<f64>| half.into_iter().collect();
+        let curve = |point: &Point| Curve {
+            name: point.name.clone(),
+            style: Style::Points,
+            x: vec![point.x.0],
+            y: vec![point.y.0],
+            half_widths: halves(point.y.1),
+            x_half_widths: halves(point.x.1),
+            controller: Some(point.controller.clone()),
+            ..Curve::default()
+        };
+        Self {
+            title: title.into(),
+            caption: caption.into(),
+            x_axis: x_axis.into(),
+            y_axis: y_axis.into(),
+            curves: points.iter().map(curve).collect(),
+            fitted: true,
+            ..Self::default()
+        }
     }
 
-    fn chart(&self) -> Chart {
+    /// For the page's script.
+    pub(crate) fn chart(&self) -> Chart {
         let mut chart = Chart::new(self.title.as_str(), &self.x_axis, &self.y_axis, self.caption.as_str());
-        chart.logarithmic(self.log_x, self.log_y);
-        if !self.x_names.is_empty() {
-            chart.name_x(&self.x_names);
-        }
-        if !self.y_names.is_empty() {
-            chart.name_y(&self.y_names);
-        }
-        if let Some(map) = &self.map {
-            chart.add(map.trace());
-        }
+        let axis = |title: &str, log: bool, names: &[String]| Axis {
+            title: title.to_owned(),
+            log,
+            names: names.to_vec(),
+            fitted: self.fitted,
+            reversed: false,
+        };
+        chart.x = Axis { reversed: self.reversed_x, ..axis(&self.x_axis, self.log_x, &self.x_names) };
+        chart.y = axis(&self.y_axis, self.log_y, &self.y_names);
+        chart.map = self.map.as_ref().map(Map::cells);
+        // What shares a place in the palette shares its look under each name.
+        let key = |curve: &Curve| curve.colour.map_or_else(|| curve.name.clone(), |place| place.to_string());
+        let keys: Vec<String> = self.curves.iter().map(key).collect();
+        let named = self.curves.iter().zip(&keys);
+        let looks = Looks::new(named.filter_map(|(curve, key)| Some((key.as_str(), curve.controller.as_deref()?))));
         for (i, curve) in self.curves.iter().enumerate() {
-            chart.add(curve.trace(PALETTE[curve.colour.unwrap_or(i) % PALETTE.len()]));
+            let look = match &curve.controller {
+                Some(controller) => looks.of(&keys[i], controller),
+                None => Look::nth(curve.colour.unwrap_or(i)),
+            };
+            // A published value is shown and hidden with the curve that it is about.
+            let first = self.curves.iter().find(|first| curve.colour.is_some() && first.colour == curve.colour);
+            chart.add(Series { entry: first.map(|first| first.name.clone()), ..curve.series(look) });
         }
         chart
     }
 }
 
 impl Curve {
-    fn trace(&self, colour: &'static str) -> Box<Scatter<f64, f64>> {
-        let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect();
-        let line = Line::new().color(colour).width(1.5);
-        let mut trace = Scatter::new(short(&self.x), short(&self.y)).name(plain(&self.name));
-        if self.half_widths.iter().any(|&half| half > 0.0) {
-            trace = trace.error_y(ErrorData::new(ErrorType::Data).array(short(&self.half_widths)));
-        }
-        match self.style {
-            Style::Line => trace.mode(Mode::Lines).line(line),
-            Style::Dashed => trace.mode(Mode::Lines).line(line.dash(DashType::Dash)),
-            Style::Points => trace.mode(Mode::Markers).marker(Marker::new().color(colour).size(5)),
-            Style::Marked => trace.mode(Mode::LinesMarkers).line(line).marker(Marker::new().color(colour).size(5)),
-            Style::Measured => {
-                let cross = Marker::new().color(colour).size(10).symbol(MarkerSymbol::XThin);
-                trace.mode(Mode::Markers).marker(cross.line(Line::new().color(colour).width(2.0)))
-            }
-            Style::Published => {
-                let open = Marker::new().color(colour).size(11).symbol(MarkerSymbol::DiamondOpen);
-                trace.mode(Mode::Markers).marker(open)
-            }
+    fn series(&self, look: Look) -> Series {
+        let draw = match self.style {
+            Style::Line => Draw::Line,
+            Style::Dashed => Draw::Dashed,
+            Style::Points => Draw::Points,
+            Style::Marked => Draw::Marked,
+            Style::Published => Draw::Published,
+            Style::Measured => Draw::Measured,
+        };
+        let halves = |halves: &[f64]| if halves.iter().any(|&half| half > 0.0) { halves.to_vec() } else { Vec::new() };
+        Series {
+            half_y: halves(&self.half_widths),
+            half_x: halves(&self.x_half_widths),
+            ..Series::new(&self.name, draw, look, self.x.clone(), self.y.clone())
         }
     }
 }
 
 impl Map {
-    fn trace(&self) -> Box<HeatMap<f64, f64, Vec<f64>>> {
-        let short = |values: &[f64]| values.iter().map(|&v| rounded(v, DIGITS)).collect::<Vec<_>>();
-        let values = self.values.iter().map(|row| short(row)).collect();
-        let map = HeatMap::new(short(&self.x), short(&self.y), values).color_scale(self.colouring.scale());
-        match self.colouring {
-            Colouring::Kinds(largest) => map.zmin(0.5).zmax(f64::from(largest) + 0.5),
-            Colouring::AroundHalfOf(whole) => map.zmin(0.0).zmax(whole),
-            Colouring::Amount => map.zmin(0.0).zmax(self.values.iter().flatten().copied().fold(0.0, f64::max)),
+    fn cells(&self) -> Cells {
+        let values = || self.values.iter().flatten().copied().filter(|value| value.is_finite());
+        let ends = match self.colouring {
+            Colouring::Kinds(largest) => [0.5, f64::from(largest) + 0.5],
+            Colouring::AroundHalfOf(whole) => [0.0, whole],
+            Colouring::Amount => [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)],
+        };
+        Cells {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            z: self.values.clone(),
+            ends,
+            scale: self.colouring.scale(),
+            decimals: self.decimals,
+            kinds: matches!(self.colouring, Colouring::Kinds(_)),
         }
     }
 }
 
 impl Colouring {
-    fn scale(self) -> ColorScale {
-        let stops: Vec<(f64, &str)> = match self {
+    fn scale(self) -> Vec<(f64, &'static str)> {
+        const KINDS: [&str; 7] = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#888888"];
+        match self {
             Colouring::Kinds(largest) => {
                 let share = |i: u8| f64::from(i) / f64::from(largest);
-                let step = |i: u8| [share(i), share(i + 1)].map(|at| (at, PALETTE[usize::from(i) % PALETTE.len()]));
+                let step = |i: u8| [share(i), share(i + 1)].map(|at| (at, KINDS[usize::from(i) % KINDS.len()]));
                 (0..largest).flat_map(step).collect()
             }
-            Colouring::AroundHalfOf(_) => vec![(0.0, PALETTE[0]), (0.5, "#ffffff"), (1.0, PALETTE[1])],
-            Colouring::Amount => vec![(0.0, "#ffffff"), (1.0, PALETTE[0])],
-        };
-        ColorScale::Vector(stops.into_iter().map(|(at, colour)| ColorScaleElement(at, colour.to_owned())).collect())
+            Colouring::AroundHalfOf(_) => vec![(0.0, "#0072B2"), (0.5, "#ffffff"), (1.0, "#D55E00")],
+            Colouring::Amount => vec![(0.0, "#f2f6fa"), (1.0, "#0072B2")],
+        }
     }
+}
+
+/// Breaks long lines of prose. Tables, whose cells stand apart, stay as they are.
+fn prose_wrapped(text: &str) -> String {
+    const WIDTH: usize = 96;
+    let wrapped = |line: &str| if line.contains("  ") { line.to_owned() } else { textwrap::fill(line, WIDTH) };
+    text.lines().map(|line| wrapped(line) + "\n").collect()
 }
 
 /// The page as HTML that needs no network.
 pub fn figures_html(page: &FiguresPage) -> String {
-    let charts: Vec<Value> = page
-        .figures
-        .iter()
-        .map(|figure| {
-            let json = Value::from_safe_string(figure.json());
-            context! { title => figure.title.as_str(), caption => figure.caption.as_str(), json }
-        })
-        .collect();
+    let mut charts = Charts::default();
+    let figures = charts.add(page.figures.iter().map(Figure::chart));
     let content = context! {
         title => page.title.as_str(),
         paragraphs => Value::from(Serde(&page.paragraphs)),
-        text => page.text.as_str(),
-        charts,
+        text => prose_wrapped(&page.text),
+        figures,
         command => page.command.as_str(),
         version => page.version.as_str(),
     };
-    render("figures.html", include_str!("figures.html"), content)
+    render("figures.html", include_str!("figures.html"), content, &charts)
 }

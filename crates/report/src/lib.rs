@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Turns results into what people and programs read: a table for the terminal, one HTML page, Parquet files of samples.
 
-mod bars;
+mod cdf;
 mod chart;
 mod colours;
+mod comparison;
 mod curves;
 mod figures;
 mod files;
 mod matrix;
 mod number;
+mod pack;
 mod page;
 mod rows;
 mod sections;
@@ -20,12 +22,12 @@ mod thin;
 mod trace;
 mod words;
 
-pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Style, figures_html};
+pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
 pub use files::write_atomically;
 pub use matrix::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};
 pub use page::html;
-pub use sections::{Section as FigureSection, SectionsPage, Table, sections_html};
+pub use sections::{Mark, Note, Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;
 pub use thin::thin;
 pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};

@@ -4,7 +4,7 @@
 use tandem_scenario::matrix::Matrix;
 
 use crate::{
-    figures::{Colouring, Figure, Map},
+    figures::{Colouring, Figure, Map, Point},
     number,
     table::{render, width},
 };
@@ -66,31 +66,52 @@ fn among_its_own(matrix: &Matrix, width: u16) -> String {
 
 /// A map of the shares, and of what pairs do to the path.
 pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
-    let map = |title: &str, caption: &str, colouring: Colouring, of: &dyn Fn(usize, usize) -> Option<f64>| {
-        let n = matrix.controllers.len();
-        let places: Vec<f64> = (0..n).map(|i| i as f64).collect();
-        let row = |i: usize| (0..n).map(|j| of(i, j).unwrap_or(f64::NAN)).collect();
-        Figure {
-            title: title.into(),
-            caption: caption.into(),
-            x_axis: "against".into(),
-            x_names: matrix.controllers.clone(),
-            // The axis points up, tables are read down.
-            y_names: matrix.controllers.iter().rev().cloned().collect(),
-            map: Some(Map { x: places.clone(), y: places, values: (0..n).rev().map(row).collect(), colouring }),
-            ..Figure::default()
-        }
-    };
+    let map =
+        |title: &str, caption: &str, colouring: Colouring, decimals: u8, of: &dyn Fn(usize, usize) -> Option<f64>| {
+            let n = matrix.controllers.len();
+            let places: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            let row = |i: usize| (0..n).map(|j| of(i, j).unwrap_or(f64::NAN)).collect();
+            Figure {
+                title: title.into(),
+                caption: caption.into(),
+                x_axis: "against".into(),
+                x_names: matrix.controllers.clone(),
+                // The axis points up, tables are read down.
+                y_names: matrix.controllers.iter().rev().cloned().collect(),
+                map: Some(Map {
+                    x: places.clone(),
+                    y: places,
+                    values: (0..n).rev().map(row).collect(),
+                    colouring,
+                    decimals: Some(decimals),
+                }),
+                ..Figure::default()
+            }
+        };
     let shares =
         "What the row's controller gets of what both get. White is fair; the more orange a row, the more it takes.";
     let queue = "What both do to whoever else is on the path.";
     vec![
-        map("Share, %", shares, Colouring::AroundHalfOf(100.0), &|i, j| Some(share(matrix, i, j)? * 100.0)),
-        map("Link used, %", "By both together.", Colouring::Amount, &|i, j| {
+        map("Share, %", shares, Colouring::AroundHalfOf(100.0), 0, &|i, j| Some(share(matrix, i, j)? * 100.0)),
+        map("Link used, %", "By both together.", Colouring::Amount, 1, &|i, j| {
             Some(matrix.cells[i][j]?.utilisation * 100.0)
         }),
-        map("Mean queue, packets", queue, Colouring::Amount, &|i, j| Some(matrix.cells[i][j]?.queue_packets)),
+        map("Mean queue, packets", queue, Colouring::Amount, 0, &|i, j| Some(matrix.cells[i][j]?.queue_packets)),
+        among_its_own_figure(matrix),
     ]
+}
+
+fn among_its_own_figure(matrix: &Matrix) -> Figure {
+    let point = |(i, name): (usize, &String)| {
+        let cell = matrix.cells[i][i]?;
+        let (x, y) = ((cell.queue_packets, None), (cell.goodput_mbps, None));
+        Some(Point { name: name.clone(), controller: name.clone(), x, y })
+    };
+    let points: Vec<Point> = matrix.controllers.iter().enumerate().filter_map(point).collect();
+    let caption = "Each controller among its own kind. Better is further up and further to the right.";
+    let title = "Goodput against mean queue";
+    let figure = Figure::scatter(title, caption, "Mean queue, packets", "Goodput, Mbit/s", &points);
+    Figure { reversed_x: true, ..figure }
 }
 
 #[cfg(test)]

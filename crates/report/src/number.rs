@@ -9,10 +9,13 @@ fn decimals(value: f64, digits: i32) -> usize {
     (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
 }
 
-/// With `digits` significant digits; digits before the point are never cut.
+/// With `digits` significant digits; digits before the point are never cut. What is tiny is spelt as a rate is: `1.8e-8`.
 pub fn significant(value: f64, digits: i32) -> String {
     if !value.is_finite() {
         return "-".into();
+    }
+    if value != 0.0 && value.abs() < 1e-5 {
+        return rate(value);
     }
     format!("{value:.*}", decimals(value, digits))
 }
@@ -68,6 +71,7 @@ mod tests {
         assert_eq!(significant(12345.6, 4), "12346");
         assert_eq!(significant(0.0123456, 3), "0.0123");
         assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(significant(0.000000018, 3), "1.8e-8");
         assert_eq!(significant(f64::NAN, 3), "-");
     }
 

@@ -5,46 +5,87 @@ use minijinja::{Environment, Value, context, value::Serde};
 use tandem_scenario::result::{LinkSummary, Run};
 
 use crate::{
-    Report, Section, bars,
-    chart::Chart,
-    colours::Colours,
-    curves::curves,
+    Report, Section,
+    chart::{Chart, points_of_line},
+    colours::Looks,
+    comparison::comparison,
+    curves::{curves, per_flow},
     number,
+    pack::pack,
     rows::{doubts, has_intervals, label, rows, runs, seed_counts},
     words,
 };
 
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
 const TEMPLATE: &str = "page.html";
+/// Rows of the summary, and groups and links of a run, that a page has; more than that nobody reads, and browsers take long.
+const MAX_ROWS: usize = 400;
+const MAX_LINKS: usize = 100;
+
+/// The charts of a page. A figure of the page has the number of its chart.
+#[derive(Default)]
+pub struct Charts(Vec<Chart>);
+
+impl Charts {
+    /// Adds charts, and returns what a template needs of them.
+    pub fn add(&mut self, charts: impl IntoIterator<Item = Chart>) -> Vec<Value> {
+        let mut figure = |chart: Chart| {
+            let value = context! {
+                number => self.0.len(),
+                title => chart.title.as_str(),
+                caption => chart.caption.as_str(),
+            };
+            self.0.push(chart);
+            value
+        };
+        charts.into_iter().map(&mut figure).collect()
+    }
+
+    fn packed(&self) -> String {
+        pack(&serde_json::to_string(&self.0).expect("charts are JSON"))
+    }
+}
 
 /// The page as HTML that needs no network. Texts from scenarios are escaped.
 pub fn html(report: &Report) -> String {
-    render(TEMPLATE, include_str!("page.html"), content(report))
+    let mut charts = Charts::default();
+    let content = content(report, &mut charts);
+    render(TEMPLATE, include_str!("page.html"), content, &charts)
 }
 
-/// A template of the program's, which extends the frame and may import the charts.
-pub fn render(name: &'static str, template: &'static str, content: Value) -> String {
+/// A template of the program's, which extends the frame and may import the figures.
+pub fn render(name: &'static str, template: &'static str, content: Value, charts: &Charts) -> String {
     let mut engine = Environment::new();
     let common = [("frame.html", include_str!("frame.html")), ("charts.html", include_str!("charts.html"))];
     for (name, source) in common.into_iter().chain([(name, template)]) {
         engine.add_template(name, source).expect("the template is part of the program");
     }
+    let own = |text: &str| Value::from_safe_string(text.to_owned());
     let frame = context! {
-        css => Value::from_safe_string(include_str!("page.css").into()),
-        js => Value::from_safe_string(include_str!("page.js").into()),
-        plotly => Value::from_safe_string(plotly_js().into()),
+        css => own(include_str!("page.css")),
+        plot_js => own(include_str!("plot.js")),
+        page_js => own(include_str!("page.js")),
+        charts => (!charts.0.is_empty()).then(|| own(&charts.packed())),
+        plotly => own(include_str!(concat!(env!("OUT_DIR"), "/plotly"))),
     };
     let page = engine.get_template(name).expect("just added").render(context! { ..frame, ..content });
     page.expect("the template asks only for what its content gives")
 }
 
-fn content(report: &Report) -> Value {
-    let names = runs(report).into_iter().flat_map(|(run, _)| run.groups.iter().map(|g| g.name.as_str()));
-    let colours = Colours::new(names);
+fn content(report: &Report, charts: &mut Charts) -> Value {
+    let groups = runs(report).into_iter().flat_map(|(run, _)| &run.groups);
+    let looks = Looks::new(groups.map(|g| (g.name.as_str(), g.controller.as_str())));
     let rows = rows(report);
     let set_up = common_set_up(report);
-    let sections: Vec<Value> =
-        report.sections.iter().map(|section| section_content(section, set_up.is_none(), &colours)).collect();
+    let summary = charts.add(comparison(report, &looks));
+    let points = points_of_line(report.sections.len());
+    let section = |(i, section): (usize, &Section)| {
+        let mut all = curves(section, &looks, points);
+        all.push(per_flow(section, &looks));
+        let figures = charts.add(all);
+        context! { id => format!("run-{}", i + 1), figures, ..section_content(section, set_up.is_none()) }
+    };
+    let sections: Vec<Value> = report.sections.iter().enumerate().map(section).collect();
     context! {
         title => report.title.as_str(),
         command => report.command.as_str(),
@@ -52,9 +93,10 @@ fn content(report: &Report) -> Value {
         set_up,
         has_stolen => rows.iter().any(|r| !r.stolen.is_empty()),
         has_srtt => rows.iter().any(|r| !r.srtt_mean.is_empty()),
-        rows => Value::from(Serde(&rows)),
+        rows => Value::from(Serde(&rows[..rows.len().min(MAX_ROWS)])),
+        rows_left_out => rows.len().saturating_sub(MAX_ROWS),
         n => has_intervals(report).then(|| seed_counts(report)),
-        summary => charts(bars::summary(report, &colours)),
+        summary,
         sections,
         seeds => seeds(report),
     }
@@ -67,10 +109,8 @@ fn common_set_up(report: &Report) -> Option<String> {
     if texts.len() == 1 { texts.pop() } else { None }
 }
 
-fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> Value {
+fn section_content(section: &Section, with_set_up: bool) -> Value {
     let Section { scenario, run } = section;
-    let mut all = curves(section, colours);
-    all.push(bars::per_flow(run, colours));
     context! {
         name => label(run, scenario.seeds.len()),
         set_up => with_set_up.then(|| words::setup(scenario)),
@@ -79,9 +119,9 @@ fn section_content(section: &Section, with_set_up: bool, colours: &Colours) -> V
         cautions => run.cautions.clone(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
-        charts => charts(all),
-        links => run.links.iter().map(link).collect::<Vec<_>>(),
-        transfers => run.groups.iter().filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).map(|(group, t)| context! {
+        links => run.links.iter().take(MAX_LINKS).map(link).collect::<Vec<_>>(),
+        links_left_out => run.links.len().saturating_sub(MAX_LINKS),
+        transfers => run.groups.iter().filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
             name => group.name.as_str(),
             seconds => [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3)),
         }).collect::<Vec<_>>(),
@@ -136,14 +176,6 @@ fn link(link: &LinkSummary) -> Value {
     }
 }
 
-fn charts(charts: Vec<Chart>) -> Vec<Value> {
-    let content = |c: Chart| {
-        let json = Value::from_safe_string(c.json());
-        context! { title => c.title, caption => c.caption, json }
-    };
-    charts.into_iter().map(content).collect()
-}
-
 /// Each seed list once, with the runs that used it.
 fn seeds(report: &Report) -> String {
     let mut texts: Vec<String> =
@@ -153,12 +185,4 @@ fn seeds(report: &Report) -> String {
         texts = vec![format!("Every run used {}", words::seeds(&runs(report)[0].0.seeds))];
     }
     texts.join("; ") + "."
-}
-
-/// Plotly's own script, without the one for formulas that the crate puts behind it.
-fn plotly_js() -> &'static str {
-    static SCRIPTS: std::sync::LazyLock<String> = std::sync::LazyLock::new(plotly::Plot::offline_js_sources);
-    let start = SCRIPTS.find('>').map_or(0, |i| i + 1);
-    let end = SCRIPTS.find("</script>").unwrap_or(SCRIPTS.len());
-    &SCRIPTS[start..end]
 }

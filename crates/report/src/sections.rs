@@ -4,7 +4,10 @@
 use minijinja::{Value, context, value::Serde};
 use serde::Serialize;
 
-use crate::{figures::Figure, page::render};
+use crate::{
+    figures::Figure,
+    page::{Charts, render},
+};
 
 /// A table of texts, ready to be shown.
 #[derive(Debug, Clone, Serialize)]
@@ -15,14 +18,48 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+/// How a section ends, for a sign that needs no colour to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Yes.
+    Good,
+    /// In part.
+    Part,
+    /// No.
+    Bad,
+    /// Nobody knows.
+    Open,
+}
+
+/// Something to say of a figure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Note {
+    /// Empty: that of the note before goes on.
+    pub label: String,
+    /// May be empty.
+    pub text: String,
+    /// The sign before the text, if it is a claim that was judged.
+    pub mark: Option<Mark>,
+}
+
+/// A label and a text without a sign.
+impl<L: Into<String>, T: Into<String>> From<(L, T)> for Note {
+    fn from((label, text): (L, T)) -> Self {
+        Self { label: label.into(), text: text.into(), mark: None }
+    }
+}
+
 /// A figure with notes and tables.
 pub struct Section {
     /// For links to it: letters, digits and hyphens.
     pub id: String,
     /// Heading of the section.
     pub title: String,
-    /// Pairs of a label and a text.
-    pub notes: Vec<(String, String)>,
+    /// How it ends, and the words for that.
+    pub mark: (Mark, String),
+    /// What is to be said.
+    pub notes: Vec<Note>,
     /// The chart.
     pub figure: Figure,
     /// The numbers behind the chart.
@@ -35,7 +72,7 @@ pub struct SectionsPage {
     pub title: String,
     /// Introduction, above the summary.
     pub paragraphs: Vec<String>,
-    /// A row for each section, in order; its first cell leads there.
+    /// A row for each section, in order; its first cell leads there, and the cell that has the words of the section's mark has its sign.
     pub summary: Table,
     /// In the order of the summary.
     pub sections: Vec<Section>,
@@ -47,18 +84,15 @@ pub struct SectionsPage {
 
 /// The page as HTML that needs no network.
 pub fn sections_html(page: &SectionsPage) -> String {
-    let section = |section: &Section| {
-        let json = Value::from_safe_string(section.figure.json());
-        let chart = context! {
-            title => section.figure.title.as_str(),
-            caption => section.figure.caption.as_str(),
-            json,
-        };
+    let mut charts = Charts::default();
+    let mut section = |section: &Section| {
         context! {
             id => section.id.as_str(),
             title => section.title.as_str(),
+            mark => Value::from(Serde(&section.mark.0)),
+            words => section.mark.1.as_str(),
             notes => Value::from(Serde(&section.notes)),
-            charts => vec![chart],
+            figures => charts.add(std::iter::once(section.figure.chart())),
             tables => Value::from(Serde(&section.tables)),
         }
     };
@@ -66,11 +100,11 @@ pub fn sections_html(page: &SectionsPage) -> String {
         title => page.title.as_str(),
         paragraphs => Value::from(Serde(&page.paragraphs)),
         summary => Value::from(Serde(&page.summary)),
-        sections => page.sections.iter().map(section).collect::<Vec<_>>(),
+        sections => page.sections.iter().map(&mut section).collect::<Vec<_>>(),
         command => page.command.as_str(),
         version => page.version.as_str(),
     };
-    render("sections.html", include_str!("sections.html"), content)
+    render("sections.html", include_str!("sections.html"), content, &charts)
 }
 
 #[cfg(test)]
@@ -83,7 +117,8 @@ mod tests {
         let section = Section {
             id: "s0-fig3".into(),
             title: "x < y".into(),
-            notes: vec![("Why".into(), "because & so".into())],
+            mark: (Mark::Good, "holds".into()),
+            notes: vec![("Why", "because & so").into()],
             figure: Figure::default(),
             tables: vec![table.clone()],
         };

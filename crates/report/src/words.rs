@@ -32,9 +32,15 @@ pub fn setup(scenario: &Scenario) -> String {
     )
 }
 
-/// The flows of each group, a sentence a group.
+/// The flows of each group, a sentence a group, of at most so many groups.
 pub fn flows(scenario: &Scenario) -> String {
-    scenario.groups.iter().map(|g| group(scenario, g)).collect::<Vec<_>>().join(" ")
+    const MOST: usize = 24;
+    let all = scenario.groups.len();
+    let mut sentences: Vec<String> = scenario.groups.iter().take(MOST).map(|g| group(scenario, g)).collect();
+    if all > MOST {
+        sentences.push(format!("And {} more groups, which results.json has.", all - MOST));
+    }
+    sentences.join(" ")
 }
 
 pub fn seeds(seeds: &[u64]) -> String {
@@ -154,12 +160,11 @@ fn group(scenario: &Scenario, group: &Group) -> String {
     if group.rtt_spread.ns > 0 {
         parts.push(format!("plus up to {} at random", span(group.rtt_spread)));
     }
-    if group.start.ns > 0 || group.start_spread.ns > 0 {
-        let spread = match group.start_spread.ns {
-            0 => String::new(),
-            _ => format!(" plus up to {} at random", span(group.start_spread)),
-        };
-        parts.push(format!("starting at {}{spread}", span(group.start)));
+    match (group.start.ns, group.start_spread.ns) {
+        (0, 0) => {}
+        (_, 0) => parts.push(format!("starting at {}", span(group.start))),
+        (0, _) => parts.push(format!("starting at random in the first {}", span(group.start_spread))),
+        _ => parts.push(format!("starting at {} plus up to {} at random", span(group.start), span(group.start_spread))),
     }
     parts.extend(group.stop.map(|stop| format!("stopping at {}", span(stop))));
     parts.join(", ") + "."

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The page about runs: it is complete, and texts from scenarios are escaped.
 
+use std::io::Read;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use tandem_report::{Report, Section, html};
 
@@ -30,23 +34,28 @@ fn markup(page: &str) -> String {
     markup
 }
 
-/// What is inside `<script type="application/json">`.
+/// The charts, unpacked.
 fn charts(page: &str) -> Vec<Value> {
-    let scripts = page.split("<script type=\"application/json\">").skip(1);
-    scripts.map(|s| serde_json::from_str(s.split_once("</script>").unwrap().0).expect("JSON")).collect()
+    let packed = page.split_once("id=\"charts\">").unwrap().1.split_once("</script>").unwrap().0;
+    let mut json = String::new();
+    DeflateDecoder::new(&*STANDARD.decode(packed).unwrap()).read_to_string(&mut json).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+fn titled<'a>(charts: &'a [Value], title: &str) -> &'a Value {
+    charts.iter().find(|chart| chart["title"] == title).unwrap_or_else(|| panic!("no chart {title}"))
 }
 
 #[test]
 fn the_page_asks_for_nothing_from_elsewhere() {
     let page = page(&[("compound", "compound", 4), ("reno", "reno", 4)], 5);
     let markup = markup(&page);
-    for attribute in ["src=", "href=", "<link", "@import", "url("] {
+    for attribute in ["src=", "href=\"http", "<link", "@import", "url("] {
         assert!(!markup.contains(attribute), "{attribute}");
     }
-    // Every script is in the page itself.
-    assert_eq!(page.matches("<script>").count(), 2);
-    assert!(page.contains("plotly.js v"), "the library is in the page");
-    assert!(!page.contains("MathJax.loader"), "the crate's second script, for formulas, is left out");
+    // Every script is in the page itself: the library, the data, and what unpacks and draws them.
+    assert_eq!(page.matches("<script").count(), 3);
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
 }
 
 #[test]
@@ -57,12 +66,8 @@ fn names_are_text_wherever_they_stand() {
     assert!(markup.contains("onerror"), "the name is shown");
     assert!(markup.contains("A &lt;title&gt;"));
     assert!(markup.contains("mixed &amp; more"));
-    // Plotly takes `<` for markup, too.
-    for chart in charts(&page) {
-        for trace in chart["traces"].as_array().unwrap() {
-            assert!(!trace["name"].as_str().unwrap().contains('<'));
-        }
-    }
+    // The script makes text of it again.
+    assert_eq!(titled(&charts(&page), "Goodput")["series"][0]["name"], NASTY);
 }
 
 #[test]
@@ -87,15 +92,63 @@ fn a_partial_run_says_so() {
 
 #[test]
 fn charts_are_few_and_small_however_many_flows_there_are() {
-    let few = charts(&page(&[("compound", "compound", 2), ("reno", "reno", 2)], 1));
+    let few = charts(&page(&[("compound", "compound", 5), ("reno", "reno", 5)], 1));
     let many = charts(&page(&[("compound", "compound", 30), ("reno", "reno", 30)], 1));
     assert_eq!(few.len(), many.len());
     for chart in &many {
-        assert!(chart["y"].as_str().unwrap().contains(", "), "an axis without its unit: {}", chart["y"]);
-        let traces = chart["traces"].as_array().unwrap();
-        assert!(traces.len() <= 16);
-        assert!(traces.iter().all(|t| t["x"].as_array().unwrap().len() <= 1500));
+        let axes = [&chart["x"], &chart["y"]];
+        let is_named = |axis: &Value| axis["names"].is_array() || axis["title"] == "Flow";
+        let has_unit = |axis: &Value| axis["title"].as_str().unwrap().contains(", ");
+        assert!(axes.iter().all(|axis| is_named(axis) || has_unit(axis)), "an axis without its unit: {chart}");
+        let series = chart["series"].as_array().unwrap();
+        assert!(series.len() <= 16);
+        assert!(series.iter().all(|t| t["x"].as_array().unwrap().len() <= 1500));
     }
+}
+
+/// Thousands of groups would be thousands of entries in a legend, and a table that nobody reads.
+#[test]
+fn many_groups_are_cut_and_the_page_says_so() {
+    let names: Vec<String> = (0..600).map(|i| format!("group {i}")).collect();
+    let groups: Vec<(&str, &str, u32)> = names.iter().map(|name| (name.as_str(), "reno", 1)).collect();
+    let page = page(&groups, 1);
+    let markup = markup(&page);
+    for text in [
+        "201 more rows are in results.json",
+        "Shown: the first 40 of 600 groups",
+        "Shown: 8 of 600 flows",
+        "And 576 more groups",
+    ] {
+        assert!(markup.contains(text), "{text}");
+    }
+    assert!(charts(&page).iter().all(|chart| chart["series"].as_array().unwrap().len() <= 40));
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+}
+
+#[test]
+fn flows_are_on_one_scale_and_a_controller_has_one_colour() {
+    let charts = charts(&page(&[("compound", "compound", 2), ("reno", "reno", 2)], 5));
+    let windows = titled(&charts, "Windows");
+    let names: Vec<&str> = windows["series"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["compound 1", "compound 2", "reno 1", "reno 2", "compound 1, loss window", "compound 2, loss window"]
+    );
+    for (title, place) in [("Windows", 2), ("Goodput", 1), ("Goodput against queueing delay", 1)] {
+        assert_eq!(titled(&charts, title)["series"][place]["colour"], "#0072B2", "{title}");
+    }
+}
+
+/// Reno's RTT has a 95th percentile of 148.08 ms over 100 ms of propagation.
+#[test]
+fn delay_is_what_the_rtt_is_above_propagation() {
+    let charts = charts(&page(&[("compound", "compound", 2), ("reno", "reno", 2)], 5));
+    let trade_off = titled(&charts, "Goodput against queueing delay");
+    assert_eq!(
+        (trade_off["x"]["reversed"].as_bool(), &trade_off["series"][1]["x"][0]),
+        (Some(true), &Value::from(48.08))
+    );
+    assert_eq!(trade_off["series"][1]["y"][0], 38.0);
 }
 
 #[test]

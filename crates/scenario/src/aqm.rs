@@ -4,7 +4,7 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{
     scenario::Limit,
@@ -28,11 +28,12 @@ const DROP_TAIL: &str = "droptail";
 macro_rules! disciplines {
     ($($name:literal => $kind:ident($spec:ident),)*) => {
         /// A queue discipline, complete and checked.
-        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
         pub enum Aqm {
             /// Drops packets that arrive while the buffer is full.
+            #[serde(rename = "droptail")]
             DropTail,
-            $(#[doc = concat!("`", $name, "` with its parameters.")] $kind($kind),)*
+            $(#[serde(rename = $name)] #[doc = concat!("`", $name, "` with its parameters.")] $kind($kind),)*
         }
 
         /// A queue discipline as written: `"red"`, or `{ kind = "red", min = 100, ... }`.

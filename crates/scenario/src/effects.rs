@@ -8,15 +8,15 @@ mod spec;
 pub use rate_trace::{RateTrace, TraceError};
 pub use spec::{BucketSpec, BunchesSpec, ChangeSpec, EffectsSpec, JitterSpec, ReorderSpec};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     scenario::{Limit, Loss},
-    units::{LossRate, Rate, Span},
+    units::{LossRate, Rate, Span, bps, seconds, seconds_if_any},
 };
 
 /// All effects of one link, complete and checked.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Effects {
     /// When a packet of full size may leave; replaces the link's rate.
     pub rate_trace: Option<RateTrace>,
@@ -37,15 +37,18 @@ pub struct Effects {
 }
 
 /// A change of a link. What is `None` stays as it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
     /// When, from the start of the run.
+    #[serde(rename = "at_s", serialize_with = "seconds")]
     pub at: Span,
     /// From then on again each time that so much has passed; `None`: once.
+    #[serde(rename = "every_s", serialize_with = "seconds_if_any")]
     pub every: Option<Span>,
     /// The new rate, bits a second; 0 is an outage.
     pub rate_bps: Option<u64>,
     /// The new one-way propagation delay. Packets under way keep theirs, and none overtakes another.
+    #[serde(rename = "delay_s", serialize_with = "seconds_if_any")]
     pub delay: Option<Span>,
     /// The new random loss.
     pub loss: Option<Loss>,
@@ -54,9 +57,10 @@ pub struct Change {
 }
 
 /// A random addition to the delay, in the words of `tc netem`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Jitter {
     /// Uniform: the most that is added or taken away; otherwise the standard deviation.
+    #[serde(rename = "time_s", serialize_with = "seconds")]
     pub time: Span,
     /// How additions are distributed.
     pub distribution: JitterDistribution,
@@ -67,7 +71,7 @@ pub struct Jitter {
 }
 
 /// The distributions that `tc netem` has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JitterDistribution {
     /// Uniform over twice the time.
@@ -80,7 +84,7 @@ pub enum JitterDistribution {
 }
 
 /// Late packets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reorder {
     /// The share of packets that come late.
     pub share: LossRate,
@@ -89,18 +93,20 @@ pub struct Reorder {
 }
 
 /// Packets are held, and released together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bunches {
     /// The longest that the first packet of a bunch is held.
+    #[serde(rename = "hold_s", serialize_with = "seconds")]
     pub hold: Span,
     /// The most packets in one bunch.
     pub most: u32,
 }
 
 /// A token bucket; it is full at the start.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TokenBucket {
     /// How fast it fills, bits of packets a second, headers included.
+    #[serde(rename = "rate_bps", serialize_with = "bps")]
     pub rate: Rate,
     /// How much it holds, bytes; at least one full packet.
     pub burst_bytes: u64,

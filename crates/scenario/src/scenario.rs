@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The scenario as engines see it: complete, checked, nothing left to look up.
 
-use std::{fmt, ops::Deref, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 use tandem_controllers::Params;
 
 pub(crate) use crate::{aqm::Aqm, loss::Loss};
 use crate::{
     controller::KERNEL_PREFIX,
     effects::Effects,
-    units::{NS_PER_SEC, QueueSize, Rate, Span, UnitError},
+    units::{NS_PER_SEC, QueueSize, Rate, Span, UnitError, bps, pair_of_seconds, seconds, seconds_if_any},
     wlan::WlanCell,
 };
 
@@ -32,13 +32,15 @@ impl Deref for Scenario {
 }
 
 /// What a [`Scenario`] consists of.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Parts {
     /// Title of the results.
     pub name: String,
     /// Length of a run, warm-up included.
+    #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub duration: Span,
     /// The part at the start that no measure counts.
+    #[serde(rename = "warmup_s", serialize_with = "seconds")]
     pub warmup: Span,
     /// An engine runs once with each; at least one.
     pub seeds: Vec<u64>,
@@ -46,8 +48,10 @@ pub struct Parts {
     pub mtu: u32,
     /// Each sender that ACKs clock delays what it does on one by a random time up to this (ns-2's `overhead_`); breaks the phase
     /// lock of deterministic drop-tail. 0 switches it off.
+    #[serde(rename = "send_jitter_s", serialize_with = "seconds")]
     pub send_jitter: Span,
     /// Time between samples of windows and queues.
+    #[serde(rename = "sample_interval_s", serialize_with = "seconds")]
     pub sample_interval: Span,
     /// Nodes and links.
     pub network: Topology,
@@ -56,7 +60,7 @@ pub struct Parts {
 }
 
 /// A directed graph. Links and routes name nodes and links by their indices here.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Topology {
     /// Names of the nodes.
     pub nodes: Vec<String>,
@@ -67,7 +71,7 @@ pub struct Topology {
 }
 
 /// A one-way link with its queue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct LinkConfig {
     /// Routes and results name the link by it.
     pub name: String,
@@ -76,8 +80,10 @@ pub struct LinkConfig {
     /// Index of the node at its far end.
     pub to: usize,
     /// Capacity.
+    #[serde(rename = "rate_bps", serialize_with = "bps")]
     pub rate: Rate,
     /// One-way propagation delay.
+    #[serde(rename = "delay_s", serialize_with = "seconds")]
     pub delay: Span,
     /// Buffer before the link.
     pub limit: Limit,
@@ -90,7 +96,8 @@ pub struct LinkConfig {
 }
 
 /// How much a queue holds, the packet in transmission not counted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// So many packets of any size.
     Packets(u32),
@@ -99,7 +106,7 @@ pub enum Limit {
 }
 
 /// Flows that differ in nothing but chance.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Group {
     /// Title in the results.
     pub name: String,
@@ -112,14 +119,19 @@ pub struct Group {
     /// Indices of the links that ACKs take, in order.
     pub back: Vec<usize>,
     /// Two-way delay outside the links.
+    #[serde(rename = "access_s", serialize_with = "seconds")]
     pub access: Span,
     /// Each flow adds a random part up to this to `access`.
+    #[serde(rename = "rtt_spread_s", serialize_with = "seconds")]
     pub rtt_spread: Span,
     /// When the flows begin, from the start of the run.
+    #[serde(rename = "start_s", serialize_with = "seconds")]
     pub start: Span,
     /// Each flow starts a random time up to this later.
+    #[serde(rename = "start_spread_s", serialize_with = "seconds")]
     pub start_spread: Span,
     /// When the flows end, from the start of the run; `None`: never.
+    #[serde(rename = "stop_s", serialize_with = "seconds_if_any")]
     pub stop: Option<Span>,
     /// In a wireless cell: the station of the first flow, counted from 0; the next flow is at the next, after the last again
     /// at the first.
@@ -127,15 +139,18 @@ pub struct Group {
 }
 
 /// What a flow sends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Traffic {
     /// Data under congestion control.
     Tcp(TcpSource),
     /// Packets of a full MTU at a constant rate, all the time or on and off in turn.
     Udp {
         /// Rate while it sends, headers included.
+        #[serde(rename = "rate_bps", serialize_with = "bps")]
         rate: Rate,
         /// How long it sends and then is silent, in turn; `None`: it always sends.
+        #[serde(rename = "on_off_s", serialize_with = "pair_of_seconds")]
         on_off: Option<(Span, Span)>,
     },
 }
@@ -150,7 +165,7 @@ pub enum CongestionControl {
 }
 
 /// How a flow with a controller sends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TcpSource {
     /// Its congestion control.
     pub controller: CongestionControl,
@@ -173,7 +188,7 @@ pub struct TcpSource {
 }
 
 /// What carries data under congestion control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// TCP.
@@ -183,7 +198,7 @@ pub enum Transport {
 }
 
 /// How a sender finds losses, and what its window does until they are repaired.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Today's Linux: RACK-TLP (RFC 8985) and proportional rate reduction (RFC 6937).
@@ -194,7 +209,7 @@ pub enum Recovery {
 }
 
 /// Explicit congestion notification.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ecn {
     /// Queues drop its packets.
@@ -207,7 +222,8 @@ pub enum Ecn {
 }
 
 /// How much data a flow has.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Transfer {
     /// More than the run has time for.
     Bulk,
@@ -216,8 +232,22 @@ pub enum Transfer {
         /// Payload of one transfer.
         bytes: u64,
         /// Time without sending before the next transfer; `None`: there is no next one.
+        #[serde(rename = "pause_s", serialize_with = "seconds_if_any")]
         pause: Option<Span>,
     },
+}
+
+impl Serialize for CongestionControl {
+    /// The name, and all parameters.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = serializer.serialize_struct("CongestionControl", 2)?;
+        whole.serialize_field("name", &self.to_string())?;
+        if let Self::Tandem(params) = self {
+            let all = params.controller().params().filter_map(|p| Some((p.name, params.get(p.name)?)));
+            whole.serialize_field("parameters", &all.collect::<BTreeMap<_, _>>())?;
+        }
+        whole.end()
+    }
 }
 
 impl Scenario {

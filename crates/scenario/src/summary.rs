@@ -50,6 +50,9 @@ pub struct GroupSummary {
     pub stolen_ci95: Option<f64>,
     /// Completion times of finite transfers, all seeds; null if there were none.
     pub completion_time_s: Option<Distribution>,
+    /// The completion times themselves.
+    #[serde(skip)]
+    pub completion_times_s: Vec<f64>,
 }
 
 /// A link, summed up over seeds.
@@ -209,7 +212,7 @@ fn summarise_group(
     let goodput: Vec<f64> = seeds.iter().map(|s| sum(s, |f| f.goodput_mbps)).collect();
     let sent = over_seeds(|f| f.sent_packets as f64);
     let retransmits = over_seeds(|f| f.retransmits as f64);
-    let completions =
+    let completions: Vec<f64> =
         seeds.iter().flat_map(|s| flows.iter().flat_map(|&f| s.flows[f].completion_times_s.iter().copied())).collect();
     GroupSummary {
         name: group.name.clone(),
@@ -231,7 +234,8 @@ fn summarise_group(
         base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
         stolen: None,
         stolen_ci95: None,
-        completion_time_s: exact_distribution(completions),
+        completion_time_s: exact_distribution(completions.clone()),
+        completion_times_s: completions,
     }
 }
 

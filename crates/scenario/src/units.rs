@@ -83,6 +83,23 @@ macro_rules! as_text {
     };
 }
 
+/// Seconds, exactly to the nanosecond.
+pub(crate) fn seconds<S: Serializer>(span: &Span, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_f64(span.as_secs_f64())
+}
+
+pub(crate) fn seconds_if_any<S: Serializer>(span: &Option<Span>, s: S) -> Result<S::Ok, S::Error> {
+    span.map(|span| span.as_secs_f64()).serialize(s)
+}
+
+pub(crate) fn pair_of_seconds<S: Serializer>(spans: &Option<(Span, Span)>, s: S) -> Result<S::Ok, S::Error> {
+    spans.map(|(a, b)| [a.as_secs_f64(), b.as_secs_f64()]).serialize(s)
+}
+
+pub(crate) fn bps<S: Serializer>(rate: &Rate, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_u64(rate.bps)
+}
+
 /// Picks the largest unit that leaves a number of at least 1.
 fn scaled(f: &mut fmt::Formatter, value: f64, units: &[(f64, &str)]) -> fmt::Result {
     let &(scale, unit) = units.iter().find(|(scale, _)| value >= *scale).unwrap_or(units.last().unwrap());

@@ -6,9 +6,11 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::{
     scenario::{Aqm, Limit, LinkConfig, Loss, Topology},
-    units::{LossRate, Rate, Span},
+    units::{LossRate, Rate, Span, bps},
 };
 
 /// Name of the node that stands for all stations.
@@ -75,6 +77,12 @@ impl Standard {
 }
 
 /// As scenario files write it.
+impl Serialize for Standard {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Display for Standard {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
@@ -86,15 +94,17 @@ impl fmt::Display for Standard {
 }
 
 /// One channel, and who is on it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WlanCell {
     /// Number of stations besides the access point.
     pub stations: u32,
     /// Timing and rates.
     pub standard: Standard,
     /// Rate of data frames; all stations have the same.
+    #[serde(rename = "data_rate_bps", serialize_with = "bps")]
     pub data_rate: Rate,
     /// Rate of ACK frames.
+    #[serde(rename = "control_rate_bps", serialize_with = "bps")]
     pub control_rate: Rate,
     /// Use of the short preamble; 802.11b only.
     pub short_preamble: bool,

@@ -92,7 +92,6 @@ fn over_bdp(setup: &Setup, paths: &[Path]) -> anyhow::Result<Vec<Figure>> {
         paths.par_iter().map(swing).collect::<Result<Vec<_>, _>>()
     };
     let own = swings(&setup.law)?;
-    let small = swings(&Law { gamma_packets: SMALL_GAMMA_PACKETS, ..setup.law })?;
     let mut types: Vec<String> = own.iter().flatten().map(|o| o.name()).collect();
     types.sort();
     types.dedup();
@@ -111,10 +110,11 @@ fn over_bdp(setup: &Setup, paths: &[Path]) -> anyhow::Result<Vec<Figure>> {
         y: swings.iter().map(|o| o.as_ref().map_or(f64::NAN, |o| o.theta_max - o.theta_min)).collect(),
         ..Curve::default()
     };
-    let curves = vec![
-        amplitude(format!("gamma {}", setup.law.gamma_packets), &own),
-        amplitude(format!("gamma {SMALL_GAMMA_PACKETS}"), &small),
-    ];
+    let mut curves = vec![amplitude(format!("gamma {}", setup.law.gamma_packets), &own)];
+    if setup.law.gamma_packets != SMALL_GAMMA_PACKETS {
+        let small = swings(&Law { gamma_packets: SMALL_GAMMA_PACKETS, ..setup.law })?;
+        curves.push(amplitude(format!("gamma {SMALL_GAMMA_PACKETS}"), &small));
+    }
     let mut of_types = figure(
         "Figures 2 and 3: type of the oscillation",
         "How many rounds the window grows and then shrinks, m:n.",
@@ -124,7 +124,8 @@ fn over_bdp(setup: &Setup, paths: &[Path]) -> anyhow::Result<Vec<Figure>> {
     );
     of_types.y_names = types;
     let caption = "Largest less smallest window. A small gamma does not help where the BDP is large.";
-    let of_amplitude = figure("Figure 4: amplitude of the oscillation", caption, "BDP, packets", "Packets", curves);
+    let of_amplitude =
+        figure("Figure 4: amplitude of the oscillation", caption, "BDP, packets", "Amplitude, packets", curves);
     Ok(vec![of_types, of_amplitude])
 }
 
@@ -141,7 +142,7 @@ fn window(setup: &Setup, path: &Path) -> anyhow::Result<Figure> {
     };
     let curves = vec![curve("window", |p| p.window_packets), curve("loss window", |p| p.loss_window_packets)];
     let caption = "From a loss on, round by round. Where the two meet, the delay window is gone and Reno is left.";
-    let mut figure = figure("Figure 5: the window", caption, "Time, s", "Packets", curves);
+    let mut figure = figure("Figure 5: the window", caption, "Time, s", "Window, packets", curves);
     figure.log_x = false;
     Ok(figure)
 }
@@ -167,7 +168,7 @@ fn over_axis(answers: &[Answer], x_axis: &str, x: fn(&Answer) -> f64) -> Vec<Fig
         "It falls where the buffer no longer holds the oscillation; next to such a border small differences decide.";
     vec![
         figure("Figure 8: utilisation", caption, x_axis, "Share of the link", utilisation),
-        figure("Figure 9: mean queue", "Mean over time.", x_axis, "Packets", backlog),
+        figure("Figure 9: mean queue", "Mean over time.", x_axis, "Mean queue, packets", backlog),
     ]
 }
 
@@ -194,7 +195,8 @@ fn maps(queues: &[f64], bdps: &[f64], cells: &[Vec<Cell>], here: Option<Curve>) 
     let map = |title: &str, caption: &str, of: fn(&Cell) -> u8| {
         let mut figure = figure(title, caption, "Queue, packets", "BDP, packets", Vec::new());
         let values = cells.iter().map(|row| row.iter().map(|cell| f64::from(of(cell))).collect()).collect();
-        figure.map = Some(Map { x: queues.to_vec(), y: bdps.to_vec(), values, colouring: Colouring::Kinds(6) });
+        figure.map =
+            Some(Map { x: queues.to_vec(), y: bdps.to_vec(), values, colouring: Colouring::Kinds(6), decimals: None });
         figure.log_y = true;
         figure
     };

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! CoDel's parameters.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     scenario::Limit,
-    units::{Span, UnitError},
+    units::{Span, UnitError, seconds},
 };
 
 /// Controlled Delay (RFC 8289).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Codel {
     /// The wait that a standing queue may have.
+    #[serde(rename = "target_s", serialize_with = "seconds")]
     pub target: Span,
     /// How long a wait above the target must last before a packet is dropped.
+    #[serde(rename = "interval_s", serialize_with = "seconds")]
     pub interval: Span,
     /// Are ECN-capable packets marked instead?
     pub ecn: bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! FQ-CoDel's parameters.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Codel, CodelSpec};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Flow queues with CoDel (RFC 8290).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FqCodel {
     /// Of each queue.
     pub codel: Codel,

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! PIE's parameters.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     scenario::Limit,
-    units::{Span, UnitError},
+    units::{Span, UnitError, seconds},
 };
 
 /// Proportional Integral controller Enhanced (RFC 8033).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pie {
     /// The queueing delay that it aims at.
+    #[serde(rename = "target_s", serialize_with = "seconds")]
     pub target: Span,
     /// Time between updates of the probability.
+    #[serde(rename = "update_s", serialize_with = "seconds")]
     pub update: Span,
     /// A burst of this length passes after a calm time.
+    #[serde(rename = "max_burst_s", serialize_with = "seconds")]
     pub max_burst: Span,
     /// Are ECN-capable packets marked instead, while the probability is below 0.1?
     pub ecn: bool,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! RED's parameters.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     scenario::Limit,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Random Early Detection (Floyd and Jacobson 1993), `gentle` (Floyd 2000).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Red {
     /// Average queue from which packets are dropped.
     pub min_packets: f64,

@@ -4,6 +4,8 @@
 
 use std::{fmt, path::Path, sync::Arc};
 
+use serde::{Serialize, Serializer};
+
 use crate::units::{Rate, Span};
 
 /// Opportunities to send a full packet, over and over.
@@ -11,6 +13,14 @@ use crate::units::{Rate, Span};
 pub struct RateTrace {
     /// Milliseconds from the start, in order; the last is the period, and above 0.
     opportunities_ms: Arc<[u32]>,
+}
+
+/// The times as a text: a list of thousands of numbers would bury what is around it.
+impl Serialize for RateTrace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let times: Vec<String> = self.opportunities_ms.iter().map(u32::to_string).collect();
+        serializer.serialize_str(&times.join(" "))
+    }
 }
 
 /// Why a text is no trace; the message has the line.
