@@ -11,7 +11,8 @@ use tandem_scenario::{
     units::{Bytes, Span},
 };
 
-pub use length::{Length, MOST_PACKETS, Reason, USUAL};
+use length::OF_COMPARE;
+pub use length::{Bounds, Length, Reason, USUAL};
 
 use crate::{
     Failure,
@@ -226,7 +227,7 @@ impl Args {
             return Ok((of_length(given)?, None));
         }
         let draft = of_length(Length { warmup: Span::default(), ..given })?;
-        let reason = Reason::of(&draft, MOST_PACKETS, self.engine.engines.iter().any(|engine| engine.needs_machine()));
+        let reason = Reason::of(&draft, OF_COMPARE, self.engine.engines.iter().any(|engine| engine.needs_machine()));
         let length = reason.length(self.duration, self.warmup);
         Ok((of_length(length)?, Some(reason.words(length))))
     }

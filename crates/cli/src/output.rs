@@ -217,7 +217,7 @@ pub fn publish(
 }
 
 /// With `--no-report` none, and not that of an earlier run either: it would pass for this one's.
-fn write_report(common: &Common, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
+pub fn write_report(common: &Common, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
     let path = folder.join(REPORT_FILE);
     if common.no_report { remove_old(&path) } else { write(&path, &html()) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The trade-off drawn: goodput against what neighbours lose, and against delay.
 
-use tandem_report::{Curve, Figure, FiguresPage, Style};
+use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
 
 use super::{report::Advice, rule::Judged, text, trial::Answer};
 use crate::output::command_line;
@@ -12,8 +12,8 @@ pub fn page(advice: &Advice) -> FiguresPage {
     FiguresPage {
         title: format!("Advice for {}, {} RTT", advice.question.known.rate, advice.question.known.rtt),
         paragraphs: vec![
-            "Each point is a controller, a diamond the one that is advised and the present default; whiskers are 95 % intervals over seeds. The best \
-             place is the upper left: much goodput, little harm. The dashed line is the limit."
+            "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper right: much goodput, little harm. \
+             The dashed line is the limit, where it is near."
                 .into(),
         ],
         text: text::for_report(advice),
@@ -26,66 +26,63 @@ pub fn page(advice: &Advice) -> FiguresPage {
 fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {
     let limits = advice.question.limits;
     let path = if answer.case.differs.is_empty() { String::new() } else { format!(", with {}", answer.case.differs) };
-    let reference_delay = |judged: &Judged| judged.delay_ms.mean - judged.added_delay_ms.mean;
-    let delay_limit = answer.decision.of(&advice.present.name).map(|j| reference_delay(j) + limits.added_delay_ms);
-    let delay = scatter(
-        advice,
-        answer,
-        format!("Goodput and delay{path}"),
-        "95th percentile of the queueing delay, ms",
-        &|judged| Some(judged.delay_ms.mean),
-        delay_limit,
-    );
     let stolen = scatter(
         advice,
         answer,
-        format!("Goodput and what neighbours lose{path}"),
+        &format!("Goodput and what neighbours lose{path}"),
         "Lost by the neighbours, %",
-        &|judged| Some(judged.stolen?.mean * 100.0),
+        &|judged| judged.stolen.map(|stolen| (stolen.mean * 100.0, stolen.ci95.map(|half| half * 100.0))),
         Some(limits.stolen * 100.0),
+    );
+    let of_reference = |judged: &Judged| judged.delay_ms.mean - judged.added_delay_ms.mean;
+    let delay = scatter(
+        advice,
+        answer,
+        &format!("Goodput and delay{path}"),
+        "95th percentile of the queueing delay, ms",
+        &|judged| Some((judged.delay_ms.mean, judged.delay_ms.ci95)),
+        answer.decision.of(&advice.present.name).map(|judged| of_reference(judged) + limits.added_delay_ms),
     );
     if answer.case.neighbours.0.is_empty() { vec![delay] } else { vec![stolen, delay] }
 }
 
+/// Goodput against something of which there should be little, up to a limit.
 fn scatter(
     advice: &Advice,
     answer: &Answer,
-    title: String,
+    title: &str,
     x_axis: &str,
-    x: &dyn Fn(&Judged) -> Option<f64>,
+    x: &dyn Fn(&Judged) -> Option<(f64, Option<f64>)>,
     limit: Option<f64>,
 ) -> Figure {
     let decision = &answer.decision;
     let point = |judged: &Judged| {
-        let (what, style) = match &judged.controller {
-            name if *name == decision.chosen => (" (advised)", Style::Published),
-            name if *name == advice.present.name => (" (default)", Style::Published),
-            _ => ("", Style::Points),
+        let what = match &judged.controller {
+            name if *name == decision.chosen => " (advised)",
+            name if *name == advice.present.name => " (default)",
+            _ => "",
         };
-        Some(Curve {
+        Some(Point {
             name: format!("{}{what}", judged.controller),
-            style,
-            x: vec![x(judged)?],
-            y: vec![judged.goodput_mbps.mean],
-            half_widths: judged.goodput_mbps.ci95.into_iter().collect(),
-            ..Curve::default()
+            controller: judged.controller.split('@').next()?.to_owned(),
+            x: x(judged)?,
+            y: (judged.goodput_mbps.mean, judged.goodput_mbps.ci95),
         })
     };
-    let mut curves: Vec<Curve> = decision.controllers.iter().filter_map(point).collect();
-    let most = decision.controllers.iter().map(|judged| judged.goodput_mbps.mean).fold(0.0, f64::max);
-    curves.extend(limit.map(|limit| Curve {
+    let points: Vec<Point> = decision.controllers.iter().filter_map(point).collect();
+    let caption = format!("Neighbours: {}. Better is further up and further to the right.", answer.case.neighbours);
+    let figure = Figure::scatter(title, &caption, x_axis, "Goodput, Mbit/s", &points);
+    let mut figure = Figure { reversed_x: true, ..figure };
+    let places = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
+    let most = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
+    // A limit far from all of them would only press them together.
+    let is_near = |limit: &f64| *limit <= 2.0 * most(places(|point| point.x.0));
+    figure.curves.extend(limit.filter(is_near).map(|limit| Curve {
         name: "limit".into(),
         style: Style::Dashed,
         x: vec![limit, limit],
-        y: vec![0.0, most],
+        y: vec![0.0, most(places(|point| point.y.0))],
         ..Curve::default()
     }));
-    Figure {
-        title,
-        caption: format!("Beside {}.", answer.case.neighbours),
-        x_axis: x_axis.into(),
-        y_axis: "Goodput, Mbit/s".into(),
-        curves,
-        ..Figure::default()
-    }
+    figure
 }

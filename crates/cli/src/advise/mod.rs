@@ -23,7 +23,7 @@ use crate::{
     Failure,
     folder::Folder,
     measured::{self, Measured},
-    output::{REPORT_FILE, RESULTS_FILE, note, print, warn, write},
+    output::{REPORT_FILE, RESULTS_FILE, note, print, warn, write, write_report},
     runner::interrupt_flag,
     settings::{Common, Flows},
 };
@@ -131,6 +131,10 @@ pub struct Args {
     #[arg(long)]
     replace: bool,
 
+    /// Write results.json only
+    #[arg(long)]
+    no_report: bool,
+
     /// The advice as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -171,7 +175,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     };
     let cases = known.cases();
     question.check(&cases[0])?;
-    let folder = args.folder(&known)?;
+    let common = args.common();
+    let folder = Folder::prepare(&common, &format!("advise-{}-{}", known.rate, known.rtt))?;
     let (answers, not_looked_at) = look(&question, &cases, args.time)?;
     let interrupted = interrupt_flag().load(std::sync::atomic::Ordering::Relaxed);
     let Some((usual, others)) = answers.split_first() else {
@@ -195,9 +200,9 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     print(if args.json { &json } else { &text })?;
     if !interrupted || !folder.has_results() {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        let page = tandem_report::figures_html(&figures::page(&advice));
-        write(&folder.path().join(REPORT_FILE), &page)?;
-        note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));
+        write_report(&common, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
+        let (what, file) = if args.no_report { ("Results", RESULTS_FILE) } else { ("Report", REPORT_FILE) };
+        note(&format!("{what}: {}", folder.path().join(file).display()));
     }
     if interrupted {
         warn("tandem: interrupted; the advice is from what was done by then");
@@ -313,8 +318,9 @@ impl Args {
         }
     }
 
-    fn folder(&self, known: &Known) -> Result<Folder, Failure> {
-        let common = Common { out: self.out.clone(), replace: self.replace, ..Common::default() };
-        Folder::prepare(&common, &format!("advise-{}-{}", known.rate, known.rtt))
+    /// What it has of the options that others share.
+    fn common(&self) -> Common {
+        let Self { replace, no_report, json, .. } = *self;
+        Common { out: self.out.clone(), replace, no_report, json, ..Common::default() }
     }
 }

@@ -2,7 +2,7 @@
 //! The advice as a whole, and as JSON.
 
 use serde::Serialize;
-use tandem_scenario::units::Span;
+use tandem_scenario::units::{Rate, Span};
 
 use super::{
     Present,
@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Failure,
     measured::Inferred,
-    output::{command_line, json_text},
+    output::{COMMIT, command_line, json_text},
 };
 
 /// All that is to be said.
@@ -72,7 +72,10 @@ impl Advice<'_> {
 #[derive(Serialize)]
 struct Output<'a> {
     version: &'static str,
+    commit: &'static str,
     command: String,
+    rate: Rate,
+    rtt: Span,
     advice: &'a str,
     /// What the machine runs now.
     default: &'a str,
@@ -115,7 +118,10 @@ struct OfPath<'a> {
 pub fn json(advice: &Advice) -> Result<String, Failure> {
     let output = Output {
         version: env!("CARGO_PKG_VERSION"),
+        commit: COMMIT,
         command: command_line(),
+        rate: advice.question.known.rate,
+        rtt: advice.question.known.rtt,
         advice: &advice.usual.decision.chosen,
         default: &advice.present.name,
         stands_for: advice.present.stands_for.as_deref(),

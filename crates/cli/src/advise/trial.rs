@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Failure,
-    compare::{Length, Reason, USUAL},
+    compare::{Bounds, Length, Reason, USUAL},
     output::is_quiet,
     runner::{cautions, interrupt_flag},
     settings::Flows,
@@ -29,8 +29,8 @@ const FIRST_SEEDS: u64 = 3;
 const MORE_SEEDS: u64 = 2;
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// Packets of a run, which decide how long one may be; a run of this many takes a second. Ours.
-const MOST_PACKETS: f64 = 8e6;
+/// A run of so many packets takes about a second. Ours.
+const BOUNDS: Bounds = Bounds { most_packets: 8e6, least_s: 5.0 };
 
 /// A controller that could be advised.
 #[derive(Debug, Clone)]
@@ -221,7 +221,7 @@ impl Question<'_> {
     fn length(&self, case: &Case, reference: &Flows) -> Result<(Length, Span), Failure> {
         let usual = Length { warmup: Span::default(), ..USUAL };
         let draft = self.known.scenario(case, reference, Span::default(), None, usual)?;
-        let reason = Reason::of(std::slice::from_ref(&draft), MOST_PACKETS, false);
+        let reason = Reason::of(std::slice::from_ref(&draft), BOUNDS, false);
         let Some(Bytes(bytes)) = self.transfer else {
             return Ok((reason.length(self.duration, self.warmup), Span::default()));
         };

@@ -8,9 +8,22 @@ use tandem_scenario::{Scenario, last_slow_start_end_s, units::Span};
 pub const USUAL: Length = Length { duration: Span::from_secs(60), warmup: Span::from_secs(10) };
 /// What is measured, in cycles: three losses of each flow, wherever the measure begins.
 const MEASURED_CYCLES: f64 = 4.0;
-/// Bounds that keep the command quick; more than this the user has to ask for. Packets are those that the fastest link carries.
+/// What no run is longer than unless the user asks for it, seconds.
 const MOST_S: f64 = 600.0;
-pub const MOST_PACKETS: f64 = 20e6;
+/// Of [`Bounds::least_s`] and of slow start: so much at least has to be seen.
+const SLOW_STARTS: f64 = 4.0;
+
+/// What keeps a command quick.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Packets that the fastest link carries in a run.
+    pub most_packets: f64,
+    /// Runs are as long as this at least, seconds, whatever they carry.
+    pub least_s: f64,
+}
+
+/// The bounds of `tandem compare`: a run takes some seconds at most on links up to 3 Gb/s.
+pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0 };
 
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,16 +44,17 @@ pub struct Reason {
 
 impl Reason {
     /// Of scenarios that are to be compared, whatever their own lengths are. Runs in real time stay short.
-    pub fn of(scenarios: &[Scenario], most_packets: f64, is_real_time: bool) -> Self {
+    pub fn of(scenarios: &[Scenario], bounds: Bounds, is_real_time: bool) -> Self {
         let cycles = scenarios.iter().flat_map(loss_cycles);
         let longest = cycles.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
         let fastest = scenarios.iter().flat_map(|s| &s.network.links).map(|l| l.rate.bps as f64 / 8.0 / 1500.0);
-        let usual_s = USUAL.duration.as_secs_f64();
-        let most_s = (most_packets / fastest.fold(1.0, f64::max)).clamp(usual_s, MOST_S);
+        let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
+        let least_s = bounds.least_s.max(SLOW_STARTS * slow_start_s).min(MOST_S);
+        let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
         Self {
-            slow_start_s: scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max),
+            slow_start_s,
             cycle: longest.map(|cycle| (cycle.group, cycle.seconds)),
-            most_s: if is_real_time { usual_s } else { most_s },
+            most_s: if is_real_time { USUAL.duration.as_secs_f64() } else { most_s },
         }
     }
 
@@ -97,6 +111,25 @@ mod tests {
         assert_eq!(length(1.5, Some(40.0), (None, None)), (202.0, 42.0));
         // 160 + 632 s are too much.
         assert_eq!(length(1.5, Some(158.0), (None, None)), (600.0, 150.0));
+    }
+
+    /// 12 Gb/s are a million packets of 1500 bytes a second.
+    #[test]
+    fn fast_links_have_shorter_runs_but_slow_start_is_seen() {
+        let most_s = |rate: &str, rtt: &str, bounds| {
+            let text = format!(
+                "duration = \"9s\"\n[dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"1bdp\"\n[[flows]]\ncontroller = \"reno\"\n"
+            );
+            let scenario = tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap();
+            Reason::of(&[scenario], bounds, false).most_s
+        };
+        let bounds = Bounds { most_packets: 8e6, least_s: 5.0 };
+        assert_eq!(most_s("12gbit", "10ms", OF_COMPARE), 60.0);
+        assert_eq!(most_s("120mbit", "10ms", OF_COMPARE), 600.0);
+        assert_eq!(most_s("12gbit", "1ms", bounds), 8.0);
+        assert_eq!(most_s("48gbit", "1ms", bounds), 5.0);
+        // From 10 to 2 million packets by halves, 30.1 rounds of a second, four times.
+        assert!((most_s("12gbit", "1s", bounds) - 120.4).abs() < 0.1, "{}", most_s("12gbit", "1s", bounds));
     }
 
     #[test]
