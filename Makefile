@@ -53,6 +53,7 @@ lint: setup-test
 bench:
 	@scripts/setup.sh --bench
 	@cargo build --release -p tandem && bench/bench.py
+	@cargo build --release -p tandem-transfer --examples && bench/transfer.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
 	@cargo bench --quiet -p tandem-testbed --bench outside
@@ -61,6 +62,7 @@ bench:
 validate: setup
 	@cargo run --release -p tandem-experiments --bin validate
 	@cargo run --release -p tandem-experiments --bin validate -- --model
+	@cargo run --release -p tandem-experiments --bin validate -- --quic
 	@cargo run --release -p tandem-experiments --bin validate -- --kernel
 	@scripts/matrix.sh
 

@@ -72,6 +72,7 @@ if [[ ${1:-} = --bench ]]; then
 	needs python3 python3
 	needs valgrind valgrind
 	needs ns2 ns
+	needs rsync rsync
 fi
 
 if ((${#packages[@]})); then

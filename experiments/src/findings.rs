@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs experiments and says what came of them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
-use tandem_model::Model;
-use tandem_scenario::result::SeedResult;
+use tandem_model::{Model, loss_cycle};
+use tandem_scenario::{cautions, result::SeedResult};
 
 use crate::{
     estimate::Estimate,
@@ -55,6 +57,9 @@ pub struct Findings {
     pub variants: Vec<Reading>,
     /// Over real TCP, where it was run so.
     pub kernel: Option<KernelComparison>,
+    /// Why figures may not mean what they seem to; of an experiment of one's own only, for the papers' lengths are the papers'.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
 }
 
 /// The numbers of one way to read the experiment.
@@ -89,7 +94,9 @@ pub fn run(
     let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
     let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
     let mut tasks: Vec<Task> = Vec::new();
+    let mut firsts = Vec::new();
     for ((experiment, plan), kernel_form) in experiments.iter().zip(&plans).zip(&kernel_forms) {
+        firsts.push(tasks.len());
         if form != Form::Kernel {
             plan.readings.iter().for_each(|reading| tasks.extend(tasks_of(experiment, reading, engine)));
         }
@@ -97,11 +104,14 @@ pub fn run(
     }
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
     let outcome = batch.run(&tasks)?;
+    let cautions = |first: usize, next: usize| cautions_of(&tasks[first..next], &outcome.seeds[first..next]);
+    let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
+    let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
     // In the order in which the tasks were made.
     let mut results =
         planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
     let mut found = Vec::new();
-    for ((experiment, plan), kernel_form) in experiments.iter().zip(plans).zip(kernel_forms) {
+    for (((experiment, plan), kernel_form), cautions) in experiments.iter().zip(plans).zip(kernel_forms).zip(cautions) {
         let readings = match form {
             Form::Kernel => Some(Vec::new()),
             _ => readings(experiment, &plan, &mut results),
@@ -109,11 +119,24 @@ pub fn run(
         let comparison = kernel_form.map(|k| k.compare(experiment, &mut results));
         let is_cut_short = readings.is_none() || comparison.as_ref().is_some_and(Option::is_none);
         let whole = readings.filter(|_| !is_cut_short);
-        found.push(
-            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, comparison.flatten())),
-        );
+        let judged =
+            whole.and_then(|readings| findings(experiment, plan, form, engine.name(), readings, comparison.flatten()));
+        let is_own = !crate::ids().any(|id| id == experiment.id);
+        found
+            .push(judged.map(|findings| Findings { cautions: if is_own { cautions } else { Vec::new() }, ..findings }));
     }
     Ok(found)
+}
+
+/// The cautions of runs, each once, with how many of the runs it is about.
+fn cautions_of(tasks: &[Task], seeds: &[Vec<SeedResult>]) -> Vec<String> {
+    let mut runs_with: BTreeMap<String, usize> = BTreeMap::new();
+    for (task, seeds) in tasks.iter().zip(seeds).filter(|(_, seeds)| !seeds.is_empty()) {
+        let of_run = cautions(task.scenario, seeds).into_iter().chain(loss_cycle::cautions(task.scenario));
+        of_run.for_each(|caution| *runs_with.entry(caution).or_default() += 1);
+    }
+    let say = |(caution, runs)| format!("{caution} ({runs} of {} runs)", tasks.len());
+    runs_with.into_iter().map(say).collect()
 }
 
 /// The runs of a reading, in the order in which [`values`] asks for them.
@@ -188,6 +211,7 @@ fn findings(
         own,
         variants: readings.collect(),
         kernel: comparison,
+        cautions: Vec::new(),
     })
 }
 

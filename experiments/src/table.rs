@@ -48,7 +48,11 @@ pub fn text(experiment: &Experiment, findings: &Findings) -> String {
         text += &format!("{}: {}\n", variant.name.as_deref().unwrap_or_default(), variant.verdict().words());
         text += &claims(variant);
     }
-    text + &kernel(experiment, findings) + &why(findings)
+    text + &kernel(experiment, findings) + &why(findings) + &cautions(findings)
+}
+
+fn cautions(findings: &Findings) -> String {
+    findings.cautions.iter().map(|caution| format!("Caution: {caution}.\n")).collect()
 }
 
 fn why(findings: &Findings) -> String {

@@ -58,13 +58,13 @@ function draw() {
   const start = performance.now();
   charts.draw();
   frames.push(performance.now() - start);
-  const seconds = Math.min(...running.map(({ samples }) => samples.columns[0].at(-1) ?? 0));
+  const seconds = running.map(({ samples }) => samples.columns[0].at(-1) ?? 0).reduce((a, b) => a + b, 0);
   const took = ((performance.now() - began) / 1000).toFixed(1);
   if (running.every(({ result }) => result)) {
     showSummary();
     showState(`${setting.duration_s} seconds of each run, simulated in ${took} s.`, false);
   } else {
-    showState(`Second ${seconds.toFixed(0)} of ${setting.duration_s}.`, true);
+    showState(`${seconds.toFixed(0)} of ${running.length * setting.duration_s} seconds simulated, over all runs.`, true);
   }
 }
 

@@ -1,21 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The simulator in workers, one for each run.
+// The simulator in workers, one for each run, as many at once as there are cores but one.
 
 const module = WebAssembly.compileStreaming(fetch("tandem_web.wasm"));
 
-/** Starts a worker; `on` gets its messages. The function returned ends it. */
+/** One core is the page's own, which draws 60 times a second: simulators on all of them take a frame in twenty from it. */
+const WORKERS = Math.max(1, navigator.hardwareConcurrency - 1);
+const waiting = [];
+let working = 0;
+
+function fillUp() {
+  while (working < WORKERS && waiting.length > 0) {
+    working++;
+    waiting.shift()();
+  }
+}
+
+/** Starts a worker as soon as a core is free; `on` gets its messages. The function returned ends it, or takes it off the queue. */
 function start(message, on) {
-  const worker = new Worker("worker.js");
-  worker.onmessage = ({ data }) => {
-    if (!("rows" in data)) worker.terminate();
-    on(data);
+  let worker;
+  const begin = () => {
+    worker = new Worker("worker.js");
+    worker.onmessage = ({ data }) => {
+      if (!("rows" in data)) end();
+      on(data);
+    };
+    worker.onerror = (event) => {
+      end();
+      on({ error: event.message ?? "the worker did not start" });
+    };
+    module.then(
+      (module) => worker?.postMessage({ ...message, module }),
+      (error) => on({ error: `the simulator did not load: ${error.message}` }),
+    );
   };
-  worker.onerror = (event) => on({ error: event.message ?? "the worker did not start" });
-  module.then(
-    (module) => worker.postMessage({ ...message, module }),
-    (error) => on({ error: `the simulator did not load: ${error.message}` }),
-  );
-  return () => worker.terminate();
+  const end = () => {
+    if (waiting.includes(begin)) return void waiting.splice(waiting.indexOf(begin), 1);
+    if (!worker) return;
+    worker.terminate();
+    worker = undefined;
+    working--;
+    fillUp();
+  };
+  waiting.push(begin);
+  fillUp();
+  return end;
 }
 
 /** The list of controllers: name, family, signal, source. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem compare`: some controllers, one path; alone, against neighbours, or each against each.
 
+mod length;
 mod matrix;
 
 use std::collections::BTreeMap;
@@ -10,11 +11,13 @@ use tandem_scenario::{
     units::{Bytes, Span},
 };
 
+pub use length::{Length, MOST_PACKETS, Reason, USUAL};
+
 use crate::{
     Failure,
     engine::EngineArgs,
     folder::Folder,
-    output::publish,
+    output::{note, publish},
     path::PathArgs,
     runner::{Outcome, run_in_each},
     settings::{Common, Family, Flows},
@@ -42,13 +45,13 @@ pub struct Args {
     #[command(flatten)]
     path: PathArgs,
 
-    /// How long each run lasts
-    #[arg(long, default_value = "60s", allow_hyphen_values = true)]
-    duration: Span,
+    /// How long each run lasts [default: some times from loss to loss, as the model has it, from 60 s to 600 s]
+    #[arg(long, allow_hyphen_values = true)]
+    duration: Option<Span>,
 
-    /// Cut from every measure
-    #[arg(long, default_value = "10s", allow_hyphen_values = true)]
-    warmup: Span,
+    /// Cut from every measure [default: slow start and one time from loss to loss]
+    #[arg(long, allow_hyphen_values = true)]
+    warmup: Option<Span>,
 
     /// Neighbours on the same path, such as reno:4; can be given more than once
     #[arg(long, value_name = "CONTROLLER:FLOWS")]
@@ -67,11 +70,11 @@ pub struct Args {
     transfer: Option<Bytes>,
 
     /// Flows start at random within this time
-    #[arg(long, default_value = "100ms", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = START_SPREAD, allow_hyphen_values = true)]
     start_spread: Span,
 
     /// Random addition to each flow's RTT, up to this
-    #[arg(long, default_value = "200us", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = RTT_SPREAD, allow_hyphen_values = true)]
     rtt_spread: Span,
 
     /// Random send delay, up to this; 0s switches it off [default: one packet's time at the bottleneck]
@@ -98,15 +101,19 @@ pub struct Args {
 }
 
 const DEFAULT_SEEDS: u32 = 5;
+/// Within what flows start, and by how much their RTTs differ, so that chance has a part in what they do.
+pub const START_SPREAD: Span = Span::from_ms(100);
+pub const RTT_SPREAD: Span = Span { ns: 200_000 };
 
 pub fn compare(mut args: Args) -> Result<(), Failure> {
     let of_families = args.family.iter().flat_map(|family| family.0.iter().cloned());
     let is_named = |flows: &Flows| args.contenders.iter().any(|c| c.name == flows.name && c.count == flows.count);
     args.contenders.extend(of_families.filter(|flows| !is_named(flows)).collect::<Vec<_>>());
     args.check_settings()?;
-    if args.duration <= args.warmup {
-        let message = format!("--duration {} must be longer than --warmup {}", args.duration, args.warmup);
-        return Err(Failure::usage(message));
+    if let (Some(duration), Some(warmup)) = (args.duration, args.warmup)
+        && duration <= warmup
+    {
+        return Err(Failure::usage(format!("--duration {duration} must be longer than --warmup {warmup}")));
     }
     if args.matrix {
         return matrix::compare_each_with_each(&args);
@@ -116,22 +123,20 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         let message = "with --against all contenders need the same number of flows, for they share one baseline";
         return Err(Failure::usage(message));
     }
-    let mut scenarios = Vec::new();
+    let mut runs = Vec::new();
     for contender in &args.contenders {
-        let mut flows = vec![contender];
-        flows.extend(&args.against);
-        scenarios.push(args.scenario(&args.run_name(contender), &flows)?);
+        let flows = std::iter::once(contender.clone()).chain(args.against.iter().cloned()).collect();
+        runs.push((args.run_name(contender), flows));
     }
-    let baseline = args
-        .baseline_flows()
-        .map(|flows| args.scenario(&format!("all {}", flows[0].name), &flows.iter().collect::<Vec<_>>()));
-    let baseline = baseline.transpose()?.map(|scenario| {
-        scenarios.push(scenario);
-        scenarios.len() - 1
+    let baseline = args.baseline_flows().map(|flows| {
+        runs.push((format!("all {}", flows[0].name), flows));
+        runs.len() - 1
     });
+    let (scenarios, why_so_long) = args.scenarios(&runs)?;
     let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
+    why_so_long.iter().for_each(|why| note(why));
     let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
     outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
     publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
@@ -204,17 +209,39 @@ impl Args {
         Ok(())
     }
 
-    fn scenario(&self, name: &str, flows: &[&Flows]) -> Result<Scenario, Failure> {
+    /// The scenarios of runs, each with its name and flows, all of one length; and why they are so long if the user did not say it.
+    fn scenarios(&self, runs: &[(String, Vec<Flows>)]) -> Result<(Vec<Scenario>, Option<String>), Failure> {
+        let of_length = |length: Length| {
+            runs.iter().map(|(name, flows)| self.scenario(name, flows, length)).collect::<Result<Vec<_>, _>>()
+        };
+        let given =
+            Length { duration: self.duration.unwrap_or(USUAL.duration), warmup: self.warmup.unwrap_or_default() };
+        // A finite transfer ends when it ends.
+        if self.transfer.is_some() {
+            let half = Span { ns: given.duration.ns / 2 };
+            let warmup = self.warmup.unwrap_or(USUAL.warmup.min(half));
+            return Ok((of_length(Length { warmup, ..given })?, None));
+        }
+        if self.duration.is_some() && self.warmup.is_some() {
+            return Ok((of_length(given)?, None));
+        }
+        let draft = of_length(Length { warmup: Span::default(), ..given })?;
+        let reason = Reason::of(&draft, MOST_PACKETS, self.engine.engines.iter().any(|engine| engine.needs_machine()));
+        let length = reason.length(self.duration, self.warmup);
+        Ok((of_length(length)?, Some(reason.words(length))))
+    }
+
+    fn scenario(&self, name: &str, flows: &[Flows], length: Length) -> Result<Scenario, Failure> {
         let forward = flows.iter().map(|f| self.group(f, false));
         let mut spec = ScenarioSpec {
             name: Some(name.to_owned()),
-            warmup: self.warmup,
+            warmup: length.warmup,
             seeds: Some(DEFAULT_SEEDS),
             send_jitter: self.send_jitter,
             dumbbell: Some(if self.ecn { self.path.marking_dumbbell()? } else { self.path.dumbbell() }),
             effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.path.effects())]),
             flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
-            ..ScenarioSpec::new(self.duration)
+            ..ScenarioSpec::new(length.duration)
         };
         let mut overrides = self.common.overrides()?;
         // With several runs, each has some of the controllers.

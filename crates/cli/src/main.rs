@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The `tandem` command. Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (what was done is kept).
 
+mod advise;
 mod compare;
 mod conform;
 mod engine;
@@ -9,6 +10,7 @@ mod generate;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
 mod list;
+mod measured;
 mod model;
 mod output;
 mod papers;
@@ -47,11 +49,14 @@ const LONG_VERSION: &str =
 
 const EXAMPLES: &str = "\
 Examples:
+  # What to run on a path, and why:
+  tandem advise --rate 300mbit --rtt 100ms
+
   # Four flows of each controller alone on a gigabit path, five seeds:
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
 
   # What each would take from four Reno flows on the same path:
-  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 compound:4 compound_tube:4
+  tandem compare --rate 1gbit --rtt 100ms --queue 1500p --against reno:4 compound:4 cubic:4
 
   # A scenario from a file:
   tandem run scenarios/dumbbell.toml --seeds 5
@@ -74,6 +79,7 @@ Each command's --help has more.";
 
 #[derive(Subcommand)]
 enum Command {
+    Advise(Box<advise::Args>),
     Compare(Box<compare::Args>),
     Run(run::Args),
     Model(model::Args),
@@ -130,6 +136,7 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     output::set_up(cli.quiet, cli.color);
     let result = match cli.command {
+        Command::Advise(args) => advise::advise(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Run(args) => run::run(&args),
         Command::Model(args) => model::model(&args),

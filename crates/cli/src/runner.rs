@@ -8,6 +8,7 @@ use std::sync::{
 
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
+pub use tandem_model::loss_cycle::cautions;
 use tandem_scenario::{Scenario, result::Run};
 
 use crate::{Failure, engine::Engines, output::is_quiet};
@@ -43,7 +44,11 @@ fn run_in(engine: &dyn Engine, scenarios: &[Scenario]) -> Result<Outcome, Failur
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
     let outcome = Batch { cancelled: Some(interrupt_flag()), quiet: is_quiet(), ..Batch::default() }.run(&tasks)?;
     let interrupted = outcome.interrupted;
-    Ok(Outcome { runs: outcome.into_runs(&tasks), interrupted })
+    let mut runs = outcome.into_runs(&tasks);
+    for (run, scenario) in runs.iter_mut().zip(&as_run) {
+        run.iter_mut().for_each(|run| run.cautions.extend(cautions(scenario)));
+    }
+    Ok(Outcome { runs, interrupted })
 }
 
 /// Set by the first Ctrl-C or SIGTERM; the second ends the program at once.

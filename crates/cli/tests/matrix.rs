@@ -46,6 +46,17 @@ fn the_matrix_is_a_table() {
 }
 
 #[test]
+fn cautions_name_no_pair_but_count_them() {
+    let place = Place::new();
+    let quick = "--rate 10mbit --rtt 20ms --queue 400p --duration 3s --warmup 1s --seeds 2";
+    let finished = place.succeed(&format!("compare {quick} --matrix reno vegas --out o"));
+    // Each of the pairs has two seeds; two of the three have Reno in them.
+    assert!(finished.err.contains("Caution (3 of 3 pairs): two seeds make a very wide interval"), "{}", finished.err);
+    assert!(finished.err.contains("Caution (2 of 3 pairs): reno goes some"), "{}", finished.err);
+    assert!(place.read("o/report.html").contains("reno goes some"));
+}
+
+#[test]
 fn json_has_each_pair_from_both_sides() {
     let place = Place::new();
     let quick = common::QUICK;

@@ -101,6 +101,29 @@ fn the_way_back_may_be_another() {
     assert_eq!(number(&narrow, "/queue_packets/max"), 7.0);
 }
 
+/// 10 Mb/s for 20 ms are 16.7 packets; with the one in transmission and 400 that wait, Reno grows from 208.8 to 417.7 packets, which takes
+/// (417.7^2 - 208.8^2) / 2 / 833.3 = 78.5 s. With 0.3 s of slow start 79 s are cut off, and four times 78.5 s, 315 s, are measured.
+#[test]
+fn runs_are_as_long_as_the_path_needs_unless_told_otherwise() {
+    let place = Place::new();
+    let compare =
+        |options: &str| place.succeed(&format!("compare --rate 10mbit --rtt 20ms --seeds 1 {options} reno --json"));
+    let length = |out: &str| {
+        let results: Value = serde_json::from_str(out).unwrap();
+        (number(&results, "/runs/0/duration_s"), number(&results, "/runs/0/warmup_s"))
+    };
+    let long = compare("--queue 400p");
+    assert!(long.err.contains("reno goes some 79 s from loss to loss"), "{}", long.err);
+    assert_eq!(length(&long.out), (394.0, 79.0));
+    let short = compare("--queue 20p");
+    assert!(short.err.starts_with("Each run lasts 60s, the first 10s are cut off: slow start"), "{}", short.err);
+    assert_eq!(length(&short.out), (60.0, 10.0));
+    let told = compare("--queue 400p --duration 20s --warmup 5s");
+    assert!(!told.err.contains("Each run lasts"), "{}", told.err);
+    assert_eq!(length(&told.out), (20.0, 5.0));
+    assert!(told.out.contains("reno goes some 79 s from loss to loss, and 15 s were measured"), "{}", told.out);
+}
+
 #[test]
 fn the_same_command_gives_the_same_bytes() {
     let command = format!("compare {QUICK} --seeds 2 --loss 1% --against reno:1 compound:1 --out o");

@@ -115,6 +115,19 @@ fn an_interrupted_run_goes_on() {
 }
 
 #[test]
+fn an_experiment_of_ones_own_says_what_its_figures_cannot_mean() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let out = place.succeed("papers run small.toml").out;
+    let cautions: Vec<&str> = out.lines().filter(|line| line.starts_with("Caution: ")).collect();
+    // Two seeds, in each of its runs.
+    let few = cautions.iter().find(|caution| caution.contains("two seeds make a very wide interval")).unwrap();
+    let (_, runs) = few.rsplit_once('(').unwrap();
+    let counts: Vec<&str> = runs.trim_end_matches(" runs).").split(" of ").collect();
+    assert!(counts.len() == 2 && counts[0] == counts[1], "{few}");
+}
+
+#[test]
 fn mistakes_are_named() {
     let place = Place::new();
     let finished = place.tandem("papers run s0/fig33");

@@ -20,6 +20,7 @@ pub mod follow;
 mod followed;
 pub mod inverse;
 mod law;
+pub mod loss_cycle;
 pub mod observed;
 pub mod oscillation;
 mod path;

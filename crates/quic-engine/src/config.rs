@@ -15,7 +15,7 @@ use tandem_controllers::Params;
 use tandem_quic::{Options, PacedFactory};
 use tandem_scenario::TcpSource;
 
-use crate::Congestion;
+use crate::StackOwn;
 
 /// The name in the certificate.
 pub const SERVER_NAME: &str = "receiver";
@@ -28,7 +28,8 @@ pub const SEND_BUFFER_BYTES: u64 = 64 << 20;
 pub struct Setup<'a> {
     pub params: &'a Params,
     pub source: &'a TcpSource,
-    pub congestion: Congestion,
+    /// The stack's own congestion control instead of the controller.
+    pub own: Option<StackOwn>,
     pub datagram_bytes: u16,
     pub unit_bytes: u32,
     pub seed: [u64; 2],
@@ -85,12 +86,12 @@ impl Setup<'_> {
             transport.ack_frequency_config(Some(each));
         }
         let options = Options { initial_window: Some(self.source.initial_window), ..Options::default() };
-        match self.congestion {
-            Congestion::OfScenario => {
+        match self.own {
+            None => {
                 transport.congestion_controller_factory(Arc::new(PacedFactory::new(self.params.clone(), options)))
             }
-            Congestion::StackCubic => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
-            Congestion::StackBbr => transport.congestion_controller_factory(Arc::new(Bbr3Config::default())),
+            Some(StackOwn::Cubic) => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
+            Some(StackOwn::Bbr) => transport.congestion_controller_factory(Arc::new(Bbr3Config::default())),
         };
         transport
     }

@@ -2,7 +2,7 @@
 //! A flow over QUIC: both ends, and the application that sends. Each transfer is a stream of its own.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -31,6 +31,8 @@ pub struct QuicFlow {
     transfers: Transfers,
     /// The stack's time at the start of the run.
     origin: Instant,
+    /// Says why, if a connection ends.
+    broken: Arc<OnceLock<String>>,
     now: u64,
     unit_bytes: u64,
     stream: Option<StreamId>,
@@ -45,13 +47,14 @@ pub struct QuicFlow {
 }
 
 impl QuicFlow {
-    pub fn new(setup: &Setup, transfers: Transfers, origin: Instant) -> Self {
+    pub fn new(setup: &Setup, transfers: Transfers, origin: Instant, broken: Arc<OnceLock<String>>) -> Self {
         Self {
             sender: None,
             setup: (setup.endpoint(1), setup.client()),
             receiver: Peer::receiver(setup),
             transfers,
             origin,
+            broken,
             now: 0,
             unit_bytes: setup.unit_bytes.into(),
             stream: None,
@@ -84,8 +87,12 @@ impl QuicFlow {
         if let Some(mut sender) = self.sender.take() {
             sender.fire(time);
             while let Some(event) = sender.poll() {
-                if matches!(event, Event::Stream(StreamEvent::Finished { .. })) && self.transfers.is_running() {
-                    self.transfers.complete(now);
+                match event {
+                    Event::Stream(StreamEvent::Finished { .. }) if self.transfers.is_running() => {
+                        self.transfers.complete(now);
+                    }
+                    Event::ConnectionLost { reason } => drop(self.broken.set(reason.to_string())),
+                    _ => {}
                 }
             }
             if let Some(connection) = sender.connection() {
@@ -137,7 +144,9 @@ impl QuicFlow {
         let received = &mut self.received_bytes;
         self.open.retain(|&id| {
             let mut stream = connection.recv_stream(id);
-            let Ok(mut chunks) = stream.read(true) else { return false };
+            // In any order: data that waits for its place makes the stack give up at a thousand gaps, and a slow start that overshoots a
+            // long fat path leaves more.
+            let Ok(mut chunks) = stream.read(false) else { return false };
             let is_open = loop {
                 match chunks.next(usize::MAX) {
                     Ok(Some(chunk)) => *received += chunk.bytes.len() as u64,

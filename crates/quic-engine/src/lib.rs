@@ -8,7 +8,10 @@ mod config;
 mod flow;
 mod peer;
 
-use std::time::Instant;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use tandem_engine::{Engine, EngineError, Options, Transfers, Warning, refuse_kernel_controllers};
 use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
@@ -36,7 +39,7 @@ impl Engine for Quic {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-        run_stack(scenario, seed, options, Congestion::OfScenario)
+        run_stack(scenario, seed, options, None)
     }
 
     /// An estimate: each packet is built, encrypted, decrypted and read.
@@ -45,15 +48,38 @@ impl Engine for Quic {
     }
 }
 
-/// Whose congestion control the QUIC flows have.
+/// The same with congestion control of the stack's own, whatever controllers the scenario names: to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
-    /// The scenario's controllers.
-    OfScenario,
-    /// The stack's own CUBIC, whatever the scenario says: to compare with.
-    StackCubic,
-    /// The stack's own BBRv3.
-    StackBbr,
+pub enum StackOwn {
+    /// CUBIC, not paced.
+    Cubic,
+    /// BBRv3.
+    Bbr,
+}
+
+impl Engine for StackOwn {
+    fn name(&self) -> &'static str {
+        match self {
+            StackOwn::Cubic => "quic-noq-cubic",
+            StackOwn::Bbr => "quic-noq-bbr",
+        }
+    }
+
+    fn description(&self) -> &'static str {
+        "Real QUIC (noq) in virtual time, with noq's own congestion control"
+    }
+
+    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+        Quic.check(scenario, force)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        run_stack(scenario, seed, options, Some(*self))
+    }
+
+    fn weight(&self) -> f64 {
+        Quic.weight()
+    }
 }
 
 fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
@@ -90,19 +116,19 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
     Ok(warnings)
 }
 
-/// Runs one seed with any congestion control; `None` if it was cancelled.
-///
-/// # Errors
-/// As [`Engine::check`].
-pub fn run_stack(
+fn run_stack(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    congestion: Congestion,
+    own: Option<StackOwn>,
 ) -> Result<Option<SeedResult>, EngineError> {
     check(scenario)?;
-    let stack = Stack { scenario, seed, congestion, origin: Instant::now() };
-    run_with(scenario, seed, options, &stack)
+    let stack = Stack { scenario, seed, own, origin: Instant::now(), broken: Arc::default() };
+    let result = run_with(scenario, seed, options, &stack)?;
+    match stack.broken.get() {
+        None => Ok(result),
+        Some(why) => Err(EngineError::failed(format!("a QUIC connection broke in the middle, seed {seed}: {why}"))),
+    }
 }
 
 /// Bytes of a full QUIC packet.
@@ -117,9 +143,11 @@ fn is_quic(source: &TcpSource) -> bool {
 struct Stack<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    congestion: Congestion,
+    own: Option<StackOwn>,
     /// The stack takes times of this kind; only their differences matter.
     origin: Instant,
+    /// Why the first connection ended that did.
+    broken: Arc<OnceLock<String>>,
 }
 
 impl Hosts for Stack<'_> {
@@ -131,11 +159,11 @@ impl Hosts for Stack<'_> {
         let setup = config::Setup {
             params,
             source,
-            congestion: self.congestion,
+            own: self.own,
             datagram_bytes: datagram_bytes(self.scenario) as u16,
             unit_bytes: self.scenario.mss(),
             seed: [self.seed, flow as u64],
         };
-        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin)))
+        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin, self.broken.clone())))
     }
 }

@@ -4,11 +4,13 @@
 //! A stack tells of growth before it knows of losses on the same ACK; the contract wants it the other way round. So the host keeps the
 //! connection as it was before the ACK was acted on ([`Core`], a few hundred bytes). If a loss follows, it goes back and acts on both.
 
+mod recovery;
+
 use std::sync::Arc;
 
 use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State, View,
-    host::{DeliveryAccount, Progress, Prr, RttEstimator, Stamp},
+    host::{DeliveryAccount, Prr, RttEstimator, Stamp},
 };
 
 /// RFC 9002 section 7.2: the smallest window, packets.
@@ -305,123 +307,6 @@ impl Host {
     /// it acknowledges was sent.
     pub fn marked(&mut self, now_ns: u64, newest_sent_ns: u64) {
         self.answer(now_ns, Losses { newest_sent_ns, bytes: 0, is_persistent: false }, State::Cwr);
-    }
-
-    fn answer(&mut self, now_ns: u64, losses: Losses, to: State) {
-        let arrived = self.open.take().filter(|(_, arrived)| arrived.now_ns == now_ns).map(|(before, arrived)| {
-            self.core = before;
-            arrived
-        });
-        if let Some(arrived) = &arrived {
-            self.leave_what_is_over(arrived);
-        }
-        self.sync_conn(now_ns);
-        let newly_lost = self.packets(losses.bytes);
-        let is_new = self.core.reduced_at_ns.is_none_or(|at| losses.newest_sent_ns > at);
-        if losses.is_persistent {
-            self.collapse(now_ns);
-        } else if is_new {
-            self.reduce(now_ns, to);
-        }
-        if let Some(mut arrived) = arrived {
-            // A mark may still follow a loss on the same ACK.
-            arrived.newly_lost += newly_lost;
-            arrived.collapsed |= losses.is_persistent;
-            self.open = Some((self.core.clone(), arrived));
-            // After a collapse the window is its least, whatever that ACK delivered.
-            if !arrived.collapsed || self.owns_window {
-                self.finish(&arrived);
-            }
-        } else if newly_lost > 0 {
-            // What was delivered has been counted when it came, so one packet stands for it, as in Linux.
-            self.reduce_rate(Progress { delivered: 1, newly_lost, advanced: false });
-        }
-    }
-
-    /// Acts on an ACK when the state is what it should be.
-    fn finish(&mut self, arrived: &Arrived) {
-        let newly_lost = arrived.newly_lost;
-        let in_flight = self.packets(self.in_flight_bytes);
-        let Core { controller, conn, state, .. } = &mut self.core;
-        if self.owns_window {
-            let ack = Ack { in_flight: in_flight as u32, lost: newly_lost as u32, ..arrived.ack };
-            controller.pkts_acked(conn, &ack);
-        } else if matches!(*state, State::Recovery | State::Cwr) {
-            let progress = Progress { delivered: arrived.packets, newly_lost, advanced: true };
-            self.reduce_rate(progress);
-        } else if arrived.packets > 0 {
-            controller.cong_avoid(conn, arrived.packets as u32);
-        }
-    }
-
-    fn reduce_rate(&mut self, progress: Progress) {
-        let in_flight = self.packets(self.in_flight_bytes);
-        let Core { conn, state, prr, .. } = &mut self.core;
-        let is_reducing = matches!(*state, State::Recovery | State::Cwr);
-        if is_reducing && self.options.rate_reduction && progress.delivered > 0 && !self.owns_window {
-            let allowed = prr.allows(conn.snd_ssthresh.into(), in_flight, progress);
-            conn.snd_cwnd = (in_flight + allowed).clamp(1, MAX_WINDOW.into()) as u32;
-        }
-    }
-
-    /// A recovery ends when a packet is acknowledged that was sent during it (RFC 9002 section 7.3.2).
-    fn leave_what_is_over(&mut self, arrived: &Arrived) {
-        let is_over = self.core.reduced_at_ns.is_some_and(|at| arrived.newest_sent_ns > at);
-        if self.core.state == State::Open || !is_over {
-            return;
-        }
-        if self.core.state != State::Loss && !self.owns_window {
-            self.core.conn.snd_cwnd = self.core.conn.snd_ssthresh;
-        }
-        self.enter(State::Open);
-    }
-
-    fn enter(&mut self, state: State) {
-        if self.core.state != state {
-            let Core { controller, conn, .. } = &mut self.core;
-            controller.set_state(conn, state);
-            self.core.state = state;
-        }
-    }
-
-    fn reduce_ssthresh(&mut self) {
-        let Core { controller, conn, prior_ssthresh, reductions, .. } = &mut self.core;
-        *reductions += 1;
-        *prior_ssthresh = Some(conn.snd_ssthresh);
-        conn.snd_ssthresh = controller.ssthresh(conn);
-        conn.snd_cwnd_cnt = 0;
-    }
-
-    fn reduce(&mut self, now_ns: u64, to: State) {
-        self.core.prr = Prr::new(self.core.conn.snd_cwnd);
-        self.core.prr_carry = 0;
-        self.core.reduced_at_ns = Some(now_ns);
-        self.reduce_ssthresh();
-        if !self.options.rate_reduction && !self.owns_window {
-            self.core.conn.snd_cwnd = self.core.conn.snd_ssthresh;
-        }
-        self.enter(to);
-    }
-
-    /// Persistent congestion (RFC 9002 section 7.6.2): the window falls to its least, and slow start follows.
-    fn collapse(&mut self, now_ns: u64) {
-        if self.core.state == State::Open {
-            self.reduce_ssthresh();
-        }
-        self.core.conn.snd_cwnd = 1;
-        self.core.conn.snd_cwnd_cnt = 0;
-        self.core.reduced_at_ns = Some(now_ns);
-        self.enter(State::Loss);
-    }
-
-    /// All packets that were found lost have arrived after all: the last reduction was a mistake.
-    pub fn spurious(&mut self) {
-        self.open = None;
-        let Core { controller, conn, prior_ssthresh, .. } = &mut self.core;
-        let Some(prior) = prior_ssthresh.take() else { return };
-        conn.snd_cwnd = controller.undo_cwnd(conn);
-        conn.snd_ssthresh = conn.snd_ssthresh.max(prior);
-        self.enter(State::Open);
     }
 
     /// Packets have another size from now on (MTU discovery, or a black hole): the windows stay what they are in bytes, to within half a

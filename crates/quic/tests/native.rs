@@ -334,8 +334,8 @@ fn play(controller: &'static Controller, steps: &[Step]) -> TestCaseResult {
 }
 
 #[test]
-fn adapters_do_what_the_native_host_does() {
-    random_test!(adapters_do_what_the_native_host_does, fixed(3000).cases).run(
+fn random_acks_do_what_the_native_host_does() {
+    random_test!(random_acks_do_what_the_native_host_does, fixed(3000).cases).run(
         (0..CONTROLLERS.len(), steps())
             .prop_map(|(controller, steps)| (CONTROLLERS[controller].name.to_owned(), steps)),
         |(name, steps)| play(tandem_controllers::find(&name).unwrap(), &steps),

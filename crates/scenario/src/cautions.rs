@@ -15,8 +15,8 @@ const ENOUGH_LOSSES: f64 = 3.0;
 /// Seeds of which an interval says something: Student's t is 4.3 with three, 12.7 with two.
 const ENOUGH_SEEDS: usize = 3;
 
-/// Sentences without a full stop. Those about some groups name them.
-pub(crate) fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
+/// What the results of these seeds cannot mean: sentences without a full stop. Those about some groups name them.
+pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     let bulk: Vec<(usize, &Group, &TcpSource)> = scenario.groups.iter().enumerate().filter_map(of_bulk).collect();
     let mut groups_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for &(index, group, source) in &bulk {
@@ -76,8 +76,18 @@ fn losses(
     })
 }
 
-/// The window doubles in each round, or grows by half with delayed ACKs, until the path and its queue are full.
 fn slow_start(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<String> {
+    let ends_s = slow_start_end_s(scenario, group, source)?;
+    let warmup_s = scenario.warmup.as_secs_f64();
+    // A flow that is to begin later is looked at as it begins.
+    (group.start.as_secs_f64() <= warmup_s && ends_s > warmup_s).then(|| {
+        format!("slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: what slow start does is in the figures")
+    })
+}
+
+/// When slow start ends at the latest, seconds from the start of the run: the window doubles in each round, or grows by half with delayed
+/// ACKs, until the path and its queue are full.
+fn slow_start_end_s(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<f64> {
     let link = group.forward.iter().map(|&l| &scenario.network.links[l]).min_by_key(|link| link.rate.bps)?;
     let packets_per_s = link.rate.bps as f64 / 8.0 / f64::from(scenario.mtu);
     let rtt_s = scenario.base_rtt(group).as_secs_f64();
@@ -88,11 +98,11 @@ fn slow_start(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<
     let full = (packets_per_s * rtt_s + queue_packets) / f64::from(group.flows);
     let growth: f64 = if source.delayed_acks { 1.5 } else { 2.0 };
     let rounds = (full / f64::from(source.initial_window)).max(1.0).ln() / growth.ln();
-    let begins_s = group.start.as_secs_f64();
-    let ends_s = begins_s + group.start_spread.as_secs_f64() + rounds * rtt_s;
-    let warmup_s = scenario.warmup.as_secs_f64();
-    // A flow that is to begin later is looked at as it begins.
-    (begins_s <= warmup_s && ends_s > warmup_s).then(|| {
-        format!("slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: what slow start does is in the figures")
-    })
+    Some(group.start.as_secs_f64() + group.start_spread.as_secs_f64() + rounds * rtt_s)
+}
+
+/// When the slow start of the last group with endless data ends at the latest, seconds from the start of the run; 0 without such groups.
+pub fn last_slow_start_end_s(scenario: &Scenario) -> f64 {
+    let bulk = scenario.groups.iter().enumerate().filter_map(of_bulk);
+    bulk.filter_map(|(_, group, source)| slow_start_end_s(scenario, group, source)).fold(0.0, f64::max)
 }

@@ -26,6 +26,7 @@ pub mod units;
 pub mod wlan;
 
 pub use aqm::Aqm;
+pub use cautions::{cautions, last_slow_start_end_s};
 pub use check::SpecError;
 pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
 pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};

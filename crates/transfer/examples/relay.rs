@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An emulated path for UDP without root: datagrams that arrive here cross the network of a scenario, by the machine's clock.
 //!
-//! `relay SCENARIO.toml LISTEN SERVER`: what comes to LISTEN goes on to SERVER over the links of the scenario's first flow, and what comes
-//! back goes back over its links for ACKs. It spins, for a sleep is too coarse: give it a core.
+//! `relay SCENARIO.toml SEED LISTEN SERVER`: what comes to LISTEN goes on to SERVER over the links of the scenario's first flow, and what
+//! comes back goes back over its links for ACKs. It spins, for a sleep is too coarse: give it a core.
 
 use std::{
     net::{SocketAddr, UdpSocket},
@@ -71,11 +71,14 @@ impl Contents<Datagram> for Store {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, scenario, listen, server] = &arguments[..] else { return Err("relay SCENARIO.toml LISTEN SERVER".into()) };
+    let [_, scenario, seed, listen, server] = &arguments[..] else {
+        return Err("relay SCENARIO.toml SEED LISTEN SERVER".into());
+    };
     let scenario = load(Path::new(scenario), &Overrides::default())?;
     let (listen, server): (SocketAddr, SocketAddr) = (listen.parse()?, server.parse()?);
-    let links = wired_links(&scenario.network, scenario.mtu, 0, &(0..u64::MAX >> 2), 1);
-    let mut network: Network<Datagram> = Network::new(links, None, Route::of_flows(&scenario, 1));
+    let seed: u64 = seed.parse()?;
+    let links = wired_links(&scenario.network, scenario.mtu, 0, &(0..u64::MAX >> 2), seed);
+    let mut network: Network<Datagram> = Network::new(links, None, Route::of_flows(&scenario, seed));
     let inside = UdpSocket::bind(listen)?;
     let outside = UdpSocket::bind(SocketAddr::new(listen.ip(), 0))?;
     outside.connect(server)?;

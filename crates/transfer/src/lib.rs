@@ -7,6 +7,7 @@
 
 mod error;
 mod link;
+mod parts;
 mod plan;
 mod progress;
 mod receive;

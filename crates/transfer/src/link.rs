@@ -24,7 +24,7 @@ use crate::Error;
 pub const SERVER_NAME: &str = "tandem";
 const ALPN: &[u8] = b"tandem/1";
 /// A receiver takes no more than this before it is written, bytes: a gigabit over half a second.
-const WINDOW_BYTES: u32 = 64 << 20;
+pub const WINDOW_BYTES: u32 = 64 << 20;
 /// As much as a peer may send before it has proved that it knows the secret, bytes.
 const STRANGER_BYTES: u32 = 64 << 10;
 const KEEP_ALIVE: Duration = Duration::from_secs(3);

@@ -19,7 +19,8 @@ use tokio::{
 
 use crate::{
     Error, Progress, Refusal, Summary, Ticket, Transport,
-    link::{self, Side, proof, server, trust},
+    link::{self, Side, WINDOW_BYTES, proof, server, trust},
+    parts::PartReader,
     store::Store,
     wire::{Answer, End, Entry, MAGIC, Offer, read, write},
 };
@@ -261,13 +262,14 @@ async fn transfer(
             Writer { written, rest: Bytes::new(), summary: Summary::default() }.write(&store, &offer.entries, &offsets)
         }
     });
+    let mut parts = PartReader::new(connection, WINDOW_BYTES);
     let mut lost = None;
     loop {
-        let chunk = match timeout(limits.stall, from.read_chunk(usize::MAX, true)).await {
-            Ok(Ok(Some(chunk))) => chunk.bytes,
+        let chunk = match timeout(limits.stall, parts.next()).await {
+            Ok(Ok(Some(chunk))) => chunk,
             Ok(Ok(None)) => break,
-            Ok(Err(e)) => {
-                lost = Some(Error::Connection(e.to_string()));
+            Ok(Err(error)) => {
+                lost = Some(error);
                 break;
             }
             Err(elapsed) => {
@@ -278,7 +280,6 @@ async fn transfer(
         progress.add(chunk.len() as u64);
         if chunks.send(chunk).await.is_err() {
             // The writer has ended: it says why.
-            let _ = from.stop(BROKEN);
             break;
         }
     }

@@ -11,12 +11,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use quinn::{Connection, ConnectionError, Endpoint, SendStream, VarInt};
+use quinn::{Connection, ConnectionError, Endpoint, VarInt};
 use tokio::sync::mpsc;
 
 use crate::{
     Error, Progress, Summary, Ticket, Transport,
     link::{Side, client, proof, trust},
+    parts::PartWriter,
     plan::{Planned, plan},
     receive::{SERVER_NAME, STRANGER},
     wire::{Answer, CHUNK_BYTES, End, MAGIC, Offer, read, write},
@@ -117,7 +118,7 @@ async fn transfer(
         return Err(Error::Peer("it wants what was not offered".into()));
     }
     progress.begin(sizes().zip(&offsets).map(|(size, offset)| size - offset).sum(), connection);
-    let mut summary = Summary {
+    let summary = Summary {
         files: planned.iter().filter(|p| p.entry.size.is_some()).count() as u64,
         unchanged: planned.iter().zip(&offsets).filter(|(p, o)| p.entry.size == Some(**o) && **o > 0).count() as u64,
         bytes: 0,
@@ -131,34 +132,35 @@ async fn transfer(
         }),
         Source::Files(_) => tokio::task::spawn_blocking(move || read_files(&planned, &offsets, &chunks)),
     };
-    let sent = pour(&mut to, read_chunks, progress).await;
-    let reader = reader.await.map_err(|e| lost(&e))?;
-    if let Err(error) = reader {
-        // What was announced will not come.
-        let _ = to.reset(VarInt::from_u32(2));
-        return Err(error);
-    }
-    let finished = sent.and_then(|bytes| {
-        summary.bytes = bytes;
-        to.finish().map_err(|e| lost(&e))
-    });
+    let mut end = Box::pin(read(&mut from, ANSWER_BYTES));
+    let sent = tokio::select! {
+        sent = pour(connection, read_chunks, progress) => sent,
+        early = &mut end => return Err(match early {
+            Ok(End::Failed(why)) => Error::Peer(why),
+            Ok(End::Done) => Error::Peer("it ended before it had all".into()),
+            Err(error) => error,
+        }),
+    };
+    // What was announced will not come: the connection ends.
+    reader.await.map_err(|e| lost(&e))??;
     // If it stopped in the middle, the receiver says why.
-    match (read(&mut from, ANSWER_BYTES).await, finished) {
-        (Ok(End::Done), Ok(())) => Ok(summary),
+    match (end.await, sent) {
+        (Ok(End::Done), Ok(bytes)) => Ok(Summary { bytes, ..summary }),
         (Ok(End::Failed(why)), _) => Err(Error::Peer(why)),
         (_, Err(error)) | (Err(error), _) => Err(error),
     }
 }
 
 /// Sends what comes. Returns the bytes.
-async fn pour(to: &mut SendStream, mut chunks: mpsc::Receiver<Bytes>, progress: &Progress) -> Result<u64, Error> {
-    let mut bytes = 0;
+async fn pour(connection: &Connection, mut chunks: mpsc::Receiver<Bytes>, progress: &Progress) -> Result<u64, Error> {
+    let (mut parts, mut bytes) = (PartWriter::new(connection), 0);
     while let Some(chunk) = chunks.recv().await {
         let length = chunk.len() as u64;
-        to.write_chunk(chunk).await.map_err(|e| Error::Connection(e.to_string()))?;
+        parts.write(chunk).await?;
         bytes += length;
         progress.add(length);
     }
+    parts.finish().await?;
     Ok(bytes)
 }
 

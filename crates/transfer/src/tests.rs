@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use quinn::{Connection, Endpoint, RecvStream, SendStream, VarInt};
 use tempfile::TempDir;
 use tokio::{net::UdpSocket, task::JoinHandle, time::timeout};
@@ -16,6 +17,7 @@ use tokio::{net::UdpSocket, task::JoinHandle, time::timeout};
 use crate::{
     Error, Limits, Note, Progress, ReceiveOptions, Receiver, SendOptions, Source, Summary, Ticket, Transport,
     link::{SERVER_NAME, Side, client, proof},
+    parts::{PART_BYTES, PartWriter},
     send,
     wire::{Answer, End, Entry, MAGIC, Offer, read, write},
 };
@@ -137,6 +139,7 @@ struct Rogue {
     connection: Connection,
     to: SendStream,
     from: RecvStream,
+    parts: PartWriter,
     _endpoint: Endpoint,
 }
 
@@ -154,10 +157,22 @@ async fn rogue(ticket: &Ticket) -> Rogue {
     to.write_all(proof(&connection, &ticket.secret, Side::Sender).unwrap().as_bytes()).await.unwrap();
     let mut theirs = [0; 32];
     from.read_exact(&mut theirs).await.unwrap();
-    Rogue { connection, to, from, _endpoint: endpoint }
+    let parts = PartWriter::new(&connection);
+    Rogue { connection, to, from, parts, _endpoint: endpoint }
 }
 
 impl Rogue {
+    /// Bytes of files.
+    async fn data(&mut self, bytes: &[u8]) {
+        self.parts.write(Bytes::copy_from_slice(bytes)).await.unwrap();
+    }
+
+    /// No more of them; what the receiver makes of it.
+    async fn finish(mut self) -> End {
+        self.parts.finish().await.unwrap();
+        read(&mut self.from, 1 << 16).await.unwrap()
+    }
+
     async fn offer(&mut self, entries: &[(&[&str], Option<u64>)]) -> Answer {
         let entry = |(path, size): &(&[&str], Option<u64>)| Entry {
             path: path.iter().map(|&p| p.into()).collect(),
@@ -314,9 +329,8 @@ async fn lies_about_sizes_are_noticed() {
         let receiver = start();
         let mut peer = rogue(&receiver.ticket).await;
         assert!(matches!(peer.offer(&[(&["a"], Some(offered))]).await, Answer::Go(_)));
-        peer.to.write_all(&vec![7; sent]).await.unwrap();
-        peer.to.finish().unwrap();
-        let End::Failed(why) = read(&mut peer.from, 1 << 16).await.unwrap() else { panic!("accepted") };
+        peer.data(&vec![7; sent]).await;
+        let End::Failed(why) = peer.finish().await else { panic!("accepted") };
         assert!(why.contains(part), "{why}");
         assert!(!receiver.path("a").exists());
         receiver.end.abort();
@@ -327,9 +341,8 @@ async fn lies_about_sizes_are_noticed() {
     let mut bytes = b"four".to_vec();
     bytes.extend_from_slice(blake3::hash(b"four").as_bytes());
     bytes.push(0);
-    peer.to.write_all(&bytes).await.unwrap();
-    peer.to.finish().unwrap();
-    let End::Failed(why) = read(&mut peer.from, 1 << 16).await.unwrap() else { panic!("accepted") };
+    peer.data(&bytes).await;
+    let End::Failed(why) = peer.finish().await else { panic!("accepted") };
     assert!(why.contains("more than it offered"), "{why}");
     // A length that is a lie takes no memory, and is refused if it is beyond the limit.
     let mut peer = rogue(&receiver.ticket).await;
@@ -348,7 +361,7 @@ async fn a_transfer_goes_on_where_it_broke_off() {
     let receiver = start();
     let mut peer = rogue(&receiver.ticket).await;
     peer.offer(&[(&["a"], Some(3_000_000))]).await;
-    peer.to.write_all(&contents[..2_000_000]).await.unwrap();
+    peer.data(&contents[..2_000_000]).await;
     // Closes in the middle, once most of that has arrived.
     receiver.has_of_a_part(1_950_000).await;
     peer.connection.close(VarInt::from_u32(9), b"");
@@ -369,7 +382,7 @@ async fn a_changed_file_is_sent_anew() {
     let receiver = start();
     let mut peer = rogue(&receiver.ticket).await;
     peer.offer(&[(&["a"], Some(100_000))]).await;
-    peer.to.write_all(&[0; 50_000]).await.unwrap();
+    peer.data(&[0; 50_000]).await;
     receiver.has_of_a_part(1).await;
     peer.connection.close(VarInt::from_u32(9), b"");
     receiver.broke_off().await;
@@ -384,7 +397,7 @@ async fn a_peer_that_stalls_is_given_up() {
     let receiver = start();
     let mut peer = rogue(&receiver.ticket).await;
     peer.offer(&[(&["a"], Some(1_000_000))]).await;
-    peer.to.write_all(&[0; 1000]).await.unwrap();
+    peer.data(&[0; 1000]).await;
     assert!(receiver.broke_off().await.contains("nothing came for 2 s"));
     receiver.end.abort();
 }
@@ -452,6 +465,25 @@ async fn a_nat_may_rebind() {
     receiver.send_as(&[source.path().join("a")], &ticket).await.unwrap();
     assert_eq!(fs::read(receiver.path("a")).unwrap(), contents);
     assert_eq!(ports.lock().unwrap().len(), 2);
+}
+
+/// One stream alone, longer than may be.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_that_is_too_long_is_refused() {
+    let receiver = start();
+    let mut peer = rogue(&receiver.ticket).await;
+    peer.offer(&[(&["a"], Some(4 * PART_BYTES))]).await;
+    let mut stream = peer.connection.open_uni().await.unwrap();
+    let _ = stream.write_all(&vec![0; PART_BYTES as usize + 1]).await;
+    assert!(receiver.broke_off().await.contains("a stream is too long"));
+    receiver.end.abort();
+}
+
+/// quinn gives up at 1024 gaps in a stream. If every other packet of a part is lost, there are fewer.
+#[test]
+fn a_part_has_fewer_gaps_than_quinn_takes() {
+    const SMALLEST_PAYLOAD_BYTES: u64 = 1200 - 100;
+    assert!(PART_BYTES / SMALLEST_PAYLOAD_BYTES / 2 < 1024);
 }
 
 #[tokio::test(flavor = "multi_thread")]

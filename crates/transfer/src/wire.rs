@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the two sides say on the one stream that they have: proofs, the offer, the answer, the files, and the end.
+//! What the two sides say: proofs, the offer, the answer and the end on one stream; the files on streams of their own ([`crate::parts`]).
 //!
 //! ```text
 //! sender                        receiver
@@ -7,8 +7,8 @@
 //!                          <--  proof (32 bytes)
 //! Offer                    -->
 //!                          <--  Answer
-//! for each file: the bytes from the offset on, BLAKE3 of the whole file (32 bytes)
-//!                          -->
+//! for each file: the bytes from the offset on, BLAKE3 of the whole file (32 bytes), in parts
+//!                          ==>
 //!                          <--  End
 //! ```
 //! Offer, answer and end are JSON after their length (4 bytes, the most significant first).

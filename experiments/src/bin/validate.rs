@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
-//! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP.
+//! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,10 @@ struct Args {
     #[arg(long, conflicts_with_all = ["only", "model"])]
     kernel: bool,
 
+    /// The simulator beside a real QUIC stack in virtual time instead, docs/sim-vs-quic.md
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel"])]
+    quic: bool,
+
     /// Only these runs over real TCP, again if they are there: a set-up (bdp), flows (compound+reno) or both (bdp/reno)
     #[arg(long, requires = "kernel")]
     again: Vec<String>,
@@ -44,7 +48,7 @@ struct Args {
     #[arg(long, requires = "kernel")]
     incomplete: bool,
 
-    /// Where the page goes [default: docs/validation.md, docs/model.md or docs/sim-vs-kernel.md]; images go to `images` beside it
+    /// Where the page goes [default: docs/ and the name above]; images go to `images` beside it
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -70,6 +74,8 @@ fn main() -> anyhow::Result<()> {
             images: out.with_file_name("images"),
         };
         write(&out, &real_tcp_page(&validation, &how)?)
+    } else if args.quic {
+        write(&out("docs/sim-vs-quic.md"), &quic(&validation)?)
     } else if args.only.is_empty() {
         write(&out("docs/validation.md"), &validation.page()?)
     } else {
@@ -85,6 +91,19 @@ fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
     anyhow::bail!("--kernel runs real Linux TCP, which this build lacks: build it on Linux, with the feature `linux`")
+}
+
+#[cfg(feature = "quic")]
+fn quic(validation: &Validation) -> anyhow::Result<String> {
+    use tandem_experiments::validation::{QuicValidation, quic_page};
+    use tandem_quic_engine::{Quic, StackOwn};
+    let own: [(_, &dyn Engine); 2] = [("noq's CUBIC", &StackOwn::Cubic), ("noq's BBRv3", &StackOwn::Bbr)];
+    quic_page(validation, &QuicValidation { engine: &Quic, own: &own })
+}
+
+#[cfg(not(feature = "quic"))]
+fn quic(_: &Validation) -> anyhow::Result<String> {
+    anyhow::bail!("--quic runs a QUIC stack, which this build lacks: build it with the feature `quic`")
 }
 
 fn write(path: &Path, page: &str) -> anyhow::Result<()> {

@@ -120,7 +120,8 @@ fn rounded(value: f64, scale: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-fn bottleneck(scenario: &Scenario) -> Option<usize> {
+/// The link whose queue is compared.
+pub(crate) fn bottleneck(scenario: &Scenario) -> Option<usize> {
     scenario.network.links.iter().position(|link| link.name == FORWARD_LINK)
 }
 

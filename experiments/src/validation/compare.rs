@@ -78,6 +78,40 @@ impl Comparison {
     }
 }
 
+/// One quantity in the simulator and in another engine.
+pub(super) struct Pair {
+    pub simulated: Estimate,
+    /// The simulation with the seeds that the other engine ran, too: starts and random losses are the same.
+    pub same_seeds: Estimate,
+    pub measured: Estimate,
+    pub bound: Bound,
+}
+
+impl Pair {
+    pub fn verdict(&self) -> Verdict {
+        self.bound.judge(&self.same_seeds, &self.measured)
+    }
+
+    /// Four cells of a table: both estimates, the difference, whether they agree.
+    pub fn cells(&self) -> String {
+        format!(
+            "{} | {} | {:+.1} % | {}",
+            self.simulated.text(1),
+            self.measured.text(1),
+            100.0 * (self.same_seeds.mean / self.measured.mean - 1.0),
+            self.bound.cell(&self.same_seeds, &self.measured)
+        )
+    }
+}
+
+/// The head of a Markdown table: names, a [`Pair`] of goodputs, one of mean queues, and three counts.
+pub(super) fn table_head(peer: &str) -> String {
+    let pair = |quantity: &str| format!("{quantity} | {peer} | difference | agrees");
+    let pairs = [pair("goodput, simulator, Mb/s"), pair("mean queue, simulator, packets")].join(" | ");
+    format!("| flows | {pairs} | retransmissions | reductions | timeouts |\n")
+        + "|---|---:|---:|---:|---|---:|---:|---:|---|---:|---:|---:|\n"
+}
+
 /// A Markdown table of comparisons with ns-2.
 pub(super) fn table(axis: &str, quantity: &str, digits: usize, comparisons: &[Comparison]) -> String {
     let mut text = format!("| {axis} | controller | Tandem, {quantity} | ns-2, {quantity} | difference | agrees |\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The simulator beside ns-2, ns-3 and real TCP, and the analytical model beside all there is: the pages that `make validate`
+//! The simulator beside ns-2, ns-3, real TCP and real QUIC, and the analytical model beside all there is: the pages that `make validate`
 //! writes.
 
 mod compare;
@@ -7,8 +7,10 @@ mod controllers;
 mod dumbbell;
 mod figures;
 mod model;
+mod quic;
 mod real_tcp;
 mod recovery;
+mod setups;
 mod wlan;
 
 use std::path::Path;
@@ -18,6 +20,7 @@ use tandem_batch::{Batch, Task, Traces};
 use tandem_scenario::{Scenario, result::Run};
 use tandem_sim::Sim;
 
+pub use quic::{QuicValidation, quic_page};
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
 
 /// What a validation runs with.

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem compare --matrix`: every controller against every other.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use tandem_controllers::CONTROLLERS;
 use tandem_report::setup;
 use tandem_scenario::matrix::Matrix;
 
 use super::{Args, same_number_of_flows};
-use crate::{Failure, folder::Folder, output::publish_matrix, runner::run_in_each, settings::Flows};
+use crate::{
+    Failure,
+    folder::Folder,
+    output::{note, publish_matrix, warn},
+    runner::{Outcome, run_in_each},
+    settings::Flows,
+};
 
 pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     if args.engine.engines.len() > 1 {
@@ -17,17 +23,36 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(args)?;
     let pairs: Vec<(&Flows, &Flows)> =
         Matrix::pairs(contenders.len()).map(|(row, column)| (&contenders[row], &contenders[column])).collect();
-    let scenario = |(a, b): &(&Flows, &Flows)| args.scenario(&format!("{} against {}", a.name, b.name), &[a, b]);
-    let scenarios = pairs.iter().map(scenario).collect::<Result<Vec<_>, _>>()?;
+    let run = |&(a, b): &(&Flows, &Flows)| (format!("{} against {}", a.name, b.name), vec![a.clone(), b.clone()]);
+    let (scenarios, why_so_long) = args.scenarios(&pairs.iter().map(run).collect::<Vec<_>>())?;
 
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
+    why_so_long.iter().for_each(|why| note(why));
     let [outcome] = &run_in_each(&args.engine.engines, &scenarios)?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
-    publish_matrix(&title, setup(&scenarios[0]), &matrix, &scenarios, outcome, &args.common, &folder)
+    let cautions = cautions(outcome);
+    let set_up = std::iter::once(setup(&scenarios[0])).chain(cautions.iter().cloned()).collect::<Vec<_>>().join(" ");
+    let published = publish_matrix(&title, set_up, &matrix, &scenarios, outcome, &args.common, &folder);
+    cautions.iter().for_each(|caution| warn(caution));
+    published
+}
+
+/// The cautions of all pairs, each once, with how many pairs it is about.
+fn cautions(outcome: &Outcome) -> Vec<String> {
+    let mut pairs_with: BTreeMap<&str, usize> = BTreeMap::new();
+    let runs: Vec<_> = outcome.runs.iter().flatten().collect();
+    for caution in runs.iter().flat_map(|run| &run.cautions) {
+        // Which of the two it is about would make a line for each pair.
+        let text =
+            caution.split_once(": ").filter(|(name, _)| !name.contains(' ')).map_or(&**caution, |(_, text)| text);
+        *pairs_with.entry(text).or_default() += 1;
+    }
+    let say = |(text, pairs): (&str, usize)| format!("Caution ({pairs} of {} pairs): {text}.", runs.len());
+    pairs_with.into_iter().map(say).collect()
 }
 
 fn one_engine() -> Failure {

@@ -7,7 +7,7 @@ use anyhow::bail;
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 
-use super::setups::{RealTcpSetup, SETUPS};
+use super::super::setups::{SETUPS, Setup};
 use crate::{
     kernel::{Missing, measure_shared},
     reference::real_tcp::RealTcpRuns,
@@ -18,7 +18,7 @@ const MAX_TRIES: u32 = 3;
 
 /// One run that the page asks for.
 struct Wanted {
-    setup: &'static RealTcpSetup,
+    setup: &'static Setup,
     flows: &'static [&'static str],
     seed: u64,
 }

@@ -3,7 +3,6 @@
 
 mod measure;
 mod plot;
-mod setups;
 
 use std::{
     fmt::Write,
@@ -18,15 +17,14 @@ use tandem_sim::Sim;
 
 use super::{
     Validation,
-    compare::{Bound, tally},
+    compare::{Bound, Pair, table_head, tally},
+    setups::{GOODPUT_BOUND, SETUPS, Setup},
 };
 use crate::{
     estimate::Estimate,
     reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample},
-    verdict::Verdict,
 };
 use plot::Panel;
-use setups::{GOODPUT_BOUND, RealTcpSetup, SETUPS};
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 const REASONS: &str = include_str!("reasons.md");
@@ -95,7 +93,7 @@ struct Compared {
 
 /// A set-up in both engines; `missing` takes the names of flows that have no run to be trusted.
 fn compare(
-    setup: &RealTcpSetup,
+    setup: &Setup,
     runs: &RealTcpRuns,
     validation: &Validation,
     images: &Path,
@@ -122,7 +120,7 @@ fn compare(
 }
 
 /// The simulator's runs of all seeds, with the window of the first, in the form in which runs over real TCP are kept.
-fn simulate(setup: &RealTcpSetup, flows: &[&str], validation: &Validation) -> anyhow::Result<Vec<RealTcpRun>> {
+fn simulate(setup: &Setup, flows: &[&str], validation: &Validation) -> anyhow::Result<Vec<RealTcpRun>> {
     let scenario = setup.simulated(flows, SEEDS);
     let task = Task { scenario: &scenario, engine: &Sim, traces: Traces::FirstSeed(1) };
     let results = validation.batch.run(&[task])?.seeds.swap_remove(0);
@@ -131,55 +129,31 @@ fn simulate(setup: &RealTcpSetup, flows: &[&str], validation: &Validation) -> an
     Ok(results.iter().map(run).collect())
 }
 
-fn image(setup: &RealTcpSetup) -> String {
+fn image(setup: &Setup) -> String {
     format!("sim-vs-kernel-{}.svg", setup.name)
 }
 
-/// One quantity of a line, in both engines.
-struct Pair {
-    simulated: Estimate,
-    /// The simulation with the seeds that were also run over real TCP: starts and random losses are the same.
-    same_seeds: Estimate,
-    measured: Estimate,
-    bound: Bound,
-}
-
-impl Pair {
-    fn new(compared: &Compared, bound: Bound, of: impl Fn(&RealTcpRun) -> f64) -> Self {
-        let values = |rows: &[RealTcpRun]| rows.iter().map(&of).collect::<Vec<_>>();
-        let simulated = Estimate::new(values(&compared.simulated));
-        let is_shared = |run: &&RealTcpRun| compared.measured.iter().any(|m| m.seed == run.seed);
-        let same: Vec<f64> = compared.simulated.iter().filter(is_shared).map(&of).collect();
-        let same_seeds = Estimate { mean: mean(&same), ci95: simulated.ci95, by_seed: same };
-        Self { simulated, same_seeds, measured: Estimate::new(values(&compared.measured)), bound }
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.bound.judge(&self.same_seeds, &self.measured)
-    }
-
-    fn cells(&self) -> String {
-        format!(
-            "{} | {} | {:+.1} % | {}",
-            self.simulated.text(1),
-            self.measured.text(1),
-            100.0 * (self.same_seeds.mean / self.measured.mean - 1.0),
-            self.bound.cell(&self.same_seeds, &self.measured)
-        )
-    }
-}
-
 impl Compared {
+    /// One quantity in both engines.
+    fn pair(&self, bound: Bound, of: impl Fn(&RealTcpRun) -> f64) -> Pair {
+        let values = |rows: &[RealTcpRun]| rows.iter().map(&of).collect::<Vec<_>>();
+        let simulated = Estimate::new(values(&self.simulated));
+        let is_shared = |run: &&RealTcpRun| self.measured.iter().any(|m| m.seed == run.seed);
+        let same: Vec<f64> = self.simulated.iter().filter(is_shared).map(&of).collect();
+        let same_seeds = Estimate { mean: mean(&same), ci95: simulated.ci95, by_seed: same };
+        Pair { simulated, same_seeds, measured: Estimate::new(values(&self.measured)), bound }
+    }
+
     fn goodput(&self, flow: usize) -> Pair {
-        Pair::new(self, GOODPUT_BOUND, |run| run.goodput_mbps.get(flow).copied().unwrap_or(f64::NAN))
+        self.pair(GOODPUT_BOUND, |run| run.goodput_mbps.get(flow).copied().unwrap_or(f64::NAN))
     }
 
     fn goodputs(&self) -> impl Iterator<Item = Pair> {
         (0..self.flows.len()).map(|flow| self.goodput(flow))
     }
 
-    fn queue(&self, setup: &RealTcpSetup) -> Pair {
-        Pair::new(self, setup.queue_bound, |run| run.queue_mean_packets)
+    fn queue(&self, setup: &Setup) -> Pair {
+        self.pair(setup.queue_bound, |run| run.queue_mean_packets)
     }
 
     fn name(&self) -> String {
@@ -203,7 +177,7 @@ impl Compared {
     }
 }
 
-fn summary(compared: &[(&RealTcpSetup, Vec<Compared>)]) -> String {
+fn summary(compared: &[(&Setup, Vec<Compared>)]) -> String {
     let mut text = String::from("\n| | goodput within 5 % | mean queue within its bound |\n|---|---|---|\n");
     for (setup, lines) in compared {
         let goodputs = lines.iter().flat_map(Compared::goodputs).map(|p| p.verdict());
@@ -214,22 +188,12 @@ fn summary(compared: &[(&RealTcpSetup, Vec<Compared>)]) -> String {
 }
 
 /// A set-up's part of the page.
-fn part(setup: &RealTcpSetup, lines: &[Compared]) -> anyhow::Result<String> {
-    let queue_bound = match setup.queue_bound {
-        Bound::RelativeOr(share, packets) => format!("{:.0} % or {packets} packets", share * 100.0),
-        Bound::Relative(share) => format!("{:.0} %", share * 100.0),
-        Bound::Interval => "the joint interval".into(),
-    };
-    let mut text = format!(
-        "\n## {}\n\n{}. Asked: goodput within 5 %, mean queue within {queue_bound}.\n\n",
-        setup.title,
-        setup.text()
-    );
+fn part(setup: &Setup, lines: &[Compared]) -> anyhow::Result<String> {
+    let mut text = setup.heading();
     if lines.is_empty() {
         return Ok(text + "No run yet that is to be trusted.\n");
     }
-    text += "| flows | goodput, simulator, Mb/s | real TCP | difference | agrees | mean queue, simulator, packets | real TCP | difference | agrees | retransmissions | reductions | timeouts |\n";
-    text += "|---|---:|---:|---:|---|---:|---:|---:|---|---:|---:|---:|\n";
+    text += &table_head("real TCP");
     for line in lines {
         let goodputs: Vec<Pair> = line.goodputs().collect();
         for (flow, goodput) in goodputs.iter().enumerate() {
@@ -244,7 +208,7 @@ fn part(setup: &RealTcpSetup, lines: &[Compared]) -> anyhow::Result<String> {
             writeln!(text, "| {name} | {} | {rest} |", goodput.cells())?;
         }
         if line.flows.len() > 1 {
-            let together = Pair::new(line, GOODPUT_BOUND, |run| run.goodput_mbps.iter().sum());
+            let together = line.pair(GOODPUT_BOUND, |run| run.goodput_mbps.iter().sum());
             writeln!(text, "| … both together | {} | | | | | | | |", together.cells())?;
         }
     }

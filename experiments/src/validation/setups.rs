@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The set-ups that are run in both engines.
+//! The set-ups that are run in the simulator and in another engine.
 
 use tandem_batch::Traces;
 use tandem_scenario::{
@@ -7,11 +7,11 @@ use tandem_scenario::{
     file::{Overrides, parse_inner},
 };
 
-use super::super::compare::Bound;
+use super::compare::Bound;
 use crate::{kernel::Missing, reference::real_tcp::key};
 
 /// A path and the flows that are put on it, one group after another.
-pub struct RealTcpSetup {
+pub struct Setup {
     /// In names of files and in the runs that are kept.
     pub name: &'static str,
     pub title: &'static str,
@@ -34,7 +34,7 @@ const QUEUE_BOUND: Bound = Bound::RelativeOr(0.10, 5.0);
 /// The controllers that are compared on every path.
 const ALONE: &[&[&str]] = &[&["reno"], &["compound"], &["compound_auto"], &["compound_tube"]];
 
-const BDP: RealTcpSetup = RealTcpSetup {
+const BDP: Setup = Setup {
     name: "bdp",
     title: "100 Mb/s, 40 ms, a buffer of one BDP",
     rate: "100mbit",
@@ -48,10 +48,10 @@ const BDP: RealTcpSetup = RealTcpSetup {
     queue_bound: QUEUE_BOUND,
 };
 
-pub const SETUPS: [RealTcpSetup; 7] = [
+pub const SETUPS: [Setup; 7] = [
     BDP,
-    RealTcpSetup { name: "quarter", title: "100 Mb/s, 40 ms, a buffer of BDP/4", queue: "0.25bdp", ..BDP },
-    RealTcpSetup {
+    Setup { name: "quarter", title: "100 Mb/s, 40 ms, a buffer of BDP/4", queue: "0.25bdp", ..BDP },
+    Setup {
         name: "long",
         title: "300 Mb/s, 100 ms, 500 packets",
         rate: "300mbit",
@@ -63,9 +63,9 @@ pub const SETUPS: [RealTcpSetup; 7] = [
         repetitions: 5,
         ..BDP
     },
-    RealTcpSetup { name: "loss4", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-4", loss: "1e-4", ..BDP },
-    RealTcpSetup { name: "loss3", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-3", loss: "1e-3", ..BDP },
-    RealTcpSetup {
+    Setup { name: "loss4", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-4", loss: "1e-4", ..BDP },
+    Setup { name: "loss3", title: "100 Mb/s, 40 ms, one BDP, random loss of 1e-3", loss: "1e-3", ..BDP },
+    Setup {
         name: "pairs",
         title: "Two flows, 100 Mb/s, 40 ms, a buffer of one BDP",
         duration_s: 110,
@@ -80,7 +80,7 @@ pub const SETUPS: [RealTcpSetup; 7] = [
         ],
         ..BDP
     },
-    RealTcpSetup {
+    Setup {
         name: "others",
         title: "Other controllers, and the kernel's own CUBIC and BBR; 100 Mb/s, 40 ms, one BDP",
         flows: &[&["cubic"], &["kernel:cubic"], &["kernel:bbr"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
@@ -90,11 +90,22 @@ pub const SETUPS: [RealTcpSetup; 7] = [
     },
 ];
 
-impl RealTcpSetup {
+impl Setup {
     /// All that decides about a run except flows and seed.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
         format!("{rate} {rtt} {queue} loss {loss}, {duration_s} s of which {warmup_s} s warm-up")
+    }
+
+    /// The heading of its part of a page, with what is asked of the engines.
+    pub fn heading(&self) -> String {
+        let queue_bound = match self.queue_bound {
+            Bound::RelativeOr(share, packets) => format!("{:.0} % or {packets} packets", share * 100.0),
+            Bound::Relative(share) => format!("{:.0} %", share * 100.0),
+            Bound::Interval => "the joint interval".into(),
+        };
+        let (title, text) = (self.title, self.text());
+        format!("\n## {title}\n\n{text}. Asked: goodput within 5 %, mean queue within {queue_bound}.\n\n")
     }
 
     pub fn duration_s(&self) -> u32 {
@@ -124,7 +135,7 @@ impl RealTcpSetup {
         scenario.with_seeds(seeds)
     }
 
-    /// For the simulator, which takes Tandem's controller of the same name for one of the kernel's own.
+    /// For the engines in virtual time, which take Tandem's controller of the same name for one of the kernel's own.
     pub fn simulated(&self, flows: &[&str], seeds: u64) -> Scenario {
         let controllers: Vec<&str> = flows.iter().map(|flow| flow.trim_start_matches(KERNEL_PREFIX)).collect();
         self.parsed(&self.file(&controllers), flows, (1..=seeds).collect())

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The paths that are looked at: one with the usual values of what is not known, and others that differ from it in one of them.
+
+use serde::Serialize;
+use tandem_scenario::{
+    FlowsSpec, Loss, Scenario, ScenarioSpec,
+    aqm::AqmSpec,
+    units::{Bytes, LossRate, QueueSize, Rate, Span},
+};
+
+use crate::{
+    Failure,
+    compare::{Length, RTT_SPREAD, START_SPREAD},
+    settings::Flows,
+};
+
+/// Where a value is not known: the usual one first, then those that are tried beside it. Ours; docs/advise.md gives the reasons.
+const QUEUES: [QueueSize; 3] = [QueueSize::Bdp(1.0), QueueSize::Bdp(0.1), QueueSize::Bdp(4.0)];
+const LOSSES: [LossRate; 3] = [LossRate(0.0), LossRate(1e-5), LossRate(1e-3)];
+const NEIGHBOURS: [&str; 3] = ["cubic:1", "none", "bbr:1"];
+
+/// What is known of the path.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub rate: Rate,
+    pub rtt: Span,
+    pub aqm: AqmSpec,
+    pub queue: Option<QueueSize>,
+    pub loss: Option<LossRate>,
+    pub neighbours: Option<Neighbours>,
+}
+
+/// The flows that are on the path already: some, or `none`.
+#[derive(Debug, Clone)]
+pub struct Neighbours(pub Vec<Flows>);
+
+/// A path without anything unknown.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// What it has that the usual path has not, in words; empty: it is the usual one.
+    pub differs: String,
+    pub queue: QueueSize,
+    pub loss: LossRate,
+    pub neighbours: Neighbours,
+}
+
+/// A value that was assumed, in words.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assumed {
+    pub what: &'static str,
+    pub value: String,
+}
+
+impl Known {
+    /// The usual path first.
+    pub fn cases(&self) -> Vec<Case> {
+        let kinds = NEIGHBOURS.map(|text| text.parse::<Neighbours>().expect("a name of the list"));
+        let usual = Case {
+            differs: String::new(),
+            queue: self.queue.unwrap_or(QUEUES[0]),
+            loss: self.loss.unwrap_or(LOSSES[0]),
+            neighbours: self.neighbours.clone().unwrap_or_else(|| kinds[0].clone()),
+        };
+        let mut cases = vec![usual.clone()];
+        let mut add = |differs: String, case: Case| cases.push(Case { differs, ..case });
+        for queue in QUEUES[1..].iter().copied().filter(|_| self.queue.is_none()) {
+            add(format!("a queue of {}", self.queue_words(queue)), Case { queue, ..usual.clone() });
+        }
+        for loss in LOSSES[1..].iter().copied().filter(|_| self.loss.is_none()) {
+            add(format!("random loss of {loss}"), Case { loss, ..usual.clone() });
+        }
+        for neighbours in kinds[1..].iter().filter(|_| self.neighbours.is_none()) {
+            let differs = match &neighbours.0[..] {
+                [] => "no neighbours".to_owned(),
+                _ => format!("{neighbours} as the neighbour"),
+            };
+            add(differs, Case { neighbours: neighbours.clone(), ..usual.clone() });
+        }
+        cases
+    }
+
+    /// What the usual path takes for granted.
+    pub fn assumed(&self) -> Vec<Assumed> {
+        let mut assumed = Vec::new();
+        if self.queue.is_none() {
+            assumed.push(Assumed { what: "a queue of", value: self.queue_words(QUEUES[0]) });
+        }
+        if self.loss.is_none() {
+            assumed.push(Assumed { what: "a random loss of", value: LOSSES[0].to_string() });
+        }
+        if self.neighbours.is_none() {
+            assumed.push(Assumed { what: "neighbours", value: NEIGHBOURS[0].to_owned() });
+        }
+        assumed
+    }
+
+    /// `0.1bdp (250 packets)`.
+    pub fn queue_words(&self, queue: QueueSize) -> String {
+        match (queue, queue.limit(self.rate, self.rtt, tandem_scenario::DEFAULT_MTU)) {
+            (QueueSize::Bdp(_) | QueueSize::Time(_), Ok(tandem_scenario::Limit::Packets(n))) => {
+                format!("{queue} ({n} packets)")
+            }
+            _ => queue.to_string(),
+        }
+    }
+
+    /// The scenario in which `own` shares a case's path with its neighbours. With `transfer`, that much is sent by all flows of `own`
+    /// together, from `start` on.
+    pub fn scenario(
+        &self,
+        case: &Case,
+        own: &Flows,
+        start: Span,
+        transfer: Option<Bytes>,
+        length: Length,
+    ) -> Result<Scenario, Failure> {
+        let group = |flows: &Flows| FlowsSpec {
+            controller: Some(flows.controller.clone()),
+            count: flows.count,
+            rtt_spread: RTT_SPREAD,
+            start_spread: START_SPREAD,
+            ..FlowsSpec::default()
+        };
+        let own_group = FlowsSpec {
+            start: Some(start),
+            transfer: transfer.map(|Bytes(bytes)| Bytes(bytes.div_ceil(u64::from(own.count)))),
+            ..group(own)
+        };
+        let spec = ScenarioSpec {
+            name: Some(own.name.clone()),
+            warmup: length.warmup,
+            dumbbell: Some(tandem_scenario::DumbbellSpec {
+                rate: self.rate,
+                rtt: self.rtt,
+                queue: case.queue,
+                aqm: self.aqm,
+                loss: Loss::from(case.loss),
+                reverse_rate: None,
+                reverse_queue: None,
+                reverse_loss: Loss::None,
+            }),
+            flows: std::iter::once(own_group).chain(case.neighbours.0.iter().map(group)).collect(),
+            ..ScenarioSpec::new(length.duration)
+        };
+        spec.check().map_err(Failure::usage)
+    }
+}
+
+impl std::str::FromStr for Neighbours {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(Vec::new()));
+        }
+        text.split(',').map(|flows| flows.trim().parse()).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl std::fmt::Display for Neighbours {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let all: Vec<String> = self.0.iter().map(|flows| format!("{}:{}", flows.name, flows.count)).collect();
+        f.write_str(if all.is_empty() { "none".to_owned() } else { all.join(",") }.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Known {
+        let (rate, rtt) = ("300mbit".parse().unwrap(), Span::from_ms(100));
+        Known { rate, rtt, aqm: AqmSpec::default(), queue: None, loss: None, neighbours: None }
+    }
+
+    #[test]
+    fn each_unknown_is_varied_alone() {
+        let cases = known().cases();
+        let differs: Vec<&str> = cases.iter().map(|case| &*case.differs).collect();
+        // 300 Mb/s for 100 ms are 2500 packets of 1500 bytes.
+        let expected = [
+            "",
+            "a queue of 0.1bdp (250 packets)",
+            "a queue of 4bdp (10000 packets)",
+            "random loss of 1e-5",
+            "random loss of 0.001",
+            "no neighbours",
+            "bbr:1 as the neighbour",
+        ];
+        assert_eq!(differs, expected);
+        assert_eq!((cases[1].loss.0, cases[1].neighbours.to_string()), (0.0, "cubic:1".to_owned()));
+    }
+
+    #[test]
+    fn what_is_known_is_not_varied() {
+        let known = Known {
+            queue: Some(QueueSize::Packets(100)),
+            loss: Some(LossRate(0.01)),
+            neighbours: Some("reno:2,cubic:1".parse().unwrap()),
+            ..known()
+        };
+        let [only] = &known.cases()[..] else { panic!() };
+        assert_eq!((only.queue, only.loss.0, only.neighbours.0.len()), (QueueSize::Packets(100), 0.01, 2));
+        assert!(known.assumed().is_empty());
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What this machine runs now, and which controllers it could run.
+
+use std::fs;
+
+use serde::Serialize;
+use tandem_controllers::{CONTROLLERS, Controller};
+
+/// What Linux says of its congestion control; empty elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Machine {
+    /// New connections have it, unless they choose another.
+    pub default: Option<String>,
+    /// The names that can be chosen at once.
+    pub available: Vec<String>,
+    /// The names that `modprobe` makes available.
+    pub modules: Vec<String>,
+}
+
+/// How a controller comes onto a machine, the easiest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// It is the default.
+    Present,
+    /// The kernel has it.
+    Sysctl,
+    /// The kernel's module has to be loaded.
+    Module,
+    /// By eBPF, with `tandem kernel load`.
+    Load,
+    /// Not in this system's kernel, but over QUIC with `tandem send`.
+    Quic,
+}
+
+const FOLDER: &str = "/proc/sys/net/ipv4";
+
+impl Machine {
+    pub fn this() -> Self {
+        let read = |name: &str| fs::read_to_string(format!("{FOLDER}/{name}")).unwrap_or_default();
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let modules = fs::read_to_string(format!("/lib/modules/{}/modules.dep", release.trim())).unwrap_or_default();
+        Self::from_texts(&read("tcp_congestion_control"), &read("tcp_available_congestion_control"), &modules)
+    }
+
+    /// From the two files of those names and `modules.dep`.
+    fn from_texts(default: &str, available: &str, modules: &str) -> Self {
+        let module = |line: &str| {
+            let file = line.split(':').next()?.rsplit('/').next()?;
+            let name = file.split(".ko").next()?.strip_prefix("tcp_")?;
+            CONTROLLERS.iter().any(|c| c.name == name).then(|| name.to_owned())
+        };
+        Self {
+            default: default.split_whitespace().next().map(str::to_owned),
+            available: available.split_whitespace().map(str::to_owned).collect(),
+            modules: modules.lines().filter_map(module).collect(),
+        }
+    }
+
+    /// The easiest way to a controller; `None` if there is none here.
+    pub fn way(&self, controller: &Controller) -> Option<Way> {
+        let has = |names: &[String]| names.iter().any(|name| name == controller.name);
+        let is_linux = self.default.is_some();
+        if self.default.as_deref() == Some(controller.name) {
+            return Some(Way::Present);
+        }
+        if has(&self.available) {
+            return Some(Way::Sysctl);
+        }
+        if has(&self.modules) {
+            return Some(Way::Module);
+        }
+        if controller.kernel_obstacle().is_some() {
+            return None;
+        }
+        if is_linux && cfg!(all(feature = "linux", target_os = "linux")) {
+            return Some(Way::Load);
+        }
+        cfg!(feature = "quic").then_some(Way::Quic)
+    }
+}
+
+impl Way {
+    /// The command that makes a controller the default; for QUIC the one that uses it.
+    pub fn command(self, controller: &str) -> Option<String> {
+        let sysctl = format!("sudo sysctl -w net.ipv4.tcp_congestion_control={controller}");
+        match self {
+            Way::Present => None,
+            Way::Sysctl => Some(sysctl),
+            Way::Module => Some(format!("sudo modprobe tcp_{controller} && {sysctl}")),
+            Way::Load => Some(format!("sudo tandem kernel load {controller} --default")),
+            Way::Quic => Some(send(controller)),
+        }
+    }
+}
+
+/// For one transfer, without root.
+pub fn send(controller: &str) -> String {
+    format!("tandem send FILE TICKET --controller {controller}")
+}
+
+#[cfg(test)]
+mod tests {
+    use tandem_controllers::find;
+
+    use super::*;
+
+    #[test]
+    fn the_easiest_way_to_a_controller() {
+        let modules =
+            "kernel/net/ipv4/tcp_bbr.ko.xz:\nkernel/net/ipv4/tcp_htcp.ko: kernel/x.ko\nkernel/net/tcp_diag.ko:\n";
+        let machine = Machine::from_texts("cubic\n", "reno cubic\n", modules);
+        assert_eq!(machine.modules, ["bbr", "htcp"]);
+        let way = |name: &str| machine.way(find(name).unwrap());
+        assert_eq!(way("cubic"), Some(Way::Present));
+        assert_eq!(way("reno"), Some(Way::Sysctl));
+        assert_eq!(way("bbr"), Some(Way::Module));
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        assert_eq!(way("compound_tube"), Some(Way::Load));
+        // Its pacing keeps it from eBPF, and there is no module.
+        assert_eq!(Machine::from_texts("cubic", "reno cubic", "").way(find("bbr").unwrap()), None);
+    }
+
+    #[test]
+    fn without_linux_quic_is_left() {
+        let elsewhere = Machine::from_texts("", "", "");
+        assert_eq!(elsewhere.default, None);
+        #[cfg(feature = "quic")]
+        assert_eq!(elsewhere.way(find("cubic").unwrap()), Some(Way::Quic));
+        assert_eq!(elsewhere.way(find("bbr").unwrap()), None);
+    }
+
+    #[test]
+    fn commands_name_the_controller() {
+        assert_eq!(Way::Present.command("cubic"), None);
+        assert_eq!(Way::Sysctl.command("reno").unwrap(), "sudo sysctl -w net.ipv4.tcp_congestion_control=reno");
+        assert!(Way::Module.command("bbr").unwrap().starts_with("sudo modprobe tcp_bbr && sudo sysctl"));
+        assert_eq!(Way::Load.command("fusion").unwrap(), "sudo tandem kernel load fusion --default");
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How long to run where the user does not say: past slow start, and for some cycles from loss to loss.
+
+use tandem_model::loss_cycle::loss_cycles;
+use tandem_scenario::{Scenario, last_slow_start_end_s, units::Span};
+
+/// On short paths, where more would tell no more.
+pub const USUAL: Length = Length { duration: Span::from_secs(60), warmup: Span::from_secs(10) };
+/// What is measured, in cycles: three losses of each flow, wherever the measure begins.
+const MEASURED_CYCLES: f64 = 4.0;
+/// Bounds that keep the command quick; more than this the user has to ask for. Packets are those that the fastest link carries.
+const MOST_S: f64 = 600.0;
+pub const MOST_PACKETS: f64 = 20e6;
+
+/// How long a run lasts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Length {
+    pub duration: Span,
+    pub warmup: Span,
+}
+
+/// What decides it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    pub slow_start_s: f64,
+    /// The longest that is known, with whose it is.
+    pub cycle: Option<(String, f64)>,
+    /// The longest run that is allowed, seconds.
+    pub most_s: f64,
+}
+
+impl Reason {
+    /// Of scenarios that are to be compared, whatever their own lengths are. Runs in real time stay short.
+    pub fn of(scenarios: &[Scenario], most_packets: f64, is_real_time: bool) -> Self {
+        let cycles = scenarios.iter().flat_map(loss_cycles);
+        let longest = cycles.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let fastest = scenarios.iter().flat_map(|s| &s.network.links).map(|l| l.rate.bps as f64 / 8.0 / 1500.0);
+        let usual_s = USUAL.duration.as_secs_f64();
+        let most_s = (most_packets / fastest.fold(1.0, f64::max)).clamp(usual_s, MOST_S);
+        Self {
+            slow_start_s: scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max),
+            cycle: longest.map(|cycle| (cycle.group, cycle.seconds)),
+            most_s: if is_real_time { usual_s } else { most_s },
+        }
+    }
+
+    /// What of the two is given wins.
+    pub fn length(&self, duration: Option<Span>, warmup: Option<Span>) -> Length {
+        let cycle_s = self.cycle.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+        let usual_warmup_s = USUAL.warmup.as_secs_f64();
+        let warmup_s = (self.slow_start_s + cycle_s).ceil().max(usual_warmup_s);
+        let measured_s = (MEASURED_CYCLES * cycle_s).ceil().max(USUAL.duration.as_secs_f64() - usual_warmup_s);
+        let most_s = duration.map_or(self.most_s, Span::as_secs_f64);
+        // Where there is no time for a cycle, slow start at least is cut off.
+        let affordable_s = (most_s / 4.0).max(self.slow_start_s.ceil().min(most_s / 2.0));
+        let warmup = warmup.unwrap_or(seconds(warmup_s.min(affordable_s)));
+        let wanted_s = warmup.as_secs_f64() + measured_s;
+        let is_within_bound = duration.is_none() && warmup.as_secs_f64() < self.most_s;
+        let chosen_s = if is_within_bound { wanted_s.min(self.most_s) } else { wanted_s };
+        Length { duration: duration.unwrap_or(seconds(chosen_s)), warmup }
+    }
+
+    /// One line for the user, who did not choose.
+    pub fn words(&self, length: Length) -> String {
+        let mut words = format!(
+            "Each run lasts {}, the first {} are cut off: slow start takes up to {:.1} s",
+            length.duration, length.warmup, self.slow_start_s
+        );
+        if let Some((name, seconds)) = &self.cycle {
+            words += &format!(", and {name} goes some {seconds:.0} s from loss to loss");
+        }
+        words + ". (--duration and --warmup change that.)"
+    }
+}
+
+/// To the millisecond, so that a fraction of a given duration is readable.
+fn seconds(s: f64) -> Span {
+    Span::from_ms((s * 1e3).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn length(slow_start_s: f64, cycle_s: Option<f64>, given: (Option<u64>, Option<u64>)) -> (f64, f64) {
+        let cycle = cycle_s.map(|s| ("reno".to_owned(), s));
+        let (duration, warmup) = (given.0.map(Span::from_secs), given.1.map(Span::from_secs));
+        let length = Reason { slow_start_s, cycle, most_s: 600.0 }.length(duration, warmup);
+        (length.duration.as_secs_f64(), length.warmup.as_secs_f64())
+    }
+
+    #[test]
+    fn short_cycles_have_the_usual_length_and_long_ones_as_much_as_is_affordable() {
+        assert_eq!(length(1.5, None, (None, None)), (60.0, 10.0));
+        assert_eq!(length(1.5, Some(8.0), (None, None)), (60.0, 10.0));
+        // 2 + 40 s, then four times 40 s.
+        assert_eq!(length(1.5, Some(40.0), (None, None)), (202.0, 42.0));
+        // 160 + 632 s are too much.
+        assert_eq!(length(1.5, Some(158.0), (None, None)), (600.0, 150.0));
+    }
+
+    #[test]
+    fn what_is_given_wins() {
+        assert_eq!(length(1.5, Some(40.0), (Some(100), Some(7))), (100.0, 7.0));
+        assert_eq!(length(1.5, Some(40.0), (Some(100), None)), (100.0, 25.0));
+        assert_eq!(length(1.5, None, (Some(3), None)), (3.0, 1.5));
+        assert_eq!(length(1.5, Some(40.0), (None, Some(7))), (167.0, 7.0));
+        assert_eq!(length(1.5, Some(40.0), (None, Some(900))), (1060.0, 900.0));
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A path from measurements that people have: `iperf3 --json`, `ping`, `ss -ti`. docs/advise.md has the table of what is inferred from what.
+
+mod iperf3;
+mod ping;
+mod ss;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tandem_scenario::{
+    DEFAULT_MTU, HEADER_BYTES,
+    units::{LossRate, QueueSize, Rate, Span},
+};
+
+use crate::Failure;
+
+/// A number, and where in which file it stands.
+#[derive(Debug, Clone, PartialEq)]
+struct Reading<T> {
+    value: T,
+    source: String,
+}
+
+/// Packets sent again, or lost, of how many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Losses {
+    lost: f64,
+    packets: f64,
+}
+
+/// What one file says, before it is known what it means.
+#[derive(Debug, Default, PartialEq)]
+struct Readings {
+    /// Payload that arrived, bits a second.
+    payload_bps: Option<Reading<f64>>,
+    least_rtt_ms: Option<Reading<f64>>,
+    /// The largest RTT that says something of a busy path.
+    busy_rtt_ms: Option<Reading<f64>>,
+    losses: Option<Reading<Losses>>,
+}
+
+/// An inferred value in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inferred {
+    pub what: &'static str,
+    pub value: String,
+    /// The file and the field.
+    pub source: String,
+    /// `at least`, `at most`, `a guess`, with the reason.
+    pub surety: String,
+}
+
+/// A path as far as measurements tell.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    pub rate: Option<Rate>,
+    pub rtt: Option<Span>,
+    pub queue: Option<QueueSize>,
+    pub loss: Option<LossRate>,
+    pub inferred: Vec<Inferred>,
+}
+
+/// A busy path's RTT is above the idle one's by at least this share and this time, or its queue was not seen. Ours.
+const QUEUED_SHARE: f64 = 0.1;
+const QUEUED_MS: f64 = 1.0;
+/// Fewer packets than this tell nothing of a loss rate.
+const FEW_PACKETS: f64 = 1000.0;
+
+/// Reads files, each of one of the kinds, and infers the path from all of them together.
+///
+/// # Errors
+/// A file cannot be read, or is of no known kind.
+pub fn read(files: &[PathBuf]) -> Result<Measured, Failure> {
+    let readings = files.iter().map(|file| read_file(file)).collect::<Result<Vec<_>, _>>()?;
+    Ok(infer(&readings))
+}
+
+fn read_file(path: &Path) -> Result<Readings, Failure> {
+    let shown = path.display();
+    let text = std::fs::read(path).map_err(|e| Failure::usage(format!("cannot read `{shown}`: {e}")))?;
+    let text = String::from_utf8_lossy(&text);
+    let name = path.file_name().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());
+    let readings = if text.trim_start().starts_with('{') {
+        iperf3::readings(&text)
+    } else if ping::is_ping(&text) {
+        ping::readings(&text)
+    } else if ss::is_ss(&text) {
+        ss::readings(&text)
+    } else {
+        Err("it is none of these: `iperf3 --json`, the output of `ping`, the output of `ss -ti`".to_owned())
+    };
+    let name = name.replace(char::is_control, " ");
+    readings.map(|readings| readings.of_file(&name)).map_err(|why| Failure::usage(format!("`{shown}`: {why}")))
+}
+
+impl<T> Reading<T> {
+    fn new(value: T, field: impl Into<String>) -> Self {
+        Self { value, source: field.into() }
+    }
+
+    fn of_file(self, file: &str) -> Self {
+        Self { source: format!("{file}: {}", self.source), ..self }
+    }
+}
+
+impl Readings {
+    fn of_file(self, file: &str) -> Self {
+        Self {
+            payload_bps: self.payload_bps.map(|r| r.of_file(file)),
+            least_rtt_ms: self.least_rtt_ms.map(|r| r.of_file(file)),
+            busy_rtt_ms: self.busy_rtt_ms.map(|r| r.of_file(file)),
+            losses: self.losses.map(|r| r.of_file(file)),
+        }
+    }
+}
+
+/// The reading for which `key` is largest.
+fn largest<T>(readings: impl Iterator<Item = Option<Reading<T>>>, key: impl Fn(&T) -> f64) -> Option<Reading<T>> {
+    readings.flatten().max_by(|a, b| key(&a.value).total_cmp(&key(&b.value)))
+}
+
+fn infer(all: &[Readings]) -> Measured {
+    let mut path = Measured::default();
+    if let Some(payload) = largest(all.iter().map(|r| r.payload_bps.clone()), |bps| *bps) {
+        let bps = payload.value * f64::from(DEFAULT_MTU) / f64::from(DEFAULT_MTU - HEADER_BYTES);
+        path.rate = format!("{}bit", three_digits(bps)).parse().ok();
+        let rate = path.rate.map_or_else(String::new, |rate| rate.to_string());
+        path.note(
+            "rate",
+            rate,
+            payload.source,
+            "at least: what arrived, with headers; the flow may not have filled the path",
+        );
+    }
+    let least = largest(all.iter().map(|r| r.least_rtt_ms.clone()), |ms| -ms);
+    let busy = largest(all.iter().map(|r| r.busy_rtt_ms.clone()), |ms| *ms);
+    let mut has_queue = false;
+    if let Some(least) = &least {
+        path.rtt = Some(Span { ns: (least.value * 1e3).round().max(1.0) as u64 * 1000 });
+        let rtt = path.rtt.map_or_else(String::new, |rtt| rtt.to_string());
+        path.note(
+            "rtt",
+            rtt,
+            least.source.clone(),
+            "at most: the smallest seen; a queue that was never empty is part of it",
+        );
+    }
+    if let (Some(least), Some(busy)) = (&least, &busy) {
+        let queued_ms = busy.value - least.value;
+        has_queue = queued_ms >= QUEUED_MS && queued_ms >= QUEUED_SHARE * least.value;
+        if has_queue {
+            let queue = QueueSize::Time(Span { ns: (queued_ms * 10.0).round() as u64 * 100_000 });
+            path.queue = Some(queue);
+            let source = format!("{}, less the RTT", busy.source);
+            path.note(
+                "queue",
+                queue.to_string(),
+                source,
+                "at least: the longest wait seen; a full queue may be longer",
+            );
+        }
+    }
+    let losses = largest(all.iter().map(|r| r.losses.clone()), |losses| losses.packets);
+    if let Some(Reading { value: Losses { lost, packets }, source }) = losses.filter(|r| r.value.packets >= FEW_PACKETS)
+    {
+        let (share, surety) = if lost == 0.0 {
+            (0.0, format!("nothing was lost in {packets:.0} packets: at most {} (95 %)", scientific(3.0 / packets)))
+        } else if has_queue {
+            let why = format!(
+                "a guess: {lost:.0} of {packets:.0} packets were lost while a queue stood, so the full queue dropped them"
+            );
+            (0.0, why)
+        } else {
+            let why =
+                format!("a guess: {lost:.0} of {packets:.0} packets were lost and no queue was seen, so it was chance");
+            ((lost / packets).min(0.99), why)
+        };
+        path.loss = scientific(share).parse().ok();
+        path.note("loss", scientific(share), source, surety);
+    }
+    path
+}
+
+impl Measured {
+    fn note(&mut self, what: &'static str, value: String, source: String, surety: impl Into<String>) {
+        self.inferred.push(Inferred { what, value, source, surety: surety.into() });
+    }
+}
+
+/// More digits than three nobody measures.
+fn three_digits(value: f64) -> u64 {
+    let scale = 10f64.powf((value.log10().floor() - 2.0).max(0.0));
+    ((value / scale).round() * scale) as u64
+}
+
+fn scientific(share: f64) -> String {
+    if share == 0.0 { "0".to_owned() } else { format!("{share:.1e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixture(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/measured").join(name)
+    }
+
+    fn measured(names: &[&str]) -> Measured {
+        let files: Vec<PathBuf> = names.iter().map(|name| fixture(name)).collect();
+        read(&files).unwrap_or_else(|_| panic!("{names:?} can be read"))
+    }
+
+    /// The fixtures were made over an emulated path of 50 Mb/s and 30 ms, with a queue of 150 packets, which are 36 ms.
+    #[test]
+    fn all_together_tell_the_path_that_they_were_made_on() {
+        let path = measured(&["iperf3.json", "ping-idle.txt", "ping-loaded.txt", "ss.txt"]);
+        // delivery_rate 48.2Mbps * 1500 / 1448 = 49.93.
+        assert_eq!(path.rate.unwrap().to_string(), "49.9mbit");
+        assert_eq!(path.rtt.unwrap().to_string(), "30.142ms");
+        // The longest of the loaded pings is 65.7 ms; the 95th percentile of 30 is the 29th: 63.1 ms.
+        let Some(QueueSize::Time(queue)) = path.queue else { panic!() };
+        assert!((30.0..36.0).contains(&(queue.as_secs_f64() * 1e3)), "{queue}");
+        // 21 losses, all by the queue.
+        assert_eq!(path.loss, Some(LossRate(0.0)));
+        let sources: Vec<&str> = path.inferred.iter().map(|i| &*i.source).collect();
+        assert!(sources[0].starts_with("ss.txt: delivery_rate") && sources[1] == "ss.txt: minrtt", "{sources:?}");
+    }
+
+    #[test]
+    fn iperf3_alone_sees_a_queue_that_was_never_empty() {
+        let path = measured(&["iperf3.json"]);
+        // 47535591 b/s * 1500 / 1448 = 49.24 Mb/s.
+        assert_eq!(path.rate.unwrap().to_string(), "49.2mbit");
+        assert_eq!(path.rtt.unwrap().to_string(), "46.249ms");
+        // 62.561 - 46.249 ms.
+        assert_eq!(path.queue.unwrap().to_string(), "16.3ms");
+    }
+
+    #[test]
+    fn an_idle_ping_tells_the_rtt_alone() {
+        let path = measured(&["ping-idle.txt"]);
+        assert_eq!(path.rtt.unwrap().to_string(), "30.173ms");
+        assert!(path.rate.is_none() && path.queue.is_none() && path.loss.is_none());
+    }
+
+    #[test]
+    fn losses_without_a_queue_are_chance() {
+        let reading = |rtt: f64, lost: f64| Readings {
+            least_rtt_ms: Some(Reading::new(100.0, "a")),
+            busy_rtt_ms: Some(Reading::new(rtt, "b")),
+            losses: Some(Reading::new(Losses { lost, packets: 10_000.0 }, "c")),
+            ..Readings::default()
+        };
+        let loss = |rtt, lost| infer(&[reading(rtt, lost)]).loss.unwrap().0;
+        // 109 ms are within a tenth of 100 ms.
+        assert!((loss(109.0, 25.0) - 0.0025).abs() < 1e-12);
+        assert_eq!((loss(111.0, 25.0), loss(109.0, 0.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |text: &str| {
+            let file = folder.path().join("x.txt");
+            std::fs::write(&file, text).unwrap();
+            match read(&[file]) {
+                Err(Failure::Usage(e)) => e.to_string(),
+                _ => panic!("`{text}` was taken"),
+            }
+        };
+        assert!(refused("hello").contains("x.txt`: it is none of these: `iperf3 --json`"));
+        assert!(refused("").contains("none of these"));
+        assert!(refused("{\"a\": 1}").contains("no `end`"));
+        assert!(refused("{").contains("no valid JSON"));
+        assert!(
+            refused("{\"start\": {}, \"error\": \"unable to connect\"}").contains("iperf3 failed: unable to connect")
+        );
+        assert!(refused("5 packets transmitted, 0 received, 100% packet loss").contains("no answer"));
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem advise`, on paths on which runs take milliseconds.
+
+mod common;
+
+use std::path::Path;
+
+use common::Place;
+use serde_json::Value;
+
+/// Nothing is unknown, and the machine does not matter.
+const KNOWN: &str = "--rate 10mbit --rtt 20ms --queue 20p --loss 0 --neighbours reno:1 --default reno --duration 5s --warmup 1s --time 1h";
+
+fn measurement(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/measured").join(name).display().to_string()
+}
+
+fn names(path: &Value) -> Vec<&str> {
+    path["controllers"].as_array().unwrap().iter().map(|c| c["controller"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn one_recommendation_with_what_it_rests_on() {
+    let place = Place::new();
+    let command = format!("advise {KNOWN} --seeds 5 --out o reno scalable vegas");
+    let finished = place.succeed(&command);
+    for part in
+        ["On 10mbit, 20ms RTT: ", "Goodput:", "Neighbours:", "Delay:", "How sure:", "Rule:", "advised", "default"]
+    {
+        assert!(finished.out.contains(part), "no `{part}` in\n{}", finished.out);
+    }
+    assert!(finished.out.lines().all(|line| line.chars().count() <= 80), "{}", finished.out);
+    assert!(finished.err.contains("Report: o/report.html"), "{}", finished.err);
+    let results = place.json("o/results.json");
+    let path = &results["paths"][0];
+    assert_eq!(results["paths"].as_array().unwrap().len(), 1);
+    // Highest goodput first: Scalable TCP crowds Reno out, Vegas gives way to it.
+    assert_eq!(names(path), ["scalable", "reno", "vegas"]);
+    let of = |name: &str| path["controllers"].as_array().unwrap().iter().find(|c| c["controller"] == name).unwrap();
+    // The default is the reference: it takes nothing from the neighbour and adds no delay.
+    assert_eq!((&of("reno")["stolen"]["mean"], &of("reno")["added_delay_ms"]["mean"]), (&0.0.into(), &0.0.into()));
+    assert!(of("scalable")["stolen"]["mean"].as_f64().unwrap() > 0.1);
+    assert_eq!(of("scalable")["is_within_limits"], false);
+    assert_eq!(
+        (&results["advice"], &path["why"], &results["switch_on"]),
+        (&"reno".into(), &"default-is-as-good".into(), &Value::Null)
+    );
+    let page = place.read("o/report.html");
+    assert!(page.contains("Goodput and what neighbours lose") && page.contains("Goodput and delay"));
+    // The same command gives the same bytes.
+    let (first, second) = (place.read("o/results.json"), Place::new());
+    second.succeed(&command);
+    assert!(first == second.read("o/results.json") && page == second.read("o/report.html"));
+}
+
+#[test]
+fn a_greedy_controller_is_advised_where_the_user_allows_it() {
+    let place = Place::new();
+    let known = KNOWN.replace("--duration 5s", "--duration 40s");
+    let finished = place.succeed(&format!("advise {known} --seeds 5 --max-stolen 99% --json reno scalable"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!((&results["advice"], &results["paths"][0]["why"]), (&"scalable".into(), &"better".into()));
+    assert!(results["paths"][0]["gain"]["mean"].as_f64().unwrap() > 0.1);
+    assert!(results["switch_on"].as_str().unwrap().contains("scalable"));
+}
+
+#[test]
+fn what_is_unknown_is_varied_and_without_time_named() {
+    let place = Place::new();
+    let quick = "--rate 5mbit --rtt 20ms --default reno --duration 2s --warmup 500ms --seeds 2 --json reno vegas";
+    let differs = |options: &str| {
+        let results: Value = serde_json::from_str(&place.succeed(&format!("advise {quick} {options}")).out).unwrap();
+        let paths = results["paths"].as_array().unwrap().iter().map(|p| p["differs"].as_str().unwrap().to_owned());
+        (paths.collect::<Vec<_>>(), results["not_looked_at"].as_array().unwrap().len())
+    };
+    let (paths, left) = differs("--time 1h --out a");
+    assert_eq!((paths.len(), left), (7, 0));
+    assert_eq!(paths[..3], ["", "a queue of 0.1bdp (1 packets)", "a queue of 4bdp (33 packets)"]);
+    // The usual path is looked at whatever time it takes.
+    assert_eq!(differs("--time 0s --out b"), (vec![String::new()], 6));
+}
+
+#[test]
+fn a_transfer_counts_by_its_time() {
+    let place = Place::new();
+    let known = "--rate 10mbit --rtt 20ms --queue 20p --loss 0 --neighbours none --default reno --time 1h --seeds 2";
+    let finished = place.succeed(&format!("advise {known} --transfer 1MB --json reno vegas"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    for time in results["paths"][0]["completion_s"].as_array().unwrap() {
+        // 8 Mb of 1448 bytes each 1500 at 10 Mb/s take 0.83 s, after some rounds of slow start.
+        let seconds = time[1].as_f64().unwrap();
+        assert!((0.83..1.5).contains(&seconds), "{time}");
+    }
+    assert_eq!(results["paths"][0]["is_extrapolated"], false);
+    let long = place.succeed(&format!("advise {known} --transfer 1GB --duration 5s --json --out long reno"));
+    let results: Value = serde_json::from_str(&long.out).unwrap();
+    // 8000 Mb at 9.65 Mb/s of payload.
+    let seconds = results["paths"][0]["completion_s"][0][1].as_f64().unwrap();
+    assert!((825.0..900.0).contains(&seconds), "{seconds}");
+    assert_eq!(results["paths"][0]["is_extrapolated"], true);
+}
+
+#[test]
+fn a_path_from_measurements() {
+    let place = Place::new();
+    let [iperf3, ping] = ["iperf3.json", "ping-idle.txt"].map(measurement);
+    let quick = "--loss 0 --neighbours none --default reno --duration 2s --warmup 500ms --seeds 2 --time 1h";
+    let finished = place.succeed(&format!("advise --from {iperf3} --from {ping} --rate 5mbit {quick} reno"));
+    assert!(finished.out.starts_with("On 5mbit, 30.173ms RTT: "), "{}", finished.out);
+    assert!(
+        finished.out.contains("rtt 30.173ms (ping-idle.txt: smallest of min/avg/max), at most:"),
+        "{}",
+        finished.out
+    );
+    assert!(finished.out.contains("queue 32.4ms (iperf3.json: end.streams[].sender.max_rtt, less"), "{}", finished.out);
+    // What an option gives is not inferred.
+    assert!(!finished.out.contains("rate 49.2mbit"), "{}", finished.out);
+}
+
+#[test]
+fn bad_input() {
+    let place = Place::new();
+    place.write("notes.txt", "hello\n");
+    let refused = |arguments: &str, parts: &[&str]| {
+        let finished = place.tandem(&format!("advise {arguments}"));
+        assert_eq!(finished.status, Some(2), "{arguments}: {}", finished.err);
+        for part in parts {
+            assert!(
+                finished.err.contains(part),
+                "`{part}` is not in what `advise {arguments}` says:\n{}",
+                finished.err
+            );
+        }
+        assert_eq!((&*finished.out, place.files("")), ("", vec!["notes.txt".to_owned()]));
+    };
+    refused("--rtt 20ms", &["--rate"]);
+    refused("--rate 10mbit --rtt 20ms --neighbours rneo:1", &["unknown controller `rneo`", "did you mean `reno`?"]);
+    refused("--rate 10mbit --rtt 20ms --default kernel:cubic", &["`kernel:cubic` cannot be simulated", "`cubic`"]);
+    refused("--rate 10mbit --rtt 20ms --neighbours kernel:cubic", &["`kernel:cubic` is the kernel's own"]);
+    refused("--rate 10mbit --rtt 20ms reno reno", &["`reno` is named twice"]);
+    refused("--rate 10mbit --rtt 20ms --queue 10B", &["does not hold one packet"]);
+    refused("--rate 10mbit --rtt 20ms --duration 1s --warmup 2s", &["duration 1s must be longer"]);
+    refused("--from notes.txt", &["`notes.txt`: it is none of these: `iperf3 --json`"]);
+    refused("--from none.txt", &["cannot read `none.txt`"]);
+    refused(&format!("--from {}", measurement("ping-idle.txt")), &["no rate: give --rate", "iperf3 --json"]);
+}
