@@ -13,7 +13,7 @@ use tandem_scenario::{
 
 use crate::Failure;
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct Common {
     /// Independent repetitions; two or more give 95 % intervals [default: compare 5, run the file's or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]

@@ -314,16 +314,7 @@ impl Args {
     }
 
     fn folder(&self, known: &Known) -> Result<Folder, Failure> {
-        let common = Common {
-            seeds: None,
-            seed: None,
-            set: Vec::new(),
-            no_delayed_acks: false,
-            out: self.out.clone(),
-            replace: self.replace,
-            json: self.json,
-            trace: false,
-        };
+        let common = Common { out: self.out.clone(), replace: self.replace, ..Common::default() };
         Folder::prepare(&common, &format!("advise-{}-{}", known.rate, known.rtt))
     }
 }

@@ -188,7 +188,7 @@ fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, is_default
     let may_matter =
         if is_default { above.half() - above.mean } else { above.half() + above.mean } > limits.gain * best_mbps;
     let goodput_is_clear = !judged.is_within_limits || above.half() <= NARROW * best_mbps || !may_matter;
-    judged.is_open = !is_clearly_worse && !(limits_are_clear && goodput_is_clear);
+    judged.is_open = !(is_clearly_worse || limits_are_clear && goodput_is_clear);
 }
 
 /// The first less the second, of the seeds that both have.
@@ -309,7 +309,7 @@ mod tests {
         // The reference itself cannot be deployed here, and nothing else keeps the limits.
         let alone = decide(std::slice::from_ref(&cubic), "cubic", &reno, LIMITS).unwrap();
         assert_eq!((&*alone.chosen, alone.why), ("cubic", Why::NoneWithinLimits));
-        assert!(decide(&[reno.clone()], "cubic", &reno, LIMITS).is_none());
+        assert!(decide(std::slice::from_ref(&reno), "cubic", &reno, LIMITS).is_none());
     }
 
     #[test]

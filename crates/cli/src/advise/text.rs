@@ -207,10 +207,16 @@ fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
 fn sureness(advice: &Advice) -> String {
     let (answer, decision) = (advice.usual, &advice.usual.decision);
     let seeds = decision.of(&decision.chosen).map_or(0, |chosen| chosen.seeds);
-    let intervals = match (decision.is_clear, answer.is_cut_short) {
-        (true, _) => "the intervals are narrow enough to decide".to_owned(),
-        (false, true) => format!("not sure: after {} the intervals were still too wide", advice.time),
-        (false, false) => "not sure: the intervals are too wide with the seeds allowed".to_owned(),
+    let open: Vec<&str> = decision.controllers.iter().filter(|j| j.is_open).map(|j| &*j.controller).collect();
+    let why = if answer.is_cut_short {
+        format!("when {} were over", advice.time)
+    } else {
+        "with the seeds allowed".to_owned()
+    };
+    let intervals = match open[..] {
+        [] => "the intervals are narrow enough to decide".to_owned(),
+        [one] => format!("all is clear except `{one}`, whose intervals are too wide {why}"),
+        _ => format!("not sure: the intervals of {} are too wide {why}", counted(open.len())),
     };
     let others = advice.others.len();
     let same = advice.unchanged().count();
