@@ -23,7 +23,7 @@ use crate::{
     Failure,
     folder::Folder,
     measured::{self, Measured},
-    output::{REPORT_FILE, RESULTS_FILE, note, print, warn, write},
+    output::{RESULTS_FILE, note, print, warn, where_it_is, write, write_report},
     runner::interrupt_flag,
     settings::{Common, Flows},
 };
@@ -123,6 +123,10 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with = "transfer")]
     warmup: Option<Span>,
 
+    /// Write results.json only
+    #[arg(long)]
+    no_report: bool,
+
     /// Folder for report.html and results.json [default: one of the command's own in tandem-out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -195,9 +199,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     print(if args.json { &json } else { &text })?;
     if !interrupted || !folder.has_results() {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        let page = tandem_report::figures_html(&figures::page(&advice));
-        write(&folder.path().join(REPORT_FILE), &page)?;
-        note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));
+        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
+        note(&where_it_is(args.no_report, folder.path()));
     }
     if interrupted {
         warn("tandem: interrupted; the advice is from what was done by then");
