@@ -12,7 +12,7 @@ pub fn page(advice: &Advice) -> FiguresPage {
     FiguresPage {
         title: format!("Advice for {}, {} RTT", advice.question.known.rate, advice.question.known.rtt),
         paragraphs: vec![
-            "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper right: much goodput, little harm. \
+            "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper left: much goodput, little harm. \
              The dashed line is the limit, where it is near."
                 .into(),
         ],
@@ -70,9 +70,8 @@ fn scatter(
         })
     };
     let points: Vec<Point> = decision.controllers.iter().filter_map(point).collect();
-    let caption = format!("Neighbours: {}. Better is further up and further to the right.", answer.case.neighbours);
-    let figure = Figure::scatter(title, &caption, x_axis, "Goodput, Mbit/s", &points);
-    let mut figure = Figure { reversed_x: true, ..figure };
+    let caption = format!("Neighbours: {}. Better is further up and further to the left.", answer.case.neighbours);
+    let mut figure = Figure::scatter(title, &caption, x_axis, "Goodput, Mbit/s", &points);
     let places = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     let most = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
     // A limit far from all of them would only press them together.
