@@ -6,6 +6,9 @@ use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
 use super::{report::Advice, rule::Judged, text, trial::Answer};
 use crate::output::command_line;
 
+/// A mean, and half the width of its 95 % interval.
+type Estimated = (f64, Option<f64>);
+
 pub fn page(advice: &Advice) -> FiguresPage {
     let mut figures = of_answer(advice, advice.usual);
     figures.extend(advice.changed().flat_map(|answer| of_answer(advice, answer)));
@@ -52,7 +55,7 @@ fn scatter(
     answer: &Answer,
     title: &str,
     x_axis: &str,
-    x: &dyn Fn(&Judged) -> Option<(f64, Option<f64>)>,
+    x: &dyn Fn(&Judged) -> Option<Estimated>,
     limit: Option<f64>,
 ) -> Figure {
     let decision = &answer.decision;
