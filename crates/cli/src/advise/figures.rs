@@ -46,15 +46,11 @@ fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {
     if answer.case.neighbours.0.is_empty() { vec![delay] } else { vec![stolen, delay] }
 }
 
+/// A value with half of its interval.
+type Place<'a> = &'a dyn Fn(&Judged) -> Option<(f64, Option<f64>)>;
+
 /// Goodput against something of which there should be little, up to a limit.
-fn scatter(
-    advice: &Advice,
-    answer: &Answer,
-    title: &str,
-    x_axis: &str,
-    x: &dyn Fn(&Judged) -> Option<(f64, Option<f64>)>,
-    limit: Option<f64>,
-) -> Figure {
+fn scatter(advice: &Advice, answer: &Answer, title: &str, x_axis: &str, x: Place, limit: Option<f64>) -> Figure {
     let decision = &answer.decision;
     let point = |judged: &Judged| {
         let what = match &judged.controller {
