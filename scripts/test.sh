@@ -44,7 +44,7 @@ else
 	skipped=$((skipped + 1))
 fi
 echo
-echo "== The page, in Chromium"
+echo "== The page and the reports, in Chromium"
 count scripts/web.sh --test
 echo
 echo "== The controllers' golden traces on ARM, emulated by QEMU"

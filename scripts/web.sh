@@ -3,7 +3,7 @@
 # Builds the page of web/ into target/web: plain files, for any static host.
 #   scripts/web.sh            builds
 #   scripts/web.sh --serve    builds, then serves it to this machine; PORT in the environment (8000)
-#   scripts/web.sh --test     builds, then tests it in Chromium
+#   scripts/web.sh --test     builds, then tests it in Chromium, and the command line's reports
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,7 +31,10 @@ case ${1:-} in
 --test)
 	# What the page is compared with.
 	cargo build --quiet -p tandem -p tandem-web --bin tandem --example native
-	exec node web/tests/page.js "$page" "${CARGO_TARGET_DIR:-target}/debug"
+	status=0
+	node web/tests/page.js "$page" "${CARGO_TARGET_DIR:-target}/debug" || status=$?
+	node web/tests/reports.js "${CARGO_TARGET_DIR:-target}/debug" || status=$?
+	exit "$status"
 	;;
 *) echo "The page is in $page; any static host will do." ;;
 esac

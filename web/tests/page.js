@@ -11,7 +11,7 @@ import { gzipSync } from "node:zlib";
 import { PRESETS } from "../page/presets.js";
 import { command, fromAddress, initial, scenario, toAddress } from "../page/setting.js";
 import { serve } from "../serve.js";
-import { openBrowser } from "./browser.js";
+import { openBrowser, runTests } from "./browser.js";
 
 const [folder, programs] = process.argv.slice(2).map((path) => resolve(path));
 const scratch = mkdtempSync(join(tmpdir(), "tandem-page-"));
@@ -84,7 +84,7 @@ const tests = {
     }
     const shown = await page.$$eval("#summary tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
     runs.forEach((run, i) => assert.equal(shown[i][3], (run.groups[1].stolen * 100).toFixed(1)));
-    const file = await browser.download(page, "#files button", scratch);
+    const file = await browser.download(page, "#files button", scratch, ".toml");
     const [run] = JSON.parse(native("run", "run", file)).runs;
     assert.deepEqual(await goodputs(page, setting.a), nativeGoodputs(run));
   },
@@ -211,21 +211,6 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  const begin = performance.now();
-  try {
-    await test();
-    console.log(`page: ${name}: ok, ${((performance.now() - begin) / 1000).toFixed(1)} s`);
-  } catch (error) {
-    failed++;
-    console.log(`page: ${name}: FAILED\n${error.stack}`);
-  }
-  await browser.closePages();
-}
-await browser.close();
+await runTests("page", tests, browser, browser.closePages);
 server.close();
 rmSync(scratch, { recursive: true });
-const passed = Object.keys(tests).length - failed;
-console.log(`test result: ${failed ? "FAILED" : "ok"}. ${passed} passed; ${failed} failed; 0 ignored;`);
-process.exitCode = failed ? 1 : 0;

@@ -115,7 +115,7 @@ pub fn publish_matrix(
     print(if common.json { &json } else { &text })?;
     keep(&results, outcome.interrupted, common, folder, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        write_report(common, folder.path(), || figures_html(&page()))
+        write_report(common.no_report, folder.path(), || figures_html(&page()))
     })
 }
 
@@ -148,8 +148,7 @@ fn keep(
     if !interrupted || !(has_earlier || results.runs.is_empty()) {
         write_files()?;
         let replaced = if has_earlier { " (it replaces the one of the same command)" } else { "" };
-        let (what, file) = if common.no_report { ("Results", RESULTS_FILE) } else { ("Report", REPORT_FILE) };
-        note(&format!("{what}: {}{replaced}", folder.path().join(file).display()));
+        note(&format!("{}{replaced}", where_it_is(common.no_report, folder.path())));
     }
     if !interrupted {
         let cpu_s: f64 = results.runs.iter().chain(&results.baselines).map(|entry| entry.run.cpu_s).sum();
@@ -211,15 +210,21 @@ pub fn publish(
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
     keep(&results, interrupted, common, folder, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        write_report(common, folder.path(), || html(&report))?;
+        write_report(common.no_report, folder.path(), || html(&report))?;
         write_traces(folder.path(), common.trace.then_some(&sections))
     })
 }
 
 /// With `--no-report` none, and not that of an earlier run either: it would pass for this one's.
-pub fn write_report(common: &Common, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
+pub fn write_report(is_left_out: bool, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
     let path = folder.join(REPORT_FILE);
-    if common.no_report { remove_old(&path) } else { write(&path, &html()) }
+    if is_left_out { remove_old(&path) } else { write(&path, &html()) }
+}
+
+/// Where to find what was written.
+pub fn where_it_is(has_no_report: bool, folder: &Path) -> String {
+    let (what, file) = if has_no_report { ("Results", RESULTS_FILE) } else { ("Report", REPORT_FILE) };
+    format!("{what}: {}", folder.join(file).display())
 }
 
 fn remove_old(path: &Path) -> Result<(), Failure> {

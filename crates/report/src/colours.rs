@@ -92,7 +92,7 @@ impl Look {
 
 /// `#rrggbb`, lighter if it is dark and darker if it is light, then the other way, so that it still stands out from both pages.
 fn shade(colour: &'static str, nth: usize) -> Cow<'static, str> {
-    if nth % 4 == 0 {
+    if nth.is_multiple_of(4) {
         return colour.into();
     }
     let parts = [1, 3, 5].map(|i| f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap_or(0)));

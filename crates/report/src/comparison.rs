@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs side by side.
 
-use tandem_scenario::result::{GroupSummary, Run};
+use tandem_scenario::result::{Distribution, GroupSummary, Run};
 
 use crate::{
     Report,
     cdf::distributions,
     chart::{Axis, Chart, Draw, Series},
-    colours::Looks,
+    colours::{Look, Looks},
     rows::{bottleneck, has_intervals, runs},
 };
 
@@ -195,18 +195,16 @@ fn delay(report: &Report) -> Chart {
     if shown.len() < 2 {
         return chart;
     }
-    let figures: [(&str, &str, f64, fn(&tandem_scenario::result::Distribution) -> f64); 3] = [
-        ("99th percentile", "#C3CAD2", 0.8, |d| d.p99),
-        ("95th percentile", "#94A0AC", 0.55, |d| d.p95),
-        ("mean", "#5F6E7C", 0.3, |d| d.mean),
-    ];
-    for (name, colour, width, of) in figures {
-        let look = crate::colours::Look { colour: colour.into(), symbol: "circle" };
+    let mut bars = |name: &str, colour: &'static str, width, of: fn(&Distribution) -> f64| {
+        let look = Look { colour: colour.into(), symbol: "circle" };
         let x = shown.iter().map(|(_, delay)| of(delay)).collect();
         let mut series = Series::new(name, Draw::Bars, look, x, (0..shown.len()).map(|i| i as f64).collect());
         series.width = Some(width);
         series.labels = shown.iter().map(|(label, _)| (*label).clone()).collect();
         chart.add(series);
-    }
+    };
+    bars("99th percentile", "#C3CAD2", 0.8, |d| d.p99);
+    bars("95th percentile", "#94A0AC", 0.55, |d| d.p95);
+    bars("mean", "#5F6E7C", 0.3, |d| d.mean);
     chart
 }

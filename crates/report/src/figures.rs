@@ -176,6 +176,8 @@ impl Figure {
         for (i, curve) in self.curves.iter().enumerate() {
             let look = match &curve.controller {
                 Some(controller) => looks.of(&keys[i], controller),
+                // A limit, say: no controller, and not to be taken for one.
+                None if self.curves.iter().any(|other| other.controller.is_some()) => Look::of_controller("", 0),
                 None => Look::nth(curve.colour.unwrap_or(i)),
             };
             // A published value is shown and hidden with the curve that it is about.

@@ -44,6 +44,8 @@ fn widest_interval(matrix: &Matrix) -> String {
     let pairs = Matrix::pairs(matrix.controllers.len()).filter(|(i, j)| i != j);
     let halves = pairs.filter_map(|(i, j)| matrix.cells[i][j]?.share_ci95);
     match halves.fold(None, |widest: Option<f64>, half| Some(widest.map_or(half, |w| w.max(half)))) {
+        // From one end to the other: with two seeds an interval can be wider than all that there is.
+        Some(half) if half > 0.5 => " (too few seeds: an interval reaches over all shares)".into(),
         Some(half) => format!(" (half of the widest 95 % interval: {:.0})", half * 100.0),
         None => String::new(),
     }

@@ -19,7 +19,7 @@
   const colours = (isDark) => {
     const text = isDark ? '#e6e6e6' : '#1a1a1a';
     const grid = isDark ? '#3a3d42' : '#e2e2e2';
-    const look = { 'font.color': text, 'hoverlabel.bgcolor': isDark ? '#2a2d32' : '#fff', 'hoverlabel.font.color': text };
+    const look = { 'font.color': text, 'hoverlabel.bgcolor': isDark ? '#2a2d32' : '#fff' };
     for (const axis of ['xaxis', 'yaxis']) {
       for (const part of ['gridcolor', 'zerolinecolor', 'linecolor']) look[`${axis}.${part}`] = grid;
     }

@@ -29,7 +29,7 @@ const shown = (variable, title, format = ',.4~r') => {
 };
 
 const hover = (chart, series) => {
-  const name = plain(series.labels ? '%{customdata}' : series.name).replace('%{customdata}', '%{customdata}');
+  const name = series.labels ? '%{customdata}' : plain(series.name);
   if (chart.time) return `${name}: ${shown('y', chart.y.title)}<extra></extra>`;
   const line = (axis, variable) => (chart[axis].names || !chart[axis].title ? '' : `<br>${plain(parts(chart[axis].title).name)}: ${shown(variable, chart[axis].title)}`);
   const plusMinus = (halves, axis) => (halves ? ` \u00b1 %{error_${axis}.array:.2~r}` : '');
@@ -49,7 +49,7 @@ const seriesTrace = (chart, series, seen) => {
   seen.add(entry);
   const trace = {
     type: 'scatter', name: plain(entry), legendgroup: entry, showlegend: first, x: series.x, y: series.y, customdata: series.labels?.map(plain),
-    error_x: whiskers(series.half_x, colour), error_y: whiskers(series.half_y, colour), hovertemplate: hover(chart, series), opacity: series.faint ? 0.6 : 1,
+    error_x: whiskers(series.half_x, colour), error_y: whiskers(series.half_y, colour), hovertemplate: hover(chart, series), opacity: series.faint ? 0.7 : 1,
   };
   if (draw === 'bars') {
     return { ...trace, type: 'bar', orientation: 'h', width: series.width, marker: { color: colour } };
@@ -135,22 +135,35 @@ const axisLayout = (chart, which, room) => {
   return look;
 };
 
+/** More entries than these would be a chart of a legend. */
+const MAX_ENTRIES = 24;
+
+const entriesOf = (chart) => [...new Set(chart.series.map((series) => series.entry ?? series.name))];
+
+const hasLegend = (chart) => {
+  const entries = entriesOf(chart);
+  const areRows = chart.y.names?.length >= entries.length && entries.every((name) => chart.y.names.includes(name));
+  return entries.length > 1 && entries.length <= MAX_ENTRIES && !areRows;
+};
+
 /** Height that a chart needs for its rows and its legend in a width, pixels. */
 const heightOf = (chart, width) => {
-  const entries = [...new Set(chart.series.map((series) => series.entry ?? series.name))];
-  const legend = entries.length > 1 ? Math.ceil(entries.reduce((sum, name) => sum + 7 * name.length + 45, 0) / width) * 20 : 0;
+  // Entries that do not fit one row stand in columns that are as wide as the longest.
+  const widths = hasLegend(chart) ? entriesOf(chart).map((name) => 7 * name.length + 45) : [];
+  const columns = Math.max(1, Math.floor((width - 60) / Math.max(...widths)));
+  const isRow = widths.reduce((sum, one) => sum + one, 0) < width - 60;
+  const legend = widths.length === 0 ? 0 : (isRow ? 1 : Math.ceil(widths.length / columns)) * 20;
   if (chart.map && chart.y.names) return 130 + 24 * chart.y.names.length;
   const rows = chart.y.names?.length ?? 0;
   const body = rows ? 90 + rows * (width < 500 ? 44 : 34) : 320;
-  return Math.max(rows ? 150 : 320, body) + legend;
+  // A legend scrolls from half of the chart on.
+  return Math.max(rows ? 150 : 320, body, legend + 40) + legend;
 };
 
 /** Least width of a chart, pixels: numbers in cells have to be read. */
 const widthOf = (chart) => (chart.map?.decimals !== undefined && chart.x.names ? 190 + 30 * chart.x.names.length : 0);
 
 const layoutOf = (chart, width, isTouched) => {
-  const entries = new Set(chart.series.map((series) => series.entry ?? series.name));
-  const ownNames = chart.y.names?.length >= entries.size && [...entries].every((name) => chart.y.names.includes(name));
   const look = {
     xaxis: axisLayout(chart, 'x', width),
     yaxis: axisLayout(chart, 'y', 240),
@@ -158,7 +171,7 @@ const layoutOf = (chart, width, isTouched) => {
     paper_bgcolor: 'rgba(0,0,0,0)',
     plot_bgcolor: 'rgba(0,0,0,0)',
     font: { family: 'system-ui, sans-serif', size: 12 },
-    showlegend: entries.size > 1 && !ownNames,
+    showlegend: hasLegend(chart),
     legend: { orientation: 'h', x: 0, y: 0, yref: 'container', yanchor: 'bottom', groupclick: 'togglegroup' },
     barmode: 'overlay',
     hovermode: chart.time ? 'x unified' : 'closest',

@@ -6,6 +6,9 @@ use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
 use super::{report::Advice, rule::Judged, text, trial::Answer};
 use crate::output::command_line;
 
+/// A mean, and half the width of its 95 % interval.
+type Estimated = (f64, Option<f64>);
+
 pub fn page(advice: &Advice) -> FiguresPage {
     let mut figures = of_answer(advice, advice.usual);
     figures.extend(advice.changed().flat_map(|answer| of_answer(advice, answer)));
@@ -46,11 +49,15 @@ fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {
     if answer.case.neighbours.0.is_empty() { vec![delay] } else { vec![stolen, delay] }
 }
 
-/// A value with half of its interval.
-type Place<'a> = &'a dyn Fn(&Judged) -> Option<(f64, Option<f64>)>;
-
 /// Goodput against something of which there should be little, up to a limit.
-fn scatter(advice: &Advice, answer: &Answer, title: &str, x_axis: &str, x: Place, limit: Option<f64>) -> Figure {
+fn scatter(
+    advice: &Advice,
+    answer: &Answer,
+    title: &str,
+    x_axis: &str,
+    x: &dyn Fn(&Judged) -> Option<Estimated>,
+    limit: Option<f64>,
+) -> Figure {
     let decision = &answer.decision;
     let point = |judged: &Judged| {
         let what = match &judged.controller {

@@ -23,7 +23,7 @@ use crate::{
     Failure,
     folder::Folder,
     measured::{self, Measured},
-    output::{REPORT_FILE, RESULTS_FILE, note, print, warn, write, write_report},
+    output::{RESULTS_FILE, note, print, warn, where_it_is, write, write_report},
     runner::interrupt_flag,
     settings::{Common, Flows},
 };
@@ -123,6 +123,10 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with = "transfer")]
     warmup: Option<Span>,
 
+    /// Write results.json only
+    #[arg(long)]
+    no_report: bool,
+
     /// Folder for report.html and results.json [default: one of the command's own in tandem-out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -130,10 +134,6 @@ pub struct Args {
     /// Give up what another command left in that folder
     #[arg(long)]
     replace: bool,
-
-    /// Write results.json only
-    #[arg(long)]
-    no_report: bool,
 
     /// The advice as JSON on standard output
     #[arg(long)]
@@ -200,9 +200,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     print(if args.json { &json } else { &text })?;
     if !interrupted || !folder.has_results() {
         write(&folder.path().join(RESULTS_FILE), &json)?;
-        write_report(&common, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
-        let (what, file) = if args.no_report { ("Results", RESULTS_FILE) } else { ("Report", REPORT_FILE) };
-        note(&format!("{what}: {}", folder.path().join(file).display()));
+        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
+        note(&where_it_is(args.no_report, folder.path()));
     }
     if interrupted {
         warn("tandem: interrupted; the advice is from what was done by then");
