@@ -66,7 +66,8 @@ impl Reason {
         let measured_s = (MEASURED_CYCLES * cycle_s).ceil().max(USUAL.duration.as_secs_f64() - usual_warmup_s);
         let most_s = duration.map_or(self.most_s, Span::as_secs_f64);
         // Where there is no time for a cycle, slow start at least is cut off.
-        let affordable_s = (most_s / 4.0).max(self.slow_start_s.ceil().min(most_s / 2.0));
+        let affordable_s =
+            (most_s / 4.0).max(usual_warmup_s.min(most_s / 3.0)).max(self.slow_start_s.ceil().min(most_s / 2.0));
         let warmup = warmup.unwrap_or(seconds(warmup_s.min(affordable_s)));
         let wanted_s = warmup.as_secs_f64() + measured_s;
         let is_within_bound = duration.is_none() && warmup.as_secs_f64() < self.most_s;
@@ -137,6 +138,7 @@ mod tests {
         assert_eq!(length(1.5, Some(40.0), (Some(100), Some(7))), (100.0, 7.0));
         assert_eq!(length(1.5, Some(40.0), (Some(100), None)), (100.0, 25.0));
         assert_eq!(length(1.5, None, (Some(3), None)), (3.0, 1.5));
+        assert_eq!(length(1.5, Some(40.0), (Some(30), None)), (30.0, 10.0));
         assert_eq!(length(1.5, Some(40.0), (None, Some(7))), (167.0, 7.0));
         assert_eq!(length(1.5, Some(40.0), (None, Some(900))), (1060.0, 900.0));
     }
