@@ -100,6 +100,12 @@ const leastContrast = (tab) => tab.evaluate(() => {
   return { back, least: all[0][0], colour: all[0][1] };
 });
 
+/** Dark, with texts of a contrast of 4.5 and more (WCAG 2.2, 1.4.3). */
+const isDarkAndReadable = async (tab, kind) => {
+  const { back, least, colour } = await leastContrast(tab);
+  assert.ok(back < 0.02 && least > 4.5, `${kind}: contrast of ${least} with ${colour}`);
+};
+
 /** The middle of a mark of a chart, and a way to other places of the plot, in pixels of the window. */
 const plot = (tab, title) => tab.evaluate((title) => {
   const chart = [...document.querySelectorAll(".chart")].find((chart) => chart.getAttribute("aria-label").startsWith(`${title}.`));
@@ -184,27 +190,27 @@ const tests = {
     assert.deepEqual(rows.slice(1).map((row) => row.split(",")[0]), ["group 1", "group 2", "group 3"]);
   },
 
-  async "it follows the reader's system into the dark, and is white on paper"() {
-    const tab = tabs.papers;
-    const has = (colour) => tab.waitForFunction((colour) => [...document.querySelectorAll(".chart")].every((chart) => chart._fullLayout.font.color === colour), {}, colour);
-    await tab.bringToFront();
-    await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-    await has("#e6e6e6");
-    await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    await has("#1a1a1a");
-    assert.ok((await tab.pdf({ format: "A4" })).length > 20_000);
+  async "each kind follows the reader's system into the dark, and is white on paper"() {
+    const has = (tab, colour) => tab.waitForFunction((colour) => [...document.querySelectorAll(".chart")].every((chart) => chart._fullLayout.font.color === colour), {}, colour);
+    for (const [kind, tab] of Object.entries(tabs)) {
+      await tab.bringToFront();
+      await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+      await has(tab, "#e6e6e6");
+      await isDarkAndReadable(tab, kind);
+    }
+    await tabs.papers.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await has(tabs.papers, "#1a1a1a");
+    assert.ok((await tabs.papers.pdf({ format: "A4" })).length > 20_000);
   },
 
-  async "it fits a phone of 400 px, and can be read there in the dark"() {
+  async "each kind fits a phone of 400 px, in the dark too"() {
     const tab = await browser.newPage();
     await tab.setViewport(PHONE);
     await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-    // The others are of the same templates.
-    for (const kind of ["compare", "matrix", "model", "papers"]) {
+    for (const kind of Object.keys(COMMANDS)) {
       await open(tab, kind);
       assert.deepEqual(await flaws(tab), [], kind);
-      const { back, least, colour } = await leastContrast(tab);
-      assert.ok(back < 0.02 && least > 4.5, `${kind}: contrast of ${least} with ${colour}`);
+      await isDarkAndReadable(tab, kind);
     }
   },
 

@@ -10,6 +10,8 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
+use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use tandem_scenario::{Scenario, result::SeedResult};
 
 use crate::lock;
@@ -41,14 +43,14 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// A file of results: a line each, `KEY TRACED JSON`, where a later line of the same key counts. The first line names the
-/// program, for another may work out others.
+/// A file of results: a line each, `KEY TRACED RESULT`, where a later line of the same key counts. A result is JSON, deflated and in Base64,
+/// for samples over time are long. The first line names the program, for another may work out others.
 pub struct Store {
     file: Mutex<File>,
     entries: HashMap<String, Entry>,
 }
 
-/// Where a result's JSON is in the file, in bytes, and how many flows of each group are traced in it.
+/// Where a result is in the file, in bytes, and how many flows of each group are traced in it.
 struct Entry {
     offset: u64,
     length: usize,
@@ -59,9 +61,9 @@ impl Entry {
     /// The key and the entry of a line at `line_offset` of the file; the line comes without its end.
     fn of_line(line: &str, line_offset: u64) -> Option<(String, Self)> {
         let (key, rest) = line.split_once(' ')?;
-        let (traced, json) = rest.split_once(' ')?;
-        let offset = line_offset + (line.len() - json.len()) as u64;
-        let entry = Self { offset, length: json.len(), traced_flows_per_group: traced.parse().ok()? };
+        let (traced, result) = rest.split_once(' ')?;
+        let offset = line_offset + (line.len() - result.len()) as u64;
+        let entry = Self { offset, length: result.len(), traced_flows_per_group: traced.parse().ok()? };
         Some((key.to_owned(), entry))
     }
 }
@@ -125,18 +127,31 @@ impl Store {
         if entry.traced_flows_per_group < traced_flows_per_group {
             return None;
         }
-        let mut json = vec![0; entry.length];
+        let mut packed = vec![0; entry.length];
         let mut file = lock(&self.file);
         // What is written goes to the end all the same.
-        file.seek(SeekFrom::Start(entry.offset)).and_then(|_| file.read_exact(&mut json)).ok()?;
-        serde_json::from_slice(&json).ok()
+        file.seek(SeekFrom::Start(entry.offset)).and_then(|_| file.read_exact(&mut packed)).ok()?;
+        drop(file);
+        unpacked(&packed)
     }
 
     pub(crate) fn put(&self, key: Key, traced_flows_per_group: usize, result: &SeedResult) -> anyhow::Result<()> {
-        let json = serde_json::to_string(result).context("a result as JSON")?;
-        let line = format!("{key} {traced_flows_per_group} {json}\n");
+        let line = format!("{key} {traced_flows_per_group} {}\n", packed(result).context("a result as JSON")?);
         lock(&self.file).write_all(line.as_bytes()).context("cannot write to the store of results: is the disk full?")
     }
+}
+
+fn packed(result: &SeedResult) -> io::Result<String> {
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut deflated, result)?;
+    Ok(BASE64_STANDARD_NO_PAD.encode(deflated.finish()?))
+}
+
+fn unpacked(packed: &[u8]) -> Option<SeedResult> {
+    let deflated = BASE64_STANDARD_NO_PAD.decode(packed).ok()?;
+    let mut json = Vec::new();
+    DeflateDecoder::new(&deflated[..]).read_to_end(&mut json).ok()?;
+    serde_json::from_slice(&json).ok()
 }
 
 fn header(program: &str) -> String {
@@ -186,6 +201,8 @@ fn program() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use tandem_scenario::result::Trace;
+
     use super::*;
 
     fn key(n: u8) -> Key {
@@ -206,6 +223,20 @@ mod tests {
         let back = store.get(key(1), 0).unwrap();
         assert_eq!((back.seed, back.cpu_s), (7, 0.1 + 0.2));
         assert!(store.get(key(2), 0).is_none());
+    }
+
+    /// Ten thousand samples over time.
+    #[test]
+    fn long_traces_come_back_and_take_less_room_than_their_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results");
+        let time_s: Vec<f64> = (0..10_000).map(|i| f64::from(i) / 100.0).collect();
+        let traced = SeedResult { trace: Some(Trace { time_s, ..Trace::default() }), ..result(7) };
+        Store::open_of(&path, "one").unwrap().put(key(1), 1, &traced).unwrap();
+        let back = Store::open_of(&path, "one").unwrap().get(key(1), 1).unwrap();
+        assert_eq!(back.trace.unwrap().time_s, traced.trace.as_ref().unwrap().time_s);
+        let text = serde_json::to_string(&traced).unwrap().len() as u64;
+        assert!(fs::metadata(&path).unwrap().len() * 3 < text * 2, "{text}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use parquet::{
     errors::ParquetError,
     file::{
         properties::WriterProperties,
-        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+        writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter},
     },
     schema::parser::parse_message_type,
 };
@@ -26,6 +26,9 @@ use crate::{Section, files::atomically};
 pub const FLOWS_FILE: &str = "flows.parquet";
 /// File with the samples of links: queues.
 pub const LINKS_FILE: &str = "links.parquet";
+
+/// What a host takes for a threshold that no loss has set yet, packets (TCP_INFINITE_SSTHRESH of Linux), and any above.
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Why a file of samples could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +55,7 @@ impl From<io::Error> for Cause {
     }
 }
 
-/// One row a sample of a flow.
+/// One row a sample of a flow. Optional are figures that not every controller has, and those that are unknown at first.
 const FLOW_COLUMNS: &str = "message flows {
     required binary run (STRING);
     required int64 seed (INTEGER(64, false));
@@ -62,12 +65,12 @@ const FLOW_COLUMNS: &str = "message flows {
     required double time_s;
     required int32 cwnd_packets (INTEGER(32, false));
     required int32 loss_window_packets (INTEGER(32, false));
-    required int32 delay_window_packets (INTEGER(32, false));
-    required int32 ssthresh_packets (INTEGER(32, false));
-    required float gamma_packets;
-    required float diff_packets;
-    required float srtt_ms;
-    required float base_rtt_ms;
+    optional int32 delay_window_packets (INTEGER(32, false));
+    optional int32 ssthresh_packets (INTEGER(32, false));
+    optional float gamma_packets;
+    optional float diff_packets;
+    optional float srtt_ms;
+    optional float base_rtt_ms;
     required int32 in_flight_packets (INTEGER(32, false));
     required float goodput_mbps;
 }";
@@ -125,15 +128,21 @@ fn write_flows(rows: &mut Rows, section: &Section, trace: &Trace) -> Result<(), 
     column::<ByteArrayType, _>(rows, flows, |f| vec![text(&groups[f.group].source.controller()); f.samples.len()])?;
     column::<DoubleType, _>(rows, flows, |f| trace.time_s[..f.samples.len()].to_vec())?;
     // Unsigned numbers travel as the signed ones with the same bits; the schema says which they are.
-    let counts: [fn(&FlowSample) -> u32; 4] =
-        [|s| s.cwnd_packets, |s| s.loss_window_packets, |s| s.delay_window_packets, |s| s.ssthresh_packets];
-    for count in counts {
+    let windows: [fn(&FlowSample) -> u32; 2] = [|s| s.cwnd_packets, |s| s.loss_window_packets];
+    for count in windows {
         column::<Int32Type, _>(rows, flows, |f| sampled(f, |s| count(s) as i32))?;
     }
-    let measures: [fn(&FlowSample) -> f32; 4] =
-        [|s| s.gamma_packets, |s| s.diff_packets, |s| s.srtt_ms, |s| s.base_rtt_ms];
-    for measure in measures {
-        column::<FloatType, _>(rows, flows, |f| sampled(f, measure))?;
+    let delay_window = |s: &FlowSample| s.delay_window_packets as i32;
+    column_with_gaps::<Int32Type, _>(rows, flows, |f| sampled_if(f, has_delay_part(f), delay_window))?;
+    let ssthresh = |s: &FlowSample| (s.ssthresh_packets < INFINITE_SSTHRESH).then_some(s.ssthresh_packets as i32);
+    column_with_gaps::<Int32Type, _>(rows, flows, |f| sampled(f, ssthresh))?;
+    let backlogs: [fn(&FlowSample) -> f32; 2] = [|s| s.gamma_packets, |s| s.diff_packets];
+    for measure in backlogs {
+        column_with_gaps::<FloatType, _>(rows, flows, |f| sampled_if(f, has_delay_part(f), measure))?;
+    }
+    let rtts_ms: [fn(&FlowSample) -> f32; 2] = [|s| s.srtt_ms, |s| s.base_rtt_ms];
+    for rtt_ms in rtts_ms {
+        column_with_gaps::<FloatType, _>(rows, flows, |f| sampled(f, |s| Some(rtt_ms(s)).filter(|&ms| ms > 0.0)))?;
     }
     column::<Int32Type, _>(rows, flows, |f| sampled(f, |s| s.in_flight_packets as i32))?;
     column::<FloatType, _>(rows, flows, |f| sampled(f, |s| s.goodput_mbps))
@@ -153,16 +162,48 @@ fn text(text: &str) -> ByteArray {
     ByteArray::from(text.as_bytes().to_vec())
 }
 
+/// Has its controller a backlog, or a window that depends on the delay? The figures of one that has not are 0 all the time.
+fn has_delay_part(flow: &FlowTrace) -> bool {
+    let is_used = |s: &FlowSample| s.delay_window_packets > 0 || s.gamma_packets > 0.0 || s.diff_packets > 0.0;
+    flow.samples.iter().any(is_used)
+}
+
+fn sampled_if<T>(flow: &FlowTrace, is_there: bool, of: impl Fn(&FlowSample) -> T) -> Vec<Option<T>> {
+    sampled(flow, |s| is_there.then(|| of(s)))
+}
+
 fn sampled<T>(flow: &FlowTrace, of: impl Fn(&FlowSample) -> T) -> Vec<T> {
     flow.samples.iter().map(of).collect()
 }
 
 /// The next column of the schema, one series after the other.
 fn column<T: DataType, S>(rows: &mut Rows, series: &[S], values: impl Fn(&S) -> Vec<T::T>) -> Result<(), ParquetError> {
+    write_column(rows, series, |column, one| column.typed::<T>().write_batch(&values(one), None, None))
+}
+
+/// The same of a column that has values missing: null, never 0.
+fn column_with_gaps<T: DataType, S>(
+    rows: &mut Rows,
+    series: &[S],
+    values: impl Fn(&S) -> Vec<Option<T::T>>,
+) -> Result<(), ParquetError> {
+    write_column(rows, series, |column, one| {
+        let values = values(one);
+        let is_there: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+        let values: Vec<T::T> = values.into_iter().flatten().collect();
+        column.typed::<T>().write_batch(&values, Some(&is_there), None)
+    })
+}
+
+fn write_column<S>(
+    rows: &mut Rows,
+    series: &[S],
+    write: impl Fn(&mut SerializedColumnWriter, &S) -> Result<usize, ParquetError>,
+) -> Result<(), ParquetError> {
     let mut column =
         rows.next_column()?.ok_or_else(|| ParquetError::General("the schema has no more columns".into()))?;
     for one in series {
-        column.typed::<T>().write_batch(&values(one), None, None)?;
+        write(&mut column, one)?;
     }
     column.close()
 }

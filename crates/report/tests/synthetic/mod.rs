@@ -103,7 +103,7 @@ fn trace(scenario: &Scenario, seed: u64, groups: &[usize], goodput: impl Fn(usiz
 
 fn sample(time_s: f64, flow: usize, compound: bool, goodput_mbps: f64) -> FlowSample {
     let phase = (time_s + 3.0 * flow as f64) % 20.0;
-    let diff = (phase * 2.5) as f32;
+    let diff = if compound { (phase * 2.5) as f32 } else { 0.0 };
     let loss_window = (150.0 + 7.5 * phase) as u32;
     let delay_window = if compound { (phase * 40.0).min((20.0 - phase) * 12.0).max(0.0) as u32 } else { 0 };
     FlowSample {
