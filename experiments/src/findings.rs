@@ -50,6 +50,8 @@ pub struct Findings {
     pub assumptions: Vec<String>,
     /// Labels of the points on the x axis.
     pub x: Vec<String>,
+    /// The experiment's file, with all that decides the runs except parameters from the command line.
+    pub file: toml::Table,
     /// The experiment as its file sets it up.
     #[serde(flatten)]
     pub own: Reading,
@@ -208,6 +210,7 @@ fn findings(
         seeds,
         assumptions: file.assumptions.clone(),
         x: plan.xs.iter().map(ToString::to_string).collect(),
+        file: toml::from_str(&experiment.text).unwrap_or_default(),
         own,
         variants: readings.collect(),
         kernel: comparison,

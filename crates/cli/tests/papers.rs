@@ -43,6 +43,8 @@ fn a_run_is_judged_and_written() {
     let out = place.succeed("papers run small.toml --json --doc doc.md").out;
     let results: Value = serde_json::from_str(&out).unwrap();
     let found = &results["experiments"][0];
+    assert_eq!(found["file"]["title"], found["title"]);
+    assert!(found["file"]["scenario"]["dumbbell"]["rtt"].is_string());
     assert_eq!((found["id"].as_str(), found["verdict"].as_str()), (Some("small"), Some("holds")));
     assert_eq!(found["seeds"], serde_json::json!([1, 2]));
     assert_eq!(found["curves"][0]["points"][1]["mean"], 0.0);
