@@ -18,6 +18,7 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
+use tandem_controllers::INFINITE_SSTHRESH;
 use tandem_scenario::result::{FlowSample, FlowTrace, Trace};
 
 use crate::{Section, files::atomically};
@@ -26,9 +27,6 @@ use crate::{Section, files::atomically};
 pub const FLOWS_FILE: &str = "flows.parquet";
 /// File with the samples of links: queues.
 pub const LINKS_FILE: &str = "links.parquet";
-
-/// What a host takes for a threshold that no loss has set yet, packets (TCP_INFINITE_SSTHRESH of Linux), and any above.
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Why a file of samples could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -47,7 +47,8 @@ impl Reason {
     pub fn of(scenarios: &[Scenario], bounds: Bounds, is_real_time: bool) -> Self {
         let cycles = scenarios.iter().flat_map(loss_cycles);
         let longest = cycles.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let fastest = scenarios.iter().flat_map(|s| &s.network.links).map(|l| l.rate.bps as f64 / 8.0 / 1500.0);
+        let packets_per_s = |s: &Scenario, bps: u64| bps as f64 / 8.0 / f64::from(s.mtu);
+        let fastest = scenarios.iter().flat_map(|s| s.network.links.iter().map(|l| packets_per_s(s, l.rate.bps)));
         let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
         let least_s = bounds.least_s.max(SLOW_STARTS * slow_start_s).min(MOST_S);
         let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
