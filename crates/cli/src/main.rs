@@ -65,7 +65,7 @@ Examples:
   tandem kernel load compound_tube
   tandem kernel watch
 
-  # What one Compound TCP connection does on a path, worked out at once:
+  # What one Compound TCP connection does on a path, worked out without a simulation:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
   # A file to another machine, over QUIC; no root:

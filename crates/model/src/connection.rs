@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The arithmetics under one name.
 
+use tandem_controllers::MAX_WINDOW;
+
 use crate::{
     law::{Arithmetic, Law, ModelError},
     path::Path,
@@ -25,13 +27,15 @@ impl Connection {
     /// A connection on `path` before its first packet.
     ///
     /// # Errors
-    /// If the path's access rate is not above its rate, or if the arithmetic cannot have this law.
+    /// If the path's access rate is not above its rate, or if the arithmetic cannot have this law, or a window that
+    /// overflows this path.
     pub fn new(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Self, ModelError> {
         path.check()?;
         law.check(arithmetic)?;
         let gamma_packets = law.gamma_packets;
         Ok(match arithmetic {
             Arithmetic::Tandem => {
+                check_window(path)?;
                 let us_per_packet = 1e6 / path.packets_per_s();
                 Self::Tandem(Driven::new(law.params()?, path.pipe_packets(), us_per_packet))
             }
@@ -40,6 +44,16 @@ impl Connection {
             Arithmetic::Exact => Self::Exact(Ruled::new(Exact(*law))),
         })
     }
+}
+
+/// Can the controller's window overflow this path? One that cannot never loses a packet, and has no epochs.
+fn check_window(path: &Path) -> Result<(), ModelError> {
+    let value = path.pipe_packets() + path.buffer_packets;
+    if value < f64::from(MAX_WINDOW) {
+        return Ok(());
+    }
+    let range = "less than 16777216, the largest window that a controller has: choose a lower rate, RTT or queue";
+    Err(ModelError::OutOfRange { name: "bandwidth-delay product and queue in packets", value, range })
 }
 
 /// Calls the same method of whichever it is.

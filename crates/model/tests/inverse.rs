@@ -36,6 +36,17 @@ fn enough_buffer_is_enough_and_no_less_is() {
     assert!(at(enough.smallest_queue_packets) && !at(enough.smallest_queue_packets - 1.0));
 }
 
+/// The pipe holds 833,333 packets: too many to ask each, and still the answer is exact to the packet.
+#[test]
+fn a_long_fat_path_has_an_exact_answer() {
+    let law = Law::default();
+    let path = Path { rtt: Span::from_ms(100), ..path(100_000, 0.0) };
+    let enough = enough_buffer(&path, &law, Arithmetic::Linux13, SHARE).unwrap();
+    let at = |buffer_packets| is_full(&Path { buffer_packets, ..path }, &law);
+    assert!(!at(enough.queue_packets - 1.0) && at(enough.queue_packets) && at(enough.queue_packets + 50.0));
+    assert!(at(enough.smallest_queue_packets) && !at(enough.smallest_queue_packets - 1.0));
+}
+
 /// S2 Figure 8: it falls at 273 Mb/s, is back for a while at 320, and falls for good at 400.
 #[test]
 fn utilisation_falls_where_figure_8_says() {

@@ -146,6 +146,14 @@ fn behind_an_access_link_a_full_queue_takes_in_some_of_a_burst() {
     assert_eq!(utilisation(Some(10), Arithmetic::Tandem), utilisation(None, Arithmetic::Tandem));
 }
 
+/// Followed for ever, a window that stops at its largest value would never lose a packet.
+#[test]
+fn a_path_that_no_window_fills_is_refused() {
+    let path = Path { rate: Rate { bps: 400_000_000_000 }, rtt: Span::from_ms(600), ..path(100.0, 50, 100.0) };
+    let refusal = followed(&path, &Law::default(), Arithmetic::Tandem).unwrap_err().to_string();
+    assert!(refusal.contains(&tandem_controllers::MAX_WINDOW.to_string()), "{refusal}");
+}
+
 #[test]
 fn an_access_link_slower_than_the_bottleneck_is_refused() {
     let path = Path { access_rate: Some(Rate { bps: 100_000_000 }), ..path(100.0, 50, 100.0) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem model`: what an isolated Compound TCP connection does on a path, worked out at once.
+//! `tandem model`: what an isolated Compound TCP connection does on a path, worked out without a simulation.
 
 mod figures;
 mod questions;
@@ -24,7 +24,7 @@ use crate::{
 use range::Range;
 use setup::{Constants, Setup};
 
-/// What one Compound TCP connection does on a path, worked out at once
+/// What one Compound TCP connection does on a path, worked out without a simulation
 ///
 /// Prints the case, the oscillation, utilisation and backlog of a connection that has a link to itself: by Tandem's model, which
 /// follows the connection from loss to loss, and by that of Blanc, Collange and Avrachenkov (2009) beside it. One range makes
