@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The compiled part of the Python package `tandem_cc`: Python's types on the one side, Tandem's crates on the other.
+//!
+//! `tandem_cc/_native.pyi` documents it for users and their editors.
+
+mod controller;
+mod error;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name is that of Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::controller::{Connection, Controller, ControllerInfo, Parameter, View, controllers};
+}
