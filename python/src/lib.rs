@@ -5,6 +5,10 @@
 
 mod controller;
 mod error;
+mod result;
+mod run;
+mod scenario;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -16,4 +20,12 @@ mod _native {
 
     #[pymodule_export]
     use crate::controller::{Connection, Controller, ControllerInfo, Parameter, View, controllers};
+    #[pymodule_export]
+    use crate::result::Outcome;
+    #[pymodule_export]
+    use crate::run::{compare, run};
+    #[pymodule_export]
+    use crate::scenario::{Scenario, check_dumbbell};
+    #[pymodule_export]
+    use crate::table::Table;
 }

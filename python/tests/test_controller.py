@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 import tandem_cc as tandem
 
 VECTORS = Path(__file__).parents[2] / "controllers" / "vectors"

@@ -156,7 +156,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let store = args.out.join(STORE_FILE);
     let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
     let cancelled = interrupt_flag();
-    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet() };
+    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet(), watch: None };
     let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
