@@ -48,7 +48,7 @@ assert controller.view().gamma_packets == 20
 # Says what came of it as the other test programs do.
 run_tests() {
 	local result=$out/result.xml status=0
-	(cd python && "$tools/bin/python" -m pytest -q --junit-xml="$result") || status=$?
+	(cd python && "$tools/bin/pytest" -q --junit-xml="$result") || status=$?
 	"$tools/bin/python" - "$result" <<-'END'
 		import sys
 		from xml.etree import ElementTree
@@ -70,7 +70,8 @@ case ${1:-} in
 	build dev quick
 	try_in_empty_environment "$out"/quick/*.whl
 	"$tools/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$out"/quick/*.whl
-	(cd python && "$tools/bin/mypy" --no-error-summary && "$tools/bin/python" -m mypy.stubtest --concise tandem_cc._native)
+	# Away from the sources, which are not the package.
+	(cd python && "$tools/bin/mypy" --no-error-summary) && (cd "$out" && "$tools/bin/stubtest" --concise tandem_cc._native)
 	run_tests
 	;;
 *)

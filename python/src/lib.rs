@@ -5,6 +5,9 @@
 
 mod controller;
 mod error;
+mod measured;
+mod model;
+mod papers;
 mod result;
 mod run;
 mod scenario;
@@ -20,6 +23,12 @@ mod _native {
 
     #[pymodule_export]
     use crate::controller::{Connection, Controller, ControllerInfo, Parameter, View, controllers};
+    #[pymodule_export]
+    use crate::measured::measured;
+    #[pymodule_export]
+    use crate::model::model;
+    #[pymodule_export]
+    use crate::papers::{Finding, PaperExperiment, list_papers, run_papers};
     #[pymodule_export]
     use crate::result::Outcome;
     #[pymodule_export]

@@ -12,27 +12,46 @@ Describe a path, run controllers over it in a packet-level simulator, look at th
 A controller can also be stepped by hand: see `Controller`.
 """
 
+from tandem_cc import papers
 from tandem_cc._native import (
     Connection,
     Controller,
     ControllerInfo,
     Parameter,
+    Scenario,
+    Table,
     View,
     __version__,
     controllers,
 )
 from tandem_cc.errors import RunError, ScenarioError, TandemError, UsageError
+from tandem_cc.measurement import Inferred, Measured, measured
+from tandem_cc.path import Dumbbell
+from tandem_cc.result import Result
+from tandem_cc.running import compare, model, run, scenario
 
 __all__ = [
     "Connection",
     "Controller",
     "ControllerInfo",
+    "Dumbbell",
+    "Inferred",
+    "Measured",
     "Parameter",
+    "Result",
     "RunError",
+    "Scenario",
     "ScenarioError",
+    "Table",
     "TandemError",
     "UsageError",
     "View",
     "__version__",
+    "compare",
     "controllers",
+    "measured",
+    "model",
+    "papers",
+    "run",
+    "scenario",
 ]

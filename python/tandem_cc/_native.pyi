@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The compiled part of `tandem_cc`; import its names from there."""
 
-from typing import Literal, final
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, Literal, final
 
 __version__: str
 """The version of Tandem."""
@@ -183,3 +185,129 @@ class Controller:
         """Returns the window to go back to, packets, when the last reduction turns out to have been a mistake."""
     def view(self) -> View:
         """Returns what the controller shows of itself."""
+
+@final
+class Scenario:
+    """A scenario that was read and checked: a network and the flows over it. `str()` has it in words."""
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], seeds: int | None = None, first_seed: int | None = None) -> Scenario:
+        """Reads a scenario file; see `tandem_cc.scenario`."""
+    @staticmethod
+    def from_dict(table: dict[str, Any], seeds: int | None = None, first_seed: int | None = None) -> Scenario:
+        """Reads a dictionary; see `tandem_cc.scenario`."""
+    @property
+    def name(self) -> str:
+        """Its own name, that of its file, or `scenario`."""
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of its repetitions."""
+    @property
+    def duration_s(self) -> float:
+        """The length of a run, warm-up included, seconds."""
+    @property
+    def warmup_s(self) -> float:
+        """The part at the start that no measure counts, seconds."""
+
+@final
+class Table:
+    """A table that data frames take without a copy.
+
+    `polars.DataFrame(table)`, `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)`, and DuckDB by the variable's name.
+    Without any of them `table["goodput_mbps"]` and `table.rows()` are plain lists. A missing value is null, or None; never 0.
+    """
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, column: str) -> list[Any]:
+        """Returns the values of a column; KeyError if there is none of this name."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, with units."""
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns a dictionary for each row."""
+    def write_parquet(self, path: str | PathLike[str]) -> None:
+        """Writes a Parquet file, which is whole or not there.
+
+        Raises:
+            RunError: the file cannot be written.
+        """
+    def _repr_html_(self) -> str: ...
+
+@final
+class Outcome:
+    """What came of runs; `tandem_cc.Result` shows it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def why_so_long(self) -> str | None: ...
+    @property
+    def baseline(self) -> str | None: ...
+    @property
+    def scenarios(self) -> list[Scenario]: ...
+    def runs(self) -> list[dict[str, Any]]: ...
+    def groups(self) -> Table: ...
+    def flows(self, seed: int) -> Table: ...
+    def links(self, seed: int) -> Table: ...
+    def text(self) -> str: ...
+    def summary_html(self) -> str: ...
+    def html(self) -> str: ...
+    def charts(self) -> list[dict[str, Any]]: ...
+
+def check_dumbbell(table: dict[str, Any]) -> None:
+    """Raises a ScenarioError if the table is no dumbbell."""
+
+def run(scenario: Scenario, options: dict[str, Any]) -> Outcome:
+    """Runs a scenario; see `tandem_cc.run`."""
+
+def compare(
+    dumbbell: dict[str, Any], effects: dict[str, Any] | None, asked: dict[str, Any], options: dict[str, Any]
+) -> Outcome:
+    """Compares controllers; see `tandem_cc.compare`."""
+
+@final
+class PaperExperiment:
+    """An experiment of a paper."""
+
+    @property
+    def id(self) -> str:
+        """Paper and figure, such as `s0/fig3`."""
+    @property
+    def title(self) -> str:
+        """The figure or table, and what it shows."""
+    @property
+    def claim(self) -> str:
+        """What the paper says of it."""
+    @property
+    def paper(self) -> str:
+        """The paper as one cites it."""
+
+@final
+class Finding:
+    """What came of an experiment; `tandem_cc.papers.Finding` shows it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def claim(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    def details(self) -> dict[str, Any]: ...
+    def chart(self) -> dict[str, Any]: ...
+    def html(self) -> str: ...
+
+def list_papers() -> list[PaperExperiment]:
+    """All experiments; see `tandem_cc.papers.list`."""
+
+def run_papers(words: list[str], quick: bool, progress: Callable[[float], object] | None, call: str) -> list[Finding]:
+    """Runs experiments; see `tandem_cc.papers.run`."""
+
+def measured(files: list[str]) -> tuple[dict[str, Any], list[list[str]]]:
+    """Infers a path; see `tandem_cc.measured`."""
+
+def model(dumbbells: list[dict[str, Any]], controller: str, arithmetic: str) -> list[dict[str, Any]]:
+    """Asks the model; see `tandem_cc.model`."""
