@@ -10,8 +10,6 @@ use tandem_controllers::{
 
 use crate::error::usage;
 
-/// The longest RTT that the controllers' arithmetic is proven for, microseconds.
-const MAX_RTT_US: u32 = 1 << 24;
 /// Payload of a full segment on Ethernet, with TCP's timestamps.
 const USUAL_MSS: u32 = 1448;
 /// RFC 6928.
@@ -247,11 +245,7 @@ impl Controller {
         in_flight: u32,
         lost: u32,
     ) -> PyResult<()> {
-        let rtt_us = rtt_us.unwrap_or(0);
-        if rtt_us > MAX_RTT_US {
-            return Err(usage(format!("`rtt_us` = {rtt_us} is out of range: give at most {MAX_RTT_US}")));
-        }
-        let is_app_limited = is_app_limited.into();
+        let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
         let ack =
             Ack { pkts_acked: packets, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost };
         self.call(py, |controller, conn| controller.pkts_acked(conn, &ack))
