@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use arrow_array::{Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow_schema::SchemaRef;
 use tandem_scenario::{
     CongestionControl, Group, Scenario, Traffic,
     result::{Distribution, GroupSummary, LinkSummary, Run, SeedResult},
@@ -27,6 +28,15 @@ pub fn run_of_seed(scenario: &Scenario, engine: &str, result: SeedResult) -> Run
 pub fn groups(scenario: &Scenario, run: &Run) -> RecordBatch {
     let [seed] = run.seeds[..] else { panic!("a row is about one seed, not {}", run.seeds.len()) };
     assert_eq!(scenario.groups.len(), run.groups.len(), "the run is of another scenario");
+    batch(scenario, run, seed)
+}
+
+/// The columns that [`groups`] has for a scenario.
+pub fn group_schema(scenario: &Scenario) -> SchemaRef {
+    batch(scenario, &Run::from_seeds(scenario, "", 0, Vec::new()), 0).schema()
+}
+
+fn batch(scenario: &Scenario, run: &Run, seed: u64) -> RecordBatch {
     let table = Table { run, rows: scenario.groups.iter().zip(&run.groups).collect() };
     let mut columns = Columns::default();
     table.names(&mut columns, seed);

@@ -17,8 +17,8 @@ mod samples;
 mod unite;
 
 pub use columns::Columns;
-pub use files::{atomically, write_atomically};
-pub use groups::{PARAMETER_PREFIX, groups, run_of_seed};
-pub use parquet_file::{FileError, read_parquet, write_parquet};
+pub use files::{TEMPORARY_PREFIX, atomically, write_atomically};
+pub use groups::{PARAMETER_PREFIX, group_schema, groups, run_of_seed};
+pub use parquet_file::{FileError, read_columns, read_parquet, write_parquet};
 pub use samples::{flow_schema, flows, link_schema, links};
-pub use unite::{conformed, united};
+pub use unite::{common_schema, concatenated, conformed, united};

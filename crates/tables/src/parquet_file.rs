@@ -10,7 +10,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::{
-    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
+    arrow::{ArrowWriter, ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::Compression,
     errors::ParquetError,
     file::properties::WriterProperties,
@@ -68,9 +68,26 @@ pub fn write_parquet(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) ->
 /// # Errors
 /// If the file cannot be read, or is none of Parquet's.
 pub fn read_parquet(path: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), FileError> {
+    read(path, None)
+}
+
+/// As [`read_parquet`], of a file's columns with these names only: the batches have those that are there, the schema has all.
+///
+/// # Errors
+/// As [`read_parquet`].
+pub fn read_columns(path: &Path, names: &[&str]) -> Result<(SchemaRef, Vec<RecordBatch>), FileError> {
+    read(path, Some(names))
+}
+
+fn read(path: &Path, names: Option<&[&str]>) -> Result<(SchemaRef, Vec<RecordBatch>), FileError> {
     let read = || -> Result<_, ParquetError> {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+        let mut builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
         let schema = builder.schema().clone();
+        if let Some(names) = names {
+            let wanted = (0..schema.fields().len()).filter(|&i| names.contains(&schema.field(i).name().as_str()));
+            let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
+            builder = builder.with_projection(mask);
+        }
         let batches = builder.build()?.collect::<Result<Vec<_>, _>>()?;
         Ok((schema, batches))
     };

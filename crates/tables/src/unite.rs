@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
 
 /// The columns of all schemas, each where it stands first. One that some schema lacks may have nulls.
 ///
 /// # Errors
 /// If a column has two types.
-fn common(schemas: &[SchemaRef]) -> Result<SchemaRef, ArrowError> {
+pub fn common_schema(schemas: &[SchemaRef]) -> Result<SchemaRef, ArrowError> {
     let mut fields: Vec<Field> = Vec::new();
     for field in schemas.iter().flat_map(|schema| schema.fields()) {
         match fields.iter_mut().find(|known| known.name() == field.name()) {
@@ -55,9 +56,17 @@ pub fn conformed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch,
 /// If a column has two types.
 pub fn united(batches: &[RecordBatch]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
     let schemas: Vec<SchemaRef> = batches.iter().map(RecordBatch::schema).collect();
-    let schema = common(&schemas)?;
+    let schema = common_schema(&schemas)?;
     let batches = batches.iter().map(|batch| conformed(batch, &schema)).collect::<Result<_, _>>()?;
     Ok((schema, batches))
+}
+
+/// Batches of one schema as one batch.
+///
+/// # Errors
+/// If a batch has another schema.
+pub fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError> {
+    concat_batches(schema, batches)
 }
 
 #[cfg(test)]
