@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyDict};
-use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, State, find,
-};
+use tandem_controllers::{Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, State, find};
 
 use crate::error::usage;
 
@@ -200,9 +198,7 @@ impl Controller {
         for (key, value) in parameters.into_iter().flatten() {
             params.set(&key.extract::<String>()?, value.extract()?).map_err(usage)?;
         }
-        let usual = || {
-            Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0))
-        };
+        let usual = || Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0));
         let connection = connection.map_or_else(usual, Ok)?;
         let mut conn = connection.borrow(py).checked()?;
         let params = Arc::new(params);
@@ -246,8 +242,16 @@ impl Controller {
         lost: u32,
     ) -> PyResult<()> {
         let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
-        let ack =
-            Ack { pkts_acked: packets, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost };
+        let ack = Ack {
+            pkts_acked: packets,
+            rtt_us,
+            delivered,
+            prior_delivered,
+            interval_us,
+            is_app_limited,
+            in_flight,
+            lost,
+        };
         self.call(py, |controller, conn| controller.pkts_acked(conn, &ack))
     }
 
