@@ -10,7 +10,6 @@ mod generate;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
 mod list;
-mod measured;
 mod model;
 mod output;
 mod papers;

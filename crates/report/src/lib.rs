@@ -24,7 +24,7 @@ mod words;
 pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
 pub use matrix::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};
-pub use page::html;
+pub use page::{charts_json, html, summary_html};
 pub use sections::{Mark, Note, Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;
 pub use tandem_tables::write_atomically;
