@@ -92,7 +92,8 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
-            pacing_bytes_per_s: 0,
+            is_paced: u32::from(source.pacing),
+            ..Conn::default()
         };
         let CongestionControl::Tandem(params) = &source.controller else {
             unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
