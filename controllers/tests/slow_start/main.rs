@@ -3,9 +3,11 @@
 
 mod oracle;
 
+use std::sync::Arc;
+
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde::{Deserialize, Serialize};
-use tandem_controllers::{CONTROLLERS, INFINITE_SSTHRESH, Params, find};
+use tandem_controllers::{CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, find};
 use tandem_testing::{
     random_test,
     trace::{Command, Host, Rate},
@@ -187,7 +189,7 @@ fn every_controller_with_a_window_can_leave_slow_start_by_its_delay() {
         for kind in [0.0, 1.0, 2.0] {
             let mut params = Params::new(controller);
             params.set("hystart", kind).unwrap();
-            let mut host = Host::<tandem_controllers::Instance>::begin(&params, 10, MSS, 0);
+            let mut host = Host::<Instance>::begin(&params, 10, MSS, 0);
             for _ in 0..10 {
                 let rtt_us = path.rtt_us(host.flight(), 0, 0);
                 host.play(&Command::Round { rtt_us, by: 1, times: 1 }).unwrap();
@@ -200,4 +202,44 @@ fn every_controller_with_a_window_can_leave_slow_start_by_its_delay() {
             assert!(!ended || conn.snd_cwnd < 1000, "{controller:?}.hystart={kind}: {conn:?}");
         }
     }
+}
+
+/// ACKs of `packets` packets, `gap_us` apart at an RTT of 100 ms, until slow start ends or `most` have come. Returns how many came, and the window.
+fn acks_of_a_host_that_paces(kind: f64, packets: u32, gap_us: u64, most: u32) -> (u32, u32) {
+    let mut params = Params::new(find("reno").unwrap());
+    params.set("hystart", kind).unwrap();
+    let mut conn = Conn {
+        snd_cwnd: 100,
+        snd_ssthresh: INFINITE_SSTHRESH,
+        snd_cwnd_clamp: MAX_WINDOW,
+        snd_nxt: 1000 * MSS,
+        mss: MSS,
+        is_cwnd_limited: 1,
+        is_paced: 1,
+        ..Conn::default()
+    };
+    let mut instance = Instance::new(&Arc::new(params), &mut conn);
+    for count in 1..=most {
+        conn.now_us += gap_us;
+        conn.snd_una += packets * MSS;
+        instance.pkts_acked(&mut conn, &tandem_controllers::Ack { pkts_acked: packets, rtt_us: 100_000, ..Default::default() });
+        instance.cong_avoid(&mut conn, packets);
+        if conn.snd_ssthresh < INFINITE_SSTHRESH {
+            return (count, conn.snd_cwnd);
+        }
+    }
+    (most, conn.snd_cwnd)
+}
+
+/// The round begins with the connection, at 0. A train of ACKs 2 ms apart spans more than RTTmin and 1 ms, 101 ms, with the 51st: 102 ms. 50 have grown
+/// the window.
+#[test]
+fn pacing_doubles_the_train() {
+    assert_eq!(acks_of_a_host_that_paces(1.0, 1, 2000, 100), (51, 150));
+}
+
+/// RFC 9406 section 4.3: L is infinite.
+#[test]
+fn pacing_lifts_the_limit_of_an_ack() {
+    assert_eq!(acks_of_a_host_that_paces(2.0, 20, 2000, 3), (3, 160));
 }
