@@ -38,10 +38,17 @@ impl Path {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Step {
     /// ACKs of `by` packets for a window, spread over `spread` percent of the round trip, while others keep `others` in the queue.
-    Round { by: u32, spread: u32, others: u32, samples: bool },
+    Round {
+        by: u32,
+        spread: u32,
+        others: u32,
+        samples: bool,
+    },
     Timeout,
     /// The application keeps so many packets in flight at most for a round.
-    Application { flight: u32 },
+    Application {
+        flight: u32,
+    },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,8 +70,7 @@ fn case() -> impl Strategy<Value = Case> {
         1 => Just(Step::Timeout),
         1 => (1..100u32).prop_map(|flight| Step::Application { flight }),
     ];
-    (path, 2..40u32, prop::collection::vec(step, 1..20))
-        .prop_map(|(path, window, steps)| Case { path, window, steps })
+    (path, 2..40u32, prop::collection::vec(step, 1..20)).prop_map(|(path, window, steps)| Case { path, window, steps })
 }
 
 /// Reno with a way to end slow start, and its oracle.
@@ -222,7 +228,10 @@ fn acks_of_a_host_that_paces(kind: f64, packets: u32, gap_us: u64, most: u32) ->
     for count in 1..=most {
         conn.now_us += gap_us;
         conn.snd_una += packets * MSS;
-        instance.pkts_acked(&mut conn, &tandem_controllers::Ack { pkts_acked: packets, rtt_us: 100_000, ..Default::default() });
+        instance.pkts_acked(
+            &mut conn,
+            &tandem_controllers::Ack { pkts_acked: packets, rtt_us: 100_000, ..Default::default() },
+        );
         instance.cong_avoid(&mut conn, packets);
         if conn.snd_ssthresh < INFINITE_SSTHRESH {
             return (count, conn.snd_cwnd);

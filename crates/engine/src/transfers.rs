@@ -177,7 +177,10 @@ mod tests {
     #[test]
     fn an_offered_rate_comes_a_segment_at_a_time() {
         let mut transfers = Transfers::new(&source("offered_rate = \"12mbit\""), 1448, 7, 5_000_000);
-        assert_eq!((transfers.on_time(7), transfers.is_running(), transfers.next(7)), (Due::Begin(Some(1)), false, 965_340));
+        assert_eq!(
+            (transfers.on_time(7), transfers.is_running(), transfers.next(7)),
+            (Due::Begin(Some(1)), false, 965_340)
+        );
         assert_eq!((transfers.on_time(965_339), transfers.on_time(965_340)), (Due::Nothing, Due::Begin(Some(1))));
         assert_eq!(transfers.on_time(4_000_000), Due::Begin(Some(3)));
         assert_eq!(transfers.on_time(5_000_000), Due::Stop);

@@ -24,7 +24,7 @@ struct Args {
     simulated: bool,
 }
 
-/// A path, and whether the receiver delays ACKs.
+/// A path, and whether the receiver delays ACKs. Without that the simulator's senders have no random delay either.
 struct Path {
     rate: &'static str,
     rtt: &'static str,
@@ -61,8 +61,9 @@ const INFINITE: u32 = tandem_controllers::INFINITE_SSTHRESH;
 
 fn scenario(path: &Path, controller: &str, seeds: u64) -> anyhow::Result<Scenario> {
     let Path { rate, rtt, queue, delayed_acks } = path;
+    let send_jitter = if *delayed_acks { "" } else { "send_jitter = \"0s\"\n" };
     let text = format!(
-        "[scenario]\nduration = \"6s\"\nwarmup = \"1s\"\nsample_interval = \"10ms\"\n[scenario.dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\n\
+        "[scenario]\nduration = \"6s\"\nwarmup = \"1s\"\nsample_interval = \"10ms\"\n{send_jitter}[scenario.dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\n\
          queue = \"{queue}\"\n[[scenario.flows]]\ncontroller = \"{controller}\"\n\
          delayed_acks = {delayed_acks}\n"
     );
@@ -90,7 +91,9 @@ fn measure(engine: &dyn Engine, scenario: &Scenario) -> anyhow::Result<Vec<(u32,
             continue;
         }
         let flow = result.trace.as_ref().and_then(|t| t.flows.first()).context("it was traced")?;
-        ends.push(end_of_slow_start(&flow.samples).with_context(|| format!("{}: slow start never ended", scenario.name))?);
+        ends.push(
+            end_of_slow_start(&flow.samples).with_context(|| format!("{}: slow start never ended", scenario.name))?,
+        );
     }
     Ok(ends)
 }
@@ -112,14 +115,20 @@ fn median(ends: &[(u32, bool)]) -> f64 {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    println!("| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | agrees |\n|---|---:|---:|---:|---:|---|");
+    println!(
+        "| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | agrees |\n|---|---:|---:|---:|---:|---|"
+    );
     for path in &PATHS {
         let simulated = measure(&Sim, &scenario(path, "cubic", args.seeds)?)?;
         let real = |controller| -> anyhow::Result<Vec<_>> {
             if args.simulated { Ok(Vec::new()) } else { measure(real_tcp()?, &scenario(path, controller, args.seeds)?) }
         };
         let (kernel, loaded) = (real("kernel:cubic")?, real("cubic")?);
-        ensure!(args.simulated || !kernel.is_empty(), "no run over {} is to be trusted: run it on a machine with less to do", path.text());
+        ensure!(
+            args.simulated || !kernel.is_empty(),
+            "no run over {} is to be trusted: run it on a machine with less to do",
+            path.text()
+        );
         let difference = median(&simulated) / median(&kernel) - 1.0;
         println!(
             "| {} | {} | {} | {} | {:+.1} % | {} |",
