@@ -84,6 +84,7 @@ pub struct Connection {
     mss: u32,
     is_cwnd_limited: bool,
     pacing_bytes_per_s: u64,
+    is_paced: bool,
 }
 
 #[pymethods]
@@ -111,6 +112,7 @@ impl Connection {
             mss,
             is_cwnd_limited: true,
             pacing_bytes_per_s: 0,
+            is_paced: false,
         }
     }
 
@@ -144,6 +146,8 @@ impl Connection {
             mss: self.mss,
             is_cwnd_limited: self.is_cwnd_limited.into(),
             pacing_bytes_per_s: self.pacing_bytes_per_s,
+            is_paced: self.is_paced.into(),
+            reserved: 0,
         })
     }
 

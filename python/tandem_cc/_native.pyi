@@ -79,6 +79,8 @@ class Connection:
     """Whether the window, not the application or the receiver, limited the sending. If not, a window must not grow."""
     pacing_bytes_per_s: int
     """Payload bytes a second; 0 means that the controller sets no rate."""
+    is_paced: bool
+    """Whether the host spreads its packets over time by itself."""
 
     def __new__(
         cls,

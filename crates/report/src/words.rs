@@ -185,6 +185,9 @@ fn source(source: &Traffic) -> String {
             let size = spaced(&Bytes(bytes).to_string());
             format!(" of {} that send {size} {again}", tcp.controller)
         }
+        Transfer::Offered { rate: offered, .. } => {
+            format!(" of {} whose applications offer {}", tcp.controller, rate(offered))
+        }
     };
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
     if tcp.pacing {

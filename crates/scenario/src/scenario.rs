@@ -235,6 +235,14 @@ pub enum Transfer {
         #[serde(rename = "pause_s", serialize_with = "seconds_if_any")]
         pause: Option<Span>,
     },
+    /// As much as the application offers: a piece at a time, evenly.
+    Offered {
+        /// Payload a second.
+        #[serde(rename = "rate_bps", serialize_with = "bps")]
+        rate: Rate,
+        /// Payload of a piece: a full segment.
+        piece_bytes: u32,
+    },
 }
 
 impl Serialize for CongestionControl {

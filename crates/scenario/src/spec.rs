@@ -206,6 +206,8 @@ pub struct FlowsSpec {
     pub transfer: Option<Bytes>,
     /// Time from the end of a transfer to the start of the next; one transfer alone if not given.
     pub pause: Option<Span>,
+    /// Payload a second that the application has to send; as much as the window takes if not given.
+    pub offered_rate: Option<Rate>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// Spreads packets over the round as Linux does; off if not given.
@@ -242,6 +244,7 @@ impl Default for FlowsSpec {
             stop: None,
             transfer: None,
             pause: None,
+            offered_rate: None,
             delayed_acks: None,
             pacing: None,
             recovery: None,
@@ -271,6 +274,7 @@ impl FlowsSpec {
             ("transport", self.transport.is_some()),
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
+            ("offered_rate", self.offered_rate.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),

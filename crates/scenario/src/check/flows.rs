@@ -78,6 +78,14 @@ impl ScenarioSpec {
             (None, Some(_)) => return Err(written.wrong("pause", "pause needs `transfer`, the size to send again")),
             (None, None) => Transfer::Bulk,
         };
+        let transfer = match (transfer, flows.offered_rate) {
+            (transfer, None) => transfer,
+            (Transfer::Bulk, Some(rate)) => Transfer::Offered { rate, piece_bytes: mtu - HEADER_BYTES },
+            (_, Some(_)) => {
+                let message = "offered_rate is for data without end: leave out `transfer` and `pause`, or offered_rate";
+                return Err(written.wrong("offered_rate", message));
+            }
+        };
         let initial_window = flows.initial_window.unwrap_or(10);
         if !(1..=1000).contains(&initial_window) {
             return Err(written.wrong("initial_window", "initial_window must be 1 to 1000 packets"));
