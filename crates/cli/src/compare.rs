@@ -217,11 +217,10 @@ impl Args {
         };
         let given =
             Length { duration: self.duration.unwrap_or(USUAL.duration), warmup: self.warmup.unwrap_or_default() };
-        // A finite transfer ends when it ends.
-        if self.transfer.is_some() {
-            let half = Span { ns: given.duration.ns / 2 };
-            let warmup = self.warmup.unwrap_or(USUAL.warmup.min(half));
-            return Ok((of_length(Length { warmup, ..given })?, None));
+        // A transfer ends when it ends. All of it counts, so nothing is cut off.
+        if let Some(transfer) = self.transfer {
+            let duration = self.duration.unwrap_or_else(|| self.enough_for(transfer, runs));
+            return Ok((of_length(Length { duration, ..given })?, None));
         }
         if self.duration.is_some() && self.warmup.is_some() {
             return Ok((of_length(given)?, None));
@@ -230,6 +229,17 @@ impl Args {
         let reason = Reason::of(&draft, OF_COMPARE, self.engine.engines.iter().any(|engine| engine.needs_machine()));
         let length = reason.length(self.duration, self.warmup);
         Ok((of_length(length)?, Some(reason.words(length))))
+    }
+
+    /// Twice as long as the path takes for all transfers of the run with the most flows, and the usual duration at least.
+    fn enough_for(&self, transfer: Bytes, runs: &[(String, Vec<Flows>)]) -> Span {
+        let flows =
+            runs.iter().map(|(_, flows)| flows.iter().map(|f| u64::from(f.count)).sum::<u64>()).max().unwrap_or(1);
+        let bits = u128::from(transfer.0) * u128::from(flows) * 8;
+        let ns = 2 * bits * 1_000_000_000 / u128::from(self.path.rate.bps);
+        // As long as a duration can be.
+        let whole_s = ns.div_ceil(1_000_000_000).min(1_000_000) as u64;
+        Span::from_secs(whole_s).max(USUAL.duration)
     }
 
     fn scenario(&self, name: &str, flows: &[Flows], length: Length) -> Result<Scenario, Failure> {
