@@ -12,6 +12,7 @@ use crate::{
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
     scenario::{Ecn, Loss, Recovery, Transport},
+    short::ShortSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -206,6 +207,8 @@ pub struct FlowsSpec {
     pub transfer: Option<Bytes>,
     /// Time from the end of a transfer to the start of the next; one transfer alone if not given.
     pub pause: Option<Span>,
+    /// Short flows, each on a connection of its own, in the place of `transfer`.
+    pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// Spreads packets over the round as Linux does; off if not given.
@@ -242,6 +245,7 @@ impl Default for FlowsSpec {
             stop: None,
             transfer: None,
             pause: None,
+            short: None,
             delayed_acks: None,
             pacing: None,
             recovery: None,
@@ -262,6 +266,11 @@ pub struct UdpSpec {
     pub on: Option<Span>,
     /// How long each silence lasts.
     pub off: Option<Span>,
+    /// Bytes of a packet, headers included; those of the MTU if not given.
+    pub packet: Option<Bytes>,
+    /// The times on and off are exponentially distributed with the given means.
+    #[serde(default)]
+    pub random: bool,
 }
 
 impl FlowsSpec {
@@ -271,6 +280,7 @@ impl FlowsSpec {
             ("transport", self.transport.is_some()),
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
+            ("short", self.short.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),
