@@ -5,11 +5,12 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo web package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
+.PHONY: help demo web wheel package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
 	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
+	@echo "make wheel         the Python package as one wheel, in target/python/wheel"
 	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
 	@echo "make test-packages tries both in fresh systems of Debian 12 and 13 (make test: a quick build in Debian 12)"
 	@echo "make test          every test; the last line counts them"
@@ -28,6 +29,9 @@ demo: setup
 
 web: setup-test
 	@scripts/web.sh --serve
+
+wheel: setup-test
+	@scripts/python.sh
 
 package: setup-test
 	@scripts/package.sh

@@ -52,6 +52,8 @@ if command -v shellcheck >/dev/null; then
 else
 	echo "== SKIPPED shellcheck, which is not installed"
 fi
+echo "== Python"
+scripts/python.sh --lint
 echo "== documents"
 scripts/check-links.sh
 echo "No complaints."

@@ -65,6 +65,9 @@ if [[ ${1:-} = --test ]]; then
 	needs qemu-user qemu-aarch64
 	needs gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
 	[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
+	# The Python package; its other tools come with pip.
+	needs python3 python3
+	python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
 	# Packages are tried in fresh Debian systems.
 	needs mmdebstrap mmdebstrap
 fi

@@ -123,7 +123,6 @@ make_initramfs() {
 	for program in busybox ip tc bpftool strace; do
 		add_program "$root" "$(command -v $program)"
 	done
-	strip -o "$work/tandem" "$tandem"
 	add_program "$root" "$work/tandem"
 	ln -s busybox "$root/bin/sh"
 	cp -r "$1/modules" "$root/lib/modules"
@@ -148,6 +147,8 @@ elif ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
 	know_newer_kernels
 fi
 cargo build --quiet --workspace --bin tandem
+# At once: another build may follow while a kernel is downloaded.
+strip -o "$work/tandem" "$tandem"
 passed=0 failed=0
 for package in "${packages[@]}"; do
 	fetch "$package" || { failed=$((failed + 1)) && rm -rf "$work/download" && continue; }

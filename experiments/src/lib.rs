@@ -73,6 +73,30 @@ pub fn find(id: &str) -> Option<Result<Experiment, FileError>> {
     Some(Experiment::parse(id, &format!("experiments/papers/{id}.toml"), text))
 }
 
+/// No experiment or paper has the name. The message suggests the nearest.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("there is no experiment `{word}`{}; `tandem papers list` shows them all", hint(.word))]
+pub struct UnknownExperiment {
+    word: String,
+}
+
+/// The ids that a word means: an id such as `s0/fig3`, or a paper such as `s0`.
+///
+/// # Errors
+/// If it means none.
+pub fn ids_of(word: &str) -> Result<Vec<&'static str>, UnknownExperiment> {
+    let found: Vec<&str> = ids().filter(|id| *id == word || id.split('/').next() == Some(word)).collect();
+    if found.is_empty() { Err(UnknownExperiment { word: word.to_owned() }) } else { Ok(found) }
+}
+
+/// The experiment or paper that a word was likely to be.
+fn hint(word: &str) -> String {
+    let papers = ids().filter_map(|id| id.split('/').next());
+    let distance = |known: &str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
+    let nearest = ids().chain(papers).min_by_key(|known| distance(known)).filter(|known| distance(known) <= 2);
+    nearest.map_or(String::new(), |id| format!(", did you mean `{id}`?"))
+}
+
 /// The paper that an experiment is from, as one cites it.
 pub fn source(id: &str) -> Option<&'static str> {
     let folder = id.split('/').next()?;

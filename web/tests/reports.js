@@ -24,6 +24,9 @@ const groups = (count) => Array.from({ length: count }, (_, i) => `[[flows]]\nna
 const scenario = (count, rate) => `duration = "2s"\nwarmup = "500ms"\n[dumbbell]\nrate = "${rate}"\nrtt = "20ms"\nqueue = "1bdp"\n${groups(count)}`;
 writeFileSync(join(scratch, "few.toml"), `${scenario(3, "10mbit")}transfer = "20kB"\npause = "10ms"\n`);
 writeFileSync(join(scratch, "many.toml"), scenario(3000, "50mbit"));
+writeFileSync(join(scratch, "sweep.toml"), `[scenario]\nduration = "2s"\nwarmup = "500ms"\n[scenario.dumbbell]\nrate = "10mbit"\nrtt = "20ms"\nqueue = "1bdp"\n[[scenario.flows]]\ncontroller = "reno"
+[grid]\n"dumbbell.rate" = ["2mbit", "10mbit", "50mbit"]\n"flows[0].controller" = ["reno", "compound@gamma=20", "cubic"]
+[random]\npoints = 30\n[random.values]\n"dumbbell.rtt" = { from = "10ms", to = "80ms" }\n`);
 writeFileSync(join(scratch, "small.toml"), readFileSync("experiments/tests/small.toml"));
 
 /** Each kind of report. */
@@ -33,6 +36,7 @@ const COMMANDS = {
   matrix: `compare ${PATH.replace("4s", "2s")} --seeds 1 --matrix`,
   model: "model --rate 30mbit --rtt 40ms --queue 100p",
   advise: "advise --rate 10mbit --rtt 20ms --queue 20p --loss 0 --neighbours cubic:1 --default cubic --duration 4s --warmup 1s --seeds 2 cubic compound",
+  sweep: "sweep sweep.toml --measure goodput_mbps,rtt_p95_ms",
   papers: "papers run small.toml s2/fig4 --quick",
 };
 const file = (kind) => `${kind}/${kind === "model" ? "model" : "report"}.html`;
@@ -152,6 +156,8 @@ const tests = {
       ["compare", "Windows", /compound 1.*: [\d.]+ packets/],
       ["matrix", "Share, %", /against compound.*Share: [\d.]+ %/],
       ["model", "Figure 9: mean queue", /Tandem's model.*Rate: [\d.]+ Mbit\/s.*Mean queue: [\d.]+ packets/],
+      ["sweep", "goodput over dumbbell.rate by flows[0].controller", /dumbbell.rate: [\d,.]+ bit\/s.*goodput: [\d.]+ Mbit\/s/],
+      ["sweep", "goodput over dumbbell.rate and dumbbell.rtt, Mbit/s", /goodput over .*: [\d.]+ Mbit\/s/],
     ]) {
       await tabs[kind].bringToFront();
       assert.match(await hovered(tabs[kind], title), expected);

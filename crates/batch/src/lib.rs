@@ -57,6 +57,8 @@ pub struct Batch<'a> {
     pub store: Option<&'a Store>,
     /// Draws no bar, on a terminal either.
     pub quiet: bool,
+    /// Is called instead of drawing, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
+    pub watch: Option<&'a (dyn Fn(f64) + Sync)>,
 }
 
 /// What came of tasks, in their order. A seed that was not finished is missing.
@@ -167,10 +169,14 @@ impl Batch<'_> {
             };
             thread::scope(|scope| (0..threads.min(order.len())).for_each(|_| drop(scope.spawn(worker))));
         };
-        progress.watch(self.quiet, || {
+        let run_all = || {
             work(&together, thread::available_parallelism().map_or(1, Into::into));
             work(&alone, 1);
-        });
+        };
+        match self.watch {
+            Some(watch) => progress.tell_while(watch, run_all),
+            None => progress.draw_while(self.quiet, run_all),
+        }
         match failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
             Some(e) => Err(e),
             None => Ok(results.into_iter().map(|r| r.into_inner().unwrap_or_default()).collect()),
@@ -246,9 +252,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_differs_in_its_traces_only_runs_once_with_all_of_them() {
-        let engine = Counting::default();
+    fn scenario() -> Scenario {
         let text = r#"
             duration = "1s"
             seeds = 3
@@ -259,7 +263,30 @@ mod tests {
             [[flows]]
             controller = "reno"
         "#;
-        let scenario = &parse(text, "test.toml", "test", &Overrides::default()).unwrap();
+        parse(text, "test.toml", "test", &Overrides::default()).unwrap()
+    }
+
+    /// In the thread that runs the batch, which may hold what other threads may not touch.
+    #[test]
+    fn a_watcher_sees_the_end_and_can_cancel() {
+        let (engine, cancelled, scenario) = (Counting::default(), AtomicBool::new(false), scenario());
+        let (last, caller) = (Mutex::new(0.0), thread::current().id());
+        let watch = |share: f64| {
+            assert_eq!(thread::current().id(), caller);
+            *lock(&last) = share;
+        };
+        let task = Task { scenario: &scenario, engine: &engine, traces: Traces::None };
+        let batch = Batch { watch: Some(&watch), cancelled: Some(&cancelled), ..Batch::default() };
+        assert!(!batch.run(&[task]).unwrap().interrupted);
+        assert_eq!(*lock(&last), 1.0);
+        cancelled.store(true, Relaxed);
+        assert!(batch.run(&[task]).unwrap().interrupted);
+    }
+
+    #[test]
+    fn what_differs_in_its_traces_only_runs_once_with_all_of_them() {
+        let engine = Counting::default();
+        let scenario = &scenario();
         let task = |traces| Task { scenario, engine: &engine, traces };
         let tasks = [task(Traces::None), task(Traces::EverySeed(4)), task(Traces::FirstSeed(9))];
         let outcome = Batch::default().run(&tasks).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A bar on a terminal: how much is done, how long the rest will take.
+//! How much is done, and how long the rest will take: a bar on a terminal, or a share for whoever asked for it.
 
 use std::{
     io::IsTerminal,
@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::Job;
 
 const STEPS: f64 = 1e6;
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Ends the drawing, also when the work panics.
 struct AtEnd<'a> {
@@ -35,7 +36,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Does `work` and draws meanwhile unless `quiet`, from another thread, so that the simulations only count.
-    pub fn watch(&self, quiet: bool, work: impl FnOnce()) {
+    pub fn draw_while(&self, quiet: bool, work: impl FnOnce()) {
         if quiet || !std::io::stderr().is_terminal() {
             return work();
         }
@@ -47,13 +48,30 @@ impl<'a> Progress<'a> {
         });
     }
 
+    /// Does `work` in another thread, and calls `watch` meanwhile, and at the end, with the share that is done.
+    pub fn tell_while(&self, watch: &dyn Fn(f64), work: impl FnOnce() + Send) {
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let end = AtEnd { done: &done, painter: thread::current() };
+            scope.spawn(move || {
+                let _end = end;
+                work();
+            });
+            while !done.load(Relaxed) {
+                watch(self.share());
+                thread::park_timeout(INTERVAL);
+            }
+        });
+        watch(self.share());
+    }
+
     fn draw(&self, done: &AtomicBool) {
         let bar = ProgressBar::new(STEPS as u64).with_style(
             ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left").expect("the template is valid"),
         );
         while !done.load(Relaxed) {
             bar.set_position((STEPS * self.share()) as u64);
-            thread::park_timeout(Duration::from_millis(100));
+            thread::park_timeout(INTERVAL);
         }
         bar.finish_and_clear();
     }

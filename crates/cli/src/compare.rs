@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem compare`: some controllers, one path; alone, against neighbours, or each against each.
 
-mod length;
 mod matrix;
 
-use std::collections::BTreeMap;
-
-use tandem_scenario::{
-    Ecn, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec,
-    units::{Bytes, Span},
-};
-
-use length::OF_COMPARE;
-pub use length::{Bounds, Length, Reason, USUAL};
+use tandem_compare::Comparison;
+pub use tandem_compare::{Bounds, Length, Reason, USUAL};
+use tandem_scenario::units::{Bytes, Span};
 
 use crate::{
     Failure,
@@ -20,7 +13,7 @@ use crate::{
     folder::Folder,
     output::{note, publish},
     path::PathArgs,
-    runner::{Outcome, run_in_each},
+    runner::run_in_each,
     settings::{Common, Family, Flows},
 };
 
@@ -101,10 +94,9 @@ pub struct Args {
     common: Common,
 }
 
-const DEFAULT_SEEDS: u32 = 5;
 /// Within what flows start, and by how much their RTTs differ, so that chance has a part in what they do.
-pub const START_SPREAD: Span = Span::from_ms(100);
-pub const RTT_SPREAD: Span = Span { ns: 200_000 };
+pub const START_SPREAD: Span = Comparison::START_SPREAD;
+pub const RTT_SPREAD: Span = Comparison::RTT_SPREAD;
 
 pub fn compare(mut args: Args) -> Result<(), Failure> {
     let of_families = args.family.iter().flat_map(|family| family.0.iter().cloned());
@@ -119,77 +111,43 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     if args.matrix {
         return matrix::compare_each_with_each(&args);
     }
-    args.check_contenders()?;
-    if !args.against.is_empty() && !same_number_of_flows(&args.contenders) {
-        let message = "with --against all contenders need the same number of flows, for they share one baseline";
-        return Err(Failure::usage(message));
-    }
-    let mut runs = Vec::new();
-    for contender in &args.contenders {
-        let flows = std::iter::once(contender.clone()).chain(args.against.iter().cloned()).collect();
-        runs.push((args.run_name(contender), flows));
-    }
-    let baseline = args.baseline_flows().map(|flows| {
-        runs.push((format!("all {}", flows[0].name), flows));
-        runs.len() - 1
-    });
-    let (scenarios, why_so_long) = args.scenarios(&runs)?;
-    let title = format!("{} at {}, {} RTT", args.names(), args.path.rate, args.path.rtt);
-    args.engine.check(&scenarios)?;
+    let comparison = args.comparison()?;
+    let plan = comparison.plan().map_err(Failure::usage)?;
+    let title = format!("{} at {}, {} RTT", comparison.names(), args.path.rate, args.path.rtt);
+    args.engine.check(&plan.scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
-    why_so_long.iter().for_each(|why| note(why));
-    let mut outcomes = run_in_each(&args.engine.engines, &scenarios)?;
-    outcomes.iter_mut().for_each(|outcome| args.set_stolen(outcome, baseline));
-    publish(&title, &scenarios, &outcomes, baseline, &args.common, &folder)
+    note_length(plan.why_so_long.as_deref());
+    let mut outcomes = run_in_each(&args.engine.engines, &plan.scenarios)?;
+    outcomes.iter_mut().for_each(|outcome| plan.set_stolen(&mut outcome.runs));
+    publish(&title, &plan.scenarios, &outcomes, plan.baseline, &args.common, &folder)
 }
 
-fn same_number_of_flows(contenders: &[Flows]) -> bool {
-    contenders.windows(2).all(|pair| pair[0].count == pair[1].count)
+/// Tells the user, who did not choose it, why runs are so long.
+fn note_length(why: Option<&str>) {
+    if let Some(why) = why {
+        note(&format!("{why} (--duration and --warmup change that.)"));
+    }
 }
 
 impl Args {
-    /// Sets the bandwidth that neighbours lost, if there are any, against the run at `baseline`.
-    fn set_stolen(&self, outcome: &mut Outcome, baseline: Option<usize>) {
-        let Some(baseline) = baseline.and_then(|i| outcome.runs[i].clone()) else { return };
-        for run in outcome.runs[..self.contenders.len()].iter_mut().flatten() {
-            for neighbour in 1..=self.against.len() {
-                run.set_stolen(neighbour, &baseline);
-            }
-        }
-    }
-
-    /// As the contender is called, with its number of flows where another is called the same.
-    fn run_name(&self, contender: &Flows) -> String {
-        let namesakes = self.contenders.iter().filter(|c| c.name == contender.name).count();
-        if namesakes > 1 { format!("{}:{}", contender.name, contender.count) } else { contender.name.clone() }
-    }
-
-    fn names(&self) -> String {
-        let contenders = self.contenders.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
-        match &self.against[..] {
-            [] => contenders,
-            against => {
-                let against: Vec<_> = against.iter().map(|a| format!("{}:{}", a.name, a.count)).collect();
-                format!("{contenders} against {}", against.join(" and "))
-            }
-        }
-    }
-
-    /// All flows of the neighbours' kind, in the contenders' place too.
-    fn baseline_flows(&self) -> Option<Vec<Flows>> {
-        let first = self.against.first()?;
-        let in_contenders_place = first.with_count(self.contenders[0].count);
-        Some(std::iter::once(in_contenders_place).chain(self.against.iter().cloned()).collect())
-    }
-
-    /// Each contender once: two runs of the same would differ in nothing.
-    fn check_contenders(&self) -> Result<(), Failure> {
-        for (i, Flows { name, count, .. }) in self.contenders.iter().enumerate() {
-            if self.contenders[..i].iter().any(|c| c.name == *name && c.count == *count) {
-                return Err(Failure::usage(format!("`{name}:{count}` is named twice: leave one out")));
-            }
-        }
-        Ok(())
+    /// What is asked for.
+    fn comparison(&self) -> Result<Comparison, Failure> {
+        Ok(Comparison {
+            dumbbell: self.path.dumbbell(),
+            effects: self.path.effects(),
+            contenders: self.contenders.clone(),
+            against: self.against.clone(),
+            reverse: self.reverse.clone(),
+            ecn: self.ecn,
+            transfer: self.transfer,
+            start_spread: self.start_spread,
+            rtt_spread: self.rtt_spread,
+            send_jitter: self.send_jitter,
+            duration: self.duration,
+            warmup: self.warmup,
+            overrides: self.common.overrides()?,
+            is_real_time: self.engine.engines.iter().any(|engine| engine.needs_machine()),
+        })
     }
 
     /// Each `--set` reaches a flow, and none contradicts what is named with a value of its own.
@@ -208,70 +166,5 @@ impl Args {
             }
         }
         Ok(())
-    }
-
-    /// The scenarios of runs, each with its name and flows, all of one length; and why they are so long if the user did not say it.
-    fn scenarios(&self, runs: &[(String, Vec<Flows>)]) -> Result<(Vec<Scenario>, Option<String>), Failure> {
-        let of_length = |length: Length| {
-            runs.iter().map(|(name, flows)| self.scenario(name, flows, length)).collect::<Result<Vec<_>, _>>()
-        };
-        let given =
-            Length { duration: self.duration.unwrap_or(USUAL.duration), warmup: self.warmup.unwrap_or_default() };
-        // A transfer ends when it ends. All of it counts, so nothing is cut off.
-        if let Some(transfer) = self.transfer {
-            let duration = self.duration.unwrap_or_else(|| self.enough_for(transfer, runs));
-            return Ok((of_length(Length { duration, ..given })?, None));
-        }
-        if self.duration.is_some() && self.warmup.is_some() {
-            return Ok((of_length(given)?, None));
-        }
-        let draft = of_length(Length { warmup: Span::default(), ..given })?;
-        let reason = Reason::of(&draft, OF_COMPARE, self.engine.engines.iter().any(|engine| engine.needs_machine()));
-        let length = reason.length(self.duration, self.warmup);
-        Ok((of_length(length)?, Some(reason.words(length))))
-    }
-
-    /// Twice as long as the path takes for all transfers of the run with the most flows, and the usual duration at least.
-    fn enough_for(&self, transfer: Bytes, runs: &[(String, Vec<Flows>)]) -> Span {
-        let flows =
-            runs.iter().map(|(_, flows)| flows.iter().map(|f| u64::from(f.count)).sum::<u64>()).max().unwrap_or(1);
-        let bits = u128::from(transfer.0) * u128::from(flows) * 8;
-        let ns = 2 * bits * 1_000_000_000 / u128::from(self.path.rate.bps);
-        // As long as a duration can be.
-        let whole_s = ns.div_ceil(1_000_000_000).min(1_000_000) as u64;
-        Span::from_secs(whole_s).max(USUAL.duration)
-    }
-
-    fn scenario(&self, name: &str, flows: &[Flows], length: Length) -> Result<Scenario, Failure> {
-        let forward = flows.iter().map(|f| self.group(f, false));
-        let mut spec = ScenarioSpec {
-            name: Some(name.to_owned()),
-            warmup: length.warmup,
-            seeds: Some(DEFAULT_SEEDS),
-            send_jitter: self.send_jitter,
-            dumbbell: Some(if self.ecn { self.path.marking_dumbbell()? } else { self.path.dumbbell() }),
-            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.path.effects())]),
-            flows: forward.chain(self.reverse.iter().map(|f| self.group(f, true))).collect(),
-            ..ScenarioSpec::new(length.duration)
-        };
-        let mut overrides = self.common.overrides()?;
-        // With several runs, each has some of the controllers.
-        overrides.settings.retain(|setting| spec.has_parameter(setting));
-        overrides.apply(&mut spec).map_err(Failure::usage)?;
-        spec.check().map_err(Failure::usage)
-    }
-
-    fn group(&self, flows: &Flows, reverse: bool) -> FlowsSpec {
-        FlowsSpec {
-            name: reverse.then(|| format!("{} (reverse)", flows.name)),
-            controller: Some(flows.controller.clone()),
-            count: flows.count,
-            reverse: Some(reverse),
-            ecn: self.ecn.then_some(Ecn::Rfc3168),
-            transfer: self.transfer,
-            rtt_spread: self.rtt_spread,
-            start_spread: self.start_spread,
-            ..FlowsSpec::default()
-        }
     }
 }

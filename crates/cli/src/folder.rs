@@ -43,7 +43,7 @@ impl Folder {
     ///
     /// The folder of `--out` cannot be written to, is in use, or holds another command's results, which only `--replace` gives up.
     pub fn prepare(common: &Common, default_name: &str) -> Result<Self, Failure> {
-        let default = Path::new("tandem-out").join(file_name(default_name));
+        let default = named(default_name);
         let named = common.out.as_ref().or(common.replace.then_some(&default));
         if let Some(path) = named {
             return claim(path, common.replace).map_err(|refusal| refusal.of(path));
@@ -155,6 +155,11 @@ fn refuse_planted_links(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The folder in `tandem-out` of what has this name.
+pub fn named(name: &str) -> PathBuf {
+    Path::new("tandem-out").join(file_name(name))
 }
 
 fn file_name(name: &str) -> String {

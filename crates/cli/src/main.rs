@@ -10,7 +10,6 @@ mod generate;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
 mod list;
-mod measured;
 mod model;
 mod output;
 mod papers;
@@ -20,6 +19,7 @@ mod runner;
 mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
+mod sweep;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;
@@ -61,6 +61,9 @@ Examples:
   # A scenario from a file:
   tandem run scenarios/dumbbell.toml --seeds 5
 
+  # The same with many rates and controllers, as one table:
+  tandem sweep scenarios/sweeps/paths.toml
+
   # A controller for every program on this machine, and its connections live:
   tandem kernel load compound_tube
   tandem kernel watch
@@ -82,6 +85,7 @@ enum Command {
     Advise(Box<advise::Args>),
     Compare(Box<compare::Args>),
     Run(run::Args),
+    Sweep(sweep::Args),
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
@@ -139,6 +143,7 @@ fn main() -> ExitCode {
         Command::Advise(args) => advise::advise(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
         #[cfg(feature = "quic")]

@@ -156,7 +156,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let store = args.out.join(STORE_FILE);
     let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
     let cancelled = interrupt_flag();
-    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet() };
+    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet(), watch: None };
     let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
@@ -308,27 +308,12 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
             own.push(from_file(Path::new(word))?);
             continue;
         }
-        let of_word = tandem_experiments::ids().filter(|id| id == word || id.split('/').next() == Some(word.as_str()));
-        let before = ids.len();
-        ids.extend(of_word);
-        if ids.len() == before {
-            let hint = nearest(word).map_or(String::new(), |id| format!(", did you mean `{id}`?"));
-            let message = format!("there is no experiment `{word}`{hint}; `tandem papers list` shows them all");
-            return Err(Failure::usage(message));
-        }
+        ids.extend(tandem_experiments::ids_of(word).map_err(Failure::usage)?);
     }
     let listed = tandem_experiments::ids().filter(|id| ids.contains(id)).filter_map(tandem_experiments::find);
     let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
     experiments.extend(own);
     Ok(experiments)
-}
-
-/// The experiment or paper that a word was likely to be.
-fn nearest(word: &str) -> Option<&'static str> {
-    let papers = tandem_experiments::ids().filter_map(|id| id.split('/').next());
-    let distance = |known: &str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
-    let nearest = tandem_experiments::ids().chain(papers).min_by_key(|known| distance(known))?;
-    (distance(nearest) <= 2).then_some(nearest)
 }
 
 /// The experiments with parameters that the user gives.

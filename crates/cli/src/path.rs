@@ -10,8 +10,6 @@ use tandem_scenario::{
     units::{LossRate, QueueSize, Rate, Span, UnitError},
 };
 
-use crate::Failure;
-
 #[derive(clap::Args)]
 pub struct PathArgs {
     /// The path's rate, such as 100mbit
@@ -82,16 +80,6 @@ fn bucket(text: &str) -> Result<BucketSpec, String> {
 }
 
 impl PathArgs {
-    /// The same path with a queue that marks packets of flows with ECN.
-    ///
-    /// # Errors
-    /// If its queue cannot mark.
-    pub fn marking_dumbbell(&self) -> Result<DumbbellSpec, Failure> {
-        let why = "--ecn needs a queue that marks: add --aqm red, codel, fq_codel or pie";
-        let aqm = self.aqm.marking().ok_or_else(|| Failure::usage(why))?;
-        Ok(DumbbellSpec { aqm, ..self.dumbbell() })
-    }
-
     /// Its network as a scenario has it.
     pub fn dumbbell(&self) -> DumbbellSpec {
         DumbbellSpec {

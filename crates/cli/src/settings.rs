@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use clap::ArgAction;
+pub use tandem_compare::Flows;
+use tandem_compare::name_and_count;
 use tandem_controllers::{CONTROLLERS, Setting};
 use tandem_scenario::{
-    ControllerSpec, KERNEL_PREFIX, Settings,
+    ControllerSpec, Settings,
     controller::parse_setting,
     file::{MAX_COUNT, Overrides},
 };
@@ -68,35 +70,6 @@ pub fn settings(set: &[Setting]) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// `compound:4` or `compound@gamma=20,alpha=0.25:4`: flows of one controller. `:4` may be left out for one flow.
-#[derive(Debug, Clone)]
-pub struct Flows {
-    /// The controller with its parameters.
-    pub name: String,
-    pub count: u32,
-    pub controller: ControllerSpec,
-}
-
-impl std::str::FromStr for Flows {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, count) = name_and_count(text, "CONTROLLER")?;
-        Ok(Self::new(name.parse().map_err(|e: tandem_scenario::controller::ControllerError| e.to_string())?, count))
-    }
-}
-
-/// `NAME:FLOWS`; one flow if their number is left out.
-fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
-    // The kernel's own have a colon in their name.
-    let start = if text.starts_with(KERNEL_PREFIX) { KERNEL_PREFIX.len() } else { 0 };
-    let colon = text[start..].find(':').map(|i| start + i);
-    let (name, count) = colon.map_or((text, "1"), |colon| (&text[..colon], &text[colon + 1..]));
-    match count.parse() {
-        Ok(n @ 1..=MAX_COUNT) => Ok((name, n)),
-        _ => Err(format!("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")),
-    }
-}
-
 /// `compound:4`: as many flows of each controller of a family.
 #[derive(Debug, Clone)]
 pub struct Family(pub Vec<Flows>);
@@ -113,15 +86,5 @@ impl std::str::FromStr for Family {
             return Err(format!("unknown family `{name}`; there are: {}", known.join(", ")));
         }
         Ok(Self(flows))
-    }
-}
-
-impl Flows {
-    pub fn new(controller: ControllerSpec, count: u32) -> Self {
-        Self { name: controller.to_string(), count, controller }
-    }
-
-    pub fn with_count(&self, count: u32) -> Self {
-        Self { count, ..self.clone() }
     }
 }

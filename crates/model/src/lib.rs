@@ -11,6 +11,7 @@
 //!
 //! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
 
+mod asked;
 mod connection;
 mod course;
 mod cycles;
@@ -34,6 +35,7 @@ mod sweep;
 pub mod totals;
 pub mod window;
 
+pub use asked::{AskedError, asked};
 pub use connection::Connection;
 pub use course::{WindowPoint, windows_over_time};
 pub use engine::Model;

@@ -8,7 +8,6 @@ mod comparison;
 mod curves;
 mod delivery;
 mod figures;
-mod files;
 mod matrix;
 mod number;
 mod pack;
@@ -25,14 +24,14 @@ mod trace;
 mod words;
 
 pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
-pub use files::write_atomically;
 pub use matrix::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};
-pub use page::html;
+pub use page::{charts_json, html, summary_html};
 pub use sections::{Mark, Note, Section as FigureSection, SectionsPage, Table, sections_html};
 pub use table::table;
+pub use tandem_tables::write_atomically;
 pub use thin::thin;
-pub use trace::{FLOWS_FILE, LINKS_FILE, TraceError, write_trace};
+pub use trace::{FLOWS_FILE, LINKS_FILE, write_trace};
 pub use words::setup;
 
 use tandem_scenario::{Scenario, result::Run};

@@ -12,7 +12,7 @@ use crate::{
     curves::{curves, per_flow},
     delivery, number,
     pack::pack,
-    rows::{doubts, has_intervals, label, rows, runs, seed_counts},
+    rows::{Row, doubts, has_intervals, label, rows, runs, seed_counts},
     short, words,
 };
 
@@ -53,10 +53,39 @@ pub fn html(report: &Report) -> String {
     render(TEMPLATE, include_str!("page.html"), content, &charts)
 }
 
+/// The charts of the page as JSON: an array of objects with `section`, which is empty for the summary, and `charts`.
+pub fn charts_json(report: &Report) -> String {
+    #[derive(serde::Serialize)]
+    struct OfSection {
+        section: String,
+        charts: Vec<Chart>,
+    }
+    let looks = looks(report);
+    let points = points_of_line(report.sections.len());
+    let of_section = |section: &Section| OfSection {
+        section: label(section.run, section.scenario.seeds.len()),
+        charts: charts_of(section, &looks, points),
+    };
+    let summary = OfSection { section: String::new(), charts: comparison(report, &looks) };
+    let all: Vec<OfSection> = std::iter::once(summary).chain(report.sections.iter().map(of_section)).collect();
+    serde_json::to_string(&all).expect("charts are JSON")
+}
+
+/// The page's first table alone, for a page of somebody else's.
+pub fn summary_html(report: &Report) -> String {
+    let mut engine = Environment::new();
+    let source = "{% import 'summary.html' as summary %}{{ summary.table(rows, has_stolen, has_srtt) }}";
+    for (name, source) in [("summary.html", include_str!("summary.html")), ("alone.html", source)] {
+        engine.add_template(name, source).expect("the template is part of the program");
+    }
+    let table = engine.get_template("alone.html").expect("just added").render(summary(&rows(report)));
+    table.expect("the template asks only for what its content gives")
+}
+
 /// A template of the program's, which extends the frame and may import the figures.
 pub fn render(name: &'static str, template: &'static str, content: Value, charts: &Charts) -> String {
     let mut engine = Environment::new();
-    let common = [("frame.html", include_str!("frame.html")), ("charts.html", include_str!("charts.html"))];
+    let common = [("frame.html", include_str!("frame.html")), ("charts.html", include_str!("charts.html")), ("summary.html", include_str!("summary.html"))];
     for (name, source) in common.into_iter().chain([(name, template)]) {
         engine.add_template(name, source).expect("the template is part of the program");
     }
@@ -73,16 +102,13 @@ pub fn render(name: &'static str, template: &'static str, content: Value, charts
 }
 
 fn content(report: &Report, charts: &mut Charts) -> Value {
-    let groups = runs(report).into_iter().flat_map(|(run, _)| &run.groups);
-    let looks = Looks::new(groups.map(|g| (g.name.as_str(), g.controller.as_str())));
+    let looks = looks(report);
     let rows = rows(report);
     let set_up = common_set_up(report);
-    let summary = charts.add(comparison(report, &looks));
+    let charts_of_summary = charts.add(comparison(report, &looks));
     let points = points_of_line(report.sections.len());
     let section = |(i, section): (usize, &Section)| {
-        let mut all = curves(section, &looks, points);
-        all.push(per_flow(section, &looks));
-        let figures = charts.add(all);
+        let figures = charts.add(charts_of(section, &looks, points));
         context! { id => format!("run-{}", i + 1), figures, ..section_content(section, set_up.is_none()) }
     };
     let sections: Vec<Value> = report.sections.iter().enumerate().map(section).collect();
@@ -91,15 +117,35 @@ fn content(report: &Report, charts: &mut Charts) -> Value {
         command => report.command.as_str(),
         version => report.version.as_str(),
         set_up,
+        rows_left_out => rows.len().saturating_sub(MAX_ROWS),
+        n => has_intervals(report).then(|| seed_counts(report)),
+        summary => charts_of_summary,
+        sections,
+        seeds => seeds(report),
+        ..summary(&rows)
+    }
+}
+
+/// What the template of the summary's table needs.
+fn summary(rows: &[Row]) -> Value {
+    context! {
         has_stolen => rows.iter().any(|r| !r.stolen.is_empty()),
         has_srtt => rows.iter().any(|r| !r.srtt_mean.is_empty()),
         rows => Value::from(Serde(&rows[..rows.len().min(MAX_ROWS)])),
-        rows_left_out => rows.len().saturating_sub(MAX_ROWS),
-        n => has_intervals(report).then(|| seed_counts(report)),
-        summary,
-        sections,
-        seeds => seeds(report),
     }
+}
+
+/// Each group of the report looks the same everywhere.
+fn looks(report: &Report) -> Looks {
+    let groups = runs(report).into_iter().flat_map(|(run, _)| &run.groups);
+    Looks::new(groups.map(|g| (g.name.as_str(), g.controller.as_str())))
+}
+
+/// A run's charts over time, and that of its flows.
+fn charts_of(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
+    let mut charts = curves(section, looks, points);
+    charts.push(per_flow(section, looks));
+    charts
 }
 
 /// The set-up in words, if it is the same for all sections.

@@ -107,6 +107,13 @@ pub fn sections_html(page: &SectionsPage) -> String {
     render("sections.html", include_str!("sections.html"), content, &charts)
 }
 
+impl Section {
+    /// The chart as JSON, as [`charts_json`](crate::charts_json) has those of runs.
+    pub fn chart_json(&self) -> String {
+        serde_json::to_string(&self.figure.chart()).expect("charts are JSON")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -77,10 +77,9 @@ fn complete(mut spec: ScenarioSpec, default_name: &str, overrides: &Overrides) -
     spec.check()
 }
 
-/// The bytes of the value at a path of keys, or of the nearest table around it that is there.
-fn span_of(text: &str, outer: &str, key: &str) -> Option<Range<usize>> {
+/// The bytes of the value at a path of keys, or of the nearest table around it that is there. Places in arrays count from 0.
+pub fn span_of<'a>(text: &str, mut keys: impl Iterator<Item = &'a str>) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
-    let mut keys = outer.split('.').chain(key.split('.')).filter(|part| !part.is_empty());
     let first = keys.next()?;
     let mut value = document.get_ref().iter().find(|(name, _)| name.get_ref() == first)?.1;
     for part in keys {
@@ -102,7 +101,8 @@ impl FileError {
     }
 
     fn of_spec(path: &str, text: &str, outer: &str, error: SpecError) -> Self {
-        let span = if error.key.is_empty() { None } else { span_of(text, outer, &error.key) };
+        let keys = outer.split('.').chain(error.key.split('.')).filter(|part| !part.is_empty());
+        let span = if error.key.is_empty() { None } else { span_of(text, keys) };
         Self::new(path, text, span, error.message)
     }
 }

@@ -273,7 +273,7 @@ fn short_flows_have_a_connection_each() {
 /// millisecond.
 #[test]
 fn packets_of_a_call_have_delay_and_jitter() {
-    let udp = "[[flows]]\nudp = { rate = \"80kbit\", packet = \"200B\" }\n[[flows]]\nudp = { rate = \"1mbit\" }";
+    let udp = "[[flows]]\nudp = { rate = \"80kbit\", packet = \"200B\" }\nstop = \"3990ms\"\n[[flows]]\nudp = { rate = \"1mbit\" }";
     let Some(result) = emulate(&dumbbell("4s", "queue = \"100p\"\nloss = 0.1", udp)) else { return };
     let met = result.deliveries[0].unwrap();
     assert!(met.delay_ms.p50 >= 10.0, "{met:?}");

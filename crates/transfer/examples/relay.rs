@@ -10,8 +10,12 @@ use std::{
     time::Instant,
 };
 
+use socket2::SockRef;
 use tandem_network::{Contents, DropReason, End, Event, Network, Packet, Route, wired_links};
 use tandem_scenario::file::{Overrides, load};
+
+/// What each socket should hold while another program has the core, bytes. What it loses is no part of the path.
+const SOCKET_BYTES: usize = 4 << 20;
 
 /// UDP and IPv4.
 const HEADERS: u32 = 28;
@@ -82,8 +86,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let inside = UdpSocket::bind(listen)?;
     let outside = UdpSocket::bind(SocketAddr::new(listen.ip(), 0))?;
     outside.connect(server)?;
-    inside.set_nonblocking(true)?;
-    outside.set_nonblocking(true)?;
+    for socket in [&inside, &outside] {
+        socket.set_nonblocking(true)?;
+        SockRef::from(socket).set_recv_buffer_size(SOCKET_BYTES)?;
+    }
     let (start, mut store, mut sender, mut buffer) = (Instant::now(), Store::default(), None, vec![0; 1 << 16]);
     println!("relay at {}", inside.local_addr()?);
     loop {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connections: TLS 1.3 with the certificate of the ticket, the congestion controller, and the proofs.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+    time::Duration,
+};
 
 use quinn::{
     ClientConfig, Connection, IdleTimeout, ServerConfig, TransportConfig, VarInt,
@@ -15,6 +20,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime},
     version::TLS13,
 };
+use socket2::SockRef;
 use tandem_controllers::Params;
 use tandem_quic::{Factory, Options};
 
@@ -25,11 +31,25 @@ pub const SERVER_NAME: &str = "tandem";
 const ALPN: &[u8] = b"tandem/1";
 /// A receiver takes no more than this before it is written, bytes: a gigabit over half a second.
 pub const WINDOW_BYTES: u32 = 64 << 20;
+/// What a socket should hold while its program does not run, bytes: 30 ms of a gigabit. Linux's default is full after 2 ms.
+pub const SOCKET_BYTES: usize = 4 << 20;
 /// As much as a peer may send before it has proved that it knows the secret, bytes.
 const STRANGER_BYTES: u32 = 64 << 10;
 const KEEP_ALIVE: Duration = Duration::from_secs(3);
 const IDLE: Duration = Duration::from_secs(20);
 const TLS: &str = "ring has what TLS 1.3 over QUIC needs";
+
+/// A socket with large buffers, or with the largest that the system allows (Linux: `net.core.rmem_max`, `net.core.wmem_max`).
+///
+/// # Errors
+/// If the port is taken, or the address is not this machine's.
+pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    // Systems that refuse a size, rather than take less, keep their default.
+    let _ = SockRef::from(&socket).set_recv_buffer_size(SOCKET_BYTES);
+    let _ = SockRef::from(&socket).set_send_buffer_size(SOCKET_BYTES);
+    Ok(socket)
+}
 
 /// How a connection sends.
 #[derive(Clone, Debug)]

@@ -109,7 +109,7 @@ impl Receiver {
         let store = Arc::new(Store::open(&options.folder, options.force)?);
         let (config, certificate) = server(&options.transport)?;
         let at = |source| Error::Socket { address: options.listen, source };
-        let socket = UdpSocket::bind(options.listen).map_err(at)?;
+        let socket = link::bind(options.listen).map_err(at)?;
         let bound = socket.local_addr().map_err(at)?;
         let endpoint = Endpoint::new(EndpointConfig::default(), Some(config), socket, Arc::new(TokioRuntime));
         let secret = blake3::hash(&random()).as_bytes()[..16].try_into().expect("16 of 32 bytes");

@@ -11,12 +11,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use quinn::{Connection, ConnectionError, Endpoint, VarInt};
+use quinn::{Connection, ConnectionError, Endpoint, EndpointConfig, TokioRuntime, VarInt};
 use tokio::sync::mpsc;
 
 use crate::{
     Error, Progress, Summary, Ticket, Transport,
-    link::{Side, client, proof, trust},
+    link::{Side, bind, client, proof, trust},
     parts::PartWriter,
     plan::{Planned, plan},
     receive::{SERVER_NAME, STRANGER},
@@ -65,7 +65,9 @@ pub async fn send(
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
-    let endpoint = Endpoint::client(any).map_err(|source| Error::Socket { address: any, source })?;
+    let endpoint = bind(any)
+        .and_then(|socket| Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime)))
+        .map_err(|source| Error::Socket { address: any, source })?;
     let config = client(&options.transport, ticket.certificate)?;
     let lost = |e: ConnectionError| match &e {
         ConnectionError::TransportError(e) if e.reason.contains("the certificate is not the ticket's") => {

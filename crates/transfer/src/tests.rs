@@ -512,3 +512,14 @@ async fn a_bench_leaves_nothing() {
     assert_eq!(receiver.end.await.unwrap().unwrap().bytes, sent.bytes);
     assert!(receiver.folder.path().read_dir().unwrap().next().is_none());
 }
+
+/// Linux gives twice the size that is asked for, and no more than twice its limit (socket(7)).
+#[cfg(target_os = "linux")]
+#[test]
+fn sockets_have_large_buffers() {
+    use crate::link::{SOCKET_BYTES, bind};
+    let limit: usize = std::fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap().trim().parse().unwrap();
+    let socket = bind(LOOPBACK.parse().unwrap()).unwrap();
+    let size = socket2::SockRef::from(&socket).recv_buffer_size().unwrap();
+    assert_eq!(size, 2 * limit.min(SOCKET_BYTES));
+}

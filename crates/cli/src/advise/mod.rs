@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use tandem_controllers::{CONTROLLERS, Controller};
+use tandem_measured::Measured;
 use tandem_scenario::{
     CongestionControl, ControllerSpec, Settings,
     aqm::AqmSpec,
@@ -22,7 +23,6 @@ use tandem_scenario::{
 use crate::{
     Failure,
     folder::Folder,
-    measured::{self, Measured},
     output::{RESULTS_FILE, note, print, warn, where_it_is, write, write_report},
     runner::interrupt_flag,
     settings::{Common, Flows},
@@ -153,7 +153,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let machine = Machine::this();
     let present = Present::new(args, &machine)?;
     let candidates = args.candidates(&machine, &present)?;
-    let mut measured = measured::read(&args.from)?;
+    let mut measured = tandem_measured::read(&args.from).map_err(Failure::usage)?;
     let known = args.known(&measured)?;
     measured.inferred.retain(|inferred| args.takes(inferred.what));
     let usual_delay = Span { ns: known.rtt.ns / 2 }.max(LEAST_DELAY_LIMIT);

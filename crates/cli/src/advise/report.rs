@@ -2,6 +2,7 @@
 //! The advice as a whole, and as JSON.
 
 use serde::Serialize;
+use tandem_measured::Inferred;
 use tandem_scenario::units::{Rate, Span};
 
 use super::{
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::{
     Failure,
-    measured::Inferred,
     output::{COMMIT, command_line, json_text},
 };
 

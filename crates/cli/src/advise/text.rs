@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use tandem_measured::Inferred;
 use tandem_report::{significant, with_interval};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     rule::{Decision, Estimate, Judged, Why},
     trial::Answer,
 };
-use crate::measured::Inferred;
 
 /// Columns of a terminal that are counted on.
 const WIDTH: usize = 80;

@@ -3,15 +3,16 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use tandem_compare::same_number_of_flows;
 use tandem_controllers::CONTROLLERS;
 use tandem_report::setup;
 use tandem_scenario::matrix::Matrix;
 
-use super::{Args, same_number_of_flows};
+use super::{Args, note_length};
 use crate::{
     Failure,
     folder::Folder,
-    output::{note, publish_matrix, warn},
+    output::{publish_matrix, warn},
     runner::{Outcome, run_in_each},
     settings::Flows,
 };
@@ -24,13 +25,14 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
     let pairs: Vec<(&Flows, &Flows)> =
         Matrix::pairs(contenders.len()).map(|(row, column)| (&contenders[row], &contenders[column])).collect();
     let run = |&(a, b): &(&Flows, &Flows)| (format!("{} against {}", a.name, b.name), vec![a.clone(), b.clone()]);
-    let (scenarios, why_so_long) = args.scenarios(&pairs.iter().map(run).collect::<Vec<_>>())?;
+    let runs: Vec<_> = pairs.iter().map(run).collect();
+    let (scenarios, why_so_long) = args.comparison()?.scenarios(&runs).map_err(Failure::usage)?;
 
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
-    why_so_long.iter().for_each(|why| note(why));
+    note_length(why_so_long.as_deref());
     let [outcome] = &run_in_each(&args.engine.engines, &scenarios)?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use tandem_controllers::Params;
-use tandem_model::{Arithmetic, CONTROLLER, Law, Path};
+use tandem_model::{Arithmetic, Law, Path, asked};
 use tandem_scenario::{
-    CongestionControl, DEFAULT_MTU, HEADER_BYTES, Limit, Settings,
+    DEFAULT_MTU, HEADER_BYTES, Limit,
     units::{QueueSize, Rate, Span},
 };
 
@@ -44,29 +44,6 @@ enum Choice {
     Exact,
 }
 
-/// The parameters that the model of `compound` knows, and those that a response function has.
-const OF_LAW: [&str; 7] = ["alpha", "k", "zeta", "beta", "gamma", "low_window", "spread_gain"];
-const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
-
-/// The controller that is asked about. What would do nothing is refused.
-fn params(args: &Args) -> Result<Arc<Params>, Failure> {
-    let refuse = |message: String| Err(Failure::usage(message));
-    let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
-        return refuse(format!("the model knows Tandem's controllers, and `{}` is the kernel's own", args.controller));
-    };
-    let name = params.controller().name;
-    let known = if args.loss.is_some() { &OF_RESPONSE[..] } else { &OF_LAW[..] };
-    if args.loss.is_none() && name != CONTROLLER {
-        return refuse(format!(
-            "the model knows `{CONTROLLER}`, whose gamma is fixed, not `{name}`; --loss takes others"
-        ));
-    }
-    match args.controller.own().iter().find(|setting| !known.contains(&setting.name())) {
-        None => Ok(params),
-        Some(idle) => refuse(format!("the model leaves out `{}`; it knows {}", idle.name(), known.join(", "))),
-    }
-}
-
 /// What is to be worked out.
 pub struct Setup {
     pub rate: Range<Rate>,
@@ -85,7 +62,7 @@ pub struct Setup {
 impl Setup {
     pub fn new(args: &Args) -> Result<Self, Failure> {
         let given = &args.constants;
-        let params = params(args)?;
+        let params = asked(&args.controller, args.loss.is_some()).map_err(Failure::usage)?;
         let law = Law::of(&params).unwrap_or_default();
         let arithmetic = match given.arithmetic {
             Choice::Tandem => Arithmetic::Tandem,

@@ -28,13 +28,16 @@ pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0 };
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Length {
+    /// All of it.
     pub duration: Span,
+    /// The part at the start that no measure counts.
     pub warmup: Span,
 }
 
 /// What decides it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
+    /// When slow start is over at the latest, seconds.
     pub slow_start_s: f64,
     /// The longest that is known, with whose it is.
     pub cycle: Option<(String, f64)>,
@@ -43,7 +46,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Of scenarios that are to be compared, whatever their own lengths are. Runs in real time stay short.
+    /// From scenarios that are to be compared, whatever their own lengths are. Runs in real time stay short.
     pub fn of(scenarios: &[Scenario], bounds: Bounds, is_real_time: bool) -> Self {
         let cycles = scenarios.iter().flat_map(loss_cycles);
         let longest = cycles.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -59,7 +62,7 @@ impl Reason {
         }
     }
 
-    /// What of the two is given wins.
+    /// The length; a duration or a warm-up that is given wins.
     pub fn length(&self, duration: Option<Span>, warmup: Option<Span>) -> Length {
         let cycle_s = self.cycle.as_ref().map_or(0.0, |(_, seconds)| *seconds);
         let usual_warmup_s = USUAL.warmup.as_secs_f64();
@@ -85,7 +88,7 @@ impl Reason {
         if let Some((name, seconds)) = &self.cycle {
             words += &format!(", and {name} goes some {seconds:.0} s from loss to loss");
         }
-        words + ". (--duration and --warmup change that.)"
+        words + "."
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Losses, Reading, Readings};
+use crate::{Losses, Reading, Readings};
 
 /// Where iperf3 does not say how much a packet carries.
 const USUAL_MSS: f64 = 1448.0;

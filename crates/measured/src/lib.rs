@@ -13,7 +13,26 @@ use tandem_scenario::{
     units::{LossRate, QueueSize, Rate, Span},
 };
 
-use crate::Failure;
+/// A file that tells nothing of a path: which, and why.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MeasuredError {
+    /// It cannot be read.
+    #[error("cannot read `{path}`: {cause}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the operating system said.
+        cause: String,
+    },
+    /// It holds no measurement that is known here, or one that failed.
+    #[error("`{path}`: {why}")]
+    Useless {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
 
 /// A number, and where in which file it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +62,9 @@ struct Readings {
 /// An inferred value in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inferred {
+    /// `rate`, `rtt`, `queue` or `loss`.
     pub what: &'static str,
+    /// The value with its unit.
     pub value: String,
     /// The file and the field.
     pub source: String,
@@ -54,10 +75,15 @@ pub struct Inferred {
 /// A path as far as measurements tell.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
+    /// The bottleneck's rate.
     pub rate: Option<Rate>,
+    /// Two-way propagation delay.
     pub rtt: Option<Span>,
+    /// The bottleneck's buffer.
     pub queue: Option<QueueSize>,
+    /// Random loss.
     pub loss: Option<LossRate>,
+    /// The same in words, with what each comes from.
     pub inferred: Vec<Inferred>,
 }
 
@@ -71,16 +97,17 @@ const FEW_PACKETS: f64 = 1000.0;
 ///
 /// # Errors
 /// A file cannot be read, or is of no known kind.
-pub fn read(files: &[PathBuf]) -> Result<Measured, Failure> {
+pub fn read(files: &[PathBuf]) -> Result<Measured, MeasuredError> {
     let readings = files.iter().map(|file| read_file(file)).collect::<Result<Vec<_>, _>>()?;
     Ok(infer(&readings))
 }
 
-fn read_file(path: &Path) -> Result<Readings, Failure> {
-    let shown = path.display();
-    let text = std::fs::read(path).map_err(|e| Failure::usage(format!("cannot read `{shown}`: {e}")))?;
+fn read_file(path: &Path) -> Result<Readings, MeasuredError> {
+    let shown = path.display().to_string();
+    let unreadable = |e: std::io::Error| MeasuredError::Unreadable { path: shown.clone(), cause: e.to_string() };
+    let text = std::fs::read(path).map_err(unreadable)?;
     let text = String::from_utf8_lossy(&text);
-    let name = path.file_name().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     let readings = if text.trim_start().starts_with('{') {
         iperf3::readings(&text)
     } else if ping::is_ping(&text) {
@@ -91,7 +118,7 @@ fn read_file(path: &Path) -> Result<Readings, Failure> {
         Err("it is none of these: `iperf3 --json`, the output of `ping`, the output of `ss -ti`".to_owned())
     };
     let name = name.replace(char::is_control, " ");
-    readings.map(|readings| readings.of_file(&name)).map_err(|why| Failure::usage(format!("`{shown}`: {why}")))
+    readings.map(|readings| readings.of_file(&name)).map_err(|why| MeasuredError::Useless { path: shown, why })
 }
 
 impl<T> Reading<T> {
@@ -203,7 +230,7 @@ mod tests {
     use super::*;
 
     fn fixture(name: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/measured").join(name)
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
     }
 
     fn measured(names: &[&str]) -> Measured {
@@ -265,8 +292,8 @@ mod tests {
             let file = folder.path().join("x.txt");
             std::fs::write(&file, text).unwrap();
             match read(&[file]) {
-                Err(Failure::Usage(e)) => e.to_string(),
-                _ => panic!("`{text}` was taken"),
+                Err(e) => e.to_string(),
+                Ok(_) => panic!("`{text}` was taken"),
             }
         };
         assert!(refused("hello").contains("x.txt`: it is none of these: `iperf3 --json`"));

@@ -9,20 +9,20 @@ use std::{
 
 use tempfile::Builder;
 
+/// Names of files that are being written begin so. What has such a name when nobody writes was left behind by a kill.
+pub const TEMPORARY_PREFIX: &str = ".tandem-";
+
 /// Writes `bytes` so that a reader, or a crash, never meets half a file: whoever opens `path` finds the old or the new.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     atomically(path, |file| file.write_all(bytes))
 }
 
 /// As [`write_atomically`], for what is written bit by bit. On an error the old file stays and nothing is left behind.
-pub(crate) fn atomically<E: From<io::Error>>(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn atomically<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File) -> Result<(), E>) -> Result<(), E> {
     // The same folder, since a rename does not cross file systems.
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
-    builder.prefix(".tandem-");
+    builder.prefix(TEMPORARY_PREFIX);
     // Temporary files are private by default; a result is for whoever the umask lets in.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem sweep`: many scenarios from one, into a data set that grows.
+
+mod bar;
+mod figures;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tandem_engine::{Engine, EngineError};
+use tandem_report::{FiguresPage, figures_html};
+use tandem_scenario::file::MAX_COUNT;
+use tandem_sweep::{GROUPS_FOLDER, Outcome, Program, RunOptions, Store, Survey, SurveyError, Sweep, column_names, run};
+
+use crate::{
+    Failure,
+    engine::EngineArgs,
+    folder::{make_folder, named},
+    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print, warn, write},
+    runner::interrupt_flag,
+};
+
+/// What `--json` prints is there, too.
+const SWEEP_FILE: &str = "sweep.json";
+
+/// Run a scenario with many values of its keys, controllers among them
+///
+/// Each run adds rows to a data set: Parquet files in DIR/groups, a row for each run, seed and group. What is there is not run again, so that
+/// a sweep that was interrupted, killed or extended goes on where it was. Also writes report.html and sweep.json.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example: paths.toml
+  [scenario]
+  duration = \"10s\"
+  warmup = \"2s\"
+  seeds = 2
+  [scenario.dumbbell]
+  rate = \"10mbit\"
+  rtt = \"40ms\"
+  queue = \"1bdp\"
+  [[scenario.flows]]
+  controller = \"reno\"
+
+  [grid]                                  # every combination
+  \"dumbbell.rtt\" = [\"10ms\", \"40ms\", \"160ms\"]
+  \"flows[0].controller\" = [\"reno\", \"compound\", \"cubic\"]
+
+  [random]                                # of each of these points
+  points = 10
+  [random.values]
+  \"dumbbell.rate\" = { from = \"1mbit\", to = \"20mbit\", scale = \"log\" }
+
+Commands:
+  tandem sweep paths.toml
+  tandem sweep paths.toml --seeds 5       # runs the three seeds that are new
+  tandem sweep paths.toml --chart dumbbell.rate_bps,dumbbell.rtt_s --measure link_utilisation
+  tandem sweep paths.toml --trace --out results/paths")]
+pub struct Args {
+    /// The sweep; docs/sweeps.md describes the format
+    file: PathBuf,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+
+    /// Independent repetitions of each point [default: the file's, or 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]
+    seeds: Option<u32>,
+
+    /// The first seed; the others follow [default: the file's, or 1]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+
+    /// Folder of the data set [default: one named after FILE in tandem-out]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Runs at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    workers: Option<u32>,
+
+    /// Also keep samples of windows and queues (Parquet), of all seeds and flows
+    #[arg(long)]
+    trace: bool,
+
+    /// A chart of the report: the columns of its axes, or one column; can be given more than once [default: all pairs of keys that vary]
+    #[arg(long = "chart", value_name = "X,Y")]
+    charts: Vec<figures::Pair>,
+
+    /// Columns with the figures that charts show
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', default_value = "goodput_mbps")]
+    measure: Vec<String>,
+
+    /// Write no report.html
+    #[arg(long)]
+    no_report: bool,
+
+    /// What was done as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary {
+    version: &'static str,
+    commit: &'static str,
+    command: String,
+    sweep: String,
+    /// The files of the data set.
+    groups: String,
+    points: usize,
+    engines: Vec<EngineSummary>,
+    interrupted: bool,
+    /// Those of the keys that vary.
+    swept_columns: Vec<String>,
+    columns: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct EngineSummary {
+    engine: &'static str,
+    /// Scenarios times seeds.
+    runs: usize,
+    ran: usize,
+    found: usize,
+}
+
+pub fn sweep(args: &Args) -> Result<(), Failure> {
+    let sweep = Sweep::load(&args.file).map_err(Failure::usage)?.with_seeds(args.seeds, args.seed);
+    let surveys = surveys(args, &sweep)?;
+    let columns: Vec<String> = surveys[0].1.schema.fields().iter().map(|field| field.name().clone()).collect();
+    figures::check(&args.charts, &args.measure, &columns)?;
+    let default = named(&args.file.file_stem().unwrap_or_default().to_string_lossy());
+    let folder = args.out.clone().unwrap_or(default);
+    make_folder(&folder)?;
+    if folder.join(RESULTS_FILE).exists() {
+        let message =
+            format!("`{}` holds the results of another command; choose another folder with --out", folder.display());
+        return Err(Failure::usage(message));
+    }
+    let mut engines = Vec::new();
+    let mut interrupted = false;
+    for (engine, survey) in &surveys {
+        let outcome = run_in(*engine, &sweep, survey, &folder, args)?;
+        engines.push(EngineSummary {
+            engine: engine.name(),
+            runs: survey.tasks,
+            ran: outcome.ran,
+            found: outcome.found,
+        });
+        interrupted |= outcome.interrupted;
+    }
+    let summary = Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        commit: COMMIT,
+        command: command_line(),
+        sweep: sweep.path.clone(),
+        groups: folder.join(GROUPS_FOLDER).join("*.parquet").display().to_string(),
+        points: sweep.points(),
+        engines,
+        interrupted,
+        swept_columns: sweep.columns().map(|column| column.name.clone()).collect(),
+        columns: column_names(&folder)?,
+    };
+    publish(args, &summary, &folder)
+}
+
+/// Every scenario is read and checked before anything is run or written.
+fn surveys(args: &Args, sweep: &Sweep) -> Result<Vec<(&'static dyn Engine, Survey)>, Failure> {
+    let mut surveys = Vec::new();
+    for engine in args.engine.engines.iter() {
+        let survey = sweep.survey(engine, args.engine.force).map_err(|error| match error {
+            SurveyError::Engine { cause: EngineError::Failed(_), .. } => Failure::Failed(error.into()),
+            _ => Failure::Usage(error.into()),
+        })?;
+        survey.warnings.iter().for_each(|line| warn(line));
+        surveys.push((engine, survey));
+    }
+    Ok(surveys)
+}
+
+fn run_in(engine: &dyn Engine, sweep: &Sweep, survey: &Survey, folder: &Path, args: &Args) -> Result<Outcome, Failure> {
+    let mut store = Store::open(folder, sweep, engine.name(), &survey.schema, args.trace)?;
+    let bar = bar::Bar::new(survey.tasks);
+    let progress = |done: usize| bar.set(done);
+    let options = RunOptions {
+        traces: args.trace,
+        workers: args.workers.map(|n| n as usize),
+        cancelled: Some(interrupt_flag()),
+        progress: Some(&progress),
+    };
+    let program = Program { version: env!("CARGO_PKG_VERSION"), commit: COMMIT };
+    Ok(run(sweep, engine, &mut store, &program, &options)?)
+}
+
+fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure> {
+    let json = json_text(summary)?;
+    print(&if args.json { json.clone() } else { text(summary) })?;
+    write(&folder.join(SWEEP_FILE), &json)?;
+    if summary.interrupted {
+        warn("tandem: interrupted; what was done is kept, and the same command goes on there");
+        return Err(Failure::Interrupted);
+    }
+    if !args.no_report {
+        let page = FiguresPage {
+            title: format!("Sweep {}", summary.sweep),
+            paragraphs: vec![format!(
+                "{}. Each value is the mean over all rows of the data set that it stands for.",
+                counts(summary)
+            )],
+            text: text(summary),
+            figures: figures::figures(folder, &args.charts, &args.measure, &summary.swept_columns)?,
+            command: summary.command.clone(),
+            version: summary.version.into(),
+        };
+        write(&folder.join(REPORT_FILE), &figures_html(&page))?;
+        note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
+    }
+    Ok(())
+}
+
+fn counts(summary: &Summary) -> String {
+    let one = |engine: &EngineSummary| {
+        format!("{} runs in `{}`: {} are new, {} were there", engine.runs, engine.engine, engine.ran, engine.found)
+    };
+    let engines = summary.engines.iter().map(one).collect::<Vec<_>>().join("; ");
+    format!("{} points; {engines}", summary.points)
+}
+
+fn text(summary: &Summary) -> String {
+    let swept = summary.swept_columns.join(", ");
+    format!("{}\nSwept: {swept}\nData set: {}\n", counts(summary), summary.groups)
+}

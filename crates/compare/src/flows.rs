@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Flows as users name them: `compound@gamma=20,alpha=0.25:4`.
+
+use std::str::FromStr;
+
+use tandem_scenario::{ControllerSpec, KERNEL_PREFIX, controller::ControllerError, file::MAX_COUNT};
+
+/// `compound:4` or `compound@gamma=20,alpha=0.25:4`: flows of one controller. `:4` may be left out for one flow.
+#[derive(Debug, Clone)]
+pub struct Flows {
+    /// The controller with its parameters.
+    pub name: String,
+    /// Number of flows.
+    pub count: u32,
+    /// What controls them.
+    pub controller: ControllerSpec,
+}
+
+impl FromStr for Flows {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, count) = name_and_count(text, "CONTROLLER")?;
+        Ok(Self::new(name.parse().map_err(|e: ControllerError| e.to_string())?, count))
+    }
+}
+
+/// `NAME:FLOWS`; one flow if their number is left out. `what` stands for the name in messages.
+///
+/// # Errors
+/// If the number of flows is none, or too large.
+pub fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
+    // The kernel's own have a colon in their name.
+    let start = if text.starts_with(KERNEL_PREFIX) { KERNEL_PREFIX.len() } else { 0 };
+    let colon = text[start..].find(':').map(|i| start + i);
+    let (name, count) = colon.map_or((text, "1"), |colon| (&text[..colon], &text[colon + 1..]));
+    match count.parse() {
+        Ok(n @ 1..=MAX_COUNT) => Ok((name, n)),
+        _ => Err(format!("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")),
+    }
+}
+
+/// Whether a comparison of these against the same neighbours is fair.
+pub fn same_number_of_flows(contenders: &[Flows]) -> bool {
+    contenders.windows(2).all(|pair| pair[0].count == pair[1].count)
+}
+
+impl Flows {
+    /// So many flows of a controller.
+    pub fn new(controller: ControllerSpec, count: u32) -> Self {
+        Self { name: controller.to_string(), count, controller }
+    }
+
+    /// Another number of the same flows.
+    pub fn with_count(&self, count: u32) -> Self {
+        Self { count, ..self.clone() }
+    }
+}

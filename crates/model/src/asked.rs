@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which controllers, with which parameters, the model can be asked about.
+
+use std::sync::Arc;
+
+use tandem_controllers::Params;
+use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
+
+use crate::CONTROLLER;
+
+/// The parameters that the model of `compound` knows, and those that a response function has.
+const OF_LAW: [&str; 7] = ["alpha", "k", "zeta", "beta", "gamma", "low_window", "spread_gain"];
+const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
+
+/// The model does not know the controller or one of its parameters. The message says what it knows.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AskedError {
+    /// The congestion control is the kernel's own.
+    #[error("the model knows Tandem's controllers, and `{0}` is the kernel's own")]
+    Kernel(String),
+    /// The controller's gamma is not fixed, or it has none.
+    #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, not `{0}`; --loss takes others")]
+    Controller(&'static str),
+    /// The parameter would do nothing.
+    #[error("the model leaves out `{name}`; it knows {known}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// The parameters that have an effect.
+        known: String,
+    },
+}
+
+/// The parameters of a controller that is asked about: about its course from loss to loss, or its response to random loss.
+///
+/// # Errors
+/// [`AskedError`] if the model does not know it.
+pub fn asked(controller: &ControllerSpec, about_loss: bool) -> Result<Arc<Params>, AskedError> {
+    let CongestionControl::Tandem(params) = controller.with(&Settings::default()) else {
+        return Err(AskedError::Kernel(controller.to_string()));
+    };
+    let name = params.controller().name;
+    if !about_loss && name != CONTROLLER {
+        return Err(AskedError::Controller(name));
+    }
+    let known = if about_loss { &OF_RESPONSE[..] } else { &OF_LAW[..] };
+    match controller.own().iter().find(|setting| !known.contains(&setting.name())) {
+        None => Ok(params),
+        Some(idle) => Err(AskedError::Parameter { name: idle.name(), known: known.join(", ") }),
+    }
+}

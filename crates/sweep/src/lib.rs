@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Many scenarios from one, and their results as one data set that grows. docs/sweeps.md describes it for users.
+//!
+//! - [`Sweep`] reads a file and enumerates its [`Task`]s: a scenario's text, a seed, and a key that stands for both and for the program's
+//!   arithmetic.
+//! - [`Task::run`] is a pure function: it can be called in any process, on any machine that has the same arithmetic.
+//! - [`Store`] is the data set in a folder. It takes results in any order, knows which are there, and is whole at any time.
+//! - [`run`] does all that on the cores of this machine.
+//! - [`means`] sums the data set up by any two columns, for charts.
+
+mod column;
+mod draw;
+mod file;
+mod key_path;
+mod local;
+mod part;
+mod place;
+mod point;
+mod quantity;
+mod store;
+mod summary;
+mod task;
+
+pub use column::{Column, Kind};
+pub use file::Sweep;
+pub use key_path::KeyPath;
+pub use local::{Outcome, RunOptions, run};
+pub use store::{GROUPS_FOLDER, Program, Store, group_files};
+pub use summary::{Axis, Means, axis, column_names, groups_of_a_task, means};
+pub use task::{Key, Survey, SurveyError, Tables, Task, arithmetic};

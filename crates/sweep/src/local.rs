@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A sweep on the cores of this machine.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use tandem_engine::Engine;
+
+use crate::{
+    file::Sweep,
+    part::PART_TASKS,
+    store::{Program, Store},
+    task::Task,
+};
+
+/// How to run.
+#[derive(Clone, Copy, Default)]
+pub struct RunOptions<'a> {
+    /// Samples over time of all seeds and flows.
+    pub traces: bool,
+    /// Tasks that run at a time; `None`: one for each core.
+    pub workers: Option<usize>,
+    /// Set by another thread to end early.
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Is told, from any thread, how many tasks are done, those that were there before included.
+    pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Tasks that ran.
+    pub ran: usize,
+    /// Tasks that were there.
+    pub found: usize,
+    /// Whether it was cancelled before all was done.
+    pub interrupted: bool,
+}
+
+/// Hands out tasks that are to be run, in the sweep's order. Only a part of them is in memory.
+struct Feeder<'a> {
+    tasks: Box<dyn Iterator<Item = Result<Task, tandem_scenario::FileError>> + Send + 'a>,
+    ready: VecDeque<Task>,
+}
+
+impl Feeder<'_> {
+    fn next(&mut self, store: &Mutex<&mut Store>, found: &AtomicUsize) -> anyhow::Result<Option<Task>> {
+        while self.ready.is_empty() {
+            let part = self.tasks.by_ref().take(PART_TASKS).collect::<Result<Vec<_>, _>>()?;
+            if part.is_empty() {
+                return Ok(None);
+            }
+            let planned = part.len();
+            self.ready = lock(store).begin(part)?.into();
+            found.fetch_add(planned - self.ready.len(), Relaxed);
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
+/// Runs every task that is not in the data set, several at a time; with an engine that needs the machine for itself, one after the other. What
+/// was done when an error or an interrupt comes is kept.
+///
+/// # Errors
+/// If a task fails, or a file cannot be written.
+pub fn run(
+    sweep: &Sweep,
+    engine: &dyn Engine,
+    store: &mut Store,
+    program: &Program,
+    options: &RunOptions,
+) -> anyhow::Result<Outcome> {
+    let feeder = Mutex::new(Feeder { tasks: Box::new(sweep.tasks(engine.name())), ready: VecDeque::new() });
+    let store = Mutex::new(store);
+    let (ran, found, failure) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(None));
+    let is_cancelled = || options.cancelled.is_some_and(|flag| flag.load(Relaxed));
+    let one = || -> anyhow::Result<bool> {
+        let Some(task) = lock(&feeder).next(&store, &found)? else { return Ok(false) };
+        let Some(tables) = task.run(engine, program, options.traces, options.cancelled)? else { return Ok(false) };
+        lock(&store).add(&task, &tables)?;
+        ran.fetch_add(1, Relaxed);
+        if let Some(progress) = options.progress {
+            progress(ran.load(Relaxed) + found.load(Relaxed));
+        }
+        Ok(true)
+    };
+    let worker = || {
+        while !is_cancelled() && lock(&failure).is_none() {
+            match one() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(e) => drop(lock(&failure).get_or_insert(e)),
+            }
+        }
+    };
+    let cores = || thread::available_parallelism().map_or(1, Into::into);
+    let workers = if engine.needs_machine() { 1 } else { options.workers.unwrap_or_else(cores) };
+    thread::scope(|scope| (0..workers.max(1)).for_each(|_| drop(scope.spawn(worker))));
+    let written = lock(&store).write();
+    if let Some(e) = lock(&failure).take() {
+        return Err(e);
+    }
+    written?;
+    Ok(Outcome { ran: ran.into_inner(), found: found.into_inner(), interrupted: is_cancelled() })
+}
+
+/// Another thread's panic comes out when it is joined; until then what it held is as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

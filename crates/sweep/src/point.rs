@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The points of a sweep: each a scenario with some of its keys changed.
+
+use tandem_scenario::{FileError, Scenario, ScenarioSpec, SpecError, file::span_of};
+use toml::{Table, Value};
+
+use crate::{file::Sweep, key_path::KeyPath, place::key_at, task::ScenarioHash};
+
+/// A scenario of a sweep.
+pub(crate) struct Point {
+    /// What the task of each of its seeds runs, as TOML with keys in order.
+    pub text: String,
+    pub scenario: Scenario,
+    pub hash: ScenarioHash,
+    /// By swept key; `None` where it does not apply.
+    pub values: Vec<Option<Value>>,
+}
+
+/// Reads and checks a scenario's text, which needs no name: it is called by its hash. Parameters of controllers that no flow has are left
+/// out.
+pub(crate) fn read(text: &str, folder: &std::path::Path) -> Result<(Scenario, ScenarioHash), SpecError> {
+    let spec: ScenarioSpec = toml::from_str(text).map_err(|e| {
+        let key = e.span().map_or_else(String::new, |span| key_at(text, span.start).join("."));
+        SpecError { key, message: e.message().to_owned() }
+    })?;
+    complete(spec, text, folder)
+}
+
+fn complete(
+    mut spec: ScenarioSpec,
+    text: &str,
+    folder: &std::path::Path,
+) -> Result<(Scenario, ScenarioHash), SpecError> {
+    spec.folder = folder.to_owned();
+    let scenario = spec.check()?;
+    let hash = ScenarioHash::new(text, &scenario);
+    Ok((scenario.named(&hash.short()), hash))
+}
+
+impl Sweep {
+    /// Number of points, repeated ones counted.
+    pub fn points(&self) -> usize {
+        let listed = self.list.len().max(1);
+        let drawn = self.random.as_ref().map_or(1, |random| random.points);
+        self.grid.iter().fold(listed.saturating_mul(drawn), |n, (_, values)| n.saturating_mul(values.len()))
+    }
+
+    /// The changes of a point. The last key of the grid varies fastest, `[[list]]` most slowly.
+    fn changes(&self, point: usize) -> Vec<(usize, Value)> {
+        let mut rest = point;
+        let mut take = |count: usize| {
+            let place = rest % count;
+            rest /= count;
+            place
+        };
+        let mut changes: Vec<(usize, Value)> =
+            self.grid.iter().rev().map(|(key, values)| (*key, values[take(values.len())].clone())).collect();
+        if let Some(random) = &self.random {
+            let place = take(random.points);
+            let draw = |(key, source): &(usize, crate::draw::Source)| {
+                (*key, source.draw(random.seed, place, &self.keys[*key].key.to_string()))
+            };
+            changes.extend(random.sources.iter().map(draw));
+        }
+        changes.extend(self.list.get(rest).into_iter().flatten().cloned());
+        changes.reverse();
+        changes
+    }
+
+    /// A point, which counts from 0 to [`points`](Self::points).
+    ///
+    /// # Errors
+    /// If the scenario is not good: with the place of the key that is to blame.
+    pub(crate) fn point(&self, point: usize) -> Result<Point, FileError> {
+        let changes = self.changes(point);
+        let mut table = self.base.scenario.clone();
+        let mut values = vec![None; self.keys.len()];
+        for (key, value) in &changes {
+            let swept = &self.keys[*key];
+            let set = swept.key.set(&mut table, value.clone());
+            set.map_err(|message| FileError::new(&self.path, &self.text, swept.place.clone(), message))?;
+            values[*key] = Some(value.clone());
+        }
+        let blame = |error| self.blame(error, &changes);
+        let spec: ScenarioSpec = table.clone().try_into().map_err(|_| blame(self.unreadable(&table)))?;
+        let idle = idle_settings(&spec);
+        for key in &idle {
+            key.remove(&mut table);
+            let swept = self.keys.iter().position(|swept| swept.key == *key);
+            swept.into_iter().for_each(|i| values[i] = None);
+        }
+        let text = table.to_string();
+        let (scenario, hash) = read(&text, &self.base.folder).map_err(blame)?;
+        Ok(Point { text, scenario, hash, values })
+    }
+
+    /// Why a table is no scenario: its text has places, so that the key is known.
+    fn unreadable(&self, table: &Table) -> SpecError {
+        let error = read(&table.to_string(), &self.base.folder).err();
+        error.unwrap_or_else(|| SpecError { key: String::new(), message: "this is no scenario".into() })
+    }
+
+    /// Puts an error of a scenario where the file has the cause.
+    fn blame(&self, error: SpecError, changes: &[(usize, Value)]) -> FileError {
+        let parts: Vec<String> = error.key.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let shown = |(key, value): &(usize, Value)| format!("`{}` = {value}", self.keys[*key].key);
+        let guilty = changes.iter().filter(|(key, _)| self.keys[*key].key.meets(&parts));
+        if let Some(change) = guilty.max_by_key(|(key, _)| self.keys[*key].key.parts().len()) {
+            let message = format!("{}: {}", shown(change), error.message);
+            return FileError::new(&self.path, &self.text, self.keys[change.0].place.clone(), message);
+        }
+        let base = &self.base;
+        let way = base.outer.split('.').chain(parts.iter().map(String::as_str)).filter(|part| !part.is_empty());
+        let changes = changes.iter().map(shown).collect::<Vec<_>>().join(", ");
+        FileError::new(&base.path, &base.text, span_of(&base.text, way), format!("{} (with {changes})", error.message))
+    }
+}
+
+/// The keys in `[set]` of parameters that no flow has: at other points there are such flows.
+fn idle_settings(spec: &ScenarioSpec) -> Vec<KeyPath> {
+    let idle = spec.set.iter().filter(|setting| !spec.has_parameter(setting));
+    idle.filter_map(|setting| format!("set.{}.{}", setting.controller().name, setting.name()).parse().ok()).collect()
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The data set in a folder: which tasks are there, and where new rows go.
+//!
+//! `groups/` has a file for each [`PART_TASKS`] tasks of the plan. A file is written anew, under another name that then becomes its own, as
+//! its tasks end: so the data set is whole at any time, and nothing in it is there twice. `flows/` and `links/` have a file for each traced
+//! task, by key.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use tandem_tables::{
+    TEMPORARY_PREFIX, common_schema, concatenated, conformed, read_columns, read_parquet, write_parquet,
+};
+use toml::Value;
+
+use crate::{
+    file::Sweep,
+    part::{Part, by_key, keys},
+    task::{Key, Tables, Task},
+};
+
+/// The folder, in that of the data set, with the rows of groups.
+pub const GROUPS_FOLDER: &str = "groups";
+const FLOWS_FOLDER: &str = "flows";
+const LINKS_FOLDER: &str = "links";
+/// Kept locked while a sweep writes to the folder.
+const LOCK_FILE: &str = ".lock";
+
+/// Rows are written so often, so that a kill costs no more work than this.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// But writing takes at most this share of the time.
+const WRITE_SHARE: u32 = 50;
+
+/// The program that makes rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// Its version.
+    pub version: &'a str,
+    /// The commit that it is built from.
+    pub commit: &'a str,
+}
+
+/// A data set that no other process writes to.
+pub struct Store<'a> {
+    sweep: &'a Sweep,
+    folder: PathBuf,
+    _lock: File,
+    schema: SchemaRef,
+    traces: bool,
+    /// The tasks whose rows are there, or in an open part.
+    done: HashSet<Key>,
+    /// The parts that wait for tasks, by a number of their own.
+    open: BTreeMap<usize, Part>,
+    part_of: HashMap<Key, usize>,
+    opened: usize,
+    last_write: Instant,
+    write_interval: Duration,
+}
+
+/// The files with the rows of groups, sorted by name; none if there is no data set.
+pub fn group_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder.join(GROUPS_FOLDER)) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
+    files.sort();
+    Ok(files)
+}
+
+impl<'a> Store<'a> {
+    /// Opens the data set in a folder, or makes it. Rows that are there stay. If the sweep has columns that they lack, they get these: with
+    /// values, where the sweep has the task, otherwise null. `schema` is that of the sweep's survey. With `traces` a task is done only if its
+    /// samples are there, too.
+    ///
+    /// # Errors
+    /// If another sweep is writing to it, or it has files that are no part of a data set.
+    pub fn open(
+        folder: &Path,
+        sweep: &'a Sweep,
+        engine: &str,
+        schema: &SchemaRef,
+        traces: bool,
+    ) -> anyhow::Result<Self> {
+        let shown = folder.display();
+        let cannot = || format!("cannot keep a data set in `{shown}`; choose another folder with --out");
+        fs::create_dir_all(folder.join(GROUPS_FOLDER)).with_context(cannot)?;
+        let lock = OpenOptions::new().create(true).append(true).open(folder.join(LOCK_FILE)).with_context(cannot)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("another sweep is writing to `{shown}`; wait for it, or choose another folder with --out")
+            }
+            // Some network file systems have no locks. There, what two sweeps wrote twice is put right when the next one begins.
+            Err(TryLockError::Error(_)) => {}
+        }
+        [GROUPS_FOLDER, FLOWS_FOLDER, LINKS_FOLDER].iter().for_each(|name| remove_temporary(&folder.join(name)));
+        let mut store = Self {
+            sweep,
+            folder: folder.to_owned(),
+            _lock: lock,
+            schema: schema.clone(),
+            traces,
+            done: HashSet::new(),
+            open: BTreeMap::new(),
+            part_of: HashMap::new(),
+            opened: 0,
+            last_write: Instant::now(),
+            write_interval: WRITE_INTERVAL,
+        };
+        store.take_in(engine)?;
+        Ok(store)
+    }
+
+    /// Number of tasks whose rows are there.
+    pub fn len(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Is nothing there?
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// Is a task there, with all that is wanted of it?
+    pub fn has(&self, key: Key) -> bool {
+        self.done.contains(&key) && (!self.traces || self.trace_path(LINKS_FOLDER, key).exists())
+    }
+
+    /// Learns which rows the files have, and gives all files the same columns, and each task one file.
+    fn take_in(&mut self, engine: &str) -> anyhow::Result<()> {
+        let mut files = Vec::new();
+        let mut schemas = vec![self.schema.clone()];
+        for path in group_files(&self.folder)? {
+            let (schema, batches) = read_columns(&path, &["key"])?;
+            let has_keys = || format!("`{}` is no part of a data set: move it elsewhere", path.display());
+            let mut is_whole = true;
+            for batch in &batches {
+                let keys = keys(batch).with_context(has_keys)?;
+                let runs: Vec<Key> = keys.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
+                is_whole &= runs.into_iter().fold(true, |all, key| self.done.insert(key) && all);
+            }
+            schemas.push(schema.clone());
+            files.push((path, schema, is_whole));
+        }
+        let schema = common_schema(&schemas).with_context(|| {
+            format!("the data set in `{}` is of another kind; choose another folder with --out", self.folder.display())
+        })?;
+        self.schema = schema;
+        if files.iter().all(|(_, schema, is_whole)| *is_whole && schema.fields() == self.schema.fields()) {
+            return Ok(());
+        }
+        self.rewrite(files, engine)
+    }
+
+    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: &str) -> anyhow::Result<()> {
+        let mut values: HashMap<Key, Arc<[Option<Value>]>> = HashMap::new();
+        for task in self.sweep.tasks(engine) {
+            let task = task?;
+            if self.done.contains(&task.key) {
+                values.insert(task.key, task.values);
+            }
+        }
+        let mut seen = HashSet::new();
+        for (path, schema, is_whole) in files {
+            let (_, batches) = read_parquet(&path)?;
+            let tasks = batches.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat();
+            let tasks: Vec<_> = tasks.into_iter().filter(|(key, _)| seen.insert(*key)).collect();
+            if is_whole && schema.fields() == self.schema.fields() {
+                continue;
+            }
+            let rows = tasks.iter().map(|(key, rows)| self.with_swept(rows, values.get(key).map(|v| &**v)));
+            let rows = rows.collect::<anyhow::Result<Vec<_>>>()?;
+            write_parquet(&path, self.schema.clone(), &[concatenated(&self.schema, &rows)?])?;
+        }
+        Ok(())
+    }
+
+    /// Rows with the columns of the data set; the swept keys have these values, if they are known.
+    fn with_swept(&self, rows: &RecordBatch, values: Option<&[Option<Value>]>) -> anyhow::Result<RecordBatch> {
+        let rows = conformed(rows, &self.schema)?;
+        let Some(values) = values else { return Ok(rows) };
+        let mut arrays = rows.columns().to_vec();
+        for (column, value) in self.sweep.columns().zip(values) {
+            let place = self.schema.index_of(&column.name)?;
+            // What groups have as a column already is as it was run.
+            if rows.column(place).null_count() == rows.num_rows() {
+                arrays[place] = column.array(value.as_ref(), rows.num_rows());
+            }
+        }
+        Ok(RecordBatch::try_new(self.schema.clone(), arrays)?)
+    }
+
+    /// Begins a part: up to [`PART_TASKS`](crate::part::PART_TASKS) tasks that follow each other in the sweep. Returns those that are to be run.
+    ///
+    /// # Errors
+    /// If the part's file cannot be read.
+    pub fn begin(&mut self, tasks: Vec<Task>) -> anyhow::Result<Vec<Task>> {
+        let (there, missing): (Vec<Task>, Vec<Task>) = tasks.iter().cloned().partition(|task| self.has(task.key));
+        drop(there);
+        if missing.is_empty() {
+            return Ok(missing);
+        }
+        let mut part = Part::open(&self.folder.join(GROUPS_FOLDER), &tasks)?;
+        part.missing = missing.len();
+        self.part_of.extend(missing.iter().map(|task| (task.key, self.opened)));
+        self.open.insert(self.opened, part);
+        self.opened += 1;
+        Ok(missing)
+    }
+
+    /// Takes what a task gave that [`begin`](Self::begin) returned, in any order. It is on disk about a second later, and after
+    /// [`write`](Self::write).
+    ///
+    /// # Errors
+    /// If a file cannot be written: the disk may be full.
+    pub fn add(&mut self, task: &Task, tables: &Tables) -> anyhow::Result<()> {
+        let given = keys(&tables.groups)?;
+        if given.iter().any(|key| *key != task.key) {
+            bail!("a worker has another arithmetic: it must run the same version of this program");
+        }
+        if let Some((flows, links)) = &tables.samples {
+            self.write_samples(FLOWS_FOLDER, task.key, flows)?;
+            self.write_samples(LINKS_FOLDER, task.key, links)?;
+        }
+        let Some(number) = self.part_of.remove(&task.key) else { return Ok(()) };
+        let is_new = self.done.insert(task.key);
+        let rows = self.with_swept(&tables.groups, Some(&task.values))?;
+        let part = self.open.get_mut(&number).expect("a part waits for the task");
+        part.missing -= 1;
+        if is_new {
+            part.add(task.key, rows);
+        }
+        if part.missing == 0 {
+            part.write(&self.schema)?;
+            self.open.remove(&number);
+        } else if self.last_write.elapsed() > self.write_interval {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes all rows that are not yet on disk.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn write(&mut self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        self.open.values_mut().try_for_each(|part| part.write(&self.schema))?;
+        self.write_interval = WRITE_INTERVAL.max(start.elapsed() * WRITE_SHARE);
+        self.last_write = Instant::now();
+        Ok(())
+    }
+
+    /// In folders by the first digits of the key: a folder with a million files is slow.
+    fn trace_path(&self, kind: &str, key: Key) -> PathBuf {
+        let key = key.to_string();
+        self.folder.join(kind).join(&key[..2]).join(format!("{key}.parquet"))
+    }
+
+    fn write_samples(&self, kind: &str, key: Key, samples: &RecordBatch) -> anyhow::Result<()> {
+        let path = self.trace_path(kind, key);
+        let cannot = || format!("cannot write `{}`: is the disk full? What was written before is kept", path.display());
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).with_context(cannot)?;
+        write_parquet(&path, samples.schema(), std::slice::from_ref(samples)).with_context(cannot)
+    }
+}
+
+/// What a kill left: nobody else writes here now.
+fn remove_temporary(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX) {
+            let _ = fs::remove_file(entry.path());
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_temporary(&entry.path());
+        }
+    }
+}

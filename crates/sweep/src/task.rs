@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One seed of one scenario: what is run, and the key that it is kept under.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt,
+    path::Path,
+    str::FromStr,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use anyhow::Context;
+use arrow_array::{RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tandem_engine::{Engine, EngineError, Options};
+use tandem_scenario::{FileError, Scenario};
+use tandem_tables::{Columns, common_schema, flows, group_schema, groups, links, run_of_seed};
+use toml::Value;
+
+use crate::{
+    file::Sweep,
+    point::{Point, read},
+    store::Program,
+};
+
+/// What decides an engine's results beside scenario and seed, as text: a hash of the sources of the simulator, the controllers and the
+/// tables, and the versions of the packages that they use. A build of the same sources has the same, whatever program it is part of and
+/// whatever machine it is for.
+pub fn arithmetic(engine: &str) -> &'static str {
+    match engine {
+        "sim" => env!("TANDEM_ARITHMETIC_SIM"),
+        "kernel" => env!("TANDEM_ARITHMETIC_KERNEL"),
+        "quic" => env!("TANDEM_ARITHMETIC_QUIC"),
+        "model" => env!("TANDEM_ARITHMETIC_MODEL"),
+        _ => env!("CARGO_PKG_VERSION"),
+    }
+}
+
+/// Stands for a scenario, a seed, an engine and its arithmetic: 32 hexadecimal digits. The same key has the same result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key([u8; 16]);
+
+/// Stands for a scenario without its seeds and its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ScenarioHash([u8; 16]);
+
+fn hash(parts: &[&[u8]]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().as_bytes()[..16].try_into().expect("a hash has 32 bytes")
+}
+
+impl ScenarioHash {
+    /// The scenario as engines see it is part of it, for a text may name other files.
+    pub(crate) fn new(text: &str, scenario: &Scenario) -> Self {
+        Self(hash(&[text.as_bytes(), scenario.identity().as_bytes()]))
+    }
+
+    /// Enough digits to tell scenarios apart.
+    pub(crate) fn short(self) -> String {
+        self.to_string()[..12].to_owned()
+    }
+}
+
+impl Key {
+    fn new(engine: &str, scenario: ScenarioHash, seed: u64) -> Self {
+        Self(hash(&[arithmetic(engine).as_bytes(), engine.as_bytes(), &scenario.0, &seed.to_le_bytes()]))
+    }
+}
+
+fn write_hex(bytes: &[u8], f: &mut fmt::Formatter) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl fmt::Display for ScenarioHash {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
+        number.map(|n| Self(n.to_be_bytes())).ok_or_else(|| format!("`{text}` is no key: 32 hexadecimal digits"))
+    }
+}
+
+/// One seed of one scenario of a sweep.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The scenario as TOML.
+    pub text: Arc<str>,
+    /// Where rate traces with a relative path are looked for.
+    pub folder: Arc<Path>,
+    /// The seed.
+    pub seed: u64,
+    /// What the result is kept under.
+    pub key: Key,
+    /// The values of the swept keys, in the order of [`Sweep::columns`]; `None` where one does not apply.
+    pub values: Arc<[Option<Value>]>,
+}
+
+/// What a task gave.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    /// A row for each group, with the columns `scenario_hash`, `key`, `version` and `commit` at the end.
+    pub groups: RecordBatch,
+    /// Samples of flows and of links, if they were asked for.
+    pub samples: Option<(RecordBatch, RecordBatch)>,
+}
+
+impl Task {
+    /// Runs a scenario's text with a seed: a pure function of both and of the engine, but for engines in real time. With `traces` every flow
+    /// is sampled. `None` if it was cancelled.
+    ///
+    /// # Errors
+    /// If the text is no scenario, or the engine fails.
+    pub fn run_text(
+        text: &str,
+        folder: &Path,
+        seed: u64,
+        engine: &dyn Engine,
+        program: &Program,
+        traces: bool,
+        cancelled: Option<&AtomicBool>,
+    ) -> anyhow::Result<Option<Tables>> {
+        let (scenario, hash) = read(text, folder).context("the task's scenario")?;
+        let traced_flows_per_group = if traces { usize::MAX } else { 0 };
+        let options = Options { traced_flows_per_group, cancelled, ..Options::default() };
+        let scenario = engine.as_run(&scenario);
+        let Some(result) = engine.run(&scenario, seed, options)? else { return Ok(None) };
+        let run = run_of_seed(&scenario, engine.name(), result);
+        let key = Key::new(engine.name(), hash, seed);
+        let groups = with_origin(&groups(&scenario, &run), hash, key, program)?;
+        let samples = traces.then(|| (flows(&scenario, &run), links(&run)));
+        Ok(Some(Tables { groups, samples }))
+    }
+
+    /// As [`run_text`](Self::run_text), of this task.
+    ///
+    /// # Errors
+    /// As [`run_text`](Self::run_text).
+    pub fn run(
+        &self,
+        engine: &dyn Engine,
+        program: &Program,
+        traces: bool,
+        cancelled: Option<&AtomicBool>,
+    ) -> anyhow::Result<Option<Tables>> {
+        Self::run_text(&self.text, &self.folder, self.seed, engine, program, traces, cancelled)
+    }
+}
+
+/// The columns that say where rows come from.
+const ORIGIN: [&str; 4] = ["scenario_hash", "key", "version", "commit"];
+
+fn with_origin(groups: &RecordBatch, hash: ScenarioHash, key: Key, program: &Program) -> anyhow::Result<RecordBatch> {
+    let mut columns = Columns::default();
+    for (field, array) in groups.schema().fields().iter().zip(groups.columns()) {
+        columns.add(field.name(), array.clone(), field.is_nullable());
+    }
+    let texts = [hash.to_string(), key.to_string(), program.version.to_owned(), program.commit.to_owned()];
+    for (name, text) in ORIGIN.iter().zip(texts) {
+        columns.push(name, StringArray::from(vec![text; groups.num_rows()]));
+    }
+    Ok(columns.batch(groups.num_rows())?)
+}
+
+/// What is known of a sweep before anything runs.
+pub struct Survey {
+    /// Number of tasks; equal ones count once.
+    pub tasks: usize,
+    /// The columns of its data set.
+    pub schema: SchemaRef,
+    /// What the engine doubts, each once.
+    pub warnings: BTreeSet<String>,
+}
+
+/// Why a sweep cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    /// Something is wrong in the file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The engine does not run one of the scenarios.
+    #[error("{values}: {cause}")]
+    Engine {
+        /// The values of the swept keys there.
+        values: String,
+        /// Why not.
+        cause: EngineError,
+    },
+}
+
+impl Sweep {
+    /// Every task, in order: the seeds of a point after each other. Of equal tasks there is the first alone.
+    pub fn tasks(&self, engine: &str) -> impl Iterator<Item = Result<Task, FileError>> + Send {
+        let folder: Arc<Path> = self.base.folder.as_path().into();
+        let (mut seen, engine) = (HashSet::new(), engine.to_owned());
+        let tasks_of = move |point: Result<Point, FileError>| -> Vec<Result<Task, FileError>> {
+            let point = match point {
+                Ok(point) => point,
+                Err(e) => return vec![Err(e)],
+            };
+            let (text, values): (Arc<str>, Arc<[_]>) = (point.text.into(), point.values.into());
+            let task = |&seed: &u64| Task {
+                text: text.clone(),
+                folder: folder.clone(),
+                seed,
+                key: Key::new(&engine, point.hash, seed),
+                values: values.clone(),
+            };
+            self.seeds.iter().map(task).filter(|task| seen.insert(task.key)).map(Ok).collect()
+        };
+        (0..self.points()).map(|i| self.point(i)).flat_map(tasks_of)
+    }
+
+    /// Reads and checks every scenario, and asks the engine whether it can run it. To be called before anything runs.
+    ///
+    /// # Errors
+    /// At the first scenario that is not good, and if a key that varies has an effect nowhere.
+    pub fn survey(&self, engine: &dyn Engine, force: bool) -> Result<Survey, SurveyError> {
+        let (mut seen, mut warnings, mut has_effect) = (HashSet::new(), BTreeSet::new(), vec![false; self.keys.len()]);
+        let (mut controllers, mut schemas) = (BTreeSet::new(), Vec::new());
+        for i in 0..self.points() {
+            let point = self.point(i)?;
+            has_effect.iter_mut().zip(&point.values).for_each(|(any, value)| *any |= value.is_some());
+            let doubts = engine.check(&point.scenario, force).map_err(|cause| self.refused(&point, cause))?;
+            warnings.extend(doubts.into_iter().map(|doubt| doubt.to_string()));
+            seen.insert(point.hash);
+            let of_point = point.scenario.groups.iter().map(|group| group.source.controller());
+            if controllers.insert(of_point.collect::<Vec<_>>()) {
+                schemas.push(group_schema(&point.scenario));
+            }
+        }
+        if let Some((swept, _)) = self.keys.iter().zip(&has_effect).find(|(_, any)| !**any) {
+            let message = format!("`{}` does nothing: no flow has that controller at any point", swept.key);
+            return Err(FileError::new(&self.path, &self.text, swept.place.clone(), message).into());
+        }
+        Ok(Survey { tasks: seen.len() * self.seeds.len(), schema: self.schema(&schemas), warnings })
+    }
+
+    fn refused(&self, point: &Point, cause: EngineError) -> SurveyError {
+        let value = |(swept, value): (&crate::file::Swept, &Option<Value>)| {
+            Some(format!("`{}` = {}", swept.key, value.as_ref()?))
+        };
+        let values = self.keys.iter().zip(&point.values).filter_map(value).collect::<Vec<_>>().join(", ");
+        SurveyError::Engine { values, cause }
+    }
+
+    /// The swept keys, the columns of groups, and where the rows come from. A key that groups have as a column already is there once.
+    fn schema(&self, groups: &[SchemaRef]) -> SchemaRef {
+        let groups = common_schema(groups).expect("the columns of groups have one type each");
+        let swept = self.columns().map(|column| column.field()).filter(|field| groups.index_of(field.name()).is_err());
+        let origin = ORIGIN.iter().map(|name| Field::new(*name, DataType::Utf8, false));
+        let of_groups = groups.fields().iter().map(|field| field.as_ref().clone());
+        Arc::new(Schema::new(swept.chain(of_groups).chain(origin).collect::<Vec<_>>()))
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The data set: nothing is lost, run again or counted twice, whatever happens.
+
+mod common;
+
+use std::{collections::BTreeSet, fs};
+
+use common::{Counting, PROGRAM, SMALL, files, rows, sweep, sweep_into, table};
+use tandem_sim::Sim;
+use tandem_sweep::{Outcome, RunOptions, Store, group_files, run};
+use tandem_tables::{conformed, write_parquet};
+
+#[test]
+fn a_row_has_the_swept_values_and_where_it_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, false, None);
+    let rows = rows(folder.path());
+    assert_eq!(rows.len(), 8);
+    let column = |name: &str| rows.iter().map(|row| row[name].as_str()).collect::<Vec<_>>();
+    assert_eq!(column("dumbbell.rate_bps")[..5], ["5000000", "5000000", "5000000", "5000000", "10000000"]);
+    assert_eq!(column("flows[0].controller")[..3], ["reno", "reno", "compound"]);
+    assert_eq!(column("controller"), column("flows[0].controller"));
+    assert_eq!(column("seed")[..3], ["1", "2", "1"]);
+    assert!(rows.iter().all(|row| (row["version"].as_str(), row["commit"].as_str()) == ("1.2.3", "abc")));
+    assert_eq!(column("key").into_iter().collect::<BTreeSet<_>>().len(), 8);
+    assert_eq!(column("scenario_hash").into_iter().collect::<BTreeSet<_>>().len(), 4);
+    // A link of 5 or 10 Mb/s carries at most that, without headers.
+    for row in &rows {
+        let [rate, goodput] = ["dumbbell.rate_bps", "goodput_mbps"].map(|name| row[name].parse::<f64>().unwrap());
+        assert!(goodput > 0.0 && goodput * 1e6 < rate, "{goodput} of {rate}");
+    }
+    let known = rows.iter().filter(|row| row["param_gamma"] != "null");
+    assert!(known.clone().count() == 4 && known.clone().all(|row| row["controller"] == "compound"));
+}
+
+#[test]
+fn what_is_there_is_not_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None), (Outcome { ran: 8, found: 0, interrupted: false }, 8));
+    let before = files(folder.path());
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None), (Outcome { ran: 0, found: 8, interrupted: false }, 0));
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn an_interrupted_sweep_ends_with_the_same_bytes() {
+    let [whole, halves] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    sweep_into(whole.path(), SMALL, false, None);
+    let (outcome, runs) = sweep_into(halves.path(), SMALL, false, Some(3));
+    assert!(outcome.interrupted && (3..8).contains(&runs));
+    assert_eq!(rows(halves.path()).len(), runs);
+    // What a kill leaves behind goes away.
+    fs::write(halves.path().join("groups/.tandem-half"), "half a file").unwrap();
+    let (outcome, more) = sweep_into(halves.path(), SMALL, false, None);
+    assert_eq!((outcome.found, outcome.ran, runs + more), (runs, more, 8));
+    assert_eq!(files(halves.path()), files(whole.path()));
+    assert!(!halves.path().join("groups/.tandem-half").exists());
+}
+
+#[test]
+fn an_extension_runs_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, false, None);
+    // Another rate in the middle, another controller with parameters of its own, a third seed: 3 * 3 * 3.
+    let more = SMALL.replace("\"5mbit\", ", "\"5mbit\", \"7mbit\", ").replace("\"reno\", ", "\"reno\", \"vegas\", ");
+    let more = more.replace("seeds = 2", "seeds = 3");
+    assert_eq!(sweep_into(folder.path(), &more, false, None).1, 27 - 8);
+    let rows = rows(folder.path());
+    let keys: BTreeSet<_> = rows.iter().map(|row| row["key"].clone()).collect();
+    assert_eq!((rows.len(), keys.len()), (27, 27));
+    assert_eq!(sweep_into(folder.path(), &more, false, None).1, 0);
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None).1, 0);
+    // Every file has the same columns, so that readers need not know.
+    let schemas: Vec<_> = table(folder.path()).iter().map(|batch| batch.schema()).collect();
+    assert!(group_files(folder.path()).unwrap().len() > 1 && schemas.windows(2).all(|two| two[0] == two[1]));
+}
+
+/// The queue was 20 packets all the time; now it varies, too.
+#[test]
+fn rows_get_the_values_of_a_key_that_is_swept_later() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, false, None);
+    let more = SMALL.to_owned() + "'dumbbell.queue' = ['20p', '40p']\n";
+    assert_eq!(sweep_into(folder.path(), &more, false, None).1, 8);
+    let rows = rows(folder.path());
+    let count = |packets: &str| rows.iter().filter(|row| row["dumbbell.queue_packets"] == packets).count();
+    assert_eq!((count("20"), count("40"), rows.len()), (8, 8, 16));
+}
+
+#[test]
+fn traces_are_of_all_seeds_and_flows_and_may_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SMALL.replace("controller = \"reno\"\n", "controller = \"reno\"\ncount = 12\n");
+    sweep_into(folder.path(), &text, false, None);
+    let before = files(folder.path());
+    assert_eq!(sweep_into(folder.path(), &text, true, None).1, 8);
+    assert_eq!(sweep_into(folder.path(), &text, true, None).1, 0);
+    assert_eq!(files(folder.path()), before);
+    for row in rows(folder.path()) {
+        let path = folder.path().join("flows").join(&row["key"][..2]).join(format!("{}.parquet", row["key"]));
+        let (_, batches) = tandem_tables::read_parquet(&path).unwrap();
+        // 12 flows, a sample each millisecond.
+        assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 12 * 600);
+    }
+}
+
+#[test]
+fn two_sweeps_do_not_write_to_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(SMALL);
+    let survey = sweep.survey(&Sim, false).unwrap();
+    let open = || Store::open(folder.path(), &sweep, "sim", &survey.schema, false);
+    let first = open().unwrap();
+    let error = open().err().unwrap().to_string();
+    assert!(error.contains("another sweep is writing") && error.contains("--out"), "{error}");
+    drop(first);
+    assert!(open().is_ok());
+}
+
+/// As after two sweeps on a file system without locks, or where somebody copied files from another folder.
+#[test]
+fn rows_that_are_there_twice_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, false, None);
+    let file = &group_files(folder.path()).unwrap()[0];
+    fs::copy(file, folder.path().join("groups/a-copy.parquet")).unwrap();
+    assert_eq!(rows(folder.path()).len(), 16);
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None).1, 0);
+    assert_eq!(rows(folder.path()).len(), 8);
+}
+
+#[test]
+fn other_files_and_other_kinds_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(SMALL);
+    let survey = sweep.survey(&Sim, false).unwrap();
+    let error = || {
+        let error = Store::open(folder.path(), &sweep, "sim", &survey.schema, false).err().unwrap();
+        format!("{error:#}")
+    };
+    fs::create_dir(folder.path().join("groups")).unwrap();
+    let path = folder.path().join("groups/x.parquet");
+    fs::write(&path, "no Parquet").unwrap();
+    assert!(error().contains("x.parquet: the table cannot be read"), "{}", error());
+    let mut columns = tandem_tables::Columns::default();
+    columns.push("a", arrow_array::Float64Array::from(vec![1.0]));
+    let batch = columns.batch(1).unwrap();
+    write_parquet(&path, batch.schema(), &[batch]).unwrap();
+    assert!(error().contains("x.parquet` is no part of a data set"), "{}", error());
+}
+
+/// As a worker elsewhere would: its text and its seed are all that a task needs.
+#[test]
+fn results_may_come_in_any_order() {
+    let [here, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    sweep_into(here.path(), SMALL, false, None);
+    let sweep = sweep(SMALL);
+    let survey = sweep.survey(&Sim, false).unwrap();
+    let mut store = Store::open(elsewhere.path(), &sweep, "sim", &survey.schema, false).unwrap();
+    let tasks = store.begin(sweep.tasks("sim").collect::<Result<_, _>>().unwrap()).unwrap();
+    for task in tasks.iter().rev() {
+        let engine = Counting::default();
+        let tables = tandem_sweep::Task::run_text(&task.text, &task.folder, task.seed, &engine, &PROGRAM, false, None);
+        let tables = tables.unwrap().unwrap();
+        assert!(conformed(&tables.groups, &survey.schema).is_ok());
+        store.add(task, &tables).unwrap();
+        // Twice, as when a worker was taken for dead.
+        store.add(task, &tables).unwrap();
+    }
+    assert_eq!(files(elsewhere.path()), files(here.path()));
+    let more = run(&sweep, &Sim, &mut store, &PROGRAM, &RunOptions::default()).unwrap();
+    assert_eq!((more.ran, more.found), (0, 8));
+}

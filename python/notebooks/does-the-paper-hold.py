@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# %% [markdown]
+# # Does the paper hold?
+#
+# The experiments of the papers behind the controllers come with the package, each with what the paper says as claims that can be checked.
+
+# %%
+import polars as pl
+
+from tandem_cc import papers
+
+pl.DataFrame([{"id": paper.id, "title": paper.title} for paper in papers.list()]).head(10)
+
+# %% [markdown]
+# One of them in its quick form: fewer seeds and points, so that it takes seconds. Leave out `quick=True` for a verdict to rely on.
+
+# %%
+(finding,) = papers.run("s2/fig1", quick=True)
+print(finding)
+
+# %%
+finding.plot()
+
+# %% [markdown]
+# Each claim has a verdict and the numbers that decide it.
+
+# %%
+claims = pl.DataFrame(
+    [{name: claim[name] for name in ("text", "verdict", "detail")} for claim in finding.details["claims"]]
+)
+claims
+
+# %%
+assert finding.verdict in {"holds", "holds in part", "does not hold", "undecided", "not asked"}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs scenarios without Python's lock, while the calling thread looks out for Ctrl-C and tells how far it is.
+
+use std::{
+    ffi::CString,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use pyo3::{
+    exceptions::PyUserWarning,
+    prelude::*,
+    types::{PyDict, PyString},
+};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_compare::{CompareError, Comparison, Flows, Plan};
+use tandem_engine::Engine;
+use tandem_scenario::{
+    DumbbellSpec, EffectsSpec,
+    units::{Bytes, Span},
+};
+
+use crate::{
+    error::{at_key, failed, of_engine, usage},
+    result::Outcome,
+    scenario::{Scenario, overrides, read},
+};
+
+/// Flows of each group whose windows are sampled.
+const TRACED_FLOWS_PER_GROUP: usize = 8;
+
+/// How to run, whatever is run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Options {
+    engine: String,
+    /// `none`, `first` or `every`.
+    traces: String,
+    /// Is called with the share that is done.
+    progress: Option<Py<PyAny>>,
+    title: String,
+    /// The call, for reports.
+    call: String,
+}
+
+#[pyfunction]
+pub fn run(py: Python, scenario: &Scenario, options: Options) -> PyResult<Outcome> {
+    let plan = Plan::alone(scenario.0.clone());
+    run_plan(py, plan, options)
+}
+
+#[pyfunction]
+pub fn compare(
+    py: Python,
+    dumbbell: &Bound<PyDict>,
+    effects: Option<&Bound<PyDict>>,
+    asked: Asked,
+    options: Options,
+) -> PyResult<Outcome> {
+    let is_real_time = engine(&options.engine)?.needs_machine();
+    let comparison = Comparison {
+        dumbbell: read::<DumbbellSpec>(dumbbell, "path")?,
+        effects: effects.map(|table| read::<EffectsSpec>(table, "path")).transpose()?.unwrap_or_default(),
+        contenders: flows(&asked.contenders)?,
+        against: flows(&asked.against)?,
+        reverse: flows(&asked.reverse)?,
+        ecn: asked.ecn,
+        transfer: parsed::<Bytes>(asked.transfer.as_deref())?,
+        start_spread: parsed(asked.start_spread.as_deref())?.unwrap_or(Comparison::START_SPREAD),
+        rtt_spread: parsed(asked.rtt_spread.as_deref())?.unwrap_or(Comparison::RTT_SPREAD),
+        send_jitter: parsed(asked.send_jitter.as_deref())?,
+        duration: parsed(asked.duration.as_deref())?,
+        warmup: parsed::<Span>(asked.warmup.as_deref())?,
+        overrides: overrides(asked.seeds, asked.first_seed),
+        is_real_time,
+    };
+    let plan = comparison.plan().map_err(|e| match e {
+        CompareError::Scenario(e) => at_key("compare", &e.key, &e.message),
+        other => usage(other),
+    })?;
+    run_plan(py, plan, options)
+}
+
+/// What is compared, as Python has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked {
+    contenders: Vec<String>,
+    against: Vec<String>,
+    reverse: Vec<String>,
+    ecn: bool,
+    transfer: Option<String>,
+    start_spread: Option<String>,
+    rtt_spread: Option<String>,
+    send_jitter: Option<String>,
+    duration: Option<String>,
+    warmup: Option<String>,
+    seeds: Option<u32>,
+    first_seed: Option<u64>,
+}
+
+fn flows(texts: &[String]) -> PyResult<Vec<Flows>> {
+    texts.iter().map(|text| text.parse().map_err(|e: String| usage(e))).collect()
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> PyResult<Option<T>> {
+    text.map(|text| text.parse().map_err(|e: T::Err| usage(e))).transpose()
+}
+
+fn engine(name: &str) -> PyResult<&'static dyn Engine> {
+    tandem_engines::find(name).map_err(usage)
+}
+
+fn run_plan(py: Python, mut plan: Plan, options: Options) -> PyResult<Outcome> {
+    let engine = engine(&options.engine)?;
+    let mut doubts = Vec::new();
+    for scenario in &plan.scenarios {
+        doubts.extend(engine.check(scenario, false).map_err(|e| of_engine(e, scenario))?);
+    }
+    doubts.dedup();
+    for doubt in doubts {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(doubt.0)?, 2)?;
+    }
+    let traces = match options.traces.as_str() {
+        "none" => Traces::None,
+        "first" => Traces::FirstSeed(TRACED_FLOWS_PER_GROUP),
+        "every" => Traces::EverySeed(TRACED_FLOWS_PER_GROUP),
+        other => return Err(usage(format!("traces=`{other}`: give one of `none`, `first`, `every`"))),
+    };
+    for scenario in &mut plan.scenarios {
+        *scenario = engine.as_run(scenario).into_owned();
+    }
+    let tasks: Vec<Task> = plan.scenarios.iter().map(|scenario| Task { scenario, engine, traces }).collect();
+    let seeds = run_tasks(py, options.progress, |batch| Ok(batch.run(&tasks)?.seeds))?;
+    Ok(Outcome::new(options.title, options.call, plan, engine, seeds))
+}
+
+/// Does work that a batch does, without Python's lock. Ctrl-C ends it; `progress` is called with the share that is done.
+pub fn run_tasks<T: Send>(
+    py: Python,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Batch) -> anyhow::Result<T> + Send,
+) -> PyResult<T> {
+    let cancelled = AtomicBool::new(false);
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let watch = |share: f64| {
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |tell| tell.call1(py, (share,)).map(drop))
+        });
+        if let Err(e) = seen {
+            cancelled.store(true, Relaxed);
+            raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(e);
+        }
+    };
+    let batch = Batch { cancelled: Some(&cancelled), watch: Some(&watch), ..Batch::default() };
+    let done = py.detach(|| work(&batch));
+    match raised.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+        Some(e) => Err(e),
+        None => done.map_err(|e| failed(format!("{e:#}"))),
+    }
+}
+
+/// JSON as Python has it.
+pub fn loads<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (PyString::new(py, json),))
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The notebooks run from top to bottom, and their pictures are there."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.py"))
+
+
+def execute(path: Path) -> Any:
+    """Runs a notebook in a kernel of its own, in its folder."""
+    jupytext, nbclient = pytest.importorskip("jupytext"), pytest.importorskip("nbclient")
+    notebook = jupytext.read(path)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = kernel
+    return nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}).execute()
+
+
+@pytest.fixture(scope="module")
+def executed() -> dict[str, Any]:
+    """At the same time, for a kernel takes seconds to begin."""
+    with ThreadPoolExecutor() as pool:
+        return dict(zip([path.stem for path in NOTEBOOKS], pool.map(execute, NOTEBOOKS), strict=True))
+
+
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_a_notebook_runs_and_draws(executed: dict[str, Any], name: str) -> None:
+    outputs = [output for cell in executed[name].cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
+    assert "image/png" in kinds
+    assert "text/html" in kinds
+    assert not [output for output in outputs if output.get("name") == "stderr"], outputs
