@@ -124,6 +124,36 @@ fn runs_are_as_long_as_the_path_needs_unless_told_otherwise() {
     assert!(told.out.contains("reno goes some 79 s from loss to loss, and 15 s were measured"), "{}", told.out);
 }
 
+/// 1448 kB are 1000 packets. At 12 Mb/s each takes 1 ms, and the first round 20 ms more: nothing is faster than 1.02 s. Two flows at once take at
+/// least 2 s for both. Slow start with a queue of 200 packets loses some, but not the time of as many again.
+#[test]
+fn a_transfer_is_measured_by_its_time() {
+    let place = Place::new();
+    let compare = |options: &str| {
+        place.succeed(&format!(
+            "compare --rate 12mbit --rtt 20ms --queue 200p --transfer 1448kB --seeds 2 {options} --json"
+        ))
+    };
+    let results: Value = serde_json::from_str(&compare("reno cubic:2").out).unwrap();
+    let [reno, cubic] = list(&results, "/runs") else { panic!("{results}") };
+    let time = |run: &Value, figure: &str| number(run, &format!("/groups/0/completion_time_s/{figure}"));
+    assert!((1.02..2.0).contains(&time(reno, "mean")), "{reno}");
+    assert!((2.0..4.0).contains(&time(cubic, "max")) && time(cubic, "mean") > 1.02, "{cubic}");
+    assert_eq!((number(reno, "/warmup_s"), number(reno, "/duration_s")), (0.0, 60.0));
+    assert_eq!(list(reno, "/cautions").len(), 1, "only that two seeds are few: {reno}");
+    // 150 MB of two flows are 200 s at 12 Mb/s, and as many again to be sure.
+    let long: Value = serde_json::from_str(
+        &place.succeed("compare --rate 12mbit --rtt 20ms --transfer 150MB --seeds 1 reno:2 --json --out long").out,
+    )
+    .unwrap();
+    assert_eq!(number(&long, "/runs/0/duration_s"), 400.0);
+    let cut = compare("--duration 1s reno:2 --out cut");
+    let cut: Value = serde_json::from_str(&cut.out).unwrap();
+    assert_eq!(cut.pointer("/runs/0/groups/0/completion_time_s"), Some(&Value::Null));
+    let cautions = list(&cut, "/runs/0/cautions");
+    assert!(cautions.iter().any(|c| c.as_str().unwrap().contains("4 of 4 transfers did not end")), "{cautions:?}");
+}
+
 #[test]
 fn the_same_command_gives_the_same_bytes() {
     let command = format!("compare {QUICK} --seeds 2 --loss 1% --against reno:1 compound:1 --out o");

@@ -157,11 +157,10 @@ impl Comparison {
         };
         let given =
             Length { duration: self.duration.unwrap_or(USUAL.duration), warmup: self.warmup.unwrap_or_default() };
-        // A finite transfer ends when it ends.
-        if self.transfer.is_some() {
-            let half = Span { ns: given.duration.ns / 2 };
-            let warmup = self.warmup.unwrap_or(USUAL.warmup.min(half));
-            return Ok((of_length(Length { warmup, ..given })?, None));
+        // A transfer ends when it ends. All of it counts, so nothing is cut off.
+        if let Some(transfer) = self.transfer {
+            let duration = self.duration.unwrap_or_else(|| self.enough_for(transfer, runs));
+            return Ok((of_length(Length { duration, ..given })?, None));
         }
         if self.duration.is_some() && self.warmup.is_some() {
             return Ok((of_length(given)?, None));
@@ -170,6 +169,16 @@ impl Comparison {
         let reason = Reason::of(&draft, OF_COMPARE, self.is_real_time);
         let length = reason.length(self.duration, self.warmup);
         Ok((of_length(length)?, Some(reason.words(length))))
+    }
+
+    /// Twice as long as the path takes for all transfers of the run with the most flows, and the usual duration at least.
+    fn enough_for(&self, transfer: Bytes, runs: &[(String, Vec<Flows>)]) -> Span {
+        let of_run = |flows: &[Flows]| flows.iter().map(|f| u64::from(f.count)).sum::<u64>();
+        let flows = runs.iter().map(|(_, flows)| of_run(flows)).max().unwrap_or(1);
+        let bits = 2 * 8 * u128::from(transfer.0) * u128::from(flows);
+        // At most as long as a duration can be.
+        let seconds = bits.div_ceil(u128::from(self.dumbbell.rate.bps)).min(1_000_000) as u64;
+        Span::from_secs(seconds).max(USUAL.duration)
     }
 
     fn scenario(&self, name: &str, flows: &[Flows], length: Length) -> Result<Scenario, CompareError> {

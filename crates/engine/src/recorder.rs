@@ -4,15 +4,19 @@
 use hdrhistogram::Histogram;
 use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
 use tandem_scenario::{
-    Scenario,
-    result::{FlowResult, FlowSample, LinkResult, SeedResult, Trace},
+    Group, Scenario,
+    result::{Delivery, FlowResult, FlowSample, LinkResult, SeedResult, Trace},
 };
 
-use crate::{Transfers, tracer::Tracer};
+use crate::{Quality, Transfers, tracer::Tracer};
 
 /// Queues and smoothed RTTs are read at least this often, for their percentiles.
 const MAX_INTERVAL_NS: u64 = 10_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
+
+fn megabits(bytes: u32) -> f32 {
+    bytes as f32 * 8.0 / 1e6
+}
 
 /// A flow's counts since its start.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,7 +54,7 @@ pub trait Readable {
 /// What an engine shows of its flows, and what to sample of them.
 #[derive(Debug, Clone, Copy)]
 pub struct RecorderOptions {
-    /// The unit of [`Counters::received`], bytes of payload.
+    /// The unit of [`Counters::received`], bytes of payload: 1, or those of a full packet, where UDP counts packets of its own size.
     pub unit_bytes: u32,
     /// Does it tell each RTT that an ACK measures? Otherwise there are smoothed ones only.
     pub has_raw_rtts: bool,
@@ -64,14 +68,16 @@ pub struct FlowEnd<'a> {
     pub base_rtt_ns: u64,
     /// `None` for UDP.
     pub transfers: Option<&'a Transfers>,
+    /// `None` for all but UDP.
+    pub quality: Option<&'a Quality>,
 }
 
 /// Reads a run at regular times. The engine calls [`on_tick`](Self::on_tick) at [`next`](Self::next) or as soon after as it can.
 pub struct Recorder<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    unit_bytes: u32,
-    unit_mbit: f32,
+    /// By flow.
+    unit_bytes: Vec<u32>,
     group_of_flow: Vec<usize>,
     warmup: u64,
     interval: u64,
@@ -99,12 +105,12 @@ impl<'a> Recorder<'a> {
         let RecorderOptions { unit_bytes, has_raw_rtts, traced_flows_per_group } = options;
         let group_of_flow = scenario.group_of_flow();
         let flows = group_of_flow.len();
-        let unit_mbit = unit_bytes as f32 * 8.0 / 1e6;
+        // An engine that counts bytes does so for packets of any size.
+        let unit_of = |group: &Group| if unit_bytes == 1 { 1 } else { group.source.payload_bytes(unit_bytes) };
         Self {
             scenario,
             seed,
-            unit_bytes,
-            unit_mbit,
+            unit_bytes: group_of_flow.iter().map(|&g| unit_of(&scenario.groups[g])).collect(),
             group_of_flow,
             warmup: scenario.warmup.ns,
             interval: scenario.sample_interval.ns.min(MAX_INTERVAL_NS),
@@ -119,7 +125,7 @@ impl<'a> Recorder<'a> {
             queues: scenario.network.links.iter().map(|_| QueueSamples::default()).collect(),
             cell: CellSamples::default(),
             tracer: (traced_flows_per_group > 0)
-                .then(|| Tracer::new(scenario, seed, traced_flows_per_group, unit_mbit)),
+                .then(|| Tracer::new(scenario, seed, traced_flows_per_group, megabits(unit_bytes))),
         }
     }
 
@@ -179,7 +185,7 @@ impl<'a> Recorder<'a> {
     fn count_received(&mut self, run: &impl Readable) {
         for (flow, last) in self.received.iter_mut().enumerate() {
             let received = run.counters(flow).received;
-            self.received_mbit[flow].push((received - *last) as f32 * self.unit_mbit);
+            self.received_mbit[flow].push((received - *last) as f32 * megabits(self.unit_bytes[flow]));
             *last = received;
         }
     }
@@ -192,6 +198,7 @@ impl<'a> Recorder<'a> {
         links: Vec<LinkResult>,
         data_packets: u64,
     ) -> SeedResult {
+        let deliveries = self.deliveries(flows);
         let received_mbit = std::mem::take(&mut self.received_mbit);
         let flow = |((flow, end), by_second): ((usize, &FlowEnd), Vec<f32>)| FlowResult {
             received_mbit_by_second: by_second,
@@ -204,6 +211,7 @@ impl<'a> Recorder<'a> {
             flows,
             rtt_ms: self.rtts.iter().map(|rtts| in_ms(&rtts.to_histogram())).collect(),
             srtt_ms: self.srtts.iter().map(in_ms).collect(),
+            deliveries,
             links,
             data_packets,
             trace: self.tracer.map(|t| t.trace),
@@ -211,17 +219,32 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// By group; empty without UDP.
+    fn deliveries(&self, flows: &[FlowEnd]) -> Vec<Option<Delivery>> {
+        if flows.iter().all(|flow| flow.quality.is_none()) {
+            return Vec::new();
+        }
+        let of_group = |group: usize| {
+            let in_group = flows.iter().zip(&self.group_of_flow).filter(move |&(_, &of)| of == group);
+            Quality::delivery(in_group.filter_map(|(flow, _)| flow.quality))
+        };
+        (0..self.scenario.groups.len()).map(of_group).collect()
+    }
+
     fn flow_result(&self, flow: usize, end: Counters, facts: &FlowEnd) -> FlowResult {
         let start = self.at_warmup.get(flow).copied().unwrap_or_default();
         let measured_s = self.scenario.measured().as_secs_f64();
         FlowResult {
-            goodput_mbps: (end.received - start.received) as f64 * f64::from(self.unit_bytes) * 8.0 / 1e6 / measured_s,
+            goodput_mbps: (end.received - start.received) as f64 * f64::from(self.unit_bytes[flow]) * 8.0
+                / 1e6
+                / measured_s,
             sent_packets: end.sent_packets - start.sent_packets,
             retransmits: end.retransmits - start.retransmits,
             timeouts: end.timeouts - start.timeouts,
             window_reductions: end.window_reductions - start.window_reductions,
             base_rtt_ms: facts.base_rtt_ns as f64 / 1e6,
             completion_times_s: facts.transfers.map_or(Vec::new(), |t| t.completion_times_s(self.warmup)),
+            short_flows: facts.transfers.map_or(Vec::new(), |t| t.short_flows(self.warmup, self.scenario.duration.ns)),
             received_mbit_by_second: Vec::new(),
         }
     }

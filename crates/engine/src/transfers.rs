@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The application of a TCP flow: one endless transfer, finite ones with pauses between them, or data at a rate.
+//! The application of a TCP flow: one endless transfer, finite ones with pauses between them, data at a rate, or short flows.
 
 use tandem_network::agenda::NEVER;
-use tandem_scenario::{TcpSource, Transfer};
+use tandem_scenario::{TcpSource, Transfer, result::ShortTransfer};
+
+use crate::demand::{Demanded, SharedDemand};
 
 /// When a flow has data to send, and how long its transfers take.
 ///
@@ -19,6 +21,7 @@ pub struct Transfers {
     is_running: bool,
     completed: Vec<Completion>,
     offer: Option<Offer>,
+    short: Option<Short>,
 }
 
 /// Data at a rate.
@@ -48,6 +51,17 @@ impl Offer {
     }
 }
 
+/// What more there is to short flows.
+#[derive(Debug)]
+struct Short {
+    demand: SharedDemand,
+    unit_bytes: u32,
+    /// The transfer that runs or is next.
+    current: Demanded,
+    /// Those that have ended.
+    ended: Vec<ShortTransfer>,
+}
+
 /// The end of a transfer and how long it took, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
@@ -60,7 +74,8 @@ pub struct Completion {
 pub enum Due {
     /// The flow goes on with what it does.
     Nothing,
-    /// A transfer begins, or goes on: send this much more, in the engine's unit; `None`: without end.
+    /// A transfer begins, or goes on: send this much more, in the engine's unit; `None`: without end. One of short flows begins on a new
+    /// connection.
     Begin(Option<u64>),
     /// The flow has stopped: send no more than what has been sent.
     Stop,
@@ -70,9 +85,9 @@ impl Transfers {
     /// The transfers of `source` from `start` on; `stop`: when the flow ends, [`NEVER`] if it does not. The engine counts data in units
     /// of `unit_bytes`; the last unit of a transfer may not be full.
     pub fn new(source: &TcpSource, unit_bytes: u32, start: u64, stop: u64) -> Self {
-        let (size, pause) = match source.transfer {
-            Transfer::Bulk | Transfer::Offered { .. } => (None, None),
+        let (size, pause) = match &source.transfer {
             Transfer::Finite { bytes, pause } => (Some(bytes.div_ceil(u64::from(unit_bytes))), pause.map(|p| p.ns)),
+            Transfer::Bulk | Transfer::Offered { .. } | Transfer::Short(_) => (None, None),
         };
         let offer = match source.transfer {
             Transfer::Offered { rate, piece_bytes } => {
@@ -80,7 +95,33 @@ impl Transfers {
             }
             _ => None,
         };
-        Self { size, pause, stop, next_start: start, began: 0, is_running: false, completed: Vec::new(), offer }
+        Self {
+            size,
+            pause,
+            stop,
+            next_start: start,
+            began: 0,
+            is_running: false,
+            completed: Vec::new(),
+            offer,
+            short: None,
+        }
+    }
+
+    /// Short flows from `start` on, as `demand` has them; the rest as in [`new`](Self::new).
+    pub(crate) fn short(demand: SharedDemand, unit_bytes: u32, start: u64, stop: u64) -> Self {
+        let current = demand.next(start);
+        Self {
+            size: None,
+            pause: None,
+            stop,
+            next_start: current.at,
+            began: 0,
+            is_running: false,
+            completed: Vec::new(),
+            offer: None,
+            short: Some(Short { demand, unit_bytes, current, ended: Vec::new() }),
+        }
     }
 
     /// What is due at `now`. A transfer that is still running at the stop is cut off: it will not count as completed.
@@ -98,8 +139,13 @@ impl Transfers {
             self.next_start = offer.at(offer.pieces);
             return Due::Begin(Some(more));
         }
-        self.began = now;
         self.next_start = NEVER;
+        if let Some(Short { unit_bytes, current, .. }) = &self.short {
+            self.began = current.at;
+            self.is_running = true;
+            return Due::Begin(Some(current.bytes.div_ceil(u64::from(*unit_bytes))));
+        }
+        self.began = now;
         self.is_running = self.size.is_some();
         Due::Begin(self.size)
     }
@@ -118,13 +164,42 @@ impl Transfers {
     /// All data of the running transfer has been acknowledged at `now`.
     pub fn complete(&mut self, now: u64) {
         self.is_running = false;
-        self.completed.push(Completion { at: now, took: now - self.began });
+        let took = now - self.began;
+        if let Some(short) = &mut self.short {
+            short.ended.push(short.current.took(Some(took)));
+            short.current = short.demand.next(now);
+            // One that has waited begins now.
+            self.next_start = short.current.at.max(now);
+            return;
+        }
+        self.completed.push(Completion { at: now, took });
         self.next_start = self.pause.map_or(NEVER, |pause| now + pause);
     }
 
-    /// The transfers that were completed at `from` or later, seconds each.
+    /// The transfers that were completed at `from` or later, of short flows those that came then: seconds each.
     pub(crate) fn completion_times_s(&self, from: u64) -> Vec<f64> {
+        if let Some(short) = &self.short {
+            return short.came_from(from).filter_map(|transfer| transfer.completion_time_s).collect();
+        }
         self.completed.iter().filter(|c| c.at >= from).map(|c| c.took as f64 / 1e9).collect()
+    }
+
+    /// The short flows that came at `from` or later, before `end`, and before the stop. Whoever of those that share a demand is asked first
+    /// also tells of the transfers that nobody had time for.
+    pub(crate) fn short_flows(&self, from: u64, end: u64) -> Vec<ShortTransfer> {
+        let Some(short) = &self.short else { return Vec::new() };
+        let end = end.min(self.stop);
+        let waiting = std::iter::once(short.current).chain(short.demand.rest(end));
+        let unfinished = waiting.filter(|demanded| demanded.at < end).map(|demanded| demanded.took(None));
+        let from_s = from as f64 / 1e9;
+        short.came_from(from).chain(unfinished.filter(|transfer| transfer.arrived_s >= from_s)).collect()
+    }
+}
+
+impl Short {
+    fn came_from(&self, from: u64) -> impl Iterator<Item = ShortTransfer> {
+        let from_s = from as f64 / 1e9;
+        self.ended.iter().copied().filter(move |transfer| transfer.arrived_s >= from_s)
     }
 }
 

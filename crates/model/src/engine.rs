@@ -199,6 +199,7 @@ impl<'a> Isolated<'a> {
             window_reductions: measured.losses,
             base_rtt_ms: self.path.rtt.as_secs_f64() * 1e3,
             completion_times_s: Vec::new(),
+            short_flows: Vec::new(),
             received_mbit_by_second: course.megabits_by_second(to, self.scenario.mss()),
         };
         let mut links = vec![LinkResult::default(); self.scenario.network.links.len()];
@@ -216,6 +217,7 @@ impl<'a> Isolated<'a> {
             flows: vec![flow],
             srtt_ms: Vec::new(),
             rtt_ms: vec![measured.queue(|packets| (self.path.pipe_packets() + packets) * ms_per_packet)],
+            deliveries: Vec::new(),
             links,
             data_packets: course.between(0.0, to).data.round() as u64,
             cell: None,

@@ -22,6 +22,7 @@ mod stats;
 mod tally;
 pub mod wlan;
 
+pub use effects::normal_quantile;
 pub use generate::{Generated, TraceKind, generate};
 pub use link::{Link, Offer};
 pub use measure::{QueueSamples, Samples, distribution, histogram};

@@ -19,6 +19,8 @@ pub enum Stream {
     Effects(usize),
     /// The backoffs and frame errors of a sender in a wireless cell; 0 is the access point.
     Station(usize),
+    /// The arrivals and sizes of short flows, by the index of the flow; those that a group shares, by that of its first flow.
+    Transfers(usize),
 }
 
 /// When a flow of this group starts, ns.
@@ -44,6 +46,7 @@ impl Rng {
             Stream::FlowStart(i) => (3, i),
             Stream::Station(i) => (4, i),
             Stream::Effects(i) => (5, i),
+            Stream::Transfers(i) => (6, i),
         };
         let mut bytes = [0; 16];
         // Multiplying by odd constants spreads neighbouring seeds and indices over all bits (SplitMix64's increments).

@@ -96,6 +96,12 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
         if !is_quic(source) {
             continue;
         }
+        if group.source.short().is_some() {
+            return Err(EngineError::refused(format!(
+                "`{}` has `short`, a connection for each transfer, and QUIC's flows have one for all: run it with --engine sim or kernel",
+                group.name
+            )));
+        }
         if source.recovery != Recovery::Prr {
             return Err(EngineError::refused(format!(
                 "`{}` has `recovery = \"rate-halving\"`, which is for TCP: leave it out, or give it `transport = \"tcp\"`",
@@ -151,11 +157,11 @@ struct Stack<'a> {
 }
 
 impl Hosts for Stack<'_> {
-    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Option<Box<dyn Foreign>> {
+    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Result<Box<dyn Foreign>, Transfers> {
         if !is_quic(source) {
-            return None;
+            return Err(transfers);
         }
-        let CongestionControl::Tandem(params) = &source.controller else { return None };
+        let CongestionControl::Tandem(params) = &source.controller else { return Err(transfers) };
         let setup = config::Setup {
             params,
             source,
@@ -164,6 +170,6 @@ impl Hosts for Stack<'_> {
             unit_bytes: self.scenario.mss(),
             seed: [self.seed, flow as u64],
         };
-        Some(Box::new(QuicFlow::new(&setup, transfers, self.origin, self.broken.clone())))
+        Ok(Box::new(QuicFlow::new(&setup, transfers, self.origin, self.broken.clone())))
     }
 }

@@ -6,6 +6,7 @@ mod chart;
 mod colours;
 mod comparison;
 mod curves;
+mod delivery;
 mod figures;
 mod matrix;
 mod number;
@@ -13,6 +14,7 @@ mod pack;
 mod page;
 mod rows;
 mod sections;
+mod short;
 #[cfg(test)]
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;

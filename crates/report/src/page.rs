@@ -10,10 +10,10 @@ use crate::{
     colours::Looks,
     comparison::comparison,
     curves::{curves, per_flow},
-    number,
+    delivery, number,
     pack::pack,
     rows::{Row, doubts, has_intervals, label, rows, runs, seed_counts},
-    words,
+    short, words,
 };
 
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
@@ -171,7 +171,10 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         trace_seed => run.trace.as_ref().map(|t| t.seed),
         links => run.links.iter().take(MAX_LINKS).map(link).collect::<Vec<_>>(),
         links_left_out => run.links.len().saturating_sub(MAX_LINKS),
-        transfers => run.groups.iter().filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
+        deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
+        short_flows => short::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
+        offered => short::offered(run).collect::<Vec<_>>(),
+        transfers => run.groups.iter().filter(|g| g.short_flows.is_none()).filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
             name => group.name.as_str(),
             seconds => [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3)),
         }).collect::<Vec<_>>(),

@@ -5,9 +5,9 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, pr
 use tandem_scenario::result::{Distribution, Run};
 
 use crate::{
-    Report, number,
+    Report, delivery, number,
     rows::{Row, bottleneck, doubts, has_intervals, rows, runs, seed_counts},
-    words,
+    short, words,
 };
 
 /// Where there is no terminal to ask.
@@ -26,7 +26,13 @@ pub fn width() -> u16 {
 }
 
 fn table_at(report: &Report, width: u16) -> String {
-    let parts = [summary(report, width), bottlenecks(report, width), notes(report, width)];
+    let parts = [
+        summary(report, width),
+        bottlenecks(report, width),
+        of_some(report, width, &short::HEADER, short::rows),
+        of_some(report, width, &delivery::HEADER, delivery::rows),
+        notes(report, width),
+    ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -92,6 +98,20 @@ fn bottlenecks(report: &Report, width: u16) -> String {
     render(header.map(str::to_owned).to_vec(), rows, width)
 }
 
+/// A table of what only some groups have; empty if no run has such a group.
+fn of_some(report: &Report, width: u16, header: &[&str], rows: fn(&Run) -> Vec<(String, Vec<String>)>) -> String {
+    let runs = runs(report);
+    let of_run = |run: &Run| {
+        let name = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
+        rows(run).into_iter().map(move |(label, cells)| [vec![format!("{name}{label}")], cells].concat())
+    };
+    let rows: Vec<Vec<String>> = runs.iter().flat_map(|(run, _)| of_run(run)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    render(header.iter().map(|title| (*title).to_owned()).collect(), rows.into_iter(), width)
+}
+
 /// Names to the left, which may be wrapped; numbers to the right, which may not.
 pub fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, width: u16) -> String {
     let mut table = Table::new();
@@ -115,6 +135,7 @@ fn notes(report: &Report, width: u16) -> String {
     }
     notes.extend(caution_notes(report));
     notes.extend(runs(report).iter().flat_map(|(run, _)| completion_notes(run)));
+    notes.extend(runs(report).iter().flat_map(|(run, _)| short::offered(run)));
     let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
     notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {
@@ -145,7 +166,8 @@ fn caution_notes(report: &Report) -> Vec<String> {
 
 fn completion_notes(run: &Run) -> impl Iterator<Item = String> {
     run.groups.iter().filter_map(|group| {
-        let Distribution { mean, p50, p95, p99, .. } = group.completion_time_s?;
+        let Distribution { mean, p50, p95, p99, .. } =
+            group.completion_time_s.filter(|_| group.short_flows.is_none())?;
         let [mean, p50, p95, p99] = [mean, p50, p95, p99].map(|s| number::significant(s, 3));
         Some(format!("{}, {}: a transfer takes {mean} s, p50 {p50} s, p95 {p95} s, p99 {p99} s", run.name, group.name))
     })

@@ -2,8 +2,9 @@
 //! A scenario in words.
 
 use tandem_scenario::{
-    Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, Traffic, Transfer, Transport,
+    Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
     result::CellSummary,
+    short::{Arrivals, Sizes},
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
 };
@@ -170,24 +171,56 @@ fn group(scenario: &Scenario, group: &Group) -> String {
     parts.join(", ") + "."
 }
 
+fn size(bytes: u64) -> String {
+    spaced(&Bytes(bytes).to_string())
+}
+
+fn short_flows(short: &ShortFlows) -> String {
+    let sizes = match &short.sizes {
+        Sizes::Fixed { bytes } => size(*bytes),
+        Sizes::LogNormal { median_bytes, sigma } => {
+            format!("log-normal sizes (median {}, sigma {sigma})", size(*median_bytes))
+        }
+        Sizes::Pareto { smallest_bytes, largest_bytes, shape } => {
+            format!("Pareto sizes ({} to {}, shape {shape})", size(*smallest_bytes), size(*largest_bytes))
+        }
+        Sizes::Listed(_) => "the sizes of a file".into(),
+    };
+    match short.arrivals {
+        Arrivals::Poisson { per_second } => {
+            let per_second = number::significant(per_second, 3);
+            format!("short flows of {sizes}, {per_second} a second on average (Poisson)")
+        }
+        Arrivals::Users { think } => {
+            format!("users who think {} on average before short flows of {sizes}", span(think))
+        }
+    }
+}
+
 fn source(source: &Traffic) -> String {
     let tcp = match source {
-        Traffic::Udp { rate: r, on_off: None } => return format!(" of UDP at {}", rate(*r)),
-        Traffic::Udp { rate: r, on_off: Some((on, off)) } => {
-            return format!(" of UDP at {}, {} on and {} off", rate(*r), span(*on), span(*off));
+        Traffic::Udp { rate: r, on_off, packet_bytes, is_random } => {
+            let mut text = format!(" of UDP at {}", rate(*r));
+            if let Some((on, off)) = on_off {
+                let at_random = if *is_random { ", on average" } else { "" };
+                text += &format!(", {} on and {} off{at_random}", span(*on), span(*off));
+            }
+            text += &packet_bytes.map_or(String::new(), |bytes| format!(", packets of {}", size(bytes.into())));
+            return text;
         }
         Traffic::Tcp(tcp) => tcp,
     };
-    let mut text = match tcp.transfer {
+    let mut text = match &tcp.transfer {
         Transfer::Bulk => format!(" of {} that always have data to send", tcp.controller),
         Transfer::Finite { bytes, pause } => {
             let again = pause.map_or("once".into(), |p| format!("again and again with pauses of {}", span(p)));
-            let size = spaced(&Bytes(bytes).to_string());
+            let size = size(*bytes);
             format!(" of {} that send {size} {again}", tcp.controller)
         }
         Transfer::Offered { rate: offered, .. } => {
-            format!(" of {} whose applications offer {}", tcp.controller, rate(offered))
+            format!(" of {} whose applications offer {}", tcp.controller, rate(*offered))
         }
+        Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
     };
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
     if tcp.pacing {

@@ -28,6 +28,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
         if groups.len() == bulk.len() { caution } else { format!("{}: {caution}", groups.join(", ")) }
     };
     let mut all: Vec<String> = groups_of.into_iter().map(about).collect();
+    all.extend(scenario.groups.iter().enumerate().filter_map(|group| missing_transfers(scenario, group, seeds)));
     if (2..ENOUGH_SEEDS).contains(&scenario.seeds.len()) {
         all.push("two seeds make a very wide interval: use five or more".to_owned());
     }
@@ -39,6 +40,23 @@ fn of_bulk((index, group): (usize, &Group)) -> Option<(usize, &Group, &TcpSource
         Traffic::Tcp(source) if source.transfer == Transfer::Bulk => Some((index, group, source)),
         _ => None,
     }
+}
+
+/// The times of those transfers that took longest are the ones that are missing.
+fn missing_transfers(scenario: &Scenario, (index, group): (usize, &Group), seeds: &[SeedResult]) -> Option<String> {
+    let Traffic::Tcp(TcpSource { transfer: Transfer::Finite { pause: None, .. }, .. }) = &group.source else {
+        return None;
+    };
+    let group_of_flow = scenario.group_of_flow();
+    let flows = || seeds.iter().flat_map(|seed| seed.flows.iter().zip(&group_of_flow)).filter(|&(_, &of)| of == index);
+    let (all, missing) = (flows().count(), flows().filter(|(flow, _)| flow.completion_times_s.is_empty()).count());
+    (missing > 0).then(|| {
+        format!(
+            "{}: {missing} of {all} transfers did not end between the warm-up and the end of the run, and no time counts them: run longer, or \
+             with a shorter warm-up",
+            group.name
+        )
+    })
 }
 
 /// A controller that waits for losses shows nothing of itself without them.

@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod result;
 mod route;
 mod scenario;
+pub mod short;
 pub mod spec;
 pub mod stats;
 mod summary;
@@ -38,4 +39,5 @@ pub use scenario::{
     CongestionControl, DEFAULT_MTU, Ecn, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
     Topology, Traffic, Transfer, Transport,
 };
+pub use short::ShortFlows;
 pub use spec::{FlowsSpec, ScenarioSpec};

@@ -29,6 +29,19 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// Of values that are all at hand; `None` if there are none.
+    pub fn of_values(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
+        (!values.is_empty()).then(|| Self {
+            mean: mean(&values),
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: at(1.0),
+        })
+    }
+
     /// Each figure's mean over seeds; the maximum is that of all.
     pub(crate) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a Distribution> + Clone) -> Self {
         let average = |f: fn(&Distribution) -> f64| mean(&seeds.clone().map(f).collect::<Vec<_>>());
@@ -59,8 +72,48 @@ pub struct FlowResult {
     pub base_rtt_ms: f64,
     /// Completion times of finite transfers, seconds.
     pub completion_times_s: Vec<f64>,
+    /// The transfers of short flows that came after the warm-up; empty without short flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_flows: Vec<ShortTransfer>,
     /// Payload received in each second of the whole run, megabits.
     pub received_mbit_by_second: Vec<f32>,
+}
+
+/// What the packets of a group without congestion control met on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// From sending to arrival, of each packet.
+    pub delay_ms: Distribution,
+    /// Interarrival jitter (RFC 3550 section 6.4.1), as it is after each packet.
+    pub jitter_ms: Distribution,
+    /// Share of the packets that did not arrive, or came after 64 later ones.
+    pub loss_rate: f64,
+    /// The same in each second of each flow.
+    pub loss_rate_by_second: Distribution,
+}
+
+impl Delivery {
+    /// Each figure's mean over seeds, the maxima those of all; `None` if no seed has any.
+    pub(crate) fn over_seeds<'a>(seeds: impl Iterator<Item = &'a Delivery> + Clone) -> Option<Self> {
+        seeds.clone().next()?;
+        Some(Self {
+            delay_ms: Distribution::over_seeds(seeds.clone().map(|d| &d.delay_ms)),
+            jitter_ms: Distribution::over_seeds(seeds.clone().map(|d| &d.jitter_ms)),
+            loss_rate: mean(&seeds.clone().map(|d| d.loss_rate).collect::<Vec<_>>()),
+            loss_rate_by_second: Distribution::over_seeds(seeds.map(|d| &d.loss_rate_by_second)),
+        })
+    }
+}
+
+/// One transfer of short flows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShortTransfer {
+    /// When it came, seconds from the start of the run.
+    pub arrived_s: f64,
+    /// Its payload.
+    pub bytes: u64,
+    /// From then until all of it was acknowledged, seconds; `None`: it had not ended when the run or the group did.
+    pub completion_time_s: Option<f64>,
 }
 
 /// One link, one seed.
@@ -142,6 +195,9 @@ pub struct SeedResult {
     /// The smoothed RTTs (RFC 6298) of each group's flows while data was outstanding, milliseconds, sampled at regular times. Empty if the
     /// engine has none.
     pub srtt_ms: Vec<Distribution>,
+    /// What the packets of each UDP group met, `None` for other groups; empty if there is no UDP, or the engine does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<Option<Delivery>>,
     /// One entry for each link, in the order of the network.
     pub links: Vec<LinkResult>,
     /// Use of the channel; `None` without a wireless cell.

@@ -10,6 +10,7 @@ pub(crate) use crate::{aqm::Aqm, loss::Loss};
 use crate::{
     controller::KERNEL_PREFIX,
     effects::Effects,
+    short::ShortFlows,
     units::{NS_PER_SEC, QueueSize, Rate, Span, UnitError, bps, pair_of_seconds, seconds, seconds_if_any},
     wlan::WlanCell,
 };
@@ -144,7 +145,7 @@ pub struct Group {
 pub enum Traffic {
     /// Data under congestion control.
     Tcp(TcpSource),
-    /// Packets of a full MTU at a constant rate, all the time or on and off in turn.
+    /// Packets at a constant rate, all the time or on and off in turn.
     Udp {
         /// Rate while it sends, headers included.
         #[serde(rename = "rate_bps", serialize_with = "bps")]
@@ -152,7 +153,17 @@ pub enum Traffic {
         /// How long it sends and then is silent, in turn; `None`: it always sends.
         #[serde(rename = "on_off_s", serialize_with = "pair_of_seconds")]
         on_off: Option<(Span, Span)>,
+        /// Bytes of a packet on the wire; `None`: those of the MTU.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        packet_bytes: Option<u32>,
+        /// Are the times on and off exponentially distributed, with those means?
+        #[serde(skip_serializing_if = "is_not")]
+        is_random: bool,
     },
+}
+
+fn is_not(value: &bool) -> bool {
+    !value
 }
 
 /// What decides how large a flow's window is.
@@ -222,7 +233,7 @@ pub enum Ecn {
 }
 
 /// How much data a flow has.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transfer {
     /// More than the run has time for.
@@ -243,6 +254,8 @@ pub enum Transfer {
         /// Payload of a piece: a full segment.
         piece_bytes: u32,
     },
+    /// Short flows: a connection for each transfer.
+    Short(Box<ShortFlows>),
 }
 
 impl Serialize for CongestionControl {
@@ -292,7 +305,15 @@ impl Parts {
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
         // So it was before there were other recoveries, transports and effects of links, and runs that were kept then are still those of the
         // same scenario.
-        let usual = [" recovery: Prr,", " transport: None,", ", effects: None", " ecn: Off,", ", ecn: false"];
+        let usual = [
+            " recovery: Prr,",
+            " transport: None,",
+            ", effects: None",
+            " ecn: Off,",
+            ", ecn: false",
+            ", packet_bytes: None",
+            ", is_random: false",
+        ];
         usual.iter().fold(text, |text, usual| text.replace(usual, ""))
     }
 
@@ -377,6 +398,14 @@ impl Topology {
 }
 
 impl Traffic {
+    /// The short flows that it consists of, if it does.
+    pub fn short(&self) -> Option<&ShortFlows> {
+        match self {
+            Traffic::Tcp(TcpSource { transfer: Transfer::Short(short), .. }) => Some(short),
+            _ => None,
+        }
+    }
+
     /// Whether congestion control governs it.
     pub fn is_tcp(&self) -> bool {
         matches!(self, Traffic::Tcp(_))
@@ -390,6 +419,14 @@ impl Traffic {
                 params.controller().owns_window()
             }
             _ => false,
+        }
+    }
+
+    /// Payload of a packet, of which a full one has `mss` bytes; for UDP as much as TCP would have in a packet of its size.
+    pub fn payload_bytes(&self, mss: u32) -> u32 {
+        match self {
+            Traffic::Udp { packet_bytes: Some(bytes), .. } => bytes - HEADER_BYTES,
+            _ => mss,
         }
     }
 

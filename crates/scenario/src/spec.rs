@@ -12,6 +12,7 @@ use crate::{
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
     scenario::{Ecn, Loss, Recovery, Transport},
+    short::ShortSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -208,6 +209,8 @@ pub struct FlowsSpec {
     pub pause: Option<Span>,
     /// Payload a second that the application has to send; as much as the window takes if not given.
     pub offered_rate: Option<Rate>,
+    /// Short flows, each on a connection of its own, in the place of `transfer`.
+    pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// Spreads packets over the round as Linux does; off if not given.
@@ -245,6 +248,7 @@ impl Default for FlowsSpec {
             transfer: None,
             pause: None,
             offered_rate: None,
+            short: None,
             delayed_acks: None,
             pacing: None,
             recovery: None,
@@ -265,6 +269,11 @@ pub struct UdpSpec {
     pub on: Option<Span>,
     /// How long each silence lasts.
     pub off: Option<Span>,
+    /// Bytes of a packet, headers included; those of the MTU if not given.
+    pub packet: Option<Bytes>,
+    /// The times on and off are exponentially distributed with the given means.
+    #[serde(default)]
+    pub random: bool,
 }
 
 impl FlowsSpec {
@@ -275,6 +284,7 @@ impl FlowsSpec {
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("offered_rate", self.offered_rate.is_some()),
+            ("short", self.short.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cautions::cautions,
     cell::{self, CellSummary},
-    result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult, Trace},
+    result::{Delivery, Distribution, Emulation, FlowResult, LinkResult, SeedResult, Trace},
     scenario::{Group, Scenario},
+    short::{self, ShortFlowsSummary},
     stats::{ci95, jain, mean, stolen},
 };
 
@@ -53,6 +54,12 @@ pub struct GroupSummary {
     /// The completion times themselves.
     #[serde(skip)]
     pub completion_times_s: Vec<f64>,
+    /// What the packets met on their way; left out but for UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// Left out without short flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_flows: Option<ShortFlowsSummary>,
 }
 
 /// A link, summed up over seeds.
@@ -234,8 +241,10 @@ fn summarise_group(
         base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
         stolen: None,
         stolen_ci95: None,
-        completion_time_s: exact_distribution(completions.clone()),
+        completion_time_s: Distribution::of_values(completions.clone()),
         completion_times_s: completions,
+        delivery: Delivery::over_seeds(seeds.iter().filter_map(|s| s.deliveries.get(index)?.as_ref())),
+        short_flows: short::summarise(scenario, group, flows, seeds),
     }
 }
 
@@ -246,19 +255,6 @@ fn over_seeds_if_known<'a>(
 ) -> Option<Distribution> {
     let known: Vec<&Distribution> = seeds.iter().filter_map(of).collect();
     (!known.is_empty()).then(|| Distribution::over_seeds(known.iter().copied()))
-}
-
-/// The distribution of values that are all at hand; `None` if there are none.
-fn exact_distribution(mut values: Vec<f64>) -> Option<Distribution> {
-    values.sort_by(f64::total_cmp);
-    let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
-    (!values.is_empty()).then(|| Distribution {
-        mean: mean(&values),
-        p50: at(0.5),
-        p95: at(0.95),
-        p99: at(0.99),
-        max: at(1.0),
-    })
 }
 
 fn summarise_link(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> LinkSummary {
@@ -296,9 +292,9 @@ fn rtt_fairness(scenario: &Scenario, groups: &[GroupSummary]) -> Option<RttFairn
         .then(|| RttFairness { rtt_ratio: longest / shortest, goodput_ratio: per_flow(shortest) / per_flow(longest) })
 }
 
-/// By group: does it compete with the first TCP group?
+/// By group: does it compete with the first TCP group? Short flows want no share of their own.
 fn competing_groups(scenario: &Scenario) -> Vec<bool> {
-    let tcp = |g: &&Group| g.source.is_tcp();
+    let tcp = |g: &&Group| g.source.is_tcp() && g.source.short().is_none();
     let mut links: BTreeSet<usize> =
         scenario.groups.iter().find(tcp).map(|g| g.forward.iter().copied().collect()).unwrap_or_default();
     let shares = |g: &Group, links: &BTreeSet<usize>| {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A flow: what its application sends and when, and its two TCP halves (or none, for UDP).
 
-use tandem_engine::{ConstantRate, Due, Transfers};
+use tandem_engine::{Applications, Due, Transfers};
 use tandem_network::{End, start_ns};
 use tandem_scenario::{Group, Scenario, Traffic};
 
 use crate::{
-    agenda::NEVER,
     foreign::{Foreign, Hosts, Outbox},
     net::Net,
     packet::Header,
     receiver::Receiver,
     sender::{AckIn, Sender},
+    short::Short,
+    udp::Udp,
 };
 
 /// Segments of a flow that never ends.
@@ -29,7 +30,8 @@ pub struct Flow {
 
 pub enum Endpoints {
     Tcp(Box<Tcp>),
-    Udp(Udp),
+    Short(Box<Short>),
+    Udp(Box<Udp>),
     Foreign(Box<dyn Foreign>),
 }
 
@@ -40,31 +42,47 @@ pub struct Tcp {
     pub transfers: Transfers,
 }
 
-#[derive(Debug)]
-pub struct Udp {
-    source: ConstantRate,
-    pub sent: u64,
+impl Endpoints {
+    /// The simulator's own TCP, if it is that.
+    pub fn tcp(&self) -> Option<&Tcp> {
+        match self {
+            Endpoints::Tcp(tcp) => Some(tcp),
+            Endpoints::Short(short) => Some(&short.tcp),
+            Endpoints::Udp(_) | Endpoints::Foreign(_) => None,
+        }
+    }
 }
 
 impl Flow {
-    pub fn new(scenario: &Scenario, index: usize, group_index: usize, seed: u64, hosts: &dyn Hosts) -> Self {
+    pub fn new(
+        scenario: &Scenario,
+        index: usize,
+        group_index: usize,
+        seed: u64,
+        applications: &Applications,
+        hosts: &dyn Hosts,
+    ) -> Self {
         let group: &Group = &scenario.groups[group_index];
         let start = start_ns(group, seed, index);
-        let stop = group.stop.map_or(NEVER, |s| s.ns);
         let endpoints = match &group.source {
             Traffic::Tcp(tcp) => {
-                let transfers = || Transfers::new(tcp, scenario.mss(), start, stop);
-                match hosts.endpoints(tcp, index, transfers()) {
-                    Some(foreign) => Endpoints::Foreign(foreign),
-                    None => Endpoints::Tcp(Box::new(Tcp {
-                        sender: Sender::new(tcp, scenario.mss(), start),
-                        receiver: Receiver::new(tcp.delayed_acks),
-                        transfers: transfers(),
-                    })),
+                let transfers = applications.transfers(tcp, index, group_index, scenario.mss());
+                match hosts.endpoints(tcp, index, transfers) {
+                    Ok(foreign) => Endpoints::Foreign(foreign),
+                    Err(transfers) => {
+                        let sender = Sender::new(tcp, scenario.mss(), start);
+                        let own = Tcp { sender, receiver: Receiver::new(tcp.delayed_acks), transfers };
+                        match group.source.short() {
+                            Some(_) => Endpoints::Short(Box::new(Short::new(own, tcp))),
+                            None => Endpoints::Tcp(Box::new(own)),
+                        }
+                    }
                 }
             }
-            Traffic::Udp { rate, on_off } => {
-                Endpoints::Udp(Udp { source: ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop), sent: 0 })
+            Traffic::Udp { packet_bytes, .. } => {
+                let source = applications.constant_rate(index, group_index).expect("the group is UDP");
+                let measured = scenario.warmup.ns..scenario.duration.ns;
+                Endpoints::Udp(Box::new(Udp::new(source, packet_bytes.unwrap_or(scenario.mtu), measured)))
             }
         };
         Self { group: group_index, endpoints, start, wakes_at: start, arrived_packets: 0 }
@@ -78,6 +96,7 @@ impl Flow {
     pub fn received(&self) -> u64 {
         match &self.endpoints {
             Endpoints::Tcp(tcp) => tcp.receiver.next_expected,
+            Endpoints::Short(short) => short.tcp.receiver.next_expected,
             Endpoints::Udp(_) => self.arrived_packets,
             Endpoints::Foreign(foreign) => foreign.counters().received,
         }
@@ -92,7 +111,11 @@ impl Flow {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
             },
-            Endpoints::Udp(_) => {}
+            Endpoints::Short(short) => match short.on_data(now, segment) {
+                Some(ack) => net.send_ack(now, index, ack),
+                None => wake_by(&mut self.wakes_at, short.tcp.receiver.ack_deadline, index, net),
+            },
+            Endpoints::Udp(udp) => udp.on_data(now, segment),
             Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, segment, net),
         }
     }
@@ -111,9 +134,13 @@ impl Flow {
     /// An ACK reaches the sender. Returns the RTT that it told, ns.
     #[inline(never)]
     pub fn on_ack(&mut self, now: u64, index: usize, ack: Header, net: &mut Net) -> Option<u64> {
-        let Endpoints::Tcp(tcp) = &mut self.endpoints else {
-            self.on_datagram(now, index, End::Senders, ack.seq(), net);
-            return None;
+        let tcp = match &mut self.endpoints {
+            Endpoints::Tcp(tcp) => tcp,
+            Endpoints::Short(short) => &mut short.tcp,
+            Endpoints::Udp(_) | Endpoints::Foreign(_) => {
+                self.on_datagram(now, index, End::Senders, ack.seq(), net);
+                return None;
+            }
         };
         let blocks = net.sacks.take(ack.sack());
         let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), flags: ack.flags() };
@@ -131,6 +158,7 @@ impl Flow {
     pub fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) {
         let next = match &mut self.endpoints {
             Endpoints::Tcp(tcp) => tcp.on_timer(now, index, net),
+            Endpoints::Short(short) => short.on_timer(now, index, net),
             Endpoints::Udp(udp) => udp.on_timer(now, index, net),
             Endpoints::Foreign(foreign) => {
                 let mut out = Outbox::new();
@@ -157,12 +185,19 @@ impl Tcp {
     fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
         match self.transfers.on_time(now) {
             Due::Nothing => {}
-            Due::Begin(segments) => {
-                let segments = segments.unwrap_or(ENDLESS);
-                self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq));
-            }
+            Due::Begin(segments) => self.give(now, index, segments.unwrap_or(ENDLESS), net),
             Due::Stop => self.sender.stop(),
         }
+        self.on_timers(now, index, net)
+    }
+
+    /// The application gives `segments` more.
+    pub fn give(&mut self, now: u64, index: usize, segments: u64, net: &mut Net) {
+        self.sender.give(now, segments, &mut |seq| net.send_data(now, index, seq));
+    }
+
+    /// The timers of the connection may be due. Returns when to look again.
+    pub fn on_timers(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
         if self.receiver.ack_deadline <= now {
             let ack = self.receiver.on_ack_deadline();
             net.send_ack(now, index, ack);
@@ -171,16 +206,5 @@ impl Tcp {
             self.sender.on_wake(now, &mut |seq| net.send_data(now, index, seq));
         }
         self.transfers.next(now).min(self.receiver.ack_deadline).min(self.sender.wake_at())
-    }
-}
-
-impl Udp {
-    fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
-        if self.source.is_due(now) {
-            net.send_data(now, index, self.sent);
-            self.sent += 1;
-            self.source.sent();
-        }
-        self.source.next()
     }
 }

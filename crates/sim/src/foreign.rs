@@ -34,15 +34,23 @@ pub trait Foreign {
 
 /// Makes the endpoints of flows that the simulator does not carry itself.
 pub trait Hosts {
-    /// The endpoints of this flow; `None`: the simulator's own TCP. `transfers` counts data in units of the scenario's MSS.
-    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Option<Box<dyn Foreign>>;
+    /// The endpoints of this flow. `transfers` counts data in units of the scenario's MSS.
+    ///
+    /// # Errors
+    /// `transfers` again, if the simulator's own TCP is to carry the flow.
+    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Result<Box<dyn Foreign>, Transfers>;
 }
 
 /// The simulator's own TCP for all.
 pub struct NoHosts;
 
 impl Hosts for NoHosts {
-    fn endpoints(&self, _source: &TcpSource, _flow: usize, _transfers: Transfers) -> Option<Box<dyn Foreign>> {
-        None
+    fn endpoints(
+        &self,
+        _source: &TcpSource,
+        _flow: usize,
+        transfers: Transfers,
+    ) -> Result<Box<dyn Foreign>, Transfers> {
+        Err(transfers)
     }
 }

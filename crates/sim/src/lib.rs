@@ -16,8 +16,10 @@ mod receiver;
 mod scoreboard;
 mod segment_ring;
 mod sender;
+mod short;
 #[cfg(test)]
 mod tests;
+mod udp;
 mod world;
 
 pub use foreign::{Foreign, Hosts, Outbox};

@@ -96,10 +96,16 @@ impl Net {
         self.network.wake(Alarm::Flow(flow), time);
     }
 
-    /// A sender sends a segment, with what it says about ECN in the upper bits, or a UDP source a packet.
+    /// A sender sends a segment, with what it says about ECN in the upper bits.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
         let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
+        self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
+    }
+
+    /// A UDP source sends a packet of so many bytes.
+    pub fn send_udp(&mut self, now: u64, flow: usize, number: u64, bytes: u32) {
+        let packet = Packet { header: Header::new(number, NO_SACK, 0), bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 

@@ -55,6 +55,11 @@ impl Receiver {
         }
     }
 
+    /// That of a new connection, whose first segment is this.
+    pub fn renewed(delayed_acks: bool, first: u64) -> Self {
+        Self { next_expected: first, ..Self::new(delayed_acks) }
+    }
+
     /// A segment has arrived, with what it says about ECN in the upper bits. Returns the ACK to send now, if any.
     #[inline]
     pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {

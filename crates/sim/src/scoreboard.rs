@@ -160,6 +160,19 @@ impl Scoreboard {
         }
     }
 
+    /// Nothing is outstanding; the next segment is `next`.
+    pub fn beginning_at(next: u64) -> Self {
+        Self {
+            una: next,
+            nxt: next,
+            flagless_from: next,
+            judged: next,
+            sacked_end: next,
+            retransmit_from: next,
+            ..Self::new()
+        }
+    }
+
     /// Segments sent and not cumulatively acknowledged.
     #[inline]
     pub fn outstanding(&self) -> u64 {

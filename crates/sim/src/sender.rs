@@ -128,6 +128,25 @@ impl Sender {
         self.controller.view(&self.conn)
     }
 
+    /// A new connection in the place of one that has ended: it knows nothing of the old one, but its segments go on where the numbers of
+    /// the old one end, so that nothing that is still under way is taken for its own.
+    pub fn renew(&mut self, source: &TcpSource, now: u64) {
+        let (next, counters) = (self.board.nxt, self.counters);
+        *self = Self {
+            board: Scoreboard::beginning_at(next),
+            counters,
+            data_end: next,
+            high_seq: next,
+            last_send: now,
+            ..Self::new(source, self.conn.mss, now)
+        };
+    }
+
+    /// One above the last segment that the application has given.
+    pub fn data_end(&self) -> u64 {
+        self.data_end
+    }
+
     /// Has all data been acknowledged?
     pub fn is_done(&self) -> bool {
         self.board.una >= self.data_end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop, and the result that it makes of a run.
 
-use tandem_engine::{Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
+use tandem_engine::{Applications, Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
 use tandem_network::{Alarm, Event, QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
@@ -45,8 +45,9 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
-        let flows: Vec<Flow> =
-            group_of_flow.iter().enumerate().map(|(f, &g)| Flow::new(scenario, f, g, seed, hosts)).collect();
+        let applications = Applications::new(scenario, seed);
+        let flow = |(f, &g): (usize, &usize)| Flow::new(scenario, f, g, seed, &applications, hosts);
+        let flows: Vec<Flow> = group_of_flow.iter().enumerate().map(flow).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
             net.wake(f, flow.start());
@@ -124,9 +125,12 @@ impl<'a> World<'a> {
         FlowEnd {
             base_rtt_ns: self.net.network.base_rtt_ns(index),
             transfers: match &flow.endpoints {
-                Endpoints::Tcp(tcp) => Some(&tcp.transfers),
-                Endpoints::Udp(_) => None,
                 Endpoints::Foreign(foreign) => Some(foreign.transfers()),
+                own => own.tcp().map(|tcp| &tcp.transfers),
+            },
+            quality: match &flow.endpoints {
+                Endpoints::Udp(udp) => Some(&udp.quality),
+                _ => None,
             },
         }
     }
@@ -143,27 +147,26 @@ impl Readable for Moment<'_> {
     fn counters(&self, flow: usize) -> Counters {
         let flow = &self.flows[flow];
         let received = flow.received();
-        match &flow.endpoints {
-            Endpoints::Tcp(tcp) => {
-                let counters = tcp.sender.counters;
-                Counters {
-                    received,
-                    sent_packets: counters.sent,
-                    retransmits: counters.retransmits,
-                    timeouts: counters.timeouts,
-                    window_reductions: counters.window_reductions,
-                }
-            }
-            Endpoints::Udp(udp) => Counters { received, sent_packets: udp.sent, ..Counters::default() },
-            Endpoints::Foreign(foreign) => foreign.counters(),
+        let tcp = match &flow.endpoints {
+            Endpoints::Tcp(tcp) => tcp,
+            Endpoints::Short(short) => &short.tcp,
+            Endpoints::Udp(udp) => return Counters { received, sent_packets: udp.sent, ..Counters::default() },
+            Endpoints::Foreign(foreign) => return foreign.counters(),
+        };
+        let counters = tcp.sender.counters;
+        Counters {
+            received,
+            sent_packets: counters.sent,
+            retransmits: counters.retransmits,
+            timeouts: counters.timeouts,
+            window_reductions: counters.window_reductions,
         }
     }
 
     fn srtt_us(&self, flow: usize) -> Option<u64> {
         let sender = match &self.flows[flow].endpoints {
-            Endpoints::Tcp(tcp) => &tcp.sender,
-            Endpoints::Udp(_) => return None,
             Endpoints::Foreign(foreign) => return foreign.srtt_us(),
+            own => &own.tcp()?.sender,
         };
         // Before the first ACK there is none.
         (sender.board.outstanding() > 0 && sender.rtt.srtt_ns > 0).then_some(sender.rtt.srtt_ns / 1000)
@@ -172,6 +175,7 @@ impl Readable for Moment<'_> {
     fn windows(&self, flow: usize) -> FlowSample {
         let sender = match &self.flows[flow].endpoints {
             Endpoints::Tcp(tcp) => &tcp.sender,
+            Endpoints::Short(short) => &short.tcp.sender,
             Endpoints::Udp(_) => return FlowSample::default(),
             Endpoints::Foreign(foreign) => return foreign.windows(),
         };

@@ -87,6 +87,12 @@ impl Table<'_> {
         let completed = |summary: &GroupSummary| Some(summary.completion_times_s.len() as f64).filter(|&n| n > 0.0);
         self.known(columns, "transfers", |_, summary| completed(summary));
         self.distribution(columns, "completion_time", "s", |group| group.completion_time_s);
+        let unfinished = |summary: &GroupSummary| Some(summary.short_flows.as_ref()?.unfinished as f64);
+        self.known(columns, "unfinished_transfers", |_, summary| unfinished(summary));
+        self.distribution(columns, "slowdown", "ratio", |group| group.short_flows.as_ref()?.slowdown);
+        self.distribution(columns, "delay", "ms", |group| Some(group.delivery?.delay_ms));
+        self.distribution(columns, "jitter", "ms", |group| Some(group.delivery?.jitter_ms));
+        self.known(columns, "loss_rate", |_, summary| Some(summary.delivery?.loss_rate));
         self.known(columns, "jain", |_, _| Some(self.run.jain).filter(|&jain| jain > 0.0));
         self.known(columns, "convergence_s", |_, _| self.run.convergence_s);
         let doubts = self.run.emulation.as_ref().map(|emulation| emulation.doubts.join("; "));

@@ -9,7 +9,7 @@ use arrow_array::{
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::{Distribution, FlowResult, LinkResult, SeedResult},
+    result::{Delivery, Distribution, FlowResult, LinkResult, SeedResult},
 };
 use tandem_tables::{groups, read_parquet, run_of_seed, united, write_parquet};
 
@@ -45,12 +45,18 @@ fn result(seed: u64) -> SeedResult {
         seed,
         flows: vec![flow(3.0, 60, 3, &[1.0, 3.0]), flow(6.0, 140, 1, &[]), flow(1.0, 10, 0, &[])],
         rtt_ms: vec![Distribution { mean: 50.0, p95: 60.0, ..Distribution::default() }, Distribution::default()],
+        deliveries: vec![None, Some(delivery())],
         links: vec![
             LinkResult { utilisation: 0.9, offered_packets: 200, drops: 4, ..LinkResult::default() },
             LinkResult { utilisation: 0.1, ..LinkResult::default() },
         ],
         ..SeedResult::default()
     }
+}
+
+fn delivery() -> Delivery {
+    let of = |mean| Distribution { mean, ..Distribution::default() };
+    Delivery { delay_ms: of(25.0), jitter_ms: of(0.5), loss_rate: 0.25, loss_rate_by_second: of(0.25) }
 }
 
 fn batch() -> RecordBatch {
@@ -91,6 +97,10 @@ fn a_missing_value_is_null() {
     assert_eq!(numbers(&batch, "srtt_mean_ms"), [None, None]);
     assert_eq!(numbers(&batch, "completion_time_mean_s"), [Some(2.0), None]);
     assert_eq!(numbers(&batch, "transfers"), [Some(2.0), None]);
+    assert_eq!(numbers(&batch, "unfinished_transfers"), [None, None]);
+    assert_eq!(numbers(&batch, "delay_mean_ms"), [None, Some(25.0)]);
+    assert_eq!(numbers(&batch, "jitter_mean_ms"), [None, Some(0.5)]);
+    assert_eq!(numbers(&batch, "loss_rate"), [None, Some(0.25)]);
     assert_eq!(numbers(&batch, "stolen"), [None, None]);
     assert_eq!(batch.column_by_name("doubts").unwrap().null_count(), 2);
 }

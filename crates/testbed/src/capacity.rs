@@ -115,7 +115,11 @@ fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
         let users = scenario.groups.iter().filter(|g| choose(g) == Some(&l));
         let offered_bps = |g: &Group| match &g.source {
             Traffic::Tcp(_) => f64::INFINITY,
-            Traffic::Udp { rate, .. } => rate.bps as f64 * f64::from(g.flows),
+            // Smaller packets are as many as full ones at a higher rate.
+            Traffic::Udp { rate, packet_bytes, .. } => {
+                let smaller = packet_bytes.map_or(1.0, |bytes| f64::from(scenario.mtu) / f64::from(bytes));
+                rate.bps as f64 * f64::from(g.flows) * smaller
+            }
         };
         users.map(offered_bps).sum::<f64>().min(link.fastest_bps() as f64)
     };

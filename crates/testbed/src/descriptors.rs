@@ -14,8 +14,10 @@ const MAX_OTHERS: u64 = 100;
 /// How many a run has open at a time, at most.
 pub fn wanted(scenario: &Scenario) -> u64 {
     let controllers = scenario.groups.iter().filter(|g| has_controller_of_ours(g)).count() as u64;
-    // Two sockets a flow: first all that listen, then, in place of each of these, the two ends of its connection.
-    2 * scenario.flow_count() as u64 + MAX_PER_CONTROLLER * controllers + MAX_OTHERS
+    // Two sockets a flow: first all that listen, then, in place of each of these, the two ends of its connection. Short flows go on listening,
+    // and the next connection may be there before the last one is gone.
+    let sockets = |g: &Group| u64::from(g.flows) * if g.source.short().is_some() { 5 } else { 2 };
+    scenario.groups.iter().map(sockets).sum::<u64>() + MAX_PER_CONTROLLER * controllers + MAX_OTHERS
 }
 
 fn has_controller_of_ours(group: &Group) -> bool {

@@ -17,6 +17,7 @@ mod netlink;
 mod path;
 mod priority;
 mod record;
+mod renewal;
 mod run;
 #[cfg(test)]
 mod scripted;

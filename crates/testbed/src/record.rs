@@ -73,8 +73,10 @@ impl<'a> Reader<'a> {
         let mut data_packets = 0;
         for flow in flows {
             data_packets += match &flow.kind {
-                Kind::Tcp(tcp) => u64::from(read_tcp_info(&tcp.receiver)?.tcpi_data_segs_in),
-                Kind::Udp(udp) => udp.received_packets,
+                Kind::Tcp(tcp) => {
+                    tcp.past().received_packets + u64::from(read_tcp_info(&tcp.receiver)?.tcpi_data_segs_in)
+                }
+                Kind::Udp(udp) => udp.receiver.received_packets,
             };
         }
         let measured_s = self.scenario.measured().as_secs_f64();
@@ -89,11 +91,10 @@ impl<'a> Reader<'a> {
 }
 
 fn flow_end(flow: &Flow, base_rtt_ns: u64) -> FlowEnd<'_> {
-    let transfers = match &flow.kind {
-        Kind::Tcp(tcp) => Some(&tcp.transfers),
-        Kind::Udp(_) => None,
-    };
-    FlowEnd { base_rtt_ns, transfers }
+    match &flow.kind {
+        Kind::Tcp(tcp) => FlowEnd { base_rtt_ns, transfers: Some(&tcp.transfers), quality: None },
+        Kind::Udp(udp) => FlowEnd { base_rtt_ns, transfers: None, quality: Some(&udp.receiver.quality) },
+    }
 }
 
 impl Sockets {
@@ -121,13 +122,13 @@ struct Moment<'a> {
 
 impl Readable for Moment<'_> {
     fn counters(&self, flow: usize) -> Counters {
-        let Flow { kind, received_bytes: received, .. } = &self.flows[flow];
+        let Flow { kind, received_bytes: received } = &self.flows[flow];
         match (kind, &self.sockets.infos[flow]) {
-            (Kind::Tcp(_), Some(info)) => Counters {
+            (Kind::Tcp(tcp), Some(info)) => Counters {
                 received: *received,
-                sent_packets: u64::from(info.tcpi_data_segs_out),
-                retransmits: u64::from(info.tcpi_total_retrans),
-                timeouts: u64::from(info.tcpi_total_rto),
+                sent_packets: tcp.past().sent_packets + u64::from(info.tcpi_data_segs_out),
+                retransmits: tcp.past().retransmits + u64::from(info.tcpi_total_retrans),
+                timeouts: tcp.past().timeouts + u64::from(info.tcpi_total_rto),
                 window_reductions: self.sockets.window_reductions[flow],
             },
             (Kind::Udp(udp), _) => {
@@ -144,7 +145,9 @@ impl Readable for Moment<'_> {
 
     fn windows(&self, flow: usize) -> FlowSample {
         let sample = self.sockets.infos[flow].as_ref().map_or_else(FlowSample::default, flow_sample);
-        match self.views.get(&self.flows[flow].address) {
+        let Kind::Tcp(tcp) = &self.flows[flow].kind else { return sample };
+        // Its socket has the address as long as it lives.
+        match tcp.sender.local_addr().ok().and_then(|address| self.views.get(&address)) {
             Some(&view) => sample.with_view(view),
             None => sample,
         }

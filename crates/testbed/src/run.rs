@@ -161,8 +161,9 @@ fn drive<'a>(
             lab.emulator.path().suspect_until(monotonic_ns() + lab.measure.pauses().suspect_for_ns);
         }
         last = now;
+        let realtime_origin = clock_ns(ClockId::Realtime) - (monotonic_ns() - origin);
         for flow in flows.iter_mut() {
-            flow.on_tick(now, &payload, scenario.mss()).doing("send and receive data")?;
+            flow.on_tick(now, realtime_origin, &payload).doing("send and receive data")?;
         }
         if now >= reader.next() {
             reader.on_tick(now, flows, controllers, origin, &lab.emulator)?;

@@ -8,7 +8,10 @@ use std::{
 };
 
 use linux_raw_sys::net::tcp_info;
-use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
+use rustix::{
+    io::Errno,
+    net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt},
+};
 
 /// More than any window here: buffers must not be what limits a flow.
 const BUFFER_BYTES: usize = 1 << 29;
@@ -29,6 +32,50 @@ pub fn read_tcp_info(socket: impl AsFd) -> io::Result<tcp_info> {
         )
     };
     if status == 0 { Ok(info) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Has the kernel tell when each packet arrived.
+pub fn stamp_arrivals(socket: impl AsFd) -> io::Result<()> {
+    set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1i32)
+}
+
+/// A packet that has been received.
+pub struct Arrival {
+    /// How many bytes of it fitted the buffer.
+    pub bytes: usize,
+    /// When it arrived, ns of the real-time clock; `None` if the kernel did not say.
+    pub at: Option<u64>,
+}
+
+/// Takes a packet from a socket with [`stamp_arrivals`], with as much of it as `buffer` holds; `None` if there is none.
+pub fn receive_stamped(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<Arrival>> {
+    // More than the one message needs, and aligned as its header must be.
+    let mut control = [0u64; 8];
+    let mut place = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: plain integers and pointers, for which all bits zero is a value.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut place;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: the kernel writes to `buffer` and `control`, as many bytes as they have, and both outlive the call.
+    let received = unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    if received < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
+    }
+    Ok(Some(Arrival { bytes: received as usize, at: stamp(&message) }))
+}
+
+fn stamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the kernel has filled in the control messages, whose memory is still there.
+    let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
+    if (header.cmsg_level, header.cmsg_type) != (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+        return None;
+    }
+    // SAFETY: a message of this type is a timespec, perhaps not aligned as such.
+    let at = unsafe { libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned() };
+    Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
 /// An option whose value is a 32-bit integer.
@@ -68,10 +115,25 @@ pub fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Connects in the calling thread's namespace with the named congestion control.
 pub fn connect_with(congestion_control: &str, from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = unconnected(congestion_control, from)?;
+    connect(&stream, &to)?;
+    Ok(stream.into())
+}
+
+/// The same, but does not wait until it is connected.
+pub fn connect_later(congestion_control: &str, from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = unconnected(congestion_control, from)?;
+    stream.set_nonblocking(true)?;
+    match connect(&stream, &to) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(stream),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn unconnected(congestion_control: &str, from: SocketAddr) -> io::Result<TcpStream> {
     let stream = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     set_buffers(&stream)?;
     sockopt::set_tcp_congestion(&stream, congestion_control)?;
     bind(&stream, &from)?;
-    connect(&stream, &to)?;
     Ok(stream.into())
 }

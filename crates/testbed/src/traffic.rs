@@ -17,8 +17,7 @@ use rustix::{
     io::Errno,
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
-use tandem_engine::{ConstantRate, Due, Transfers};
-use tandem_network::{agenda::NEVER, start_ns};
+use tandem_engine::{Applications, Due, Transfers};
 use tandem_scenario::{Group, Scenario, TcpSource, Traffic};
 
 use crate::{
@@ -27,8 +26,9 @@ use crate::{
     error::{Doing, Error},
     lab::Lab,
     path::End,
+    renewal::{Past, Renewal},
     socket::{connect_with, listen_on, read_tcp_info, set_paced, set_u32},
-    udp::UdpSender,
+    udp::{UdpReceiver, UdpSender},
 };
 
 /// Between two looks at the sockets.
@@ -46,8 +46,6 @@ const MIN_BACKLOG_BYTES: u64 = 64 << 10;
 /// A flow with its two sockets.
 pub struct Flow {
     pub kind: Kind,
-    /// Where it sends from.
-    pub address: SocketAddr,
     /// Payload that has arrived, bytes.
     pub received_bytes: u64,
 }
@@ -64,14 +62,18 @@ pub struct Tcp {
     pub transfers: Transfers,
     /// Bytes of the transfer that the socket has not yet taken; `u64::MAX` if it is endless.
     remaining: u64,
+    backlog_bytes: u32,
+    is_paced: bool,
+    /// For short flows.
+    renewal: Option<Box<Renewal>>,
 }
 
 pub struct Udp {
     /// Taken by the thread that sends.
     pub sender: Option<UdpSender>,
     pub sent_packets: Arc<AtomicU64>,
-    receiver: UdpSocket,
-    pub received_packets: u64,
+    pub receiver: UdpReceiver,
+    payload_bytes: u32,
 }
 
 /// What a flow needs to be connected.
@@ -105,35 +107,49 @@ pub fn connect(
         };
         plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
     })?;
+    let applications = Applications::new(scenario, seed);
     lab.namespaces[End::Senders as usize].enter(|| {
         let flow = |((index, plan), receiver): ((usize, &Plan), Receiver)| {
             if !goes_on() {
                 return Ok(None);
             }
             let group = &scenario.groups[plan.group];
-            let start = start_ns(group, seed, index);
-            let stop = group.stop.map_or(NEVER, |s| s.ns);
             let kind = match (&group.source, receiver) {
                 (Traffic::Tcp(tcp), Receiver::Tcp(listener)) => {
-                    let sender = connect_with(controllers.name_of(plan.group), plan.sender, plan.receiver);
+                    let name = controllers.name_of(plan.group);
+                    let sender = connect_with(name, plan.sender, plan.receiver);
                     let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
                     let (receiver, _) = listener.accept().doing("accept a flow")?;
-                    let backlog = backlog_bytes(scenario);
-                    let transfers = Transfers::new(tcp, 1, start, stop);
-                    let tcp = Tcp::new(tcp, transfers, backlog, sender, receiver);
-                    Kind::Tcp(Box::new(tcp.doing("set up a flow's sockets")?))
+                    let renewal = group
+                        .source
+                        .short()
+                        .map(|_| Renewal::new(listener, name, plan.sender.ip(), plan.receiver).map(Box::new));
+                    let tcp = Tcp {
+                        sender,
+                        receiver,
+                        transfers: applications.transfers(tcp, index, plan.group, 1),
+                        remaining: 0,
+                        backlog_bytes: backlog_bytes(scenario),
+                        is_paced: tcp.pacing,
+                        renewal: renewal.transpose().doing("listen for short flows")?,
+                    };
+                    tcp.set_up().doing("set up a flow's sockets")?;
+                    Kind::Tcp(Box::new(tcp))
                 }
-                (Traffic::Udp { rate, on_off }, Receiver::Udp(receiver)) => {
+                (Traffic::Udp { packet_bytes, .. }, Receiver::Udp(receiver)) => {
                     let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
                     socket.connect(plan.receiver).doing("connect a UDP socket")?;
-                    let source = ConstantRate::new(*rate, *on_off, scenario.mtu, start, stop);
-                    let sender = UdpSender::new(socket, source, scenario.mtu);
+                    let source = applications.constant_rate(index, plan.group).expect("the group is UDP");
+                    let sender = UdpSender::new(socket, source, packet_bytes.unwrap_or(scenario.mtu));
                     let sent_packets = Arc::clone(&sender.sent_packets);
-                    Kind::Udp(Udp { sender: Some(sender), sent_packets, receiver, received_packets: 0 })
+                    let measured = scenario.warmup.ns..scenario.duration.ns;
+                    let receiver = UdpReceiver::new(receiver, measured).doing("set up a UDP socket")?;
+                    let payload_bytes = group.source.payload_bytes(scenario.mss());
+                    Kind::Udp(Udp { sender: Some(sender), sent_packets, receiver, payload_bytes })
                 }
                 _ => unreachable!("receivers were made from the same plans"),
             };
-            Ok(Some(Flow { kind, address: plan.sender, received_bytes: 0 }))
+            Ok(Some(Flow { kind, received_bytes: 0 }))
         };
         plans.iter().enumerate().zip(receivers).map(flow).collect()
     })
@@ -173,44 +189,53 @@ fn backlog_bytes(scenario: &Scenario) -> u32 {
 }
 
 impl Tcp {
-    fn new(
-        source: &TcpSource,
-        transfers: Transfers,
-        backlog_bytes: u32,
-        sender: TcpStream,
-        receiver: TcpStream,
-    ) -> io::Result<Self> {
-        for socket in [&sender, &receiver] {
+    /// Sets what the sockets need.
+    fn set_up(&self) -> io::Result<()> {
+        let Self { sender, receiver, .. } = self;
+        for socket in [sender, receiver] {
             socket.set_nonblocking(true)?;
             // Otherwise a closed connection would live on in the kernel, and its namespace with it.
             sockopt::set_socket_linger(socket, Some(Duration::ZERO))?;
         }
-        set_u32(&sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, backlog_bytes)?;
+        set_u32(sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, self.backlog_bytes)?;
         // Otherwise the kernel puts off the ACKs of what waits to be read until the next tick.
-        set_u32(&receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
+        set_u32(receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
         // The last segment of a transfer, though not full, waits for nothing.
         sender.set_nodelay(true)?;
-        if source.pacing {
-            set_paced(&sender)?;
+        if self.is_paced {
+            set_paced(sender)?;
         }
-        Ok(Self { sender, receiver, transfers, remaining: 0 })
+        Ok(())
+    }
+
+    /// What connections before this one counted.
+    pub fn past(&self) -> Past {
+        self.renewal.as_ref().map_or(Past::default(), |renewal| renewal.past)
+    }
+
+    /// Takes the new connection if one has been made. False while one is being made.
+    fn renew(&mut self) -> io::Result<bool> {
+        let Some(renewal) = self.renewal.as_mut().filter(|renewal| renewal.is_pending()) else { return Ok(true) };
+        let Some((sender, receiver)) = renewal.poll((&self.sender, &self.receiver))? else { return Ok(false) };
+        (self.sender, self.receiver) = (sender, receiver);
+        self.set_up()?;
+        Ok(true)
     }
 }
 
 impl Flow {
-    /// Looks after the flow's sockets at `now`, ns since the run's start. `payload` is what is sent, over and over.
-    pub fn on_tick(&mut self, now: u64, payload: &[u8], mss: u32) -> io::Result<()> {
+    /// Looks after the flow's sockets at `now`, ns since the run's start, which was at `realtime_origin` on the real-time clock. `payload` is
+    /// what is sent, over and over.
+    pub fn on_tick(&mut self, now: u64, realtime_origin: u64, payload: &[u8]) -> io::Result<()> {
         match &mut self.kind {
             Kind::Tcp(tcp) => {
                 self.received_bytes += tcp.receive(payload.len())?;
                 tcp.on_tick(now, payload)
             }
             Kind::Udp(udp) => {
-                while let Some(_bytes) = take(&udp.receiver, 1)? {
-                    udp.received_packets += 1;
-                }
+                udp.receiver.receive(realtime_origin)?;
                 // As much payload as TCP would have carried.
-                self.received_bytes = udp.received_packets * u64::from(mss);
+                self.received_bytes = udp.receiver.received_packets * u64::from(udp.payload_bytes);
                 Ok(())
             }
         }
@@ -232,6 +257,9 @@ impl Tcp {
     }
 
     fn on_tick(&mut self, now: u64, payload: &[u8]) -> io::Result<()> {
+        if !self.renew()? {
+            return Ok(());
+        }
         match self.transfers.on_time(now) {
             Due::Nothing => {}
             Due::Begin(bytes) => self.remaining = bytes.map_or(u64::MAX, |bytes| self.remaining + bytes),
@@ -240,6 +268,9 @@ impl Tcp {
         self.give(payload)?;
         if self.transfers.is_running() && self.remaining == 0 && self.is_all_acknowledged()? {
             self.transfers.complete(now);
+            if let Some(renewal) = &mut self.renewal {
+                renewal.begin()?;
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tandem_engine::Options;
 use tandem_scenario::{
     file::{Overrides, parse},
-    result::SeedResult,
+    result::{FlowResult, SeedResult},
 };
 use tandem_testbed::run;
 
@@ -252,5 +252,51 @@ fn marks_reach_real_tcp() {
     if is_trusted(&marked) {
         assert_eq!((marked.links[0].drops, marked.flows[0].retransmits, marked.flows[1].retransmits), (0, 0, 0));
         assert!(marked.flows.iter().all(|flow| flow.window_reductions > 0));
+    }
+}
+
+/// Two users who think 200 ms on average and then fetch 100 kB: three rounds of slow start of 20 ms and more from the initial window, each
+/// time, for each transfer has a new connection. A user makes up to four a second; two of 20 Mb/s are busy all the time.
+#[test]
+fn short_flows_have_a_connection_each() {
+    let flows = "[[flows]]\ncontroller = \"reno\"\ncount = 2\nshort = { think = \"200ms\", size = \"100kB\" }\n\
+                 [[flows]]\ncontroller = \"kernel:cubic\"\ncount = 20\nshort = { per_second = 5, size = \"14kB\" }";
+    let Some(result) = emulate(&dumbbell("6s", "queue = \"200p\"", flows)) else { return };
+    let ended = |flows: &[FlowResult]| -> Vec<f64> {
+        flows.iter().flat_map(|f| &f.short_flows).filter_map(|t| t.completion_time_s).collect()
+    };
+    let (users, poisson) = (ended(&result.flows[..2]), ended(&result.flows[2..]));
+    assert!(users.len() > 4 && users.iter().all(|&t| t >= 0.060), "{users:?}");
+    assert!(poisson.iter().all(|&t| t >= 0.020), "{poisson:?}");
+    // 5 a second in 6 s: 30, within 4 deviations of 5.5.
+    let came = result.flows[2..].iter().map(|f| f.short_flows.len()).sum::<usize>();
+    assert!((8..=52).contains(&came), "{came}");
+    // All connections count: 70 packets of each transfer.
+    let sent: u64 = result.flows[..2].iter().map(|f| f.sent_packets).sum();
+    assert!(sent >= 70 * users.len() as u64, "{sent} for {}", users.len());
+    if is_trusted(&result) {
+        assert!(users.iter().filter(|&&t| t < 0.150).count() * 2 > users.len(), "{users:?}");
+        // Ten packets go in the first round.
+        assert!(poisson.iter().filter(|&&t| t < 0.050).count() * 2 > poisson.len(), "{poisson:?}");
+        assert!(poisson.len() + 2 >= came, "{} of {came}", poisson.len());
+    }
+}
+
+/// 10 ms to the other end, and 80 us for 200 bytes at 20 Mb/s. The sender's clock and the kernel's stamps are good for a fraction of a
+/// millisecond.
+#[test]
+fn packets_of_a_call_have_delay_and_jitter() {
+    let udp = "[[flows]]\nudp = { rate = \"80kbit\", packet = \"200B\" }\nstop = \"3990ms\"\n[[flows]]\nudp = { rate = \"1mbit\" }";
+    let Some(result) = emulate(&dumbbell("4s", "queue = \"100p\"\nloss = 0.1", udp)) else { return };
+    let met = result.deliveries[0].unwrap();
+    assert!(met.delay_ms.p50 >= 10.0, "{met:?}");
+    // 50 a second for 4 s, of which a tenth is lost: four deviations are 17.
+    assert_eq!(result.flows[0].sent_packets, 200);
+    assert!((met.loss_rate - 0.1).abs() < 0.085, "{met:?}");
+    // 148 bytes of each count as payload.
+    let received_bytes = f64::from(result.flows[0].received_mbit_by_second.iter().sum::<f32>()) / 8e-6;
+    assert!((received_bytes / 148.0 - 180.0).abs() < 20.0, "{received_bytes}");
+    if is_trusted(&result) {
+        assert!(met.delay_ms.p50 < 11.5 && met.jitter_ms.p50 < 1.0, "{met:?}");
     }
 }

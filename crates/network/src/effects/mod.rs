@@ -17,7 +17,7 @@ use tandem_scenario::{
 use crate::{Rng, agenda::NEVER, loss::LossModel};
 use bucket::Bucket;
 use jitter::Additions;
-pub(crate) use jitter::normal_quantile;
+pub use jitter::normal_quantile;
 pub(crate) use pace::Transmission;
 use pace::{Cursor, Pace};
 use timeline::Timeline;

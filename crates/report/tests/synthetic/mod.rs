@@ -46,6 +46,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
         flows: (0..groups.len()).map(|f| flow_result(goodput(f), f as u64)).collect(),
         rtt_ms: scenario.groups.iter().map(|_| spread(123.4)).collect(),
         srtt_ms: scenario.groups.iter().map(|_| spread(121.0)).collect(),
+        deliveries: Vec::new(),
         links: vec![
             LinkResult {
                 marks: 0,

@@ -45,7 +45,7 @@ impl ScenarioSpec {
         Ok(Group {
             name,
             flows: flows.count,
-            source: self.traffic(&written, mtu)?,
+            source: self.traffic(&written, network, &forward, mtu)?,
             access: self.access(&written, network.propagation(&forward, &back))?,
             forward,
             back,
@@ -57,35 +57,71 @@ impl ScenarioSpec {
         })
     }
 
-    fn traffic(&self, written: &Written, mtu: u32) -> Result<Traffic, SpecError> {
+    fn traffic(
+        &self,
+        written: &Written,
+        network: &Topology,
+        forward: &[usize],
+        mtu: u32,
+    ) -> Result<Traffic, SpecError> {
         match (&written.flows.controller, &written.flows.udp) {
-            (Some(controller), None) => self.tcp(written, controller, mtu).map(Traffic::Tcp),
+            (Some(controller), None) => {
+                let transfer = self.transfer(written, network, forward, mtu)?;
+                self.tcp(written, controller, transfer, mtu).map(Traffic::Tcp)
+            }
             (None, Some(udp)) => {
                 if let Some(key) = written.flows.keys_of_tcp().next() {
                     return Err(written.wrong("udp", format!("`{key}` is for flows with a controller: udp has none")));
                 }
-                udp_traffic(written, udp)
+                udp_traffic(written, udp, mtu)
             }
             (Some(_), Some(_)) => Err(written.wrong("controller", "a flow has either a controller or udp, not both")),
             (None, None) => Err(written.wrong("controller", "a flow needs `controller = \"...\"` or `udp = {...}`")),
         }
     }
 
-    fn tcp(&self, written: &Written, controller: &ControllerSpec, mtu: u32) -> Result<TcpSource, SpecError> {
+    /// How much the flows send.
+    fn transfer(
+        &self,
+        written: &Written,
+        network: &Topology,
+        forward: &[usize],
+        mtu: u32,
+    ) -> Result<Transfer, SpecError> {
         let flows = written.flows;
-        let transfer = match (flows.transfer, flows.pause) {
-            (Some(bytes), pause) => Transfer::Finite { bytes: bytes.0, pause },
-            (None, Some(_)) => return Err(written.wrong("pause", "pause needs `transfer`, the size to send again")),
-            (None, None) => Transfer::Bulk,
-        };
-        let transfer = match (transfer, flows.offered_rate) {
-            (transfer, None) => transfer,
-            (Transfer::Bulk, Some(rate)) => Transfer::Offered { rate, piece_bytes: mtu - HEADER_BYTES },
-            (_, Some(_)) => {
-                let message = "offered_rate is for data without end: leave out `transfer` and `pause`, or offered_rate";
-                return Err(written.wrong("offered_rate", message));
+        let transfer = match (flows.transfer, flows.pause, &flows.short) {
+            (Some(bytes), pause, None) => Ok(Transfer::Finite { bytes: bytes.0, pause }),
+            (None, Some(_), None) => Err(written.wrong("pause", "pause needs `transfer`, the size to send again")),
+            (None, None, None) => Ok(Transfer::Bulk),
+            (None, None, Some(short)) => {
+                let key = format!("flows.{}.short", written.place);
+                let capacity_bps = network.payload_bps(forward, mtu);
+                let short = short.resolve(&key, &self.folder, capacity_bps, flows.count, self.duration)?;
+                Ok(Transfer::Short(Box::new(short)))
             }
-        };
+            (_, _, Some(_)) => {
+                Err(written.wrong("short", "a group has either `short` or `transfer` with `pause`: leave one out"))
+            }
+        }?;
+        match (transfer, flows.offered_rate) {
+            (transfer, None) => Ok(transfer),
+            (Transfer::Bulk, Some(rate)) => Ok(Transfer::Offered { rate, piece_bytes: mtu - HEADER_BYTES }),
+            (_, Some(_)) => {
+                let message =
+                    "offered_rate is for data without end: leave out `transfer`, `pause` and `short`, or offered_rate";
+                Err(written.wrong("offered_rate", message))
+            }
+        }
+    }
+
+    fn tcp(
+        &self,
+        written: &Written,
+        controller: &ControllerSpec,
+        transfer: Transfer,
+        mtu: u32,
+    ) -> Result<TcpSource, SpecError> {
+        let flows = written.flows;
         let initial_window = flows.initial_window.unwrap_or(10);
         if !(1..=1000).contains(&initial_window) {
             return Err(written.wrong("initial_window", "initial_window must be 1 to 1000 packets"));
@@ -191,11 +227,22 @@ fn first_station(written: &Written, network: &Topology) -> Result<u32, SpecError
     Ok(first - 1)
 }
 
-fn udp_traffic(written: &Written, udp: &UdpSpec) -> Result<Traffic, SpecError> {
+fn udp_traffic(written: &Written, udp: &UdpSpec, mtu: u32) -> Result<Traffic, SpecError> {
     let on_off = match (udp.on, udp.off) {
         (Some(on), Some(off)) if on.ns > 0 && off.ns > 0 => Some((on, off)),
         (None, None) => None,
         _ => return Err(written.wrong("udp", "udp needs both `on` and `off`, above 0, or neither")),
     };
-    Ok(Traffic::Udp { rate: udp.rate, on_off })
+    if udp.random && on_off.is_none() {
+        return Err(written.wrong("udp", "random is about the times `on` and `off`: give both, or leave it out"));
+    }
+    let packet_bytes = match udp.packet {
+        Some(bytes) if !(u64::from(HEADER_BYTES) + 8..=u64::from(mtu)).contains(&bytes.0) => {
+            let least = HEADER_BYTES + 8;
+            return Err(written.wrong("udp", format!("a packet has {least} to {mtu} bytes, headers included")));
+        }
+        Some(bytes) if bytes.0 < u64::from(mtu) => Some(bytes.0 as u32),
+        _ => None,
+    };
+    Ok(Traffic::Udp { rate: udp.rate, on_off, packet_bytes, is_random: udp.random })
 }
