@@ -25,6 +25,7 @@ pub use column::{Column, Kind};
 pub use file::Sweep;
 pub use key_path::KeyPath;
 pub use local::{Outcome, RunOptions, run};
+pub use part::PART_TASKS;
 pub use store::{GROUPS_FOLDER, Program, Store, group_files};
 pub use summary::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use task::{Key, Survey, SurveyError, Tables, Task, arithmetic};

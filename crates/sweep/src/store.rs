@@ -202,7 +202,7 @@ impl<'a> Store<'a> {
         Ok(RecordBatch::try_new(self.schema.clone(), arrays)?)
     }
 
-    /// Begins a part: up to [`PART_TASKS`](crate::part::PART_TASKS) tasks that follow each other in the sweep. Returns those that are to be run.
+    /// Begins a part: up to [`PART_TASKS`](crate::PART_TASKS) tasks that follow each other in the sweep. Returns those that are to be run.
     ///
     /// # Errors
     /// If the part's file cannot be read.
