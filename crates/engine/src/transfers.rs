@@ -20,8 +20,8 @@ pub struct Transfers {
     began: u64,
     is_running: bool,
     completed: Vec<Completion>,
-    offer: Option<Offer>,
-    short: Option<Short>,
+    offer: Option<Box<Offer>>,
+    short: Option<Box<Short>>,
 }
 
 /// Data at a rate.
@@ -91,7 +91,8 @@ impl Transfers {
         };
         let offer = match source.transfer {
             Transfer::Offered { rate, piece_bytes } => {
-                Some(Offer { piece_bits: 8 * u64::from(piece_bytes), bps: rate.bps, unit_bytes, pieces: 0, start })
+                let piece_bits = 8 * u64::from(piece_bytes);
+                Some(Box::new(Offer { piece_bits, bps: rate.bps, unit_bytes, pieces: 0, start }))
             }
             _ => None,
         };
@@ -120,7 +121,7 @@ impl Transfers {
             is_running: false,
             completed: Vec::new(),
             offer: None,
-            short: Some(Short { demand, unit_bytes, current, ended: Vec::new() }),
+            short: Some(Box::new(Short { demand, unit_bytes, current, ended: Vec::new() })),
         }
     }
 
@@ -140,7 +141,7 @@ impl Transfers {
             return Due::Begin(Some(more));
         }
         self.next_start = NEVER;
-        if let Some(Short { unit_bytes, current, .. }) = &self.short {
+        if let Some(Short { unit_bytes, current, .. }) = self.short.as_deref() {
             self.began = current.at;
             self.is_running = true;
             return Due::Begin(Some(current.bytes.div_ceil(u64::from(*unit_bytes))));

@@ -98,8 +98,11 @@ fn bottlenecks(report: &Report, width: u16) -> String {
     render(header.map(str::to_owned).to_vec(), rows, width)
 }
 
+/// A group's label and its cells.
+type LabelledRow = (String, Vec<String>);
+
 /// A table of what only some groups have; empty if no run has such a group.
-fn of_some(report: &Report, width: u16, header: &[&str], rows: fn(&Run) -> Vec<(String, Vec<String>)>) -> String {
+fn of_some(report: &Report, width: u16, header: &[&str], rows: fn(&Run) -> Vec<LabelledRow>) -> String {
     let runs = runs(report);
     let of_run = |run: &Run| {
         let name = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };

@@ -117,7 +117,7 @@ pub fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 pub fn connect_with(congestion_control: &str, from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
     let stream = unconnected(congestion_control, from)?;
     connect(&stream, &to)?;
-    Ok(stream.into())
+    Ok(stream)
 }
 
 /// The same, but does not wait until it is connected.
@@ -135,5 +135,5 @@ fn unconnected(congestion_control: &str, from: SocketAddr) -> io::Result<TcpStre
     set_buffers(&stream)?;
     sockopt::set_tcp_congestion(&stream, congestion_control)?;
     bind(&stream, &from)?;
-    Ok(stream.into())
+    Ok(stream)
 }

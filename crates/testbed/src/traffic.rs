@@ -52,7 +52,7 @@ pub struct Flow {
 
 pub enum Kind {
     Tcp(Box<Tcp>),
-    Udp(Udp),
+    Udp(Box<Udp>),
 }
 
 pub struct Tcp {
@@ -145,7 +145,7 @@ pub fn connect(
                     let measured = scenario.warmup.ns..scenario.duration.ns;
                     let receiver = UdpReceiver::new(receiver, measured).doing("set up a UDP socket")?;
                     let payload_bytes = group.source.payload_bytes(scenario.mss());
-                    Kind::Udp(Udp { sender: Some(sender), sent_packets, receiver, payload_bytes })
+                    Kind::Udp(Box::new(Udp { sender: Some(sender), sent_packets, receiver, payload_bytes }))
                 }
                 _ => unreachable!("receivers were made from the same plans"),
             };
