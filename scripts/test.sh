@@ -55,6 +55,9 @@ CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc CC_aarch64_u
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 	run_tests --package tandem-controllers --test vectors --target aarch64-unknown-linux-gnu
 echo
+echo "== The Python package"
+count scripts/python.sh --test
+echo
 echo "== The package, in a fresh Debian 12"
 PROFILE=dev count scripts/test-packages.sh bookworm
 echo

@@ -7,19 +7,7 @@
  */
 #include <stdio.h>
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define QUOTE_(x) #x
-#define HEADER_(name) QUOTE_(name.h)
-#define HEADER(name) HEADER_(name)
-#define OP(suffix) PASTE(CONTROLLER, suffix)
-
-#include "contract.h"
-#include HEADER(CONTROLLER)
-
-typedef struct CONTROLLER state_t;
-typedef struct PASTE(CONTROLLER, _params) params_t;
-TANDEM_CHECK_STATE(state_t);
+#include "controller.h"
 
 enum { PATH = 50, QUEUE = 50, MSS = 1200, BASE_RTT_US = 50000 };
 
@@ -27,13 +15,13 @@ enum { PATH = 50, QUEUE = 50, MSS = 1200, BASE_RTT_US = 50000 };
 static struct tandem_conn conn = {
 	.snd_cwnd = 10, .snd_ssthresh = TANDEM_INFINITE_SSTHRESH, .snd_cwnd_clamp = TANDEM_MAX_WINDOW, .mss = MSS, .is_cwnd_limited = 1,
 };
-static state_t controller;
-static const params_t params = { PASTE(CONTROLLER, _PARAMS)(TANDEM_PARAM_DEFAULT) };
+static struct controller controller;
+static const struct controller_params params = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
 static u32 state = TANDEM_OPEN;
 
 static void enter(u32 next, const char *name)
 {
-	OP(_set_state)(&controller, &params, &conn, next);
+	controller_set_state(&controller, &params, &conn, next);
 	state = next;
 	printf("{\"event\":\"state\",\"state\":\"%s\",\"cwnd\":%u,\"ssthresh\":%u}\n", name, conn.snd_cwnd, conn.snd_ssthresh);
 }
@@ -42,7 +30,7 @@ static void enter(u32 next, const char *name)
 static void lose(void)
 {
 	conn.snd_cwnd_cnt = 0;
-	conn.snd_ssthresh = OP(_ssthresh)(&controller, &params, &conn);
+	conn.snd_ssthresh = controller_ssthresh(&controller, &params, &conn);
 	printf("{\"event\":\"ssthresh\",\"ssthresh\":%u}\n", conn.snd_ssthresh);
 	conn.snd_cwnd = conn.snd_ssthresh;
 	printf("{\"event\":\"window\",\"cwnd\":%u}\n", conn.snd_cwnd);
@@ -55,10 +43,10 @@ static void acknowledge(u32 rtt_us, int is_lost)
 	struct tandem_ack ack = { .pkts_acked = 1, .rtt_us = rtt_us };
 
 	conn.snd_una += MSS;
-	OP(_pkts_acked)(&controller, &params, &conn, &ack);
+	controller_pkts_acked(&controller, &params, &conn, &ack);
 	int grows = !is_lost && state != TANDEM_RECOVERY;
 	if (grows)
-		OP(_cong_avoid)(&controller, &params, &conn, ack.pkts_acked);
+		controller_cong_avoid(&controller, &params, &conn, ack.pkts_acked);
 	printf("{\"event\":\"ack\",\"now_us\":%llu,\"una\":%u,\"nxt\":%u,\"packets\":1,\"rtt_us\":%u,\"grow\":%s,\"cwnd\":%u,\"ssthresh\":%u}\n",
 	       (unsigned long long)conn.now_us, conn.snd_una, conn.snd_nxt, rtt_us, grows ? "true" : "false", conn.snd_cwnd, conn.snd_ssthresh);
 	if (is_lost)
@@ -67,7 +55,7 @@ static void acknowledge(u32 rtt_us, int is_lost)
 
 int main(void)
 {
-	OP(_init)(&controller, &params, &conn);
+	controller_init(&controller, &params, &conn);
 	printf("{\"event\":\"init\",\"cwnd\":%u,\"mss\":%u}\n", conn.snd_cwnd, (u32)MSS);
 	for (int round = 0; round < 200; round++) {
 		u32 in_flight = (conn.snd_nxt - conn.snd_una) / MSS;

@@ -79,7 +79,7 @@ TANDEM_FN u32 areno_congestion_q16(const struct areno *s, u32 rtt_us)
 TANDEM_FN u64 areno_max_inc_q8(const struct areno *s, const struct areno_params *p, u32 mss)
 {
 	/* 2^39 * 2^16 * 2^3. */
-	u64 inc_q8 = s->rate.packets_per_s_q8 * min_u32(mss, 1 << 16) * 8 / (p->rate_per_packet * 1000000ull);
+	u64 inc_q8 = rate_estimate_q8(&s->rate) * min_u32(mss, 1 << 16) * 8 / (p->rate_per_packet * 1000000ull);
 
 	return inc_q8 < 1 << 28 ? inc_q8 : 1 << 28;
 }

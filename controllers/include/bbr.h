@@ -29,6 +29,9 @@
 
 #include "bbr_policer.h"
 
+/* See controller.h. */
+#define TANDEM_OWNS_SLOW_START
+
 /* Was the newest packet acknowledged sent when less than the path holds was to be sent? */
 TANDEM_FN u32 bbr_app_limited(const struct bbr *s, const struct tandem_ack *ack)
 {

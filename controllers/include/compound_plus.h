@@ -53,9 +53,9 @@ enum compound_plus_reading {
 struct compound_plus {
 	struct ctcp core;
 	u32 dwnd_before; /* dwnd when the round ended, before the law changed it, packets   */
-	u32 dwnd_grew;   /* 1 if dwnd has been above 0 since the last slow start or timeout */
-	u32 acks_lost;   /* 1 if an ACK of this round stood for a lost one too              */
-	u32 debt_q8;     /* what (3) has taken of a packet that is still there              */
+	u32 dwnd_grew : 1; /* 1 if dwnd has been above 0 since the last slow start or timeout */
+	u32 acks_lost : 1; /* 1 if an ACK of this round stood for a lost one too              */
+	u32 debt_q8 : 30;  /* what (3) has taken of a packet that is still there              */
 };
 
 TANDEM_FN u32 compound_plus_start(struct compound_plus *s, const struct compound_plus_params *p)

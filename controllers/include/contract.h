@@ -63,6 +63,8 @@ struct tandem_conn {
 	u32 mss;             /* bytes of a full segment's payload                         */
 	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
 	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but TANDEM_SIGNAL_MODEL) */
+	u32 is_paced;        /* 1 if the host spreads its packets over time by itself     */
+	u32 reserved;        /* 0; there is no gap at the end                             */
 };
 
 /* What one ACK said, given before cong_avoid. */

@@ -68,10 +68,10 @@ struct ctcp {
 	u32 gain_left;      /* how many of them are still to come                        */
 	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
 	u32 last_rtt_us;    /* last sample                                               */
+	u32 round_cwnd;     /* loss window when this round began, packets                */
 	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
 	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
 	struct rounds round;
-	u32 round_cwnd;     /* loss window when this round began, packets                */
 	u32 prior_cwnd;     /* both windows before the last reduction, for undo          */
 	u32 prior_dwnd;
 };

@@ -20,12 +20,15 @@
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
  *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows at 10 ms (Table 2) need each ACK.
  *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no such limit.
- * No HyStart: slow start ends with a loss or at ssthresh.
+ * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC asks for HyStart++ (section 4.10, "SHOULD").
  */
 #ifndef TANDEM_CUBIC_H
 #define TANDEM_CUBIC_H
 
 #include "window.h"
+
+/* See slow_start_exit.h. */
+#define SLOW_START_EXIT_DEFAULT SLOW_START_EXIT_HYSTART
 
 #define cubic_PARAMS(P) \
 	P(c, 1000, 400, 10, 10000, "C, packets per cubic second (RFC 9438 section 5.1: 0.4)") \
@@ -39,11 +42,10 @@ struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
 
 /* A stage of congestion avoidance. */
 struct cubic_epoch {
-	u64 start_us;
-	u32 w_max_q8; /* at small windows whole packets would shift K by much              */
-	u32 k_ms;     /* when W(t) is W_max again                                          */
-	u32 w_est;    /* what Reno would have, packets                                     */
-	u32 stage;    /* enum cubic_stage                                                  */
+	u32 w_max_q8;  /* at small windows whole packets would shift K by much              */
+	u32 w_est;     /* what Reno would have, packets                                     */
+	u32 k_ms : 30; /* when W(t) is W_max again; below 2^21                              */
+	u32 stage : 2; /* enum cubic_stage                                                  */
 };
 
 enum cubic_stage {
@@ -56,6 +58,8 @@ struct cubic {
 	struct window window;
 	struct cubic_epoch epoch;
 	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
+	u64 start_us;                   /* when the epoch began                                    */
+	u64 prior_start_us;
 	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
 	u64 est_seen_us;                /* when the window was last compared with w_est            */
 	u64 seen_us;                    /* when the last ACK outside recovery came                */
@@ -98,6 +102,8 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 	window_init(&s->window, c);
 	s->epoch = (struct cubic_epoch){ .stage = CUBIC_WITHOUT_PEAK };
 	s->prior_epoch = s->epoch;
+	s->start_us = 0;
+	s->prior_start_us = 0;
 	s->est_credit_q16 = 0;
 	s->est_seen_us = c->now_us;
 	s->seen_us = c->now_us;
@@ -137,7 +143,7 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 	/* Seconds cubed are packets / C, so ms^3 are packets * 10^12 / c: 2^24 * 10^12 < 2^64. */
 	e->k_ms = icbrt((u64)(e->w_max_q8 - window_q8) * 1000000000 / 256 * 1000 / p->c);
 	e->w_est = c->snd_cwnd;
-	e->start_us = c->now_us;
+	s->start_us = c->now_us;
 	e->stage = CUBIC_RUNNING;
 	s->est_credit_q16 = 0;
 	s->est_seen_us = c->now_us;
@@ -146,7 +152,7 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 /* Time that the window did not limit. */
 TANDEM_FN void cubic_skip_time(struct cubic *s, const struct tandem_conn *c)
 {
-	s->epoch.start_us += c->now_us - s->seen_us;
+	s->start_us += c->now_us - s->seen_us;
 	s->seen_us = c->now_us;
 }
 
@@ -170,7 +176,7 @@ TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p
 /* Congestion avoidance for `acked` packets. */
 TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
 {
-	u64 t_us = c->now_us - s->epoch.start_us;
+	u64 t_us = c->now_us - s->start_us;
 	u64 window_q8 = (u64)c->snd_cwnd << 8, most_q8 = window_q8 + window_q8 / 2;
 	u64 limit_q8 = window_q8 + cubic_limit_q8(s, p);
 	u64 target_q8 = cubic_window_q8(&s->epoch, p->c, t_us + (s->srtt_us_q3 >> 3));
@@ -208,6 +214,7 @@ TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, cons
 	u32 w = c->snd_cwnd;
 
 	s->prior_epoch = s->epoch;
+	s->prior_start_us = s->start_us;
 	if (p->fast_convergence && cubic_q8(w) < s->epoch.w_max_q8)
 		s->epoch.w_max_q8 = mul_div(cubic_q8(w), 2000 - p->decrease, 2000);
 	else
@@ -233,6 +240,7 @@ TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, con
 {
 	(void)p;
 	s->epoch = s->prior_epoch;
+	s->start_us = s->prior_start_us;
 	return window_undone(&s->window, c);
 }
 

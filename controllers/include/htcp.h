@@ -53,14 +53,14 @@ struct htcp_epoch {
 struct htcp {
 	struct window window;
 	struct rounds round;
-	u32 delivered;      /* packets ACKed in this round                           */
 	u64 round_start_us;
 	struct htcp_epoch epoch;
 	struct htcp_epoch prior_epoch;
+	u32 delivered;      /* packets ACKed in this round                           */
 	u32 rate;           /* smoothed, packets/s                                   */
 	u32 max_rate;
-	u32 epoch_rounds;
-	u32 kept_q10;       /* share of the window that the last loss left           */
+	u32 epoch_rounds : 16;
+	u32 kept_q10 : 16;  /* share of the window that the last loss left           */
 };
 
 TANDEM_FN void htcp_begin_round(struct htcp *s, const struct tandem_conn *c)

@@ -36,15 +36,24 @@ struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
 	};
 
 /* Packets a second that the estimate never exceeds: times an RTT or a second in us, in 1/256, it stays below 2^64. */
-#define RATE_MAX_Q8 (1ull << 39)
+#define RATE_MAX_Q8 ((1ull << 39) - 1)
 
 struct rate {
-	u64 since_us;        /* when this interval began                              */
-	u64 filtered_q8;     /* packets/s after the first filter                      */
-	u64 packets_per_s_q8; /* after the second: the estimate; 0 = none yet         */
-	u32 acked;           /* packets acknowledged in this interval                 */
-	u32 rtt_us;          /* last RTT sample outside recovery; 0 before the first  */
+	u64 since_us;              /* when this interval began                              */
+	u64 filtered_q8 : 39;      /* packets/s after the first filter                      */
+	u64 acked : 25;            /* packets acknowledged in this interval                 */
+	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet          */
+	u64 rtt_us : 25;           /* last RTT sample outside recovery; 0 before the first  */
 };
+
+/* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */
+TANDEM_FN u64 rate_estimate_q8(const struct rate *r) { return r->packets_per_s_q8; }
+
+/* An interval of a round trip has no more than the largest window. */
+TANDEM_FN void rate_count(struct rate *r, u32 acked)
+{
+	r->acked = min_u32((u32)r->acked + min_u32(acked, TANDEM_MAX_WINDOW), TANDEM_MAX_WINDOW);
+}
 
 TANDEM_FN void rate_begin_interval(struct rate *r, u64 now_us)
 {
@@ -73,8 +82,8 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 
 	if (rtt_us)
 		r->rtt_us = rtt_us;
-	if (r->rtt_us && elapsed_us > max_u32(r->rtt_us, p->rate_interval)) {
-		/* acked < 2^31: below 2^59. */
+	if (r->rtt_us && elapsed_us > max_u32((u32)r->rtt_us, p->rate_interval)) {
+		/* acked <= 2^24: below 2^53. */
 		u64 sample_q8 = ((u64)r->acked << 8) * 1000000 / elapsed_us;
 
 		sample_q8 = sample_q8 < RATE_MAX_Q8 ? sample_q8 : RATE_MAX_Q8;
@@ -84,7 +93,7 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8, p->rate_gain);
 		rate_begin_interval(r, now_us);
 	}
-	r->acked = min_u32(r->acked + min_u32(acked, TANDEM_MAX_WINDOW), 1u << 30);
+	rate_count(r, acked);
 }
 
 /* TCPW-BE's filter for a gap; its gain is 2 gap / (2 tau + gap), for 2 tau at most. The products stay below 2^39 * 2^24. */
@@ -107,9 +116,9 @@ TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u3
 
 	if (rtt_us)
 		r->rtt_us = rtt_us;
-	r->acked = min_u32(r->acked + min_u32(acked, TANDEM_MAX_WINDOW), 1u << 30);
+	rate_count(r, acked);
 	if (acked && gap_us) {
-		/* r->acked < 2^31: below 2^59. */
+		/* r->acked <= 2^24: below 2^53. */
 		u64 sample_q8 = ((u64)r->acked << 8) * 1000000 / gap_us;
 
 		sample_q8 = sample_q8 < RATE_MAX_Q8 ? sample_q8 : RATE_MAX_Q8;
@@ -126,7 +135,7 @@ TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u3
 /* What passes in `span_us` <= 2^24 at the estimated rate: packets in 1/256, saturated to 32 bits. */
 TANDEM_FN u32 rate_packets_q8(const struct rate *r, u32 span_us)
 {
-	u64 packets_q8 = r->packets_per_s_q8 * span_us / 1000000;
+	u64 packets_q8 = rate_estimate_q8(r) * span_us / 1000000;
 
 	return packets_q8 > 0xffffffffu ? 0xffffffffu : (u32)packets_q8;
 }

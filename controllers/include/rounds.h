@@ -28,8 +28,8 @@ struct rounds {
 	u32 base_rtt_us; /* smallest RTT seen; ROUNDS_UNMEASURED before the first */
 	u32 rtt_us;      /* smallest RTT of this round, likewise                  */
 	u32 end;         /* snd_nxt when this round began                         */
-	u32 flight;      /* packets in flight when this round began               */
-	u32 sampling;    /* 1 in Open and Disorder, 0 in recovery                 */
+	u32 flight : 31; /* packets in flight when this round began               */
+	u32 sampling : 1; /* 1 in Open and Disorder, 0 in recovery                */
 };
 
 TANDEM_FN u32 packets_in_flight(const struct tandem_conn *c)

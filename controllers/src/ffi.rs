@@ -31,6 +31,10 @@ pub struct Conn {
     /// Payload bytes a second; 0 = the controller sets no rate. A controller that
     /// [owns the window](crate::Controller::owns_window) sets it.
     pub pacing_bytes_per_s: u64,
+    /// 1 if the host spreads its packets over time by itself.
+    pub is_paced: u32,
+    /// 0; without it the structure would have a gap at its end.
+    pub reserved: u32,
 }
 
 /// `struct tandem_ack`: what one ACK said.

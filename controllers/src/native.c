@@ -5,16 +5,7 @@
  */
 #include <stddef.h>
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define QUOTE_(x) #x
-#define QUOTE(x) QUOTE_(x)
-#define HEADER_(name) QUOTE_(name.h)
-#define HEADER(name) HEADER_(name)
-#define OP(suffix) PASTE(CONTROLLER, suffix)
-
-#include "contract.h"
-#include HEADER(CONTROLLER)
+#include "controller.h"
 
 /* The Rust side: src/ffi.rs. */
 struct tandem_controller {
@@ -33,12 +24,11 @@ struct tandem_controller {
 
 static const struct tandem_param params[] = {
 #define DESCRIBE(name, scale, initial, min, max, doc) { #name, doc, scale, initial, min, max },
-	PASTE(CONTROLLER, _PARAMS)(DESCRIBE)
+	CONTROLLER_PARAMS(DESCRIBE)
 };
 
-typedef struct CONTROLLER state_t;
-typedef struct PASTE(CONTROLLER, _params) params_t;
-TANDEM_CHECK_STATE(state_t);
+typedef struct controller state_t;
+typedef struct controller_params params_t;
 _Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]), "parameters must be a list of u32");
 
 /* Expands the whole list, so that a misspelt signal does not compile. */
@@ -48,45 +38,51 @@ enum {
 };
 
 /* The kernel ignores changes that pkts_acked makes to the connection, so only a controller that owns the window may make any. */
-typedef void (*only_reads)(state_t *s, const params_t *p, const struct tandem_conn *c, const struct tandem_ack *ack);
+typedef void (*only_reads)(struct CONTROLLER *s, const struct OP(_params) *p, const struct tandem_conn *c, const struct tandem_ack *ack);
 _Static_assert(OP(_owns_window) || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
 	       "pkts_acked must take `const struct tandem_conn *`, unless the signal is MODEL");
 
-static void init(void *s, const u32 *p, struct tandem_conn *c) { OP(_init)((state_t *)s, (const params_t *)p, c); }
+#ifdef TANDEM_OWNS_SLOW_START
+_Static_assert(OP(_owns_window), "only a header with the signal MODEL defines TANDEM_OWNS_SLOW_START");
+#else
+_Static_assert(!OP(_owns_window), "a header with the signal MODEL defines TANDEM_OWNS_SLOW_START");
+#endif
+
+static void init(void *s, const u32 *p, struct tandem_conn *c) { controller_init((state_t *)s, (const params_t *)p, c); }
 
 static void pkts_acked(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	OP(_pkts_acked)((state_t *)s, (const params_t *)p, c, ack);
+	controller_pkts_acked((state_t *)s, (const params_t *)p, c, ack);
 }
 
 static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 {
-	OP(_cong_avoid)((state_t *)s, (const params_t *)p, c, acked);
+	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
 
 static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c)
 {
-	return OP(_ssthresh)((state_t *)s, (const params_t *)p, c);
+	return controller_ssthresh((state_t *)s, (const params_t *)p, c);
 }
 
 static void set_state(void *s, const u32 *p, struct tandem_conn *c, u32 state)
 {
-	OP(_set_state)((state_t *)s, (const params_t *)p, c, state);
+	controller_set_state((state_t *)s, (const params_t *)p, c, state);
 }
 
-static void restart(void *s, const u32 *p, struct tandem_conn *c) { OP(_restart)((state_t *)s, (const params_t *)p, c); }
+static void restart(void *s, const u32 *p, struct tandem_conn *c) { controller_restart((state_t *)s, (const params_t *)p, c); }
 
 static u32 undo_cwnd(void *s, const u32 *p, const struct tandem_conn *c)
 {
-	return OP(_undo_cwnd)((state_t *)s, (const params_t *)p, c);
+	return controller_undo_cwnd((state_t *)s, (const params_t *)p, c);
 }
 
 static void view(const void *s, const u32 *p, const struct tandem_conn *c, struct tandem_view *v)
 {
-	OP(_view)((const state_t *)s, (const params_t *)p, c, v);
+	controller_view((const state_t *)s, (const params_t *)p, c, v);
 }
 
-const struct tandem_controller PASTE(tandem_, CONTROLLER) = {
+const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.state_bytes = sizeof(state_t),
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.params = params,

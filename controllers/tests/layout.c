@@ -18,6 +18,8 @@ int main(void)
 	FIELD(tandem_conn, mss);
 	FIELD(tandem_conn, is_cwnd_limited);
 	FIELD(tandem_conn, pacing_bytes_per_s);
+	FIELD(tandem_conn, is_paced);
+	FIELD(tandem_conn, reserved);
 
 	TYPE(tandem_ack);
 	FIELD(tandem_ack, pkts_acked);

@@ -16,7 +16,7 @@ fn rust_layout() -> Layout {
     let mut l = Layout::new();
     describe!(l, "tandem_conn", Conn,
         now_us snd_cwnd snd_cwnd_cnt snd_ssthresh snd_cwnd_clamp snd_una snd_nxt mss is_cwnd_limited
-        pacing_bytes_per_s);
+        pacing_bytes_per_s is_paced reserved);
     describe!(l, "tandem_ack", Ack,
         pkts_acked rtt_us delivered prior_delivered interval_us is_app_limited in_flight lost);
     describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);

@@ -224,11 +224,11 @@ fn fine_scales_round_to_the_nearest_step() {
 
 #[test]
 fn message_for_an_unknown_parameter_lists_those_there_are() {
-    assert_eq!(refusal("reno", "gamma", 30.0), "controller `reno` has no parameter `gamma`; it has `beta`");
+    assert_eq!(refusal("reno", "gamma", 30.0), "controller `reno` has no parameter `gamma`; it has `beta`, `hystart`");
     assert_eq!(
         refusal("compound_auto", "gamma", 30.0),
         "controller `compound_auto` has no parameter `gamma`; it has `alpha`, `beta`, `k`, `zeta`, `low_window`, \
-         `spread_gain`, `forget_base_rtt`, `rtt_gain`, `rtt_per_round`, `gamma_low`"
+         `spread_gain`, `forget_base_rtt`, `rtt_gain`, `rtt_per_round`, `gamma_low`, `hystart`"
     );
     assert_eq!(params("reno").get("gamma"), None);
 }

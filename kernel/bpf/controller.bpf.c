@@ -11,26 +11,17 @@
 #include "flow.h"
 #include "replay.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define QUOTE_(x) #x
-#define QUOTE(x) QUOTE_(x)
-#define HEADER_(name) QUOTE_(name.h)
-#define HEADER(name) HEADER_(name)
-#define OP(suffix) PASTE(CONTROLLER, suffix)
-
-#include HEADER(CONTROLLER)
+#include "controller.h"
 
 /* The controllers are BSD-2-Clause OR GPL-2.0; the kernel asks for a string that it knows. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-typedef struct CONTROLLER state_t;
-typedef struct PASTE(CONTROLLER, _params) params_t;
-TANDEM_CHECK_STATE(state_t);
+typedef struct controller state_t;
+typedef struct controller_params params_t;
 
 /* The loader may set both before it loads; the verifier then takes them for constants. */
-const volatile params_t params SEC(".rodata.params") = { OP(_PARAMS)(TANDEM_PARAM_DEFAULT) };
-const volatile char registered_name[16] SEC(".rodata.name") = QUOTE(CONTROLLER);
+const volatile params_t params SEC(".rodata.params") = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
+const volatile char registered_name[16] SEC(".rodata.name") = TANDEM_QUOTE(CONTROLLER);
 
 /* The loader needs this again when it unloads; the pinned map keeps it. */
 struct registration {
@@ -78,6 +69,9 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->mss = tp->mss_cache;
 	c->is_cwnd_limited = is_cwnd_limited(tp);
 	c->pacing_bytes_per_s = 0;
+	/* 0 is SK_PACING_NONE: the socket itself and the qdisc fq pace otherwise. */
+	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status != 0;
+	c->reserved = 0;
 }
 
 /* The three fields that a controller may change. */
@@ -96,7 +90,7 @@ void BPF_PROG(tandem_init, struct sock *sk)
 	read_conn(tcp(sk), &c);
 	/* The connection's own clock may not be set yet. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
-	OP(_init)(state_of(sk), parameters(), &c);
+	controller_init(state_of(sk), parameters(), &c);
 	write_conn(tcp(sk), &c);
 }
 
@@ -110,7 +104,7 @@ void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sampl
 	if (rtt_us > 0)
 		ack.rtt_us = (u32)rtt_us;
 	read_conn(tcp(sk), &c);
-	OP(_pkts_acked)(state_of(sk), parameters(), &c, &ack);
+	controller_pkts_acked(state_of(sk), parameters(), &c, &ack);
 }
 
 SEC("struct_ops")
@@ -119,7 +113,7 @@ void BPF_PROG(tandem_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	OP(_cong_avoid)(state_of(sk), parameters(), &c, acked);
+	controller_cong_avoid(state_of(sk), parameters(), &c, acked);
 	write_conn(tcp(sk), &c);
 }
 
@@ -129,7 +123,7 @@ u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	return OP(_ssthresh)(state_of(sk), parameters(), &c);
+	return controller_ssthresh(state_of(sk), parameters(), &c);
 }
 
 SEC("struct_ops")
@@ -138,7 +132,7 @@ void BPF_PROG(tandem_set_state, struct sock *sk, __u8 new_state)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	OP(_set_state)(state_of(sk), parameters(), &c, new_state);
+	controller_set_state(state_of(sk), parameters(), &c, new_state);
 	write_conn(tcp(sk), &c);
 }
 
@@ -152,7 +146,7 @@ void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
 	read_conn(tcp(sk), &c);
 	/* The connection's own clock still stands where the idle time began. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
-	OP(_restart)(state_of(sk), parameters(), &c);
+	controller_restart(state_of(sk), parameters(), &c);
 	write_conn(tcp(sk), &c);
 }
 
@@ -162,12 +156,12 @@ u32 BPF_PROG(tandem_undo_cwnd, struct sock *sk)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	return OP(_undo_cwnd)(state_of(sk), parameters(), &c);
+	return controller_undo_cwnd(state_of(sk), parameters(), &c);
 }
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops controller = {
-	.name = QUOTE(CONTROLLER),
+	.name = TANDEM_QUOTE(CONTROLLER),
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)tandem_init,
 	.pkts_acked = (void *)tandem_pkts_acked,
@@ -224,7 +218,7 @@ int flows(struct bpf_iter__tcp *ctx)
 	read_addresses(sk, &flow);
 	read_conn(tp, &c);
 	bpf_probe_read_kernel(&state, sizeof(state), tp->inet_conn.icsk_ca_priv);
-	OP(_view)(&state, parameters(), &c, &flow.view);
+	controller_view(&state, parameters(), &c, &flow.view);
 	flow.snd_cwnd = c.snd_cwnd;
 	flow.snd_ssthresh = c.snd_ssthresh;
 	flow.packets_out = tp->packets_out;
@@ -250,16 +244,16 @@ int replay(struct tandem_replay *asked)
 	barrier_var(r);
 	s = (state_t *)r->state;
 	switch (r->call) {
-	case TANDEM_CALL_INIT: OP(_init)(s, p, &r->conn); break;
-	case TANDEM_CALL_PKTS_ACKED: OP(_pkts_acked)(s, p, &r->conn, &r->ack); break;
-	case TANDEM_CALL_CONG_AVOID: OP(_cong_avoid)(s, p, &r->conn, r->argument); break;
-	case TANDEM_CALL_SSTHRESH: r->result = OP(_ssthresh)(s, p, &r->conn); break;
-	case TANDEM_CALL_SET_STATE: OP(_set_state)(s, p, &r->conn, r->argument); break;
-	case TANDEM_CALL_RESTART: OP(_restart)(s, p, &r->conn); break;
-	case TANDEM_CALL_UNDO_CWND: r->result = OP(_undo_cwnd)(s, p, &r->conn); break;
+	case TANDEM_CALL_INIT: controller_init(s, p, &r->conn); break;
+	case TANDEM_CALL_PKTS_ACKED: controller_pkts_acked(s, p, &r->conn, &r->ack); break;
+	case TANDEM_CALL_CONG_AVOID: controller_cong_avoid(s, p, &r->conn, r->argument); break;
+	case TANDEM_CALL_SSTHRESH: r->result = controller_ssthresh(s, p, &r->conn); break;
+	case TANDEM_CALL_SET_STATE: controller_set_state(s, p, &r->conn, r->argument); break;
+	case TANDEM_CALL_RESTART: controller_restart(s, p, &r->conn); break;
+	case TANDEM_CALL_UNDO_CWND: r->result = controller_undo_cwnd(s, p, &r->conn); break;
 	default: return 1;
 	}
-	OP(_view)(s, p, &r->conn, &r->view);
+	controller_view(s, p, &r->conn, &r->view);
 	barrier_var(r);
 	*asked = *r;
 	return 0;

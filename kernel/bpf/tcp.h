@@ -50,6 +50,7 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate; /* bytes a second */
+	u32 sk_pacing_status;
 };
 
 struct ack_sample {
@@ -73,7 +74,12 @@ struct tcp_congestion_ops {
 	u32 (*undo_cwnd)(struct sock *sk);
 };
 
+struct inet_sock {
+	struct sock sk;
+};
+
 struct inet_connection_sock {
+	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	u64 icsk_ca_priv[TANDEM_STATE_BYTES / sizeof(u64)];
 };

@@ -9,7 +9,9 @@ import polars as pl
 
 from tandem_cc import papers
 
-pl.DataFrame([{"id": paper.id, "title": paper.title} for paper in papers.list()]).head(10)
+listed = pl.DataFrame([{"id": paper.id, "title": paper.title, "paper": paper.paper} for paper in papers.list()])
+assert "s0/fig3" in listed["id"]
+listed
 
 # %% [markdown]
 # One of them in its quick form: fewer seeds and points, so that it takes seconds. Leave out `quick=True` for a verdict to rely on.

@@ -32,7 +32,7 @@ result.plot()
 # What did the windows do? `trace` has them over time, with the RTT and the queue of the bottleneck.
 
 # %%
-result.plot("compound_tube:2" if "compound_tube:2" in [run["name"] for run in result.runs] else "compound_tube")
+result.plot("compound_tube")
 
 # %%
 trace = pl.DataFrame(result.trace(seed=1))

@@ -4,14 +4,10 @@
 use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyDict};
-use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, State, find,
-};
+use tandem_controllers::{Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, State, find};
 
 use crate::error::usage;
 
-/// The longest RTT that the controllers' arithmetic is proven for, microseconds.
-const MAX_RTT_US: u32 = 1 << 24;
 /// Payload of a full segment on Ethernet, with TCP's timestamps.
 const USUAL_MSS: u32 = 1448;
 /// RFC 6928.
@@ -88,6 +84,7 @@ pub struct Connection {
     mss: u32,
     is_cwnd_limited: bool,
     pacing_bytes_per_s: u64,
+    is_paced: bool,
 }
 
 #[pymethods]
@@ -115,6 +112,7 @@ impl Connection {
             mss,
             is_cwnd_limited: true,
             pacing_bytes_per_s: 0,
+            is_paced: false,
         }
     }
 
@@ -148,6 +146,8 @@ impl Connection {
             mss: self.mss,
             is_cwnd_limited: self.is_cwnd_limited.into(),
             pacing_bytes_per_s: self.pacing_bytes_per_s,
+            is_paced: self.is_paced.into(),
+            reserved: 0,
         })
     }
 
@@ -202,9 +202,7 @@ impl Controller {
         for (key, value) in parameters.into_iter().flatten() {
             params.set(&key.extract::<String>()?, value.extract()?).map_err(usage)?;
         }
-        let usual = || {
-            Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0))
-        };
+        let usual = || Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0));
         let connection = connection.map_or_else(usual, Ok)?;
         let mut conn = connection.borrow(py).checked()?;
         let params = Arc::new(params);
@@ -247,13 +245,17 @@ impl Controller {
         in_flight: u32,
         lost: u32,
     ) -> PyResult<()> {
-        let rtt_us = rtt_us.unwrap_or(0);
-        if rtt_us > MAX_RTT_US {
-            return Err(usage(format!("`rtt_us` = {rtt_us} is out of range: give at most {MAX_RTT_US}")));
-        }
-        let is_app_limited = is_app_limited.into();
-        let ack =
-            Ack { pkts_acked: packets, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost };
+        let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
+        let ack = Ack {
+            pkts_acked: packets,
+            rtt_us,
+            delivered,
+            prior_delivered,
+            interval_us,
+            is_app_limited,
+            in_flight,
+            lost,
+        };
         self.call(py, |controller, conn| controller.pkts_acked(conn, &ack))
     }
 

@@ -5,11 +5,7 @@ use pyo3::{prelude::*, types::PyDict};
 use tandem_model::{Arithmetic, Law, Path, asked, sweep};
 use tandem_scenario::{ControllerSpec, DEFAULT_MTU, DumbbellSpec, Limit};
 
-use crate::{
-    error::usage,
-    run::loads,
-    scenario::read,
-};
+use crate::{error::usage, run::loads, scenario::read};
 
 /// The arithmetics by the names that JSON has for them.
 const ARITHMETICS: [(&str, Arithmetic); 4] = [

@@ -66,11 +66,18 @@ impl Outcome {
         if !traced.is_empty() {
             return Ok(traced);
         }
-        let has_trace: Vec<String> =
-            self.by_seed.iter().flatten().filter(|run| run.trace.is_some()).map(|run| run.seeds[0].to_string()).collect();
+        let has_trace: Vec<String> = self
+            .by_seed
+            .iter()
+            .flatten()
+            .filter(|run| run.trace.is_some())
+            .map(|run| run.seeds[0].to_string())
+            .collect();
         Err(usage(match self.each_seed().any(|(_, run)| run.seeds == [seed]) {
             false => format!("there is no seed {seed}: the seeds are {}", seeds_in_words(&self.runs)),
-            true if has_trace.is_empty() => "nothing was traced: run it again with traces=`first` or traces=`every`".into(),
+            true if has_trace.is_empty() => {
+                "nothing was traced: run it again with traces=`first` or traces=`every`".into()
+            }
             true => format!("seed {seed} was not traced: run it again with traces=`every`"),
         }))
     }

@@ -128,6 +128,9 @@ fn value_of(value: &Bound<PyAny>, place: &str) -> PyResult<Value> {
         Ok(Value::String(path.to_string_lossy().into_owned()))
     } else {
         let kind = value.get_type();
-        Err(usage(format!("{place}: a {} is no value of a scenario: give a text, number, list or dictionary", kind.name()?)))
+        Err(usage(format!(
+            "{place}: a {} is no value of a scenario: give a text, number, list or dictionary",
+            kind.name()?
+        )))
     }
 }

@@ -55,7 +55,8 @@ def controllers() -> list[ControllerInfo]:
 class Connection:
     """What a host shows its controller of a connection; fields have the contract's names.
 
-    Windows are packets of one MSS, times are microseconds, sequence numbers are bytes and wrap at 2**32.
+    Windows are packets of one MSS, times are microseconds, sequence numbers are bytes and wrap at 2**32. Without words it has a
+    window of 10 packets, an infinite threshold, a clamp of 2**24 packets and an MSS of 1448 bytes.
     """
 
     now_us: int
@@ -78,14 +79,16 @@ class Connection:
     """Whether the window, not the application or the receiver, limited the sending. If not, a window must not grow."""
     pacing_bytes_per_s: int
     """Payload bytes a second; 0 means that the controller sets no rate."""
+    is_paced: bool
+    """Whether the host spreads its packets over time by itself."""
 
     def __new__(
         cls,
         *,
-        snd_cwnd: int = 10,
-        snd_ssthresh: int = 0x7FFFFFFF,
-        snd_cwnd_clamp: int = 16777216,
-        mss: int = 1448,
+        snd_cwnd: int = ...,
+        snd_ssthresh: int = ...,
+        snd_cwnd_clamp: int = ...,
+        mss: int = ...,
         now_us: int = 0,
         snd_una: int = 0,
         snd_nxt: int = 0,
@@ -164,9 +167,9 @@ class Controller:
 
         Args:
             packets: packets newly acknowledged.
-            rtt_us: the RTT of the newest of them, microseconds, at most 2**24; None if it is no valid sample.
-            delivered: packets delivered since the connection began, those of this ACK included. This and the following are for
-                controllers with signal `model`.
+            rtt_us: the RTT of the newest of them, microseconds; None if it is no valid sample.
+            delivered: packets delivered since the connection began, those of this ACK included, modulo 2**32. This and the
+                following are for controllers with signal `model`.
             prior_delivered: the same count when the newest packet acknowledged was sent.
             interval_us: the time in which the difference was delivered, microseconds; 0 if there is no valid sample.
             is_app_limited: whether the application left the path idle when that packet was sent.
@@ -220,7 +223,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, column: str) -> list[Any]:
+    def __getitem__(self, column: str, /) -> list[Any]:
         """Returns the values of a column; KeyError if there is none of this name."""
     @property
     def columns(self) -> list[str]:

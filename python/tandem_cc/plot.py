@@ -57,12 +57,12 @@ def draw(sections: list[dict[str, Any]], run: str | None) -> Figure:
 def figure(charts: list[Chart]) -> Figure:
     """Draws charts one below the other."""
     try:
-        from matplotlib.figure import Figure
+        from tandem_cc.picture import Picture
     except ImportError as e:
         raise RunError("charts are drawn with matplotlib, which is missing: pip install tandem-cc[plot]") from e
 
     heights = [_height(chart) for chart in charts]
-    drawn = Figure(figsize=(WIDTH_INCHES, sum(heights)), layout="constrained")
+    drawn = Picture(figsize=(WIDTH_INCHES, sum(heights)), layout="constrained")
     axes = drawn.subplots(len(charts), squeeze=False, height_ratios=heights)[:, 0]
     for chart, ax in zip(charts, axes, strict=True):
         _draw(chart, ax)
@@ -135,10 +135,21 @@ def _axis(chart: Chart, which: str, ax: Axes) -> None:
     elif axis.get("names"):
         plain.set_ticks(range(len(axis["names"])), axis["names"], fontsize="small")
         getattr(ax, f"set_{which}lim")(-0.5, len(axis["names"]) - 0.5)
-    elif not axis.get("fitted") and not chart.get("map"):
-        getattr(ax, f"set_{which}lim")(**{"left" if which == "x" else "bottom": 0})
+    elif chart["series"] and not chart.get("map"):
+        _limits(chart, which, ax)
     if axis.get("reversed"):
         plain.set_inverted(True)
+
+
+def _limits(chart: Chart, which: str, ax: Axes) -> None:
+    """An axis begins at 0 unless it fits its values; one that points to the left ends there."""
+    axis = chart[which]
+    values = [value for series in chart["series"] for value in series[which] if value is not None]
+    if not values or (axis.get("fitted") and not axis.get("reversed")):
+        return
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.06 * (high - low)
+    getattr(ax, f"set_{which}lim")(low - room if low < 0 or axis.get("reversed") else 0, high + room or 1)
 
 
 def _measured_part(chart: Chart, ax: Axes) -> None:

@@ -18,7 +18,7 @@ def execute(path: Path) -> Any:
     notebook = jupytext.read(path)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata["kernelspec"] = kernel
-    return nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": path.parent}}).execute()
+    return nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parent}}).execute()
 
 
 @pytest.fixture(scope="module")

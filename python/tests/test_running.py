@@ -67,15 +67,15 @@ def test_goodput_fills_the_path_and_no_more(result: tandem.Result) -> None:
     for row in result.groups.rows():
         key = (row["run"], row["seed"])
         by_run[key] = by_run.get(key, 0.0) + row["goodput_mbps"]
-    # 1448 of 1500 bytes are payload.
-    assert all(8.0 < goodput <= 10 * 1448 / 1500 + 0.01 for goodput in by_run.values()), by_run
+    # 1448 of 1500 bytes are payload; what fills a hole brings earlier packets along.
+    assert all(8.0 < goodput <= 10 * 1448 / 1500 * 1.01 for goodput in by_run.values()), by_run
 
 
 def test_traces_have_windows_rtt_and_queue_over_time(result: tandem.Result) -> None:
     trace = result.trace(seed=1)
     assert {"time_s", "cwnd_packets", "srtt_ms", "queue_packets", "link"} <= set(trace.columns)
     assert set(trace["run"]) == {"reno", "compound", "all reno"}
-    assert set(trace["link"]) == {"forward"} or set(trace["link"]) == {"bottleneck"}
+    assert set(trace["link"]) == {"bottleneck"}
     assert max(trace["queue_packets"]) <= 20
     assert 0 < max(trace["time_s"]) <= 3
     assert len(result.queues(seed=1)) > 0
@@ -103,8 +103,8 @@ def test_data_frames_take_tables_with_their_nulls(result: tandem.Result) -> None
 def test_duckdb_takes_tables_by_name(result: tandem.Result) -> None:
     duckdb = pytest.importorskip("duckdb")
     groups = result.groups
-    found = duckdb.sql("select count(*), count(param_gamma) from groups").fetchone()
-    assert found == (len(groups), len(groups) - groups["param_gamma"].count(None))
+    found = duckdb.sql("select count(*), count(param_gamma) from groups").fetchall()
+    assert found == [(len(groups), len(groups) - groups["param_gamma"].count(None))]
 
 
 def test_parquet_comes_back(result: tandem.Result, tmp_path: Path) -> None:
@@ -126,7 +126,8 @@ def test_a_result_is_shown_as_text_and_as_html(result: tandem.Result) -> None:
     assert "Bottleneck" in str(result)
     html = result._repr_html_()
     assert html.startswith("<table>")
-    assert html.count("<tr") == 1 + 7
+    # A header, and three runs of two groups each.
+    assert html.count("<tr") == 1 + 3 * (1 + 2)
     page = result.html()
     assert "tandem_cc.compare(Dumbbell(rate=" in page.replace("&#x27;", "'")
 
@@ -158,7 +159,7 @@ def test_files_and_dictionaries_are_one_schema(tmp_path: Path) -> None:
     assert of_file.groups.rows() == of_dict.groups.rows()
     assert tandem.scenario(path).seeds == [1]
     assert tandem.scenario(table, first_seed=5, seeds=2).seeds == [5, 6]
-    assert "10 Mbit/s" in str(tandem.scenario(table)) or "10mbit" in str(tandem.scenario(table))
+    assert "a drop-tail queue of 20 packets, random loss 0.001" in str(tandem.scenario(table))
 
 
 def good() -> dict[str, Any]:
@@ -243,8 +244,10 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_stops_within_a_second() -> None:
-    with subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True) as process:
+def test_ctrl_c_stops_within_a_second(tmp_path: Path) -> None:
+    # In another folder, for the sources beside the tests are not the package.
+    command = [sys.executable, "-c", LONG]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
         time.sleep(0.5)

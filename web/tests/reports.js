@@ -156,7 +156,7 @@ const tests = {
       ["compare", "Windows", /compound 1.*: [\d.]+ packets/],
       ["matrix", "Share, %", /against compound.*Share: [\d.]+ %/],
       ["model", "Figure 9: mean queue", /Tandem's model.*Rate: [\d.]+ Mbit\/s.*Mean queue: [\d.]+ packets/],
-      ["sweep", "goodput over dumbbell.rate by flows[0].controller", /dumbbell.rate: [\d,.]+ bit\/s.*goodput: [\d.]+ Mbit\/s/],
+      ["sweep", "goodput over dumbbell.rate by flows[0].controller", /dumbbell.rate: [\d.]+ Mbit\/s.*goodput: [\d.]+ Mbit\/s/],
       ["sweep", "goodput over dumbbell.rate and dumbbell.rtt, Mbit/s", /goodput over .*: [\d.]+ Mbit\/s/],
     ]) {
       await tabs[kind].bringToFront();

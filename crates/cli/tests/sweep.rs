@@ -80,7 +80,8 @@ fn a_sweep_leaves_a_data_set_a_report_and_what_it_did() {
 /// Waits until something is on disk, then ends it with SIGKILL.
 fn kill_in_the_middle(place: &Place, mut child: Child, folder: &str) {
     let deadline = Instant::now() + Duration::from_secs(60);
-    while place.path(folder).join("groups").read_dir().map_or(true, |mut entries| entries.next().is_none()) {
+    let is_part = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().path().extension().is_some();
+    while place.path(folder).join("groups").read_dir().map_or(true, |mut entries| !entries.any(is_part)) {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it ended before it wrote");
         thread::sleep(Duration::from_millis(5));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The application of a TCP flow: one endless transfer, finite ones with pauses between them, or short flows.
+//! The application of a TCP flow: one endless transfer, finite ones with pauses between them, data at a rate, or short flows.
 
 use tandem_network::agenda::NEVER;
 use tandem_scenario::{TcpSource, Transfer, result::ShortTransfer};
@@ -20,6 +20,7 @@ pub struct Transfers {
     began: u64,
     is_running: bool,
     completed: Vec<Completion>,
+    offer: Option<Offer>,
     short: Option<Short>,
 }
 
@@ -34,6 +35,33 @@ struct Short {
     ended: Vec<ShortTransfer>,
 }
 
+/// Data at a rate.
+#[derive(Debug, Clone, Copy)]
+struct Offer {
+    piece_bits: u64,
+    bps: u64,
+    unit_bytes: u32,
+    /// Pieces offered so far, and when the first was.
+    pieces: u64,
+    start: u64,
+}
+
+impl Offer {
+    /// When piece number `n`, counted from 0, is offered, ns.
+    fn at(&self, n: u64) -> u64 {
+        self.start + (u128::from(n) * u128::from(self.piece_bits) * 1_000_000_000 / u128::from(self.bps)) as u64
+    }
+
+    /// Takes the pieces that are due by `now`; returns them in the engine's unit.
+    fn take(&mut self, now: u64) -> u64 {
+        let before = self.pieces;
+        while self.at(self.pieces) <= now {
+            self.pieces += 1;
+        }
+        (self.pieces - before) * (self.piece_bits / 8).div_ceil(u64::from(self.unit_bytes))
+    }
+}
+
 /// The end of a transfer and how long it took, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
@@ -46,7 +74,8 @@ pub struct Completion {
 pub enum Due {
     /// The flow goes on with what it does.
     Nothing,
-    /// A transfer begins: send this much more, in the engine's unit; `None`: without end. One of short flows begins on a new connection.
+    /// A transfer begins, or goes on: send this much more, in the engine's unit; `None`: without end. One of short flows begins on a new
+    /// connection.
     Begin(Option<u64>),
     /// The flow has stopped: send no more than what has been sent.
     Stop,
@@ -58,9 +87,25 @@ impl Transfers {
     pub fn new(source: &TcpSource, unit_bytes: u32, start: u64, stop: u64) -> Self {
         let (size, pause) = match &source.transfer {
             Transfer::Finite { bytes, pause } => (Some(bytes.div_ceil(u64::from(unit_bytes))), pause.map(|p| p.ns)),
-            Transfer::Bulk | Transfer::Short(_) => (None, None),
+            Transfer::Bulk | Transfer::Offered { .. } | Transfer::Short(_) => (None, None),
         };
-        Self { size, pause, stop, next_start: start, began: 0, is_running: false, completed: Vec::new(), short: None }
+        let offer = match source.transfer {
+            Transfer::Offered { rate, piece_bytes } => {
+                Some(Offer { piece_bits: 8 * u64::from(piece_bytes), bps: rate.bps, unit_bytes, pieces: 0, start })
+            }
+            _ => None,
+        };
+        Self {
+            size,
+            pause,
+            stop,
+            next_start: start,
+            began: 0,
+            is_running: false,
+            completed: Vec::new(),
+            offer,
+            short: None,
+        }
     }
 
     /// Short flows from `start` on, as `demand` has them; the rest as in [`new`](Self::new).
@@ -74,6 +119,7 @@ impl Transfers {
             began: 0,
             is_running: false,
             completed: Vec::new(),
+            offer: None,
             short: Some(Short { demand, unit_bytes, current, ended: Vec::new() }),
         }
     }
@@ -87,6 +133,11 @@ impl Transfers {
         }
         if self.next_start > now {
             return Due::Nothing;
+        }
+        if let Some(offer) = &mut self.offer {
+            let more = offer.take(now);
+            self.next_start = offer.at(offer.pieces);
+            return Due::Begin(Some(more));
         }
         self.next_start = NEVER;
         if let Some(Short { unit_bytes, current, .. }) = &self.short {
@@ -195,6 +246,21 @@ mod tests {
         assert_eq!(transfers.on_time(100), Due::Stop);
         assert!(!transfers.is_running());
         assert_eq!((transfers.next(100), transfers.on_time(110)), (NEVER, Due::Stop));
+    }
+
+    /// 12 Mb/s are a segment of 1448 bytes each 965.3 us. A late look finds all that has come meanwhile.
+    #[test]
+    fn an_offered_rate_comes_a_segment_at_a_time() {
+        let mut transfers = Transfers::new(&source("offered_rate = \"12mbit\""), 1448, 7, 5_000_000);
+        assert_eq!(
+            (transfers.on_time(7), transfers.is_running(), transfers.next(7)),
+            (Due::Begin(Some(1)), false, 965_340)
+        );
+        assert_eq!((transfers.on_time(965_339), transfers.on_time(965_340)), (Due::Nothing, Due::Begin(Some(1))));
+        assert_eq!(transfers.on_time(4_000_000), Due::Begin(Some(3)));
+        assert_eq!(transfers.on_time(5_000_000), Due::Stop);
+        let mut in_bytes = Transfers::new(&source("offered_rate = \"12mbit\""), 1, 0, NEVER);
+        assert_eq!(in_bytes.on_time(1_000_000), Due::Begin(Some(2 * 1448)));
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl QuicFlow {
         match self.transfers.on_time(now) {
             Due::Nothing => {}
             Due::Begin(units) => {
-                self.left_bytes = units.map_or(ENDLESS, |units| units * self.unit_bytes);
+                self.left_bytes = units.map_or(ENDLESS, |units| self.left_bytes + units * self.unit_bytes);
                 let (endpoint, client) = &self.setup;
                 self.sender.get_or_insert_with(|| Peer::sender(endpoint.clone(), client.clone(), time));
             }

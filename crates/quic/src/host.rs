@@ -132,6 +132,8 @@ impl Host {
             snd_cwnd_clamp: MAX_WINDOW,
             mss,
             is_cwnd_limited: 1,
+            // Both stacks do.
+            is_paced: 1,
             ..Conn::default()
         };
         Self::resume(params, options, conn)

@@ -86,6 +86,7 @@ impl Native {
             snd_cwnd_clamp: MAX_WINDOW,
             mss: PACKET,
             is_cwnd_limited: 1,
+            is_paced: 1,
             ..Conn::default()
         };
         Self {

@@ -85,7 +85,11 @@ pub fn summary_html(report: &Report) -> String {
 /// A template of the program's, which extends the frame and may import the figures.
 pub fn render(name: &'static str, template: &'static str, content: Value, charts: &Charts) -> String {
     let mut engine = Environment::new();
-    let common = [("frame.html", include_str!("frame.html")), ("charts.html", include_str!("charts.html")), ("summary.html", include_str!("summary.html"))];
+    let common = [
+        ("frame.html", include_str!("frame.html")),
+        ("charts.html", include_str!("charts.html")),
+        ("summary.html", include_str!("summary.html")),
+    ];
     for (name, source) in common.into_iter().chain([(name, template)]) {
         engine.add_template(name, source).expect("the template is part of the program");
     }

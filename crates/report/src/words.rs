@@ -218,6 +218,9 @@ fn source(source: &Traffic) -> String {
             format!(" of {} that send {size} {again}", tcp.controller)
         }
         Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
+        Transfer::Offered { rate: offered, .. } => {
+            format!(" of {} whose applications offer {}", tcp.controller, rate(*offered))
+        }
     };
     text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
     if tcp.pacing {

@@ -248,6 +248,14 @@ pub enum Transfer {
     },
     /// Short flows: a connection for each transfer.
     Short(Box<ShortFlows>),
+    /// As much as the application offers: a piece at a time, evenly.
+    Offered {
+        /// Payload a second.
+        #[serde(rename = "rate_bps", serialize_with = "bps")]
+        rate: Rate,
+        /// Payload of a piece: a full segment.
+        piece_bytes: u32,
+    },
 }
 
 impl Serialize for CongestionControl {

@@ -209,6 +209,8 @@ pub struct FlowsSpec {
     pub pause: Option<Span>,
     /// Short flows, each on a connection of its own, in the place of `transfer`.
     pub short: Option<ShortSpec>,
+    /// Payload a second that the application has to send; as much as the window takes if not given.
+    pub offered_rate: Option<Rate>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// Spreads packets over the round as Linux does; off if not given.
@@ -246,6 +248,7 @@ impl Default for FlowsSpec {
             transfer: None,
             pause: None,
             short: None,
+            offered_rate: None,
             delayed_acks: None,
             pacing: None,
             recovery: None,
@@ -281,6 +284,7 @@ impl FlowsSpec {
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("short", self.short.is_some()),
+            ("offered_rate", self.offered_rate.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),

@@ -107,6 +107,15 @@ fn rate_halving_of_a_controller_that_owns_the_window() {
     assert!(message.starts_with("x.toml:13:12: ") && message.contains("`bbr` sets the window"), "{message}");
 }
 
+/// Either a transfer ends or the data comes at a rate.
+#[test]
+fn an_offered_rate_of_a_transfer() {
+    let mut lines = GOOD;
+    lines[12] = "transfer = \"1MB\"\noffered_rate = \"1mbit\"";
+    let message = message(&lines.join("\n"));
+    assert!(message.starts_with("x.toml:14:16: ") && message.contains("leave out `transfer`"), "{message}");
+}
+
 #[test]
 fn parameters_of_disciplines() {
     let with_aqm = |aqm: &str| {

@@ -9,6 +9,10 @@ pub struct CwndLimited {
     max_outstanding: u64,
     /// The window of data ends here.
     until: u64,
+    /// When the window last limited, or was last lowered because it did not, ns.
+    since: u64,
+    /// Most segments outstanding since then.
+    used: u64,
 }
 
 impl CwndLimited {
@@ -17,8 +21,26 @@ impl CwndLimited {
     pub fn note(&mut self, limited: bool, una: u64, nxt: u64) {
         let outstanding = nxt - una;
         if una >= self.until || limited || !self.limited && outstanding > self.max_outstanding {
-            *self = Self { limited, max_outstanding: outstanding, until: nxt };
+            *self = Self { limited, max_outstanding: outstanding, until: nxt, ..*self };
         }
+    }
+
+    /// The window limits at `now`, or is used afresh.
+    #[inline]
+    pub fn used_up(&mut self, now: u64) {
+        (self.since, self.used) = (now, 0);
+    }
+
+    /// Segments went out and the application had no more. Returns how many of the window were used at most, in a timeout (`rto_ns`) in
+    /// which the window never limited (tcp_cwnd_application_limited; RFC 2861, RFC 7661 section 4.4.3 in a milder form).
+    pub fn unused(&mut self, now: u64, outstanding: u64, rto_ns: u64) -> Option<u32> {
+        self.used = self.used.max(outstanding);
+        if now - self.since < rto_ns {
+            return None;
+        }
+        let used = self.used as u32;
+        self.used_up(now);
+        Some(used)
     }
 
     /// In slow start half of the window is use enough, for it is about to double.

@@ -92,7 +92,8 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
-            pacing_bytes_per_s: 0,
+            is_paced: u32::from(source.pacing),
+            ..Conn::default()
         };
         let CongestionControl::Tandem(params) = &source.controller else {
             unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
@@ -187,6 +188,25 @@ impl Sender {
         let halvings = (idle_ns / self.rtt.rto_ns()).min(31);
         self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(cwnd / 2 + cwnd / 4);
         self.conn.snd_cwnd = (cwnd >> halvings).max(restart_window);
+        self.limited.used_up(self.conn.now_us * 1000);
+    }
+
+    /// Segments have been sent, and the application has no more. Where the window has been too large for a whole timeout, Linux takes back
+    /// half of what was not used, but for the initial window (tcp_cwnd_application_limited).
+    #[cold]
+    fn validate_window(&mut self, now: u64) {
+        let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
+        if self.limited.holds(self.conn.snd_cwnd, in_slow_start) {
+            self.limited.used_up(now);
+            return;
+        }
+        let Some(used) = self.limited.unused(now, self.board.outstanding(), self.rtt.rto_ns()) else { return };
+        let used = used.max(self.initial_window);
+        if self.state == State::Open && !self.owns_window() && used < self.conn.snd_cwnd {
+            let cwnd = self.conn.snd_cwnd;
+            self.conn.snd_ssthresh = self.conn.snd_ssthresh.max(cwnd / 2 + cwnd / 4);
+            self.conn.snd_cwnd = (cwnd + used) / 2;
+        }
     }
 
     /// The controller sets the window, also in recovery, and a pacing rate.
@@ -335,6 +355,7 @@ impl Sender {
     #[inline(always)]
     fn send_inline(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
+        let sent_before = self.counters.sent;
         let mut cwnd_limited = false;
         self.pacing.release();
         loop {
@@ -364,6 +385,11 @@ impl Sender {
             self.transmit(now, seq, lost.is_some(), out);
         }
         self.limited.note(cwnd_limited, self.board.una, self.board.nxt);
+        if cwnd_limited {
+            self.limited.used_up(now);
+        } else if self.board.nxt == self.data_end && self.counters.sent > sent_before {
+            self.validate_window(now);
+        }
         if was_empty && self.board.outstanding() > 0 {
             self.arm(now);
         }

@@ -33,6 +33,26 @@ fn completion_times() {
     assert_eq!((result.data_packets, result.flows[0].sent_packets, result.flows[0].retransmits), (200, 200, 0));
 }
 
+/// 5 Mb/s are a segment each 2.3168 ms, of which a round trip of 40 ms holds 18. Slow start leads by a factor of two at most, so the window is 36 or
+/// less, and each segment finds an empty queue.
+#[test]
+fn an_application_may_offer_less_than_the_window() {
+    let result = run(r#"
+        duration = "10s"
+        warmup = "2s"
+        [dumbbell]
+        rate = "20mbit"
+        rtt = "40ms"
+        queue = "1bdp"
+        [[flows]]
+        controller = "reno"
+        offered_rate = "5mbit"
+        "#);
+    within(result.flows[0].goodput_mbps, 5.0, 0.01);
+    assert_eq!((result.flows[0].retransmits, result.flows[0].completion_times_s.len()), (0, 0));
+    assert!(result.links[0].queue_packets.mean < 0.3, "{}", result.links[0].queue_packets.mean);
+}
+
 /// A byte more than 100 segments is 101.
 #[test]
 fn transfers_are_rounded_up_to_segments() {

@@ -149,7 +149,7 @@ impl<'a> Store<'a> {
             for batch in &batches {
                 let keys = keys(batch).with_context(has_keys)?;
                 let runs: Vec<Key> = keys.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
-                is_whole &= runs.into_iter().fold(true, |all, key| self.done.insert(key) && all);
+                runs.into_iter().for_each(|key| is_whole &= self.done.insert(key));
             }
             schemas.push(schema.clone());
             files.push((path, schema, is_whole));

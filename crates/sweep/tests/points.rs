@@ -112,7 +112,7 @@ fn errors_have_their_place() {
             with("\"compound\"]", "\"kernel:cubic\"]"),
             "`flows[0].controller` = \"kernel:cubic\": `kernel:cubic` is the kernel's own",
         ),
-        (error(&(SMALL.to_owned() + "'set.cubic.c' = [0.5]\n")), "test.toml:15:20: `set.cubic.c` does nothing"),
+        (error(&(SMALL.to_owned() + "'set.cubic.c' = [0.5]\n")), "test.toml:15:17: `set.cubic.c` does nothing"),
         (error("[grid]\na = [1]\n"), "test.toml: there is no scenario"),
         (error("[scenario]\nduration = '1s'\n"), "test.toml: nothing varies"),
     ] {

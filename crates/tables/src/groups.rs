@@ -46,6 +46,9 @@ fn batch(scenario: &Scenario, run: &Run, seed: u64) -> RecordBatch {
     columns.batch(table.rows.len()).expect("each column has a value for each group")
 }
 
+/// The name of a column and its values.
+type Figure<T> = (&'static str, fn(&T) -> f64);
+
 struct Table<'a> {
     run: &'a Run,
     rows: Vec<(&'a Group, &'a GroupSummary)>,
@@ -70,7 +73,7 @@ impl Table<'_> {
         self.known(columns, "base_rtt_ms", |_, group| Some(group.base_rtt_ms));
         self.known(columns, "goodput_mbps", |_, group| Some(group.goodput_mbps));
         self.known(columns, "stolen", |_, group| group.stolen);
-        let of_tcp: [(&str, fn(&GroupSummary) -> f64); 4] = [
+        let of_tcp: [Figure<GroupSummary>; 4] = [
             ("retransmit_rate", |group| group.retransmit_rate),
             ("retransmits", |group| group.retransmits),
             ("timeouts", |group| group.timeouts),
@@ -106,7 +109,7 @@ impl Table<'_> {
         let links: Vec<Option<&LinkSummary>> = self.rows.iter().map(|(group, _)| used_most(group)).collect();
         let names = links.iter().map(|link| link.map(|link| link.name.as_str()));
         columns.push_nullable("link", names.collect::<StringArray>());
-        let figures: [(&str, fn(&LinkSummary) -> f64); 11] = [
+        let figures: [Figure<LinkSummary>; 11] = [
             ("link_rate_mbps", |link| link.rate_mbps),
             ("link_utilisation", |link| link.utilisation),
             ("queue_mean_packets", |link| link.queue_packets.mean),
@@ -152,10 +155,10 @@ impl Table<'_> {
         unit: &str,
         of: impl Fn(&GroupSummary) -> Option<Distribution>,
     ) {
-        let figures: [(&str, fn(Distribution) -> f64); 5] =
+        let figures: [Figure<Distribution>; 5] =
             [("mean", |d| d.mean), ("p50", |d| d.p50), ("p95", |d| d.p95), ("p99", |d| d.p99), ("max", |d| d.max)];
         for (figure, value) in figures {
-            self.known(columns, &format!("{name}_{figure}_{unit}"), |_, summary| of(summary).map(value));
+            self.known(columns, &format!("{name}_{figure}_{unit}"), |_, summary| of(summary).as_ref().map(value));
         }
     }
 }

@@ -37,6 +37,9 @@ pub fn links(run: &Run) -> RecordBatch {
     link_batch(&run.name, run.trace.as_ref().unwrap_or(&nothing))
 }
 
+/// The name of a column and its values.
+type Figure<T> = (&'static str, fn(&FlowSample) -> T);
+
 struct FlowRows<'a> {
     scenario: Option<&'a Scenario>,
     name: &'a str,
@@ -55,7 +58,7 @@ impl FlowRows<'_> {
         columns.push("controller", self.texts(|scenario, flow| scenario.groups[flow.group].source.controller()));
         let times = self.trace.flows.iter().flat_map(|flow| &self.trace.time_s[..flow.samples.len()]);
         columns.push("time_s", Float64Array::from_iter_values(times.copied()));
-        let counts: [(&str, fn(&FlowSample) -> u32); 2] =
+        let counts: [Figure<u32>; 2] =
             [("cwnd_packets", |s| s.cwnd_packets), ("loss_window_packets", |s| s.loss_window_packets)];
         for (name, count) in counts {
             columns.push(name, UInt32Array::from_iter_values(self.each(|_, sample| count(sample))));
@@ -64,13 +67,11 @@ impl FlowRows<'_> {
         columns.push_nullable("delay_window_packets", UInt32Array::from_iter(delay_windows));
         let ssthresh = |s: &FlowSample| Some(s.ssthresh_packets).filter(|&packets| packets < INFINITE_SSTHRESH);
         columns.push_nullable("ssthresh_packets", UInt32Array::from_iter(self.each(|_, sample| ssthresh(sample))));
-        let backlogs: [(&str, fn(&FlowSample) -> f32); 2] =
-            [("gamma_packets", |s| s.gamma_packets), ("diff_packets", |s| s.diff_packets)];
+        let backlogs: [Figure<f32>; 2] = [("gamma_packets", |s| s.gamma_packets), ("diff_packets", |s| s.diff_packets)];
         for (name, packets) in backlogs {
             columns.push_nullable(name, Float32Array::from_iter(self.of_delay_part(packets)));
         }
-        let rtts: [(&str, fn(&FlowSample) -> f32); 2] =
-            [("srtt_ms", |s| s.srtt_ms), ("base_rtt_ms", |s| s.base_rtt_ms)];
+        let rtts: [Figure<f32>; 2] = [("srtt_ms", |s| s.srtt_ms), ("base_rtt_ms", |s| s.base_rtt_ms)];
         for (name, rtt_ms) in rtts {
             let known = self.each(|_, sample| Some(rtt_ms(sample)).filter(|&ms| ms > 0.0));
             columns.push_nullable(name, Float32Array::from_iter(known));

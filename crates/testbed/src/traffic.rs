@@ -262,7 +262,7 @@ impl Tcp {
         }
         match self.transfers.on_time(now) {
             Due::Nothing => {}
-            Due::Begin(bytes) => self.remaining = bytes.unwrap_or(u64::MAX),
+            Due::Begin(bytes) => self.remaining = bytes.map_or(u64::MAX, |bytes| self.remaining + bytes),
             Due::Stop => self.remaining = 0,
         }
         self.give(payload)?;

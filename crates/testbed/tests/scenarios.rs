@@ -179,7 +179,7 @@ fn an_idle_time_is_no_time_to_grow() {
     }
     let path = "[dumbbell]\nrate = \"50mbit\"\nrtt = \"40ms\"\nqueue = \"60p\"";
     let text = format!(
-        "duration = \"17500ms\"\n{path}\n[[flows]]\ncontroller = \"cubic\"\ntransfer = \"10MB\"\npause = \"12s\""
+        "duration = \"17500ms\"\n{path}\n[[flows]]\ncontroller = \"cubic@hystart=0\"\ntransfer = \"10MB\"\npause = \"12s\""
     );
     let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
     let options = Options { traced_flows_per_group: 1, ..Options::default() };
@@ -191,6 +191,19 @@ fn an_idle_time_is_no_time_to_grow() {
     if is_trusted(&result) {
         assert_eq!(result.flows[0].completion_times_s.len(), 2);
         assert!((133..=153).contains(&window), "{window}");
+    }
+}
+
+/// 5 Mb/s are 431.6 segments a second, of which a round trip of 20 ms holds 9: the path has room for them, and the queue stays empty.
+#[test]
+fn an_application_that_offers_less_than_the_window() {
+    let flows = "[[flows]]\ncontroller = \"kernel:reno\"\noffered_rate = \"5mbit\"";
+    let Some(result) = emulate(&dumbbell("4s", "queue = \"1bdp\"", flows)) else { return };
+    let flow = &result.flows[0];
+    assert_eq!((flow.retransmits, flow.window_reductions), (0, 0));
+    if is_trusted(&result) {
+        assert!((flow.goodput_mbps - 5.0).abs() < 0.1, "{}", flow.goodput_mbps);
+        assert!(result.links[0].queue_packets.mean < 1.0);
     }
 }
 

@@ -79,6 +79,10 @@ fn figure(pair: &Pair, means: Means, measure: &str, of_group: &str) -> Figure {
         }
         _ => (pair, means),
     };
+    let y = pair.y.as_deref().unwrap_or_default();
+    let one = unit(measure).map_or(1.0, |(.., one)| *one);
+    let cells = means.cells.into_iter().map(|row| row.into_iter().map(|value| Some(value? / one)).collect()).collect();
+    let means = Means { x: in_unit(means.x, &pair.x), y: in_unit(means.y, y), cells };
     match (means.x.numbers(), &means.y) {
         (Some(x), Axis::Words(words)) if words.len() <= MAX_LINES => {
             let by = pair.y.as_deref().map_or_else(String::new, |y| format!(" by {}", name(y)));
@@ -161,35 +165,50 @@ fn names(axis: &Axis) -> Vec<String> {
     }
 }
 
-/// Rates are large numbers, loss rates small ones.
+/// Three digits, without zeros at the end. Loss rates are small numbers.
 fn short(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         let text = format!("{value:.2e}");
         return text.replace(".00e", "e").replace("0e", "e");
     }
-    significant(value, 3)
+    let text = significant(value, 3);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-const UNITS: [(&str, &str); 8] = [
-    ("_mbps", "Mbit/s"),
-    ("_bps", "bit/s"),
-    ("_ms", "ms"),
-    ("_s", "s"),
-    ("_packets", "packets"),
-    ("_bytes", "bytes"),
-    ("_bdp", "bandwidth-delay products"),
-    ("_us", "us"),
+/// How the name of a column ends, the unit that a chart shows, and how many of the column's are one of it.
+const UNITS: [(&str, &str, f64); 7] = [
+    ("_mbps", "Mbit/s", 1.0),
+    ("_bps", "Mbit/s", 1e6),
+    ("_ms", "ms", 1.0),
+    ("_s", "s", 1.0),
+    ("_packets", "packets", 1.0),
+    ("_bytes", "kB", 1e3),
+    ("_bdp", "bandwidth-delay products", 1.0),
 ];
+
+fn unit(column: &str) -> Option<&'static (&'static str, &'static str, f64)> {
+    UNITS.iter().find(|(suffix, ..)| column.ends_with(suffix))
+}
+
+/// The places of a column in the unit that charts show.
+fn in_unit(axis: Axis, column: &str) -> Axis {
+    let one = unit(column).map_or(1.0, |(.., one)| *one);
+    let scaled = |values: Vec<f64>| values.into_iter().map(|value| value / one).collect();
+    match axis {
+        Axis::Words(words) => Axis::Words(words),
+        Axis::Values(values) => Axis::Values(scaled(values)),
+        Axis::Bins(borders) => Axis::Bins(scaled(borders)),
+    }
+}
 
 /// `dumbbell.rate`
 fn name(column: &str) -> &str {
-    UNITS.iter().find_map(|(suffix, _)| column.strip_suffix(suffix)).unwrap_or(column)
+    unit(column).and_then(|(suffix, ..)| column.strip_suffix(suffix)).unwrap_or(column)
 }
 
-/// `dumbbell.rate, bit/s`
+/// `dumbbell.rate, Mbit/s`
 fn label(column: &str) -> String {
-    let unit = UNITS.iter().find(|(suffix, _)| column.ends_with(suffix));
-    unit.map_or_else(|| column.to_owned(), |(_, unit)| format!("{}, {unit}", name(column)))
+    unit(column).map_or_else(|| column.to_owned(), |(_, unit, _)| format!("{}, {unit}", name(column)))
 }
 
 #[cfg(test)]
@@ -215,7 +234,8 @@ mod tests {
         assert_eq!([two.curves[0].y.clone(), two.curves[1].y.clone()], [[0.0, 10.0], [1.0, 11.0]]);
         for figure in [one, two] {
             assert!(figure.log_x && figure.map.is_none());
-            assert_eq!([figure.x_axis.as_str(), &figure.y_axis], ["dumbbell.rate, bit/s", "goodput, Mbit/s"]);
+            assert_eq!(figure.curves[0].x, [1.0, 100.0]);
+            assert_eq!([figure.x_axis.as_str(), &figure.y_axis], ["dumbbell.rate, Mbit/s", "goodput, Mbit/s"]);
             assert_eq!(figure.curves[0].controller.as_deref(), Some("cubic"));
         }
     }
@@ -227,7 +247,7 @@ mod tests {
         assert_eq!(figure.map.unwrap().values, [[0.0, 1.0], [10.0, 11.0]]);
         assert_eq!(
             (figure.x_names, figure.y_names),
-            (vec!["1e6".into(), "2.5e6".into()], vec!["0 to 0.5".into(), "0.5 to 1".into()])
+            (vec!["1".into(), "2.5".into()], vec!["0 to 0.5".into(), "0.5 to 1".into()])
         );
     }
 

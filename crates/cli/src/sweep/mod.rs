@@ -204,10 +204,7 @@ fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure>
     if !args.no_report {
         let page = FiguresPage {
             title: format!("Sweep {}", summary.sweep),
-            paragraphs: vec![format!(
-                "{}. Each value is the mean over all rows of the data set that it stands for.",
-                counts(summary)
-            )],
+            paragraphs: vec!["Each value is the mean over all rows of the data set that it stands for.".into()],
             text: text(summary),
             figures: figures::figures(folder, &args.charts, &args.measure, &summary.swept_columns)?,
             command: summary.command.clone(),

@@ -46,6 +46,23 @@ fn application_limited_window_does_not_grow() {
     assert_eq!((wire.sender.conn.snd_cwnd, wire.sender.counters.sent), (10, 200));
 }
 
+/// 30 segments in slow start leave a window of 40 at 200 ms; the window last limited at 100 ms. From then on two segments come every 100 ms: each
+/// time that an RTO of 300 ms has passed without the window limiting, it gives up half of what is more than the initial window: 25, 17, 13, 11, 10.
+#[test]
+fn a_window_that_the_application_leaves_unused_shrinks() {
+    let mut wire = Wire::new(&reno());
+    wire.give(30);
+    let mut windows = Vec::new();
+    for round in 2..30 {
+        wire.run_until_ms(100 * round);
+        wire.give(2);
+        windows.push(wire.sender.conn.snd_cwnd);
+    }
+    windows.dedup();
+    assert_eq!(windows, [40, 25, 17, 13, 11, 10]);
+    assert!(wire.sender.conn.snd_ssthresh > 1 << 30, "slow start goes on where it was");
+}
+
 /// 30 segments in slow start leave a window of 40; the last was sent at 100 ms, the RTO is 300 ms. Sends again at `at_ms`.
 fn window_after_idling_until(at_ms: u64, initial_window: u32) -> u32 {
     let mut wire = Wire::new(&TcpSource { initial_window, ..reno() });

@@ -73,7 +73,7 @@ impl<C: Contract> Host<C> {
                     snd_nxt: una.wrapping_add(flight * mss),
                     mss: *mss,
                     is_cwnd_limited: 1,
-                    pacing_bytes_per_s: 0,
+                    ..Conn::default()
                 };
                 self.flow = Some(Flow::new(params, conn));
                 Ok(())
