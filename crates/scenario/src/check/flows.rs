@@ -90,19 +90,22 @@ impl ScenarioSpec {
     ) -> Result<Transfer, SpecError> {
         let flows = written.flows;
         let transfer = match (flows.transfer, flows.pause, &flows.short) {
-            (Some(bytes), pause, None) => Ok(Transfer::Finite { bytes: bytes.0, pause }),
-            (None, Some(_), None) => Err(written.wrong("pause", "pause needs `transfer`, the size to send again")),
-            (None, None, None) => Ok(Transfer::Bulk),
+            (Some(bytes), pause, None) => Transfer::Finite { bytes: bytes.0, pause },
+            (None, Some(_), None) => {
+                return Err(written.wrong("pause", "pause needs `transfer`, the size to send again"));
+            }
+            (None, None, None) => Transfer::Bulk,
             (None, None, Some(short)) => {
                 let key = format!("flows.{}.short", written.place);
                 let capacity_bps = network.payload_bps(forward, mtu);
                 let short = short.resolve(&key, &self.folder, capacity_bps, flows.count, self.duration)?;
-                Ok(Transfer::Short(Box::new(short)))
+                Transfer::Short(Box::new(short))
             }
             (_, _, Some(_)) => {
-                Err(written.wrong("short", "a group has either `short` or `transfer` with `pause`: leave one out"))
+                let message = "a group has either `short` or `transfer` with `pause`: leave one out";
+                return Err(written.wrong("short", message));
             }
-        }?;
+        };
         match (transfer, flows.offered_rate) {
             (transfer, None) => Ok(transfer),
             (Transfer::Bulk, Some(rate)) => Ok(Transfer::Offered { rate, piece_bytes: mtu - HEADER_BYTES }),
