@@ -135,5 +135,5 @@ fn unconnected(congestion_control: &str, from: SocketAddr) -> io::Result<TcpStre
     set_buffers(&stream)?;
     sockopt::set_tcp_congestion(&stream, congestion_control)?;
     bind(&stream, &from)?;
-    Ok(stream)
+    Ok(stream.into())
 }
