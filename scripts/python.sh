@@ -23,7 +23,7 @@ set_up_tools() {
 
 # build PROFILE FOLDER: the wheel alone is in the folder afterwards.
 build() {
-	rm -rf "$out/$2"
+	rm -rf "${out:?}/$2"
 	"$tools/bin/maturin" build --quiet --profile "$1" --manifest-path python/Cargo.toml --interpreter "$tools/bin/python" --out "$out/$2"
 }
 
