@@ -94,7 +94,9 @@ impl Sweep {
         let on_error = |error: FileError| match error.place {
             // It is about a file that the dictionary names.
             _ if error.path != DICTIONARY => of_file(error),
-            place => at_key(DICTIONARY, &place.map_or_else(String::new, |place| key_at_place(&text, place)), &error.message),
+            place => {
+                at_key(DICTIONARY, &place.map_or_else(String::new, |place| key_at_place(&text, place)), &error.message)
+            }
         };
         let here = std::env::current_dir().map_err(failed)?;
         let sweep = tandem_sweep::Sweep::parse(&text, DICTIONARY, &here).map_err(on_error)?;

@@ -60,5 +60,12 @@ pub fn sweep_report(
     let (title, text, command) = words;
     let figures = py.detach(|| charts(&folder, Vec::new(), &measures, &swept))?;
     let paragraphs = vec!["Each value is the mean over all rows of the data set that it stands for.".into()];
-    Ok(figures_html(&FiguresPage { title, paragraphs, text, figures, command, version: env!("CARGO_PKG_VERSION").into() }))
+    Ok(figures_html(&FiguresPage {
+        title,
+        paragraphs,
+        text,
+        figures,
+        command,
+        version: env!("CARGO_PKG_VERSION").into(),
+    }))
 }

@@ -31,7 +31,10 @@ pub fn to_bytes(tables: &[Tables]) -> anyhow::Result<Vec<u8>> {
     let (schema, groups) = united(&tables.iter().map(|tables| tables.groups.clone()).collect::<Vec<_>>())?;
     write(&[concatenated(&schema, &groups)?], &mut bytes)?;
     let samples: Vec<_> = tables.iter().filter_map(|tables| tables.samples.clone()).collect();
-    ensure!(samples.is_empty() || samples.len() == tables.len(), "some tasks of a bundle were traced, and some were not");
+    ensure!(
+        samples.is_empty() || samples.len() == tables.len(),
+        "some tasks of a bundle were traced, and some were not"
+    );
     if !samples.is_empty() {
         let (flows, links): (Vec<_>, Vec<_>) = samples.into_iter().unzip();
         write(&flows, &mut bytes)?;

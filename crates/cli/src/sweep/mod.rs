@@ -193,7 +193,13 @@ fn surveys(args: &Args, sweep: &Sweep) -> Result<Vec<(&'static dyn Engine, Surve
     Ok(surveys)
 }
 
-fn run_in(engine: &dyn Engine, sweep: &Arc<Sweep>, survey: &Survey, folder: &Path, args: &Args) -> Result<Outcome, Failure> {
+fn run_in(
+    engine: &dyn Engine,
+    sweep: &Arc<Sweep>,
+    survey: &Survey,
+    folder: &Path,
+    args: &Args,
+) -> Result<Outcome, Failure> {
     let mut store = Store::open(folder, sweep, engine.name(), &survey.schema, args.trace)?;
     let bar = bar::Bar::new(survey.tasks);
     let progress = |done: usize| bar.set(done);
