@@ -25,17 +25,17 @@ RUN_S = 0.05
 """What a run of `share` takes."""
 
 
-def design(runs, engine):
-    """Paths drawn at random: each with three controllers, or for the model with one."""
-    controllers = ["compound"] if engine == "model" else ["reno", "compound", "cubic"]
+def design(runs, duration="3s"):
+    """Paths drawn at random, each with three controllers: runs of some milliseconds."""
+    controllers = ["reno", "compound", "cubic"]
     values = {
         "dumbbell.rate": {"from": "1mbit", "to": "20mbit", "scale": "log"},
         "dumbbell.rtt": {"from": "10ms", "to": "100ms"},
     }
     return {
         "scenario": {
-            "duration": "3s",
-            "warmup": "1s",
+            "duration": duration,
+            "warmup": "100ms",
             "dumbbell": {"rate": "10mbit", "rtt": "40ms", "queue": "1bdp"},
             "flows": [{"controller": "compound"}],
         },
@@ -58,10 +58,10 @@ def place(name, workers):
         ):
             yield client
     else:
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        # Ray's workers let other programs go first, unless told.
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0")
         import ray
 
-        # The bench's own folder is not on the workers' path; the package is installed.
         ray.init(address="local", num_cpus=workers, include_dashboard=False, object_store_memory=100_000_000)
         try:
             yield "ray"
@@ -73,10 +73,10 @@ def busy():
     return os.getloadavg()[0]
 
 
-def swept(table, engine, on, workers, folder):
+def swept(table, on, workers, folder):
     """Wall and processor seconds of this process for one sweep into a new folder, and its result."""
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    result = sweep(table, engine=engine, on=on, workers=workers, folder=folder, progress=False)
+    result = sweep(table, on=on, workers=workers, folder=folder, progress=False)
     wall_s, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
     assert result.ran == result.runs
     return wall_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
@@ -85,7 +85,7 @@ def swept(table, engine, on, workers, folder):
 def warm_up(on, workers):
     """Workers have begun, and have the package, before anything is measured."""
     with tempfile.TemporaryDirectory() as folder:
-        swept(design(30 * workers, "sim"), "sim", on, workers, folder)
+        swept(design(30 * workers), on, workers, folder)
 
 
 def runs(options):
@@ -96,7 +96,7 @@ def runs(options):
         for workers in options.workers:
             with place(name, workers) as on, tempfile.TemporaryDirectory() as folder:
                 warm_up(on, workers)
-                wall_s, cpu_s, result = swept(design(options.runs, "sim"), "sim", on, workers, folder)
+                wall_s, cpu_s, result = swept(design(options.runs), on, workers, folder)
             rate = result.runs / wall_s
             print(
                 f"| {name} | {workers} | {result.runs} | {wall_s:.1f} | {rate:.0f} | {cpu_s:.1f} | {busy():.1f} |",
@@ -105,15 +105,11 @@ def runs(options):
 
 
 def sleeping(tasks, *rest):
-    """A bundle whose runs take RUN_S each, and next to no processor time."""
+    """A bundle whose runs take RUN_S each, and little processor time."""
     start = time.perf_counter()
     answer = _native.run_bundle(tasks, *rest)
     time.sleep(max(0.0, RUN_S * len(tasks) - (time.perf_counter() - start)))
     return answer, time.perf_counter() - start
-
-
-# By value: this file is no module that workers could import.
-sleeping.__module__ = "__main__"
 
 
 def share(options):
@@ -125,7 +121,7 @@ def share(options):
         for workers in options.workers:
             with place(name, workers) as on, tempfile.TemporaryDirectory() as folder:
                 warm_up(on, workers)
-                wall_s, _, result = swept(design(options.runs, "model"), "model", on, workers, folder)
+                wall_s, _, result = swept(design(options.runs, "300ms"), on, workers, folder)
             alone_s = result.runs * RUN_S / workers
             print(
                 f"| {name} | {workers} | {result.runs} | {wall_s:.1f} | {alone_s:.1f} "
@@ -138,7 +134,7 @@ def driver_costs(options):
     """The driver's work alone, step by step, in processor time."""
     clock = time.process_time
     start = clock()
-    read = _native.Sweep.from_dict(design(options.runs, "sim"), "sim", None, None)
+    read = _native.Sweep.from_dict(design(options.runs), "sim", None, None)
     survey_s = clock() - start
     take_s = run_s = pickle_s = add_s = out_bytes = back_bytes = 0.0
     with tempfile.TemporaryDirectory() as folder:
