@@ -5,6 +5,7 @@
     python bench/sweep.py runs     # throughput of many short runs
     python bench/sweep.py share    # the share that scheduling takes of runs of 50 ms
     python bench/sweep.py driver   # what the driver, the store and the network have to do for a run
+    python bench/sweep.py bundles  # what the driver has to do for a bundle
 
 It wants a Python that has tandem-cc (a release build), distributed and ray[client]. Where other programs keep cores busy, processor times hold,
 and so does `share`, whose runs sleep most of their time; wall times hold on a quiet machine only. Each table says how busy it was.
@@ -73,10 +74,10 @@ def busy():
     return os.getloadavg()[0]
 
 
-def swept(table, on, workers, folder):
+def swept(table, on, workers, folder, **more):
     """Wall and processor seconds of this process for one sweep into a new folder, and its result."""
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    result = sweep(table, on=on, workers=workers, folder=folder, progress=False)
+    result = sweep(table, on=on, workers=workers, folder=folder, progress=False, **more)
     wall_s, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
     assert result.ran == result.runs
     return wall_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
@@ -174,14 +175,28 @@ def driver_costs(options):
         print(f"| load | {busy():.1f} |", flush=True)
 
 
+def bundles(options):
+    """Bundles of one run, so that what a bundle costs is most of it. Dask's scheduler is a part of the driver's process here, Ray's is not."""
+    print("| place | workers | bundles | processor time of the driver a bundle | load |\n|---|---|---|---|---|")
+    for name in [name for name in options.places if name != "local"]:
+        for workers in options.workers:
+            with place(name, workers) as on, tempfile.TemporaryDirectory() as folder:
+                warm_up(on, workers)
+                _, cpu_s, result = swept(design(options.runs, "300ms"), on, workers, folder, bundle_s=0)
+            print(
+                f"| {name} | {workers} | {result.runs} | {1e3 * cpu_s / result.runs:.2f} ms | {busy():.1f} |",
+                flush=True,
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["runs", "share", "driver"])
+    parser.add_argument("what", choices=["runs", "share", "driver", "bundles"])
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--workers", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4])
     parser.add_argument("--places", type=lambda text: text.split(","), default=["local", "dask", "ray"])
     options = parser.parse_args()
-    {"runs": runs, "share": share, "driver": driver_costs}[options.what](options)
+    {"runs": runs, "share": share, "driver": driver_costs, "bundles": bundles}[options.what](options)
 
 
 if __name__ == "__main__":

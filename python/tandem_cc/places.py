@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from tandem_cc.errors import RunError, UsageError
@@ -96,9 +97,11 @@ def _ray(address: str | None) -> Iterator[Place]:
         except (ConnectionError, RuntimeError, ValueError) as e:
             raise RunError(f"there is no Ray cluster at `{address or 'RAY_ADDRESS'}`: {e}") from e
     references: dict[Any, Any] = {}
+    # Once for each function: Ray sends it to all nodes.
+    remote = cache(ray.remote(num_cpus=1, max_retries=RETRIES))
 
     def submit(work: Callable[..., Any], *arguments: Any) -> Any:
-        reference = ray.remote(num_cpus=1, max_retries=RETRIES)(work).remote(*arguments)
+        reference = remote(work).remote(*arguments)
         job = reference.future()
         references[job] = reference
         job.add_done_callback(references.pop)

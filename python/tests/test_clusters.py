@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -162,6 +163,11 @@ def ray() -> Iterator[Any]:
         # Ray's workers look for modules where the driver stands, and the sources beside the tests are not the package.
         environment.chdir(folder)
         environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # Its workers let other programs go first, unless told.
+        environment.setenv("RAY_worker_niceness", "0")
+        # Whoever can reach a cluster can run anything there: only those who have this may.
+        environment.setenv("RAY_AUTH_MODE", "token")
+        environment.setenv("RAY_AUTH_TOKEN", secrets.token_hex())
         ray = pytest.importorskip("ray", reason="SKIPPED Ray's tests: pip install ray[client]")
         from ray.cluster_utils import Cluster
 
