@@ -43,11 +43,20 @@ struct rate {
 	u64 filtered_q8 : 39;      /* packets/s after the first filter                      */
 	u64 acked : 25;            /* packets acknowledged in this interval                 */
 	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet          */
-	u64 rtt_us : 25;           /* last RTT sample outside recovery; 0 before the first  */
+	u64 rtt_us : 25;           /* last RTT sample outside recovery, 33 s at most; 0 before the first */
 };
 
 /* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */
 TANDEM_FN u64 rate_estimate_q8(const struct rate *r) { return r->packets_per_s_q8; }
+
+#define RATE_MAX_RTT_US ((1u << 25) - 1)
+
+/* Takes note of a sample; 0 is none. */
+TANDEM_FN void rate_note_rtt(struct rate *r, u32 rtt_us)
+{
+	if (rtt_us)
+		r->rtt_us = min_u32(rtt_us, RATE_MAX_RTT_US);
+}
 
 /* An interval of a round trip has no more than the largest window. */
 TANDEM_FN void rate_count(struct rate *r, u32 acked)
@@ -80,8 +89,7 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 {
 	u64 elapsed_us = now_us - r->since_us;
 
-	if (rtt_us)
-		r->rtt_us = rtt_us;
+	rate_note_rtt(r, rtt_us);
 	if (r->rtt_us && elapsed_us > max_u32((u32)r->rtt_us, p->rate_interval)) {
 		/* acked <= 2^24: below 2^53. */
 		u64 sample_q8 = ((u64)r->acked << 8) * 1000000 / elapsed_us;
@@ -114,8 +122,7 @@ TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u3
 {
 	u64 gap_us = now_us - r->since_us;
 
-	if (rtt_us)
-		r->rtt_us = rtt_us;
+	rate_note_rtt(r, rtt_us);
 	rate_count(r, acked);
 	if (acked && gap_us) {
 		/* r->acked <= 2^24: below 2^53. */

@@ -24,8 +24,6 @@ enum slow_start_exit_kind {
 #define SLOW_START_EXIT_PARAMS(P) \
 	P(hystart, 1, SLOW_START_EXIT_DEFAULT, 0, 2, "slow start also ends by 0 = nothing more, 1 = Linux's HyStart, 2 = HyStart++ (RFC 9406)")
 
-struct slow_start_exit_params { SLOW_START_EXIT_PARAMS(TANDEM_PARAM_FIELD) };
-
 struct slow_start_exit {
 	union {
 		struct hystart hystart;

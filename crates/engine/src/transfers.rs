@@ -4,7 +4,10 @@
 use tandem_network::agenda::NEVER;
 use tandem_scenario::{TcpSource, Transfer, result::ShortTransfer};
 
-use crate::demand::{Demanded, SharedDemand};
+use crate::{
+    ConstantRate,
+    demand::{Demanded, SharedDemand},
+};
 
 /// When a flow has data to send, and how long its transfers take.
 ///
@@ -25,29 +28,22 @@ pub struct Transfers {
 }
 
 /// Data at a rate.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Offer {
-    piece_bits: u64,
-    bps: u64,
-    unit_bytes: u32,
-    /// Pieces offered so far, and when the first was.
-    pieces: u64,
-    start: u64,
+    pieces: ConstantRate,
+    /// What a piece has, in the engine's unit.
+    piece_units: u64,
 }
 
 impl Offer {
-    /// When piece number `n`, counted from 0, is offered, ns.
-    fn at(&self, n: u64) -> u64 {
-        self.start + (u128::from(n) * u128::from(self.piece_bits) * 1_000_000_000 / u128::from(self.bps)) as u64
-    }
-
     /// Takes the pieces that are due by `now`; returns them in the engine's unit.
     fn take(&mut self, now: u64) -> u64 {
-        let before = self.pieces;
-        while self.at(self.pieces) <= now {
-            self.pieces += 1;
+        let mut units = 0;
+        while self.pieces.is_due(now) {
+            self.pieces.sent();
+            units += self.piece_units;
         }
-        (self.pieces - before) * (self.piece_bits / 8).div_ceil(u64::from(self.unit_bytes))
+        units
     }
 }
 
@@ -91,8 +87,8 @@ impl Transfers {
         };
         let offer = match source.transfer {
             Transfer::Offered { rate, piece_bytes } => {
-                let piece_bits = 8 * u64::from(piece_bytes);
-                Some(Box::new(Offer { piece_bits, bps: rate.bps, unit_bytes, pieces: 0, start }))
+                let pieces = ConstantRate::new(rate, None, piece_bytes, start, stop);
+                Some(Box::new(Offer { pieces, piece_units: u64::from(piece_bytes.div_ceil(unit_bytes)) }))
             }
             _ => None,
         };
@@ -137,7 +133,7 @@ impl Transfers {
         }
         if let Some(offer) = &mut self.offer {
             let more = offer.take(now);
-            self.next_start = offer.at(offer.pieces);
+            self.next_start = offer.pieces.next();
             return Due::Begin(Some(more));
         }
         self.next_start = NEVER;
@@ -249,15 +245,15 @@ mod tests {
         assert_eq!((transfers.next(100), transfers.on_time(110)), (NEVER, Due::Stop));
     }
 
-    /// 12 Mb/s are a segment of 1448 bytes each 965.3 us. A late look finds all that has come meanwhile.
+    /// 12 Mb/s are a segment of 1448 bytes each 965.3 us, rounded up to a nanosecond. A late look finds all that has come meanwhile.
     #[test]
     fn an_offered_rate_comes_a_segment_at_a_time() {
         let mut transfers = Transfers::new(&source("offered_rate = \"12mbit\""), 1448, 7, 5_000_000);
         assert_eq!(
             (transfers.on_time(7), transfers.is_running(), transfers.next(7)),
-            (Due::Begin(Some(1)), false, 965_340)
+            (Due::Begin(Some(1)), false, 965_341)
         );
-        assert_eq!((transfers.on_time(965_339), transfers.on_time(965_340)), (Due::Nothing, Due::Begin(Some(1))));
+        assert_eq!((transfers.on_time(965_340), transfers.on_time(965_341)), (Due::Nothing, Due::Begin(Some(1))));
         assert_eq!(transfers.on_time(4_000_000), Due::Begin(Some(3)));
         assert_eq!(transfers.on_time(5_000_000), Due::Stop);
         let mut in_bytes = Transfers::new(&source("offered_rate = \"12mbit\""), 1, 0, NEVER);
