@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,7 +18,7 @@ from tandem_cc.places import Place
 BUNDLES_A_WORKER = 2
 """One that runs, and one that waits for its end. What is under way does not grow with the sweep."""
 
-MAX_BUNDLE = 256
+MAX_BUNDLE = 1024
 """Runs in a bundle at most: the driver holds their texts and their rows."""
 
 POLL_S = 0.2
@@ -35,6 +36,18 @@ def run_bundle(tasks: list[tuple[str, int]], folder: Path, engine: str, traces: 
     start = time.perf_counter()
     answer = _native.run_bundle(tasks, folder, engine, traces)
     return answer, time.perf_counter() - start
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Whatever a place raises becomes an error of this package."""
+    try:
+        yield
+    except TandemError:
+        raise
+    except Exception as e:
+        kept = "what was done before is kept, and the same call goes on there"
+        raise RunError(f"a worker failed; {kept}: {type(e).__name__}: {e}") from e
 
 
 class Driver:
@@ -80,9 +93,11 @@ class Driver:
                     move((store.found + ran) / self._sweep.runs)
             found = store.found
         finally:
-            for job in self._sizes:
-                self._place.cancel(job)
-            store.close()
+            try:
+                for job in self._sizes:
+                    self._place.cancel(job)
+            finally:
+                store.close()
         move(1.0)
         return ran, found
 
@@ -96,7 +111,9 @@ class Driver:
             if not tasks:
                 break
             self._taken += len(tasks)
-            job = self._place.submit(run_bundle, tasks, self._sweep.scenario_folder, self._sweep.engine, self._traces)
+            with _failures_told():
+                where = self._sweep.scenario_folder
+                job = self._place.submit(run_bundle, tasks, where, self._sweep.engine, self._traces)
             self._sizes[job] = len(tasks)
             if hasattr(job, "add_done_callback"):
                 job.add_done_callback(self._ended.put)
@@ -120,13 +137,8 @@ class Driver:
 
     def _take_in(self, store: _native.SweepDriver, job: Any) -> int:
         runs = self._sizes.pop(job)
-        try:
+        with _failures_told():
             answer, seconds = job.result()
-        except TandemError:
-            raise
-        except Exception as e:
-            kept = "what was done before is kept, and the same call goes on there"
-            raise RunError(f"a worker failed; {kept}: {type(e).__name__}: {e}") from e
         run_s = max(seconds / runs, 1e-6)
         self._run_s = run_s if self._run_s is None else (1 - NEW_SHARE) * self._run_s + NEW_SHARE * run_s
         store.add(answer)
