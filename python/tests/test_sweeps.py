@@ -191,7 +191,8 @@ def test_the_command_line_makes_the_same_data_set(file: Path, tmp_path: Path) ->
     ours = tandem.sweep(file, folder=tmp_path / "ours").groups.rows()
     theirs = _native.data_set(tmp_path / "theirs").rows()
     # They may have been built at two commits.
-    assert [row | {"commit": ""} for row in ours] == [row | {"commit": ""} for row in theirs]
+    stale = "is the program of the package's sources? cargo build -p tandem"
+    assert [row | {"commit": ""} for row in ours] == [row | {"commit": ""} for row in theirs], stale
     # What the program has made is there for Python, if both have the same arithmetic.
     assert tandem.sweep(file, folder=tmp_path / "theirs").ran == 0
 
