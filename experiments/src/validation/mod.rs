@@ -7,6 +7,7 @@ mod controllers;
 mod dumbbell;
 mod figures;
 mod model;
+mod queues;
 mod quic;
 mod real_tcp;
 mod recovery;
@@ -39,7 +40,7 @@ struct Part {
     write: fn(&Validation) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part { name: "fig3", write: figures::figure3 },
     Part { name: "fig4", write: figures::figure4 },
     Part { name: "fig5", write: figures::figure5 },
@@ -48,6 +49,7 @@ const PARTS: [Part; 8] = [
     Part { name: "recovery", write: recovery::part },
     Part { name: "controllers", write: controllers::part },
     Part { name: "wlan", write: wlan::part },
+    Part { name: "queues", write: queues::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");
