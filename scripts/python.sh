@@ -21,6 +21,19 @@ set_up_tools() {
 	cp "$list" "$tools/installed.txt"
 }
 
+# Dask and Ray, for the tests. They are large, and not every Python has wheels of them.
+set_up_clusters() {
+	local list=python/requirements-clusters.txt package missing=0
+	cmp -s "$list" "$tools/clusters.txt" && return
+	while read -r package; do
+		if ! "$tools/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$package"; then
+			echo "== SKIPPED the tests on clusters that need $package: there is no wheel of it for $("$tools/bin/python" --version)"
+			missing=1
+		fi
+	done < <(grep -v '^#' "$list")
+	((missing)) || cp "$list" "$tools/clusters.txt"
+}
+
 # build PROFILE FOLDER: the wheel alone is in the folder afterwards.
 build() {
 	rm -rf "${out:?}/$2"
@@ -48,7 +61,7 @@ assert controller.view().gamma_packets == 20
 # Says what came of it as the other test programs do.
 run_tests() {
 	local result=$out/result.xml status=0
-	(cd python && "$tools/bin/pytest" -q --junit-xml="$result") || status=$?
+	(cd python && "$tools/bin/pytest" -q -rs --junit-xml="$result") || status=$?
 	"$tools/bin/python" - "$result" <<-'END'
 		import sys
 		from xml.etree import ElementTree
@@ -66,6 +79,7 @@ set_up_tools
 case ${1:-} in
 --lint) lint ;;
 --test)
+	set_up_clusters
 	lint
 	build dev quick
 	try_in_empty_environment "$out"/quick/*.whl

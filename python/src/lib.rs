@@ -11,6 +11,8 @@ mod papers;
 mod result;
 mod run;
 mod scenario;
+mod sweep;
+mod sweep_results;
 mod table;
 
 use pyo3::prelude::*;
@@ -35,6 +37,10 @@ mod _native {
     use crate::run::{compare, run};
     #[pymodule_export]
     use crate::scenario::{Scenario, check_dumbbell};
+    #[pymodule_export]
+    use crate::sweep::{Sweep, SweepDriver, run_bundle};
+    #[pymodule_export]
+    use crate::sweep_results::{data_set, sweep_charts, sweep_report};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -109,8 +109,13 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> P
     text.map(|text| text.parse().map_err(|e: T::Err| usage(e))).transpose()
 }
 
-fn engine(name: &str) -> PyResult<&'static dyn Engine> {
+pub fn engine(name: &str) -> PyResult<&'static dyn Engine> {
     tandem_engines::find(name).map_err(usage)
+}
+
+/// Warns of what an engine doubts.
+pub fn warn(py: Python, doubt: String) -> PyResult<()> {
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(doubt)?, 2)
 }
 
 fn run_plan(py: Python, mut plan: Plan, options: Options) -> PyResult<Outcome> {
@@ -120,9 +125,7 @@ fn run_plan(py: Python, mut plan: Plan, options: Options) -> PyResult<Outcome> {
         doubts.extend(engine.check(scenario, false).map_err(|e| of_engine(e, scenario))?);
     }
     doubts.dedup();
-    for doubt in doubts {
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(doubt.0)?, 2)?;
-    }
+    doubts.into_iter().try_for_each(|doubt| warn(py, doubt.0))?;
     let traces = match options.traces.as_str() {
         "none" => Traces::None,
         "first" => Traces::FirstSeed(TRACED_FLOWS_PER_GROUP),
@@ -143,6 +146,18 @@ pub fn run_tasks<T: Send>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Batch) -> anyhow::Result<T> + Send,
 ) -> PyResult<T> {
+    watched(py, progress, |cancelled, watch| {
+        work(&Batch { cancelled: Some(cancelled), watch: Some(watch), ..Batch::default() })
+    })
+}
+
+/// Does work without Python's lock. The work is told by a flag to end, after Ctrl-C; several times a second it calls, in this thread, a function
+/// with the share that is done, which looks out for Ctrl-C and calls `progress`.
+pub fn watched<T: Send>(
+    py: Python,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&AtomicBool, &(dyn Fn(f64) + Sync)) -> anyhow::Result<T> + Send,
+) -> PyResult<T> {
     let cancelled = AtomicBool::new(false);
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let watch = |share: f64| {
@@ -155,8 +170,7 @@ pub fn run_tasks<T: Send>(
             raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(e);
         }
     };
-    let batch = Batch { cancelled: Some(&cancelled), watch: Some(&watch), ..Batch::default() };
-    let done = py.detach(|| work(&batch));
+    let done = py.detach(|| work(&cancelled, &watch));
     match raised.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(e) => Err(e),
         None => done.map_err(|e| failed(format!("{e:#}"))),

@@ -92,7 +92,7 @@ pub fn read<T: DeserializeOwned>(table: &Bound<PyDict>, name: &str) -> PyResult<
 }
 
 /// The dictionary as a file would have it. None is as good as nothing.
-fn table_of(dict: &Bound<PyDict>, place: &str) -> PyResult<Table> {
+pub fn table_of(dict: &Bound<PyDict>, place: &str) -> PyResult<Table> {
     let mut table = Table::new();
     for (key, value) in dict {
         let key: String =

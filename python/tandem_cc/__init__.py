@@ -29,6 +29,7 @@ from tandem_cc.measurement import Inferred, Measured, measured
 from tandem_cc.path import Dumbbell
 from tandem_cc.result import Result
 from tandem_cc.running import compare, model, run, scenario
+from tandem_cc.sweeps import SweepResult, sweep
 
 __all__ = [
     "Connection",
@@ -42,6 +43,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SweepResult",
     "Table",
     "TandemError",
     "UsageError",
@@ -54,4 +56,5 @@ __all__ = [
     "papers",
     "run",
     "scenario",
+    "sweep",
 ]

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, final
 
 __version__: str
@@ -258,6 +259,64 @@ class Outcome:
     def summary_html(self) -> str: ...
     def html(self) -> str: ...
     def charts(self) -> list[dict[str, Any]]: ...
+
+@final
+class Sweep:
+    """A sweep whose scenarios were all read and checked; see `tandem_cc.sweep`."""
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], engine: str, seeds: int | None, first_seed: int | None) -> Sweep: ...
+    @staticmethod
+    def from_dict(table: dict[str, Any], engine: str, seeds: int | None, first_seed: int | None) -> Sweep: ...
+    @property
+    def points(self) -> int: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def swept_columns(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def scenario_folder(self) -> Path: ...
+    def run(
+        self,
+        folder: str | PathLike[str],
+        traces: bool,
+        workers: int | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> tuple[int, int]: ...
+
+@final
+class SweepDriver:
+    """A sweep that runs elsewhere: hands out tasks, and keeps what they gave. The folder is locked until `close`."""
+
+    def __new__(cls, sweep: Sweep, folder: str | PathLike[str], traces: bool) -> SweepDriver: ...
+    def take(self, most: int) -> list[tuple[str, int]]:
+        """Returns up to so many tasks that are to be run: the scenario's text, and the seed."""
+    def add(self, answer: bytes) -> None:
+        """Keeps what a bundle gave."""
+    @property
+    def found(self) -> int:
+        """Tasks so far that were in the data set before."""
+    def close(self) -> None: ...
+
+def run_bundle(tasks: list[tuple[str, int]], folder: str | PathLike[str], engine_name: str, traces: bool) -> bytes:
+    """Runs tasks one after the other."""
+
+def data_set(folder: str | PathLike[str], columns: list[str] | None = None) -> Table:
+    """The rows of a sweep's folder."""
+
+def sweep_charts(
+    folder: str | PathLike[str], axes: list[tuple[str, str | None]], measures: list[str], swept: list[str]
+) -> list[dict[str, Any]]:
+    """Charts of a sweep; without axes those of all pairs of swept columns."""
+
+def sweep_report(
+    folder: str | PathLike[str], measures: list[str], swept: list[str], words: tuple[str, str, str]
+) -> str:
+    """The report of a sweep. The words are title, text and call."""
 
 def check_dumbbell(table: dict[str, Any]) -> None:
     """Raises a ScenarioError if the table is no dumbbell."""

@@ -188,6 +188,13 @@ impl Figure {
     }
 }
 
+impl Figure {
+    /// The chart as JSON, as [`charts_json`](crate::charts_json) has those of runs.
+    pub fn chart_json(&self) -> String {
+        serde_json::to_string(&self.chart()).expect("charts are JSON")
+    }
+}
+
 impl Curve {
     fn series(&self, look: Look) -> Series {
         let draw = match self.style {

@@ -110,7 +110,7 @@ pub fn sections_html(page: &SectionsPage) -> String {
 impl Section {
     /// The chart as JSON, as [`charts_json`](crate::charts_json) has those of runs.
     pub fn chart_json(&self) -> String {
-        serde_json::to_string(&self.figure.chart()).expect("charts are JSON")
+        self.figure.chart_json()
     }
 }
 

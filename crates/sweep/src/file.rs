@@ -104,6 +104,11 @@ impl Sweep {
         self
     }
 
+    /// Where files with a relative path that its scenarios name are looked for.
+    pub fn scenario_folder(&self) -> &Path {
+        &self.base.folder
+    }
+
     /// The columns of the keys that vary.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.keys.iter().map(|swept| &swept.column)

@@ -6,10 +6,14 @@
 //! - [`Task::run`] is a pure function: it can be called in any process, on any machine that has the same arithmetic.
 //! - [`Store`] is the data set in a folder. It takes results in any order, knows which are there, and is whole at any time.
 //! - [`run`] does all that on the cores of this machine.
-//! - [`means`] sums the data set up by any two columns, for charts.
+//! - [`Feeder`] hands out tasks for whoever runs them elsewhere; [`to_bytes`] and [`from_bytes`] take their results from one process to another.
+//! - [`means`] sums the data set up by any two columns; [`figures`] are charts of that.
 
+mod bundle;
 mod column;
 mod draw;
+mod feeder;
+mod figures;
 mod file;
 mod key_path;
 mod local;
@@ -21,11 +25,15 @@ mod store;
 mod summary;
 mod task;
 
+pub use bundle::{from_bytes, to_bytes};
 pub use column::{Column, Kind};
+pub use feeder::Feeder;
+pub use figures::{Pair, figures};
 pub use file::Sweep;
 pub use key_path::KeyPath;
 pub use local::{Outcome, RunOptions, run};
 pub use part::PART_TASKS;
+pub use place::key_at_place;
 pub use store::{GROUPS_FOLDER, Program, Store, group_files};
 pub use summary::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use task::{Key, Survey, SurveyError, Tables, Task, arithmetic};

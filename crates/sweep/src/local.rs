@@ -2,9 +2,8 @@
 //! A sweep on the cores of this machine.
 
 use std::{
-    collections::VecDeque,
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     thread,
@@ -13,10 +12,9 @@ use std::{
 use tandem_engine::Engine;
 
 use crate::{
+    feeder::Feeder,
     file::Sweep,
-    part::PART_TASKS,
     store::{Program, Store},
-    task::Task,
 };
 
 /// How to run.
@@ -43,50 +41,29 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-/// Hands out tasks that are to be run, in the sweep's order. Only a part of them is in memory.
-struct Feeder<'a> {
-    tasks: Box<dyn Iterator<Item = Result<Task, tandem_scenario::FileError>> + Send + 'a>,
-    ready: VecDeque<Task>,
-}
-
-impl Feeder<'_> {
-    fn next(&mut self, store: &Mutex<&mut Store>, found: &AtomicUsize) -> anyhow::Result<Option<Task>> {
-        while self.ready.is_empty() {
-            let part = self.tasks.by_ref().take(PART_TASKS).collect::<Result<Vec<_>, _>>()?;
-            if part.is_empty() {
-                return Ok(None);
-            }
-            let planned = part.len();
-            self.ready = lock(store).begin(part)?.into();
-            found.fetch_add(planned - self.ready.len(), Relaxed);
-        }
-        Ok(self.ready.pop_front())
-    }
-}
-
 /// Runs every task that is not in the data set, several at a time; with an engine that needs the machine for itself, one after the other. What
 /// was done when an error or an interrupt comes is kept.
 ///
 /// # Errors
 /// If a task fails, or a file cannot be written.
 pub fn run(
-    sweep: &Sweep,
+    sweep: &Arc<Sweep>,
     engine: &dyn Engine,
     store: &mut Store,
     program: &Program,
     options: &RunOptions,
 ) -> anyhow::Result<Outcome> {
-    let feeder = Mutex::new(Feeder { tasks: Box::new(sweep.tasks(engine.name())), ready: VecDeque::new() });
+    let feeder = Mutex::new(Feeder::new(sweep, engine.name()));
     let store = Mutex::new(store);
-    let (ran, found, failure) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(None));
+    let (ran, failure) = (AtomicUsize::new(0), Mutex::new(None));
     let is_cancelled = || options.cancelled.is_some_and(|flag| flag.load(Relaxed));
     let one = || -> anyhow::Result<bool> {
-        let Some(task) = lock(&feeder).next(&store, &found)? else { return Ok(false) };
+        let Some(task) = lock(&feeder).next(|part| lock(&store).begin(part))? else { return Ok(false) };
         let Some(tables) = task.run(engine, program, options.traces, options.cancelled)? else { return Ok(false) };
         lock(&store).add(&task, &tables)?;
         ran.fetch_add(1, Relaxed);
         if let Some(progress) = options.progress {
-            progress(ran.load(Relaxed) + found.load(Relaxed));
+            progress(ran.load(Relaxed) + lock(&feeder).found());
         }
         Ok(true)
     };
@@ -107,7 +84,7 @@ pub fn run(
         return Err(e);
     }
     written?;
-    Ok(Outcome { ran: ran.into_inner(), found: found.into_inner(), interrupted: is_cancelled() })
+    Ok(Outcome { ran: ran.into_inner(), found: lock(&feeder).found(), interrupted: is_cancelled() })
 }
 
 /// Another thread's panic comes out when it is joined; until then what it held is as good as before.

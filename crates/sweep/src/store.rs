@@ -50,8 +50,8 @@ pub struct Program<'a> {
 }
 
 /// A data set that no other process writes to.
-pub struct Store<'a> {
-    sweep: &'a Sweep,
+pub struct Store {
+    sweep: Arc<Sweep>,
     folder: PathBuf,
     _lock: File,
     schema: SchemaRef,
@@ -79,7 +79,7 @@ pub fn group_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-impl<'a> Store<'a> {
+impl Store {
     /// Opens the data set in a folder, or makes it. Rows that are there stay. If the sweep has columns that they lack, they get these: with
     /// values, where the sweep has the task, otherwise null. `schema` is that of the sweep's survey. With `traces` a task is done only if its
     /// samples are there, too.
@@ -88,7 +88,7 @@ impl<'a> Store<'a> {
     /// If another sweep is writing to it, or it has files that are no part of a data set.
     pub fn open(
         folder: &Path,
-        sweep: &'a Sweep,
+        sweep: &Arc<Sweep>,
         engine: &str,
         schema: &SchemaRef,
         traces: bool,
@@ -107,7 +107,7 @@ impl<'a> Store<'a> {
         }
         [GROUPS_FOLDER, FLOWS_FOLDER, LINKS_FOLDER].iter().for_each(|name| remove_temporary(&folder.join(name)));
         let mut store = Self {
-            sweep,
+            sweep: Arc::clone(sweep),
             folder: folder.to_owned(),
             _lock: lock,
             schema: schema.clone(),

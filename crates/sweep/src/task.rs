@@ -203,8 +203,9 @@ pub enum SurveyError {
 
 impl Sweep {
     /// Every task, in order: the seeds of a point after each other. Of equal tasks there is the first alone.
-    pub fn tasks(&self, engine: &str) -> impl Iterator<Item = Result<Task, FileError>> + Send {
+    pub fn tasks(self: &Arc<Self>, engine: &str) -> impl Iterator<Item = Result<Task, FileError>> + Send + use<> {
         let folder: Arc<Path> = self.base.folder.as_path().into();
+        let (sweep, seeds) = (Arc::clone(self), self.seeds.clone());
         let (mut seen, engine) = (HashSet::new(), engine.to_owned());
         let tasks_of = move |point: Result<Point, FileError>| -> Vec<Result<Task, FileError>> {
             let point = match point {
@@ -219,9 +220,9 @@ impl Sweep {
                 key: Key::new(&engine, point.hash, seed),
                 values: values.clone(),
             };
-            self.seeds.iter().map(task).filter(|task| seen.insert(task.key)).map(Ok).collect()
+            seeds.iter().map(task).filter(|task| seen.insert(task.key)).map(Ok).collect()
         };
-        (0..self.points()).map(|i| self.point(i)).flat_map(tasks_of)
+        (0..self.points()).map(move |i| sweep.point(i)).flat_map(tasks_of)
     }
 
     /// Reads and checks every scenario, and asks the engine whether it can run it. To be called before anything runs.

@@ -5,9 +5,9 @@ mod common;
 
 use std::{collections::BTreeSet, fs};
 
-use common::{Counting, PROGRAM, SMALL, files, rows, sweep, sweep_into, table};
+use common::{PROGRAM, SMALL, files, rows, sweep, sweep_into, table};
 use tandem_sim::Sim;
-use tandem_sweep::{Outcome, RunOptions, Store, group_files, run};
+use tandem_sweep::{Outcome, RunOptions, Store, Tables, Task, from_bytes, group_files, run, to_bytes};
 use tandem_tables::{conformed, write_parquet};
 
 #[test]
@@ -149,7 +149,7 @@ fn other_files_and_other_kinds_are_refused() {
     assert!(error().contains("x.parquet` is no part of a data set"), "{}", error());
 }
 
-/// As a worker elsewhere would: its text and its seed are all that a task needs.
+/// As workers elsewhere would: its text and its seed are all that a task needs, and what it gave comes as bytes.
 #[test]
 fn results_may_come_in_any_order() {
     let [here, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
@@ -158,14 +158,20 @@ fn results_may_come_in_any_order() {
     let survey = sweep.survey(&Sim, false).unwrap();
     let mut store = Store::open(elsewhere.path(), &sweep, "sim", &survey.schema, false).unwrap();
     let tasks = store.begin(sweep.tasks("sim").collect::<Result<_, _>>().unwrap()).unwrap();
-    for task in tasks.iter().rev() {
-        let engine = Counting::default();
-        let tables = tandem_sweep::Task::run_text(&task.text, &task.folder, task.seed, &engine, &PROGRAM, false, None);
-        let tables = tables.unwrap().unwrap();
-        assert!(conformed(&tables.groups, &survey.schema).is_ok());
-        store.add(task, &tables).unwrap();
-        // Twice, as when a worker was taken for dead.
-        store.add(task, &tables).unwrap();
+    for bundle in tasks.chunks(3).rev() {
+        let run = |task: &Task| {
+            Task::run_text(&task.text, &task.folder, task.seed, &Sim, &PROGRAM, true, None).unwrap().unwrap()
+        };
+        let tables: Vec<Tables> = bundle.iter().map(run).collect();
+        let arrived = from_bytes(&to_bytes(&tables).unwrap()).unwrap();
+        assert_eq!(arrived.len(), bundle.len());
+        for (((key, arrived), sent), task) in arrived.iter().zip(&tables).zip(bundle) {
+            assert_eq!((*key, &arrived.samples), (task.key, &sent.samples));
+            assert!(conformed(&arrived.groups, &survey.schema).is_ok());
+            store.add(task, arrived).unwrap();
+            // Twice, as when a worker was taken for dead.
+            store.add(task, arrived).unwrap();
+        }
     }
     assert_eq!(files(elsewhere.path()), files(here.path()));
     let more = run(&sweep, &Sim, &mut store, &PROGRAM, &RunOptions::default()).unwrap();

@@ -2,15 +2,19 @@
 //! `tandem sweep`: many scenarios from one, into a data set that grows.
 
 mod bar;
-mod figures;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::Serialize;
 use tandem_engine::{Engine, EngineError};
 use tandem_report::{FiguresPage, figures_html};
 use tandem_scenario::file::MAX_COUNT;
-use tandem_sweep::{GROUPS_FOLDER, Outcome, Program, RunOptions, Store, Survey, SurveyError, Sweep, column_names, run};
+use tandem_sweep::{
+    GROUPS_FOLDER, Outcome, Pair, Program, RunOptions, Store, Survey, SurveyError, Sweep, column_names, figures, run,
+};
 
 use crate::{
     Failure,
@@ -84,7 +88,7 @@ pub struct Args {
 
     /// A chart of the report: the columns of its axes, or one column; can be given more than once [default: all pairs of keys that vary]
     #[arg(long = "chart", value_name = "X,Y")]
-    charts: Vec<figures::Pair>,
+    charts: Vec<Pair>,
 
     /// Columns with the figures that charts show
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', default_value = "goodput_mbps")]
@@ -126,10 +130,10 @@ struct EngineSummary {
 }
 
 pub fn sweep(args: &Args) -> Result<(), Failure> {
-    let sweep = Sweep::load(&args.file).map_err(Failure::usage)?.with_seeds(args.seeds, args.seed);
+    let sweep = Arc::new(Sweep::load(&args.file).map_err(Failure::usage)?.with_seeds(args.seeds, args.seed));
     let surveys = surveys(args, &sweep)?;
     let columns: Vec<String> = surveys[0].1.schema.fields().iter().map(|field| field.name().clone()).collect();
-    figures::check(&args.charts, &args.measure, &columns)?;
+    check_charts(args, &columns)?;
     let default = named(&args.file.file_stem().unwrap_or_default().to_string_lossy());
     let folder = args.out.clone().unwrap_or(default);
     make_folder(&folder)?;
@@ -165,6 +169,16 @@ pub fn sweep(args: &Args) -> Result<(), Failure> {
     publish(args, &summary, &folder)
 }
 
+/// Before anything runs: has the data set the columns that charts need?
+fn check_charts(args: &Args, columns: &[String]) -> Result<(), Failure> {
+    let axes = args.charts.iter().flat_map(Pair::columns).map(|name| ("--chart", name));
+    let all = axes.chain(args.measure.iter().map(|name| ("--measure", name)));
+    all.into_iter().find(|(_, name)| !columns.contains(name)).map_or(Ok(()), |(option, name)| {
+        let known = columns.join(", ");
+        Err(Failure::usage(format!("{option}: the data set has no column `{name}`; it has {known}")))
+    })
+}
+
 /// Every scenario is read and checked before anything is run or written.
 fn surveys(args: &Args, sweep: &Sweep) -> Result<Vec<(&'static dyn Engine, Survey)>, Failure> {
     let mut surveys = Vec::new();
@@ -179,7 +193,13 @@ fn surveys(args: &Args, sweep: &Sweep) -> Result<Vec<(&'static dyn Engine, Surve
     Ok(surveys)
 }
 
-fn run_in(engine: &dyn Engine, sweep: &Sweep, survey: &Survey, folder: &Path, args: &Args) -> Result<Outcome, Failure> {
+fn run_in(
+    engine: &dyn Engine,
+    sweep: &Arc<Sweep>,
+    survey: &Survey,
+    folder: &Path,
+    args: &Args,
+) -> Result<Outcome, Failure> {
     let mut store = Store::open(folder, sweep, engine.name(), &survey.schema, args.trace)?;
     let bar = bar::Bar::new(survey.tasks);
     let progress = |done: usize| bar.set(done);
@@ -206,7 +226,7 @@ fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure>
             title: format!("Sweep {}", summary.sweep),
             paragraphs: vec!["Each value is the mean over all rows of the data set that it stands for.".into()],
             text: text(summary),
-            figures: figures::figures(folder, &args.charts, &args.measure, &summary.swept_columns)?,
+            figures: figures(folder, &args.charts, &args.measure, &summary.swept_columns).map_err(Failure::Usage)?,
             command: summary.command.clone(),
             version: summary.version.into(),
         };

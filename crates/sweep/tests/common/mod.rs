@@ -5,7 +5,10 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use arrow_array::{
@@ -69,8 +72,8 @@ impl Engine for Counting {
     }
 }
 
-pub fn sweep(text: &str) -> Sweep {
-    Sweep::parse(text, "test.toml", Path::new("")).unwrap()
+pub fn sweep(text: &str) -> Arc<Sweep> {
+    Arc::new(Sweep::parse(text, "test.toml", Path::new("")).unwrap())
 }
 
 /// Sweeps into a folder, and tells how many runs that took.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The charts of a sweep's report: a measure over any two columns, as lines or as a heat map.
+//! Charts of a data set: a measure over any two columns, as lines or as a heat map.
 
 use std::{path::Path, str::FromStr};
 
 use tandem_controllers::CONTROLLERS;
 use tandem_report::{Colouring, Curve, Figure, Map, Style, significant};
-use tandem_sweep::{Axis, Means, groups_of_a_task, means};
 
-use crate::Failure;
+use crate::summary::{Axis, Means, groups_of_a_task, means};
 
 /// The most pairs of keys that have a chart if none is asked for.
 const MAX_PAIRS: usize = 6;
@@ -34,18 +33,24 @@ impl FromStr for Pair {
     }
 }
 
-/// Before anything runs: has the data set these columns?
-pub fn check(pairs: &[Pair], measures: &[String], columns: &[String]) -> Result<(), Failure> {
-    let axes = pairs.iter().flat_map(|pair| std::iter::once(&pair.x).chain(&pair.y)).map(|name| ("--chart", name));
-    let unknown = axes.chain(measures.iter().map(|name| ("--measure", name))).find(|(_, name)| !columns.contains(name));
-    unknown.map_or(Ok(()), |(option, name)| {
-        let known = columns.join(", ");
-        Err(Failure::usage(format!("{option}: the data set has no column `{name}`; it has {known}")))
-    })
+impl Pair {
+    /// One column over the other, or one alone.
+    pub fn new(x: String, y: Option<String>) -> Self {
+        Self { x, y }
+    }
+
+    /// The names of its columns.
+    pub fn columns(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.x).chain(&self.y)
+    }
 }
 
-/// A chart for each pair, measure and group of a run. Without `pairs`: those of the keys that vary.
-pub fn figures(folder: &Path, pairs: &[Pair], measures: &[String], swept: &[String]) -> Result<Vec<Figure>, Failure> {
+/// A chart for each pair, measure and group of a run of the data set in a folder. Without `pairs`: those of the keys that vary, whose columns are
+/// `swept`.
+///
+/// # Errors
+/// If a column is not there, has too many words for an axis, or is a measure without numbers.
+pub fn figures(folder: &Path, pairs: &[Pair], measures: &[String], swept: &[String]) -> anyhow::Result<Vec<Figure>> {
     let all = all_pairs(swept);
     let pairs = if pairs.is_empty() { &all[..] } else { pairs };
     let groups = groups_of_a_task(folder)?;
@@ -53,7 +58,7 @@ pub fn figures(folder: &Path, pairs: &[Pair], measures: &[String], swept: &[Stri
     for pair in pairs {
         for measure in measures {
             for group in 0..groups {
-                let means = means(folder, measure, &pair.x, pair.y.as_deref(), group).map_err(Failure::Usage)?;
+                let means = means(folder, measure, &pair.x, pair.y.as_deref(), group)?;
                 let of_group = if groups > 1 { format!(" of flows[{group}]") } else { String::new() };
                 figures.push(figure(pair, means, measure, &of_group));
             }

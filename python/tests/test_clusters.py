@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Sweeps on clusters of this machine: the same bits as from local cores, also if a worker or the driver is killed.
+
+What kills is counted, not timed: a worker dies at its fifth bundle, a driver after its sixth.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tandem_cc as tandem
+from tandem_cc.__main__ import main
+
+RUNS = 24
+FILE = """
+[scenario]
+duration = "600ms"
+warmup = "100ms"
+seeds = 4
+[scenario.dumbbell]
+rate = "5mbit"
+rtt = "20ms"
+queue = "20p"
+[[scenario.flows]]
+controller = "reno"
+[grid]
+"dumbbell.rate" = ["5mbit", "10mbit"]
+"flows[0].controller" = ["reno", "compound", "cubic"]
+"""
+
+DYING_DRIVER = """
+import os, signal, sys, time
+from tandem_cc import driver, sweep
+
+take_in, count = driver.Driver._take_in, 0
+
+def dying(self, store, job):
+    global count
+    count += 1
+    if count == 6:
+        time.sleep(1.1)  # Rows that come after a second are written at once.
+    runs = take_in(self, store, job)
+    if count == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return runs
+
+driver.Driver._take_in = dying
+sweep(sys.argv[1], on=sys.argv[2], folder=sys.argv[3], bundle_s=0)
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sweep") / "paths.toml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The data set from local cores."""
+    folder = tmp_path_factory.mktemp("local")
+    assert tandem.sweep(file, folder=folder).ran == RUNS
+    return files(folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = {path.name: path.read_bytes() for path in (folder / "groups").glob("*.parquet")}
+    assert found
+    return found
+
+
+def dying_at_the_fifth(marks: Path) -> Callable[..., Any]:
+    """What workers do, but the one that begins the fifth bundle of all kills itself. It is a closure, so that it goes there by value."""
+    begun = str(marks)
+
+    def run_bundle(*arguments: Any) -> Any:
+        from tandem_cc.driver import run_bundle
+
+        number, is_mine = 0, False
+        while not is_mine:
+            number += 1
+            try:
+                os.close(os.open(f"{begun}/{number}", os.O_CREAT | os.O_EXCL))
+                is_mine = True
+            except FileExistsError:
+                pass
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return run_bundle(*arguments)
+
+    return run_bundle
+
+
+def with_a_worker_killed(on: Any, file: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tandem.SweepResult:
+    """The bundle that its worker died of is begun again elsewhere."""
+    marks = folder.with_name("marks")
+    marks.mkdir()
+    monkeypatch.setattr("tandem_cc.driver.run_bundle", dying_at_the_fifth(marks))
+    result = tandem.sweep(file, on=on, folder=folder, bundle_s=0)
+    assert result.ran + result.found == RUNS
+    assert len(list(marks.iterdir())) > result.ran >= 5
+    return result
+
+
+def with_the_driver_killed(on: str, file: Path, folder: Path) -> None:
+    """A driver that dies after six runs, which are on disk then."""
+    words = [sys.executable, "-c", DYING_DRIVER, str(file), on, str(folder)]
+    # In another folder, for the sources beside the tests are not the package.
+    killed = subprocess.run(words, capture_output=True, check=False, cwd=file.parent, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    """A scheduler and two worker processes."""
+    distributed = pytest.importorskip("distributed", reason="SKIPPED Dask's tests: pip install distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_dask_has_the_same_bits_though_a_worker_dies(
+    dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert with_a_worker_killed(dask, file, tmp_path / "out", monkeypatch).found == 0
+    assert files(tmp_path / "out") == expected
+
+
+def test_dask_has_the_same_bits_though_the_driver_dies(
+    dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on = dask.scheduler.address.replace("tcp://", "dask://")
+    with_the_driver_killed(on, file, tmp_path / "out")
+    assert main(["sweep", str(file), "--on", on, "--out", str(tmp_path / "out"), "--no-report"]) == 0
+    ran, found = (int(number) for number in re.findall(r"(\d+) (?:are new|were there)", capsys.readouterr().out))
+    assert ran + found == RUNS
+    assert 1 <= found <= 6
+    assert files(tmp_path / "out") == expected
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """A head and a second node, each with a worker; Ray's own way to have both on one machine."""
+    # Paths of sockets have to be short.
+    with tempfile.TemporaryDirectory(prefix="ray") as folder, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAY_TMPDIR", folder)
+        # Ray's workers look for modules where the driver stands, and the sources beside the tests are not the package.
+        environment.chdir(folder)
+        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # Its workers let other programs go first, unless told.
+        environment.setenv("RAY_worker_niceness", "0")
+        # Whoever can reach a cluster can run anything there: only those who have this may.
+        environment.setenv("RAY_AUTH_MODE", "token")
+        environment.setenv("RAY_AUTH_TOKEN", secrets.token_hex())
+        ray = pytest.importorskip("ray", reason="SKIPPED Ray's tests: pip install ray[client]")
+        from ray.cluster_utils import Cluster
+
+        node = {"num_cpus": 1, "object_store_memory": 80_000_000}
+        cluster = Cluster()
+        try:
+            cluster.add_node(include_dashboard=False, **node)
+            cluster.add_node(**node)
+            environment.setenv("RAY_ADDRESS", cluster.address)
+            yield ray
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+def test_ray_has_the_same_bits_though_the_driver_and_a_worker_die(
+    ray: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_the_driver_killed("ray", file, tmp_path / "out")
+    assert 1 <= with_a_worker_killed("ray", file, tmp_path / "out", monkeypatch).found <= 6
+    assert files(tmp_path / "out") == expected
+    assert not ray.is_initialized()
