@@ -71,7 +71,7 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->pacing_bytes_per_s = 0;
 	/* 0 is SK_PACING_NONE: the socket itself and the qdisc fq pace otherwise. */
 	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status != 0;
-	c->reserved = 0;
+	c->for_mark = 0;
 }
 
 /* The three fields that a controller may change. */

@@ -6,7 +6,7 @@ use tandem_scenario::Scenario;
 
 use crate::{
     foreign::Outbox,
-    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
+    packet::{DATAGRAM, Feedback, Header, NO_SACK, Packet, SackStore},
     receiver::AckOut,
 };
 
@@ -122,7 +122,10 @@ impl Net {
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
-        let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
+        let sack = match (ack.blocks, ack.marks) {
+            (None, 0) => NO_SACK,
+            (blocks, marks) => self.sacks.keep(Feedback::new(blocks, marks)),
+        };
         let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);

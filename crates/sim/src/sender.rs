@@ -39,6 +39,8 @@ pub struct AckIn<'a> {
     pub blocks: Option<&'a Blocks>,
     /// [`ECE`], [`DSACK`].
     pub flags: u8,
+    /// Packets that have arrived with a mark; 0 without accurate ECN.
+    pub marks: u32,
 }
 
 /// What has been counted since the start.
@@ -119,7 +121,7 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(source.pacing || owns_window),
             rate: owns_window.then(|| Box::new(DeliveryRate::new())),
-            ecn: EcnSender::new(source.ecn, params.controller().name),
+            ecn: EcnSender::new(source.ecn, params.controller()),
             is_plain: !owns_window && source.ecn == Ecn::Off,
         }
     }
@@ -138,6 +140,7 @@ impl Sender {
             data_end: next,
             high_seq: next,
             last_send: now,
+            ecn: self.ecn.map(EcnSender::renewed),
             ..Self::new(source, self.conn.mss, now)
         };
     }
@@ -271,8 +274,10 @@ impl Sender {
         let rtt_ns = delivered.newest_sent.map(|sent| now - sent);
         self.sync_conn();
         let rtt_us = rtt_ns.map_or(0, rtt_us);
+        let has_mark = ack.flags & ECE != 0 || self.ecn.is_some_and(|ecn| ecn.has_new(ack.marks));
         if delivered.segments > 0 && !self.owns_window() {
-            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, ..Ack::default() };
+            let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.tell(ack.marks));
+            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, marked, ..Ack::default() };
             self.controller.pkts_acked(&mut self.conn, &ack);
         }
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
@@ -283,11 +288,11 @@ impl Sender {
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
-        if ack.flags & ECE != 0 && self.state <= State::Disorder {
+        if has_mark && self.state <= State::Disorder {
             self.enter_cwr();
         }
         if self.owns_window() {
-            self.update_model(now, &delivered, rtt_us, newly_lost);
+            self.update_model(now, &delivered, rtt_us, newly_lost, ack.marks);
         } else if matches!(self.state, State::Cwr | State::Recovery) {
             let Delivered { segments, advanced, .. } = delivered;
             self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
@@ -310,13 +315,14 @@ impl Sender {
     }
 
     /// A controller that owns the window is told last, when it is known what is lost.
-    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64) {
+    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64, marks: u32) {
         if let Some(rate) = self.rate.as_mut().filter(|_| delivered.segments > 0) {
             let ack = Ack {
                 pkts_acked: delivered.segments as u32,
                 rtt_us,
                 in_flight: self.board.in_flight() as u32,
                 lost: newly_lost as u32,
+                marked: self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks)),
                 ..rate.sample(now, delivered, self.rtt.min_ns)
             };
             self.controller.pkts_acked(&mut self.conn, &ack);

@@ -51,6 +51,13 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
         }
+        if tcp.ecn == Ecn::Accurate {
+            return refuse(format!(
+                "real TCP has ECN with one bit of feedback here (RFC 3168), and `{}` asks for accurate ECN: write `ecn = \"rfc3168\"`, or \
+                 use --engine sim",
+                group.name
+            ));
+        }
         if tcp.ecn == Ecn::Rfc8511 {
             return refuse(format!(
                 "Linux's TCP does not have RFC 8511, and `{}` asks for it: write `ecn = \"rfc3168\"`, or use --engine sim",

@@ -3,9 +3,11 @@
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, CWR, DSACK, ECE, ECN_FIELD, ECT_0, NOT_ECT},
+    packet::{Block, CWR, DSACK, ECE, ECN_FIELD, ECT_0, ECT_1, NOT_ECT},
     receiver::{AckOut, Receiver},
+    tests::wire::reno,
 };
+use tandem_scenario::{Ecn, TcpSource};
 
 const MS: u64 = 1_000_000;
 
@@ -130,4 +132,17 @@ fn news_about_marks_are_not_delayed() {
     assert_eq!(receiver.on_data(0, ECN_FIELD | 17), None);
     assert_eq!(receiver.on_ack_deadline().flags, ECE);
     assert_eq!(receiver.on_data(0, ECT_0 | CWR | 18).map(|ack| (ack.flags, ack.next_expected)), Some((0, 19)));
+}
+
+/// Accurate ECN (RFC 9768 section 3.2.2.5.1): the first mark after a packet without one is acknowledged at once, others in pairs; each ACK
+/// has the count.
+#[test]
+fn marks_are_counted() {
+    let source = TcpSource { ecn: Ecn::Accurate, delayed_acks: true, ..reno() };
+    let mut receiver = Receiver::of(&source);
+    (0..16).for_each(|seq| assert!(receiver.on_data(0, seq | ECT_1).is_some_and(|ack| ack.marks == 0)));
+    let mut marks = |seq: u64, field| receiver.on_data(0, seq | field).map(|ack| (ack.marks, ack.flags & ECE));
+    let told = [ECN_FIELD, ECN_FIELD, ECN_FIELD, ECT_1, ECT_1, ECN_FIELD];
+    let told: Vec<_> = (16..).zip(told).map(|(seq, field)| marks(seq, field)).collect();
+    assert_eq!(told, [Some((1, 0)), None, Some((3, 0)), None, Some((3, 0)), Some((4, 0))]);
 }
