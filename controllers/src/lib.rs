@@ -110,12 +110,11 @@ impl Controller {
     /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
         match self.signal {
-            Signal::Loss | Signal::Delay | Signal::Both => None,
+            Signal::Loss | Signal::Delay | Signal::Both | Signal::Marks => None,
             Signal::Model => Some(
                 "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
                  Linux 6.10, and Tandem's eBPF programs do not implement it",
             ),
-            Signal::Marks => Some("it counts ECN marks, which Tandem's eBPF programs do not tell it"),
             Signal::L4s => Some(
                 "its packets must carry ECT(1), and Linux's TCP sends ECT(0); it also sets a pacing rate, for which Tandem's eBPF \
                  programs lack `cong_control`",

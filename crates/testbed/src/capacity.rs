@@ -53,8 +53,7 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         }
         if tcp.ecn == Ecn::Accurate {
             return refuse(format!(
-                "real TCP has ECN with one bit of feedback here (RFC 3168), and `{}` asks for accurate ECN: write `ecn = \"rfc3168\"`, or \
-                 use --engine sim",
+                "real TCP has ECN with one bit of feedback here (RFC 3168), and `{}` needs the number of marks: use --engine sim",
                 group.name
             ));
         }
@@ -216,6 +215,14 @@ mod tests {
         let refused = check(&other, true).unwrap_err().to_string();
         assert!(refused.contains("does not have RFC 8511") && refused.contains("`reno`"), "{refused}");
         assert!(check(&dumbbell("10mbit", &format!("{RENO}ecn = \"rfc3168\"")), false).is_ok());
+    }
+
+    #[test]
+    fn accurate_ecn_is_refused_though_forced() {
+        for flows in [format!("{RENO}ecn = \"accurate\""), "[[flows]]\ncontroller = \"dctcp\"\n".into()] {
+            let refused = check(&dumbbell("10mbit", &flows), true).unwrap_err().to_string();
+            assert!(refused.contains("needs the number of marks") && refused.contains("--engine sim"), "{refused}");
+        }
     }
 
     /// 600 flows have 1200 sockets. What a run has open besides is not much, but some.

@@ -6,6 +6,7 @@ mod compare;
 mod controllers;
 mod dumbbell;
 mod figures;
+mod l4s;
 mod model;
 mod queues;
 mod quic;
@@ -40,7 +41,7 @@ struct Part {
     write: fn(&Validation) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part { name: "fig3", write: figures::figure3 },
     Part { name: "fig4", write: figures::figure4 },
     Part { name: "fig5", write: figures::figure5 },
@@ -50,6 +51,7 @@ const PARTS: [Part; 9] = [
     Part { name: "controllers", write: controllers::part },
     Part { name: "wlan", write: wlan::part },
     Part { name: "queues", write: queues::part },
+    Part { name: "l4s", write: l4s::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");
