@@ -8,7 +8,7 @@ use tandem_scenario::{Group, Scenario, Traffic};
 use crate::{
     foreign::{Foreign, Hosts, Outbox},
     net::Net,
-    packet::{Feedback, Header},
+    packet::Header,
     receiver::Receiver,
     sender::{AckIn, Sender},
     short::Short,
@@ -142,13 +142,8 @@ impl Flow {
                 return None;
             }
         };
-        let kept = net.sacks.take(ack.sack());
-        let ack = AckIn {
-            next_expected: ack.seq(),
-            blocks: kept.as_ref().and_then(Feedback::blocks),
-            flags: ack.flags(),
-            marks: kept.as_ref().map_or(0, |kept| kept.marks),
-        };
+        let feedback = net.sacks.take(ack.sack());
+        let ack = AckIn { next_expected: ack.seq(), feedback: feedback.as_ref(), flags: ack.flags() };
         let sending = &mut *net;
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {

@@ -6,7 +6,7 @@ use tandem_scenario::Scenario;
 
 use crate::{
     foreign::Outbox,
-    packet::{DATAGRAM, Feedback, Header, NO_SACK, Packet, SackStore},
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
     receiver::AckOut,
 };
 
@@ -122,10 +122,7 @@ impl Net {
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
-        let sack = match (ack.blocks, ack.marks) {
-            (None, 0) => NO_SACK,
-            (blocks, marks) => self.sacks.keep(Feedback::new(blocks, marks)),
-        };
+        let sack = ack.feedback.map_or(NO_SACK, |feedback| self.sacks.keep(feedback));
         let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);

@@ -32,8 +32,8 @@ pub struct Block {
 /// Most recent first; unused ones are empty.
 pub type Blocks = [Block; MAX_SACK_BLOCKS];
 
-/// What an ACK carries beside its number and flags.
-#[derive(Debug, Clone, Copy, Default)]
+/// What an ACK carries beside its number and flags, if anything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Feedback {
     blocks: Blocks,
     /// Packets that have arrived with a mark since the flow began (accurate ECN, RFC 9768); 0 without it.
@@ -41,8 +41,9 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    pub fn new(blocks: Option<Blocks>, marks: u32) -> Self {
-        Self { blocks: blocks.unwrap_or_default(), marks }
+    /// `None` if there is nothing to say.
+    pub fn of(blocks: Option<Blocks>, marks: u32) -> Option<Self> {
+        (blocks.is_some() || marks > 0).then(|| Self { blocks: blocks.unwrap_or_default(), marks })
     }
 
     /// The SACK blocks, if there are any.

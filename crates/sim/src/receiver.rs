@@ -6,7 +6,7 @@ use tandem_scenario::{Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, MAX_SACK_BLOCKS},
+    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, Feedback, MAX_SACK_BLOCKS},
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -18,12 +18,10 @@ const QUICK_ACKS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOut {
     pub next_expected: u64,
-    /// Most recent first; empty ones are unused. `None` if nothing is missing.
-    pub blocks: Option<Blocks>,
+    /// `None` if nothing is missing and no mark was counted.
+    pub feedback: Option<Feedback>,
     /// [`ECE`], [`DSACK`].
     pub flags: u8,
-    /// Packets that have arrived with a mark; 0 without accurate ECN.
-    pub marks: u32,
 }
 
 #[derive(Debug)]
@@ -90,7 +88,7 @@ impl Receiver {
         if self.delayed_acks && self.delays_ack(now) {
             return None;
         }
-        Some(AckOut { next_expected: self.next_expected, blocks: None, flags: 0, marks: 0 })
+        Some(AckOut { next_expected: self.next_expected, feedback: None, flags: 0 })
     }
 
     #[cold]
@@ -119,7 +117,7 @@ impl Receiver {
         self.echoes_mark = is_marked;
         self.marks = self.marks.map(|marks| marks.wrapping_add(is_marked.into()));
         let ack = self.on_segment(now, seq).or_else(|| is_change.then(|| self.ack(0)));
-        ack.map(|ack| AckOut { marks: self.marks.unwrap_or(0), ..ack })
+        ack.map(|ack| AckOut { feedback: self.feedback(), ..ack })
     }
 
     fn on_segment(&mut self, now: u64, seq: u64) -> Option<AckOut> {
@@ -155,8 +153,11 @@ impl Receiver {
 
     fn ack(&mut self, flags: u8) -> AckOut {
         self.acknowledged();
-        let blocks = (self.out_of_order > 0).then_some(self.blocks);
-        AckOut { next_expected: self.next_expected, blocks, flags: flags | self.echo(), marks: self.marks.unwrap_or(0) }
+        AckOut { next_expected: self.next_expected, feedback: self.feedback(), flags: flags | self.echo() }
+    }
+
+    fn feedback(&self) -> Option<Feedback> {
+        Feedback::of((self.out_of_order > 0).then_some(self.blocks), self.marks.unwrap_or(0))
     }
 
     /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).

@@ -120,7 +120,7 @@ fn counts_survive_lost_acks() {
     wire.loses_ack = Box::new(|nth| nth == 11 || nth == 21);
     wire.give(1000);
     wire.run_until_ms(100);
-    assert_eq!(wire.acks.last().unwrap().1.marks, 3);
+    assert_eq!(wire.acks.last().unwrap().1.feedback.map(|feedback| feedback.marks), Some(3));
     // The first mark came with the ACK of two packets, and found alpha = 0 and a window of 50: it took nothing.
     assert_eq!(wire.sender.conn.snd_ssthresh, 50);
 }

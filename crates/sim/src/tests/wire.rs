@@ -168,8 +168,8 @@ impl Wire {
                 }
             }
             Some(Arrival::Ack(ack)) => {
-                let AckOut { next_expected, blocks, flags, marks } = ack;
-                let ack = AckIn { next_expected, blocks: blocks.as_ref(), flags, marks };
+                let AckOut { next_expected, feedback, flags } = ack;
+                let ack = AckIn { next_expected, feedback: feedback.as_ref(), flags };
                 let rtt = self.sender.on_ack(self.now, ack, &mut |seq| out.push(seq));
                 self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
             }
