@@ -14,7 +14,7 @@
  *
  * What is open, and how it is decided here:
  *  - alpha stays at 1 until the first mark (Linux), which halves the window and ends slow start.
- *  - A loss halves what a mark in the same round has left. The draft takes what the mark has left into account.
+ *  - A loss halves what a mark in the same round has left.
  *  - Left out: the search for a queue that marks as RFC 3168 has it (not in the draft's default), and windows below 2.
  */
 #ifndef TANDEM_PRAGUE_H
@@ -26,9 +26,9 @@
 #define TANDEM_OWNS_SLOW_START
 
 #define prague_PARAMS(P) \
-	P(g, 1024, 64, 1, 1024, "weight of a round's share of marks in alpha (draft 2.4.2: 1/16)") \
-	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (draft 2.4.4: 1/2)") \
-	P(virtual_rtt, 1, 25000, 0, 100000, "us; shorter RTTs act as this one; 0 = none (draft 2.4.3: 25 ms)") \
+	P(g, 1024, 64, 1, 1024, "weight of a round's share of marks in alpha (draft: 1/16)") \
+	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (draft: 1/2)") \
+	P(virtual_rtt, 1, 25000, 0, 100000, "us; shorter RTTs act as this one; 0 = none (draft: 25 ms)") \
 	P(transition, 1, 500, 0, 100000, "rounds after slow start before that (Linux: 500)")
 
 struct prague_params { prague_PARAMS(TANDEM_PARAM_FIELD) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RFC 8257 in real numbers: Reno, but for what a mark leaves.
+//! RFC 8257 in real numbers: Reno, except for what a mark leaves.
 
 use tandem_controllers::Params;
 use tandem_testing::invariant::Facts;

@@ -14,7 +14,7 @@ fn run(text: &str) -> SeedResult {
     tandem_sim::run(&scenario, 1, Options::default()).unwrap().unwrap()
 }
 
-/// A flow of each kind shares a link of so many Mb/s with DualPI2; `rtt_ms` is the propagation delay of both.
+/// A flow of each kind shares a link with DualPI2; `rtt_ms` is the propagation delay of both.
 fn pair(rate_mbps: u32, rtt_ms: u32, duration_s: u32) -> SeedResult {
     run(&format!(
         "duration = \"{duration_s}s\"\nwarmup = \"{}s\"\n[dumbbell]\nrate = \"{rate_mbps}mbit\"\nrtt = \"{rtt_ms}ms\"\n\

@@ -124,7 +124,7 @@ impl<P: Packet> Queues<P> {
         if above >= range.ns { 1.0 } else { above as f64 / range.ns as f64 }
     }
 
-    /// L4S packets go first, but for the Classic queue's share (RFC 9332 section 4.2.2 asks for a weighted or conditional priority).
+    /// L4S packets go first, except that the Classic queue has its share (RFC 9332 section 4.2.2: it must not starve).
     fn is_l4s_turn(&mut self) -> bool {
         let (Some((l4s, _)), Some((classic, _))) = (self.l4s.packets.front(), self.classic.packets.front()) else {
             self.classic_credit = 0.0;
