@@ -46,6 +46,8 @@ enum tandem_signal {
 	TANDEM_SIGNAL_DELAY, /* queueing delay                                                                      */
 	TANDEM_SIGNAL_BOTH,  /* loss and delay                                                                      */
 	TANDEM_SIGNAL_MODEL, /* a model of the path: sets a pacing rate too, and the window in recovery (README.md) */
+	TANDEM_SIGNAL_MARKS, /* packet loss and the share of packets that carry an ECN mark                         */
+	TANDEM_SIGNAL_L4S,   /* the same for L4S (RFC 9331): packets carry ECT(1); owns the window as MODEL does    */
 };
 
 /*
@@ -62,9 +64,9 @@ struct tandem_conn {
 	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
 	u32 mss;             /* bytes of a full segment's payload                         */
 	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
-	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but TANDEM_SIGNAL_MODEL) */
+	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S) */
 	u32 is_paced;        /* 1 if the host spreads its packets over time by itself     */
-	u32 reserved;        /* 0; there is no gap at the end                             */
+	u32 for_mark;        /* in ssthresh: 1 if an ECN mark is the reason, 0 if a loss is; otherwise 0 */
 };
 
 /* What one ACK said, given before cong_avoid. */
@@ -73,8 +75,8 @@ struct tandem_ack {
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
 
 	/*
-	 * For TANDEM_SIGNAL_MODEL only, otherwise 0. The delivery rate is (delivered - prior_delivered) / interval_us, as
-	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
+	 * For TANDEM_SIGNAL_MODEL and TANDEM_SIGNAL_L4S only, otherwise 0. The delivery rate is (delivered - prior_delivered) /
+	 * interval_us, as draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
 	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
 	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
@@ -82,6 +84,9 @@ struct tandem_ack {
 	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
 	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
 	u32 lost;            /* packets that this ACK showed to be lost                                   */
+
+	/* For TANDEM_SIGNAL_MARKS and TANDEM_SIGNAL_L4S only, otherwise 0. */
+	u32 marked;          /* packets newly reported to have arrived with an ECN mark (accurate ECN)    */
 };
 
 /* What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller has no such thing. */

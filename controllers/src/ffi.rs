@@ -33,13 +33,13 @@ pub struct Conn {
     pub pacing_bytes_per_s: u64,
     /// 1 if the host spreads its packets over time by itself.
     pub is_paced: u32,
-    /// 0; without it the structure would have a gap at its end.
-    pub reserved: u32,
+    /// In `ssthresh`: 1 if an ECN mark is the reason, 0 if a loss is; otherwise 0.
+    pub for_mark: u32,
 }
 
 /// `struct tandem_ack`: what one ACK said.
 ///
-/// The fields from `delivered` on are for controllers that [own the window](crate::Controller::owns_window), and 0 for others.
+/// The fields from `delivered` to `lost` are for controllers that [own the window](crate::Controller::owns_window), and 0 for others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
@@ -59,6 +59,9 @@ pub struct Ack {
     pub in_flight: u32,
     /// Packets that this ACK showed to be lost.
     pub lost: u32,
+    /// Packets newly reported to have arrived with an ECN mark; for controllers that [count them](crate::Controller::counts_marks), 0 for
+    /// others.
+    pub marked: u32,
 }
 
 /// `struct tandem_view`: what a controller shows of itself. A field is 0 if the controller has no such quantity.

@@ -57,16 +57,22 @@ pub enum Signal {
     Both,
     /// A model of the path. See [`Controller::owns_window`].
     Model,
+    /// Packet loss, and the share of packets that carry an ECN mark. See [`Controller::counts_marks`].
+    Marks,
+    /// The same for L4S (RFC 9331): its packets carry ECT(1). See [`Controller::owns_window`].
+    L4s,
 }
 
 impl Signal {
-    /// The name that users see: `loss`, `delay`, `both` or `model`.
+    /// The name that users see: `loss`, `delay`, `both`, `model`, `marks` or `l4s`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Loss => "loss",
             Self::Delay => "delay",
             Self::Both => "both",
             Self::Model => "model",
+            Self::Marks => "marks",
+            Self::L4s => "l4s",
         }
     }
 }
@@ -93,15 +99,27 @@ impl Controller {
     /// Whether the controller sets the window in recovery too, and a pacing rate. Such a controller must run without proportional
     /// rate reduction.
     pub fn owns_window(&self) -> bool {
-        self.signal == Signal::Model
+        matches!(self.signal, Signal::Model | Signal::L4s)
+    }
+
+    /// Whether the controller needs the number of packets that each ACK newly reports as marked (accurate ECN, RFC 9768).
+    pub fn counts_marks(&self) -> bool {
+        matches!(self.signal, Signal::Marks | Signal::L4s)
     }
 
     /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
-        self.owns_window().then_some(
-            "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
-             Linux 6.10, and Tandem's eBPF programs do not implement it",
-        )
+        match self.signal {
+            Signal::Loss | Signal::Delay | Signal::Both | Signal::Marks => None,
+            Signal::Model => Some(
+                "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
+                 Linux 6.10, and Tandem's eBPF programs do not implement it",
+            ),
+            Signal::L4s => Some(
+                "its packets must carry ECT(1), and Linux's TCP sends ECT(0); it also sets a pacing rate, for which Tandem's eBPF \
+                 programs lack `cong_control`",
+            ),
+        }
     }
 
     /// The parameters with their defaults and ranges, in the order of the C header.

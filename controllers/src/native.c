@@ -33,19 +33,20 @@ _Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[
 
 /* Expands the whole list, so that a misspelt signal does not compile. */
 enum {
-#define TANDEM_CONTROLLER(name, family, signal, source) name##_owns_window = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MODEL,
+#define TANDEM_CONTROLLER(name, family, signal, source) \
+	name##_owns_window = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MODEL || TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_L4S,
 #include "controllers.def"
 };
 
 /* The kernel ignores changes that pkts_acked makes to the connection, so only a controller that owns the window may make any. */
 typedef void (*only_reads)(struct CONTROLLER *s, const struct OP(_params) *p, const struct tandem_conn *c, const struct tandem_ack *ack);
 _Static_assert(OP(_owns_window) || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
-	       "pkts_acked must take `const struct tandem_conn *`, unless the signal is MODEL");
+	       "pkts_acked must take `const struct tandem_conn *`, unless the signal is MODEL or L4S");
 
 #ifdef TANDEM_OWNS_SLOW_START
-_Static_assert(OP(_owns_window), "only a header with the signal MODEL defines TANDEM_OWNS_SLOW_START");
+_Static_assert(OP(_owns_window), "only a header with the signal MODEL or L4S defines TANDEM_OWNS_SLOW_START");
 #else
-_Static_assert(!OP(_owns_window), "a header with the signal MODEL defines TANDEM_OWNS_SLOW_START");
+_Static_assert(!OP(_owns_window), "a header with the signal MODEL or L4S defines TANDEM_OWNS_SLOW_START");
 #endif
 
 static void init(void *s, const u32 *p, struct tandem_conn *c) { controller_init((state_t *)s, (const params_t *)p, c); }

@@ -19,7 +19,7 @@ int main(void)
 	FIELD(tandem_conn, is_cwnd_limited);
 	FIELD(tandem_conn, pacing_bytes_per_s);
 	FIELD(tandem_conn, is_paced);
-	FIELD(tandem_conn, reserved);
+	FIELD(tandem_conn, for_mark);
 
 	TYPE(tandem_ack);
 	FIELD(tandem_ack, pkts_acked);
@@ -30,6 +30,7 @@ int main(void)
 	FIELD(tandem_ack, is_app_limited);
 	FIELD(tandem_ack, in_flight);
 	FIELD(tandem_ack, lost);
+	FIELD(tandem_ack, marked);
 
 	TYPE(tandem_view);
 	FIELD(tandem_view, loss_window);

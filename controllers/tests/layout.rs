@@ -16,9 +16,9 @@ fn rust_layout() -> Layout {
     let mut l = Layout::new();
     describe!(l, "tandem_conn", Conn,
         now_us snd_cwnd snd_cwnd_cnt snd_ssthresh snd_cwnd_clamp snd_una snd_nxt mss is_cwnd_limited
-        pacing_bytes_per_s is_paced reserved);
+        pacing_bytes_per_s is_paced for_mark);
     describe!(l, "tandem_ack", Ack,
-        pkts_acked rtt_us delivered prior_delivered interval_us is_app_limited in_flight lost);
+        pkts_acked rtt_us delivered prior_delivered interval_us is_app_limited in_flight lost marked);
     describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
     describe!(l, "tandem_param", RawParam, name doc scale initial min max);
     describe!(l, "tandem_controller", RawController,

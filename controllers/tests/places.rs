@@ -32,8 +32,9 @@ fn table() -> String {
     for c in &CONTROLLERS {
         writeln!(text, "| [`{0}`]({0}.md) | {1} | {2} | {3} |", c.name, c.family, c.signal.as_str(), c.source).unwrap();
     }
-    text + "\n`signal` is what the controller listens to: loss, delay, both, or a model of the path.\n\
-        Only controllers with the signal `model` do not run in the kernel.\n"
+    text + "\n`signal` is what the controller listens to: loss, delay, both, a model of the path, or the number of ECN marks (`l4s`: with \
+         ECT(1), for L4S queues).\n\
+         Controllers with the signals `model` and `l4s` do not run in the kernel.\n"
 }
 
 #[test]

@@ -16,8 +16,20 @@
 /* The controllers are BSD-2-Clause OR GPL-2.0; the kernel asks for a string that it knows. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* Expands the whole list: does the controller need the number of marked packets? */
+enum {
+#define TANDEM_CONTROLLER(name, family, signal, source) name##_counts_marks = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MARKS,
+#include "controllers.def"
+};
+
+/* The controller's state, and behind it what this host needs of its own. */
+typedef struct {
+	struct controller controller;
+	u32 told_ce; /* delivered_ce as the controller has been told of it; only if it counts marks */
+} counting_state_t;
 typedef struct controller state_t;
 typedef struct controller_params params_t;
+_Static_assert(!OP(_counts_marks) || sizeof(counting_state_t) <= TANDEM_STATE_BYTES, "the state leaves no room for the host's count");
 
 /* The loader may set both before it loads; the verifier then takes them for constants. */
 const volatile params_t params SEC(".rodata.params") = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
@@ -49,6 +61,19 @@ static __always_inline struct tcp_sock *tcp(struct sock *sk) { return (struct tc
 
 static __always_inline state_t *state_of(struct sock *sk) { return (state_t *)tcp(sk)->inet_conn.icsk_ca_priv; }
 
+/*
+ * Packets newly reported as marked. With accurate ECN the kernel counts those of an ACK after the call, so that they come with the next
+ * one; without it, all packets count that are acknowledged while the receiver echoes a mark.
+ */
+static __always_inline u32 newly_marked(struct sock *sk)
+{
+	counting_state_t *s = (counting_state_t *)state_of(sk);
+	u32 now = tcp(sk)->delivered_ce, marked = seq_distance(s->told_ce, now);
+
+	s->told_ce = now;
+	return marked;
+}
+
 /* As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the window is about to double. */
 static __always_inline u32 is_cwnd_limited(const struct tcp_sock *tp)
 {
@@ -71,7 +96,7 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->pacing_bytes_per_s = 0;
 	/* 0 is SK_PACING_NONE: the socket itself and the qdisc fq pace otherwise. */
 	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status != 0;
-	c->reserved = 0;
+	c->for_mark = 0;
 }
 
 /* The three fields that a controller may change. */
@@ -91,6 +116,8 @@ void BPF_PROG(tandem_init, struct sock *sk)
 	/* The connection's own clock may not be set yet. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
 	controller_init(state_of(sk), parameters(), &c);
+	if (OP(_counts_marks))
+		((counting_state_t *)state_of(sk))->told_ce = tcp(sk)->delivered_ce;
 	write_conn(tcp(sk), &c);
 }
 
@@ -103,6 +130,8 @@ void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sampl
 
 	if (rtt_us > 0)
 		ack.rtt_us = (u32)rtt_us;
+	if (OP(_counts_marks))
+		ack.marked = newly_marked(sk);
 	read_conn(tcp(sk), &c);
 	controller_pkts_acked(state_of(sk), parameters(), &c, &ack);
 }
@@ -123,6 +152,8 @@ u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
+	/* A tail loss probe that has repaired a loss looks like a mark, too: then nothing is lost any more. */
+	c.for_mark = tcp(sk)->lost_out == 0;
 	return controller_ssthresh(state_of(sk), parameters(), &c);
 }
 
@@ -162,7 +193,7 @@ u32 BPF_PROG(tandem_undo_cwnd, struct sock *sk)
 SEC(".struct_ops.link")
 struct tcp_congestion_ops controller = {
 	.name = TANDEM_QUOTE(CONTROLLER),
-	.flags = TCP_CONG_NON_RESTRICTED,
+	.flags = TCP_CONG_NON_RESTRICTED | (OP(_counts_marks) ? TCP_CONG_NEEDS_ECN : 0),
 	.init = (void *)tandem_init,
 	.pkts_acked = (void *)tandem_pkts_acked,
 	.cong_avoid = (void *)tandem_cong_avoid,

@@ -23,6 +23,7 @@ struct tandem_replay {
 	u32 argument; /* packets for cong_avoid, the state for set_state */
 	u32 result;   /* from ssthresh and undo_cwnd */
 	struct tandem_view view; /* after the call */
+	u32 reserved;    /* 0; there is no gap at the end */
 };
 
 #endif

@@ -99,6 +99,8 @@ struct tcp_sock {
 	u32 packets_out;
 	u32 srtt_us; /* 1/8 us */
 	u32 lost;    /* packets, since the connection began */
+	u32 lost_out;     /* packets, lost and not sent again yet */
+	u32 delivered_ce; /* packets reported as marked, since the connection began; wraps */
 	u32 total_retrans;
 	u32 is_cwnd_limited : 1;
 };
@@ -118,6 +120,8 @@ struct bpf_iter__tcp {
 
 /* Lets child network namespaces choose the controller too. A macro in the kernel, so CO-RE cannot look it up. */
 #define TCP_CONG_NON_RESTRICTED 1
+/* The kernel asks for ECN, and sends ECT(0), without being told to. Likewise a macro. */
+#define TCP_CONG_NEEDS_ECN 2
 
 /* The numbers of these two are part of the interface to programs (<sys/socket.h>, <netinet/tcp.h>), so they never change. */
 #define AF_INET 2

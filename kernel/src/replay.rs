@@ -32,6 +32,7 @@ pub struct Replay {
     pub argument: u32,
     pub result: u32,
     pub view: View,
+    pub reserved: u32,
 }
 
 /// A controller in the kernel that no socket can choose.

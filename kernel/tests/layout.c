@@ -32,6 +32,7 @@ int main(void)
 	FIELD(tandem_replay, argument);
 	FIELD(tandem_replay, result);
 	FIELD(tandem_replay, view);
+	FIELD(tandem_replay, reserved);
 
 	CONSTANT(TANDEM_CALL_INIT);
 	CONSTANT(TANDEM_CALL_PKTS_ACKED);

@@ -28,7 +28,7 @@ fn rust_layout() -> Layout {
     describe!(l, "tandem_flow", Flow,
         local_addr remote_addr local_port remote_port family state snd_cwnd snd_ssthresh packets_out mss srtt_us lost
         retransmitted view bytes_acked);
-    describe!(l, "tandem_replay", Replay, state conn ack call argument result view);
+    describe!(l, "tandem_replay", Replay, state conn ack call argument result view reserved);
     for (name, call) in [
         ("TANDEM_CALL_INIT", Call::Init),
         ("TANDEM_CALL_PKTS_ACKED", Call::PktsAcked),

@@ -147,7 +147,7 @@ impl Connection {
             is_cwnd_limited: self.is_cwnd_limited.into(),
             pacing_bytes_per_s: self.pacing_bytes_per_s,
             is_paced: self.is_paced.into(),
-            reserved: 0,
+            for_mark: 0,
         })
     }
 
@@ -231,7 +231,7 @@ impl Controller {
     }
 
     #[pyo3(signature = (packets, rtt_us=None, *, delivered=0, prior_delivered=0, interval_us=0, is_app_limited=false,
-        in_flight=0, lost=0))]
+        in_flight=0, lost=0, marked=0))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python, and the contract's fields")]
     fn pkts_acked(
         &mut self,
@@ -244,6 +244,7 @@ impl Controller {
         is_app_limited: bool,
         in_flight: u32,
         lost: u32,
+        marked: u32,
     ) -> PyResult<()> {
         let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
         let ack = Ack {
@@ -255,6 +256,7 @@ impl Controller {
             is_app_limited,
             in_flight,
             lost,
+            marked,
         };
         self.call(py, |controller, conn| controller.pkts_acked(conn, &ack))
     }
@@ -263,8 +265,9 @@ impl Controller {
         self.call(py, |controller, conn| controller.cong_avoid(conn, packets))
     }
 
-    fn ssthresh(&mut self, py: Python) -> PyResult<u32> {
-        self.call(py, |controller, conn| controller.ssthresh(conn))
+    #[pyo3(signature = (*, for_mark=false))]
+    fn ssthresh(&mut self, py: Python, for_mark: bool) -> PyResult<u32> {
+        self.call(py, |controller, conn| controller.ssthresh(&Conn { for_mark: for_mark.into(), ..*conn }))
     }
 
     fn set_state(&mut self, py: Python, state: &str) -> PyResult<()> {

@@ -163,24 +163,30 @@ class Controller:
         is_app_limited: bool = False,
         in_flight: int = 0,
         lost: int = 0,
+        marked: int = 0,
     ) -> None:
-        """Tells of an ACK; the first call on each ACK, except for controllers with signal `model`, for which it is the last.
+        """Tells of an ACK; the first call on each ACK, except for controllers with signal `model` or `l4s`, for which it is the last.
 
         Args:
             packets: packets newly acknowledged.
             rtt_us: the RTT of the newest of them, microseconds; None if it is no valid sample.
             delivered: packets delivered since the connection began, those of this ACK included, modulo 2**32. This and the
-                following are for controllers with signal `model`.
+                following, up to `lost`, are for controllers with signal `model` or `l4s`.
             prior_delivered: the same count when the newest packet acknowledged was sent.
             interval_us: the time in which the difference was delivered, microseconds; 0 if there is no valid sample.
             is_app_limited: whether the application left the path idle when that packet was sent.
             in_flight: packets in flight after this ACK and the losses that it showed.
             lost: packets that this ACK showed to be lost.
+            marked: packets newly reported to have arrived with an ECN mark; for controllers with signal `marks` or `l4s`.
         """
     def cong_avoid(self, packets: int) -> None:
         """Grows the window for so many packets newly acknowledged; not in the states `cwr` and `recovery`."""
-    def ssthresh(self) -> int:
-        """Returns the window after a loss, packets; once on entering `cwr`, `recovery` or `loss`."""
+    def ssthresh(self, *, for_mark: bool = False) -> int:
+        """Returns the window after a loss, or after an ECN mark, packets; once on entering `cwr`, `recovery` or `loss`.
+
+        Args:
+            for_mark: whether a mark is the reason, and no loss.
+        """
     def set_state(self, state: Literal["open", "disorder", "cwr", "recovery", "loss"]) -> None:
         """Tells that the connection is about to enter a congestion state."""
     def restart(self) -> None:

@@ -23,7 +23,7 @@ class Dumbbell:
         rate: the bottleneck's rate, such as `100mbit`.
         rtt: the two-way propagation delay, such as `40ms`.
         queue: the bottleneck's buffer; once the path's bandwidth-delay product if not given.
-        aqm: the queue discipline both ways: `droptail`, `red`, `codel`, `fq_codel`, `pie`, or a table with its parameters.
+        aqm: the queue discipline both ways: `droptail`, `red`, `codel`, `fq_codel`, `pie`, `dualpi2`, or a table with its parameters.
         loss: random loss before the queue, as a share of packets such as `1e-5` or `"0.1%"`, or a table with a model of bursts.
         reverse_rate: the rate of the way back; as forward if not given.
         reverse_queue: the buffer of the way back; as forward if not given.

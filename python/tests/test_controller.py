@@ -45,7 +45,8 @@ class Host:
             snd_nxt=(una + flight * mss) % WRAP,
         )
         self.controller = tandem.Controller(self.name, self.conn, **self.parameters)
-        self.owns_window = self.controller.info.signal == "model"
+        self.owns_window = self.controller.info.signal in ("model", "l4s")
+        self.counts_marks = self.controller.info.signal in ("marks", "l4s")
         self.send()
 
     @property
@@ -57,8 +58,11 @@ class Host:
         if allowed > self.flight:
             self.conn.snd_nxt = (self.conn.snd_una + allowed * self.conn.mss) % WRAP
 
-    def one_ack(self, packets: int, rtt: int, delivered: int = 0, interval: int = 0, lost: int = 0) -> None:
+    def one_ack(
+        self, packets: int, rtt: int, delivered: int = 0, interval: int = 0, lost: int = 0, marked: int = 0
+    ) -> None:
         assert packets <= self.flight
+        marked = marked if self.counts_marks else 0
         self.conn.snd_una = (self.conn.snd_una + packets * self.conn.mss) % WRAP
         if self.owns_window:
             self.delivered += packets
@@ -71,9 +75,10 @@ class Host:
                 is_app_limited=self.app_flight is not None,
                 in_flight=max(0, self.flight - lost),
                 lost=lost,
+                marked=marked,
             )
         else:
-            self.controller.pkts_acked(packets, rtt or None)
+            self.controller.pkts_acked(packets, rtt or None, marked=marked)
         if self.state not in ("cwr", "recovery"):
             self.controller.cong_avoid(packets)
         self.send()
@@ -91,7 +96,7 @@ class Host:
         self.conn.snd_cwnd_cnt = 0
         if self.state in ("open", "disorder"):
             self.prior_ssthresh = self.conn.snd_ssthresh
-            self.conn.snd_ssthresh = self.controller.ssthresh()
+            self.conn.snd_ssthresh = self.controller.ssthresh(for_mark=state == "cwr")
         if state == "loss":
             self.conn.snd_cwnd = 1
         elif not self.owns_window:
@@ -119,6 +124,7 @@ class Host:
                         numbers.get("delivered", 0),
                         numbers.get("in", 0),
                         numbers.get("lost", 0),
+                        numbers.get("marked", 0),
                     )
             case "round":
                 for _ in range(numbers.get("times", 1)):
@@ -252,7 +258,7 @@ def test_every_controller_says_what_it_is() -> None:
     assert {"reno", "compound", "compound_tube", "cubic", "bbr"} <= {info.name for info in infos}
     for info in infos:
         assert info.source
-        assert info.signal in ("loss", "delay", "both", "model")
+        assert info.signal in ("loss", "delay", "both", "model", "marks", "l4s")
         for parameter in info.parameters:
             assert parameter.min <= parameter.default <= parameter.max
             assert parameter.doc

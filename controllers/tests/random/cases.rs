@@ -8,7 +8,7 @@ use tandem_controllers::{Controller, Params};
 use crate::windows::{Path, Step};
 
 /// Values that someone might choose, for any controller that has the parameter and takes them all.
-const CHOICES: [(&str, &[f64]); 38] = [
+const CHOICES: [(&str, &[f64]); 40] = [
     ("alpha", &[1.0 / 32.0, 0.125, 0.25]),
     ("beta", &[0.25, 0.5, 0.7]),
     ("k", &[0.5, 0.75, 0.875]),
@@ -41,6 +41,8 @@ const CHOICES: [(&str, &[f64]); 38] = [
     ("idle_delay", &[0.0, 750.0, 5_000.0]),
     ("always_b", &[0.0, 1.0]),
     ("max_growth", &[20.0, 160.0]),
+    ("g", &[0.125, 1.0]),
+    ("initial_alpha", &[0.0, 0.25]),
     // Letters that mean something else there.
     ("vegas.alpha", &[1.0, 2.0]),
     ("vegas.beta", &[2.0, 4.0, 30.0]),
@@ -49,6 +51,9 @@ const CHOICES: [(&str, &[f64]); 38] = [
     ("fast.alpha", &[10.0, 100.0]),
     ("fast.gamma", &[0.25, 0.5, 1.0]),
 ];
+
+/// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.
+const PICKS: usize = 38;
 
 /// A connection, for any controller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,7 +74,7 @@ impl Case {
             // It is common to all controllers and has an oracle of its own: tests/slow_start.
             params.set("hystart", 0.0).unwrap();
         }
-        for ((name, values), pick) in CHOICES.iter().zip(&self.picks) {
+        for ((name, values), pick) in CHOICES.iter().zip(self.picks.iter().cycle()) {
             // The same letter means something else in another controller.
             let name = name.strip_prefix(controller.name).and_then(|n| n.strip_prefix('.')).unwrap_or(name);
             if in_range(controller, name, values) {
@@ -111,7 +116,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Half the cases with the defaults.
 pub fn case() -> impl Strategy<Value = Case> {
-    let picks = prop_oneof![Just(Vec::new()), prop::collection::vec(0..12usize, CHOICES.len())];
+    let picks = prop_oneof![Just(Vec::new()), prop::collection::vec(0..12usize, PICKS)];
     (picks, path(), 2..20u32, prop::collection::vec(step(), 1..40)).prop_map(|(picks, path, window, steps)| Case {
         picks,
         path,

@@ -71,13 +71,15 @@ struct Pair<M> {
     path: Path,
     delivered: u32,
     application: bool,
+    counts_marks: bool,
 }
 
 impl<M: Model> Pair<M> {
     fn new(params: &Params, path: Path, window: u32) -> Self {
         let host = Host::begin(params, window, MSS, 0);
         let reference = M::new(params, MSS, window, host.conn().now_us);
-        Self { host, ways: vec![reference], path, delivered: 0, application: false }
+        let counts_marks = params.controller().counts_marks();
+        Self { host, ways: vec![reference], path, delivered: 0, application: false, counts_marks }
     }
 
     fn command(&mut self, command: Command) {
@@ -149,7 +151,10 @@ impl<M: Model> Pair<M> {
         let rtt_us = self.path.base_rtt_us
             + (u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp)) as u32;
         self.delivered += packets;
-        let rate = Rate { delivered: flight.min(self.delivered), interval_us: rtt_us, lost };
+        // A queue above a quarter of the BDP marks every packet, a shorter one every other.
+        let marked = if 4 * queue > self.path.bdp { packets } else { packets / 2 };
+        let marked = if queue > 0 { marked } else { 0 };
+        let rate = Rate { delivered: flight.min(self.delivered), interval_us: rtt_us, lost, marked };
         self.command(Command::Ack { packets, rtt_us, times: 1, gap_us: rtt_us / flight * packets, rate });
         let ack = Ack {
             pkts_acked: packets,
@@ -160,6 +165,7 @@ impl<M: Model> Pair<M> {
             is_app_limited: self.application.into(),
             in_flight: (flight - packets).saturating_sub(lost),
             lost,
+            marked: if self.counts_marks { marked } else { 0 },
         };
         let now_us = self.host.conn().now_us;
         let ways = self.ways.iter().flat_map(|way| all_ways(way, |next, ways| next.ack(now_us, &ack, ways)));
@@ -209,7 +215,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Values that someone might choose.
-const CHOICES: [(&str, &[f64]); 8] = [
+const CHOICES: [(&str, &[f64]); 11] = [
     ("high_gain", &[1.5, 2.0, 4.0]),
     // Not 1: there the end of DRAIN would not show.
     ("drain_gain", &[0.25, 0.5]),
@@ -219,7 +225,13 @@ const CHOICES: [(&str, &[f64]); 8] = [
     ("rtt_window", &[1.0, 5.0]),
     ("aggregation", &[0.0]),
     ("policer", &[0.0]),
+    ("g", &[0.125, 0.5]),
+    ("virtual_rtt", &[0.0, 50_000.0]),
+    ("transition", &[0.0, 5.0]),
 ];
+
+/// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.
+const PICKS: usize = 8;
 
 /// A connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -236,7 +248,7 @@ impl Case {
     /// The parameters that the case chooses.
     pub fn parameters(&self, controller: &'static Controller) -> Params {
         let mut params = Params::new(controller);
-        for ((name, values), pick) in CHOICES.iter().zip(&self.picks) {
+        for ((name, values), pick) in CHOICES.iter().zip(self.picks.iter().cycle()) {
             if let Some(pick) = pick.filter(|_| params.get(name).is_some()) {
                 params.set(name, values[pick % values.len()]).unwrap();
             }
@@ -247,7 +259,7 @@ impl Case {
 
 /// Half the cases with the defaults.
 pub fn case() -> impl Strategy<Value = Case> {
-    let picks = prop_oneof![Just(Vec::new()), prop::collection::vec(prop::option::of(0..6usize), CHOICES.len())];
+    let picks = prop_oneof![Just(Vec::new()), prop::collection::vec(prop::option::of(0..6usize), PICKS)];
     let path = (5_000..300_000u32, 20..500u32).prop_map(|(base_rtt_us, bdp)| Path { base_rtt_us, bdp });
     (picks, path, 4..20u32, prop::collection::vec(step(), 1..25)).prop_map(|(picks, path, window, steps)| Case {
         picks,

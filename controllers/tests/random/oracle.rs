@@ -56,6 +56,8 @@ pub fn oracle(controller: &Controller) -> &'static Oracle {
 #[derive(Clone, Copy)]
 pub struct Ack {
     pub acked: f64,
+    /// Packets newly reported as marked.
+    pub marked: f64,
     pub rtt_us: Option<f64>,
     pub una: u64,
     pub nxt: u64,
@@ -86,6 +88,8 @@ impl TheirSide {
 #[derive(Clone, Copy, PartialEq)]
 pub enum Reduction {
     Recovery,
+    /// A mark, and no loss, is the reason.
+    Mark,
     Timeout,
 }
 
@@ -122,8 +126,8 @@ pub trait Reference {
     }
     /// The host's clock, before each of the following.
     fn clock(&mut self, _now_us: f64) {}
-    /// Packets acknowledged in recovery, where what RTTs there are must not matter.
-    fn recovery_ack(&mut self, _acked: f64) {}
+    /// Packets acknowledged in recovery, where what RTTs there are must not matter. Positions as in [`Ack`].
+    fn recovery_ack(&mut self, _acked: f64, _una: u64, _nxt: u64) {}
     /// An ACK outside recovery: sample and growth.
     fn ack(&mut self, ack: &Ack, their_side: TheirSide);
     /// An RTT told in recovery; for most controllers it must not matter.

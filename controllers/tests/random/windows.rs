@@ -33,6 +33,11 @@ impl Path {
         self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)
     }
 
+    /// How many of the packets of an ACK the queue has marked: all of them where it is above a quarter of the buffer.
+    fn marks(&self, packets: u32, flight: u32, others: u32) -> u32 {
+        if flight + others > self.bdp + self.buffer / 4 { packets } else { 0 }
+    }
+
     fn overflows(&self, flight: u32, others: u32) -> bool {
         flight + others > self.bdp + self.buffer
     }
@@ -139,20 +144,21 @@ impl Pair {
         let mut left = self.host.flight();
         while left > 0 {
             let packets = left.min(by);
-            let rtt_us = self.path.rtt_us(self.host.flight(), others, self.una);
-            self.ack(packets, rtt_us)?;
+            let flight = self.host.flight();
+            let rtt_us = self.path.rtt_us(flight, others, self.una);
+            self.ack(packets, rtt_us, self.path.marks(packets, flight, others))?;
             left -= packets;
         }
         Ok(())
     }
 
     /// An ACK on which the window may grow.
-    fn ack(&mut self, packets: u32, rtt_us: u32) -> Result<(), TestCaseError> {
+    fn ack(&mut self, packets: u32, rtt_us: u32, marked: u32) -> Result<(), TestCaseError> {
         let nxt = self.nxt();
         let before = *self.host.conn();
         // A window a round-trip time.
         let gap_us = rtt_us / self.host.flight().max(1) * packets;
-        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us, rate: Rate::default() });
+        self.command(Command::Ack { packets, rtt_us, times: 1, gap_us, rate: Rate { marked, ..Rate::default() } });
         self.una += u64::from(packets);
         self.acks += 1;
         let view = self.host.view();
@@ -167,6 +173,7 @@ impl Pair {
         };
         let ack = Ack {
             acked: f64::from(packets),
+            marked: f64::from(marked),
             rtt_us: (rtt_us > 0).then_some(f64::from(rtt_us)),
             una: self.una,
             nxt,
@@ -184,15 +191,20 @@ impl Pair {
     fn recovery_acks(&mut self, packets: u32) {
         for i in 0..packets {
             let rtt_us = if i % 2 == 0 { 1 } else { 10_000_000 };
+            let nxt = self.nxt();
             self.command(Command::Ack { packets: 1, rtt_us, times: 1, gap_us: 0, rate: Rate::default() });
-            self.reference.recovery_ack(1.0);
-            self.reference.recovery_sample(rtt_us.into());
             self.una += 1;
+            self.reference.recovery_ack(1.0, self.una, nxt);
+            self.reference.recovery_sample(rtt_us.into());
         }
     }
 
     fn reduce(&mut self, command: Command) -> Result<(), TestCaseError> {
-        let to = if command == Command::Timeout { Reduction::Timeout } else { Reduction::Recovery };
+        let to = match command {
+            Command::Timeout => Reduction::Timeout,
+            Command::Ecn => Reduction::Mark,
+            _ => Reduction::Recovery,
+        };
         let their_window = f64::from(self.host.conn().snd_cwnd);
         self.command(command);
         self.reference.reduce(to, their_window);
@@ -245,7 +257,7 @@ impl Pair {
     fn timeout(&mut self) -> Result<(), TestCaseError> {
         self.reduce(Command::Timeout)?;
         for _ in 0..self.host.flight() {
-            self.ack(1, 0)?;
+            self.ack(1, 0, 0)?;
         }
         self.open()
     }

@@ -80,12 +80,16 @@ enum Event {
         in_flight: u32,
         #[serde(default)]
         lost: u32,
+        #[serde(default)]
+        marked: u32,
         #[serde(flatten)]
         shown: Shown,
         #[serde(flatten)]
         expected: Expected,
     },
     Ssthresh {
+        #[serde(default)]
+        for_mark: bool,
         #[serde(flatten)]
         shown: Shown,
         #[serde(flatten)]
@@ -181,10 +185,12 @@ impl Replay {
                 }
                 Ok(expected.compare(conn))
             }
-            Event::Ssthresh { shown, expected } => {
+            Event::Ssthresh { for_mark, shown, expected } => {
                 shown.show(conn);
                 conn.snd_cwnd_cnt = 0;
+                conn.for_mark = u32::from(*for_mark);
                 conn.snd_ssthresh = controller.ssthresh(conn);
+                conn.for_mark = 0;
                 Ok(expected.compare(conn))
             }
             Event::State { state: next, shown, expected } => {
@@ -218,11 +224,12 @@ impl Replay {
 
 impl Event {
     fn rate(&self) -> Ack {
-        let Event::Ack { delivered, prior_delivered, interval_us, app_limited, in_flight, lost, .. } = *self else {
+        let Event::Ack { delivered, prior_delivered, interval_us, app_limited, in_flight, lost, marked, .. } = *self
+        else {
             return Ack::default();
         };
         let is_app_limited = app_limited.into();
-        Ack { delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, ..Ack::default() }
+        Ack { delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked, ..Ack::default() }
     }
 }
 

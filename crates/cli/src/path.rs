@@ -25,7 +25,7 @@ pub struct PathArgs {
     #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
     queue: QueueSize,
 
-    /// Queue discipline, both ways: droptail, red, codel, fq_codel or pie
+    /// Queue discipline, both ways: droptail, red, codel, fq_codel, pie or dualpi2
     #[arg(long, default_value = "droptail")]
     aqm: AqmSpec,
 

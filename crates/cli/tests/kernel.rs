@@ -30,6 +30,7 @@ fn bad_usage() {
     load("compound --as a_name_of_16_char", &["`a_name_of_16_char`", "1 to 15 letters"]);
     load("compound --as a/b", &["`a/b`", "1 to 15 letters"]);
     load("bbr", &["`bbr` does not run in the kernel", "cong_control", "The simulator runs it"]);
+    load("prague", &["`prague` does not run in the kernel", "ECT(1)", "The simulator runs it"]);
     let dumbbell = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"20p\"";
     place.write("bbr.toml", &format!("duration = \"1s\"\n{dumbbell}\n[[flows]]\ncontroller = \"bbr\""));
     fails(&place, "run bbr.toml --engine kernel", 2, &["`bbr` does not run in the kernel"]);

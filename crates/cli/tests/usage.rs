@@ -61,7 +61,7 @@ fn arguments() {
     compare("--engine sim,sim reno", &["`sim` is named twice"]);
     compare("--engine sim,model reno", &["reno: the model cannot answer this scenario", "`--engine sim` can"]);
     compare("--engine sim,model --matrix reno compound", &["--matrix takes one engine"]);
-    compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red, codel, fq_codel or pie"]);
+    compare("--aqm fifo reno", &["unknown queue discipline `fifo`", "droptail, red, codel, fq_codel, pie or dualpi2"]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub enum CompareError {
     #[error("with --against all contenders need the same number of flows, for they share one baseline")]
     FlowsDiffer,
     /// A queue without queue management cannot mark packets.
-    #[error("--ecn needs a queue that marks: add --aqm red, codel, fq_codel or pie")]
+    #[error("--ecn needs a queue that marks: add --aqm red, codel, fq_codel, pie or dualpi2")]
     NoMarks,
     /// A scenario of the comparison does.
     #[error(transparent)]
@@ -215,7 +215,8 @@ impl Comparison {
             controller: Some(flows.controller.clone()),
             count: flows.count,
             reverse: Some(reverse),
-            ecn: self.ecn.then_some(Ecn::Rfc3168),
+            // What counts marks has accurate ECN of its own accord.
+            ecn: (self.ecn && !flows.controller.counts_marks()).then_some(Ecn::Rfc3168),
             transfer: self.transfer,
             rtt_spread: self.rtt_spread,
             start_spread: self.start_spread,

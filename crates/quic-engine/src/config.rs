@@ -87,7 +87,11 @@ impl Setup<'_> {
         }
         let options = Options { initial_window: Some(self.source.initial_window), ..Options::default() };
         match self.own {
-            None => transport.congestion_controller_factory(Arc::new(PacedFactory::new(self.params.clone(), options))),
+            None => {
+                let factory =
+                    PacedFactory::new(self.params.clone(), options).expect("`check` refuses those that count marks");
+                transport.congestion_controller_factory(Arc::new(factory))
+            }
             Some(StackOwn::Cubic) => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
             Some(StackOwn::Bbr) => transport.congestion_controller_factory(Arc::new(Bbr3Config::default())),
         };

@@ -108,6 +108,15 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
                 group.name
             )));
         }
+        if let CongestionControl::Tandem(params) = &source.controller
+            && params.controller().counts_marks()
+        {
+            return Err(EngineError::refused(format!(
+                "`{}` counts ECN marks, of which QUIC stacks tell a controller no number: run it with --engine sim, or give it \
+                 `transport = \"tcp\"`",
+                group.name
+            )));
+        }
         if source.ecn != Ecn::Off {
             return Err(EngineError::refused(format!(
                 "`{}` has `ecn`, and QUIC's datagrams are not marked here: leave it out, or give it `transport = \"tcp\"`",

@@ -44,6 +44,11 @@ pub enum Error {
     /// The controller sets a pacing rate, and quinn takes none.
     #[error("`{0}` sets a pacing rate, which quinn does not take: use noq with `tandem_quic::paced_controller`")]
     NeedsPacing(&'static str),
+    /// The controller needs the number of marked packets, and neither quinn nor noq tells it.
+    #[error(
+        "`{0}` counts ECN marks, and QUIC stacks tell a controller of a mark, not of their number: use another controller"
+    )]
+    CountsMarks(&'static str),
 }
 
 /// Makes the controllers of connections, in quinn and in noq.
@@ -64,6 +69,7 @@ impl Factory {
     /// # Errors
     /// [`Error::NeedsPacing`] if it sets a pacing rate (`PacedFactory` takes it, in noq).
     pub fn new(params: Params, options: Options) -> Result<Self, Error> {
+        refuse_counting(&params)?;
         if params.controller().owns_window() {
             return Err(Error::NeedsPacing(params.controller().name));
         }
@@ -78,10 +84,20 @@ impl Factory {
 
 #[cfg(feature = "noq")]
 impl PacedFactory {
-    /// A controller with these parameters, whichever it is.
-    pub fn new(params: Params, options: Options) -> Self {
-        Self(Factory { params: Arc::new(params), options })
+    /// A controller with these parameters. It may set a pacing rate.
+    ///
+    /// # Errors
+    /// [`Error::CountsMarks`] if it needs the number of marked packets.
+    pub fn new(params: Params, options: Options) -> Result<Self, Error> {
+        refuse_counting(&params)?;
+        Ok(Self(Factory { params: Arc::new(params), options }))
     }
+}
+
+/// Of a mark the stacks tell that there was one, at most once a round.
+fn refuse_counting(params: &Params) -> Result<(), Error> {
+    let controller = params.controller();
+    if controller.counts_marks() { Err(Error::CountsMarks(controller.name)) } else { Ok(()) }
 }
 
 /// A time as [`Host`] has it: from 1 s on, so that what was sent shortly before the origin has a time, too.
@@ -97,7 +113,7 @@ fn since(origin: std::time::Instant, time: std::time::Instant) -> u64 {
 /// A controller by its name, with default parameters, for quinn's and noq's `TransportConfig::congestion_controller_factory`.
 ///
 /// # Errors
-/// [`Error`] if no controller has the name, or if it sets a pacing rate.
+/// [`Error`] if no controller has the name, or if it sets a pacing rate or counts marks.
 pub fn controller(name: &str) -> Result<Arc<Factory>, Error> {
     Factory::new(Params::new(find(name)?), Options::default()).map(Arc::new)
 }
@@ -105,8 +121,8 @@ pub fn controller(name: &str) -> Result<Arc<Factory>, Error> {
 /// A controller by its name, with default parameters, for noq's `TransportConfig::congestion_controller_factory`. It may set a pacing rate.
 ///
 /// # Errors
-/// [`Error::Unknown`] if no controller has the name.
+/// [`Error`] if no controller has the name, or if it counts marks.
 #[cfg(feature = "noq")]
 pub fn paced_controller(name: &str) -> Result<Arc<PacedFactory>, Error> {
-    Ok(Arc::new(PacedFactory::new(Params::new(find(name)?), Options::default())))
+    PacedFactory::new(Params::new(find(name)?), Options::default()).map(Arc::new)
 }

@@ -334,11 +334,16 @@ fn play(controller: &'static Controller, steps: &[Step]) -> TestCaseResult {
     Ok(())
 }
 
+/// The stacks tell of a mark, but not of how many.
+fn hosted() -> impl Iterator<Item = &'static Controller> {
+    CONTROLLERS.iter().filter(|c| !c.counts_marks())
+}
+
 #[test]
 fn random_acks_do_what_the_native_host_does() {
     random_test!(random_acks_do_what_the_native_host_does, fixed(3000).cases).run(
-        (0..CONTROLLERS.len(), steps())
-            .prop_map(|(controller, steps)| (CONTROLLERS[controller].name.to_owned(), steps)),
+        (0..hosted().count(), steps())
+            .prop_map(|(controller, steps)| (hosted().nth(controller).unwrap().name.to_owned(), steps)),
         |(name, steps)| play(tandem_controllers::find(&name).unwrap(), &steps),
     );
 }

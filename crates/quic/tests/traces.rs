@@ -282,9 +282,12 @@ fn play_all<S: Stack>() -> BTreeMap<String, (u32, u32)> {
             match &command {
                 Command::Controller(controller) => {
                     name.clone_from(controller);
-                    params = Some(Params::new(find(controller).unwrap()));
+                    // The stacks tell of a mark, but not of how many.
+                    let controller = Some(find(controller).unwrap()).filter(|c| !c.counts_marks());
+                    params = controller.map(Params::new);
                     player = None;
                 }
+                _ if params.is_none() => {}
                 Command::Set { name, value } => params.as_mut().unwrap().set(name, *value).unwrap(),
                 Command::Conn { cwnd, ssthresh, clamp, mss, una, flight } => {
                     let conn = Conn {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A colour for each controller. They stand out from white and from the dark page. The first six are for any colour vision (Okabe and
 /// Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see green and for people who do not.
-const OF_CONTROLLERS: [(&str, &str); 20] = [
+const OF_CONTROLLERS: [(&str, &str); 22] = [
     ("reno", "#0072B2"),
     ("compound", "#D55E00"),
     ("cubic", "#009E73"),
@@ -28,6 +28,8 @@ const OF_CONTROLLERS: [(&str, &str); 20] = [
     ("africa", "#969600"),
     ("scalable", "#008700"),
     ("areno", "#7887B4"),
+    ("dctcp", "#1E1EFF"),
+    ("prague", "#E196B4"),
 ];
 
 /// For UDP, and for controllers of the kernel that are not in the table.

@@ -233,6 +233,7 @@ fn source(source: &Traffic) -> String {
         Ecn::Off => "",
         Ecn::Rfc3168 => ", ECN (RFC 3168)",
         Ecn::Rfc8511 => ", ECN (RFC 8511)",
+        Ecn::Accurate => ", accurate ECN",
     };
     if tcp.recovery == Recovery::RateHalving {
         text += ", rate halving in recovery";

@@ -12,11 +12,13 @@ use crate::{
 };
 
 mod codel;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod red;
 
 pub use codel::{Codel, CodelSpec};
+pub use dualpi2::{DualPi2, DualPi2Spec};
 pub use fq_codel::{FqCodel, FqCodelSpec};
 pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
@@ -113,6 +115,7 @@ disciplines! {
     "codel" => Codel(CodelSpec),
     "fq_codel" => FqCodel(FqCodelSpec),
     "pie" => Pie(PieSpec),
+    "dualpi2" => DualPi2(DualPi2Spec),
 }
 
 /// A variant without a table would take any key.

@@ -68,7 +68,9 @@ fn losses(
     seeds: &[SeedResult],
 ) -> Option<String> {
     let waits_for_losses = match &source.controller {
-        CongestionControl::Tandem(params) => !matches!(params.controller().signal, Signal::Delay | Signal::Model),
+        CongestionControl::Tandem(params) => {
+            !matches!(params.controller().signal, Signal::Delay | Signal::Model | Signal::Marks | Signal::L4s)
+        }
         CongestionControl::Kernel(name) => name == "reno" || name == "cubic",
     };
     let group_of_flow = scenario.group_of_flow();

@@ -91,6 +91,11 @@ impl ControllerSpec {
         }
     }
 
+    /// Does it need the number of marked packets (accurate ECN)?
+    pub fn counts_marks(&self) -> bool {
+        matches!(self, Self::Tandem { controller, .. } if controller.counts_marks())
+    }
+
     /// Does a setting for all flows of its controller reach this one?
     pub fn has_parameter(&self, setting: &Setting) -> bool {
         matches!(self, Self::Tandem { controller, .. } if std::ptr::eq(*controller, setting.controller()))

@@ -230,6 +230,8 @@ pub enum Ecn {
     Rfc3168,
     /// A mark reduces the window less than a loss (RFC 8511): to 0.8 of it, with CUBIC to 0.85.
     Rfc8511,
+    /// ACKs tell how many packets were marked (accurate ECN, RFC 9768). A controller that does not count them takes a mark for a loss.
+    Accurate,
 }
 
 /// How much data a flow has.

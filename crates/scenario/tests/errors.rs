@@ -71,7 +71,7 @@ fn mistakes_on_a_line() {
     with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
     with_line(13, r#"recovery = "newreno""#, 12, &["unknown variant `newreno`", "`prr` or `rate-halving`"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
-    with_line(13, r#"ecn = "yes""#, 7, &["unknown variant `yes`", "`off`, `rfc3168`, `rfc8511`"]);
+    with_line(13, r#"ecn = "yes""#, 7, &["unknown variant `yes`", "`off`, `rfc3168`, `rfc8511`, `accurate`"]);
     with_line(8, r#"aqm = { kind = "droptail", ecn = true }"#, 7, &["unknown field `ecn`"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);
     // There and back and there again: 150 ms of links in 100 ms.
@@ -127,6 +127,20 @@ fn parameters_of_disciplines() {
     assert!(pie.contains("pie needs a target above 0"), "{pie}");
     let fq_codel = with_aqm(r#"aqm = { kind = "fq_codel", flows = 0 }"#);
     assert!(fq_codel.contains("flows from 1 to 65536"), "{fq_codel}");
+    let dualpi2 = with_aqm(r#"aqm = { kind = "dualpi2", k = 0 }"#);
+    assert!(dualpi2.contains("k 0.1 to 100, not 0.16, 3.2 and 0"), "{dualpi2}");
+}
+
+/// What counts marks needs to be told how many there are.
+#[test]
+fn rfc_3168_of_a_controller_that_counts_marks() {
+    for controller in ["dctcp", "prague"] {
+        let mut lines = GOOD;
+        let named = format!("controller = \"{controller}\"");
+        (lines[10], lines[12]) = (&named, r#"ecn = "rfc3168""#);
+        let message = message(&lines.join("\n"));
+        assert!(message.starts_with("x.toml:13:7: ") && message.contains("write `ecn = \"accurate\"`"), "{message}");
+    }
 }
 
 /// RFC 8511 names a factor for two.

@@ -71,7 +71,7 @@ impl Flow {
                     Ok(foreign) => Endpoints::Foreign(foreign),
                     Err(transfers) => {
                         let sender = Sender::new(tcp, scenario.mss(), start);
-                        let own = Tcp { sender, receiver: Receiver::new(tcp.delayed_acks), transfers };
+                        let own = Tcp { sender, receiver: Receiver::of(tcp), transfers };
                         match group.source.short() {
                             Some(_) => Endpoints::Short(Box::new(Short::new(own, tcp))),
                             None => Endpoints::Tcp(Box::new(own)),
@@ -142,8 +142,8 @@ impl Flow {
                 return None;
             }
         };
-        let blocks = net.sacks.take(ack.sack());
-        let ack = AckIn { next_expected: ack.seq(), blocks: blocks.as_ref(), flags: ack.flags() };
+        let feedback = net.sacks.take(ack.sack());
+        let ack = AckIn { next_expected: ack.seq(), feedback: feedback.as_ref(), flags: ack.flags() };
         let sending = &mut *net;
         let rtt_ns = tcp.sender.on_ack(now, ack, &mut move |seq| sending.send_data(now, index, seq));
         if tcp.transfers.is_running() && tcp.sender.is_done() {

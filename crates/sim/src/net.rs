@@ -122,7 +122,7 @@ impl Net {
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
-        let sack = ack.blocks.map_or(NO_SACK, |blocks| self.sacks.keep(blocks));
+        let sack = ack.feedback.map_or(NO_SACK, |feedback| self.sacks.keep(feedback));
         let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         self.network.send(now, flow, End::Senders, packet, &mut self.sacks);

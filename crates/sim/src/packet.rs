@@ -13,7 +13,7 @@ pub struct Packet {
     pub place: u32,
 }
 
-/// No place in a [`SackStore`]: no blocks.
+/// No place in a [`SackStore`]: neither blocks nor a count of marks.
 pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
 
 /// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
@@ -32,10 +32,30 @@ pub struct Block {
 /// Most recent first; unused ones are empty.
 pub type Blocks = [Block; MAX_SACK_BLOCKS];
 
-/// SACK blocks of ACKs under way. Few ACKs carry any, so packets hold only the place of theirs.
+/// What an ACK carries beside its number and flags, if anything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Feedback {
+    blocks: Blocks,
+    /// Packets that have arrived with a mark since the flow began (accurate ECN, RFC 9768); 0 without it.
+    pub marks: u32,
+}
+
+impl Feedback {
+    /// `None` if there is nothing to say.
+    pub fn of(blocks: Option<Blocks>, marks: u32) -> Option<Self> {
+        (blocks.is_some() || marks > 0).then(|| Self { blocks: blocks.unwrap_or_default(), marks })
+    }
+
+    /// The SACK blocks, if there are any.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        (self.blocks[0].start < self.blocks[0].end).then_some(&self.blocks)
+    }
+}
+
+/// SACK blocks and counts of marks of ACKs under way. Few ACKs carry any, so packets hold only the place of theirs.
 #[derive(Debug, Default)]
 pub struct SackStore {
-    blocks: Vec<Blocks>,
+    kept: Vec<Feedback>,
     free: Vec<u32>,
     /// Those of flows with other endpoints.
     pub datagrams: DatagramStore,
@@ -62,31 +82,31 @@ impl DatagramStore {
 }
 
 impl SackStore {
-    pub fn keep(&mut self, blocks: Blocks) -> u32 {
+    pub fn keep(&mut self, feedback: Feedback) -> u32 {
         match self.free.pop() {
             Some(place) => {
-                self.blocks[place as usize] = blocks;
+                self.kept[place as usize] = feedback;
                 place
             }
             None => {
-                self.blocks.push(blocks);
-                assert!(self.blocks.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
-                (self.blocks.len() - 1) as u32
+                self.kept.push(feedback);
+                assert!(self.kept.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
+                (self.kept.len() - 1) as u32
             }
         }
     }
 
-    /// Keeps the same blocks a second time.
+    /// Keeps the same a second time.
     pub fn copy(&mut self, place: u32) -> u32 {
-        if place == NO_SACK { NO_SACK } else { self.keep(self.blocks[place as usize]) }
+        if place == NO_SACK { NO_SACK } else { self.keep(self.kept[place as usize]) }
     }
 
-    /// Takes the blocks of a packet that has arrived or was lost.
+    /// Takes what was kept of a packet that has arrived or was lost.
     #[inline]
-    pub fn take(&mut self, place: u32) -> Option<Blocks> {
+    pub fn take(&mut self, place: u32) -> Option<Feedback> {
         (place != NO_SACK).then(|| {
             self.free.push(place);
-            self.blocks[place as usize]
+            self.kept[place as usize]
         })
     }
 }
@@ -105,6 +125,7 @@ const FLAG_SHIFT: u32 = SEQ_BITS + SACK_BITS;
 pub const ECN_BITS: u64 = 15 << FLAG_SHIFT;
 pub const ECN_FIELD: u64 = 3 << FLAG_SHIFT;
 pub const ECT_0: u64 = 1 << FLAG_SHIFT;
+pub const ECT_1: u64 = 2 << FLAG_SHIFT;
 pub const CWR: u64 = 4 << FLAG_SHIFT;
 pub const NOT_ECT: u64 = 8 << FLAG_SHIFT;
 

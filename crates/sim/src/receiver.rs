@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883) and delayed ACKs (RFC 5681 section 4.2).
+//! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), and what the
+//! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
+
+use tandem_scenario::{Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, MAX_SACK_BLOCKS},
+    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, Feedback, MAX_SACK_BLOCKS},
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -15,8 +18,8 @@ const QUICK_ACKS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOut {
     pub next_expected: u64,
-    /// Most recent first; empty ones are unused. `None` if nothing is missing.
-    pub blocks: Option<Blocks>,
+    /// `None` if nothing is missing and no mark was counted.
+    pub feedback: Option<Feedback>,
     /// [`ECE`], [`DSACK`].
     pub flags: u8,
 }
@@ -36,8 +39,11 @@ pub struct Receiver {
     unacknowledged: u32,
     /// When a delayed ACK must go.
     pub ack_deadline: u64,
-    /// A mark has arrived, and its sender has not yet said that it has slowed down (RFC 3168 section 6.1.3).
+    /// A mark has arrived, and its sender has not yet said that it has slowed down (RFC 3168 section 6.1.3). With accurate ECN: the last
+    /// packet was marked.
     echoes_mark: bool,
+    /// Accurate ECN: packets that have arrived with a mark.
+    marks: Option<u32>,
 }
 
 impl Receiver {
@@ -52,12 +58,18 @@ impl Receiver {
             unacknowledged: 0,
             ack_deadline: NEVER,
             echoes_mark: false,
+            marks: None,
         }
     }
 
-    /// That of a new connection, whose first segment is this.
-    pub fn renewed(delayed_acks: bool, first: u64) -> Self {
-        Self { next_expected: first, ..Self::new(delayed_acks) }
+    /// That of a flow.
+    pub fn of(source: &TcpSource) -> Self {
+        Self { marks: (source.ecn == Ecn::Accurate).then_some(0), ..Self::new(source.delayed_acks) }
+    }
+
+    /// That of a new connection of the flow. Its numbers go on where the old ones end, and so does its count of marks.
+    pub fn renewed(&self) -> Self {
+        Self { next_expected: self.next_expected, marks: self.marks, ..Self::new(self.delayed_acks) }
     }
 
     /// A segment has arrived, with what it says about ECN in the upper bits. Returns the ACK to send now, if any.
@@ -76,7 +88,7 @@ impl Receiver {
         if self.delayed_acks && self.delays_ack(now) {
             return None;
         }
-        Some(AckOut { next_expected: self.next_expected, blocks: None, flags: 0 })
+        Some(AckOut { next_expected: self.next_expected, feedback: None, flags: 0 })
     }
 
     #[cold]
@@ -86,18 +98,35 @@ impl Receiver {
             return Some(self.on_disorder(seq));
         }
         let (is_marked, has_slowed_down) = (segment & ECN_FIELD == ECN_FIELD, segment & CWR != 0);
+        if self.marks.is_some() {
+            return self.on_counted(now, seq, is_marked);
+        }
         let was_echoing = self.echoes_mark;
         self.echoes_mark = is_marked || was_echoing && !has_slowed_down;
-        let is_next = seq == self.next_expected && self.out_of_order == 0;
-        let ack = if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) };
+        let ack = self.on_segment(now, seq);
         // As Linux: the sender's window may be so small that it waits for this ACK.
         let is_urgent = has_slowed_down || is_marked && !was_echoing;
         let ack = ack.or_else(|| is_urgent.then(|| self.ack(0)));
         ack.map(|ack| AckOut { flags: ack.flags | self.echo(), ..ack })
     }
 
+    /// With accurate ECN each ACK has the count, and the first mark after a packet without one is acknowledged at once (RFC 9768 section
+    /// 3.2.2.5.1). Delayed ACKs wait for two packets at most, so two marks never wait.
+    fn on_counted(&mut self, now: u64, seq: u64, is_marked: bool) -> Option<AckOut> {
+        let is_change = is_marked && !self.echoes_mark;
+        self.echoes_mark = is_marked;
+        self.marks = self.marks.map(|marks| marks.wrapping_add(is_marked.into()));
+        let ack = self.on_segment(now, seq).or_else(|| is_change.then(|| self.ack(0)));
+        ack.map(|ack| AckOut { feedback: self.feedback(), ..ack })
+    }
+
+    fn on_segment(&mut self, now: u64, seq: u64) -> Option<AckOut> {
+        let is_next = seq == self.next_expected && self.out_of_order == 0;
+        if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) }
+    }
+
     fn echo(&self) -> u8 {
-        if self.echoes_mark { ECE } else { 0 }
+        if self.echoes_mark && self.marks.is_none() { ECE } else { 0 }
     }
 
     /// Does the ACK of this segment, which has come in order, wait for the next one?
@@ -124,8 +153,11 @@ impl Receiver {
 
     fn ack(&mut self, flags: u8) -> AckOut {
         self.acknowledged();
-        let blocks = (self.out_of_order > 0).then_some(self.blocks);
-        AckOut { next_expected: self.next_expected, blocks, flags: flags | self.echo() }
+        AckOut { next_expected: self.next_expected, feedback: self.feedback(), flags: flags | self.echo() }
+    }
+
+    fn feedback(&self) -> Option<Feedback> {
+        Feedback::of((self.out_of_order > 0).then_some(self.blocks), self.marks.unwrap_or(0))
     }
 
     /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).

@@ -23,7 +23,7 @@ use crate::{
     delivery_rate::DeliveryRate,
     loss_recovery::LossRecovery,
     pacing::Pacing,
-    packet::{Blocks, DSACK, ECE},
+    packet::{DSACK, ECE, Feedback},
     scoreboard::{Delivered, Scoreboard, Usual},
 };
 
@@ -36,7 +36,7 @@ const MAX_WINDOW_BYTES: u32 = 1 << 30;
 #[derive(Debug, Clone, Copy)]
 pub struct AckIn<'a> {
     pub next_expected: u64,
-    pub blocks: Option<&'a Blocks>,
+    pub feedback: Option<&'a Feedback>,
     /// [`ECE`], [`DSACK`].
     pub flags: u8,
 }
@@ -119,7 +119,7 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(source.pacing || owns_window),
             rate: owns_window.then(|| Box::new(DeliveryRate::new())),
-            ecn: EcnSender::new(source.ecn, params.controller().name),
+            ecn: EcnSender::new(source.ecn, params.controller()),
             is_plain: !owns_window && source.ecn == Ecn::Off,
         }
     }
@@ -138,6 +138,7 @@ impl Sender {
             data_end: next,
             high_seq: next,
             last_send: now,
+            ecn: self.ecn.map(EcnSender::renewed),
             ..Self::new(source, self.conn.mss, now)
         };
     }
@@ -232,7 +233,7 @@ impl Sender {
     #[inline]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         self.conn.now_us = now / 1000;
-        if ack.blocks.is_none()
+        if ack.feedback.is_none()
             && self.is_undisturbed()
             && let Some(usual) = self.board.on_usual_ack(ack.next_expected)
         {
@@ -264,15 +265,18 @@ impl Sender {
 
     #[inline(never)]
     fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
-        let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, ack.blocks);
+        let (blocks, marks) = ack.feedback.map_or((None, 0), |feedback| (feedback.blocks(), feedback.marks));
+        let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, blocks);
         if let Some(sent) = delivered.oldest_sent {
             self.rtt.sample(now - sent);
         }
         let rtt_ns = delivered.newest_sent.map(|sent| now - sent);
         self.sync_conn();
         let rtt_us = rtt_ns.map_or(0, rtt_us);
+        let has_mark = ack.flags & ECE != 0 || self.ecn.is_some_and(|ecn| ecn.has_new(marks));
         if delivered.segments > 0 && !self.owns_window() {
-            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, ..Ack::default() };
+            let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks));
+            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, marked, ..Ack::default() };
             self.controller.pkts_acked(&mut self.conn, &ack);
         }
         if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
@@ -283,18 +287,18 @@ impl Sender {
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
-        if ack.flags & ECE != 0 && self.state <= State::Disorder {
+        if has_mark && self.state <= State::Disorder {
             self.enter_cwr();
         }
         if self.owns_window() {
-            self.update_model(now, &delivered, rtt_us, newly_lost);
+            self.update_model(now, &delivered, rtt_us, newly_lost, marks);
         } else if matches!(self.state, State::Cwr | State::Recovery) {
             let Delivered { segments, advanced, .. } = delivered;
             self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
         } else if delivered.advanced && self.recovery.grows_after(was) {
             self.controller.cong_avoid(&mut self.conn, delivered.segments as u32);
         }
-        if ack.blocks.is_some() || was != State::Open {
+        if blocks.is_some() || was != State::Open {
             self.moderate();
         }
         if delivered.advanced {
@@ -310,13 +314,14 @@ impl Sender {
     }
 
     /// A controller that owns the window is told last, when it is known what is lost.
-    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64) {
+    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64, marks: u32) {
         if let Some(rate) = self.rate.as_mut().filter(|_| delivered.segments > 0) {
             let ack = Ack {
                 pkts_acked: delivered.segments as u32,
                 rtt_us,
                 in_flight: self.board.in_flight() as u32,
                 lost: newly_lost as u32,
+                marked: self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks)),
                 ..rate.sample(now, delivered, self.rtt.min_ns)
             };
             self.controller.pkts_acked(&mut self.conn, &ack);

@@ -4,11 +4,7 @@
 use tandem_engine::Due;
 use tandem_scenario::TcpSource;
 
-use crate::{
-    flow::Tcp,
-    net::Net,
-    receiver::{AckOut, Receiver},
-};
+use crate::{flow::Tcp, net::Net, receiver::AckOut};
 
 pub struct Short {
     pub tcp: Tcp,
@@ -37,7 +33,7 @@ impl Short {
             Due::Begin(segments) => {
                 let Tcp { sender, receiver, .. } = &mut self.tcp;
                 sender.renew(&self.source, now);
-                *receiver = Receiver::renewed(self.source.delayed_acks, receiver.next_expected);
+                *receiver = receiver.renewed();
                 self.tcp.give(now, index, segments.unwrap_or(0), net);
             }
         }

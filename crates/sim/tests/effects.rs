@@ -125,7 +125,7 @@ fn all_effects_together_break_no_connection() {
         duplicate = "2%"
         aggregate = { hold = "10ms", most = 32 }
     "#;
-    for aqm in ["droptail", "red", "codel", "fq_codel", "pie"] {
+    for aqm in ["droptail", "red", "codel", "fq_codel", "pie", "dualpi2"] {
         let network =
             format!("{PATH}\naqm = {{ kind = \"{aqm}\"{} }}", if aqm == "droptail" { "" } else { ", ecn = true" });
         let flow = |name: &str, ecn: &str| {

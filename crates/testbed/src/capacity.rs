@@ -51,6 +51,12 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
         }
+        if tcp.ecn == Ecn::Accurate {
+            return refuse(format!(
+                "real TCP has ECN with one bit of feedback here (RFC 3168), and `{}` needs the number of marks: use --engine sim",
+                group.name
+            ));
+        }
         if tcp.ecn == Ecn::Rfc8511 {
             return refuse(format!(
                 "Linux's TCP does not have RFC 8511, and `{}` asks for it: write `ecn = \"rfc3168\"`, or use --engine sim",
@@ -209,6 +215,14 @@ mod tests {
         let refused = check(&other, true).unwrap_err().to_string();
         assert!(refused.contains("does not have RFC 8511") && refused.contains("`reno`"), "{refused}");
         assert!(check(&dumbbell("10mbit", &format!("{RENO}ecn = \"rfc3168\"")), false).is_ok());
+    }
+
+    #[test]
+    fn accurate_ecn_is_refused_though_forced() {
+        for flows in [format!("{RENO}ecn = \"accurate\""), "[[flows]]\ncontroller = \"dctcp\"\n".into()] {
+            let refused = check(&dumbbell("10mbit", &flows), true).unwrap_err().to_string();
+            assert!(refused.contains("needs the number of marks") && refused.contains("--engine sim"), "{refused}");
+        }
     }
 
     /// 600 flows have 1200 sockets. What a run has open besides is not much, but some.

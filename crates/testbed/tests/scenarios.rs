@@ -255,6 +255,19 @@ fn marks_reach_real_tcp() {
     }
 }
 
+/// The Classic half of DualPI2 marks a Classic flow, and its packets wait for 15 ms rather than for the whole of the queue.
+#[test]
+fn dualpi2_marks_real_tcp() {
+    let flows = "[[flows]]\ncontroller = \"kernel:reno\"\ncount = 2\necn = \"rfc3168\"";
+    let Some(result) = emulate(&dumbbell("6s", "queue = \"400p\"\naqm = \"dualpi2\"", flows)) else { return };
+    let link = &result.links[0];
+    assert!(link.marks > 3, "{link:?}");
+    if is_trusted(&result) {
+        // 400 packets are 240 ms; slow start's overshoot is in the mean.
+        assert!(link.drops == 0 && link.queue_packets.mean < 100.0, "{link:?}");
+    }
+}
+
 /// Two users who think 200 ms on average and then fetch 100 kB: three rounds of slow start of 20 ms and more from the initial window, each
 /// time, for each transfer has a new connection. A user makes up to four a second; two of 20 Mb/s are busy all the time.
 #[test]

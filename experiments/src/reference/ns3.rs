@@ -25,3 +25,24 @@ pub(crate) struct Ns3Run {
 pub(crate) fn runs(reference: &Path) -> anyhow::Result<Vec<Ns3Run>> {
     read(&reference.join("ns3/saturation.csv"))
 }
+
+/// One run of Reno flows through a queue discipline.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct QueueRun {
+    pub queue: String,
+    /// 1 if flows and queue use ECN.
+    pub ecn: u32,
+    pub flows: u32,
+    pub goodput_mbps: f64,
+    /// From a packet's arrival at the queue until it is sent, the mean.
+    pub wait_ms: f64,
+    /// Share of the packets that arrived.
+    pub drop_rate: f64,
+    /// Share of the packets that arrived.
+    pub mark_rate: f64,
+}
+
+/// The runs of queue disciplines, those of one discipline in a row.
+pub(crate) fn queue_runs(reference: &Path) -> anyhow::Result<Vec<QueueRun>> {
+    read(&reference.join("ns3/queues.csv"))
+}

@@ -6,7 +6,9 @@ mod compare;
 mod controllers;
 mod dumbbell;
 mod figures;
+mod l4s;
 mod model;
+mod queues;
 mod quic;
 mod real_tcp;
 mod recovery;
@@ -39,7 +41,7 @@ struct Part {
     write: fn(&Validation) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 10] = [
     Part { name: "fig3", write: figures::figure3 },
     Part { name: "fig4", write: figures::figure4 },
     Part { name: "fig5", write: figures::figure5 },
@@ -48,6 +50,8 @@ const PARTS: [Part; 8] = [
     Part { name: "recovery", write: recovery::part },
     Part { name: "controllers", write: controllers::part },
     Part { name: "wlan", write: wlan::part },
+    Part { name: "queues", write: queues::part },
+    Part { name: "l4s", write: l4s::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");

@@ -87,7 +87,7 @@ impl<L: Law + 'static> Reference for ByRounds<L> {
         self.now_us = now_us;
     }
 
-    fn recovery_ack(&mut self, acked: f64) {
+    fn recovery_ack(&mut self, acked: f64, _: u64, _: u64) {
         self.law.acked(self.now_us, acked, None, None);
     }
 

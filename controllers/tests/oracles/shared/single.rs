@@ -23,6 +23,10 @@ pub trait Law {
     fn gain(&mut self, window: f64, ack: &Ack, their_side: TheirSide) -> f64;
     /// What a loss leaves of the window.
     fn after_loss(&mut self, window: f64, their_window: f64) -> f64;
+    /// What a mark leaves of it: for most what a loss leaves.
+    fn after_mark(&mut self, window: f64, their_window: f64) -> f64 {
+        self.after_loss(window, their_window)
+    }
     fn on_timeout(&mut self) {}
     /// Recovery is over.
     fn on_open(&mut self) {}
@@ -126,7 +130,11 @@ impl<L: Law> Reference for Single<L> {
 
     fn reduce(&mut self, to: Reduction, their_window: f64) {
         self.prior = (self.window, self.ssthresh);
-        self.ssthresh = self.law.after_loss(self.window, their_window).max(2.0);
+        let left = match to {
+            Reduction::Mark => self.law.after_mark(self.window, their_window),
+            Reduction::Recovery | Reduction::Timeout => self.law.after_loss(self.window, their_window),
+        };
+        self.ssthresh = left.max(2.0);
         self.window = self.ssthresh;
         self.meter.in_recovery = true;
         if to == Reduction::Timeout {

@@ -59,6 +59,10 @@ impl Machine {
 
     /// The easiest way to a controller; `None` if there is none here.
     pub fn way(&self, controller: &Controller) -> Option<Way> {
+        if controller.counts_marks() {
+            // Without queues that mark it has nothing to count.
+            return None;
+        }
         let has = |names: &[String]| names.iter().any(|name| name == controller.name);
         let is_linux = self.default.is_some();
         if self.default.as_deref() == Some(controller.name) {

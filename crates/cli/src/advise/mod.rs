@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     queue: Option<QueueSize>,
 
-    /// Queue discipline: droptail, red, codel, fq_codel or pie
+    /// Queue discipline: droptail, red, codel, fq_codel, pie or dualpi2
     #[arg(long, default_value = "droptail")]
     aqm: AqmSpec,
 

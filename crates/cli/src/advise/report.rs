@@ -55,7 +55,8 @@ impl Advice<'_> {
     pub fn command_without_root(&self) -> Option<String> {
         let chosen = &self.usual.decision.chosen;
         let controller = tandem_controllers::find(chosen.split('@').next()?).ok()?;
-        (cfg!(feature = "quic") && !controller.owns_window()).then(|| machine::send(chosen))
+        (cfg!(feature = "quic") && !controller.owns_window() && !controller.counts_marks())
+            .then(|| machine::send(chosen))
     }
 
     /// Those of the other cases in which the advice is another.

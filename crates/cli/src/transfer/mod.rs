@@ -44,8 +44,12 @@ fn summary(verb: &str, summary: &Summary, seconds: f64) -> String {
 }
 
 /// Runs it until it is done or the user interrupts it.
+///
+/// One thread serves the network; files have threads of their own. Between threads each datagram would cost a wake-up, and the time that
+/// it takes looks to a delay-based window like a queue.
 fn run<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Runtime::new().context("no runtime for the network")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime for the network")?;
     let flag = crate::runner::interrupt_flag();
     runtime.block_on(async {
         let interrupted = async {

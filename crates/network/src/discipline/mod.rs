@@ -11,6 +11,7 @@
 //! times does those updates that are due when it is next called.
 
 mod codel;
+mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod pie;
@@ -122,6 +123,7 @@ pub(crate) fn queue<P: Packet>(aqm: Aqm, mtu: u32) -> Queue<P> {
         Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),
         Aqm::Pie(pie) => at_arrival(Some(Box::new(pie::Controller::new(pie)))),
         Aqm::FqCodel(fq_codel) => Queue::AtDeparture(Box::new(fq_codel::Queues::new(fq_codel, mtu))),
+        Aqm::DualPi2(dualpi2) => Queue::AtDeparture(Box::new(dualpi2::Queues::new(dualpi2))),
         Aqm::Codel(codel) => Queue::AtDeparture(Box::new(codel::Sojourn::new(codel, mtu))),
     }
 }

@@ -139,7 +139,7 @@ impl ScenarioSpec {
             let message = format!("`{name}` sets the window in recovery itself: leave out `recovery`");
             return Err(written.wrong("recovery", message));
         }
-        let ecn = flows.ecn.unwrap_or_default();
+        let ecn = self.ecn(written, &controller)?;
         let name = controller.to_string();
         if ecn == Ecn::Rfc8511 && !matches!(&*name, "reno" | "cubic") {
             let message =
@@ -158,6 +158,25 @@ impl ScenarioSpec {
             initial_window,
             receive_window: flows.receive_window.map(|bytes| in_packets(bytes.0)),
         })
+    }
+
+    /// A controller that counts marks has accurate ECN of its own accord.
+    fn ecn(&self, written: &Written, controller: &CongestionControl) -> Result<Ecn, SpecError> {
+        let given = written.flows.ecn;
+        let CongestionControl::Tandem(params) = controller else { return Ok(given.unwrap_or_default()) };
+        if !params.controller().counts_marks() {
+            return Ok(given.unwrap_or_default());
+        }
+        match given {
+            Some(Ecn::Rfc3168 | Ecn::Rfc8511) => {
+                let name = params.controller().name;
+                let message = format!(
+                    "`{name}` needs the number of marked packets: leave out `ecn`, or write `ecn = \"accurate\"`"
+                );
+                Err(written.wrong("ecn", message))
+            }
+            given => Ok(given.unwrap_or(Ecn::Accurate)),
+        }
     }
 
     /// The links of the data and of the ACKs.

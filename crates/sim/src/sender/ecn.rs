@@ -1,31 +1,65 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The sender's part in ECN (RFC 3168 section 6.1.2): data says that marks are understood, and once that the window was reduced for one.
+//! The sender's part in ECN. RFC 3168 section 6.1.2: data says that marks are understood, and once that the window was reduced for one.
+//! Accurate ECN (RFC 9768): ACKs tell how many packets were marked.
 
+use tandem_controllers::{Controller, Signal};
 use tandem_scenario::Ecn;
 
-use crate::packet::{CWR, ECT_0, NOT_ECT};
+use crate::packet::{CWR, ECT_0, ECT_1, NOT_ECT};
 
 #[derive(Debug, Clone, Copy)]
 pub struct EcnSender {
-    /// The window's share that a mark leaves, in percent (RFC 8511); `None`: what a loss leaves.
+    /// The window's share that a mark leaves, in percent (RFC 8511); `None`: what the controller says.
     kept_percent: Option<u32>,
     /// The window was reduced, and the receiver does not know it yet.
     must_tell: bool,
+    accurate: Option<Accurate>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Accurate {
+    /// What data says of itself.
+    field: u64,
+    /// Marked packets that the controller has been told of.
+    told: u32,
+    /// Does it want to know?
+    counts: bool,
 }
 
 impl EcnSender {
     /// `None` if it is off.
-    pub fn new(ecn: Ecn, controller: &str) -> Option<Self> {
+    pub fn new(ecn: Ecn, controller: &Controller) -> Option<Self> {
         let kept_percent = match ecn {
             Ecn::Off => return None,
-            Ecn::Rfc3168 => None,
+            Ecn::Rfc3168 | Ecn::Accurate => None,
             // RFC 8511 section 3.1: beta_ecn.
-            Ecn::Rfc8511 => Some(if controller == "cubic" { 85 } else { 80 }),
+            Ecn::Rfc8511 => Some(if controller.name == "cubic" { 85 } else { 80 }),
         };
-        Some(Self { kept_percent, must_tell: false })
+        // RFC 9331 section 4.1: the field of L4S.
+        let field = if controller.signal == Signal::L4s { ECT_1 } else { ECT_0 };
+        let accurate = (ecn == Ecn::Accurate).then(|| Accurate { field, told: 0, counts: controller.counts_marks() });
+        Some(Self { kept_percent, must_tell: false, accurate })
     }
 
-    /// The slow-start threshold after a mark, if it is another than after a loss; `cwnd` in packets.
+    /// That of a new connection of the flow, in which the count of marks goes on.
+    pub fn renewed(self) -> Self {
+        Self { must_tell: false, ..self }
+    }
+
+    /// Does the receiver's count, which has come with an ACK, hold marks that are new?
+    pub fn has_new(&self, marks: u32) -> bool {
+        self.accurate.is_some_and(|accurate| accurate.is_new(marks))
+    }
+
+    /// The marked packets that the controller is to be told of with an ACK that has this count.
+    pub fn tell(&mut self, marks: u32) -> u32 {
+        let Some(accurate) = self.accurate.as_mut().filter(|accurate| accurate.is_new(marks)) else { return 0 };
+        let new = marks.wrapping_sub(accurate.told);
+        accurate.told = marks;
+        if accurate.counts { new } else { 0 }
+    }
+
+    /// The slow-start threshold after a mark, if it is another than the controller's; `cwnd` in packets.
     pub fn ssthresh(&self, cwnd: u32) -> Option<u32> {
         self.kept_percent.map(|percent| (u64::from(cwnd) * u64::from(percent) / 100).max(2) as u32)
     }
@@ -35,12 +69,23 @@ impl EcnSender {
         self.must_tell = true;
     }
 
-    /// What a segment says that is sent now. Retransmissions may not be marked (section 6.1.5).
+    /// What a segment says that is sent now. With RFC 3168 retransmissions may not be marked (section 6.1.5); RFC 8311 section 4.3 lifts
+    /// that, and with accurate ECN Linux makes use of it.
     pub fn on_data(&mut self, again: bool) -> u64 {
+        if let Some(accurate) = self.accurate {
+            return accurate.field;
+        }
         if again {
             return NOT_ECT;
         }
         let cwr = if std::mem::take(&mut self.must_tell) { CWR } else { 0 };
         ECT_0 | cwr
+    }
+}
+
+impl Accurate {
+    /// ACKs may overtake each other, so that an older count comes later.
+    fn is_new(self, marks: u32) -> bool {
+        (marks.wrapping_sub(self.told) as i32) > 0
     }
 }

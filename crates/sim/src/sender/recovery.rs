@@ -41,9 +41,12 @@ impl Sender {
         }
     }
 
-    pub(super) fn reduce_ssthresh(&mut self) {
+    /// `for_mark`: an ECN mark is the reason, and no loss.
+    pub(super) fn reduce_ssthresh(&mut self, for_mark: bool) {
         self.sync_conn();
+        self.conn.for_mark = for_mark.into();
         self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
+        self.conn.for_mark = 0;
         self.conn.snd_cwnd_cnt = 0;
         self.counters.window_reductions += 1;
         if let Some(ecn) = &mut self.ecn {
@@ -58,7 +61,7 @@ impl Sender {
         self.recovery.begin(cwnd);
         self.high_seq = self.board.nxt;
         self.probe = None;
-        self.reduce_ssthresh();
+        self.reduce_ssthresh(true);
         if let Some(ssthresh) = self.ecn.and_then(|ecn| ecn.ssthresh(cwnd)) {
             self.conn.snd_ssthresh = ssthresh;
         }
@@ -69,7 +72,7 @@ impl Sender {
         // A mark in the same round has already begun the reduction.
         if self.state != State::Cwr {
             self.recovery.begin(self.conn.snd_cwnd);
-            self.reduce_ssthresh();
+            self.reduce_ssthresh(false);
         }
         self.high_seq = self.board.nxt;
         self.probe = None;
@@ -96,7 +99,7 @@ impl Sender {
             || self.board.una >= self.high_seq
             || self.state == State::Loss && self.backoff == 0;
         if new_loss {
-            self.reduce_ssthresh();
+            self.reduce_ssthresh(false);
         }
         self.board.lose_all();
         self.conn.snd_cwnd = 1;

@@ -105,7 +105,7 @@ impl Sender {
     pub(super) fn finish_probe(&mut self, dsack: bool) {
         let probe = self.probe.take();
         if self.state <= State::Disorder && probe.is_some_and(|p| p.retransmission) && !dsack {
-            self.reduce_ssthresh();
+            self.reduce_ssthresh(false);
             self.enter(State::Cwr);
             self.conn.snd_cwnd = self.conn.snd_cwnd.min(self.conn.snd_ssthresh);
             self.enter(State::Open);

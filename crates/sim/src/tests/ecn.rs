@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Marks instead of losses: RFC 3168 section 6.1, RFC 8511. RTT 100 ms; all ACKs of a round come at once.
+//! Marks instead of losses: RFC 3168 section 6.1, RFC 8511, accurate ECN (RFC 9768). RTT 100 ms; all ACKs of a round come at once.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use tandem_controllers::{Params, State, find};
 use tandem_scenario::{CongestionControl, Ecn, TcpSource};
 
 use super::wire::{MS, Wire, losses, reno};
+use crate::packet::{ECT_0, ECT_1};
 
 fn wire(ecn: Ecn, initial_window: u32) -> Wire {
     let mut wire = Wire::new(&TcpSource { ecn, initial_window, ..reno() });
@@ -86,4 +87,67 @@ fn without_ecn_nothing_is_marked() {
     wire.give(100);
     wire.run_to_end();
     assert_eq!(wire.sender.counters.window_reductions, 0);
+}
+
+fn accurate(controller: &str, settings: &[(&str, f64)], initial_window: u32) -> Wire {
+    let mut params = Params::new(find(controller).unwrap());
+    settings.iter().for_each(|(name, value)| params.set(name, *value).unwrap());
+    let controller = CongestionControl::Tandem(Arc::new(params));
+    Wire::new(&TcpSource { controller, ecn: Ecn::Accurate, initial_window, ..reno() })
+}
+
+/// Reno takes a mark for a loss whichever feedback tells of it: the windows are those of RFC 3168. But nothing is told the receiver.
+#[test]
+fn a_count_of_marks_halves_the_window_of_reno() {
+    let mut wire = accurate("reno", &[], 10);
+    wire.marks = Box::new(|seq| seq == 0);
+    wire.give(1000);
+    wire.run_until_ms(200);
+    wire.assert_sent(
+        "0: 0-9
+         100: 10-14
+         200: 15-20",
+    );
+    assert!(wire.reduced.is_empty() && wire.ecn_fields.iter().all(|&field| field == ECT_0));
+    assert_eq!((wire.sender.state, wire.sender.counters.window_reductions), (State::Open, 1));
+}
+
+/// Each ACK has the count so far, so that a lost one takes no mark with it: 3 of 40, of which the ACKs of two are lost.
+#[test]
+fn counts_survive_lost_acks() {
+    let mut wire = accurate("dctcp", &[("initial_alpha", 0.0), ("g", 1.0)], 40);
+    wire.marks = Box::new(|seq| [10, 20, 30].contains(&seq));
+    wire.loses_ack = Box::new(|nth| nth == 11 || nth == 21);
+    wire.give(1000);
+    wire.run_until_ms(100);
+    assert_eq!(wire.acks.last().unwrap().1.feedback.map(|feedback| feedback.marks), Some(3));
+    // The first mark came with the ACK of two packets, and found alpha = 0 and a window of 50: it took nothing.
+    assert_eq!(wire.sender.conn.snd_ssthresh, 50);
+}
+
+/// RFC 9331 section 4.1. Prague begins with alpha = 1: the first mark halves at once, without rate reduction, and the window grows on.
+#[test]
+fn prague_sends_ect_1_and_reduces_at_once() {
+    let mut wire = accurate("prague", &[], 20);
+    wire.marks = Box::new(|seq| seq == 0);
+    wire.give(1000);
+    wire.run_until_ms(90);
+    assert!(wire.sent.len() == 20 && wire.ecn_fields.iter().all(|&field| field == ECT_1));
+    // They left within half a millisecond; the first ACK comes at 100 ms.
+    wire.step();
+    assert_eq!((wire.now / MS, wire.sender.conn.snd_cwnd, wire.sender.conn.snd_ssthresh), (100, 10, 10));
+    wire.run_until_ms(150);
+    // 19 packets without a mark, from 10: the square grows by 2 each, to 138 and a window of 11.7.
+    assert_eq!(wire.sender.conn.snd_cwnd, 11);
+}
+
+/// A lost packet goes again, with ECT(1), too; the window is halved once.
+#[test]
+fn prague_halves_at_a_loss() {
+    let mut wire = accurate("prague", &[], 20);
+    wire.loses = losses(&[(5, 1)]);
+    wire.give(60);
+    wire.run_to_end();
+    assert_eq!(wire.sender.counters.retransmits, 1);
+    assert!(wire.ecn_fields.iter().all(|&field| field == ECT_1));
 }

@@ -11,6 +11,7 @@ use tandem_scenario::{Recovery, TcpSource};
 use tandem_testing::random_test;
 
 use super::wire::{Wire, reno};
+use crate::packet::Feedback;
 
 /// xorshift64*: independent of the simulator's generator.
 struct Dice(u64);
@@ -118,7 +119,7 @@ fn check(case: Case) -> Result<(), TestCaseError> {
         if let Some((at, ack)) = wire.acks.last().filter(|(at, _)| *at == wire.now) {
             let arrived = arrived.borrow();
             prop_assert!((0..ack.next_expected).all(|seq| arrived.contains(&seq)), "unsent data acknowledged at {at}");
-            for block in ack.blocks.iter().flatten().filter(|b| b.start < b.end) {
+            for block in ack.feedback.iter().filter_map(Feedback::blocks).flatten().filter(|b| b.start < b.end) {
                 prop_assert!(block.start > ack.next_expected, "a block starts above the hole");
                 prop_assert!((block.start..block.end).all(|seq| arrived.contains(&seq)), "unsent data SACKed at {at}");
             }

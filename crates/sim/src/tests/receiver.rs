@@ -3,9 +3,11 @@
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, CWR, DSACK, ECE, ECN_FIELD, ECT_0, NOT_ECT},
+    packet::{Block, CWR, DSACK, ECE, ECN_FIELD, ECT_0, ECT_1, Feedback, NOT_ECT},
     receiver::{AckOut, Receiver},
+    tests::wire::reno,
 };
+use tandem_scenario::{Ecn, TcpSource};
 
 const MS: u64 = 1_000_000;
 
@@ -17,7 +19,7 @@ fn receive(receiver: &mut Receiver, n: u64) {
 }
 
 fn blocks(ack: &AckOut) -> Vec<(u64, u64)> {
-    let all = ack.blocks.unwrap_or_default();
+    let all = ack.feedback.as_ref().and_then(Feedback::blocks).copied().unwrap_or_default();
     all.iter().filter(|b| b.start < b.end).map(|&Block { start, end }| (start, end)).collect()
 }
 
@@ -106,7 +108,7 @@ fn wide_holes() {
                 assert_eq!(receiver.on_data(0, seq).unwrap().next_expected, first, "{width} from {first}");
             }
             let last = receiver.on_data(0, first).unwrap();
-            assert_eq!((last.next_expected, last.blocks), (first + width + 1, None), "{width} from {first}");
+            assert_eq!((last.next_expected, last.feedback), (first + width + 1, None), "{width} from {first}");
         }
     }
 }
@@ -130,4 +132,18 @@ fn news_about_marks_are_not_delayed() {
     assert_eq!(receiver.on_data(0, ECN_FIELD | 17), None);
     assert_eq!(receiver.on_ack_deadline().flags, ECE);
     assert_eq!(receiver.on_data(0, ECT_0 | CWR | 18).map(|ack| (ack.flags, ack.next_expected)), Some((0, 19)));
+}
+
+/// Accurate ECN (RFC 9768 section 3.2.2.5.1): the first mark after a packet without one is acknowledged at once, others in pairs; each ACK
+/// has the count.
+#[test]
+fn marks_are_counted() {
+    let source = TcpSource { ecn: Ecn::Accurate, delayed_acks: true, ..reno() };
+    let mut receiver = Receiver::of(&source);
+    (0..16).for_each(|seq| assert!(receiver.on_data(0, seq | ECT_1).is_some_and(|ack| ack.feedback.is_none())));
+    let mut marks =
+        |seq: u64, field| receiver.on_data(0, seq | field).map(|ack| (ack.feedback.unwrap().marks, ack.flags & ECE));
+    let told = [ECN_FIELD, ECN_FIELD, ECN_FIELD, ECT_1, ECT_1, ECN_FIELD];
+    let told: Vec<_> = (16..).zip(told).map(|(seq, field)| marks(seq, field)).collect();
+    assert_eq!(told, [Some((1, 0)), None, Some((3, 0)), None, Some((3, 0)), Some((4, 0))]);
 }

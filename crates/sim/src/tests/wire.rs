@@ -47,6 +47,8 @@ pub struct Wire {
     pub marks: Box<dyn FnMut(u64) -> bool>,
     /// Segments that said that the window was reduced (CWR).
     pub reduced: Vec<u64>,
+    /// What each transmission said in the IP header's ECN field.
+    pub ecn_fields: Vec<u64>,
     pub sent: Vec<Sent>,
     /// When each ACK left the receiver, and what it said.
     pub acks: Vec<(u64, AckOut)>,
@@ -85,7 +87,7 @@ impl Wire {
     pub fn new(source: &TcpSource) -> Self {
         Self {
             sender: Sender::new(source, 1448, 0),
-            receiver: Receiver::new(source.delayed_acks),
+            receiver: Receiver::of(source),
             now: 0,
             forward_ns: 50 * MS,
             back_ns: 50 * MS,
@@ -95,6 +97,7 @@ impl Wire {
             copies: Box::new(|_, _| 1),
             marks: Box::new(|_| false),
             reduced: vec![],
+            ecn_fields: vec![],
             sent: vec![],
             acks: vec![],
             rtts: vec![],
@@ -125,6 +128,7 @@ impl Wire {
             *nth += 1;
             let nth = *nth;
             let lost = (self.loses)(seq, nth);
+            self.ecn_fields.push(segment & ECN_FIELD);
             self.reduced.extend((segment & CWR != 0).then_some(seq));
             self.sent.push(Sent { at: self.now, seq, nth, lost });
             self.wire_free_at = self.wire_free_at.max(self.now) + self.packet_ns;
@@ -164,7 +168,8 @@ impl Wire {
                 }
             }
             Some(Arrival::Ack(ack)) => {
-                let ack = AckIn { next_expected: ack.next_expected, blocks: ack.blocks.as_ref(), flags: ack.flags };
+                let AckOut { next_expected, feedback, flags } = ack;
+                let ack = AckIn { next_expected, feedback: feedback.as_ref(), flags };
                 let rtt = self.sender.on_ack(self.now, ack, &mut |seq| out.push(seq));
                 self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
             }

@@ -20,7 +20,8 @@ struct ConnFields {
     is_cwnd_limited: u32,
     pacing_bytes_per_s: u64,
     is_paced: u32,
-    reserved: u32,
+    #[serde(default)]
+    for_mark: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,6 +35,8 @@ struct AckFields {
     is_app_limited: u32,
     in_flight: u32,
     lost: u32,
+    #[serde(default)]
+    marked: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -126,7 +129,9 @@ fn ack() -> impl Strategy<Value = Ack> {
     (acked(), rtt_us(), rate).prop_map(
         |(pkts_acked, rtt_us, (delivered, since, interval_us, is_app_limited, in_flight, lost))| {
             let prior_delivered = delivered.wrapping_sub(since);
-            Ack { pkts_acked, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost }
+            // Often as many as were acknowledged at most, as a careful host has it.
+            let marked = if is_app_limited == 1 { lost } else { lost.min(pkts_acked) };
+            Ack { pkts_acked, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked }
         },
     )
 }
@@ -158,7 +163,7 @@ fn conn() -> impl Strategy<Value = Conn> {
                 is_cwnd_limited,
                 pacing_bytes_per_s,
                 is_paced,
-                reserved: 0,
+                for_mark: 0,
             }
         },
     )

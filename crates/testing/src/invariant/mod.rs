@@ -7,7 +7,7 @@ mod facts;
 use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestCaseError};
-use tandem_controllers::{Ack, Conn, Instance, MAX_WINDOW, Params, State, View};
+use tandem_controllers::{Ack, Conn, Instance, MAX_WINDOW, Params, Signal, State, View};
 
 pub use events::{Case, Event, case};
 pub use facts::{Facts, only, q8};
@@ -23,6 +23,8 @@ pub struct Connection<C = Instance> {
     conn: Conn,
     facts: Facts,
     owns_window: bool,
+    /// It has a use for a slow-start threshold.
+    has_threshold: bool,
     /// The base RTT is measured afresh after a timeout.
     forgets_base_rtt: bool,
     gamma_q8: RangeInclusive<u32>,
@@ -43,6 +45,7 @@ impl<C: Contract> Connection<C> {
         let before = conn;
         let gamma_q8 = (facts.gamma_q8)(&params);
         let owns_window = params.controller().owns_window();
+        let has_threshold = params.controller().signal != Signal::Model;
         let forgets_base_rtt = params.get("forget_base_rtt") == Some(1.0);
         let controller = C::new(&Arc::new(params), &mut conn);
         let mut new = Self {
@@ -50,6 +53,7 @@ impl<C: Contract> Connection<C> {
             conn,
             facts: *facts,
             owns_window,
+            has_threshold,
             forgets_base_rtt,
             gamma_q8,
             sampling: true,
@@ -85,7 +89,9 @@ impl<C: Contract> Connection<C> {
                 Ok(())
             }
             Event::Reduce(state) => {
+                self.conn.for_mark = u32::from(state == State::Cwr);
                 self.conn.snd_ssthresh = self.ssthresh()?;
+                self.conn.for_mark = 0;
                 if state == State::Loss {
                     self.conn.snd_cwnd = 1;
                 } else if !self.owns_window {
@@ -151,7 +157,7 @@ impl<C: Contract> Connection<C> {
         let (before, shown) = (self.conn, self.controller.view(&self.conn));
         let ssthresh = self.call(|i, c| i.ssthresh(c))?;
         self.forgotten_rtt_us = None;
-        if self.owns_window {
+        if !self.has_threshold {
             prop_assert_eq!(ssthresh, before.snd_ssthresh, "it has no use for a threshold");
             return Ok(ssthresh);
         }

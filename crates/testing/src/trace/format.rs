@@ -38,7 +38,7 @@ pub enum Command {
         times: u32,
         /// Time before each.
         gap_us: u32,
-        /// Delivery rate and losses that each reports.
+        /// Delivery rate, losses and marks that each reports.
         rate: Rate,
     },
     /// ACKs for all packets in flight, spread evenly over one RTT.
@@ -92,7 +92,7 @@ pub enum Command {
     Expect(Vec<(String, Expected)>),
 }
 
-/// What an ACK says of the delivery rate and of losses.
+/// What an ACK says of the delivery rate, of losses and of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     /// Packets delivered in `interval_us`.
@@ -101,6 +101,8 @@ pub struct Rate {
     pub interval_us: u32,
     /// Packets found lost.
     pub lost: u32,
+    /// Packets newly reported as marked.
+    pub marked: u32,
 }
 
 /// The value of an expectation, and how exactly it must be met.
@@ -180,6 +182,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
                 delivered: line.take("delivered")?.unwrap_or(0),
                 interval_us: line.take("in")?.unwrap_or(0),
                 lost: line.take("lost")?.unwrap_or(0),
+                marked: line.take("marked")?.unwrap_or(0),
             },
         },
         "round" => Command::Round {

@@ -27,6 +27,7 @@ struct Flow<C> {
     app_flight: Option<u32>,
     /// The controller sets the window in recovery too.
     owns_window: bool,
+    counts_marks: bool,
     /// Packets since the connection began.
     delivered: u32,
 }
@@ -101,10 +102,11 @@ impl<C: Contract> Host<C> {
 
 impl<C: Contract> Flow<C> {
     fn new(params: Params, mut conn: Conn) -> Self {
-        let owns_window = params.controller().owns_window();
+        let (owns_window, counts_marks) = (params.controller().owns_window(), params.controller().counts_marks());
         let controller = C::new(&Arc::new(params), &mut conn);
         let (state, prior_ssthresh, app_flight, delivered) = (State::Open, 0, None, 0);
-        let mut flow = Self { controller, conn, state, prior_ssthresh, app_flight, owns_window, delivered };
+        let mut flow =
+            Self { controller, conn, state, prior_ssthresh, app_flight, owns_window, counts_marks, delivered };
         flow.send();
         flow
     }
@@ -140,7 +142,7 @@ impl<C: Contract> Flow<C> {
                         self.conn.now_us = start_us + passed_us;
                         // In a packet's round trip all that was in flight when it was sent is delivered, and itself.
                         let delivered = flight.min(self.delivered + packets);
-                        self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, lost: 0 })?;
+                        self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, ..Rate::default() })?;
                     }
                 }
             }
@@ -203,6 +205,9 @@ impl<C: Contract> Flow<C> {
                 ..ack
             };
         }
+        if self.counts_marks {
+            ack.marked = rate.marked;
+        }
         self.controller.pkts_acked(&mut self.conn, &ack);
         if !matches!(self.state, State::Cwr | State::Recovery) {
             self.controller.cong_avoid(&mut self.conn, packets);
@@ -215,7 +220,9 @@ impl<C: Contract> Flow<C> {
         self.conn.snd_cwnd_cnt = 0;
         if self.state <= State::Disorder {
             self.prior_ssthresh = self.conn.snd_ssthresh;
+            self.conn.for_mark = u32::from(to == State::Cwr);
             self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
+            self.conn.for_mark = 0;
         }
         if to == State::Loss {
             self.conn.snd_cwnd = 1;

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! DualPI2 (RFC 9332 appendix A): a short queue for L4S packets beside a Classic one, coupled, so that flows of either kind get about the
+//! same rate. A proportional-integral controller of the Classic queue's delay sets a base probability p'. Classic packets are dropped
+//! (or marked) with p'^2, L4S packets marked with k p' or with what their own queue asks for, whichever is more.
+
+use std::collections::VecDeque;
+
+use tandem_scenario::aqm::DualPi2;
+
+use super::{AtDeparture, Waiting};
+use crate::{Ecn, Packet};
+
+#[derive(Debug)]
+pub(super) struct Queues<P> {
+    dualpi2: DualPi2,
+    l4s: Queue<P>,
+    classic: Queue<P>,
+    /// p'.
+    base: f64,
+    /// The delay at the last update, ns.
+    old_delay: u64,
+    next_update: u64,
+    /// Bytes that the Classic queue may send before the L4S queue goes on.
+    classic_credit: f64,
+    marks: Recurrence,
+    drops: Recurrence,
+    overload_drops: Recurrence,
+}
+
+#[derive(Debug)]
+struct Queue<P> {
+    /// Each with the number of packets that it met in its queue.
+    packets: VecDeque<(Waiting<P>, usize)>,
+    bytes: u64,
+}
+
+/// Says yes with a given likelihood, as evenly spread as can be (figure 3, `recur`).
+#[derive(Debug, Default)]
+struct Recurrence(f64);
+
+impl Recurrence {
+    fn comes(&mut self, likelihood: f64) -> bool {
+        self.0 += likelihood;
+        let comes = self.0 >= 1.0;
+        if comes {
+            self.0 -= 1.0;
+        }
+        comes
+    }
+}
+
+impl<P> Default for Queue<P> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P> Queue<P> {
+    fn push(&mut self, packet: Waiting<P>) {
+        self.bytes += u64::from(packet.bytes);
+        let met = self.packets.len();
+        self.packets.push_back((packet, met));
+    }
+
+    fn pop(&mut self) -> Option<(Waiting<P>, usize)> {
+        let head = self.packets.pop_front()?;
+        self.bytes -= u64::from(head.0.bytes);
+        Some(head)
+    }
+
+    /// How long the head has waited at `now`, ns; 0 if there is none.
+    fn delay(&self, now: u64) -> u64 {
+        self.packets.front().map_or(0, |(head, _)| now.saturating_sub(head.arrival))
+    }
+}
+
+impl<P: Packet> Queues<P> {
+    pub fn new(dualpi2: DualPi2) -> Self {
+        Self {
+            dualpi2,
+            l4s: Queue::default(),
+            classic: Queue::default(),
+            base: 0.0,
+            old_delay: 0,
+            next_update: dualpi2.update.ns,
+            classic_credit: 0.0,
+            marks: Recurrence::default(),
+            drops: Recurrence::default(),
+            overload_drops: Recurrence::default(),
+        }
+    }
+
+    /// Does the updates that are due. Since the last call nothing has come or gone.
+    fn catch_up(&mut self, now: u64) {
+        let interval = self.dualpi2.update.ns;
+        while self.next_update <= now {
+            let at = self.next_update;
+            self.next_update += interval;
+            // Figure 9: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
+            self.update(self.classic.delay(at).max(self.l4s.delay(at)));
+            let is_at_rest = self.base == 0.0 && self.old_delay == 0 && self.waiting_packets() == 0;
+            if is_at_rest && self.next_update <= now {
+                self.next_update += (now - self.next_update) / interval * interval + interval;
+            }
+        }
+    }
+
+    /// Figure 6, with the delay of this time, ns.
+    fn update(&mut self, delay: u64) {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let DualPi2 { target, alpha, beta, .. } = self.dualpi2;
+        let (error, rise) = (seconds(delay) - seconds(target.ns), seconds(delay) - seconds(self.old_delay));
+        self.base = (self.base + alpha * error + beta * rise).clamp(0.0, 1.0);
+        self.old_delay = delay;
+    }
+
+    /// Figure 4: the likelihood of a mark that the L4S queue itself asks for.
+    fn native(&self, waited: u64, met: usize) -> f64 {
+        let DualPi2 { min_threshold, range, min_packets, .. } = self.dualpi2;
+        if met < min_packets as usize || waited <= min_threshold.ns {
+            return 0.0;
+        }
+        let above = waited - min_threshold.ns;
+        if above >= range.ns { 1.0 } else { above as f64 / range.ns as f64 }
+    }
+
+    /// L4S packets go first, except that the Classic queue has its share (RFC 9332 section 4.2.2: it must not starve).
+    fn is_l4s_turn(&mut self) -> bool {
+        let (Some((l4s, _)), Some((classic, _))) = (self.l4s.packets.front(), self.classic.packets.front()) else {
+            self.classic_credit = 0.0;
+            return !self.l4s.packets.is_empty();
+        };
+        if self.classic_credit >= f64::from(classic.bytes) {
+            self.classic_credit -= f64::from(classic.bytes);
+            return false;
+        }
+        let share = self.dualpi2.classic_share;
+        self.classic_credit += f64::from(l4s.bytes) * share / (1.0 - share);
+        true
+    }
+
+    /// Figure 8: may the head of the L4S queue go, marked or not?
+    fn lets_l4s_pass(&mut self, now: u64, packet: &mut Waiting<P>, met: usize) -> bool {
+        let coupled = self.dualpi2.k * self.base;
+        if coupled < 1.0 {
+            let native = self.native(now - packet.arrival, met);
+            if self.marks.comes(native.max(coupled)) {
+                packet.mark();
+            }
+            return true;
+        }
+        // Overload: marks do not help any more.
+        if self.overload_drops.comes(self.base * self.base) {
+            return false;
+        }
+        packet.mark();
+        true
+    }
+
+    /// Figure 8: may the head of the Classic queue go, marked or not?
+    fn lets_classic_pass(&mut self, packet: &mut Waiting<P>) -> bool {
+        let is_overloaded = self.dualpi2.k * self.base >= 1.0;
+        !self.drops.comes(self.base * self.base) || self.dualpi2.ecn && !is_overloaded && packet.mark()
+    }
+}
+
+impl<P: Packet> AtDeparture<P> for Queues<P> {
+    fn push(&mut self, packet: Waiting<P>) {
+        self.catch_up(packet.arrival);
+        match packet.packet.ecn() {
+            Ecn::Scalable | Ecn::Marked => self.l4s.push(packet),
+            Ecn::NotCapable | Ecn::Capable => self.classic.push(packet),
+        }
+    }
+
+    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+        self.catch_up(now);
+        while self.waiting_packets() > 0 {
+            let (packet, passes) = if self.is_l4s_turn() {
+                let (mut packet, met) = self.l4s.pop()?;
+                let passes = self.lets_l4s_pass(now, &mut packet, met);
+                (packet, passes)
+            } else {
+                let (mut packet, _) = self.classic.pop()?;
+                let passes = self.lets_classic_pass(&mut packet);
+                (packet, passes)
+            };
+            if passes {
+                return Some(packet);
+            }
+            dropped(packet);
+        }
+        None
+    }
+
+    fn waiting_packets(&self) -> usize {
+        self.l4s.packets.len() + self.classic.packets.len()
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.l4s.bytes + self.classic.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tandem_scenario::units::Span;
+
+    use super::*;
+
+    /// A packet of which nothing matters.
+    #[derive(Debug, Clone, Copy, Default)]
+    struct Plain;
+
+    impl Packet for Plain {
+        type Returning = Plain;
+        fn bytes(&self) -> u32 {
+            1500
+        }
+        fn place(&self) -> u32 {
+            0
+        }
+        fn set_place(&mut self, _: u32) {}
+    }
+
+    const MS: u64 = 1_000_000;
+
+    fn queues() -> Queues<Plain> {
+        let us = |us: u64| Span { ns: us * 1000 };
+        Queues::new(DualPi2 {
+            target: us(15_000),
+            update: us(16_000),
+            alpha: 0.16,
+            beta: 3.2,
+            k: 2.0,
+            min_threshold: us(800),
+            range: us(400),
+            min_packets: 1,
+            classic_share: 0.1,
+            ecn: true,
+        })
+    }
+
+    /// From 0 to 40 ms: 0.16 * 0.025 + 3.2 * 0.040 = 0.132. Again 40 ms: 0.004 more. Empty: 0.136 - 0.16 * 0.015 - 3.2 * 0.040 = 0.0056.
+    #[test]
+    fn updates_by_hand() {
+        let mut queues = queues();
+        for (delay_ms, expected) in [(40, 0.132), (40, 0.136), (0, 0.0056), (0, 0.0032), (0, 0.0008), (0, 0.0)] {
+            queues.update(delay_ms * MS);
+            assert!((queues.base - expected).abs() < 1e-12, "{}", queues.base);
+        }
+    }
+}
