@@ -16,6 +16,8 @@ use super::{
 };
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
+/// Little is random: more of them change nothing.
+const MOST_SEEDS: u64 = 3;
 const RTTS_MS: [u32; 5] = [5, 10, 20, 50, 100];
 
 const HEADING: &str = "\
@@ -60,7 +62,8 @@ impl Point {
 
 pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
     let points = Point::all();
-    let scenarios = points.iter().map(|point| point.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
+    let seeds = validation.seeds.min(MOST_SEEDS);
+    let scenarios = points.iter().map(|point| point.scenario(seeds)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut text = String::from(
         "| Mb/s | RTT, ms | Prague, Mb/s | CUBIC, Mb/s | ratio | in 1/2 to 2 | L4S wait, ms: mean | 99 % | short | Classic wait, ms: mean | 99 % | utilisation |\n\
          |---:|---:|---:|---:|---:|---|---:|---:|---|---:|---:|---:|\n",
@@ -88,7 +91,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
         equal.push(is_equal);
         short.push(is_short);
     }
-    let heading = HEADING.replace("SEEDS", &validation.seeds.to_string());
+    let heading = HEADING.replace("SEEDS", &seeds.to_string());
     Ok(format!(
         "{heading}\n{} ratios and {} waits are as asked. [Why not all](paths.md#l4s).\n\n{text}",
         tally(equal),
