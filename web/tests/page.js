@@ -30,7 +30,8 @@ const isDone = (page) => page.waitForFunction(() => document.body.dataset.state 
 
 const text = (page, id) => page.$eval(`#${id}`, (element) => element.textContent);
 
-const address = (page) => fromAddress(new URL(page.url()).hash);
+// From the page itself: page.url() follows a moment later.
+const address = async (page) => fromAddress(await page.evaluate(() => location.hash));
 
 /** Goodput of each flow in a run of the page. */
 const goodputs = (page, controller) =>
@@ -93,7 +94,7 @@ const tests = {
     const page = await open(short);
     for (const [i, { name, setting }] of PRESETS.entries()) {
       await page.select("#preset", String(i));
-      assert.deepEqual(address(page), setting, name);
+      assert.deepEqual(await address(page), setting, name);
       await page.waitForFunction(() => window.tandem.frames.length > 0);
       await page.reload();
       await page.waitForFunction(() => window.tandem?.frames.length > 0);
@@ -107,7 +108,7 @@ const tests = {
     await isDone(page);
     await page.focus("#rate_mbps-slider");
     await page.keyboard.press("ArrowRight");
-    const setting = address(page);
+    const setting = await address(page);
     assert.ok(setting.rate_mbps > short.rate_mbps, `${setting.rate_mbps}`);
     assert.equal(await text(page, "command"), command(setting));
     assert.equal(await page.$eval("#rate_mbps", (input) => Number(input.value)), setting.rate_mbps);
@@ -119,7 +120,7 @@ const tests = {
         await page.keyboard.press(press);
       }
       const name = key.replace("-slider", "");
-      assert.ok(address(page)[name] <= initial()[name], `${key} does not reach its left end`);
+      assert.ok((await address(page))[name] <= initial()[name], `${key} does not reach its left end`);
     }
     await isDone(page);
   },
@@ -136,20 +137,20 @@ const tests = {
     assert.deepEqual(wanted.filter((id) => !reached.has(id)), []);
     await page.focus("#b");
     await page.keyboard.type("veg");
-    assert.equal(address(page).b, "vegas");
+    assert.equal((await address(page)).b, "vegas");
     await page.focus("#rtt_ms");
     await page.keyboard.down("Control");
     await page.keyboard.press("a");
     await page.keyboard.up("Control");
     await page.keyboard.type("77.5\n");
-    assert.equal(address(page).rtt_ms, 77.5);
+    assert.equal((await address(page)).rtt_ms, 77.5);
     await isDone(page);
   },
 
   async "an address that makes no sense falls back to the defaults"() {
     const page = await browser.open('#a=&flows=-3&rate_mbps=x&loss=7&b=reno"%0Ax=1&rtt_ms=1e999&queue_packets=10.6');
     await isDone(page);
-    assert.deepEqual(fromAddress(new URL(page.url()).hash), { ...initial(), flows: 1, loss: 0.05, queue_packets: 11 });
+    assert.deepEqual(await address(page), { ...initial(), flows: 1, loss: 0.05, queue_packets: 11 });
     assert.match(await text(page, "command"), /--queue 11p --loss 0.05 /);
     await page.goto(`${base}#a=nonesuch`);
     await page.waitForFunction(() => /unknown controller/.test(document.getElementById("status").textContent));

@@ -172,7 +172,7 @@ const layoutOf = (chart, width, isTouched) => {
     plot_bgcolor: 'rgba(0,0,0,0)',
     font: { family: 'system-ui, sans-serif', size: 12 },
     showlegend: hasLegend(chart),
-    legend: { orientation: 'h', x: 0, y: 0, yref: 'container', yanchor: 'bottom', groupclick: 'togglegroup' },
+    legend: { orientation: 'h', x: 0, y: 0, yref: 'container', yanchor: 'bottom', groupclick: 'togglegroup', tracegroupgap: 0 },
     barmode: 'overlay',
     hovermode: chart.time ? 'x unified' : 'closest',
     hoverlabel: { align: 'left', namelength: -1 },
