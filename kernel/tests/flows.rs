@@ -79,9 +79,14 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
         }
         // The queue is full at times, so packets are lost; and empty at the start, so that the least RTT is the path's own.
         assert!(flow.lost > 0 && flow.retransmitted > 0, "{controller:?}: {flow:?}");
-        // In the right unit, that is: a host that pauses makes an RTT longer than the queue.
-        let longest_us = seen.iter().map(|f| f.srtt_us).max().unwrap();
-        assert!((QUEUE_US / 4..20 * QUEUE_US).contains(&longest_us), "{controller:?}: {longest_us} us");
+        // As long as the queue makes it. A host that pauses makes some longer, so the upper bound is asked of the median.
+        let mut srtts_us: Vec<u32> = seen.iter().map(|f| f.srtt_us).collect();
+        srtts_us.sort_unstable();
+        let (median_us, longest_us) = (srtts_us[srtts_us.len() / 2], srtts_us[srtts_us.len() - 1]);
+        assert!(
+            longest_us > QUEUE_US / 4 && median_us < 2 * QUEUE_US,
+            "{controller:?}: {median_us} us, {longest_us} us"
+        );
         if controller.family == "compound" {
             let base_rtt_us = flow.view.base_rtt_us;
             assert!((info.tcpi_min_rtt..QUEUE_US / 4).contains(&base_rtt_us), "{controller:?}: {flow:?}");
