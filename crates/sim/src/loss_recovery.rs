@@ -46,9 +46,10 @@ impl LossRecovery {
         }
     }
 
-    /// Are there timers beside the retransmission timeout, a tail loss probe and one for holes that reordering may fill?
+    /// RFC 8985 with its timers beside the retransmission timeout (a tail loss probe, one for holes that reordering may fill) and its
+    /// adaptation to reordering; and undo.
     #[inline]
-    pub fn has_rack_timers(&self) -> bool {
+    pub fn has_rack(&self) -> bool {
         matches!(self, Self::Prr(_))
     }
 

@@ -32,18 +32,31 @@ pub struct Block {
 /// Most recent first; unused ones are empty.
 pub type Blocks = [Block; MAX_SACK_BLOCKS];
 
+/// The segment that an ACK's number was last raised by, and whether it had been sent before. It stands for the timestamp that the ACK
+/// echoes (RFC 7323 section 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Echo {
+    pub seq: u64,
+    pub again: bool,
+}
+
 /// What an ACK carries beside its number and flags, if anything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Feedback {
     blocks: Blocks,
     /// Packets that have arrived with a mark since the flow began (accurate ECN, RFC 9768); 0 without it.
     pub marks: u32,
+    /// The segment that this ACK reports to have come twice (D-SACK, RFC 2883).
+    pub duplicate: Option<u64>,
+    /// `None`: the last segment before the ACK's number, sent once.
+    pub echo: Option<Echo>,
 }
 
 impl Feedback {
     /// `None` if there is nothing to say.
-    pub fn of(blocks: Option<Blocks>, marks: u32) -> Option<Self> {
-        (blocks.is_some() || marks > 0).then(|| Self { blocks: blocks.unwrap_or_default(), marks })
+    pub fn of(blocks: Option<Blocks>, marks: u32, duplicate: Option<u64>, echo: Option<Echo>) -> Option<Self> {
+        let says_something = blocks.is_some() || marks > 0 || duplicate.is_some() || echo.is_some();
+        says_something.then(|| Self { blocks: blocks.unwrap_or_default(), marks, duplicate, echo })
     }
 
     /// The SACK blocks, if there are any.
@@ -120,18 +133,17 @@ const SEQ_BITS: u32 = 37;
 const SACK_BITS: u32 = 23;
 const FLAG_SHIFT: u32 = SEQ_BITS + SACK_BITS;
 
-/// What data says about ECN, above the number of its segment: the IP header's field in the two lower bits, then CWR, then that its sender
-/// has ECN, though this segment may not be marked.
-pub const ECN_BITS: u64 = 15 << FLAG_SHIFT;
+/// What data says of itself, above the number of its segment: the IP header's ECN field in the two lower bits, then CWR, then that the
+/// segment was sent before, which a timestamp would tell.
+pub const DATA_FLAGS: u64 = 15 << FLAG_SHIFT;
 pub const ECN_FIELD: u64 = 3 << FLAG_SHIFT;
 pub const ECT_0: u64 = 1 << FLAG_SHIFT;
 pub const ECT_1: u64 = 2 << FLAG_SHIFT;
 pub const CWR: u64 = 4 << FLAG_SHIFT;
-pub const NOT_ECT: u64 = 8 << FLAG_SHIFT;
+pub const AGAIN: u64 = 8 << FLAG_SHIFT;
 
-/// What an ACK says, as its [`Header`] has it: a mark has arrived (RFC 3168's ECE), or a segment has come twice (RFC 2883).
+/// What an ACK says, as its [`Header`] has it: a mark has arrived (RFC 3168).
 pub const ECE: u8 = 4;
-pub const DSACK: u8 = 8;
 
 impl From<Packet> for Header {
     #[inline]
@@ -141,18 +153,18 @@ impl From<Packet> for Header {
 }
 
 impl Header {
-    /// Data: `seq` is the segment, with what it says about ECN above. ACK: the next segment expected, the place of the SACK blocks or
+    /// Data: `seq` is the segment, with what it says of itself above. ACK: the next segment expected, the place of the SACK blocks or
     /// [`NO_SACK`], and its flags.
     #[inline]
     pub fn new(seq: u64, sack: u32, flags: u8) -> Self {
-        debug_assert!(seq & !ECN_BITS < 1 << SEQ_BITS && sack <= NO_SACK);
+        debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack <= NO_SACK);
         Self(seq | u64::from(sack) << SEQ_BITS | u64::from(flags) << FLAG_SHIFT)
     }
 
-    /// Of data: the segment, with what it says about ECN above.
+    /// Of data: the segment, with what it says of itself above.
     #[inline]
     pub fn segment(self) -> u64 {
-        self.0 & (((1 << SEQ_BITS) - 1) | ECN_BITS)
+        self.0 & (((1 << SEQ_BITS) - 1) | DATA_FLAGS)
     }
 
     pub fn ecn(self) -> Ecn {

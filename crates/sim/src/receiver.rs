@@ -6,7 +6,7 @@ use tandem_scenario::{Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
-    packet::{Block, Blocks, CWR, DSACK, ECE, ECN_BITS, ECN_FIELD, Feedback, MAX_SACK_BLOCKS},
+    packet::{AGAIN, Block, Blocks, CWR, DATA_FLAGS, ECE, ECN_FIELD, Echo, Feedback, MAX_SACK_BLOCKS},
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -18,9 +18,9 @@ const QUICK_ACKS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOut {
     pub next_expected: u64,
-    /// `None` if nothing is missing and no mark was counted.
+    /// `None` if nothing is missing, nothing came twice or again, and no mark was counted.
     pub feedback: Option<Feedback>,
-    /// [`ECE`], [`DSACK`].
+    /// [`ECE`].
     pub flags: u8,
 }
 
@@ -44,6 +44,10 @@ pub struct Receiver {
     echoes_mark: bool,
     /// Accurate ECN: packets that have arrived with a mark.
     marks: Option<u32>,
+    /// The last segment that filled a hole or had been sent before, and that came as the next expected ...
+    echo: Echo,
+    /// ... and the next expected after it: as long as that is the next expected, ACKs tell of it.
+    echoed_at: u64,
 }
 
 impl Receiver {
@@ -59,6 +63,8 @@ impl Receiver {
             ack_deadline: NEVER,
             echoes_mark: false,
             marks: None,
+            echo: Echo { seq: 0, again: false },
+            echoed_at: NEVER,
         }
     }
 
@@ -72,7 +78,7 @@ impl Receiver {
         Self { next_expected: self.next_expected, marks: self.marks, ..Self::new(self.delayed_acks) }
     }
 
-    /// A segment has arrived, with what it says about ECN in the upper bits. Returns the ACK to send now, if any.
+    /// A segment has arrived, with what it says of itself in the upper bits. Returns the ACK to send now, if any.
     #[inline]
     pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
         if segment != self.next_expected || self.out_of_order > 0 {
@@ -93,7 +99,12 @@ impl Receiver {
 
     #[cold]
     fn on_unusual(&mut self, now: u64, segment: u64) -> Option<AckOut> {
-        let seq = segment & !ECN_BITS;
+        let seq = segment & !DATA_FLAGS;
+        let again = segment & AGAIN != 0;
+        if seq == self.next_expected && (again || self.out_of_order > 0) {
+            self.echo = Echo { seq, again };
+            self.echoed_at = seq + 1;
+        }
         if seq == segment {
             return Some(self.on_disorder(seq));
         }
@@ -106,8 +117,8 @@ impl Receiver {
         let ack = self.on_segment(now, seq);
         // As Linux: the sender's window may be so small that it waits for this ACK.
         let is_urgent = has_slowed_down || is_marked && !was_echoing;
-        let ack = ack.or_else(|| is_urgent.then(|| self.ack(0)));
-        ack.map(|ack| AckOut { flags: ack.flags | self.echo(), ..ack })
+        let ack = ack.or_else(|| is_urgent.then(|| self.ack(None)));
+        ack.map(|ack| AckOut { flags: ack.flags | self.ece(), ..self.complete(ack) })
     }
 
     /// With accurate ECN each ACK has the count, and the first mark after a packet without one is acknowledged at once (RFC 9768 section
@@ -116,8 +127,13 @@ impl Receiver {
         let is_change = is_marked && !self.echoes_mark;
         self.echoes_mark = is_marked;
         self.marks = self.marks.map(|marks| marks.wrapping_add(is_marked.into()));
-        let ack = self.on_segment(now, seq).or_else(|| is_change.then(|| self.ack(0)));
-        ack.map(|ack| AckOut { feedback: self.feedback(), ..ack })
+        let ack = self.on_segment(now, seq).or_else(|| is_change.then(|| self.ack(None)));
+        ack.map(|ack| self.complete(ack))
+    }
+
+    /// The ACK of a segment that was in order, with what it must say nevertheless.
+    fn complete(&self, ack: AckOut) -> AckOut {
+        AckOut { feedback: ack.feedback.or_else(|| self.feedback(None)), ..ack }
     }
 
     fn on_segment(&mut self, now: u64, seq: u64) -> Option<AckOut> {
@@ -125,7 +141,7 @@ impl Receiver {
         if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) }
     }
 
-    fn echo(&self) -> u8 {
+    fn ece(&self) -> u8 {
         if self.echoes_mark && self.marks.is_none() { ECE } else { 0 }
     }
 
@@ -148,39 +164,43 @@ impl Receiver {
 
     /// The delayed ACK's time has come.
     pub fn on_ack_deadline(&mut self) -> AckOut {
-        self.ack(0)
+        self.ack(None)
     }
 
-    fn ack(&mut self, flags: u8) -> AckOut {
+    /// An ACK now; `duplicate` has come twice.
+    fn ack(&mut self, duplicate: Option<u64>) -> AckOut {
         self.acknowledged();
-        AckOut { next_expected: self.next_expected, feedback: self.feedback(), flags: flags | self.echo() }
+        AckOut { next_expected: self.next_expected, feedback: self.feedback(duplicate), flags: self.ece() }
     }
 
-    fn feedback(&self) -> Option<Feedback> {
-        Feedback::of((self.out_of_order > 0).then_some(self.blocks), self.marks.unwrap_or(0))
+    fn feedback(&self, duplicate: Option<u64>) -> Option<Feedback> {
+        let blocks = (self.out_of_order > 0).then_some(self.blocks);
+        let echo = (self.echoed_at == self.next_expected).then_some(self.echo);
+        Feedback::of(blocks, self.marks.unwrap_or(0), duplicate, echo)
     }
 
     /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).
     #[cold]
     fn on_disorder(&mut self, seq: u64) -> AckOut {
         if seq < self.next_expected || seq > self.next_expected && self.arrived.has(seq) {
-            return self.ack(DSACK);
+            return self.ack(Some(seq));
         }
         if seq > self.next_expected {
             self.arrived.insert(self.next_expected, seq);
             self.out_of_order += 1;
             self.report(seq);
-            return self.ack(0);
+            return self.ack(None);
         }
         self.next_expected += 1;
         while self.out_of_order > 0 && self.arrived.remove(self.next_expected) {
             self.next_expected += 1;
             self.out_of_order -= 1;
         }
+        self.echoed_at = self.next_expected;
         let next = self.next_expected;
         let left = self.blocks.into_iter().filter(|b| b.start > next);
         self.blocks = first_blocks(left);
-        self.ack(0)
+        self.ack(None)
     }
 
     /// Puts the block that holds `seq` first, merged with those that it touches.

@@ -3,12 +3,15 @@
 //!
 //! Every step over segments moves a mark forward, so the cost of an ACK is that of what it newly says.
 
+mod reordering;
+
 use std::collections::VecDeque;
 
 use crate::{
     packet::{Block, Blocks},
     segment_ring::SegmentRing,
 };
+use reordering::Reordering;
 
 const SACKED: u64 = 1;
 const LOST: u64 = 2;
@@ -74,6 +77,10 @@ pub struct Delivered {
     pub last_sent: Option<Transmission>,
     /// ... and if what may have been delivered by an earlier copy is left out.
     last_transmission: Option<Transmission>,
+    /// When that segment was sent that was counted last, an earlier copy left out.
+    last_counted: Option<u64>,
+    /// The lowest segment that had been sent once.
+    pub lowest_original: Option<u64>,
 }
 
 /// When a segment was last sent, which, and whether it had been sent before.
@@ -112,6 +119,10 @@ impl Delivered {
         self.last_sent = self.last_sent.max(Some(transmission));
         if sent <= latest {
             self.last_transmission = self.last_transmission.max(Some(transmission));
+            self.last_counted = Some(sent);
+        }
+        if !transmission.again {
+            self.lowest_original = Some(self.lowest_original.map_or(seq, |lowest| lowest.min(seq)));
         }
     }
 }
@@ -139,6 +150,7 @@ pub struct Scoreboard {
     retransmissions: VecDeque<Retransmission>,
     /// The blocks of the last ACK: what they cover is not read again.
     last_blocks: Blocks,
+    pub reordering: Reordering,
 }
 
 impl Scoreboard {
@@ -157,6 +169,7 @@ impl Scoreboard {
             retransmit_from: 0,
             retransmissions: VecDeque::new(),
             last_blocks: Blocks::default(),
+            reordering: Reordering::new(),
         }
     }
 
@@ -205,8 +218,18 @@ impl Scoreboard {
         self.sacked_end
     }
 
+    /// Have enough segments been SACKed for a hole below them to be a loss at once?
+    pub fn has_dup_thresh(&self) -> bool {
+        self.sacked >= DUP_THRESH
+    }
+
     pub fn has_lost(&self) -> bool {
         self.lost > 0
+    }
+
+    /// Segments sent again that are still under way.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted
     }
 
     /// Sends the next new segment.
@@ -244,6 +267,7 @@ impl Scoreboard {
     }
 
     fn send_again(&mut self, now: u64, seq: u64, flags: u64) {
+        self.reordering.retransmits += 1;
         let segment = self.segments.slot(seq);
         *segment = Segment::new(now, segment.flags() | flags);
     }
@@ -257,6 +281,7 @@ impl Scoreboard {
     /// Takes in an ACK: `next_expected` by the receiver, and its SACK blocks. `latest` is now less the smallest RTT.
     pub fn on_ack(&mut self, latest: u64, next_expected: u64, blocks: Option<&Blocks>) -> Delivered {
         let mut delivered = Delivered::default();
+        let sacked_before = self.sacked_end;
         if let Some(blocks) = blocks {
             self.on_blocks(latest, blocks, &mut delivered);
         }
@@ -264,6 +289,9 @@ impl Scoreboard {
         if next_expected > self.una {
             delivered.advanced = true;
             self.on_cumulative(latest, next_expected, &mut delivered);
+        }
+        if let Some(low) = delivered.lowest_original.filter(|&low| low < sacked_before) {
+            self.note_late(low);
         }
         delivered
     }
@@ -366,15 +394,15 @@ impl Scoreboard {
         if self.sacked == 0 && self.retransmissions.is_empty() {
             return 0;
         }
-        let holes = if in_recovery || self.sacked >= DUP_THRESH { self.lose_holes() } else { 0 };
+        let holes = if in_recovery || self.has_dup_thresh() { self.lose_holes() } else { 0 };
         holes + self.detect_lost_retransmissions(delivered)
     }
 
-    /// First transmissions below a SACKed segment are lost: the network keeps the order. Returns how many are new.
+    /// First transmissions below a SACKed segment are lost: the network keeps the order so far. Returns how many are new.
     pub fn lose_holes(&mut self) -> u64 {
         let mut found = 0;
         self.skip_acknowledged();
-        while self.sacked > self.sacked_below_judged {
+        while self.sacked > self.sacked_below_judged && !self.waits_for_copy() {
             found += self.judge_next();
         }
         found
@@ -409,7 +437,7 @@ impl Scoreboard {
     }
 
     /// Retransmissions: lost once something sent later has been delivered (RFC 8985 with a reordering window of 0, for
-    /// the network keeps the order).
+    /// the network keeps the order so far).
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
         self.lose_retransmissions(|again| delivered.last_transmission.is_some_and(|last| again.precedes(last)))
     }

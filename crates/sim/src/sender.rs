@@ -3,13 +3,14 @@
 //!
 //! SACK scoreboard and pipe (RFC 6675), limited transmit (RFC 3042, which pipe implies), retransmission timeout (RFC 6298), idle
 //! restart (RFC 5681 section 4.1), the cwnd-limited test (RFC 7661 in Linux's form) and optional pacing. Recovery is today's, with
-//! proportional rate reduction (RFC 6937), a reordering timer and a tail loss probe (RFC 8985 sections 6 and 7), or that of Linux up to
-//! 3.1 ([`LossRecovery`]). A controller that owns the window has delivery-rate samples instead, and no rate reduction (Linux's
+//! proportional rate reduction (RFC 6937), a reordering window and a tail loss probe (RFC 8985 sections 6 and 7) and undo, or that of Linux
+//! up to 3.1 ([`LossRecovery`]). A controller that owns the window has delivery-rate samples instead, and no rate reduction (Linux's
 //! cong_control).
 
 mod ecn;
 mod recovery;
 mod timers;
+mod undo;
 
 use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View,
@@ -23,12 +24,13 @@ use crate::{
     delivery_rate::DeliveryRate,
     loss_recovery::LossRecovery,
     pacing::Pacing,
-    packet::{DSACK, ECE, Feedback},
+    packet::{AGAIN, ECE, Feedback},
     scoreboard::{Delivered, Scoreboard, Usual},
 };
 
 use ecn::EcnSender;
 use timers::{Probe, Timer};
+use undo::Undo;
 
 /// The largest window that TCP can express (RFC 7323 section 2.3), bytes.
 const MAX_WINDOW_BYTES: u32 = 1 << 30;
@@ -37,7 +39,7 @@ const MAX_WINDOW_BYTES: u32 = 1 << 30;
 pub struct AckIn<'a> {
     pub next_expected: u64,
     pub feedback: Option<&'a Feedback>,
-    /// [`ECE`], [`DSACK`].
+    /// [`ECE`].
     pub flags: u8,
 }
 
@@ -60,6 +62,7 @@ pub struct Sender {
     /// Recovery ends once this is acknowledged.
     high_seq: u64,
     recovery: LossRecovery,
+    undo: Option<Undo>,
     timer: Timer,
     /// When the timer fires.
     deadline: u64,
@@ -108,6 +111,7 @@ impl Sender {
             state: State::Open,
             high_seq: 0,
             recovery: LossRecovery::new(source.recovery, params),
+            undo: None,
             timer: Timer::Retransmission,
             deadline: NEVER,
             backoff: 0,
@@ -266,6 +270,7 @@ impl Sender {
     #[inline(never)]
     fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         let (blocks, marks) = ack.feedback.map_or((None, 0), |feedback| (feedback.blocks(), feedback.marks));
+        let una = self.board.una;
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, blocks);
         if let Some(sent) = delivered.oldest_sent {
             self.rtt.sample(now - sent);
@@ -279,11 +284,17 @@ impl Sender {
             let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, marked, ..Ack::default() };
             self.controller.pkts_acked(&mut self.conn, &ack);
         }
-        if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
-            self.finish_probe(ack.flags & DSACK != 0);
-        }
-        let newly_lost = self.recovery.detect_losses(&mut self.board, &delivered, self.state, self.high_seq);
         let was = self.state;
+        let duplicate = ack.feedback.and_then(|feedback| feedback.duplicate);
+        if let Some(seq) = duplicate {
+            self.note_duplicate(seq, una);
+        }
+        self.board.reordering.adapt(now, &delivered);
+        self.try_undo(&ack, &delivered, una, has_mark);
+        if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
+            self.finish_probe(duplicate.is_some());
+        }
+        let newly_lost = self.detect_losses(now, &delivered);
         if self.state != State::Open || self.board.has_sacked() {
             self.change_state();
         }
@@ -295,7 +306,7 @@ impl Sender {
         } else if matches!(self.state, State::Cwr | State::Recovery) {
             let Delivered { segments, advanced, .. } = delivered;
             self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
-        } else if delivered.advanced && self.recovery.grows_after(was) {
+        } else if self.may_grow(&delivered) && self.recovery.grows_after(was) {
             self.controller.cong_avoid(&mut self.conn, delivered.segments as u32);
         }
         if blocks.is_some() || was != State::Open {
@@ -305,10 +316,7 @@ impl Sender {
             self.backoff = 0;
             self.arm(now);
         }
-        let has_young_holes = self.state == State::Disorder || self.state == State::Cwr && self.board.has_sacked();
-        if has_young_holes && self.recovery.has_rack_timers() {
-            self.arm_reordering(now, rtt_ns);
-        }
+        self.arm_for_holes(now, rtt_ns);
         self.send(now, out);
         rtt_ns
     }
@@ -337,17 +345,18 @@ impl Sender {
     fn transmit(&mut self, now: u64, seq: u64, again: bool, out: &mut impl FnMut(u64)) {
         self.counters.sent += 1;
         self.last_send = now;
-        let segment = if self.is_plain { seq } else { self.note_sent(now, seq, again) };
+        let segment = if self.is_plain && !again { seq } else { self.note_sent(now, seq, again) };
         out(segment);
     }
 
-    /// What a sender that is not plain keeps of a segment that it sends; returns the segment with what it says about ECN.
+    /// What a sender that is not plain keeps of a segment that it sends; returns the segment with what it says of itself.
     fn note_sent(&mut self, now: u64, seq: u64, again: bool) -> u64 {
         if let Some(rate) = &mut self.rate {
             let alone = !again && self.board.outstanding() == 1;
             rate.sent(now, seq, self.board.una, alone);
         }
-        self.ecn.as_mut().map_or(seq, |ecn| seq | ecn.on_data(again))
+        let ecn = self.ecn.as_mut().map_or(0, |ecn| ecn.on_data(again));
+        seq | ecn | if again { AGAIN } else { 0 }
     }
 
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones.
@@ -374,6 +383,7 @@ impl Sender {
             let lost = self.board.retransmit_lost(now);
             let seq = if let Some(seq) = lost {
                 self.counters.retransmits += 1;
+                self.undo.iter_mut().for_each(Undo::sent_again);
                 if seq == self.board.una {
                     self.arm(now);
                 }

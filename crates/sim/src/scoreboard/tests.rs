@@ -109,3 +109,51 @@ fn a_timeout_loses_all_but_the_sacked() {
     assert_eq!(again, [1, 2, 4, 5]);
     assert_eq!(board.in_flight(), 4);
 }
+
+/// RFC 8985 section 6.2, step 4: a quarter of the smallest RTT, one more for a round with a D-SACK, back to one after 16 recoveries without;
+/// never more than the smoothed RTT.
+#[test]
+fn the_reordering_window_adapts() {
+    let mut board = sent(40);
+    board.reordering.retransmits = 10;
+    let window = |board: &Scoreboard| board.reordering.window_ns(100, 110);
+    let mut end = 0;
+    // An ACK at `now` for one more segment, which was sent at the time of its number.
+    let mut ack = |board: &mut Scoreboard, now: u64| {
+        end += 1;
+        let delivered = board.on_ack(u64::MAX, end, None);
+        board.reordering.adapt(now, &delivered);
+    };
+    assert!(board.reordering.note_duplicate(false));
+    ack(&mut board, 5);
+    assert_eq!(window(&board), 25, "nothing has been seen to come late");
+    board.note_late(0);
+    board.reordering.note_duplicate(true);
+    ack(&mut board, 5);
+    assert_eq!(window(&board), 25, "a probe is a guess");
+    board.reordering.note_duplicate(false);
+    assert_eq!(window(&board), 25, "not before something is delivered");
+    ack(&mut board, 5);
+    assert_eq!(window(&board), 50);
+    // Segments 3 and 4 were sent before, and a D-SACK that comes with them says nothing of the wider window; segment 5 was sent since.
+    board.reordering.note_duplicate(false);
+    ack(&mut board, 8);
+    board.reordering.note_duplicate(false);
+    ack(&mut board, 8);
+    assert_eq!(window(&board), 50);
+    board.reordering.note_duplicate(false);
+    ack(&mut board, 9);
+    assert_eq!(window(&board), 75);
+    (0..3).for_each(|_| ack(&mut board, 10));
+    (0..3).for_each(|_| assert!(board.reordering.note_duplicate(false)));
+    ack(&mut board, 10);
+    assert_eq!(window(&board), 100);
+    for recovery in 1..=16 {
+        assert_eq!(window(&board), 100, "recovery {recovery}");
+        board.reordering.note_recovered();
+        ack(&mut board, 100);
+    }
+    assert_eq!(window(&board), 25);
+    assert!(board.reordering.note_duplicate(false), "the tenth");
+    assert!(!board.reordering.note_duplicate(false), "more copies than retransmissions");
+}

@@ -5,7 +5,7 @@
 use tandem_controllers::{Controller, Signal};
 use tandem_scenario::Ecn;
 
-use crate::packet::{CWR, ECT_0, ECT_1, NOT_ECT};
+use crate::packet::{CWR, ECT_0, ECT_1};
 
 #[derive(Debug, Clone, Copy)]
 pub struct EcnSender {
@@ -69,14 +69,19 @@ impl EcnSender {
         self.must_tell = true;
     }
 
-    /// What a segment says that is sent now. With RFC 3168 retransmissions may not be marked (section 6.1.5); RFC 8311 section 4.3 lifts
+    /// The last reduction was a mistake.
+    pub fn reduction_undone(&mut self) {
+        self.must_tell = false;
+    }
+
+    /// What a segment says about ECN that is sent now. With RFC 3168 retransmissions may not be marked (section 6.1.5); RFC 8311 section 4.3 lifts
     /// that, and with accurate ECN Linux makes use of it.
     pub fn on_data(&mut self, again: bool) -> u64 {
         if let Some(accurate) = self.accurate {
             return accurate.field;
         }
         if again {
-            return NOT_ECT;
+            return 0;
         }
         let cwr = if std::mem::take(&mut self.must_tell) { CWR } else { 0 };
         ECT_0 | cwr

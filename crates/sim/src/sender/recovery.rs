@@ -4,6 +4,7 @@
 use tandem_controllers::{State, host::Progress};
 
 use super::Sender;
+use crate::scoreboard::Delivered;
 
 impl Sender {
     pub(super) fn enter(&mut self, state: State) {
@@ -17,6 +18,7 @@ impl Sender {
     /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun.
     pub(super) fn change_state(&mut self) {
         if self.state >= State::Recovery && self.board.una >= self.high_seq {
+            self.board.reordering.note_recovered();
             if self.state == State::Recovery && !self.owns_window() {
                 self.conn.snd_cwnd = self.recovery.final_window(&self.conn);
             }
@@ -61,6 +63,7 @@ impl Sender {
         self.recovery.begin(cwnd);
         self.high_seq = self.board.nxt;
         self.probe = None;
+        self.undo = None;
         self.reduce_ssthresh(true);
         if let Some(ssthresh) = self.ecn.and_then(|ecn| ecn.ssthresh(cwnd)) {
             self.conn.snd_ssthresh = ssthresh;
@@ -69,6 +72,7 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self) {
+        self.begin_undo();
         // A mark in the same round has already begun the reduction.
         if self.state != State::Cwr {
             self.recovery.begin(self.conn.snd_cwnd);
@@ -85,6 +89,11 @@ impl Sender {
         }
     }
 
+    /// As Linux: where reordering is deep, an ACK that only SACKs lets the window grow, too, for it is no sign of a loss there.
+    pub(super) fn may_grow(&self, delivered: &Delivered) -> bool {
+        delivered.advanced || delivered.segments > 0 && self.recovery.has_rack() && self.board.reordering.is_deep()
+    }
+
     /// After an ACK that told of a disturbance.
     pub(super) fn moderate(&mut self) {
         if self.state != State::Recovery && !self.owns_window() {
@@ -94,13 +103,19 @@ impl Sender {
 
     pub(super) fn time_out(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.counters.timeouts += 1;
+        let is_first = self.state < State::Recovery;
+        if self.state <= State::Disorder && self.board.has_dup_thresh() {
+            self.board.reordering.note_timeout();
+        }
         // Once for each window of data (RFC 5681 section 3.1), and not again for a timeout that repeats itself.
         let new_loss = self.state <= State::Disorder
             || self.board.una >= self.high_seq
             || self.state == State::Loss && self.backoff == 0;
         if new_loss {
+            self.begin_undo();
             self.reduce_ssthresh(false);
         }
+        self.watch_timeout(is_first);
         self.board.lose_all();
         self.conn.snd_cwnd = 1;
         self.conn.snd_cwnd_cnt = 0;

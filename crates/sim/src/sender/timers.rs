@@ -7,7 +7,7 @@ use tandem_controllers::{
 };
 
 use super::Sender;
-use crate::agenda::NEVER;
+use crate::{agenda::NEVER, scoreboard::Delivered};
 
 /// Added to a probe's timeout for timer granularity (Linux's TCP_TIMEOUT_MIN).
 const PROBE_SLACK_NS: u64 = 2_000_000;
@@ -28,6 +28,13 @@ pub struct Probe {
     retransmission: bool,
 }
 
+impl Probe {
+    /// Was it sent before?
+    pub fn is_retransmission(&self) -> bool {
+        self.retransmission
+    }
+}
+
 impl Sender {
     /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
     pub(super) fn arm(&mut self, now: u64) {
@@ -40,7 +47,7 @@ impl Sender {
             && self.probe.is_none()
             && self.backoff == 0
             && self.rtt.srtt_ns > 0
-            && self.recovery.has_rack_timers()
+            && self.recovery.has_rack()
             && !self.board.has_sacked();
         if may_probe {
             // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
@@ -53,12 +60,54 @@ impl Sender {
         }
     }
 
+    /// An ACK has left holes: they are given time to fill.
+    pub(super) fn arm_for_holes(&mut self, now: u64, rtt_ns: Option<u64>) {
+        let has_young_holes = self.state == State::Disorder || self.state == State::Cwr && self.board.has_sacked();
+        if self.tells_losses_by_time() {
+            self.arm_for_next_loss(now);
+        } else if has_young_holes && self.recovery.has_rack() {
+            self.arm_reordering(now, rtt_ns);
+        }
+    }
+
     /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
     /// step 4), counted from when its ACK was due by the newest RTT.
-    pub(super) fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
+    fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
         let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
         self.timer = Timer::Reordering;
         self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4).max(now);
+    }
+
+    /// Does time alone tell losses?
+    fn tells_losses_by_time(&self) -> bool {
+        self.recovery.has_rack() && self.board.reordering.is_seen()
+    }
+
+    fn reordering_window_ns(&self) -> u64 {
+        self.board.reordering.window_ns(self.rtt.min_ns, self.rtt.srtt_ns)
+    }
+
+    /// Segments that have had their time are lost. Returns how many are new.
+    fn lose_by_time(&mut self, now: u64) -> u64 {
+        self.board.lose_by_time(now, self.reordering_window_ns())
+    }
+
+    /// Finds segments newly known to be lost; returns how many.
+    pub(super) fn detect_losses(&mut self, now: u64, delivered: &Delivered) -> u64 {
+        if self.tells_losses_by_time() {
+            return self.lose_by_time(now);
+        }
+        self.recovery.detect_losses(&mut self.board, delivered, self.state, self.high_seq)
+    }
+
+    /// Looks again when the next segment has had its time.
+    fn arm_for_next_loss(&mut self, now: u64) {
+        if let Some(at) = self.board.next_loss_at(self.reordering_window_ns()) {
+            self.timer = Timer::Reordering;
+            self.deadline = at.max(now);
+        } else if self.timer == Timer::Reordering {
+            self.arm(now);
+        }
     }
 
     /// When [`Self::on_wake`] is to be called.
@@ -82,13 +131,17 @@ impl Sender {
     }
 
     fn lose_holes(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        let newly_lost = self.board.lose_holes();
+        let (was, by_time) = (self.state, self.tells_losses_by_time());
+        let newly_lost = if by_time { self.lose_by_time(now) } else { self.board.lose_holes() };
         self.change_state();
-        if newly_lost > 0 {
+        if newly_lost > 0 && was <= State::Cwr {
             // As Linux: what was delivered has been counted when it came, so one segment stands for it.
             self.reduce_in_recovery(Progress { delivered: 1, newly_lost, advanced: false });
         }
         self.arm(now);
+        if by_time {
+            self.arm_for_next_loss(now);
+        }
         self.send(now, out);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whatever is lost or doubled: every transfer completes, exactly once and in order, and the scoreboard's counts are those of
+//! Whatever is lost, late or doubled: every transfer completes, exactly once and in order, and the scoreboard's counts are those of
 //! its flags after every step ([`Wire::step`] audits it).
 
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
@@ -17,11 +17,15 @@ use crate::packet::Feedback;
 struct Dice(u64);
 
 impl Dice {
-    fn percent(&mut self, percent: u64) -> bool {
+    fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % 100 < percent
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
+    }
+
+    fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
     }
 }
 
@@ -42,6 +46,8 @@ struct Case {
     data_loss: u64,
     ack_loss: u64,
     copies: u64,
+    /// The share of transmissions that are late, in percent, and by how much at most, us.
+    late: (u64, u64),
     /// Transmissions, counted over the connection, that are lost in a row: (first, how many).
     bursts: Vec<(usize, usize)>,
     packet_us: u64,
@@ -62,15 +68,17 @@ fn source() -> impl Strategy<Value = Source> {
 
 fn case() -> impl Strategy<Value = Case> {
     let losses = (0..=30u64, 0..=30u64, prop_oneof![Just(0), 0..=30u64]);
+    let late = prop_oneof![Just((0, 1)), (0..=50u64, 1..400_000u64)];
     let bursts = proptest::collection::vec((0..400usize, 1..50usize), 0..4);
-    (1..400u64, source(), 1..=u64::MAX, losses, bursts, 0..3000u64, 1..100_000u64).prop_map(
-        |(segments, source, dice, (data_loss, ack_loss, copies), bursts, packet_us, one_way_us)| Case {
+    (1..400u64, source(), 1..=u64::MAX, losses, late, bursts, 0..3000u64, 1..100_000u64).prop_map(
+        |(segments, source, dice, (data_loss, ack_loss, copies), late, bursts, packet_us, one_way_us)| Case {
             segments,
             source,
             dice,
             data_loss,
             ack_loss,
             copies,
+            late,
             bursts,
             packet_us,
             one_way_us,
@@ -99,6 +107,8 @@ fn check(case: Case) -> Result<(), TestCaseError> {
     wire.loses_ack = Box::new(move |_| dice.percent(percent));
     let (mut dice, percent) = (Dice(case.dice.rotate_left(42)), case.copies);
     wire.copies = Box::new(move |_, _| 1 + usize::from(dice.percent(percent)));
+    let (mut dice, (percent, most_us)) = (Dice(case.dice.rotate_left(11)), case.late);
+    wire.late_ns = Box::new(move |_, _| if dice.percent(percent) { 1000 * dice.below(most_us) } else { 0 });
 
     wire.give(case.segments);
     let (mut delivered, mut steps) = (0, 0);

@@ -7,7 +7,7 @@ use tandem_controllers::{Params, find};
 use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, Transfer};
 
 use crate::{
-    packet::{CWR, ECN_BITS, ECN_FIELD},
+    packet::{CWR, DATA_FLAGS, ECN_FIELD},
     receiver::{AckOut, Receiver},
     sender::{AckIn, Sender},
 };
@@ -43,6 +43,8 @@ pub struct Wire {
     pub loses_ack: Box<dyn FnMut(usize) -> bool>,
     /// How often the n-th transmission of this segment arrives (1 = once).
     pub copies: Box<dyn FnMut(u64, u32) -> usize>,
+    /// By how much the n-th transmission of this segment is late, ns; others overtake it.
+    pub late_ns: Box<dyn FnMut(u64, u32) -> u64>,
     /// Is this segment marked, if it may be?
     pub marks: Box<dyn FnMut(u64) -> bool>,
     /// Segments that said that the window was reduced (CWR).
@@ -95,6 +97,7 @@ impl Wire {
             loses: Box::new(|_, _| false),
             loses_ack: Box::new(|_| false),
             copies: Box::new(|_, _| 1),
+            late_ns: Box::new(|_, _| 0),
             marks: Box::new(|_| false),
             reduced: vec![],
             ecn_fields: vec![],
@@ -123,7 +126,7 @@ impl Wire {
 
     fn carry(&mut self, out: Vec<u64>) {
         for segment in out {
-            let seq = segment & !ECN_BITS;
+            let seq = segment & !DATA_FLAGS;
             let nth = self.transmissions.entry(seq).or_default();
             *nth += 1;
             let nth = *nth;
@@ -134,7 +137,8 @@ impl Wire {
             self.wire_free_at = self.wire_free_at.max(self.now) + self.packet_ns;
             for _ in 0..if lost { 0 } else { (self.copies)(seq, nth) } {
                 let mark = if segment & ECN_FIELD != 0 && (self.marks)(seq) { ECN_FIELD } else { 0 };
-                self.arrive(self.wire_free_at + self.forward_ns, Arrival::Data(segment | mark));
+                let at = self.wire_free_at + self.forward_ns + (self.late_ns)(seq, nth);
+                self.arrive(at, Arrival::Data(segment | mark));
             }
         }
     }

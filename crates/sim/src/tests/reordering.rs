@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A network that reorders: RFC 8985 section 6.2 with Linux's reordering window.
+//!
+//! Reno in congestion avoidance with a window of 10. Segments of a millisecond, so that the k-th of the first ten (from 0) arrives at 51 + k
+//! ms, and its ACK at 101 + k. The smallest RTT is 101 ms, and a quarter of it 25.25 ms.
+
+use tandem_controllers::State;
+
+use super::wire::{MS, Wire, reno};
+
+fn wire() -> Wire {
+    let mut wire = Wire::new(&reno());
+    wire.sender.conn.snd_ssthresh = 10;
+    wire.packet_ns = MS;
+    wire
+}
+
+/// By how much first transmissions are late, in half milliseconds.
+fn late(wire: &mut Wire, list: &'static [(u64, u64)]) {
+    let halves = |seq| list.iter().find(|&&(late, _)| late == seq).map_or(0, |&(_, halves)| halves);
+    wire.late_ns = Box::new(move |seq, nth| if nth == 1 { halves(seq) * MS / 2 } else { 0 });
+}
+
+/// Segment 0 comes 5.5 ms late, after 1 to 5. Nothing is known of reordering, so the third SACK begins a recovery (104 ms), which halves the
+/// window to 5; PRR lets one go for two SACKs (106 ms). At 106.5 ms the ACK of the first copy shows that the recovery was needless:
+/// the window is 10 again, of which 6 to 12 are in flight.
+#[test]
+fn the_first_late_segment_costs_a_recovery_that_is_undone() {
+    let mut wire = wire();
+    late(&mut wire, &[(0, 11)]);
+    wire.give(1000);
+    wire.run_until_ms(106);
+    assert_eq!((wire.sender.state, wire.sender.conn.snd_ssthresh), (State::Recovery, 5));
+    wire.run_until_ms(110);
+    wire.assert_sent(
+        "0: 0-9
+         102: 10
+         103: 11
+         104: 0*
+         106: 12
+         106.5: 13-15
+         107: 16
+         108: 17
+         109: 18
+         110: 19",
+    );
+    let sender = &wire.sender;
+    assert_eq!((sender.conn.snd_cwnd, sender.conn.snd_ssthresh, sender.state), (10, 10, State::Open));
+}
+
+/// From then on a segment has its RTT and 25 ms. 30 and 60 are overtaken by five, too, and nothing is sent again or reduced for them.
+#[test]
+fn late_segments_cost_nothing_once_reordering_is_seen() {
+    let mut wire = wire();
+    late(&mut wire, &[(0, 11), (30, 11), (60, 11)]);
+    wire.give(1000);
+    wire.run_until_ms(1500);
+    let counters = wire.sender.counters;
+    assert_eq!((counters.retransmits, counters.window_reductions, counters.timeouts), (1, 1, 0));
+    assert!(wire.sender.conn.snd_cwnd > 15, "grown since: {}", wire.sender.conn.snd_cwnd);
+}
+
+/// Segment 0 comes after 1 alone: too little for a loss, but reordering is seen. Ten ACKs make the window 11 at 203 ms. Then 12 is lost, which is
+/// sent at 103 ms; the RTT of those after it is 102 ms. Seven SACKs are no proof: the loss is found at 103 + 102 + 25.25 ms.
+#[test]
+fn a_loss_is_found_by_time_alone() {
+    let mut wire = wire().losing(&[(12, 1)]);
+    late(&mut wire, &[(0, 3)]);
+    wire.give(1000);
+    wire.run_until_ms(300);
+    wire.assert_sent(
+        "0: 0-9
+         102: 10
+         102.5: 11
+         103: 12x
+         104: 13
+         105: 14
+         106: 15
+         107: 16
+         108: 17
+         109: 18
+         110: 19
+         203: 20-21
+         204: 22
+         206: 23
+         207: 24
+         208: 25
+         209: 26
+         210: 27
+         211: 28
+         212: 29
+         230.25: 12*",
+    );
+    assert_eq!((wire.sender.state, wire.sender.conn.snd_ssthresh), (State::Recovery, 5));
+    // The retransmission is acknowledged 101 ms later.
+    wire.run_until_ms(332);
+    assert_eq!((wire.sender.state, wire.sender.conn.snd_cwnd), (State::Open, 5));
+    assert_eq!(wire.sender.counters.timeouts, 0);
+}
+
+/// A lost retransmission is given the same time. 12* goes at 230.25 ms; 30, the first that is sent after it, at 305 ms, for PRR lets 5 go for
+/// 11. When 30 is SACKed at 406 ms, 12* has had 101 + 25.25 ms.
+#[test]
+fn a_lost_retransmission_is_found_by_time() {
+    let mut wire = wire().losing(&[(12, 1), (12, 2)]);
+    late(&mut wire, &[(0, 3)]);
+    wire.give(1000);
+    wire.run_until_ms(405);
+    assert_eq!(wire.sender.counters.retransmits, 1);
+    wire.run_until_ms(407);
+    assert_eq!(
+        wire.sent.iter().filter(|s| s.seq == 12).map(|s| s.at).collect::<Vec<_>>(),
+        [103 * MS, 230_250_000, 406 * MS]
+    );
+    wire.run_until_ms(600);
+    assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.window_reductions), (0, 1));
+}
+
+/// 12 comes 30 ms late: too late for 25.25 ms. It is sent again at 230.25 ms; at 235 ms it comes, and the recovery is undone. The D-SACK of
+/// the copy arrives at 331.25 ms, and widens the window to 50.5 ms with the next ACK. 60 may be 30 ms late.
+#[test]
+fn a_dsack_widens_the_window() {
+    let mut wire = wire();
+    late(&mut wire, &[(0, 3), (12, 60), (60, 60)]);
+    wire.give(1000);
+    wire.run_until_ms(234);
+    assert_eq!((wire.sender.state, wire.sender.conn.snd_ssthresh), (State::Recovery, 5));
+    wire.run_until_ms(236);
+    let sender = &wire.sender;
+    assert_eq!((sender.state, sender.conn.snd_cwnd, sender.conn.snd_ssthresh), (State::Open, 11, 10));
+    wire.run_until_ms(1500);
+    let counters = wire.sender.counters;
+    assert_eq!((counters.retransmits, counters.window_reductions, counters.timeouts), (1, 1, 0));
+}
