@@ -109,7 +109,7 @@ fn the_two_queues_are_coupled() {
     }
 }
 
-/// Packets with ECT(0) are marked where others are dropped, unless the likelihood is 1/k^2 or more (figure 8), and not with `ecn = false`.
+/// Packets with ECT(0) are marked where others are dropped, unless the likelihood is 1/k^2 or more (appendix A.2), and not with `ecn = false`.
 #[test]
 fn classic_packets_are_marked() {
     for ecn in [true, false] {

@@ -34,7 +34,7 @@ struct Queue<P> {
     bytes: u64,
 }
 
-/// Says yes with a given likelihood, as evenly spread as can be (figure 3, `recur`).
+/// Says yes with a given likelihood, as evenly spread as can be (RFC 9332 appendix A.1, `recur`).
 #[derive(Debug, Default)]
 struct Recurrence(f64);
 
