@@ -157,3 +157,18 @@ fn the_reordering_window_adapts() {
     assert!(board.reordering.note_duplicate(false), "the tenth");
     assert!(!board.reordering.note_duplicate(false), "more copies than retransmissions");
 }
+
+/// A recovery may begin with a retransmission of the one before under way. 8 is sent after it, so an ACK of 8 says nothing about it.
+#[test]
+fn the_first_retransmission_under_way_divides_old_segments_from_new() {
+    let mut board = sent(8);
+    assert_eq!(board.sent_before_retransmissions(), 8);
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(1, 5)])));
+    board.detect_losses(&delivered, false);
+    board.retransmit_lost(100);
+    board.send_new(101);
+    assert_eq!(board.sent_before_retransmissions(), 8);
+    let delivered = board.on_ack(u64::MAX, 9, None);
+    board.detect_losses(&delivered, true);
+    assert_eq!(board.sent_before_retransmissions(), 9);
+}

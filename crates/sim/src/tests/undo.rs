@@ -118,8 +118,7 @@ fn a_loss_beside_a_late_segment_is_not_undone() {
     assert_eq!((wire.sender.conn.snd_ssthresh, wire.sender.conn.snd_cwnd), (5, 5));
 }
 
-/// Two losses in successive windows: the second recovery begins at 300 ms while nothing of the first is under way any more, and its ACKs are those of
-/// retransmissions. None is undone.
+/// Losses in successive windows are two recoveries, whose holes are filled by retransmissions. None is undone.
 #[test]
 fn recoveries_one_after_the_other_are_not_undone() {
     let mut wire = Wire::new(&reno()).losing(&[(0, 1), (14, 1), (15, 1)]);
