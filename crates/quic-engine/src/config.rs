@@ -85,7 +85,8 @@ impl Setup<'_> {
             each.ack_eliciting_threshold(VarInt::from_u32(0));
             transport.ack_frequency_config(Some(each));
         }
-        let options = Options { initial_window: Some(self.source.initial_window), ..Options::default() };
+        let options =
+            Options { initial_window: Some(self.source.initial_window), virtual_time: true, ..Options::default() };
         match self.own {
             None => {
                 let factory =

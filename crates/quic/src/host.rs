@@ -25,11 +25,14 @@ pub struct Options {
     pub initial_window: Option<u32>,
     /// Proportional rate reduction (RFC 9937) in recovery. Without it the window falls at once, as in RFC 9002 appendix B.6.
     pub rate_reduction: bool,
+    /// The stack's times are not this machine's: it is simulated, or driven by a test. Otherwise an ACK came in no earlier than the adapter is
+    /// told of it, whatever time the stack gives ([`Host::came_in`]).
+    pub virtual_time: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { initial_window: None, rate_reduction: true }
+        Self { initial_window: None, rate_reduction: true, virtual_time: false }
     }
 }
 
@@ -100,6 +103,7 @@ struct Core {
 struct Batch {
     bytes: u64,
     newest: Option<Acked>,
+    came_in_ns: u64,
 }
 
 /// An ACK that has been told in full.
@@ -258,14 +262,27 @@ impl Host {
         }
     }
 
+    /// The ACK that is being told came in no earlier than this, if that is later than the time that the stack gives.
+    ///
+    /// A stack that reads the clock before its socket gives too early a time whenever another program takes the core in between. Then the
+    /// RTT looks shorter than the path, and the smallest RTT stays wrong for good: a delay-based window sees a queue that is not there.
+    pub fn came_in(&mut self, at_ns: u64) {
+        self.batch.came_in_ns = at_ns;
+    }
+
+    /// Are the stack's times not this machine's?
+    pub fn is_virtual_time(&self) -> bool {
+        self.options.virtual_time
+    }
+
     /// All packets that the ACK newly acknowledges have been told. `in_flight_bytes`: what is in flight without them.
     pub fn end_of_ack(&mut self, now_ns: u64, in_flight_bytes: u64, is_app_limited: bool) {
         self.in_flight_bytes = in_flight_bytes;
-        let Batch { bytes, newest: Some(newest) } = std::mem::take(&mut self.batch) else { return };
+        let Batch { bytes, newest: Some(newest), came_in_ns } = std::mem::take(&mut self.batch) else { return };
         // RFC 9002 section 5.1: only an ACK that raises the largest acknowledged tells an RTT.
         let is_newest = newest.sent_ns >= self.newest_acked_ns;
         self.newest_acked_ns = self.newest_acked_ns.max(newest.sent_ns);
-        let rtt_ns = is_newest.then(|| now_ns.saturating_sub(newest.sent_ns).max(1));
+        let rtt_ns = is_newest.then(|| came_in_ns.max(now_ns).saturating_sub(newest.sent_ns).max(1));
         rtt_ns.into_iter().for_each(|rtt_ns| self.rtt.sample(rtt_ns));
         self.sync_conn(now_ns);
         self.core.conn.is_cwnd_limited = u32::from(!is_app_limited);

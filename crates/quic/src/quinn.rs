@@ -55,6 +55,9 @@ impl Controller for OverQuinn {
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest_acked: Option<u64>) {
+        if !self.host.is_virtual_time() {
+            self.host.came_in(self.ns(Instant::now()));
+        }
         self.host.end_of_ack(self.ns(now), in_flight, app_limited);
     }
 

@@ -293,7 +293,7 @@ impl Stacks {
 
 fn play(controller: &'static Controller, steps: &[Step]) -> TestCaseResult {
     let params = Arc::new(Params::new(controller));
-    let host = || Host::new(&params, Options::default(), PACKET as u16);
+    let host = || Host::new(&params, Options { virtual_time: true, ..Options::default() }, PACKET as u16);
     let origin = Instant::now();
     let has_undo = steps.iter().any(|step| step.spurious);
     let quinn = (!controller.owns_window() && !has_undo).then(|| OverQuinn::resume(host(), origin));

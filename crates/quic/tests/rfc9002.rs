@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host of QUIC's events against RFC 9002: windows worked out by hand, with Reno.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
+use quinn_proto::congestion::Controller;
 use tandem_controllers::{Params, State, find};
-use tandem_quic::{Acked, Error, Host, Losses, Options, controller, paced_controller};
+use tandem_quic::{Acked, Error, Host, Losses, Options, OverQuinn, controller, paced_controller};
 
 const MS: u64 = 1_000_000;
 const SIZE: u64 = 1200;
@@ -183,6 +188,24 @@ fn late_acks_tell_no_rtt() {
     ack(&mut host, 1100, 1050, 1, 1);
     ack(&mut host, 1101, 1049, 1, 0);
     assert_eq!(host.view().base_rtt_us, 50_000);
+}
+
+/// A stack may give an ACK the time at which it began to look for one. The RTT is then at least what the adapter's own clock says.
+#[test]
+fn an_ack_came_in_no_earlier_than_it_was_heard_of() {
+    let params = Arc::new(Params::new(find("compound").unwrap()));
+    let base_rtt_us = |virtual_time| {
+        let host = Host::new(&params, Options { virtual_time, ..Options::default() }, SIZE as u16);
+        let sent = Instant::now();
+        let mut quinn = OverQuinn::resume(host, sent);
+        quinn.on_sent(sent, SIZE, 0);
+        thread::sleep(Duration::from_millis(3));
+        quinn.acknowledge(sent, SIZE);
+        quinn.on_end_acks(sent + Duration::from_millis(1), 0, false, None);
+        quinn.host().view().base_rtt_us
+    };
+    assert_eq!(base_rtt_us(true), 1000);
+    assert!(base_rtt_us(false) >= 3000);
 }
 
 /// Ten packets of 120 bytes are one of 1200 to the window.

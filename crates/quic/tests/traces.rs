@@ -118,7 +118,7 @@ impl<S: Stack> Player<S> {
     fn new(params: Params, conn: Conn) -> Self {
         let origin = Instant::now() + Duration::from_secs(1000);
         let by_the_clock = BY_THE_CLOCK.contains(&params.controller().name);
-        let options = Options { rate_reduction: false, ..Options::default() };
+        let options = Options { rate_reduction: false, virtual_time: true, ..Options::default() };
         let host = Host::resume(&Arc::new(params), options, conn);
         let mut player = Self {
             stack: S::resume(host, origin),

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use quinn::{Connection, Endpoint, EndpointConfig, Incoming, RecvStream, SendStream, TokioRuntime, VarInt};
 use tokio::{
     sync::{Semaphore, mpsc},
@@ -22,7 +22,7 @@ use crate::{
     link::{self, Side, WINDOW_BYTES, proof, server, trust},
     parts::PartReader,
     store::Store,
-    wire::{Answer, End, Entry, MAGIC, Offer, read, write},
+    wire::{Answer, CHUNK_BYTES, End, Entry, MAGIC, Offer, read, write},
 };
 
 /// Why a connection was closed, for the other side.
@@ -255,7 +255,7 @@ async fn transfer(
     let sizes = offer.entries.iter().map(|e| e.size.unwrap_or(0));
     progress.begin(sizes.zip(&offsets).map(|(size, offset)| size - offset).sum(), connection);
     // Files are written by a thread of their own; the channel bounds what waits.
-    let (chunks, written) = mpsc::channel::<Bytes>(64);
+    let (chunks, written) = mpsc::channel::<Bytes>(16);
     let writer = tokio::task::spawn_blocking(move || match offer.bench {
         true => Ok(discard(written)),
         false => {
@@ -263,6 +263,8 @@ async fn transfer(
         }
     });
     let mut parts = PartReader::new(connection, WINDOW_BYTES);
+    // Not packet by packet: each would wake the other thread, which then takes the core from the network.
+    let mut batch = BytesMut::with_capacity(CHUNK_BYTES);
     let mut lost = None;
     loop {
         let chunk = match timeout(limits.stall, parts.next()).await {
@@ -278,11 +280,14 @@ async fn transfer(
             }
         };
         progress.add(chunk.len() as u64);
-        if chunks.send(chunk).await.is_err() {
+        batch.extend_from_slice(&chunk);
+        if batch.len() >= CHUNK_BYTES && chunks.send(batch.split().freeze()).await.is_err() {
             // The writer has ended: it says why.
             break;
         }
     }
+    // What came is kept, even if the rest is lost.
+    let _ = chunks.send(batch.freeze()).await;
     drop(chunks);
     let result = writer.await.map_err(|e| Error::Connection(e.to_string()))?;
     match (result, lost) {
