@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 echo "== cargo fmt"
 cargo fmt --all --check
+echo "== documents"
+scripts/check-links.sh
 echo "== cargo clippy"
 cargo clippy --quiet --workspace --all-targets -- -D warnings
 echo "== cargo doc"
@@ -54,6 +56,4 @@ else
 fi
 echo "== Python"
 scripts/python.sh --lint
-echo "== documents"
-scripts/check-links.sh
 echo "No complaints."
