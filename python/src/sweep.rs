@@ -194,7 +194,7 @@ impl SweepDriver {
     #[new]
     fn new(py: Python, sweep: &Sweep, folder: PathBuf, traces: bool) -> PyResult<Self> {
         let store = py.detach(|| sweep.store(&folder, traces)).map_err(|e| failed(format!("{e:#}")))?;
-        let feeder = Feeder::new(&sweep.sweep, sweep.engine.name());
+        let feeder = Feeder::new(&sweep.sweep, sweep.engine.name()).map_err(failed)?;
         Ok(Self(Mutex::new(Some(Open { store, feeder, given: HashMap::new() }))))
     }
 

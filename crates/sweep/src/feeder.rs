@@ -16,8 +16,11 @@ pub struct Feeder {
 
 impl Feeder {
     /// Of all tasks of a sweep.
-    pub fn new(sweep: &Arc<Sweep>, engine: &str) -> Self {
-        Self { tasks: Box::new(sweep.tasks(engine)), ready: VecDeque::new(), found: 0 }
+    ///
+    /// # Errors
+    /// If there is no room for temporary files.
+    pub fn new(sweep: &Arc<Sweep>, engine: &str) -> Result<Self, FileError> {
+        Ok(Self { tasks: Box::new(sweep.tasks(engine)?), ready: VecDeque::new(), found: 0 })
     }
 
     /// The next task that is to be run; `None` if there are no more. `begin` is [`Store::begin`](crate::Store::begin).

@@ -18,7 +18,8 @@ pub struct Sweep {
     pub path: String,
     pub(crate) text: String,
     pub(crate) base: Base,
-    pub(crate) seeds: Vec<u64>,
+    first_seed: u64,
+    pub(crate) seed_count: usize,
     /// All keys that vary, with their columns.
     pub(crate) keys: Vec<Swept>,
     /// The values of each point of `[[list]]`, by key.
@@ -84,7 +85,7 @@ impl Sweep {
             return Err(reader.error(&[unknown], message));
         }
         let mut base = reader.base(&file, folder)?;
-        let seeds = seeds(&mut base)?;
+        let (first_seed, seed_count) = seeds(&mut base)?;
         let mut keys = Keys { reader, found: Vec::new() };
         let list = keys.list(file.get("list"))?;
         let random = keys.random(file.get("random"))?;
@@ -93,14 +94,13 @@ impl Sweep {
             return Err(reader.error(&[], "nothing varies: add [grid], [[list]] or [random]"));
         }
         let keys = keys.swept(&list, random.as_ref(), &grid);
-        Ok(Self { path: path.into(), text: text.into(), base, seeds, keys, list, random, grid })
+        Ok(Self { path: path.into(), text: text.into(), base, first_seed, seed_count, keys, list, random, grid })
     }
 
     /// Replaces the number of seeds and the first one, where given. At most [`MAX_COUNT`] seeds.
     pub fn with_seeds(mut self, count: Option<u32>, first: Option<u64>) -> Self {
-        let count = count.map_or(self.seeds.len() as u64, |n| u64::from(n.clamp(1, MAX_COUNT)));
-        let first = first.unwrap_or(self.seeds[0]);
-        self.seeds = (0..count).map(|i| first.wrapping_add(i)).collect();
+        self.seed_count = count.map_or(self.seed_count, |n| n.clamp(1, MAX_COUNT) as usize);
+        self.first_seed = first.unwrap_or(self.first_seed);
         self
     }
 
@@ -109,14 +109,20 @@ impl Sweep {
         &self.base.folder
     }
 
+    /// The seeds of each point.
+    pub(crate) fn seeds(&self) -> impl Iterator<Item = u64> + Send + use<> {
+        let first = self.first_seed;
+        (0..self.seed_count as u64).map(move |i| first.wrapping_add(i))
+    }
+
     /// The columns of the keys that vary.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.keys.iter().map(|swept| &swept.column)
     }
 }
 
-/// Takes the seeds out of the scenario: a task has one of its own.
-fn seeds(base: &mut Base) -> Result<Vec<u64>, FileError> {
+/// Takes the seeds out of the scenario, for a task has one of its own: the first, and how many follow each other.
+fn seeds(base: &mut Base) -> Result<(u64, usize), FileError> {
     base.scenario.remove("name");
     let mut number = |key: &str, largest: i64| match base.scenario.remove(key) {
         None => Ok(1),
@@ -128,7 +134,7 @@ fn seeds(base: &mut Base) -> Result<Vec<u64>, FileError> {
         }
     };
     let (count, first) = (number("seeds", MAX_COUNT.into())?, number("first_seed", i64::MAX)?);
-    Ok((0..count).map(|i| first.wrapping_add(i)).collect())
+    Ok((first, count as usize))
 }
 
 #[derive(Clone, Copy)]

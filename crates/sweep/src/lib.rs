@@ -16,6 +16,7 @@ mod feeder;
 mod figures;
 mod file;
 mod key_path;
+mod key_table;
 mod local;
 mod part;
 mod place;

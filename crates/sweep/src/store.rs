@@ -6,7 +6,7 @@
 //! task, by key.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
@@ -17,6 +17,7 @@ use std::{
 use anyhow::{Context, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use tandem_scenario::FileError;
 use tandem_tables::{
     TEMPORARY_PREFIX, common_schema, concatenated, conformed, read_columns, read_parquet, write_parquet,
 };
@@ -24,6 +25,7 @@ use toml::Value;
 
 use crate::{
     file::Sweep,
+    key_table::KeyTable,
     part::{Part, by_key, keys},
     task::{Key, Tables, Task},
 };
@@ -57,7 +59,7 @@ pub struct Store {
     schema: SchemaRef,
     traces: bool,
     /// The tasks whose rows are there, or in an open part.
-    done: HashSet<Key>,
+    done: KeyTable,
     /// The parts that wait for tasks, by a number of their own.
     open: BTreeMap<usize, Part>,
     part_of: HashMap<Key, usize>,
@@ -112,7 +114,7 @@ impl Store {
             _lock: lock,
             schema: schema.clone(),
             traces,
-            done: HashSet::new(),
+            done: KeyTable::new()?,
             open: BTreeMap::new(),
             part_of: HashMap::new(),
             opened: 0,
@@ -130,12 +132,15 @@ impl Store {
 
     /// Is nothing there?
     pub fn is_empty(&self) -> bool {
-        self.done.is_empty()
+        self.len() == 0
     }
 
     /// Is a task there, with all that is wanted of it?
-    pub fn has(&self, key: Key) -> bool {
-        self.done.contains(&key) && (!self.traces || self.trace_path(LINKS_FOLDER, key).exists())
+    ///
+    /// # Errors
+    /// If temporary files cannot be read.
+    pub fn has(&mut self, key: Key) -> Result<bool, FileError> {
+        Ok(self.done.contains(key.0)? && (!self.traces || self.trace_path(LINKS_FOLDER, key).exists()))
     }
 
     /// Learns which rows the files have, and gives all files the same columns, and each task one file.
@@ -148,10 +153,13 @@ impl Store {
             let mut is_whole = true;
             for batch in &batches {
                 let keys = keys(batch).with_context(has_keys)?;
-                let runs: Vec<Key> = keys.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
-                runs.into_iter().for_each(|key| is_whole &= self.done.insert(key));
+                for same in keys.chunk_by(|a, b| a == b) {
+                    is_whole &= self.done.insert(same[0].0, 0)?;
+                }
             }
-            schemas.push(schema.clone());
+            if !schemas.contains(&schema) {
+                schemas.push(schema.clone());
+            }
             files.push((path, schema, is_whole));
         }
         let schema = common_schema(&schemas).with_context(|| {
@@ -165,26 +173,38 @@ impl Store {
     }
 
     fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: &str) -> anyhow::Result<()> {
-        let mut values: HashMap<Key, Arc<[Option<Value>]>> = HashMap::new();
-        for task in self.sweep.tasks(engine) {
-            let task = task?;
-            if self.done.contains(&task.key) {
-                values.insert(task.key, task.values);
-            }
-        }
-        let mut seen = HashSet::new();
+        let mut points = self.points_done(engine)?;
+        let mut seen = KeyTable::new()?;
         for (path, schema, is_whole) in files {
             let (_, batches) = read_parquet(&path)?;
             let tasks = batches.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat();
-            let tasks: Vec<_> = tasks.into_iter().filter(|(key, _)| seen.insert(*key)).collect();
-            if is_whole && schema.fields() == self.schema.fields() {
-                continue;
+            let is_good = is_whole && schema.fields() == self.schema.fields();
+            let mut all_rows = Vec::new();
+            for (key, rows) in tasks {
+                if seen.insert(key.0, 0)? && !is_good {
+                    let point = points.get(key.0)?.map(|i| self.sweep.point(i as usize)).transpose()?;
+                    all_rows.push(self.with_swept(&rows, point.as_ref().map(|point| &*point.values))?);
+                }
             }
-            let rows = tasks.iter().map(|(key, rows)| self.with_swept(rows, values.get(key).map(|v| &**v)));
-            let rows = rows.collect::<anyhow::Result<Vec<_>>>()?;
-            write_parquet(&path, self.schema.clone(), &[concatenated(&self.schema, &rows)?])?;
+            if !is_good {
+                write_parquet(&path, self.schema.clone(), &[concatenated(&self.schema, &all_rows)?])?;
+            }
         }
         Ok(())
+    }
+
+    /// The point of each task of the sweep whose rows are there.
+    fn points_done(&mut self, engine: &str) -> anyhow::Result<KeyTable> {
+        let mut points = KeyTable::new()?;
+        for i in 0..self.sweep.points() {
+            let hash = self.sweep.point(i)?.hash;
+            for key in self.sweep.seeds().map(|seed| Key::new(engine, hash, seed)) {
+                if self.done.contains(key.0)? {
+                    points.insert(key.0, i as u64)?;
+                }
+            }
+        }
+        Ok(points)
     }
 
     /// Rows with the columns of the data set; the swept keys have these values, if they are known.
@@ -207,8 +227,12 @@ impl Store {
     /// # Errors
     /// If the part's file cannot be read.
     pub fn begin(&mut self, tasks: Vec<Task>) -> anyhow::Result<Vec<Task>> {
-        let (there, missing): (Vec<Task>, Vec<Task>) = tasks.iter().cloned().partition(|task| self.has(task.key));
-        drop(there);
+        let mut missing = Vec::new();
+        for task in &tasks {
+            if !self.has(task.key)? {
+                missing.push(task.clone());
+            }
+        }
         if missing.is_empty() {
             return Ok(missing);
         }
@@ -235,7 +259,7 @@ impl Store {
             self.write_samples(LINKS_FOLDER, task.key, links)?;
         }
         let Some(number) = self.part_of.remove(&task.key) else { return Ok(()) };
-        let is_new = self.done.insert(task.key);
+        let is_new = self.done.insert(task.key.0, 0)?;
         let rows = self.with_swept(&tables.groups, Some(&task.values))?;
         let part = self.open.get_mut(&number).expect("a part waits for the task");
         part.missing -= 1;

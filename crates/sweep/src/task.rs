@@ -2,8 +2,8 @@
 //! One seed of one scenario: what is run, and the key that it is kept under.
 
 use std::{
-    collections::{BTreeSet, HashSet},
-    fmt,
+    collections::BTreeSet,
+    fmt, iter,
     path::Path,
     str::FromStr,
     sync::{Arc, atomic::AtomicBool},
@@ -19,6 +19,7 @@ use toml::Value;
 
 use crate::{
     file::Sweep,
+    key_table::{KeyBytes, KeyTable},
     point::{Point, read},
     store::Program,
 };
@@ -38,13 +39,13 @@ pub fn arithmetic(engine: &str) -> &'static str {
 
 /// Stands for a scenario, a seed, an engine and its arithmetic: 32 hexadecimal digits. The same key has the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key([u8; 16]);
+pub struct Key(pub(crate) KeyBytes);
 
 /// Stands for a scenario without its seeds and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ScenarioHash([u8; 16]);
+pub(crate) struct ScenarioHash(KeyBytes);
 
-fn hash(parts: &[&[u8]]) -> [u8; 16] {
+fn hash(parts: &[&[u8]]) -> KeyBytes {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
@@ -65,7 +66,7 @@ impl ScenarioHash {
 }
 
 impl Key {
-    fn new(engine: &str, scenario: ScenarioHash, seed: u64) -> Self {
+    pub(crate) fn new(engine: &str, scenario: ScenarioHash, seed: u64) -> Self {
         Self(hash(&[arithmetic(engine).as_bytes(), engine.as_bytes(), &scenario.0, &seed.to_le_bytes()]))
     }
 }
@@ -202,27 +203,39 @@ pub enum SurveyError {
 }
 
 impl Sweep {
-    /// Every task, in order: the seeds of a point after each other. Of equal tasks there is the first alone.
-    pub fn tasks(self: &Arc<Self>, engine: &str) -> impl Iterator<Item = Result<Task, FileError>> + Send + use<> {
-        let folder: Arc<Path> = self.base.folder.as_path().into();
-        let (sweep, seeds) = (Arc::clone(self), self.seeds.clone());
-        let (mut seen, engine) = (HashSet::new(), engine.to_owned());
-        let tasks_of = move |point: Result<Point, FileError>| -> Vec<Result<Task, FileError>> {
-            let point = match point {
-                Ok(point) => point,
-                Err(e) => return vec![Err(e)],
-            };
-            let (text, values): (Arc<str>, Arc<[_]>) = (point.text.into(), point.values.into());
-            let task = |&seed: &u64| Task {
-                text: text.clone(),
-                folder: folder.clone(),
-                seed,
-                key: Key::new(&engine, point.hash, seed),
-                values: values.clone(),
-            };
-            seeds.iter().map(task).filter(|task| seen.insert(task.key)).map(Ok).collect()
+    /// Every task, in order: the seeds of a point after each other. Of equal points there is the first alone.
+    ///
+    /// # Errors
+    /// If there is no room for temporary files; as an item, if a scenario is not good.
+    pub fn tasks(
+        self: &Arc<Self>,
+        engine: &str,
+    ) -> Result<impl Iterator<Item = Result<Task, FileError>> + Send + use<>, FileError> {
+        let (sweep, mut seen) = (Arc::clone(self), KeyTable::new()?);
+        let new_point = move |i| -> Result<Option<Point>, FileError> {
+            let point = sweep.point(i)?;
+            Ok(seen.insert(point.hash.0, 0)?.then_some(point))
         };
-        (0..self.points()).map(move |i| sweep.point(i)).flat_map(tasks_of)
+        let points = (0..self.points()).map(new_point).filter_map(Result::transpose);
+        let (sweep, engine): (_, Arc<str>) = (Arc::clone(self), engine.into());
+        Ok(points.flat_map(move |point| -> Box<dyn Iterator<Item = Result<Task, FileError>> + Send> {
+            match point {
+                Ok(point) => Box::new(sweep.tasks_of(point, engine.clone()).map(Ok)),
+                Err(e) => Box::new(iter::once(Err(e))),
+            }
+        }))
+    }
+
+    fn tasks_of(&self, point: Point, engine: Arc<str>) -> impl Iterator<Item = Task> + Send + use<> {
+        let folder: Arc<Path> = self.base.folder.as_path().into();
+        let (text, values): (Arc<str>, Arc<[_]>) = (point.text.into(), point.values.into());
+        self.seeds().map(move |seed| Task {
+            text: text.clone(),
+            folder: folder.clone(),
+            seed,
+            key: Key::new(&engine, point.hash, seed),
+            values: values.clone(),
+        })
     }
 
     /// Reads and checks every scenario, and asks the engine whether it can run it. To be called before anything runs.
@@ -230,14 +243,15 @@ impl Sweep {
     /// # Errors
     /// At the first scenario that is not good, and if a key that varies has an effect nowhere.
     pub fn survey(&self, engine: &dyn Engine, force: bool) -> Result<Survey, SurveyError> {
-        let (mut seen, mut warnings, mut has_effect) = (HashSet::new(), BTreeSet::new(), vec![false; self.keys.len()]);
+        let (mut seen, mut warnings, mut has_effect) =
+            (KeyTable::new()?, BTreeSet::new(), vec![false; self.keys.len()]);
         let (mut controllers, mut schemas) = (BTreeSet::new(), Vec::new());
         for i in 0..self.points() {
             let point = self.point(i)?;
             has_effect.iter_mut().zip(&point.values).for_each(|(any, value)| *any |= value.is_some());
             let doubts = engine.check(&point.scenario, force).map_err(|cause| self.refused(&point, cause))?;
             warnings.extend(doubts.into_iter().map(|doubt| doubt.to_string()));
-            seen.insert(point.hash);
+            seen.insert(point.hash.0, 0)?;
             let of_point = point.scenario.groups.iter().map(|group| group.source.controller());
             if controllers.insert(of_point.collect::<Vec<_>>()) {
                 schemas.push(group_schema(&point.scenario));
@@ -247,7 +261,7 @@ impl Sweep {
             let message = format!("`{}` does nothing: no flow has that controller at any point", swept.key);
             return Err(FileError::new(&self.path, &self.text, swept.place.clone(), message).into());
         }
-        Ok(Survey { tasks: seen.len() * self.seeds.len(), schema: self.schema(&schemas), warnings })
+        Ok(Survey { tasks: seen.len() * self.seed_count, schema: self.schema(&schemas), warnings })
     }
 
     fn refused(&self, point: &Point, cause: EngineError) -> SurveyError {

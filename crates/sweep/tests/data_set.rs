@@ -157,7 +157,7 @@ fn results_may_come_in_any_order() {
     let sweep = sweep(SMALL);
     let survey = sweep.survey(&Sim, false).unwrap();
     let mut store = Store::open(elsewhere.path(), &sweep, "sim", &survey.schema, false).unwrap();
-    let tasks = store.begin(sweep.tasks("sim").collect::<Result<_, _>>().unwrap()).unwrap();
+    let tasks = store.begin(sweep.tasks("sim").unwrap().collect::<Result<_, _>>().unwrap()).unwrap();
     for bundle in tasks.chunks(3).rev() {
         let run = |task: &Task| {
             Task::run_text(&task.text, &task.folder, task.seed, &Sim, &PROGRAM, true, None).unwrap().unwrap()
