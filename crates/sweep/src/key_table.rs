@@ -16,7 +16,7 @@ pub type KeyBytes = [u8; 16];
 const KEY_BYTES: usize = size_of::<KeyBytes>();
 /// A key, and its number plus one: a slot of zeros is free, and so is all of a new file.
 const SLOT_BYTES: usize = KEY_BYTES + size_of::<u64>();
-const FIRST_SLOTS: u64 = 4096;
+const FIRST_SLOTS: u64 = 256;
 /// A table with more keys than this share of its slots gets twice as many. Then a search reads 2.5 slots at most in the mean, if the key is not
 /// there (Knuth, The Art of Computer Programming, volume 3, 6.4).
 const FULL: f64 = 0.5;
