@@ -13,6 +13,7 @@
  *    appendix B's program has it, 1/12.8, which gives that table.
  *  - Just above W_low the formula gives a = 0.956: Reno's 1 is the least.
  *  - Above W_high both stay what they are there. The formula would make b negative at 2^23; Linux's table ends near by.
+ *  - Packets ACKed count (RFC 3465). Linux's tcp_highspeed counts ACKs, so delayed ACKs halve its growth: count_acks.
  */
 #ifndef TANDEM_HIGHSPEED_H
 #define TANDEM_HIGHSPEED_H
@@ -23,7 +24,8 @@
 	P(low_window, 1, 38, 2, 10000, "packets; up to this window Reno acts (RFC 3649 section 5: 38)") \
 	P(high_window, 1, 83000, 10001, 1 << 24, "packets; where the loss rate is to be 1e-7 (RFC 3649 section 5: 83000)") \
 	P(high_decrease, 1000, 100, 10, 500, "share of the window given up at high_window (RFC 3649 section 5: 0.1)") \
-	P(response, 1024, 80, 1, 1024, "p(w) w^1.2 of the response function (RFC 3649 appendix B: 1/12.8)")
+	P(response, 1024, 80, 1, 1024, "p(w) w^1.2 of the response function (RFC 3649 appendix B: 1/12.8)") \
+	P(count_acks, 1, 0, 0, 1, "1: an ACK counts once, whatever it acknowledges, as in Linux; 0: each packet ACKed counts")
 
 struct highspeed_params { highspeed_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -81,6 +83,8 @@ TANDEM_FN void highspeed_cong_avoid(struct highspeed *s, const struct highspeed_
 		acked = slow_start(c, acked);
 	if (!acked)
 		return;
+	if (p->count_acks)
+		acked = 1;
 	/* The logarithms cost more than all the rest, and w changes only now and then. */
 	if (s->growth_for != c->snd_cwnd) {
 		s->growth_q8 = highspeed_growth_q8(p, c->snd_cwnd);

@@ -19,6 +19,7 @@ pub struct HighSpeed {
     high: f64,
     high_decrease: f64,
     response: f64,
+    count_acks: bool,
 }
 
 impl HighSpeed {
@@ -29,6 +30,7 @@ impl HighSpeed {
             high: p("high_window"),
             high_decrease: p("high_decrease"),
             response: p("response"),
+            count_acks: p("count_acks") == 1.0,
         }
     }
 
@@ -51,8 +53,9 @@ impl HighSpeed {
 }
 
 impl Law for HighSpeed {
-    fn gain(&mut self, window: f64, _: &Ack, their_side: TheirSide) -> f64 {
-        if beyond(window, their_side.window, self.low) { self.growth(window.max(self.low + 1e-9)) } else { 1.0 }
+    fn gain(&mut self, window: f64, ack: &Ack, their_side: TheirSide) -> f64 {
+        let growth = if beyond(window, their_side.window, self.low) { self.growth(window.max(self.low + 1e-9)) } else { 1.0 };
+        if self.count_acks { growth / ack.acked } else { growth }
     }
 
     fn after_loss(&mut self, window: f64, their_window: f64) -> f64 {
