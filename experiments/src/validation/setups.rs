@@ -19,6 +19,12 @@ pub struct Setup {
     rtt: &'static str,
     queue: &'static str,
     loss: &'static str,
+    /// More lines of the dumbbell's table.
+    dumbbell: &'static str,
+    /// The lines of the bottleneck's effects.
+    effects: &'static str,
+    /// More lines of each flow's table.
+    flow: &'static str,
     duration_s: u32,
     warmup_s: u32,
     /// Runs over real TCP.
@@ -41,6 +47,9 @@ const BDP: Setup = Setup {
     rtt: "40ms",
     queue: "1bdp",
     loss: "0",
+    dumbbell: "",
+    effects: "",
+    flow: "",
     duration_s: 80,
     warmup_s: 20,
     repetitions: 2,
@@ -48,6 +57,7 @@ const BDP: Setup = Setup {
     queue_bound: QUEUE_BOUND,
 };
 
+/// Paths that stay as they are.
 pub const SETUPS: [Setup; 7] = [
     BDP,
     Setup { name: "quarter", title: "100 Mb/s, 40 ms, a buffer of BDP/4", queue: "0.25bdp", ..BDP },
@@ -90,11 +100,94 @@ pub const SETUPS: [Setup; 7] = [
     },
 ];
 
+/// Slow enough that the emulator carries two at a time.
+const TODAY: Setup = Setup {
+    rate: "20mbit",
+    duration_s: 40,
+    warmup_s: 10,
+    repetitions: 10,
+    flows: &[&["kernel:reno"], &["kernel:cubic"], &["compound_tube"]],
+    ..BDP
+};
+
+/// Paths that change, police, reorder and mark. QUIC flows have no ECN, so its page leaves them out.
+const PATHS: [Setup; 7] = [
+    Setup {
+        name: "steps",
+        title: "Steps: 5 Mb/s for 5 s of each 10, otherwise 20 Mb/s",
+        effects: "changes = [{ at = \"5s\", every = \"10s\", rate = \"5mbit\" }, { at = \"10s\", every = \"10s\", rate = \"20mbit\" }]",
+        ..TODAY
+    },
+    Setup {
+        name: "satellite",
+        title: "Satellite: another rate and delay every 15 s, with an outage",
+        effects: "changes = [\
+            { at = \"15s\", every = \"30s\", rate = \"0\" }, \
+            { at = \"15100ms\", every = \"30s\", rate = \"12mbit\", delay = \"32ms\" }, \
+            { at = \"30s\", every = \"30s\", rate = \"0\" }, \
+            { at = \"30050ms\", every = \"30s\", rate = \"24mbit\", delay = \"22ms\" }]",
+        duration_s: 75,
+        warmup_s: 15,
+        ..TODAY
+    },
+    Setup {
+        name: "cellular",
+        title: "Cellular: a rate trace that wanders and stops at times",
+        rate: "6mbit",
+        rtt: "60ms",
+        queue: "250p",
+        effects: "rate_trace = \"cellular.trace\"",
+        ..TODAY
+    },
+    Setup {
+        name: "policer",
+        title: "A policer of 10 Mb/s and 100 kB on a link of 100 Mb/s",
+        rate: "100mbit",
+        rtt: "30ms",
+        effects: "policer = { rate = \"10mbit\", burst = \"100kB\" }",
+        ..TODAY
+    },
+    Setup {
+        name: "jitter",
+        title: "Jitter: normal, 5 ms, order kept",
+        effects: "jitter = { time = \"5ms\", distribution = \"normal\", correlation = \"25%\" }",
+        ..TODAY
+    },
+    Setup {
+        name: "reordering",
+        title: "Reordering: one packet in a hundred is overtaken by three",
+        queue: "0.25bdp",
+        effects: "reorder = { share = \"1%\", distance = \"3p\" }",
+        ..TODAY
+    },
+    Setup {
+        name: "ecn",
+        title: "ECN: FQ-CoDel that marks",
+        queue: "2bdp",
+        dumbbell: "aqm = { kind = \"fq_codel\", ecn = true }",
+        flow: "ecn = \"rfc3168\"",
+        ..TODAY
+    },
+];
+
+/// Those that are run over real TCP.
+pub fn over_real_tcp() -> impl Iterator<Item = &'static Setup> {
+    SETUPS.iter().chain(&PATHS)
+}
+
+/// Where the rate traces lie that set-ups name.
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/");
+
 impl Setup {
     /// All that decides about a run except flows and seed.
     fn text(&self) -> String {
         let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
-        format!("{rate} {rtt} {queue} loss {loss}, {duration_s} s of which {warmup_s} s warm-up")
+        let more: String = [self.dumbbell, self.effects, self.flow]
+            .iter()
+            .filter(|lines| !lines.is_empty())
+            .map(|lines| format!(", `{lines}`"))
+            .collect();
+        format!("{rate} {rtt} {queue} loss {loss}{more}, {duration_s} s of which {warmup_s} s warm-up")
     }
 
     /// The heading of its part of a page, with what is asked of the engines.
@@ -119,18 +212,25 @@ impl Setup {
 
     /// The scenario in a file of `tandem papers`, in the table `[scenario]`.
     fn file(&self, controllers: &[&str]) -> String {
-        let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
+        let Self { rate, rtt, queue, loss, dumbbell, effects, flow, duration_s, warmup_s, .. } = self;
         let path = format!(
             "[scenario]\nduration = \"{duration_s}s\"\nwarmup = \"{warmup_s}s\"\nsample_interval = \"100ms\"\n\
-             [scenario.dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"{queue}\"\nloss = {loss}\n"
+             [scenario.dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"{queue}\"\nloss = {loss}\n{dumbbell}\n"
         );
-        let flow =
-            |controller| format!("[[scenario.flows]]\ncontroller = \"{controller}\"\nstart_spread = \"100ms\"\n");
-        path + &controllers.iter().map(flow).collect::<String>()
+        // A table that is there and empty would be another scenario to the runs that are kept.
+        let effects = match effects {
+            &"" => String::new(),
+            lines => format!("[scenario.effects.bottleneck]\n{lines}\n"),
+        };
+        let flows = controllers.iter().map(|controller| {
+            format!("[[scenario.flows]]\ncontroller = \"{controller}\"\nstart_spread = \"100ms\"\n{flow}\n")
+        });
+        path + &effects + &flows.collect::<String>()
     }
 
     fn parsed(&self, text: &str, flows: &[&str], seeds: Vec<u64>) -> Scenario {
         let name = self.label(flows);
+        let text = &text.replace("rate_trace = \"", &format!("rate_trace = \"{TRACES}"));
         let scenario = parse_inner(text, &name, &name, &Overrides::default()).expect("the set-ups are valid");
         scenario.with_seeds(seeds)
     }
@@ -161,7 +261,7 @@ mod tests {
 
     #[test]
     fn every_setup_is_a_scenario_for_both_engines() {
-        for setup in &SETUPS {
+        for setup in over_real_tcp() {
             for flows in setup.flows {
                 let scenario = setup.simulated(flows, 2);
                 assert_eq!(scenario.flow_count(), flows.len());

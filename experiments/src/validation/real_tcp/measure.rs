@@ -7,7 +7,7 @@ use anyhow::bail;
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 
-use super::super::setups::{SETUPS, Setup};
+use super::super::setups::{Setup, over_real_tcp};
 use crate::{
     kernel::{Missing, measure_shared},
     reference::real_tcp::RealTcpRuns,
@@ -83,7 +83,7 @@ fn measure_in_parallel(
 /// Every first seed comes before any second. Set-ups take turns, so that the runs at a time are not all the heaviest.
 fn wanted() -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    for setup in &SETUPS {
+    for setup in over_real_tcp() {
         for (place, &flows) in setup.flows.iter().enumerate() {
             wanted.extend((1..=setup.repetitions).map(|seed| (seed, place, Wanted { setup, flows, seed })));
         }

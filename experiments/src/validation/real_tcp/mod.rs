@@ -18,7 +18,7 @@ use tandem_sim::Sim;
 use super::{
     Validation,
     compare::{Bound, Pair, table_head, tally},
-    setups::{GOODPUT_BOUND, SETUPS, Setup},
+    setups::{GOODPUT_BOUND, Setup, over_real_tcp},
 };
 use crate::{
     estimate::Estimate,
@@ -53,7 +53,7 @@ pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow
         measure::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
     }
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
-    for setup in &SETUPS {
+    for setup in over_real_tcp() {
         compared.push((setup, compare(setup, &runs, validation, &how.images, &mut missing)?));
     }
     let missing = missing.join(", ");
