@@ -17,7 +17,7 @@ struct Args {
     #[arg(long, default_value_t = 30)]
     seeds: u64,
 
-    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, recovery, controllers, wlan, queues, l4s; prints them instead of writing the page
+    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, recovery, controllers, wlan, queues, l4s, features; prints them instead of writing the page
     #[arg(long)]
     only: Vec<String>,
 

@@ -92,13 +92,18 @@ impl Pair {
         self.bound.judge(&self.same_seeds, &self.measured)
     }
 
+    /// Of the simulation, as a share of the other engine's.
+    pub fn difference(&self) -> f64 {
+        self.same_seeds.mean / self.measured.mean - 1.0
+    }
+
     /// Four cells of a table: both estimates, the difference, whether they agree.
     pub fn cells(&self) -> String {
         format!(
             "{} | {} | {:+.1} % | {}",
             self.simulated.text(1),
             self.measured.text(1),
-            100.0 * (self.same_seeds.mean / self.measured.mean - 1.0),
+            100.0 * self.difference(),
             self.bound.cell(&self.same_seeds, &self.measured)
         )
     }

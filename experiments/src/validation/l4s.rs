@@ -14,6 +14,7 @@ use super::{
     Validation,
     compare::{cell, tally, verdict},
 };
+use crate::verdict::Verdict;
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
 /// Little is random: more of them change nothing.
@@ -60,11 +61,25 @@ impl Point {
     }
 }
 
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+/// The grid, and which of its points are as the RFC claims.
+struct Grid {
+    table: String,
+    equal: Vec<Verdict>,
+    short: Vec<Verdict>,
+}
+
+impl Grid {
+    fn agreement(&self) -> String {
+        let [equal, short] = [&self.equal, &self.short].map(|verdicts| tally(verdicts.iter().copied()));
+        format!("{equal} ratios and {short} waits are as asked")
+    }
+}
+
+fn grid(validation: &Validation) -> anyhow::Result<Grid> {
     let points = Point::all();
-    let seeds = validation.seeds.min(MOST_SEEDS);
+    let seeds = seeds(validation);
     let scenarios = points.iter().map(|point| point.scenario(seeds)).collect::<anyhow::Result<Vec<_>>>()?;
-    let mut text = String::from(
+    let mut table = String::from(
         "| Mb/s | RTT, ms | Prague, Mb/s | CUBIC, Mb/s | ratio | in 1/2 to 2 | L4S wait, ms: mean | 99 % | short | Classic wait, ms: mean | 99 % | utilisation |\n\
          |---:|---:|---:|---:|---:|---|---:|---:|---|---:|---:|---:|\n",
     );
@@ -76,7 +91,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
         let is_equal = verdict((0.5..=2.0).contains(&ratio));
         let is_short = verdict(l4s.0 <= f64::max(1.2, point.packet_ms() / 2.0));
         writeln!(
-            text,
+            table,
             "| {} | {} | {prague:.2} | {cubic:.2} | {ratio:.2} | {} | {:.2} | {:.2} | {} | {:.1} | {:.1} | {:.1} % |",
             point.0,
             point.1,
@@ -91,10 +106,20 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
         equal.push(is_equal);
         short.push(is_short);
     }
-    let heading = HEADING.replace("SEEDS", &seeds.to_string());
-    Ok(format!(
-        "{heading}\n{} ratios and {} waits are as asked. [Why not all](paths.md#l4s).\n\n{text}",
-        tally(equal),
-        tally(short)
-    ))
+    Ok(Grid { table, equal, short })
+}
+
+fn seeds(validation: &Validation) -> u64 {
+    validation.seeds.min(MOST_SEEDS)
+}
+
+/// How many points are as the RFC claims.
+pub(super) fn agreement(validation: &Validation) -> anyhow::Result<String> {
+    Ok(grid(validation)?.agreement())
+}
+
+pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+    let grid = grid(validation)?;
+    let heading = HEADING.replace("SEEDS", &seeds(validation).to_string());
+    Ok(format!("{heading}\n{}. [Why not all](paths.md#l4s).\n\n{}", grid.agreement(), grid.table))
 }

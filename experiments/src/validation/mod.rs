@@ -5,6 +5,7 @@
 mod compare;
 mod controllers;
 mod dumbbell;
+mod features;
 mod figures;
 mod l4s;
 mod model;
@@ -41,7 +42,7 @@ struct Part {
     write: fn(&Validation) -> anyhow::Result<String>,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part { name: "fig3", write: figures::figure3 },
     Part { name: "fig4", write: figures::figure4 },
     Part { name: "fig5", write: figures::figure5 },
@@ -52,6 +53,7 @@ const PARTS: [Part; 10] = [
     Part { name: "wlan", write: wlan::part },
     Part { name: "queues", write: queues::part },
     Part { name: "l4s", write: l4s::part },
+    Part { name: "features", write: features::part },
 ];
 
 const INTRODUCTION: &str = include_str!("introduction.md");

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     estimate::Estimate,
     reference::ns3::{self, QueueRun},
+    verdict::Verdict,
 };
 
 const GOODPUT: Bound = Bound::Relative(0.05);
@@ -101,23 +102,19 @@ impl Measured {
     }
 }
 
-/// The part of the page.
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let rows = ns3::queue_runs(validation.reference)?;
-    let cases = Case::all(&rows);
-    let scenarios = cases.iter().map(|c| c.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
-    let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
-    let outcome = validation.batch.run(&scenarios.iter().map(task).collect::<Vec<_>>())?;
-    ensure!(!outcome.interrupted, "interrupted; the same command goes on");
-    let mut text = String::from(
-        "| queue | it | flows | goodput, Mb/s | ns-3 | agrees | mean wait, ms | ns-3 | agrees | chosen, % | ns-3 | agrees |\n\
-         |---|---|---:|---:|---:|---|---:|---:|---|---:|---:|---|\n",
-    );
-    let mut verdicts = Vec::new();
-    for (case, seeds) in cases.iter().zip(&outcome.seeds) {
+/// One case beside ns-3's: its row of the table, and what agrees of goodput, wait and share.
+struct Line {
+    queue: String,
+    row: String,
+    verdicts: Vec<Verdict>,
+}
+
+impl Line {
+    fn new(case: &Case, seeds: &[SeedResult]) -> Self {
         let (ours, theirs) = (Measured::simulated(seeds), Measured::reference(case));
         // With ECN next to nothing is dropped.
         let chosen = |m: Measured| if case.0[0].ecn == 1 { m.marked } else { m.dropped }.percent();
+        let mut verdicts = Vec::new();
         let mut cells = |bound: Bound, here: &Estimate, there: &Estimate, digits: usize| {
             verdicts.push(bound.judge(here, there));
             format!("{} | {} | {}", here.text(digits), there.text(digits), bound.cell(here, there))
@@ -125,13 +122,43 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
         let goodput = cells(GOODPUT, &ours.goodput_mbps, &theirs.goodput_mbps, 2);
         let wait = cells(OTHERS, &ours.wait_ms, &theirs.wait_ms, 2);
         let chosen = cells(OTHERS, &chosen(ours), &chosen(theirs), 4);
-        writeln!(text, "| {} | {goodput} | {wait} | {chosen} |", case.name())?;
+        Self {
+            queue: case.0[0].queue.clone(),
+            row: format!("| {} | {goodput} | {wait} | {chosen} |", case.name()),
+            verdicts,
+        }
     }
-    Ok(format!(
+}
+
+fn lines(validation: &Validation) -> anyhow::Result<Vec<Line>> {
+    let rows = ns3::queue_runs(validation.reference)?;
+    let cases = Case::all(&rows);
+    let scenarios = cases.iter().map(|c| c.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
+    let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
+    let outcome = validation.batch.run(&scenarios.iter().map(task).collect::<Vec<_>>())?;
+    ensure!(!outcome.interrupted, "interrupted; the same command goes on");
+    Ok(cases.iter().zip(&outcome.seeds).map(|(case, seeds)| Line::new(case, seeds)).collect())
+}
+
+/// How much agrees of one discipline.
+pub(super) fn agreement(validation: &Validation, queue: &str) -> anyhow::Result<String> {
+    Ok(tally(lines(validation)?.into_iter().filter(|line| line.queue == queue).flat_map(|line| line.verdicts)))
+}
+
+/// The part of the page.
+pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+    let lines = lines(validation)?;
+    let mut text = format!(
         "\n## Queue management (ns-3)\n\n\
          Reno flows through a link of {RATE_MBPS} Mb/s with RTTs of 50 to 51 ms and a limit of 1000 packets, beside ns-3 3.37 \
          ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)); {SECONDS} s a seed after {WARMUP_S} s. The last columns have the share of arriving \
-         packets that the queue chose to drop, or to mark. Asked: goodput within 5 %, mean wait and share within 10 %, or the joint interval: {} agree.\n\n{text}",
-        tally(verdicts)
-    ))
+         packets that the queue chose to drop, or to mark. Asked: goodput within 5 %, mean wait and share within 10 %, or the joint interval: {} agree.\n\n\
+         | queue | it | flows | goodput, Mb/s | ns-3 | agrees | mean wait, ms | ns-3 | agrees | chosen, % | ns-3 | agrees |\n\
+         |---|---|---:|---:|---:|---|---:|---:|---|---:|---:|---|\n",
+        tally(lines.iter().flat_map(|line| line.verdicts.iter().copied()))
+    );
+    for line in &lines {
+        writeln!(text, "{}", line.row)?;
+    }
+    Ok(text)
 }

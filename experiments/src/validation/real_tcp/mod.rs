@@ -48,13 +48,15 @@ pub struct RealTcpValidation<'a> {
 
 /// Makes the runs that are missing in experiments/reference/real-tcp, and returns docs/sim-vs-kernel.md.
 pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<String> {
-    let mut runs = RealTcpRuns::open(&validation.reference.join("real-tcp/runs.jsonl"))?;
+    let mut runs = kept_runs(validation)?;
     if !how.incomplete || !how.again.is_empty() {
         measure::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
     }
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for setup in over_real_tcp() {
-        compared.push((setup, compare(setup, &runs, validation, &how.images, &mut missing)?));
+        let lines = compare(setup, &runs, validation, &mut missing)?;
+        draw(setup, &lines, &how.images)?;
+        compared.push((setup, lines));
     }
     let missing = missing.join(", ");
     ensure!(
@@ -69,6 +71,20 @@ pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow
         page += &part(setup, lines)?;
     }
     Ok(page + REASONS)
+}
+
+fn kept_runs(validation: &Validation) -> anyhow::Result<RealTcpRuns> {
+    RealTcpRuns::open(&validation.reference.join("real-tcp/runs.jsonl"))
+}
+
+/// How near the simulator's goodput is to that of the kept runs of the set-up with this name.
+pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<String> {
+    let setup = over_real_tcp().find(|s| s.name == setup).with_context(|| format!("there is no set-up `{setup}`"))?;
+    let mut missing = Vec::new();
+    let lines = compare(setup, &kept_runs(validation)?, validation, &mut missing)?;
+    ensure!(missing.is_empty(), "no run over real TCP is kept of: {}", missing.join(", "));
+    let worst = lines.iter().flat_map(Compared::goodputs).map(|pair| pair.difference().abs()).fold(0.0, f64::max);
+    Ok(format!("goodput within {:.1} %", 100.0 * worst))
 }
 
 fn introduction(runs: &RealTcpRuns) -> String {
@@ -96,7 +112,6 @@ fn compare(
     setup: &Setup,
     runs: &RealTcpRuns,
     validation: &Validation,
-    images: &Path,
     missing: &mut Vec<String>,
 ) -> anyhow::Result<Vec<Compared>> {
     let mut compared = Vec::new();
@@ -108,15 +123,19 @@ fn compare(
         }
         compared.push(Compared { flows, simulated: simulate(setup, flows, validation)?, measured });
     }
-    let panels: Vec<Panel> = compared.iter().filter_map(Compared::panel).collect();
-    if !panels.is_empty() {
-        std::fs::create_dir_all(images).with_context(|| format!("cannot make {}", images.display()))?;
-        let path = images.join(image(setup));
-        let svg = plot::svg(&panels, f64::from(setup.duration_s()))?;
-        tandem_report::write_atomically(&path, svg.as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
     Ok(compared)
+}
+
+/// The windows of the flows that are alone.
+fn draw(setup: &Setup, compared: &[Compared], images: &Path) -> anyhow::Result<()> {
+    let panels: Vec<Panel> = compared.iter().filter_map(Compared::panel).collect();
+    if panels.is_empty() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(images).with_context(|| format!("cannot make {}", images.display()))?;
+    let path = images.join(image(setup));
+    let svg = plot::svg(&panels, f64::from(setup.duration_s()))?;
+    tandem_report::write_atomically(&path, svg.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The simulator's runs of all seeds, with the window of the first, in the form in which runs over real TCP are kept.
