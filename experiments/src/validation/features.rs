@@ -77,7 +77,7 @@ const FEATURES: [Feature; 31] = [
     both("… its own properties", "RFC 8290: sparse flows first, equal bytes, eviction from the longest queue", Exact),
     both("PIE, drops and marks", "ns-3", Ns3("pie")),
     both("DualPI2", "RFC 9332's formulas by hand", Exact),
-    both("… with `prague` beside `cubic`", "RFC 9332's claims", L4s),
+    simulated("… with `prague` beside `cubic`", "RFC 9332's claims", L4s),
     both("ECN, RFC 3168", "timelines worked out by hand", Exact),
     both("… by FQ-CoDel that marks", "real TCP", RealTcp("ecn")),
     simulated("ECN, RFC 8511", "the RFC's factors", Exact),

@@ -84,7 +84,8 @@ pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<
     let lines = compare(setup, &kept_runs(validation)?, validation, &mut missing)?;
     ensure!(missing.is_empty(), "no run over real TCP is kept of: {}", missing.join(", "));
     let worst = lines.iter().flat_map(Compared::goodputs).map(|pair| pair.difference().abs()).fold(0.0, f64::max);
-    Ok(format!("goodput within {:.1} %", 100.0 * worst))
+    // Rounded up, for it is a bound.
+    Ok(format!("goodput within {:.1} %", (1000.0 * worst).ceil() / 10.0))
 }
 
 fn introduction(runs: &RealTcpRuns) -> String {
