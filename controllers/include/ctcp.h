@@ -20,9 +20,14 @@
  *  - The delay part acts when the total window is larger than low_window (S0 III.B: "when win is larger than some threshold"; D02
  *    says "congestion window"): cwnd alone would switch it off after every halving. Otherwise dwnd is left as it is and does not
  *    take part (S0), rather than zeroed (LA).
- *  - What a round is and measures: rounds.h. Its RTT is the smallest sample (both Linux modules); rtt_gain takes a smoothed one
- *    (S0, D02: sRTT, without a gain), which a noisy path raises: docs/controllers/compound.md has figures. Its win is what was
- *    in flight (D02 section 3 allows FlightSize). No change of dwnd in recovery either (D02 section 6).
+ *  - What a round is: rounds.h. Its RTT is the smoothed RTT at its end (S0 III.B, D02: sRTT, without a gain). Each sample counts 1/8,
+ *    so it is that of the last eight or so ACKs; a noisy path raises it. RFC 6298's 1/8 is meant for about one sample a round trip,
+ *    which rtt_per_round takes. With rtt_gain = 0 it is the round's smallest sample (both Linux modules).
+ *    docs/controllers/compound.md has figures.
+ *  - Its win is what was in flight when it began (D02 section 3 allows FlightSize). It meets the newer RTT of the round's end: the
+ *    packets of that flight that were sent last. With less than some eight ACKs a round, or rtt_per_round, samples of earlier rounds,
+ *    which had other flights, are in it as well. No paper says which flight belongs to sRTT.
+ *  - No change of dwnd in recovery either (D02 section 6).
  *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0 and S1 state the law.
  *    spread_gain spreads it over a share of the round (LA: half), which avoids a burst of alpha * win^k packets, but makes
  *    an overflow last longer, so that more of the neighbours lose a packet in it: docs/controllers/compound.md has figures.
@@ -46,7 +51,7 @@
 	P(low_window, 1, 41, 1, 1 << 24, "packets; up to this total window only Reno acts (S0 III.B, IV: 41; D02, LA: 38)") \
 	P(spread_gain, 1024, 0, 0, 1024, "share of the round over which dwnd grows; 0 = one step (S0, S1), LA: 1/2") \
 	P(forget_base_rtt, 1, 0, 0, 1, "0 = the smallest RTT so far (S0, LA), 1 = measured afresh after a timeout (D02)") \
-	P(rtt_gain, 1024, 128, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02; RFC 6298: 1/8), 0 = a round's smallest (LA)") \
+	P(rtt_gain, 1024, 128, 0, 1024, "weight of a sample in the smoothed RTT (S0, D02: no number), 0 = a round's smallest (LA)") \
 	P(rtt_per_round, 1, 0, 0, 1, "1 = only a round's last sample enters the smoothed RTT, 0 = each")
 
 struct ctcp_law { CTCP_LAW_PARAMS(TANDEM_PARAM_FIELD) };

@@ -29,7 +29,7 @@ class Dumbbell:
         reverse_queue: the buffer of the way back; as forward if not given.
         reverse_loss: random loss on the way back.
         effects: what the forward link does beside carrying packets: jitter, reordering, a rate that changes; a table as in
-            `[effects.forward]` of a scenario file.
+            `[effects.bottleneck]` of a scenario file.
 
     Raises:
         ScenarioError: a value makes no sense.

@@ -96,7 +96,7 @@ impl<P: Packet> Queues<P> {
         while self.next_update <= now {
             let at = self.next_update;
             self.next_update += interval;
-            // Figure 9: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
+            // Appendix A.2, `dualpi2_update`: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
             self.update(self.classic.delay(at).max(self.l4s.delay(at)));
             let is_at_rest = self.base == 0.0 && self.old_delay == 0 && self.waiting_packets() == 0;
             if is_at_rest && self.next_update <= now {
@@ -105,7 +105,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Figure 6, with the delay of this time, ns.
+    /// Appendix A.1, `dualpi2_update`, with the delay of this time, ns.
     fn update(&mut self, delay: u64) {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let DualPi2 { target, alpha, beta, .. } = self.dualpi2;
@@ -114,7 +114,7 @@ impl<P: Packet> Queues<P> {
         self.old_delay = delay;
     }
 
-    /// Figure 4: the likelihood of a mark that the L4S queue itself asks for.
+    /// Appendix A.1, `laqm`: the likelihood of a mark that the L4S queue itself asks for.
     fn native(&self, waited: u64, met: usize) -> f64 {
         let DualPi2 { min_threshold, range, min_packets, .. } = self.dualpi2;
         if met < min_packets as usize || waited <= min_threshold.ns {
@@ -139,7 +139,7 @@ impl<P: Packet> Queues<P> {
         true
     }
 
-    /// Figure 8: may the head of the L4S queue go, marked or not?
+    /// Appendix A.2, `dualpi2_dequeue`: may the head of the L4S queue go, marked or not?
     fn lets_l4s_pass(&mut self, now: u64, packet: &mut Waiting<P>, met: usize) -> bool {
         let coupled = self.dualpi2.k * self.base;
         if coupled < 1.0 {
@@ -157,7 +157,7 @@ impl<P: Packet> Queues<P> {
         true
     }
 
-    /// Figure 8: may the head of the Classic queue go, marked or not?
+    /// Appendix A.2, `dualpi2_dequeue`: may the head of the Classic queue go, marked or not?
     fn lets_classic_pass(&mut self, packet: &mut Waiting<P>) -> bool {
         let is_overloaded = self.dualpi2.k * self.base >= 1.0;
         !self.drops.comes(self.base * self.base) || self.dualpi2.ecn && !is_overloaded && packet.mark()

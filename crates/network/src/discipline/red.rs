@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Random Early Detection (Floyd and Jacobson 1993), in `gentle` form (Floyd 2000), dropping.
+//! Random Early Detection (Floyd and Jacobson 1993), in `gentle` form (Floyd 2000), dropping or marking.
 
 use tandem_scenario::aqm::Red;
 
