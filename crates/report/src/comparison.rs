@@ -122,9 +122,13 @@ pub fn name_in(run: &Run, group: &GroupSummary, label: &str, runs: usize) -> Str
     }
 }
 
-/// What a group's packets wait for, 95th percentile, milliseconds: what its RTT is above the propagation delay. Where an engine measures no
-/// RTT it is the delay of the bottleneck's queue.
+/// How long a group's packets wait, 95th percentile, milliseconds: what its RTT is above the propagation delay, or of UDP, which has no ACKs,
+/// what its one-way delay is. Where an engine measures no RTT it is the delay of the bottleneck's queue.
 fn waiting_p95_ms(run: &Run, group: &GroupSummary) -> Option<f64> {
+    // The queue that its packets wait in may be its own (FQ-CoDel), so the bottleneck's says nothing of them.
+    if let Some(base_ms) = group.base_delay_ms {
+        return Some((group.delivery?.delay_ms.p95 - base_ms).max(0.0));
+    }
     let rtt = group.rtt_ms.or(group.srtt_ms).map(|rtt| rtt.p95).filter(|&rtt| rtt > 0.0);
     let queue = || Some(bottleneck(run)?.queueing_delay_ms.p95);
     rtt.map(|rtt| (rtt - group.base_rtt_ms).max(0.0)).or_else(queue)
@@ -133,7 +137,8 @@ fn waiting_p95_ms(run: &Run, group: &GroupSummary) -> Option<f64> {
 /// Goodput against delay, as Pantheon draws it (Yan and others, USENIX ATC 2018, figure 2): up and to the right is better.
 fn trade_off(rows: &Rows, looks: &Looks, whiskers: &str) -> Chart {
     let caption = format!(
-        "One point a group: its goodput, and the 95th percentile of what the RTT is above the propagation delay. \
+        "One point a group: its goodput, and the 95th percentile of what the RTT, or of UDP the one-way delay, is above the \
+         propagation delay. \
          Better is further up and further to the right.{whiskers}{}",
         rows.left_out
     );

@@ -134,7 +134,7 @@ fn content(report: &Report, charts: &mut Charts) -> Value {
 fn summary(rows: &[Row]) -> Value {
     context! {
         has_stolen => rows.iter().any(|r| !r.stolen.is_empty()),
-        has_srtt => rows.iter().any(|r| !r.srtt_mean.is_empty()),
+        has_srtt => rows.iter().any(|r| !r.srtt.mean.is_empty()),
         rows => Value::from(Serde(&rows[..rows.len().min(MAX_ROWS)])),
     }
 }
@@ -161,6 +161,7 @@ fn common_set_up(report: &Report) -> Option<String> {
 
 fn section_content(section: &Section, with_set_up: bool) -> Value {
     let Section { scenario, run } = section;
+    let has_marks = run.links.iter().any(|link| link.marks > 0.0);
     context! {
         name => label(run, scenario.seeds.len()),
         set_up => with_set_up.then(|| words::setup(scenario)),
@@ -169,7 +170,8 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         cautions => run.cautions.clone(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
-        links => run.links.iter().take(MAX_LINKS).map(link).collect::<Vec<_>>(),
+        has_marks,
+        links => run.links.iter().take(MAX_LINKS).map(|of_run| link(of_run, has_marks)).collect::<Vec<_>>(),
         links_left_out => run.links.len().saturating_sub(MAX_LINKS),
         deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         short_flows => short::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
@@ -209,10 +211,11 @@ fn facts(run: &Run) -> String {
     facts.join("; ") + "."
 }
 
-fn link(link: &LinkSummary) -> Value {
+fn link(link: &LinkSummary, has_marks: bool) -> Value {
     let (queue, delay) = (&link.queue_packets, &link.queueing_delay_ms);
     context! {
         name => link.name.as_str(),
+        marks => has_marks.then(|| number::count(link.marks)),
         cells => [
             number::significant(link.rate_mbps, 4),
             number::percent_with_interval(link.utilisation, link.utilisation_ci95),

@@ -19,11 +19,9 @@ pub struct Row {
     pub goodput: String,
     /// Percent.
     pub stolen: String,
-    pub rtt_mean: String,
-    pub rtt_p95: String,
+    pub rtt: Rtt,
     /// The smoothed RTT: only where a run knows no other, then for all runs, so that they can be compared.
-    pub srtt_mean: String,
-    pub srtt_p95: String,
+    pub srtt: Rtt,
     /// Mean, packets.
     pub queue: String,
     /// Percent.
@@ -32,6 +30,25 @@ pub struct Row {
     pub retransmits: String,
     pub timeouts: String,
     pub jain: String,
+}
+
+/// Cells of an RTT, milliseconds; all are empty where nothing measured one, as with UDP, which has no ACKs.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct Rtt {
+    pub mean: String,
+    pub p50: String,
+    pub p95: String,
+    pub p99: String,
+}
+
+impl From<Option<Distribution>> for Rtt {
+    fn from(ms: Option<Distribution>) -> Self {
+        let Some(Distribution { mean, p50, p95, p99, .. }) = ms.filter(|ms| ms.mean > 0.0) else {
+            return Self::default();
+        };
+        let [mean, p50, p95, p99] = [mean, p50, p95, p99].map(|ms| number::significant(ms, 4));
+        Self { mean, p50, p95, p99 }
+    }
 }
 
 /// The link that is used most: that is where flows meet.
@@ -73,7 +90,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
     let has_smoothed_only = |group: &GroupSummary| group.rtt_ms.is_none() && group.srtt_ms.is_some();
     if !runs.iter().any(|(run, _)| run.groups.iter().any(has_smoothed_only)) {
         for row in &mut rows {
-            (row.srtt_mean, row.srtt_p95) = Default::default();
+            row.srtt = Rtt::default();
         }
     }
     rows
@@ -100,10 +117,8 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
         goodput: number::with_interval(total(|g| g.goodput_mbps), ci95(&by_seed), 4),
         stolen: String::new(),
-        rtt_mean: only.map_or(String::new(), |g| rtt(g.rtt_ms, |d| d.mean)),
-        rtt_p95: only.map_or(String::new(), |g| rtt(g.rtt_ms, |d| d.p95)),
-        srtt_mean: only.map_or(String::new(), |g| rtt(g.srtt_ms, |d| d.mean)),
-        srtt_p95: only.map_or(String::new(), |g| rtt(g.srtt_ms, |d| d.p95)),
+        rtt: only.and_then(|g| g.rtt_ms).into(),
+        srtt: only.and_then(|g| g.srtt_ms).into(),
         queue: link.map_or(String::new(), |l| number::significant(l.queue_packets.mean, 3)),
         utilisation: link.map_or(String::new(), |l| number::percent(l.utilisation)),
         loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
@@ -111,12 +126,6 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         timeouts: number::count(total(|g| g.timeouts)),
         jain: format!("{:.3}", run.jain),
     }
-}
-
-/// Blank where nothing measures it: UDP has no ACKs.
-fn rtt(ms: Option<Distribution>, figure: fn(&Distribution) -> f64) -> String {
-    let ms = ms.map_or(0.0, |d| figure(&d));
-    if ms > 0.0 { number::significant(ms, 4) } else { String::new() }
 }
 
 fn row_of_group(group: &GroupSummary) -> Row {
@@ -131,10 +140,8 @@ fn row_of_group(group: &GroupSummary) -> Row {
         flows: group.flows.to_string(),
         goodput: number::with_interval(group.goodput_mbps, group.goodput_ci95_mbps, 4),
         stolen: stolen(group),
-        rtt_mean: rtt(group.rtt_ms, |d| d.mean),
-        rtt_p95: rtt(group.rtt_ms, |d| d.p95),
-        srtt_mean: rtt(group.srtt_ms, |d| d.mean),
-        srtt_p95: rtt(group.srtt_ms, |d| d.p95),
+        rtt: group.rtt_ms.into(),
+        srtt: group.srtt_ms.into(),
         queue: String::new(),
         utilisation: String::new(),
         loss_rate: String::new(),

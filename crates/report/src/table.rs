@@ -2,7 +2,7 @@
 //! The summary for a terminal: plain text, no colour, at most as wide as the terminal.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use tandem_scenario::result::{Distribution, Run};
+use tandem_scenario::result::{Distribution, LinkSummary, Run};
 
 use crate::{
     Report, delivery, number,
@@ -43,10 +43,10 @@ const COLUMNS: [Column; 14] = [
     ("Flows", |r| &r.flows),
     ("Goodput\nMbit/s", |r| &r.goodput),
     ("Stolen\n%", |r| &r.stolen),
-    ("RTT\nms", |r| &r.rtt_mean),
-    ("p95\nms", |r| &r.rtt_p95),
-    ("sRTT\nms", |r| &r.srtt_mean),
-    ("p95\nms", |r| &r.srtt_p95),
+    ("RTT\nms", |r| &r.rtt.mean),
+    ("p95\nms", |r| &r.rtt.p95),
+    ("sRTT\nms", |r| &r.srtt.mean),
+    ("p95\nms", |r| &r.srtt.p95),
     ("Queue\npkts", |r| &r.queue),
     ("Used\n%", |r| &r.utilisation),
     ("Loss\nrate", |r| &r.loss_rate),
@@ -69,7 +69,7 @@ fn summary(report: &Report, width: u16) -> String {
 }
 
 fn bottlenecks(report: &Report, width: u16) -> String {
-    let header = [
+    let mut header = vec![
         "Bottleneck",
         "Rate\nMbit/s",
         "Used\n%",
@@ -81,9 +81,14 @@ fn bottlenecks(report: &Report, width: u16) -> String {
         "Random\nlosses",
     ];
     let runs = runs(report);
-    let rows = runs.iter().filter_map(|(run, _)| {
-        let link = bottleneck(run)?;
-        Some(vec![
+    let links: Vec<(&Run, &LinkSummary)> =
+        runs.iter().filter_map(|(run, _)| Some((*run, bottleneck(run)?))).collect();
+    let has_marks = links.iter().any(|(_, link)| link.marks > 0.0);
+    if has_marks {
+        header.push("Marks");
+    }
+    let rows = links.iter().map(|(run, link)| {
+        let mut cells = vec![
             format!("{}: {}", run.name, link.name),
             number::significant(link.rate_mbps, 3),
             number::percent_with_interval(link.utilisation, link.utilisation_ci95),
@@ -93,9 +98,11 @@ fn bottlenecks(report: &Report, width: u16) -> String {
             number::significant(link.queueing_delay_ms.p95, 3),
             number::count(link.drops),
             number::count(link.random_losses),
-        ])
+        ];
+        cells.extend(has_marks.then(|| number::count(link.marks)));
+        cells
     });
-    render(header.map(str::to_owned).to_vec(), rows, width)
+    render(header.into_iter().map(str::to_owned).collect(), rows, width)
 }
 
 /// A group's label and its cells.
@@ -245,6 +252,31 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
         assert!(!text.contains("Stolen") && !text.contains('±') && !text.contains("sRTT"), "{text}");
     }
 
+    /// Without marks the column is left out, as in the test above; with some, a link that has none shows 0.
+    #[test]
+    fn marks_have_a_column_where_a_bottleneck_marked() {
+        let scenario = synthetic::scenario("reno:4", &[("reno", "reno", 4)]);
+        let (unmarked, mut marked) = (synthetic::run(&scenario, 1), synthetic::run(&scenario, 1));
+        marked.links[0].marks = 4321.0;
+        let sections = [&unmarked, &marked].map(|run| Section { scenario: &scenario, run });
+        let text = table_at(
+            &Report {
+                title: String::new(),
+                command: String::new(),
+                version: String::new(),
+                sections: sections.to_vec(),
+                baselines: Vec::new(),
+            },
+            100,
+        );
+        let ends = |lines: [&str; 3]| {
+            let all: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("Bottleneck")).collect();
+            all.iter().zip([lines[0], "", lines[1], lines[2]]).all(|(line, end)| line.ends_with(end))
+        };
+        assert!(ends(["Random Marks", " 0", " 4321"]), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+    }
+
     /// Beside a run of an engine that has smoothed RTTs only, others show theirs, too.
     #[test]
     fn smoothed_rtts_stand_beside_each_other() {
@@ -260,8 +292,8 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
             baselines: Vec::new(),
         };
         let rows = rows(&report);
-        assert_eq!([&rows[0].rtt_mean, &rows[0].srtt_mean], ["123.4", "121.0"]);
-        assert_eq!([&rows[1].rtt_mean, &rows[1].srtt_mean], ["", "121.0"]);
+        assert_eq!([&rows[0].rtt.mean, &rows[0].srtt.mean], ["123.4", "121.0"]);
+        assert_eq!([&rows[1].rtt.mean, &rows[1].srtt.mean], ["", "121.0"]);
         assert!(table_at(&report, 100).contains("sRTT"));
     }
 }

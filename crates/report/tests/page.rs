@@ -7,6 +7,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use tandem_report::{Report, Section, html};
+use tandem_scenario::{
+    file::{Overrides, parse},
+    result::{Delivery, Distribution},
+};
 
 mod synthetic;
 
@@ -149,6 +153,66 @@ fn delay_is_what_the_rtt_is_above_propagation() {
         (Some(true), &Value::from(48.08))
     );
     assert_eq!(trade_off["series"][1]["y"][0], 38.0);
+}
+
+/// A call behind a queue for each flow: its packets wait 0.3 ms above 50 ms of propagation, those of the download beside it far longer.
+#[test]
+fn the_wait_of_udp_is_its_own_delay_above_propagation() {
+    let text = "duration = \"150s\"\nwarmup = \"30s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"100ms\"\nqueue = \"500p\"\n\
+                aqm = \"fq_codel\"\n[[flows]]\ncontroller = \"reno\"\n[[flows]]\nname = \"call\"\nudp = { rate = \"1mbit\" }\n";
+    let scenario = parse(text, "call.toml", "call", &Overrides::default()).unwrap();
+    let met = |p95: f64| {
+        let delay_ms = Distribution { mean: 50.1, p50: 50.1, p95, p99: p95 + 0.1, max: p95 + 0.2 };
+        Delivery { delay_ms, jitter_ms: delay_ms, loss_rate: 0.0, loss_rate_by_second: Distribution::default() }
+    };
+    let wait_ms = |delivery: Option<Delivery>| {
+        let mut run = synthetic::run(&scenario, 1);
+        run.groups[1].delivery = delivery;
+        let report = Report {
+            title: String::new(),
+            command: String::new(),
+            version: String::new(),
+            sections: vec![Section { scenario: &scenario, run: &run }],
+            baselines: Vec::new(),
+        };
+        titled(&charts(&html(&report)), "Goodput against queueing delay")["series"][1]["x"][0].as_f64()
+    };
+    assert!((wait_ms(Some(met(50.3))).unwrap() - 0.3).abs() < 1e-3);
+    // Who measured nothing has no point: the queue of the link, 30 ms, is not what a call behind FQ-CoDel waits for.
+    assert_eq!(wait_ms(None), None);
+}
+
+/// The links' table has a column for marks, but only where a link of the run marked some.
+#[test]
+fn marks_stand_in_the_table_of_links() {
+    let scenario = synthetic::scenario("marked", &[("reno", "reno", 4)]);
+    let markup_with = |marks: f64| {
+        let mut run = synthetic::run(&scenario, 1);
+        run.links[0].marks = marks;
+        let report = Report {
+            title: String::new(),
+            command: String::new(),
+            version: String::new(),
+            sections: vec![Section { scenario: &scenario, run: &run }],
+            baselines: Vec::new(),
+        };
+        markup(&html(&report))
+    };
+    let (marked, unmarked) = (markup_with(4321.0), markup_with(0.0));
+    assert!(marked.contains(">Marks</th>") && marked.contains("<td>4321</td></tr>"), "{marked}");
+    assert!(marked.contains("<td>0</td></tr>"), "the other link marked none");
+    assert!(!unmarked.contains(">Marks</th>"));
+}
+
+/// Mean, median, 95th and 99th percentile of the RTT, in that order.
+#[test]
+fn the_summary_has_percentiles_of_the_rtt() {
+    let markup = markup(&page(&[("reno", "reno", 4)], 1));
+    for figure in ["mean", "p50", "p95", "p99"] {
+        assert!(markup.contains(&format!(">RTT {figure}<br>ms</th>")), "{figure}");
+    }
+    assert!(markup.contains("<td>123.4</td><td>123.4</td><td>148.1</td><td>160.4</td>"), "{markup}");
+    assert!(!markup.contains("Smoothed RTT<br>"), "a column for what no run has");
 }
 
 #[test]

@@ -39,12 +39,16 @@ pub struct GroupSummary {
     pub timeouts: f64,
     /// Reductions of the window, timeouts included; mean over seeds.
     pub window_reductions: f64,
-    /// The RTT that each ACK measured; null with an engine that does not know them (`kernel`).
+    /// The RTT that each ACK measured; null with an engine that does not know them (`kernel`), and where no ACK came, as with UDP.
     pub rtt_ms: Option<Distribution>,
-    /// The smoothed RTT (RFC 6298) at regular times, while data was outstanding; null with an engine that has none (`model`).
+    /// The smoothed RTT (RFC 6298) at regular times, while data was outstanding; null with an engine that has none (`model`), and
+    /// where no ACK came, as with UDP.
     pub srtt_ms: Option<Distribution>,
     /// Two-way propagation delay, without the random part of each flow.
     pub base_rtt_ms: f64,
+    /// One-way propagation delay of the data: what [`Delivery::delay_ms`] is above it is waiting and transmission. Left out but for UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_delay_ms: Option<f64>,
     /// (P - Q) / P against the baseline run; null without one.
     pub stolen: Option<f64>,
     /// Half width of the 95 % interval of `stolen`; null with one seed.
@@ -236,9 +240,11 @@ fn summarise_group(
         retransmits,
         timeouts: over_seeds(|f| f.timeouts as f64),
         window_reductions: over_seeds(|f| f.window_reductions as f64),
-        rtt_ms: over_seeds_if_known(seeds, |s| s.rtt_ms.get(index)),
-        srtt_ms: over_seeds_if_known(seeds, |s| s.srtt_ms.get(index)),
+        rtt_ms: over_seeds_if_measured(seeds, |s| s.rtt_ms.get(index)),
+        srtt_ms: over_seeds_if_measured(seeds, |s| s.srtt_ms.get(index)),
         base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
+        // The delay outside the links is on the way of the ACKs.
+        base_delay_ms: (!group.source.is_tcp()).then(|| scenario.network.propagation(&group.forward, &[]).ns as f64 / 1e6),
         stolen: None,
         stolen_ci95: None,
         completion_time_s: Distribution::of_values(completions.clone()),
@@ -248,13 +254,13 @@ fn summarise_group(
     }
 }
 
-/// `None` if the engine of the seeds does not know the quantity.
-fn over_seeds_if_known<'a>(
+/// Over the seeds that measured the RTT; `None` if none did. One without samples is all zeros, which no RTT is.
+fn over_seeds_if_measured<'a>(
     seeds: &'a [SeedResult],
     of: impl Fn(&'a SeedResult) -> Option<&'a Distribution>,
 ) -> Option<Distribution> {
-    let known: Vec<&Distribution> = seeds.iter().filter_map(of).collect();
-    (!known.is_empty()).then(|| Distribution::over_seeds(known.iter().copied()))
+    let measured: Vec<&Distribution> = seeds.iter().filter_map(of).filter(|rtt| rtt.mean > 0.0).collect();
+    (!measured.is_empty()).then(|| Distribution::over_seeds(measured.iter().copied()))
 }
 
 fn summarise_link(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> LinkSummary {

@@ -104,19 +104,19 @@ impl Flow {
 
     /// A data packet has reached the receiver.
     #[inline(never)]
-    pub fn on_data(&mut self, now: u64, index: usize, segment: u64, net: &mut Net) {
+    pub fn on_data(&mut self, now: u64, index: usize, data: Header, net: &mut Net) {
         self.arrived_packets += 1;
         match &mut self.endpoints {
-            Endpoints::Tcp(tcp) => match tcp.receiver.on_data(now, segment) {
+            Endpoints::Tcp(tcp) => match tcp.receiver.on_data(now, data.segment()) {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, tcp.receiver.ack_deadline, index, net),
             },
-            Endpoints::Short(short) => match short.on_data(now, segment) {
+            Endpoints::Short(short) => match short.on_data(now, data.segment()) {
                 Some(ack) => net.send_ack(now, index, ack),
                 None => wake_by(&mut self.wakes_at, short.tcp.receiver.ack_deadline, index, net),
             },
-            Endpoints::Udp(udp) => udp.on_data(now, segment),
-            Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, segment, net),
+            Endpoints::Udp(udp) => udp.on_data(now, data.seq()),
+            Endpoints::Foreign(_) => self.on_datagram(now, index, End::Receivers, data.seq(), net),
         }
     }
 

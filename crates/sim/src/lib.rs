@@ -12,6 +12,7 @@ mod loss_recovery;
 mod net;
 mod pacing;
 mod packet;
+mod paws;
 mod receiver;
 mod scoreboard;
 mod segment_ring;

@@ -6,7 +6,7 @@ use tandem_scenario::Scenario;
 
 use crate::{
     foreign::Outbox,
-    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore, stamp},
     receiver::AckOut,
 };
 
@@ -99,7 +99,7 @@ impl Net {
     /// A sender sends a segment, with what it says about ECN in the upper bits.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, NO_SACK, 0), bytes: self.data_bytes, place: 0 };
+        let packet = Packet { header: Header::new(seq, stamp(now), 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 

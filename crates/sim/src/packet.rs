@@ -14,10 +14,27 @@ pub struct Packet {
 }
 
 /// No place in a [`SackStore`]: neither blocks nor a count of marks.
-pub const NO_SACK: u32 = (1 << SACK_BITS) - 1;
+pub const NO_SACK: u32 = IS_STAMP - 1;
 
 /// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
 pub const DATAGRAM: u32 = NO_SACK - 1;
+
+/// In the place of a [`SackStore`]'s: the packet is a segment, and the bits below are its timestamp: when it was sent, ms. It
+/// wraps after 70 minutes, and no packet is under way for so long.
+const IS_STAMP: u32 = 1 << (SACK_BITS - 1);
+
+/// The timestamp of a segment that is sent now, in the place of a [`SackStore`]'s: with a clock of 1 ms, as Linux's.
+#[inline]
+pub fn stamp(now: u64) -> u32 {
+    IS_STAMP | (now / NS_PER_MS) as u32 & (IS_STAMP - 1)
+}
+
+/// When a segment was sent that has arrived by now, ms.
+pub fn sent_ms(now: u64, segment: u64) -> u64 {
+    let now_ms = now / NS_PER_MS;
+    let age = now_ms.wrapping_sub(segment >> SEQ_BITS) & u64::from(IS_STAMP - 1);
+    now_ms - age
+}
 
 /// SACK blocks that fit beside timestamps (RFC 2018).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -111,13 +128,13 @@ impl SackStore {
 
     /// Keeps the same a second time.
     pub fn copy(&mut self, place: u32) -> u32 {
-        if place == NO_SACK { NO_SACK } else { self.keep(self.kept[place as usize]) }
+        if place >= DATAGRAM { place } else { self.keep(self.kept[place as usize]) }
     }
 
     /// Takes what was kept of a packet that has arrived or was lost.
     #[inline]
     pub fn take(&mut self, place: u32) -> Option<Feedback> {
-        (place != NO_SACK).then(|| {
+        (place < DATAGRAM).then(|| {
             self.free.push(place);
             self.kept[place as usize]
         })
@@ -132,10 +149,14 @@ pub struct Header(u64);
 const SEQ_BITS: u32 = 37;
 const SACK_BITS: u32 = 23;
 const FLAG_SHIFT: u32 = SEQ_BITS + SACK_BITS;
+const SACK_MASK: u64 = ((1 << SACK_BITS) - 1) << SEQ_BITS;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// What data says of itself, above the number of its segment: the IP header's ECN field in the two lower bits, then CWR, then that the
 /// segment was sent before, which a timestamp would tell.
 pub const DATA_FLAGS: u64 = 15 << FLAG_SHIFT;
+/// The number of a segment and [`DATA_FLAGS`], without its timestamp.
+pub const SEQ_AND_FLAGS: u64 = !SACK_MASK;
 pub const ECN_FIELD: u64 = 3 << FLAG_SHIFT;
 pub const ECT_0: u64 = 1 << FLAG_SHIFT;
 pub const ECT_1: u64 = 2 << FLAG_SHIFT;
@@ -153,18 +174,18 @@ impl From<Packet> for Header {
 }
 
 impl Header {
-    /// Data: `seq` is the segment, with what it says of itself above. ACK: the next segment expected, the place of the SACK blocks or
-    /// [`NO_SACK`], and its flags.
+    /// Data: `seq` is the segment, with what it says of itself above, and `sack` its [`stamp`]. ACK: the next segment expected, the place of the
+    /// SACK blocks or [`NO_SACK`], and its flags.
     #[inline]
     pub fn new(seq: u64, sack: u32, flags: u8) -> Self {
-        debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack <= NO_SACK);
+        debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack < 1 << SACK_BITS);
         Self(seq | u64::from(sack) << SEQ_BITS | u64::from(flags) << FLAG_SHIFT)
     }
 
-    /// Of data: the segment, with what it says of itself above.
+    /// Of data: the segment, with its timestamp and what it says of itself above.
     #[inline]
     pub fn segment(self) -> u64 {
-        self.0 & (((1 << SEQ_BITS) - 1) | DATA_FLAGS)
+        self.0
     }
 
     pub fn ecn(self) -> Ecn {
@@ -188,13 +209,12 @@ impl Header {
 
     #[inline]
     pub fn sack(self) -> u32 {
-        (self.0 >> SEQ_BITS) as u32 & NO_SACK
+        ((self.0 & SACK_MASK) >> SEQ_BITS) as u32
     }
 
     /// The same with other SACK blocks.
     pub fn with_sack(self, sack: u32) -> Self {
-        let mask = u64::from(NO_SACK) << SEQ_BITS;
-        Self(self.0 & !mask | u64::from(sack) << SEQ_BITS)
+        Self(self.0 & !SACK_MASK | u64::from(sack) << SEQ_BITS)
     }
 
     /// Of an ACK.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), and what the
+//! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), PAWS, and what the
 //! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
 
 use tandem_scenario::{Ecn, TcpSource};
 
 use crate::{
     agenda::NEVER,
-    packet::{AGAIN, Block, Blocks, CWR, DATA_FLAGS, ECE, ECN_FIELD, Echo, Feedback, MAX_SACK_BLOCKS},
+    packet::{
+        AGAIN, Block, Blocks, CWR, DATA_FLAGS, ECE, ECN_FIELD, Echo, Feedback, MAX_SACK_BLOCKS, SEQ_AND_FLAGS, sent_ms,
+    },
+    paws::Paws,
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -44,6 +47,7 @@ pub struct Receiver {
     echoes_mark: bool,
     /// Accurate ECN: packets that have arrived with a mark.
     marks: Option<u32>,
+    paws: Paws,
     /// The last segment that filled a hole or had been sent before, and that came as the next expected ...
     echo: Echo,
     /// ... and the next expected after it: as long as that is the next expected, ACKs tell of it.
@@ -63,6 +67,7 @@ impl Receiver {
             ack_deadline: NEVER,
             echoes_mark: false,
             marks: None,
+            paws: Paws::default(),
             echo: Echo { seq: 0, again: false },
             echoed_at: NEVER,
         }
@@ -78,10 +83,10 @@ impl Receiver {
         Self { next_expected: self.next_expected, marks: self.marks, ..Self::new(self.delayed_acks) }
     }
 
-    /// A segment has arrived, with what it says of itself in the upper bits. Returns the ACK to send now, if any.
+    /// A segment has arrived, with its timestamp and what it says of itself in the upper bits. Returns the ACK to send now, if any.
     #[inline]
     pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
-        if segment != self.next_expected || self.out_of_order > 0 {
+        if segment & SEQ_AND_FLAGS != self.next_expected || self.out_of_order > 0 || self.paws.is_on_guard() {
             return self.on_unusual(now, segment);
         }
         self.on_next(now)
@@ -99,14 +104,24 @@ impl Receiver {
 
     #[cold]
     fn on_unusual(&mut self, now: u64, segment: u64) -> Option<AckOut> {
+        let sent_ms = sent_ms(now, segment);
+        let segment = segment & SEQ_AND_FLAGS;
         let seq = segment & !DATA_FLAGS;
         let again = segment & AGAIN != 0;
+        if self.paws.rejects(sent_ms) {
+            return Some(self.on_rejected(seq));
+        }
+        if again {
+            self.paws.on_again(sent_ms, seq, self.last_ack());
+        } else if seq == self.next_expected {
+            self.paws.on_next(sent_ms);
+        }
         if seq == self.next_expected && (again || self.out_of_order > 0) {
             self.echo = Echo { seq, again };
             self.echoed_at = seq + 1;
         }
         if seq == segment {
-            return Some(self.on_disorder(seq));
+            return self.on_segment(now, seq);
         }
         let (is_marked, has_slowed_down) = (segment & ECN_FIELD == ECN_FIELD, segment & CWR != 0);
         if self.marks.is_some() {
@@ -119,6 +134,17 @@ impl Receiver {
         let is_urgent = has_slowed_down || is_marked && !was_echoing;
         let ack = ack.or_else(|| is_urgent.then(|| self.ack(None)));
         ack.map(|ack| AckOut { flags: ack.flags | self.ece(), ..self.complete(ack) })
+    }
+
+    /// PAWS drops a segment. As in Linux, an ACK goes at once, and what the segment said of ECN goes unheard. Linux lets pure ACKs pass, which may
+    /// come in another order than they were sent in and do no harm; data never.
+    fn on_rejected(&mut self, seq: u64) -> AckOut {
+        self.ack((seq < self.next_expected).then_some(seq))
+    }
+
+    /// The number of the last ACK sent (RFC 7323's Last.ACK.sent).
+    fn last_ack(&self) -> u64 {
+        self.next_expected - u64::from(self.unacknowledged)
     }
 
     /// With accurate ECN each ACK has the count, and the first mark after a packet without one is acknowledged at once (RFC 9768 section

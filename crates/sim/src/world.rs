@@ -72,7 +72,7 @@ impl<'a> World<'a> {
     pub fn advance(&mut self, end: u64) -> bool {
         while let Some((now, event)) = self.net.advance(end) {
             match event {
-                Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header.segment(), &mut self.net),
+                Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header, &mut self.net),
                 Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
                     if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net)

@@ -3,6 +3,7 @@
 
 mod ecn;
 mod limits;
+mod paws;
 mod property;
 mod rate;
 mod rate_halving;

@@ -6,8 +6,9 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 use tandem_controllers::{Params, find};
 use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, Transfer};
 
+use super::paws;
 use crate::{
-    packet::{CWR, DATA_FLAGS, ECN_FIELD},
+    packet::{CWR, DATA_FLAGS, ECN_FIELD, Header, SEQ_AND_FLAGS, stamp},
     receiver::{AckOut, Receiver},
     sender::{AckIn, Sender},
 };
@@ -62,6 +63,7 @@ pub struct Wire {
     arrivals: BTreeMap<(u64, usize), Arrival>,
     arrival_count: usize,
     wire_free_at: u64,
+    paws: paws::Reference,
 }
 
 pub fn reno() -> TcpSource {
@@ -109,6 +111,7 @@ impl Wire {
             arrivals: BTreeMap::new(),
             arrival_count: 0,
             wire_free_at: 0,
+            paws: paws::Reference::default(),
         }
     }
 
@@ -138,7 +141,7 @@ impl Wire {
             for _ in 0..if lost { 0 } else { (self.copies)(seq, nth) } {
                 let mark = if segment & ECN_FIELD != 0 && (self.marks)(seq) { ECN_FIELD } else { 0 };
                 let at = self.wire_free_at + self.forward_ns + (self.late_ns)(seq, nth);
-                self.arrive(at, Arrival::Data(segment | mark));
+                self.arrive(at, Arrival::Data(Header::new(segment | mark, stamp(self.now), 0).segment()));
             }
         }
     }
@@ -150,6 +153,7 @@ impl Wire {
 
     fn answer(&mut self, ack: AckOut) {
         self.acks.push((self.now, ack));
+        self.paws.last_ack = ack.next_expected;
         if !(self.loses_ack)(self.acks.len()) {
             self.arrive(self.now + self.back_ns, Arrival::Ack(ack));
         }
@@ -166,10 +170,17 @@ impl Wire {
         self.now = self.next_at();
         let mut out = vec![];
         match self.arrivals.first_entry().filter(|a| a.key().0 == self.now).map(|a| a.remove()) {
-            Some(Arrival::Data(seq)) => {
-                if let Some(ack) = self.receiver.on_data(self.now, seq) {
+            Some(Arrival::Data(segment)) => {
+                let next_expected = self.paws.on_data(self.now, segment);
+                if let Some(ack) = self.receiver.on_data(self.now, segment) {
                     self.answer(ack);
                 }
+                assert_eq!(
+                    self.receiver.next_expected,
+                    next_expected,
+                    "after {}",
+                    segment & SEQ_AND_FLAGS & !DATA_FLAGS
+                );
             }
             Some(Arrival::Ack(ack)) => {
                 let AckOut { next_expected, feedback, flags } = ack;
