@@ -263,8 +263,9 @@ fn dualpi2_marks_real_tcp() {
     let link = &result.links[0];
     assert!(link.marks > 3, "{link:?}");
     if is_trusted(&result) {
-        // 400 packets are 240 ms; slow start's overshoot is in the mean.
-        assert!(link.drops == 0 && link.queue_packets.mean < 100.0, "{link:?}");
+        // 400 packets are 240 ms; slow start's overshoot is in the mean. Where it is long, DualPI2 takes it for overload and drops some
+        // (`is_overloaded` there), but most of what it signals are marks.
+        assert!(link.drops < link.marks && link.queue_packets.mean < 100.0, "{link:?}");
     }
 }
 
