@@ -3,8 +3,8 @@
 
 mod matrix;
 
-use tandem_compare::Comparison;
 pub use tandem_compare::{Bounds, Length, Reason, USUAL};
+use tandem_compare::{CompareError, Comparison};
 use tandem_scenario::units::{Bytes, Span};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     engine::EngineArgs,
     folder::Folder,
     output::{note, publish},
-    path::PathArgs,
+    path::{PathArgs, with_flag},
     runner::run_in_each,
     settings::{Common, Family, Flows},
 };
@@ -112,7 +112,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         return matrix::compare_each_with_each(&args);
     }
     let comparison = args.comparison()?;
-    let plan = comparison.plan().map_err(Failure::usage)?;
+    let plan = comparison.plan().map_err(refused)?;
     let title = format!("{} at {}, {} RTT", comparison.names(), args.path.rate, args.path.rtt);
     args.engine.check(&plan.scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
@@ -120,6 +120,14 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     let mut outcomes = run_in_each(&args.engine.engines, &plan.scenarios)?;
     outcomes.iter_mut().for_each(|outcome| plan.set_stolen(&mut outcome.runs));
     publish(&title, &plan.scenarios, &outcomes, plan.baseline, &args.common, &folder)
+}
+
+/// What makes no sense, with the flag where it is the path's.
+fn refused(error: CompareError) -> Failure {
+    match error {
+        CompareError::Scenario(error) => Failure::usage(with_flag(&error)),
+        other => Failure::usage(other),
+    }
 }
 
 /// Tells the user, who did not choose it, why runs are so long.

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use tandem_scenario::{
-    DumbbellSpec, EffectsSpec, Loss,
+    DumbbellSpec, EffectsSpec, Loss, SpecError,
     aqm::AqmSpec,
     effects::{BucketSpec, JitterDistribution, JitterSpec, ReorderSpec},
-    units::{LossRate, QueueSize, Rate, Span, UnitError},
+    units::{LossRate, QueueSize, Rate, Share, Span, UnitError},
 };
 
 #[derive(clap::Args)]
@@ -62,6 +62,12 @@ pub struct PathArgs {
     policer: Option<BucketSpec>,
 }
 
+/// What is wrong with the path, and the flag of [`PathArgs`] that asks for it; of what no flag asks for the message alone.
+pub fn with_flag(error: &SpecError) -> String {
+    let effect = error.key.strip_prefix("effects.").and_then(|key| key.split('.').nth(1));
+    effect.map_or(error.message.clone(), |effect| format!("--{}: {}", effect.replace('_', "-"), error.message))
+}
+
 /// Both parts of `A:B`.
 fn pair<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), String> {
     text.split_once(':').ok_or_else(|| format!("`{text}` has one part: write two, such as `{example}`"))
@@ -99,7 +105,7 @@ impl PathArgs {
         let jitter = |time| JitterSpec {
             time,
             distribution: JitterDistribution::Uniform,
-            correlation: LossRate::default(),
+            correlation: Share::default(),
             keep_order: None,
         };
         EffectsSpec {

@@ -14,7 +14,7 @@ use tandem_testbed::{Carried, Shell};
 use crate::{
     Failure,
     output::{note, print, warn},
-    path::PathArgs,
+    path::{PathArgs, with_flag},
 };
 
 /// A shell, or a command, behind an emulated path to this machine
@@ -50,7 +50,8 @@ pub fn shell(args: &Args) -> Result<(), Failure> {
     }
     let mut network = args.path.dumbbell().network(args.path.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
     let here = Path::new("");
-    network.add_effects(FORWARD_LINK, &args.path.effects(), here, DEFAULT_MTU).map_err(Failure::usage)?;
+    let effects = args.path.effects();
+    network.add_effects(FORWARD_LINK, &effects, here, DEFAULT_MTU).map_err(|e| Failure::usage(with_flag(&e)))?;
     let shell = Shell::new(&network, DEFAULT_MTU, args.seed).map_err(anyhow::Error::from)?;
     let status = shell.run(args.command()).map_err(anyhow::Error::from)?;
     let carried = shell.close(&network).map_err(anyhow::Error::from)?;

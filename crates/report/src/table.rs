@@ -81,8 +81,7 @@ fn bottlenecks(report: &Report, width: u16) -> String {
         "Random\nlosses",
     ];
     let runs = runs(report);
-    let links: Vec<(&Run, &LinkSummary)> =
-        runs.iter().filter_map(|(run, _)| Some((*run, bottleneck(run)?))).collect();
+    let links: Vec<(&Run, &LinkSummary)> = runs.iter().filter_map(|(run, _)| Some((*run, bottleneck(run)?))).collect();
     let has_marks = links.iter().any(|(_, link)| link.marks > 0.0);
     if has_marks {
         header.push("Marks");

@@ -118,6 +118,21 @@ disciplines! {
     "dualpi2" => DualPi2(DualPi2Spec),
 }
 
+impl Aqm {
+    /// Does it ever mark a packet with ECT(0), or with ECT(1) if `is_l4s`?
+    pub fn marks(self, is_l4s: bool) -> bool {
+        match self {
+            Aqm::DropTail => false,
+            Aqm::Red(red) => red.ecn,
+            Aqm::Codel(codel) => codel.ecn,
+            Aqm::FqCodel(fq_codel) => fq_codel.codel.ecn,
+            Aqm::Pie(pie) => pie.ecn,
+            // `ecn` is about its Classic queue.
+            Aqm::DualPi2(dualpi2) => dualpi2.ecn || is_l4s,
+        }
+    }
+}
+
 /// A variant without a table would take any key.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

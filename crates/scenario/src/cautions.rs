@@ -7,7 +7,7 @@ use tandem_controllers::Signal;
 
 use crate::{
     result::SeedResult,
-    scenario::{CongestionControl, Group, Limit, Scenario, TcpSource, Traffic, Transfer},
+    scenario::{CongestionControl, Ecn, Group, Limit, Scenario, TcpSource, Traffic, Transfer},
 };
 
 /// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.
@@ -29,6 +29,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     };
     let mut all: Vec<String> = groups_of.into_iter().map(about).collect();
     all.extend(scenario.groups.iter().enumerate().filter_map(|group| missing_transfers(scenario, group, seeds)));
+    all.extend(no_marks(scenario));
     if (2..ENOUGH_SEEDS).contains(&scenario.seeds.len()) {
         all.push("two seeds make a very wide interval: use five or more".to_owned());
     }
@@ -40,6 +41,27 @@ fn of_bulk((index, group): (usize, &Group)) -> Option<(usize, &Group, &TcpSource
         Traffic::Tcp(source) if source.transfer == Transfer::Bulk => Some((index, group, source)),
         _ => None,
     }
+}
+
+/// ECN that never has an effect: `compare --ecn` refuses it in these words, but a sweep may well go over queues that do not mark.
+fn no_marks(scenario: &Scenario) -> Option<String> {
+    let tcp = || scenario.groups.iter().filter(|group| group.source.is_tcp());
+    let names: Vec<&str> = tcp().filter(|group| has_ecn_in_vain(scenario, group)).map(|group| &*group.name).collect();
+    let about = if names.len() == tcp().count() { String::new() } else { format!("{}: ", names.join(", ")) };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{about}ECN needs a queue that marks, and none on the way does: give its `aqm` red, codel, fq_codel or pie with `ecn = true`, or dualpi2"
+        )
+    })
+}
+
+fn has_ecn_in_vain(scenario: &Scenario, group: &Group) -> bool {
+    let Traffic::Tcp(source) = &group.source else { return false };
+    let is_l4s = match &source.controller {
+        CongestionControl::Tandem(params) => params.controller().signal == Signal::L4s,
+        CongestionControl::Kernel(_) => false,
+    };
+    source.ecn != Ecn::Off && !group.forward.iter().any(|&link| scenario.network.links[link].aqm.marks(is_l4s))
 }
 
 /// The times of those transfers that took longest are the ones that are missing.

@@ -89,6 +89,7 @@ pub struct Reorder {
     /// The share of packets that come late.
     pub share: LossRate,
     /// By how much.
+    #[serde(rename = "by_s", serialize_with = "seconds")]
     pub by: Span,
 }
 

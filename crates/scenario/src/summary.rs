@@ -244,7 +244,8 @@ fn summarise_group(
         srtt_ms: over_seeds_if_measured(seeds, |s| s.srtt_ms.get(index)),
         base_rtt_ms: scenario.base_rtt(group).ns as f64 / 1e6,
         // The delay outside the links is on the way of the ACKs.
-        base_delay_ms: (!group.source.is_tcp()).then(|| scenario.network.propagation(&group.forward, &[]).ns as f64 / 1e6),
+        base_delay_ms: (!group.source.is_tcp())
+            .then(|| scenario.network.propagation(&group.forward, &[]).ns as f64 / 1e6),
         stolen: None,
         stolen_ci95: None,
         completion_time_s: Distribution::of_values(completions.clone()),

@@ -314,17 +314,22 @@ pub struct LossRate(pub f64);
 impl FromStr for LossRate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let t = text.trim();
-        let (digits, scale) = t.strip_suffix('%').map_or((t, 1.0), |t| (t.trim(), 0.01));
-        let share = digits.parse::<f64>().ok().filter(|x| x.is_finite()).map(|x| x * scale);
-        let Some(share) = share else {
-            return Err(UnitError(format!("`{text}` is not a loss rate: write a share such as `1e-6` or `0.1%`")));
-        };
-        if !(0.0..1.0).contains(&share) {
-            return Err(UnitError(format!("loss rate `{text}` is not from 0 up to below 1")));
-        }
-        Ok(LossRate(share))
+        below_one(text, "loss rate").map(LossRate)
     }
+}
+
+/// A share, 0 up to but not including 1, with or without a percent sign; `what` it is of is for messages.
+fn below_one(text: &str, what: &str) -> Result<f64, UnitError> {
+    let t = text.trim();
+    let (digits, scale) = t.strip_suffix('%').map_or((t, 1.0), |t| (t.trim(), 0.01));
+    let share = digits.parse::<f64>().ok().filter(|x| x.is_finite()).map(|x| x * scale);
+    let Some(share) = share else {
+        return Err(UnitError(format!("`{text}` is not a {what}: write a share such as `1e-6` or `0.1%`")));
+    };
+    if !(0.0..1.0).contains(&share) {
+        return Err(UnitError(format!("{what} `{text}` is not from 0 up to below 1")));
+    }
+    Ok(share)
 }
 
 impl fmt::Display for LossRate {
@@ -333,30 +338,48 @@ impl fmt::Display for LossRate {
     }
 }
 
-impl<'de> Deserialize<'de> for LossRate {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = LossRate;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a loss rate such as 1e-6 or \"0.1%\"")
-            }
-            fn visit_str<E: de::Error>(self, s: &str) -> Result<LossRate, E> {
-                s.parse().map_err(E::custom)
-            }
-            fn visit_f64<E: de::Error>(self, n: f64) -> Result<LossRate, E> {
-                n.to_string().parse().map_err(E::custom)
-            }
-            fn visit_i64<E: de::Error>(self, n: i64) -> Result<LossRate, E> {
-                n.to_string().parse().map_err(E::custom)
+/// Reads a share that may be a number or a text.
+macro_rules! number_or_text {
+    ($type:ty, $what:literal) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl de::Visitor<'_> for Visitor {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                        f.write_str(concat!("a ", $what, " such as 1e-6 or \"0.1%\""))
+                    }
+                    fn visit_str<E: de::Error>(self, s: &str) -> Result<$type, E> {
+                        s.parse().map_err(E::custom)
+                    }
+                    fn visit_f64<E: de::Error>(self, n: f64) -> Result<$type, E> {
+                        n.to_string().parse().map_err(E::custom)
+                    }
+                    fn visit_i64<E: de::Error>(self, n: i64) -> Result<$type, E> {
+                        n.to_string().parse().map_err(E::custom)
+                    }
+                }
+                d.deserialize_any(Visitor)
             }
         }
-        d.deserialize_any(Visitor)
-    }
+    };
 }
+number_or_text!(LossRate, "loss rate");
+number_or_text!(Share, "share");
 
 impl Serialize for LossRate {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_f64(self.0)
+    }
+}
+
+/// A share of something that is not lost, 0 up to but not including 1, written like a [`LossRate`]: of late packets, of copies.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Share(pub f64);
+
+impl FromStr for Share {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        below_one(text, "share").map(Share)
     }
 }

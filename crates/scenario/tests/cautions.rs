@@ -66,6 +66,39 @@ fn a_warm_up_shorter_than_slow_start() {
     assert!(cautions("10s", 5, &(flows("reno", 1) + "start = \"20s\"\n"), &[9]).is_empty());
 }
 
+/// The queue of [`cautions`] is drop-tail.
+#[test]
+fn ecn_without_a_queue_that_marks_does_nothing() {
+    let marked = |controller: &str, ecn: &str| flows(controller, 1) + &format!("ecn = \"{ecn}\"\n");
+    for (controller, ecn) in [("reno", "rfc3168"), ("cubic", "rfc8511"), ("reno", "accurate"), ("dctcp", "accurate")] {
+        let [caution] = &cautions("10s", 5, &marked(controller, ecn), &[9])[..] else { panic!("{controller} {ecn}") };
+        assert!(caution.starts_with("ECN needs a queue that marks, and none on the way does"), "{caution}");
+    }
+    let [one] = &cautions("10s", 5, &(marked("reno", "rfc3168") + &flows("cubic", 1)), &[9, 9])[..] else { panic!() };
+    assert!(one.starts_with("reno: ECN needs a queue that marks"), "{one}");
+    assert!(cautions("10s", 5, &marked("reno", "off"), &[9]).is_empty());
+}
+
+#[test]
+fn ecn_behind_a_queue_that_marks_is_right() {
+    let behind = |aqm: &str, flows: &str| {
+        let text = format!(
+            "duration = \"40s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"50ms\"\nqueue = \"99p\"\naqm = {aqm}\n{flows}"
+        );
+        let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
+        !tandem_scenario::cautions(&scenario, &[]).iter().any(|caution| caution.contains("ECN needs"))
+    };
+    let reno = flows("reno", 1) + "ecn = \"rfc3168\"\n";
+    for kind in ["red", "codel", "fq_codel", "pie"] {
+        assert!(behind(&format!("{{ kind = \"{kind}\", ecn = true }}"), &reno), "{kind}");
+        assert!(!behind(&format!("\"{kind}\""), &reno), "{kind} drops if it is not told to mark");
+    }
+    assert!(behind("\"dualpi2\"", &reno));
+    // Its queue for L4S packets marks whether or not the other does.
+    let dropping = "{ kind = \"dualpi2\", ecn = false }";
+    assert!(!behind(dropping, &reno) && behind(dropping, &flows("prague", 1)));
+}
+
 #[test]
 fn two_seeds_are_few() {
     let [caution] = &cautions("10s", 2, &flows("reno", 1), &[9])[..] else { panic!() };

@@ -88,6 +88,16 @@ fn mistakes() {
     refused("reorder = { share = \"1%\", distance = \"60s\" }", (9, 38), &["60s late: at most 10s"]);
     refused("aggregate = { hold = \"1ms\", most = 1 }", (9, 36), &["2 to 100000"]);
     refused("policer = { rate = \"1mbit\", burst = \"1kB\" }", (9, 11), &["does not hold one packet of 1500 bytes"]);
+    // Nothing is lost here, so none of them is a loss rate.
+    refused("duplicate = \"150%\"", (9, 13), &["share `150%` is not from 0 up to below 1"]);
+    refused("duplicate = -0.1", (9, 13), &["share `-0.1` is not from 0 up to below 1"]);
+    refused("duplicate = true", (9, 13), &["a share such as 1e-6"]);
+    refused(
+        "reorder = { share = \"101%\", distance = \"3p\" }",
+        (9, 21),
+        &["share `101%` is not from 0 up to below 1"],
+    );
+    refused("jitter = { time = \"1ms\", correlation = \"x\" }", (9, 40), &["`x` is not a share"]);
     refused("jiter = 3", (9, 1), &["unknown field `jiter`", "`jitter`"]);
     let text = "rate_trace = \"none.trace\"\nchanges = [{ at = \"1s\", rate = \"0\" }]";
     refused(text, (9, 14), &["none.trace", "cannot be read"]);

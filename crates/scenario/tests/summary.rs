@@ -4,7 +4,7 @@
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::{FlowResult, LinkResult, Run, SeedResult},
+    result::{Distribution, FlowResult, LinkResult, Run, SeedResult},
 };
 
 fn scenario(groups: &str) -> Scenario {
@@ -58,6 +58,25 @@ fn groups_and_links() {
     assert_eq!((fairness.rtt_ratio, fairness.goodput_ratio), (2.0, 20.0 / 35.0));
     // (60)^2 / (3 * 1400) and (90)^2 / (3 * 2900), averaged.
     assert!((run.jain - (3600.0 / 4200.0 + 8100.0 / 8700.0) / 2.0).abs() < 1e-12);
+}
+
+/// Nothing acknowledges UDP: it has no RTT, rather than one of 0, but a propagation delay to compare its one-way delay with. A seed that
+/// measured no RTT does not count in the mean over seeds.
+#[test]
+fn an_rtt_that_nothing_measured_is_null() {
+    let text = "[[flows]]\ncontroller = \"reno\"\nrtt = \"90ms\"\n[[flows]]\nudp = { rate = \"1mbit\" }\n";
+    let rtt = |mean| Distribution { mean, p50: mean, p95: mean, p99: mean, max: mean };
+    let with_rtt = |number: u64, ms: f64| {
+        let of_groups = vec![rtt(ms), Distribution::default()];
+        SeedResult { rtt_ms: of_groups.clone(), srtt_ms: of_groups, ..seed(number, &[10.0, 1.0]) }
+    };
+    let run = Run::from_seeds(&scenario(text), "sim", 3, vec![with_rtt(1, 60.0), with_rtt(2, 0.0), with_rtt(3, 80.0)]);
+    let [reno, udp] = &run.groups[..] else { panic!() };
+    assert_eq!((reno.rtt_ms.unwrap().mean, reno.srtt_ms.unwrap().p95, reno.base_delay_ms), (70.0, 70.0, None));
+    assert_eq!((udp.rtt_ms, udp.srtt_ms, udp.base_delay_ms), (None, None, Some(25.0)));
+    let json = serde_json::to_value(&run).unwrap();
+    assert!(json["groups"][1]["rtt_ms"].is_null() && json["groups"][1]["srtt_ms"].is_null(), "{json}");
+    assert!(json["groups"][0].get("base_delay_ms").is_none(), "{json}");
 }
 
 /// The two Reno flows got 20 + 30 and 40 + 40 where all were Reno, 130 over the two seeds that both runs have; beside Compound

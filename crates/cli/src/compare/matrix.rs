@@ -8,7 +8,7 @@ use tandem_controllers::CONTROLLERS;
 use tandem_report::setup;
 use tandem_scenario::matrix::Matrix;
 
-use super::{Args, note_length};
+use super::{Args, note_length, refused};
 use crate::{
     Failure,
     folder::Folder,
@@ -26,7 +26,7 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
         Matrix::pairs(contenders.len()).map(|(row, column)| (&contenders[row], &contenders[column])).collect();
     let run = |&(a, b): &(&Flows, &Flows)| (format!("{} against {}", a.name, b.name), vec![a.clone(), b.clone()]);
     let runs: Vec<_> = pairs.iter().map(run).collect();
-    let (scenarios, why_so_long) = args.comparison()?.scenarios(&runs).map_err(Failure::usage)?;
+    let (scenarios, why_so_long) = args.comparison()?.scenarios(&runs).map_err(refused)?;
 
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);

@@ -9,7 +9,7 @@ use super::{Bunches, Change, Effects, Jitter, JitterDistribution, RateTrace, Reo
 use crate::{
     check::SpecError,
     scenario::{LinkConfig, Loss},
-    units::{Bytes, LossRate, NS_PER_SEC, QueueSize, Rate, Span},
+    units::{Bytes, LossRate, NS_PER_SEC, QueueSize, Rate, Share, Span},
 };
 
 /// Effects of one link that have not been checked.
@@ -25,7 +25,7 @@ pub struct EffectsSpec {
     /// Late packets.
     pub reorder: Option<ReorderSpec>,
     /// The share of packets that arrive twice.
-    pub duplicate: LossRate,
+    pub duplicate: Share,
     /// Packets in bunches.
     pub aggregate: Option<BunchesSpec>,
     /// A bucket that drops.
@@ -64,7 +64,7 @@ pub struct JitterSpec {
     pub distribution: JitterDistribution,
     /// 0 if not given.
     #[serde(default)]
-    pub correlation: LossRate,
+    pub correlation: Share,
     /// Packets keep their order if not given.
     pub keep_order: Option<bool>,
 }
@@ -74,7 +74,7 @@ pub struct JitterSpec {
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
     /// The share of packets that come late.
-    pub share: LossRate,
+    pub share: Share,
     /// How late: a time, or as many packets as overtake the late one when the link is full.
     pub distance: QueueSize,
 }
@@ -152,7 +152,7 @@ impl EffectsSpec {
             changes: changes.collect::<Result<_, _>>()?,
             jitter: self.jitter.map(|jitter| jitter.resolve(&format!("{key}.jitter"))).transpose()?,
             reorder: self.reorder.map(|reorder| reorder.resolve(link, &format!("{key}.reorder"), mtu)).transpose()?,
-            duplicate: self.duplicate,
+            duplicate: LossRate(self.duplicate.0),
             aggregate: self.aggregate.map(|bunches| bunches.resolve(&format!("{key}.aggregate"))).transpose()?,
             policer: bucket("policer", self.policer).transpose()?,
             shaper: bucket("shaper", self.shaper).transpose()?,
@@ -213,7 +213,7 @@ impl ReorderSpec {
         if by > Span::from_secs(10) {
             return Err(wrong(format!("a packet would be {by} late: at most 10s")));
         }
-        Ok(Reorder { share: self.share, by })
+        Ok(Reorder { share: LossRate(self.share.0), by })
     }
 }
 
