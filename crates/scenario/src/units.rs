@@ -51,16 +51,16 @@ fn bad_unit(what: &str, text: &str, unit: &str, units: &str, example: &str) -> U
     }
 }
 
-/// Serde through `FromStr` and `Display`, so that files, the command line and JSON spell a quantity alike.
-macro_rules! as_text {
-    ($type:ty) => {
+/// Reads through `FromStr`, from a text or a number; the second argument says what is expected.
+macro_rules! read_as_text {
+    ($type:ty, $expected:literal) => {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
                 struct Visitor;
                 impl de::Visitor<'_> for Visitor {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                        f.write_str("a quoted quantity with its unit")
+                        f.write_str($expected)
                     }
                     fn visit_str<E: de::Error>(self, s: &str) -> Result<$type, E> {
                         s.parse().map_err(E::custom)
@@ -75,6 +75,13 @@ macro_rules! as_text {
                 d.deserialize_any(Visitor)
             }
         }
+    };
+}
+
+/// Serde through `FromStr` and `Display`, so that files, the command line and JSON spell a quantity alike.
+macro_rules! as_text {
+    ($type:ty) => {
+        read_as_text!($type, "a quoted quantity with its unit");
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 s.collect_str(self)
@@ -338,34 +345,8 @@ impl fmt::Display for LossRate {
     }
 }
 
-/// Reads a share that may be a number or a text.
-macro_rules! number_or_text {
-    ($type:ty, $what:literal) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                struct Visitor;
-                impl de::Visitor<'_> for Visitor {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                        f.write_str(concat!("a ", $what, " such as 1e-6 or \"0.1%\""))
-                    }
-                    fn visit_str<E: de::Error>(self, s: &str) -> Result<$type, E> {
-                        s.parse().map_err(E::custom)
-                    }
-                    fn visit_f64<E: de::Error>(self, n: f64) -> Result<$type, E> {
-                        n.to_string().parse().map_err(E::custom)
-                    }
-                    fn visit_i64<E: de::Error>(self, n: i64) -> Result<$type, E> {
-                        n.to_string().parse().map_err(E::custom)
-                    }
-                }
-                d.deserialize_any(Visitor)
-            }
-        }
-    };
-}
-number_or_text!(LossRate, "loss rate");
-number_or_text!(Share, "share");
+read_as_text!(LossRate, "a loss rate such as 1e-6 or \"0.1%\"");
+read_as_text!(Share, "a share such as 1e-6 or \"0.1%\"");
 
 impl Serialize for LossRate {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
