@@ -19,6 +19,11 @@ impl Pacing {
         Self { on, next_send: 0, held: false }
     }
 
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// A new attempt to send begins.
     #[inline]
     pub fn release(&mut self) {

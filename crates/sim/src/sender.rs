@@ -262,8 +262,12 @@ impl Sender {
         self.controller.pkts_acked(&mut self.conn, &ack);
         self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
         self.backoff = 0;
-        self.arm(now);
-        self.send_inline(now, out);
+        self.arm_inline(now, true);
+        if self.pacing.is_on() {
+            self.send(now, out);
+        } else {
+            self.send_inline(now, true, out);
+        }
         rtt_ns
     }
 
@@ -362,25 +366,28 @@ impl Sender {
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones.
     #[inline(never)]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        self.send_inline(now, out);
+        self.send_inline(now, false, out);
     }
 
-    /// The same in place, for the usual ACK.
+    /// The same in place. `is_usual`: nothing is lost and nothing is paced, so nothing of that need be asked.
     #[inline(always)]
-    fn send_inline(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+    fn send_inline(&mut self, now: u64, is_usual: bool, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let sent_before = self.counters.sent;
         let mut cwnd_limited = false;
-        self.pacing.release();
+        if !is_usual {
+            self.pacing.release();
+        }
         loop {
-            if self.fills_window() {
+            let in_flight = if is_usual { self.board.outstanding() } else { self.board.in_flight() };
+            if in_flight >= u64::from(self.conn.snd_cwnd) {
                 cwnd_limited = true;
                 break;
             }
-            if self.pacing.holds(now) {
+            if !is_usual && self.pacing.holds(now) {
                 break;
             }
-            let lost = self.board.retransmit_lost(now);
+            let lost = if is_usual { None } else { self.board.retransmit_lost(now) };
             let seq = if let Some(seq) = lost {
                 self.counters.retransmits += 1;
                 self.undo.iter_mut().for_each(Undo::sent_again);
@@ -393,10 +400,12 @@ impl Sender {
             } else {
                 break;
             };
-            if self.state >= State::Cwr {
-                self.recovery.sent();
+            if !is_usual {
+                if self.state >= State::Cwr {
+                    self.recovery.sent();
+                }
+                self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
             }
-            self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
             self.transmit(now, seq, lost.is_some(), out);
         }
         self.limited.note(cwnd_limited, self.board.una, self.board.nxt);

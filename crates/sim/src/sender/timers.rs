@@ -38,18 +38,22 @@ impl Probe {
 impl Sender {
     /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
     pub(super) fn arm(&mut self, now: u64) {
+        let is_undisturbed = self.state == State::Open
+            && self.probe.is_none()
+            && self.backoff == 0
+            && !self.board.has_sacked();
+        self.arm_inline(now, is_undisturbed);
+    }
+
+    /// The same in place, where it is known whether anything hints at a loss.
+    #[inline(always)]
+    pub(super) fn arm_inline(&mut self, now: u64, is_undisturbed: bool) {
         if self.board.outstanding() == 0 {
             self.deadline = NEVER;
             return;
         }
         let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
-        let may_probe = self.state == State::Open
-            && self.probe.is_none()
-            && self.backoff == 0
-            && self.rtt.srtt_ns > 0
-            && self.recovery.has_rack()
-            && !self.board.has_sacked();
-        if may_probe {
+        if is_undisturbed && self.rtt.srtt_ns > 0 && self.recovery.has_rack() {
             // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
             let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { PROBE_SLACK_NS };
             self.timer = Timer::TailLossProbe;
