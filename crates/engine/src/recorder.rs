@@ -129,11 +129,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// An ACK has measured an RTT. For engines with raw RTTs only.
+    /// An ACK has measured an RTT. Nothing is recorded if the engine does not tell all of them.
     #[inline]
     pub fn rtt(&mut self, now: u64, group: usize, rtt_us: u64) {
-        if now >= self.warmup {
-            self.rtts[group].record(rtt_us);
+        if now >= self.warmup
+            && let Some(rtts) = self.rtts.get_mut(group)
+        {
+            rtts.record(rtt_us);
         }
     }
 

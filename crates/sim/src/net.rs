@@ -6,7 +6,7 @@ use tandem_scenario::Scenario;
 
 use crate::{
     foreign::Outbox,
-    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore, stamp},
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore, stamp, stamp_ends},
     receiver::AckOut,
 };
 
@@ -18,6 +18,9 @@ pub struct Net {
     pub sacks: SackStore,
     ack_bytes: u32,
     data_bytes: u32,
+    /// The timestamp of what is sent before `stamp_until`, ns: a division for each segment would cost more.
+    stamp: u32,
+    stamp_until: u64,
 }
 
 impl tandem_network::Packet for Packet {
@@ -81,6 +84,8 @@ impl Net {
             sacks: SackStore::default(),
             ack_bytes: tandem_scenario::HEADER_BYTES,
             data_bytes: scenario.mtu,
+            stamp: NO_SACK,
+            stamp_until: 0,
         }
     }
 
@@ -99,7 +104,10 @@ impl Net {
     /// A sender sends a segment, with what it says about ECN in the upper bits.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        let packet = Packet { header: Header::new(seq, stamp(now), 0), bytes: self.data_bytes, place: 0 };
+        if now >= self.stamp_until {
+            (self.stamp, self.stamp_until) = (stamp(now), stamp_ends(now));
+        }
+        let packet = Packet { header: Header::new(seq, self.stamp, 0), bytes: self.data_bytes, place: 0 };
         self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
     }
 

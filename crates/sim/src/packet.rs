@@ -29,6 +29,12 @@ pub fn stamp(now: u64) -> u32 {
     IS_STAMP | (now / NS_PER_MS) as u32 & (IS_STAMP - 1)
 }
 
+/// When the timestamp of now becomes another, ns.
+#[inline]
+pub fn stamp_ends(now: u64) -> u64 {
+    (now / NS_PER_MS + 1) * NS_PER_MS
+}
+
 /// When a segment was sent that has arrived by now, ms.
 pub fn sent_ms(now: u64, segment: u64) -> u64 {
     let now_ms = now / NS_PER_MS;

@@ -21,10 +21,10 @@ pub struct Paws {
 }
 
 impl Paws {
-    /// Must segments be asked about?
+    /// 0: no segment need be asked about.
     #[inline]
-    pub fn is_on_guard(self) -> bool {
-        self.recent_ms > 0
+    pub fn recent_ms(self) -> u64 {
+        self.recent_ms
     }
 
     /// Is a segment that was sent at `sent_ms` to be dropped?

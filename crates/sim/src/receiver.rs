@@ -86,7 +86,9 @@ impl Receiver {
     /// A segment has arrived, with its timestamp and what it says of itself in the upper bits. Returns the ACK to send now, if any.
     #[inline]
     pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
-        if segment & SEQ_AND_FLAGS != self.next_expected || self.out_of_order > 0 || self.paws.is_on_guard() {
+        // One comparison: three cost six instructions more.
+        let difference = segment & SEQ_AND_FLAGS ^ self.next_expected;
+        if difference | self.out_of_order | self.paws.recent_ms() > 0 {
             return self.on_unusual(now, segment);
         }
         self.on_next(now)

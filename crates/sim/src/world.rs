@@ -21,8 +21,6 @@ pub struct World<'a> {
     flows: Vec<Flow>,
     net: Net,
     recorder: Recorder<'a>,
-    /// Do all flows tell what each ACK measures?
-    has_raw_rtts: bool,
     cpu_start_s: f64,
     /// When the host last looked, ns.
     last_tick: u64,
@@ -57,10 +55,9 @@ impl<'a> World<'a> {
             has_raw_rtts: !flows.iter().any(|f| matches!(f.endpoints, Endpoints::Foreign(_))),
             traced_flows_per_group: options.traced_flows_per_group,
         };
-        let has_raw_rtts = recording.has_raw_rtts;
         let recorder = Recorder::new(scenario, seed, recording);
         net.network.wake(Alarm::Host, recorder.next());
-        Self { scenario, options, flows, net, recorder, has_raw_rtts, cpu_start_s, last_tick: 0 }
+        Self { scenario, options, flows, net, recorder, cpu_start_s, last_tick: 0 }
     }
 
     /// Runs to the end; `None` if cancelled.
@@ -75,9 +72,7 @@ impl<'a> World<'a> {
                 Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header, &mut self.net),
                 Event::AtSender(f, ack) => {
                     let flow = &mut self.flows[f];
-                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net)
-                        && self.has_raw_rtts
-                    {
+                    if let Some(rtt_ns) = flow.on_ack(now, f, ack, &mut self.net) {
                         self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
