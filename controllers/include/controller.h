@@ -18,7 +18,7 @@
 #include "contract.h"
 #include TANDEM_HEADER(CONTROLLER)
 
-/* A controller with the signal MODEL or L4S has no slow start that could be ended, and its header says so. */
+/* A controller with the signal MODEL or L4S ends its slow start itself, if it has one, and its header says so. */
 #ifdef TANDEM_OWNS_SLOW_START
 #define CONTROLLER_PARAMS(P) OP(_PARAMS)(P)
 #else

@@ -142,7 +142,7 @@ impl Store {
 }
 
 fn packed(result: &SeedResult) -> io::Result<String> {
-    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::fast());
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
     serde_json::to_writer(&mut deflated, result)?;
     Ok(BASE64_STANDARD_NO_PAD.encode(deflated.finish()?))
 }

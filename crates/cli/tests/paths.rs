@@ -60,7 +60,7 @@ fn jitter_spreads_the_delay() {
 
 /// Late packets are taken for lost by a sender that waits for too few others, or are found to be late; either way less gets through, or no more.
 #[test]
-fn reordering_is_part_of_the_scenario_and_costs_something() {
+fn reordering_is_part_of_the_scenario_and_loses_nothing() {
     let place = Place::new();
     for (distance, by_s) in [("5ms", 0.005), ("3p", 0.0042)] {
         let run = run_with(&place, &format!("--reorder 2%:{distance} reno"));
