@@ -38,10 +38,8 @@ impl Probe {
 impl Sender {
     /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
     pub(super) fn arm(&mut self, now: u64) {
-        let is_undisturbed = self.state == State::Open
-            && self.probe.is_none()
-            && self.backoff == 0
-            && !self.board.has_sacked();
+        let is_undisturbed =
+            self.state == State::Open && self.probe.is_none() && self.backoff == 0 && !self.board.has_sacked();
         self.arm_inline(now, is_undisturbed);
     }
 
