@@ -50,7 +50,7 @@ impl<'a> Case<'a> {
         let flow_ecn = if ecn { "rfc3168" } else { "off" };
         let settings = match queue.as_str() {
             "red" => ", min = 30, max = 90, max_p = 0.1, weight = 0.002",
-            "pie" => ", target = \"15ms\", update = \"15ms\", max_burst = \"150ms\"",
+            "pie" => ", target = \"15ms\", update = \"15ms\", max_burst = \"150ms\", derandomise = false",
             _ => ", target = \"5ms\", interval = \"100ms\"",
         };
         let text = format!(

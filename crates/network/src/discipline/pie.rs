@@ -88,6 +88,9 @@ impl Controller {
         if self.burst_left > 0 || is_short || waiting_packets <= 2 {
             return false;
         }
+        if !self.pie.derandomise {
+            return rng.chance(self.probability);
+        }
         if self.probability == 0.0 {
             self.accumulated = 0.0;
         }
@@ -121,7 +124,7 @@ mod tests {
 
     fn controller() -> Controller {
         let ms = Span::from_ms;
-        Controller::new(Pie { target: ms(15), update: ms(15), max_burst: ms(150), ecn: false })
+        Controller::new(Pie { target: ms(15), update: ms(15), max_burst: ms(150), derandomise: true, ecn: false })
     }
 
     /// From 0 to 40 ms: (0.125 * 0.025 + 1.25 * 0.040) / 2048 = 2.5940e-5. Again 40 ms: 0.125 * 0.025 / 128 = 2.4414e-5 more.

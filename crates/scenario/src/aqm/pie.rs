@@ -20,17 +20,20 @@ pub struct Pie {
     /// A burst of this length passes after a calm time.
     #[serde(rename = "max_burst_s", serialize_with = "seconds")]
     pub max_burst: Span,
+    /// Are drops and marks spread (section 5.4)? Otherwise each packet is chosen by chance alone.
+    pub derandomise: bool,
     /// Are ECN-capable packets marked instead, while the probability is below 0.1?
     pub ecn: bool,
 }
 
-/// Keys that are absent are RFC 8033's: target 15 ms, update 15 ms, max_burst 150 ms.
+/// Keys that are absent are RFC 8033's: target 15 ms, update 15 ms, max_burst 150 ms, derandomise true.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PieSpec {
     target: Option<Span>,
     update: Option<Span>,
     max_burst: Option<Span>,
+    derandomise: Option<bool>,
     #[serde(default)]
     pub(super) ecn: bool,
 }
@@ -44,7 +47,8 @@ impl PieSpec {
             let text = format!("pie needs a target above 0 and updates at least 1ms apart, not {target} and {update}");
             return Err(UnitError::new(text));
         }
-        Ok(Pie { target, update, max_burst, ecn: self.ecn })
+        let derandomise = self.derandomise.unwrap_or(true);
+        Ok(Pie { target, update, max_burst, derandomise, ecn: self.ecn })
     }
 }
 
