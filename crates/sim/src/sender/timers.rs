@@ -9,8 +9,8 @@ use tandem_controllers::{
 use super::Sender;
 use crate::{agenda::NEVER, scoreboard::Delivered};
 
-/// Added to a probe's timeout for timer granularity (Linux's TCP_TIMEOUT_MIN).
-const PROBE_SLACK_NS: u64 = 2_000_000;
+/// Linux's TCP_TIMEOUT_MIN, which it adds to the timeouts of a probe and of a loss that time alone tells.
+const TIMEOUT_MIN_NS: u64 = 2_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timer {
@@ -53,7 +53,7 @@ impl Sender {
         let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
         if is_undisturbed && self.rtt.srtt_ns > 0 && self.recovery.has_rack() {
             // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
-            let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { PROBE_SLACK_NS };
+            let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { TIMEOUT_MIN_NS };
             self.timer = Timer::TailLossProbe;
             self.deadline = now + (2 * self.rtt.srtt_ns + slack_ns).min(rto_ns);
         } else {
@@ -102,11 +102,12 @@ impl Sender {
         self.recovery.detect_losses(&mut self.board, delivered, self.state, self.high_seq)
     }
 
-    /// Looks again when the next segment has had its time.
+    /// Looks again when the next segment has had its time and a little more: as long as ACKs come, it is one of them that finds the loss, and
+    /// the retransmission goes in the place of what has left the path. Between two ACKs it would overflow a queue that is still full.
     fn arm_for_next_loss(&mut self, now: u64) {
         if let Some(at) = self.board.next_loss_at(self.reordering_window_ns()) {
             self.timer = Timer::Reordering;
-            self.deadline = at.max(now);
+            self.deadline = (at + TIMEOUT_MIN_NS).max(now);
         } else if self.timer == Timer::Reordering {
             self.arm(now);
         }

@@ -61,7 +61,8 @@ fn late_segments_cost_nothing_once_reordering_is_seen() {
 }
 
 /// Segment 0 comes after 1 alone: too little for a loss, but reordering is seen. Ten ACKs make the window 11 at 203 ms. Then 12 is lost, which is
-/// sent at 103 ms; the RTT of those after it is 102 ms. Seven SACKs are no proof: the loss is found at 103 + 102 + 25.25 ms.
+/// sent at 103 ms; the RTT of those after it is 102 ms. Seven SACKs are no proof: the segment has its time until 103 +
+/// 102 + 25.25 ms, and since no ACK comes then, a timer finds the loss 2 ms later.
 #[test]
 fn a_loss_is_found_by_time_alone() {
     let mut wire = wire().losing(&[(12, 1)]);
@@ -89,16 +90,30 @@ fn a_loss_is_found_by_time_alone() {
          210: 27
          211: 28
          212: 29
-         230.25: 12*",
+         232.25: 12*",
     );
     assert_eq!((wire.sender.state, wire.sender.conn.snd_ssthresh), (State::Recovery, 5));
     // The retransmission is acknowledged 101 ms later.
-    wire.run_until_ms(332);
+    wire.run_until_ms(334);
     assert_eq!((wire.sender.state, wire.sender.conn.snd_cwnd), (State::Open, 5));
     assert_eq!(wire.sender.counters.timeouts, 0);
 }
 
-/// A lost retransmission is given the same time. 12* goes at 230.25 ms; 30, the first that is sent after it, at 305 ms, for PRR lets 5 go for
+/// A window of 110 fills the path, so an ACK comes each millisecond, and the RTT is 110 ms. 150 is lost, which goes at 141 ms for the ACK of 40.
+/// It has its time until 141 + 110 + 25.25 ms, between two ACKs. That at 277 ms finds the loss, and not the timer: so the retransmission
+/// goes when a segment has left.
+#[test]
+fn while_acks_come_they_find_the_loss() {
+    let mut wire = wire().losing(&[(150, 1)]);
+    (wire.sender.conn.snd_cwnd, wire.sender.conn.snd_ssthresh) = (110, 110);
+    late(&mut wire, &[(0, 3)]);
+    wire.give(1000);
+    wire.run_until_ms(400);
+    let sent: Vec<u64> = wire.sent.iter().filter(|s| s.seq == 150).map(|s| s.at).collect();
+    assert_eq!(sent, [141 * MS, 277 * MS]);
+}
+
+/// A lost retransmission is given the same time. 12* goes at 232.25 ms; 30, the first that is sent after it, at 305 ms, for PRR lets 5 go for
 /// 11. When 30 is SACKed at 406 ms, 12* has had 101 + 25.25 ms.
 #[test]
 fn a_lost_retransmission_is_found_by_time() {
@@ -110,14 +125,14 @@ fn a_lost_retransmission_is_found_by_time() {
     wire.run_until_ms(407);
     assert_eq!(
         wire.sent.iter().filter(|s| s.seq == 12).map(|s| s.at).collect::<Vec<_>>(),
-        [103 * MS, 230_250_000, 406 * MS]
+        [103 * MS, 232_250_000, 406 * MS]
     );
     wire.run_until_ms(600);
     assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.window_reductions), (0, 1));
 }
 
-/// 12 comes 30 ms late: too late for 25.25 ms. It is sent again at 230.25 ms; at 235 ms it comes, and the recovery is undone. The D-SACK of
-/// the copy arrives at 331.25 ms, and widens the window to 50.5 ms with the next ACK. 60 may be 30 ms late.
+/// 12 comes 30 ms late: too late for 25.25 ms. It is sent again at 232.25 ms; at 235 ms it comes, and the recovery is undone. The D-SACK of
+/// the copy arrives at 333.25 ms, and widens the window to 50.5 ms with the next ACK. 60 may be 30 ms late.
 #[test]
 fn a_dsack_widens_the_window() {
     let mut wire = wire();
