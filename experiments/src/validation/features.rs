@@ -67,7 +67,7 @@ const FEATURES: [Feature; 32] = [
         "… of 0.1, 1 and 5 % on another path",
         "real TCP",
         Words(
-            "[goodput within 1.5 %](paths.md#reordering) by three packets, and in five of six rows where later than a quarter of the RTT",
+            "[goodput within 1.5 %](paths.md#reordering) by three packets; within 2 % in five of six rows where later than a quarter of the RTT",
         ),
     ),
     both("copies, bunches, shaper", "times worked out by hand", Exact),
