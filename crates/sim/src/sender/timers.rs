@@ -73,7 +73,8 @@ impl Sender {
     }
 
     /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
-    /// step 4), counted from when its ACK was due by the newest RTT.
+    /// step 4), counted from when its ACK was due by the newest RTT. Linux adds [`TIMEOUT_MIN_NS`] here, too; with fewer than DupThresh SACKs few
+    /// ACKs are left that could come first.
     fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
         let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
         self.timer = Timer::Reordering;
