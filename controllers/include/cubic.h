@@ -7,7 +7,7 @@
  *   target  = W(t + RTT), at least w and at most 1.5 w                         section 4.2
  *   growth  : w += (target - w) / w for each packet ACKed                      sections 4.4, 4.5
  *   W_est  += alpha / w for each packet ACKed, from w_epoch on;                Fig. 4
- *             alpha = 3 (1 - beta) / (1 + beta), 1 once W_est is the window before the loss
+ *             alpha = 3 (1 - beta) / (1 + beta), 1 once W_est is the window before the loss; alpha_rises
  *   W(t) < W_est : w = W_est, what Reno would have                             section 4.3
  *   loss    : W_max = w, or w (1 + beta) / 2 if w < W_max;  w = beta w         sections 4.6, 4.7
  *   timeout : then K = 0 and W_max = w where congestion avoidance begins       section 4.8
@@ -19,6 +19,7 @@
  *  - The window and not the flight size is reduced, as in reno.h.
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
  *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows at 10 ms (Table 2) need each ACK.
+ *  - Linux keeps alpha as it is (RFC 8312 section 4.2); alpha_rises = 0 has that.
  *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no such limit.
  * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC asks for HyStart++ (section 4.10, "SHOULD").
  */
@@ -36,6 +37,7 @@
 	P(fast_convergence, 1, 1, 0, 1, "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
 	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)") \
 	P(est_interval, 1, 0, 0, 1000, "ms between two looks at W_est (the RFC: 0, at each ACK; Linux: 1/32 s)") \
+	P(alpha_rises, 1, 1, 0, 1, "1 = alpha is 1 once W_est is the window before the loss (section 4.3); 0 = never (RFC 8312, Linux)") \
 	P(max_growth, 1, 0, 0, 100000, "packets a second that the curve gains at most; 0 = no limit (Linux 2.6.15: 20)")
 
 struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
@@ -161,7 +163,7 @@ TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p, c
 {
 	u32 alpha_q16 = 1 << 16;
 
-	if (s->epoch.w_est < s->window.prior_cwnd)
+	if (!p->alpha_rises || s->epoch.w_est < s->window.prior_cwnd)
 		alpha_q16 = 3 * p->decrease * 65536 / (2000 - p->decrease);
 	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16, (u64)alpha_q16 * acked,
 								   (u64)c->snd_cwnd << 16), TANDEM_MAX_WINDOW);

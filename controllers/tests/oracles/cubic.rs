@@ -21,6 +21,7 @@ pub struct Cubic {
     fast_convergence: bool,
     reno_friendly: bool,
     est_interval_us: f64,
+    alpha_rises: bool,
     /// When the window was last compared with W_est.
     looked_us: f64,
     /// Packets a second; infinite where there is no limit.
@@ -54,6 +55,7 @@ impl Cubic {
             fast_convergence: p("fast_convergence") == 1.0,
             reno_friendly: p("reno_friendly") == 1.0,
             est_interval_us: p("est_interval") * 1e3,
+            alpha_rises: p("alpha_rises") == 1.0,
             looked_us: 0.0,
             max_growth: if p("max_growth") > 0.0 { p("max_growth") } else { f64::INFINITY },
             min_rtt_us: f64::INFINITY,
@@ -108,7 +110,8 @@ impl Law for Cubic {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, self.now_us));
         let t_us = self.now_us - epoch.start_us;
         let target = self.curve(&epoch, t_us + self.srtt_us.value()).clamp(window, 1.5 * window);
-        let alpha = if epoch.w_est < self.prior_window { 3.0 * (1.0 - self.kept) / (1.0 + self.kept) } else { 1.0 };
+        let is_past_peak = self.alpha_rises && epoch.w_est >= self.prior_window;
+        let alpha = if is_past_peak { 1.0 } else { 3.0 * (1.0 - self.kept) / (1.0 + self.kept) };
         epoch.w_est += alpha * ack.acked / window;
         self.epoch = Some(epoch);
         let curve = self.curve(&epoch, t_us);

@@ -12,7 +12,7 @@
  *    ns-2's own modules give ssthresh / 2; -DMIN_CWND does so too.
  */
 /* How `set_ca_param t_NAME` finds the parameters. */
-#define NS_PROTOCOL "tcp_t_" QUOTE(CONTROLLER) ".c"
+#define NS_PROTOCOL "tcp_t_" TANDEM_QUOTE(CONTROLLER) ".c"
 #include "ns-linux-c.h"
 
 /* ns-2's u32 is as wide as a long, Tandem's is not. */
@@ -107,7 +107,7 @@ static void ns2_set_state(struct sock *sk, unsigned char state)
 }
 
 static struct tcp_congestion_ops module = {
-	.name = "t_" QUOTE(CONTROLLER),
+	.name = "t_" TANDEM_QUOTE(CONTROLLER),
 	.init = ns2_init,
 	.rtt_sample = ns2_rtt_sample,
 	.pkts_acked = ns2_pkts_acked,
