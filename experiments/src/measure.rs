@@ -109,6 +109,9 @@ pub(crate) struct Measure {
     pub link: Option<String>,
     /// Such as `3:1`, for `feasible`.
     pub cycle: Option<String>,
+    /// Of goodput: over each flow's own time, from its start, where that is later than the warm-up, to the end.
+    #[serde(default)]
+    pub from_start: bool,
     /// Only from x, a time in seconds, until so many seconds later; else from the warm-up to the end.
     pub window_s: Option<f64>,
 }
@@ -149,6 +152,9 @@ impl Measure {
         }
         if self.kind == Kind::Ratio && self.of.is_empty() {
             return Err("a ratio needs `of`, the groups below the line".into());
+        }
+        if self.from_start && (self.kind != Kind::Goodput || self.window_s.is_some()) {
+            return Err("`from_start` is for `goodput` without `window_s`".into());
         }
         if self.kind.is_worked_out() || self.kind.is_of_epochs() {
             isolated::check(scenario)?;
@@ -203,7 +209,7 @@ impl Measure {
         let each = |of: &dyn Fn(&SeedResult) -> f64| Estimate::new(seeds.iter().map(of).collect());
         let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
         let goodputs = |s: &SeedResult| -> Vec<f64> {
-            flows_of(scenario, &self.groups).iter().map(|&f| self.flow_goodput(x, s, f)).collect()
+            flows_of(scenario, &self.groups).iter().map(|&f| self.flow_goodput(x, scenario, s, f)).collect()
         };
         let with_headers = f64::from(scenario.mtu) / f64::from(scenario.mss());
         let link = scenario.network.links.iter().position(|l| l.name == self.link_name());
@@ -238,12 +244,17 @@ impl Measure {
     /// Payload, Mb/s.
     fn goodput(&self, x: &X, scenario: &Scenario, seed: &SeedResult, groups: &[usize]) -> f64 {
         let flows = flows_of(scenario, groups);
-        let sum: f64 = flows.iter().map(|&f| self.flow_goodput(x, seed, f)).sum();
+        let sum: f64 = flows.iter().map(|&f| self.flow_goodput(x, scenario, seed, f)).sum();
         if self.per_flow { sum / flows.len() as f64 } else { sum }
     }
 
-    fn flow_goodput(&self, x: &X, seed: &SeedResult, flow: usize) -> f64 {
+    fn flow_goodput(&self, x: &X, scenario: &Scenario, seed: &SeedResult, flow: usize) -> f64 {
+        let group = scenario.group_of_flow()[flow];
         let flow = &seed.flows[flow];
+        if self.from_start {
+            let own_s = (scenario.duration.ns - scenario.warmup.ns.max(scenario.groups[group].start.ns)) as f64 / 1e9;
+            return flow.goodput_mbps * scenario.measured().as_secs_f64() / own_s;
+        }
         let Some((from, to)) = self.time_window(x) else { return flow.goodput_mbps };
         let seconds = from as usize..(to as usize).min(flow.received_mbit_by_second.len());
         flow.received_mbit_by_second.get(seconds).map_or(0.0, |bins| bins.iter().map(|&b| f64::from(b)).sum::<f64>())
@@ -298,6 +309,29 @@ fn flows_of(scenario: &Scenario, groups: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_late_flow_has_a_shorter_time_of_its_own() {
+        use tandem_scenario::{
+            file::{Overrides, parse},
+            result::FlowResult,
+        };
+        let text = "duration = \"100s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
+                    [[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"reno\"\nstart = \"40s\"\n";
+        let scenario = parse(text, "a test", "late", &Overrides::default()).unwrap();
+        let flow = FlowResult { goodput_mbps: 4.0, ..FlowResult::default() };
+        let run = SeedResult { flows: vec![flow; 2], ..SeedResult::default() };
+        let of = |group: usize, text: &str| {
+            let measure: Measure = toml::from_str(&format!("kind = \"goodput\"\ngroups = [{group}]\n{text}")).unwrap();
+            measure.check(&scenario).unwrap();
+            measure.value(&X::Name("x".into()), &scenario, std::slice::from_ref(&run), &[]).unwrap().mean
+        };
+        // 4 Mb/s in the 90 s after the warm-up are 6 Mb/s in the last 60 s, in which alone the second flow sends.
+        assert_eq!(
+            [of(0, ""), of(1, ""), of(0, "from_start = true"), of(1, "from_start = true")],
+            [4.0, 4.0, 4.0, 6.0]
+        );
+    }
 
     #[test]
     fn shares_of_flows() {

@@ -31,6 +31,47 @@
 
 using namespace ns3;
 
+// Reno that does not reduce its window again within a given time of the last reduction: `--gap` tells what such second reductions matter.
+class SpacedReno : public TcpLinuxReno
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static const TypeId id = TypeId("SpacedReno")
+                                     .SetParent<TcpLinuxReno>()
+                                     .AddConstructor<SpacedReno>()
+                                     .AddAttribute("Gap",
+                                                   "Between two reductions",
+                                                   TimeValue(Seconds(0)),
+                                                   MakeTimeAccessor(&SpacedReno::m_gap),
+                                                   MakeTimeChecker());
+        return id;
+    }
+
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t bytesInFlight) override
+    {
+        if (m_isReduced && Simulator::Now() - m_last < m_gap)
+        {
+            return state->m_cWnd;
+        }
+        m_isReduced = true;
+        m_last = Simulator::Now();
+        return TcpLinuxReno::GetSsThresh(state, bytesInFlight);
+    }
+
+    Ptr<TcpCongestionOps> Fork() override
+    {
+        return CopyObject<SpacedReno>(this);
+    }
+
+  private:
+    Time m_gap;
+    Time m_last;
+    bool m_isReduced = false;
+};
+
+NS_OBJECT_ENSURE_REGISTERED(SpacedReno);
+
 namespace
 {
 
@@ -147,12 +188,14 @@ main(int argc, char* argv[])
     bool ecn = false;
     uint32_t seed = 1;
     double seconds = 50;
+    double gap = 0;
     CommandLine command(__FILE__);
     command.AddValue("queue", "red, codel, fq_codel or pie", name);
     command.AddValue("flows", "flows", flows);
     command.AddValue("ecn", "whether flows and queue use ECN", ecn);
     command.AddValue("seed", "run number", seed);
     command.AddValue("seconds", "measured, after the warm-up", seconds);
+    command.AddValue("gap", "seconds after a reduction in which the window is not reduced again", gap);
     command.Parse(argc, argv);
     auto disciplines = Disciplines(ecn);
     if (!disciplines.count(name))
@@ -164,7 +207,8 @@ main(int argc, char* argv[])
 
     // RFC 8289 section 5.6: a backlog of one packet is no queue that stands. ns-3 asks for less than MinBytes.
     Config::SetDefault("ns3::CoDelQueueDisc::MinBytes", UintegerValue(1501));
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpLinuxReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(SpacedReno::GetTypeId()));
+    Config::SetDefault("SpacedReno::Gap", TimeValue(Seconds(gap)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT_BYTES));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 23));

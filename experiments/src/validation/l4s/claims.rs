@@ -10,15 +10,17 @@ use tandem_scenario::{
     result::Run,
 };
 
-use super::{
-    Validation,
-    compare::{cell, tally, verdict},
+use crate::{
+    validation::{
+        Validation,
+        compare::{cell, tally, verdict},
+    },
+    verdict::Verdict,
 };
-use crate::verdict::Verdict;
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
 /// Little is random: more of them change nothing.
-const MOST_SEEDS: u64 = 3;
+pub(super) const MOST_SEEDS: u64 = 3;
 const RTTS_MS: [u32; 5] = [5, 10, 20, 50, 100];
 
 const HEADING: &str = "\

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A Prague and a CUBIC flow beside the runs of Linux's that others published.
+
+use std::fmt::Write;
+
+use anyhow::Context;
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    result::Run,
+};
+
+use crate::{
+    estimate::Estimate,
+    reference::l4s::{TwoFlows, two_flows},
+    validation::{
+        Validation,
+        compare::{Bound, tally},
+    },
+    verdict::Verdict,
+};
+
+const BOUND: Bound = Bound::Relative(0.10);
+
+const HEADING: &str = "\
+\n### Prague and CUBIC beside Linux's
+
+Pete Heist and Jonathan Morton [measured the same two flows](../experiments/reference/l4s/README.md) with Linux's own `tcp_prague`, CUBIC and DualPI2 of 2020, \
+two runs a row. That Prague has no virtual RTT (`prague@virtual_rtt=0`), and Linux's CUBIC keeps its alpha (`cubic@alpha_rises=0`). Both flows use ECN. 180 s, \
+of which the last 60 s count, SEEDS seeds here. The measured rates are not near equal either: Prague has 1.7 to 2.7 times as much as CUBIC. \
+Asked: goodput within 10 %.";
+
+/// The runs of one path.
+struct Path<'a>(&'a [TwoFlows]);
+
+impl Path<'_> {
+    fn measured(&self, of: fn(&TwoFlows) -> f64) -> Estimate {
+        Estimate::new(self.0.iter().map(of).collect())
+    }
+
+    fn scenario(&self, seeds: u64) -> anyhow::Result<Scenario> {
+        let TwoFlows { rate_mbps, rtt_ms, .. } = self.0[0];
+        // HTB counts the Ethernet header, a link here does not.
+        let rate_kbps = (rate_mbps * 1e3 * 1500.0 / 1514.0).round();
+        let text = format!(
+            "duration = \"180s\"\nwarmup = \"120s\"\nseeds = {seeds}\n[dumbbell]\nrate = \"{rate_kbps}kbit\"\nrtt = \"{rtt_ms}ms\"\n\
+             queue = \"1000p\"\naqm = \"dualpi2\"\n[[flows]]\ncontroller = \"prague@virtual_rtt=0\"\nstart_spread = \"100ms\"\n\
+             [[flows]]\ncontroller = \"cubic@alpha_rises=0\"\necn = \"rfc3168\"\nstart_spread = \"100ms\"\n"
+        );
+        parse(&text, "two flows on Linux", "l4s", &Overrides::default()).context("the paths as scenarios")
+    }
+}
+
+struct Table {
+    rows: String,
+    prague: Vec<Verdict>,
+    cubic: Vec<Verdict>,
+}
+
+impl Table {
+    fn agreement(&self) -> String {
+        let [prague, cubic] = [&self.prague, &self.cubic].map(|verdicts| tally(verdicts.iter().copied()));
+        format!("{prague} of Prague's goodputs and {cubic} of CUBIC's agree")
+    }
+}
+
+fn table(validation: &Validation) -> anyhow::Result<Table> {
+    let runs = two_flows(validation.reference)?;
+    let paths: Vec<Path> = runs.chunk_by(|a, b| (a.rate_mbps, a.rtt_ms) == (b.rate_mbps, b.rtt_ms)).map(Path).collect();
+    let scenarios = paths.iter().map(|path| path.scenario(seeds(validation))).collect::<anyhow::Result<Vec<_>>>()?;
+    let rows = String::from(
+        "| Mb/s | RTT, ms | Prague, Mb/s | Linux | agrees | CUBIC, Mb/s | Linux | agrees | ratio | Linux |\n\
+         |---:|---:|---:|---:|---|---:|---:|---|---:|---:|\n",
+    );
+    let mut table = Table { rows, prague: Vec::new(), cubic: Vec::new() };
+    for (path, run) in paths.iter().zip(validation.run(&scenarios)?) {
+        let [prague, cubic] = [0, 1].map(|group| simulated(&run, group));
+        let (linux_prague, linux_cubic) = (path.measured(|r| r.prague_mbps), path.measured(|r| r.cubic_mbps));
+        writeln!(
+            table.rows,
+            "| {} | {} | {:.2} | {:.2} | {} | {:.2} | {:.2} | {} | {:.2} | {:.2} |",
+            path.0[0].rate_mbps,
+            path.0[0].rtt_ms,
+            prague.mean,
+            linux_prague.mean,
+            BOUND.cell(&prague, &linux_prague),
+            cubic.mean,
+            linux_cubic.mean,
+            BOUND.cell(&cubic, &linux_cubic),
+            prague.mean / cubic.mean,
+            linux_prague.mean / linux_cubic.mean,
+        )?;
+        table.prague.push(BOUND.judge(&prague, &linux_prague));
+        table.cubic.push(BOUND.judge(&cubic, &linux_cubic));
+    }
+    Ok(table)
+}
+
+fn simulated(run: &Run, group: usize) -> Estimate {
+    Estimate::new(run.groups[group].goodput_by_seed_mbps.clone())
+}
+
+fn seeds(validation: &Validation) -> u64 {
+    validation.seeds.min(super::claims::MOST_SEEDS)
+}
+
+pub(super) fn agreement(validation: &Validation) -> anyhow::Result<String> {
+    Ok(table(validation)?.agreement())
+}
+
+pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+    let table = table(validation)?;
+    let heading = HEADING.replace("SEEDS", &seeds(validation).to_string());
+    Ok(format!("{heading} {}.\n\n{}", table.agreement(), table.rows))
+}
