@@ -8,7 +8,7 @@ use tandem_controllers::{Controller, Params};
 use crate::windows::{Path, Step};
 
 /// Values that someone might choose, for any controller that has the parameter and takes them all.
-const CHOICES: [(&str, &[f64]); 40] = [
+const CHOICES: [(&str, &[f64]); 41] = [
     ("alpha", &[1.0 / 32.0, 0.125, 0.25]),
     ("beta", &[0.25, 0.5, 0.7]),
     ("k", &[0.5, 0.75, 0.875]),
@@ -50,6 +50,7 @@ const CHOICES: [(&str, &[f64]); 40] = [
     ("africa.alpha", &[1.0, 20.0]),
     ("fast.alpha", &[10.0, 100.0]),
     ("fast.gamma", &[0.25, 0.5, 1.0]),
+    ("alpha_rises", &[0.0, 1.0]),
 ];
 
 /// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.
