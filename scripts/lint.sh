@@ -20,9 +20,16 @@ compile() {
 	shift 2
 	"$compiler" -std=c11 -O2 -ffreestanding -Werror "$@" -Icontrollers/include -DCONTROLLER="$controller" -c -o /dev/null controllers/src/native.c
 }
+# As build.sh there does, but without ns-2's headers, which no package has.
+module=experiments/reference/ns2/module
+compile_for_ns2() {
+	gcc -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -isystem "$module/stand-in" -Icontrollers/include -Icontrollers/src "-DCONTROLLER=$1" \
+		-c -o /dev/null "$module/module.c"
+}
 for controller in $controllers; do
-	echo "== $controller: gcc"
+	echo "== $controller: gcc, also for ns-2"
 	compile "$controller" gcc -Wall -Wextra -mgeneral-regs-only
+	compile_for_ns2 "$controller"
 	if command -v "$clang" >/dev/null; then
 		echo "== $controller: $clang, also for eBPF"
 		# Left out: padding is the compiler's affair; Rust declares the library's symbol; some macros are for other controllers;
