@@ -119,7 +119,10 @@ fn a_parking_lot_has_a_bottleneck_at_each_hop() {
     assert_eq!(rtts, [20.0, 10.0, 10.0]);
     if is_trusted(&result) {
         let [long, first, second] = [0, 1, 2].map(|f| result.flows[f].goodput_mbps);
-        assert!(long < 0.7 * first && long < 0.7 * second && long > 0.5, "{long}, {first}, {second}");
+        // The long flow shares each link with another one: 20 Mb/s are 19.3 of payload. How they share is a matter of phase.
+        for pair in [long + first, long + second] {
+            assert!((17.0..19.8).contains(&pair) && long > 0.5, "{long}, {first}, {second}");
+        }
         // The two links that data takes are full, the two that ACKs take are not.
         let full = result.links.iter().filter(|l| l.utilisation > 0.9).count();
         assert_eq!(full, 2, "{:?}", result.links.iter().map(|l| l.utilisation).collect::<Vec<_>>());
