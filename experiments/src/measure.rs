@@ -156,6 +156,9 @@ impl Measure {
         if self.from_start && (self.kind != Kind::Goodput || self.window_s.is_some()) {
             return Err("`from_start` is for `goodput` without `window_s`".into());
         }
+        if self.from_start && self.groups.iter().any(|&g| scenario.groups[g].start.ns >= scenario.duration.ns) {
+            return Err("a flow with `from_start` must start before the end".into());
+        }
         if self.kind.is_worked_out() || self.kind.is_of_epochs() {
             isolated::check(scenario)?;
         }
@@ -249,15 +252,15 @@ impl Measure {
     }
 
     fn flow_goodput(&self, x: &X, scenario: &Scenario, seed: &SeedResult, flow: usize) -> f64 {
-        let group = scenario.group_of_flow()[flow];
-        let flow = &seed.flows[flow];
+        let result = &seed.flows[flow];
         if self.from_start {
-            let own_s = (scenario.duration.ns - scenario.warmup.ns.max(scenario.groups[group].start.ns)) as f64 / 1e9;
-            return flow.goodput_mbps * scenario.measured().as_secs_f64() / own_s;
+            let start = scenario.groups[scenario.group_of_flow()[flow]].start;
+            let own_s = scenario.duration.as_secs_f64() - start.as_secs_f64().max(scenario.warmup.as_secs_f64());
+            return result.goodput_mbps * scenario.measured().as_secs_f64() / own_s;
         }
-        let Some((from, to)) = self.time_window(x) else { return flow.goodput_mbps };
-        let seconds = from as usize..(to as usize).min(flow.received_mbit_by_second.len());
-        flow.received_mbit_by_second.get(seconds).map_or(0.0, |bins| bins.iter().map(|&b| f64::from(b)).sum::<f64>())
+        let Some((from, to)) = self.time_window(x) else { return result.goodput_mbps };
+        let seconds = from as usize..(to as usize).min(result.received_mbit_by_second.len());
+        result.received_mbit_by_second.get(seconds).map_or(0.0, |bins| bins.iter().map(|&b| f64::from(b)).sum::<f64>())
             / (to - from)
     }
 

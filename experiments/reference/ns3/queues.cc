@@ -31,7 +31,7 @@
 
 using namespace ns3;
 
-// Reno that does not reduce its window again within a given time of the last reduction: `--gap` tells what such second reductions matter.
+// Reno that does not reduce its window again within a given time of the last reduction: `--gap` shows how much such second ones matter.
 class SpacedReno : public TcpLinuxReno
 {
   public:

@@ -10,6 +10,7 @@ use tandem_scenario::{
     result::Run,
 };
 
+use super::seeds;
 use crate::{
     validation::{
         Validation,
@@ -19,8 +20,6 @@ use crate::{
 };
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
-/// Little is random: more of them change nothing.
-pub(super) const MOST_SEEDS: u64 = 3;
 const RTTS_MS: [u32; 5] = [5, 10, 20, 50, 100];
 
 const HEADING: &str = "\
@@ -111,12 +110,8 @@ fn grid(validation: &Validation) -> anyhow::Result<Grid> {
     Ok(Grid { table, equal, short })
 }
 
-fn seeds(validation: &Validation) -> u64 {
-    validation.seeds.min(MOST_SEEDS)
-}
-
 /// How many points are as the RFC claims.
-pub(super) fn agreement(validation: &Validation) -> anyhow::Result<String> {
+pub(in crate::validation) fn agreement(validation: &Validation) -> anyhow::Result<String> {
     Ok(grid(validation)?.agreement())
 }
 
