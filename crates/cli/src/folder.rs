@@ -10,7 +10,6 @@ use std::{
 
 use anyhow::Context;
 use serde::Deserialize;
-use tandem_report::write_atomically;
 
 use crate::{
     Failure,
@@ -132,8 +131,8 @@ fn unwritable(folder: impl std::fmt::Display) -> String {
 fn make(folder: &Path) -> io::Result<()> {
     refuse_planted_links(folder)?;
     fs::create_dir_all(folder)?;
-    write_atomically(&folder.join(".tandem-writable"), b"")?;
-    fs::remove_file(folder.join(".tandem-writable"))
+    // A file without a name: commands that begin at the same time cannot take away each other's.
+    tempfile::tempfile_in(folder).map(drop)
 }
 
 /// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
@@ -164,4 +163,24 @@ pub fn named(name: &str) -> PathBuf {
 
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn commands_that_begin_at_the_same_time_find_the_folder_writable() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("new/below");
+        thread::scope(|scope| {
+            let commands = [(); 4].map(|()| scope.spawn(|| (0..200).try_for_each(|_| make(&folder))));
+            for command in commands {
+                command.join().unwrap().unwrap();
+            }
+        });
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
 }

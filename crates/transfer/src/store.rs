@@ -32,11 +32,9 @@ impl Store {
         let here = Error::file(path);
         let open = || {
             std::fs::create_dir_all(path)?;
-            let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-            let probe = part_name("", 0);
-            dir.write(&probe, b"")?;
-            dir.remove_file(&probe)?;
-            Ok(dir)
+            // A file without a name: receivers that begin at the same time cannot take away each other's.
+            tempfile::tempfile_in(path)?;
+            Dir::open_ambient_dir(path, ambient_authority())
         };
         Ok(Self { dir: open().map_err(here)?, path: path.to_owned(), force })
     }
@@ -220,6 +218,20 @@ fn part_path(entry: &Entry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn receivers_that_begin_at_the_same_time_find_the_folder_writable() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("new/below");
+        std::thread::scope(|scope| {
+            let receivers =
+                [(); 4].map(|()| scope.spawn(|| (0..200).try_for_each(|_| Store::open(&folder, false).map(drop))));
+            for receiver in receivers {
+                receiver.join().unwrap().unwrap();
+            }
+        });
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
 
     #[test]
     fn names_stay_in_the_folder() {
