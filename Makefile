@@ -25,7 +25,7 @@ help:
 	@echo "make clean         remove what was built and run"
 
 demo: setup
-	@cargo build --release -p tandem && scripts/demo.sh
+	@cargo build --release -p tandem-cc && scripts/demo.sh
 
 web: setup-test
 	@scripts/web.sh --serve
@@ -56,7 +56,7 @@ lint: setup-test
 
 bench:
 	@scripts/setup.sh --bench
-	@cargo build --release -p tandem && bench/bench.py
+	@cargo build --release -p tandem-cc && bench/bench.py
 	@cargo build --release -p tandem-transfer --examples && bench/transfer.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
@@ -71,7 +71,7 @@ validate: setup
 	@scripts/matrix.sh
 
 reproduce: setup
-	@cargo build --release -p tandem && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.jsonl
+	@cargo build --release -p tandem-cc && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.jsonl
 
 setup:
 	@scripts/setup.sh

@@ -151,7 +151,7 @@ def main():
     parser.add_argument("--ns2-seconds", type=int, default=150, help="simulated by ns-2 (default: %(default)s)")
     args = parser.parse_args()
     if not TANDEM.exists():
-        sys.exit(f"bench: there is no {TANDEM}; build it with: cargo build --release -p tandem")
+        sys.exit(f"bench: there is no {TANDEM}; build it with: cargo build --release -p tandem-cc")
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     print(f"All on core {core}.\n")

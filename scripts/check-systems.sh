@@ -17,7 +17,7 @@ check() {
 	local system=$1 features=$2
 	shift 2
 	echo "== $system"
-	env "$@" cargo check --quiet -p tandem -p tandem-experiments --no-default-features --features "$features" --target "$system"
+	env "$@" cargo check --quiet -p tandem-cc -p tandem-experiments --no-default-features --features "$features" --target "$system"
 }
 
 # The feature `linux` has no effect there.

@@ -25,7 +25,7 @@ trap 'rm -f "$page"' EXIT
 		\`\`\`
 	EOF
 	# shellcheck disable=SC2086 # several words
-	cargo run --quiet --release -p tandem -- $arguments --out tandem-out/matrix
+	cargo run --quiet --release -p tandem-cc -- $arguments --out tandem-out/matrix
 	echo '```'
 } >"$page"
 mv "$page" docs/matrix.md

@@ -13,7 +13,7 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 arch=$(dpkg --print-architecture)
 root=$package/root
 
-cargo build --quiet -p tandem --profile "$profile"
+cargo build --quiet -p tandem-cc --profile "$profile"
 folder=$profile
 [[ $profile = dev ]] && folder=debug
 

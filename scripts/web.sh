@@ -30,7 +30,7 @@ case ${1:-} in
 --serve) exec node web/serve.js "$page" "${PORT:-8000}" ;;
 --test)
 	# What the page is compared with.
-	cargo build --quiet -p tandem -p tandem-web --bin tandem --example native
+	cargo build --quiet -p tandem-cc -p tandem-web --bin tandem --example native
 	status=0
 	node web/tests/page.js "$page" "${CARGO_TARGET_DIR:-target}/debug" || status=$?
 	node web/tests/reports.js "${CARGO_TARGET_DIR:-target}/debug" || status=$?

@@ -50,7 +50,7 @@ def test_the_command_line_has_the_same_figures(tmp_path: Path, result: tandem.Re
     """The program and the package are built of the same crates, but go different ways to them."""
     program = REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "tandem"
     if not program.exists():
-        pytest.skip("the program `tandem` is not built: cargo build -p tandem")
+        pytest.skip("the program `tandem` is not built: cargo build -p tandem-cc")
     words = "compare --rate 10mbit --rtt 20ms --queue 20p --against reno --duration 3s --warmup 1s --seeds 2 --json"
     command = [str(program), *words.split(), "--out", str(tmp_path), "reno", "compound"]
     printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout

@@ -185,13 +185,13 @@ def test_errors_have_their_place(file: Path) -> None:
 def test_the_command_line_makes_the_same_data_set(file: Path, tmp_path: Path) -> None:
     program = REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "tandem"
     if not program.exists():
-        pytest.skip("the program `tandem` is not built: cargo build -p tandem")
+        pytest.skip("the program `tandem` is not built: cargo build -p tandem-cc")
     command = [str(program), "sweep", str(file), "--out", str(tmp_path / "theirs"), "--no-report"]
     subprocess.run(command, capture_output=True, check=True)
     ours = tandem.sweep(file, folder=tmp_path / "ours").groups.rows()
     theirs = _native.data_set(tmp_path / "theirs").rows()
     # They may have been built at two commits.
-    stale = "is the program of the package's sources? cargo build -p tandem"
+    stale = "is the program of the package's sources? cargo build -p tandem-cc"
     assert [row | {"commit": ""} for row in ours] == [row | {"commit": ""} for row in theirs], stale
     # What the program has made is there for Python, if both have the same arithmetic.
     assert tandem.sweep(file, folder=tmp_path / "theirs").ran == 0

@@ -14,7 +14,7 @@ const YARDSTICKS: [&str; 4] = ["reno", "compound", "cubic", "vegas"];
 
 /// All controllers, so that whoever changes one sees what that does to its neighbours. docs/matrix.md has longer runs.
 ///
-/// Each has a snapshot of its own: `INSTA_UPDATE=always cargo test -p tandem --test matrix` writes those that are new or changed.
+/// Each has a snapshot of its own: `INSTA_UPDATE=always cargo test -p tandem-cc --test matrix` writes those that are new or changed.
 #[test]
 fn all_controllers_on_the_path_of_tcp_fusions_table_1() {
     let place = Place::new();
