@@ -50,11 +50,14 @@ fn main() {
 fn compile(includes: &[PathBuf], source: &Path, definitions: &[String], object: &Path) {
     let includes = includes.iter().map(|folder| format!("-I{}", folder.display()));
     let flags = ["-std=gnu11", "-ffreestanding", "-Wall", "-Werror"].map(String::from);
+    // An object names its sources (BTF's lines): as seen from the repository, so that each folder builds the same object.
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("..").canonicalize().expect("the folder above");
+    let names = [format!("-ffile-prefix-map={}=/tandem", root.display())];
     SkeletonBuilder::new()
         .source(source)
         .obj(object)
         .clang(env::var("TANDEM_CLANG").unwrap_or_else(|_| "clang-16".into()))
-        .clang_args(flags.into_iter().chain(includes).chain(definitions.iter().cloned()))
+        .clang_args(flags.into_iter().chain(names).chain(includes).chain(definitions.iter().cloned()))
         .build()
         .unwrap_or_else(|e| panic!("{} {definitions:?}: {e:?}", source.display()));
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Makes target/package/tandem_VERSION_ARCH.deb and tandem-VERSION-linux-MACHINE.tar.gz: the program, man pages, completions, the
-# systemd unit and the licences. PROFILE=dev in the environment packs a quick build, for tests.
+# systemd unit and the licences. PROFILE=dev in the environment packs a quick build, for tests. The same commit and compiler make the
+# same files, bit for bit, in whatever folder (scripts/test-reproducible.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,9 +14,22 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 arch=$(dpkg --print-architecture)
 root=$package/root
 
-cargo build --quiet -p tandem-cc --profile "$profile"
-folder=$profile
-[[ $profile = dev ]] && folder=debug
+# The files' time is the commit's; where there is no repository, the changelog's.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+export SOURCE_DATE_EPOCH
+
+if [[ $profile = dev ]]; then
+	# With the features that the tests' programs have, else half of the dependencies would be built again.
+	cargo build --quiet --workspace --bin tandem
+	folder=debug
+else
+	# Panics name source files, and so does C: not those of this machine.
+	home=${CARGO_HOME:-$HOME/.cargo}
+	RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=/tandem --remap-path-prefix=$home=/cargo" \
+		CFLAGS="${CFLAGS:-} -ffile-prefix-map=$PWD=/tandem -ffile-prefix-map=$home=/cargo" \
+		cargo build --quiet -p tandem-cc --profile "$profile"
+	folder=$profile
+fi
 
 rm -rf "$package"
 mkdir -p "$root/usr/bin"
@@ -74,7 +88,7 @@ cp packaging/tandem@.service "$root/usr/lib/systemd/system/"
 name=tandem-$version-linux-$(uname -m)
 mv "$root/usr" "$package/$name"
 cp LICENSE "$package/$name/"
-tar -C "$package" --owner=0 --group=0 --sort=name -czf "$package/$name.tar.gz" "$name"
+tar -C "$package" --owner=0 --group=0 --sort=name --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -9n >"$package/$name.tar.gz"
 rm -r "$root" "${package:?}/$name" "$package/generated"
 echo "The program has $((bytes / 1000)) kB. In $package:"
 (cd "$package" && ls -sh -- *)

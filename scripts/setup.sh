@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
-# setup.sh --test: also what the tests look with, the page and packages need. setup.sh --bench: also what `make bench` compares and counts with.
+#   scripts/setup.sh            what the demo's build needs
+#   scripts/setup.sh PURPOSE... also for: kernel (all of the program, with eBPF), page, wheel, bench; test (all of these but bench)
 set -euo pipefail
+
+purposes=" $* "
+[[ $purposes != *" test "* ]] || purposes+="kernel page wheel "
+[[ $purposes != *" bench "* ]] || purposes+="kernel "
+is_asked() { [[ $purposes = *" $1 "* ]]; }
 
 # As Cargo.toml's rust-version says.
 rust_minor=$(sed -n 's/^rust-version = "1\.\([0-9]*\)".*/\1/p' "$(dirname "$0")/../Cargo.toml")
@@ -29,49 +35,61 @@ needs() {
 	done
 }
 
-needs build-essential gcc make
-needs pkg-config pkg-config
-# The controllers' integer sanitizer, and their code for the kernel. Where there is no clang-16, TANDEM_CLANG in the environment
-# names another that is installed and compiles for eBPF, for this script and for each build: export TANDEM_CLANG=clang-19.
-needs clang-16 "${TANDEM_CLANG:-clang-16}"
-# libbpf, which loads controllers into the kernel, is built from source.
-[[ -e /usr/include/libelf.h ]] || packages+=(libelf-dev)
-[[ -e /usr/include/zlib.h ]] || packages+=(zlib1g-dev)
-# The tests of real TCP: networks, and programs that send through them.
-needs util-linux unshare
-# Not on the PATH of those who are not root.
-[[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
-needs iperf3 iperf3
-needs curl curl
-# The tests of killed commands inject the signals with it.
-needs strace strace
-# The linter of these scripts.
-needs shellcheck shellcheck
-# cargo, too, checks certificates with these.
+# What the demo's build needs: a C compiler for the controllers, and what brings Rust.
+needs gcc gcc
+needs make make
+[[ -e /usr/include/stdlib.h ]] || packages+=(libc6-dev)
 [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/pki/tls/certs/ca-bundle.crt ]] || packages+=(ca-certificates)
-# The tests of other kernels (scripts/test-kernels.sh) boot them; their guests need programs without libraries.
-if [[ $(uname -m) = x86_64 ]]; then
-	needs qemu-system-x86 qemu-system-x86_64
-fi
-needs busybox-static busybox
-[[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
+needs curl curl
 
-if [[ ${1:-} = --test ]]; then
-	# The page: its parts and its tests come with npm; the tests look at it in Chromium.
+if is_asked kernel || is_asked page; then
+	# The controllers' code for the kernel and for WebAssembly, and their integer sanitizer. Where there is no clang-16, TANDEM_CLANG in
+	# the environment names another that is installed and compiles for eBPF, for this script and for each build:
+	# export TANDEM_CLANG=clang-19.
+	needs clang-16 "${TANDEM_CLANG:-clang-16}"
+fi
+if is_asked kernel; then
+	# libbpf, which loads controllers into the kernel, is built from source.
+	needs pkg-config pkg-config
+	[[ -e /usr/include/libelf.h ]] || packages+=(libelf-dev)
+	[[ -e /usr/include/zlib.h ]] || packages+=(zlib1g-dev)
+	# The networks of runs over real TCP. Not on the PATH of those who are not root.
+	[[ -e /usr/sbin/tc || -e /sbin/tc ]] || packages+=(iproute2)
+fi
+if is_asked page; then
+	# Its parts come with npm.
 	needs nodejs node
 	needs npm npm
+fi
+if is_asked wheel; then
+	# Its other tools come with pip.
+	needs python3 python3
+	python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+fi
+if is_asked test; then
+	# Programs that send through the tests' networks.
+	needs util-linux unshare
+	needs iperf3 iperf3
+	# The tests of killed commands inject the signals with it.
+	needs strace strace
+	# The linter of these scripts.
+	needs shellcheck shellcheck
+	# The tests of other kernels (scripts/test-kernels.sh) boot them; their guests need programs without libraries.
+	if [[ $(uname -m) = x86_64 ]]; then
+		needs qemu-system-x86 qemu-system-x86_64
+	fi
+	needs busybox-static busybox
+	[[ -e /usr/sbin/bpftool || -e /sbin/bpftool ]] || packages+=(bpftool)
+	# The tests look at the page in it.
 	needs chromium "${CHROMIUM:-chromium}"
 	# The controllers' golden traces on ARM.
 	needs qemu-user qemu-aarch64
 	needs gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
 	[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
-	# The Python package; its other tools come with pip.
-	needs python3 python3
-	python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
 	# Packages are tried in fresh Debian systems.
 	needs mmdebstrap mmdebstrap
 fi
-if [[ ${1:-} = --bench ]]; then
+if is_asked bench; then
 	needs python3 python3
 	needs valgrind valgrind
 	needs ns2 ns
@@ -116,8 +134,10 @@ if ! rust_is_new_enough; then
 fi
 
 # Other systems: WebAssembly for the page, the rest for `make lint`. Without rustup they come in another way, or their builds say so.
-if [[ ${1:-} = --test ]] && command -v rustup >/dev/null; then
-	targets=(wasm32-unknown-unknown x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
+targets=()
+is_asked page && targets+=(wasm32-unknown-unknown)
+is_asked test && targets+=(x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu)
+if ((${#targets[@]})) && command -v rustup >/dev/null; then
 	installed=$(rustup target list --installed)
 	for target in "${targets[@]}"; do
 		grep -qx "$target" <<<"$installed" || rustup target add "$target"
