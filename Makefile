@@ -5,15 +5,17 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo web wheel package test-packages test fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
+.PHONY: help demo web wheel package test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
-	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (a minute or two)"
+	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (five minutes on a fresh machine)"
 	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
 	@echo "make wheel         the Python package as one wheel, in target/python/wheel"
 	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
 	@echo "make test-packages tries both in fresh systems of Debian 12 and 13 (make test: a quick build in Debian 12)"
 	@echo "make test          every test; the last line counts them"
+	@echo "make stress        the tests that use clocks, sockets, children or browsers, ten times each beside a busy machine"
+	@echo "make nightly       what takes hours: stress, fuzz, all kernels, packages, two builds compared bit by bit"
 	@echo "make fuzz          other random cases, FUZZ_SECONDS=60 of them on all cores; what they find becomes a file that make test plays"
 	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
 	@echo "make test-all-kernels   the same in the newest of each series and kind (plain, cloud, rt) up to Debian's backports: hours, for a nightly run"
@@ -21,19 +23,23 @@ help:
 	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
 	@echo "make reproduce     the papers' experiments in full, up to thirty seeds (100 minutes on two cores): docs/reproduction.md"
-	@echo "make setup         install what is missing: C compilers with apt, Rust with rustup"
+	@echo "make setup         install what is missing to build all of it: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
-demo: setup
-	@cargo build --release -p tandem-cc && scripts/demo.sh
+demo:
+	@scripts/setup.sh
+	@scripts/demo.sh
 
-web: setup-test
+web:
+	@scripts/setup.sh page
 	@scripts/web.sh --serve
 
-wheel: setup-test
+wheel:
+	@scripts/setup.sh wheel
 	@scripts/python.sh
 
-package: setup-test
+package:
+	@scripts/setup.sh kernel
 	@scripts/package.sh
 
 test-packages: setup-test
@@ -42,20 +48,26 @@ test-packages: setup-test
 test: setup-test
 	@scripts/test.sh
 
+stress: setup-test
+	@scripts/stress-tests.sh
+
+nightly: setup-test
+	@scripts/nightly.sh
+
 fuzz: setup
 	@scripts/fuzz.sh
 
-test-kernels: setup
+test-kernels: setup-test
 	@scripts/test-kernels.sh
 
-test-all-kernels: setup
+test-all-kernels: setup-test
 	@scripts/test-kernels.sh --all
 
 lint: setup-test
 	@scripts/lint.sh
 
 bench:
-	@scripts/setup.sh --bench
+	@scripts/setup.sh bench
 	@cargo build --release -p tandem-cc && bench/bench.py
 	@cargo build --release -p tandem-transfer --examples && bench/transfer.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
@@ -74,10 +86,10 @@ reproduce: setup
 	@cargo build --release -p tandem-cc && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.jsonl
 
 setup:
-	@scripts/setup.sh
+	@scripts/setup.sh kernel
 
 setup-test:
-	@scripts/setup.sh --test
+	@scripts/setup.sh test
 
 clean:
 	rm -rf target tandem-out web/node_modules

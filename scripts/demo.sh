@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# What the demo runs: the simulator and the reports, without eBPF and QUIC, and without the optimiser's last word (`make package`).
+cargo build --profile demo -p tandem-cc --no-default-features
+tandem=${CARGO_TARGET_DIR:-target}/demo/tandem
+
 # An ACK per packet, as in the papers' ns-2.
 path=(--rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 --duration 150s --warmup 30s --seeds 5 --no-delayed-acks)
 
@@ -11,7 +15,7 @@ show() {
 	local folder=$PWD/tandem-out/$1
 	shift
 	printf '$ tandem %s\n\n' "$*"
-	target/release/tandem "$@" --out "$folder" --replace 2>"$log" || { cat "$log" >&2 && exit 1; }
+	"$tandem" "$@" --out "$folder" --replace 2>"$log" || { cat "$log" >&2 && exit 1; }
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

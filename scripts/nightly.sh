@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What takes hours, one after the other; goes on after a failure. The last lines say how each ended.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+declare -A outcome
+failed=0
+part() {
+	local name=$1
+	shift
+	echo "==== $name"
+	if "$@"; then outcome[$name]=ok; else
+		outcome[$name]=FAILED
+		failed=1
+	fi
+}
+
+# TANDEM_NIGHTLY: more of what is there in `make test`, too, such as transfers of a whole gigabyte.
+part test env TANDEM_NIGHTLY=1 make test
+part stress make stress
+part fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-1800}" make fuzz
+part packages make test-packages
+part reproducible scripts/test-reproducible.sh
+part kernels make test-all-kernels
+
+for name in test stress fuzz packages reproducible kernels; do
+	printf '%-14s%s\n' "$name" "${outcome[$name]}"
+done
+exit $failed
