@@ -12,16 +12,22 @@ mkdir -p "$headers"
 echo '#define TARGET_OS_IPHONE 0' >"$headers/TargetConditionals.h"
 export CFLAGS="-ffreestanding -DRING_CORE_NOSTDLIBINC -I$headers"
 
-# check SYSTEM FEATURES VARIABLE=VALUE...
+# Without its path to an SDK, cc would ask Xcode for one.
+export SDKROOT=/nonexistent
+for system in x86_64_pc_windows_gnu aarch64_apple_darwin aarch64_unknown_linux_gnu; do
+	export CC_$system="$clang" AR_$system=ar
+done
+
+# check FEATURES TARGET...: at once, since the systems share build scripts and macros.
 check() {
-	local system=$1 features=$2
-	shift 2
-	echo "== $system"
-	env "$@" cargo check --quiet -p tandem-cc -p tandem-experiments --no-default-features --features "$features" --target "$system"
+	local features=$1 targets=()
+	shift
+	for system in "$@"; do
+		targets+=(--target "$system")
+	done
+	cargo check --quiet -p tandem-cc -p tandem-experiments --no-default-features --features "$features" "${targets[@]}"
 }
 
+check tandem-cc/quic x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu
 # The feature `linux` has no effect there.
-check x86_64-pc-windows-gnu tandem/linux,tandem/quic CC_x86_64_pc_windows_gnu="$clang" AR_x86_64_pc_windows_gnu=ar
-# Without a path to its SDK, cc would ask Xcode for one.
-check aarch64-apple-darwin tandem/quic CC_aarch64_apple_darwin="$clang" AR_aarch64_apple_darwin=ar SDKROOT=/nonexistent
-check aarch64-unknown-linux-gnu tandem/quic CC_aarch64_unknown_linux_gnu="$clang" AR_aarch64_unknown_linux_gnu=ar
+check tandem-cc/linux,tandem-cc/quic x86_64-pc-windows-gnu

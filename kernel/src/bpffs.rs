@@ -85,22 +85,27 @@ pub fn is_mounted() -> bool {
 /// A process may have mounts of its own, which end with it. What is kept must lie where the machine's (or the container's) first
 /// process sees it.
 pub fn check_place() -> Result<(), Error> {
-    let path = |process: &str| match is_mounted() {
-        true => format!("/proc/{process}/root{BPFFS}"),
-        false => format!("/proc/{process}/ns/mnt"),
-    };
-    let identity = |path: &str| fs::metadata(path).map(|m| (m.dev(), m.ino()));
-    let own = path("thread-self");
-    let own = identity(&own).map_err(|e| Error::io("examine", own, e))?;
     for process in processes() {
-        match identity(&path(&process.to_string())) {
-            Ok(first) if first == own => return Ok(()),
-            // A sandbox may keep even root from looking at its first process.
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
-            _ => return Err(Error::OwnMounts),
+        match shares_mounts(process) {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(Error::OwnMounts),
+            // A sandbox may keep even root from looking at its first process; and one that ended meanwhile says nothing.
+            Err(e) if [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound].contains(&e.kind()) => {}
+            Err(e) => return Err(Error::io("examine the mounts of", format!("process {process}"), e)),
         }
     }
     Err(Error::NoRights { what: "see the mounts of other processes" })
+}
+
+/// Does the process have this one's mounts; or others, with the same BPF file system? The file system may be mounted and unmounted at any
+/// moment by others: where the namespace is the same it is not looked at.
+fn shares_mounts(process: u32) -> io::Result<bool> {
+    let is_same = |path: &str| {
+        let [own, other] = ["thread-self", &process.to_string()].map(|of| fs::metadata(format!("/proc/{of}/{path}")));
+        let (own, other) = (own?, other?);
+        Ok::<_, io::Error>((own.dev(), own.ino()) == (other.dev(), other.ino()))
+    };
+    Ok(is_same("ns/mnt")? || (is_mounted() && is_same(&format!("root{BPFFS}"))?))
 }
 
 /// The numbers of the processes that exist, the first ones first.
