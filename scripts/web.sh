@@ -3,38 +3,54 @@
 # Builds the page of web/ into target/web: plain files, for any static host.
 #   scripts/web.sh            builds
 #   scripts/web.sh --serve    builds, then serves it to this machine; PORT in the environment (8000)
-#   scripts/web.sh --test     builds, then tests it in Chromium, and the command line's reports
+#   scripts/web.sh --test     a quick build, then tests it in Chromium, and the command line's reports; PROFILE=web in the environment: the real one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-page=$PWD/${CARGO_TARGET_DIR:-target}/web
+built=$PWD/${CARGO_TARGET_DIR:-target}
+page=$built/web
+max_bytes=2000000
 
+# build PROFILE: the page is in the folder $page afterwards.
 build() {
+	scripts/fetch.sh web
 	# The C controllers are freestanding: clang needs no library for them.
 	CC_wasm32_unknown_unknown=${TANDEM_CLANG:-clang-16} AR_wasm32_unknown_unknown=ar \
-		cargo build --quiet -p tandem-web --lib --profile web --target wasm32-unknown-unknown
-	# npm takes seconds even if nothing is to be done.
-	if [[ ! -e web/node_modules/.package-lock.json || web/package-lock.json -nt web/node_modules/.package-lock.json ]]; then
-		npm --prefix web ci --silent
-		touch web/node_modules/.package-lock.json
-	fi
+		cargo build --quiet -p tandem-web --lib --profile "$1" --target wasm32-unknown-unknown
 	rm -rf "$page"
 	mkdir -p "$page"
 	cp web/page/* web/node_modules/uplot/dist/uPlot.iife.min.js web/node_modules/uplot/dist/uPlot.min.css "$page"
-	cp "${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/tandem_web.wasm" "$page"
+	cp "$built/wasm32-unknown-unknown/$1/tandem_web.wasm" "$page"
 	cp web/node_modules/uplot/LICENSE "$page/uPlot.LICENSE"
+	if [[ $1 = web ]]; then check_size; fi
 }
 
-build
+# Hosts and browsers pack each file.
+check_size() {
+	local bytes=0 file
+	for file in "$page"/*; do
+		((bytes += $(gzip -9nc "$file" | wc -c)))
+	done
+	echo "The page has $((bytes / 1000)) kB over the wire, compressed with gzip."
+	((bytes <= max_bytes)) || { echo "web: that is more than $((max_bytes / 1000)) kB" >&2 && exit 1; }
+}
+
 case ${1:-} in
---serve) exec node web/serve.js "$page" "${PORT:-8000}" ;;
+--serve)
+	build web
+	exec node web/serve.js "$page" "${PORT:-8000}"
+	;;
 --test)
-	# What the page is compared with.
-	cargo build --quiet -p tandem-cc -p tandem-web --bin tandem --example native
+	build "${PROFILE:-web-test}"
+	# What the page is compared with; of the whole workspace, whose dependencies are compiled.
+	cargo build --quiet --workspace --bin tandem --example native
 	status=0
-	node web/tests/page.js "$page" "${CARGO_TARGET_DIR:-target}/debug" || status=$?
-	node web/tests/reports.js "${CARGO_TARGET_DIR:-target}/debug" || status=$?
+	node web/tests/page.js "$page" "$built/debug" || status=$?
+	node web/tests/reports.js "$built/debug" || status=$?
 	exit "$status"
 	;;
-*) echo "The page is in $page; any static host will do." ;;
+*)
+	build web
+	echo "It is in $page; any static host will do."
+	;;
 esac

@@ -13,7 +13,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import pytest
 import tandem_cc as tandem
 from tandem_cc.__main__ import main
 
+NO_WHEEL = "it is not installed: there is no wheel of it for this Python (scripts/fetch.sh clusters)"
 RUNS = 24
 FILE = """
 [scenario]
@@ -38,6 +41,17 @@ controller = "reno"
 "dumbbell.rate" = ["5mbit", "10mbit"]
 "flows[0].controller" = ["reno", "compound", "cubic"]
 """
+
+RAY_LIMITS_S = (
+    "gcs_rpc_server_connect_timeout_s",
+    "gcs_rpc_server_reconnect_timeout_s",
+    "gcs_server_request_timeout_seconds",
+    "raylet_start_wait_time_s",
+    "worker_register_timeout_seconds",
+    "NUM_REDIS_GET_RETRIES",
+)
+"""Settings of Ray: the last is tries, one a second."""
+RAY_LIMITS_MS = ("agent_register_timeout_ms", "health_check_timeout_ms")
 
 DYING_DRIVER = """
 import os, signal, sys, time
@@ -114,18 +128,18 @@ def with_a_worker_killed(on: Any, file: Path, folder: Path, monkeypatch: pytest.
     return result
 
 
-def with_the_driver_killed(on: str, file: Path, folder: Path) -> None:
+def with_the_driver_killed(on: str, file: Path, folder: Path, limit_s: int) -> None:
     """A driver that dies after six runs, which are on disk then."""
     words = [sys.executable, "-c", DYING_DRIVER, str(file), on, str(folder)]
     # In another folder, for the sources beside the tests are not the package.
-    killed = subprocess.run(words, capture_output=True, check=False, cwd=file.parent, timeout=300)
+    killed = subprocess.run(words, capture_output=True, check=False, cwd=file.parent, timeout=limit_s)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
 
 
 @pytest.fixture(scope="module")
 def dask() -> Iterator[Any]:
     """A scheduler and two worker processes."""
-    distributed = pytest.importorskip("distributed", reason="SKIPPED Dask's tests: pip install distributed")
+    distributed = pytest.importorskip("distributed", reason=NO_WHEEL)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, memory_limit=0
@@ -143,10 +157,10 @@ def test_dask_has_the_same_bits_though_a_worker_dies(
 
 
 def test_dask_has_the_same_bits_though_the_driver_dies(
-    dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str], limit_s: int
 ) -> None:
     on = dask.scheduler.address.replace("tcp://", "dask://")
-    with_the_driver_killed(on, file, tmp_path / "out")
+    with_the_driver_killed(on, file, tmp_path / "out", limit_s)
     assert main(["sweep", str(file), "--on", on, "--out", str(tmp_path / "out"), "--no-report"]) == 0
     ran, found = (int(number) for number in re.findall(r"(\d+) (?:are new|were there)", capsys.readouterr().out))
     assert ran + found == RUNS
@@ -154,9 +168,23 @@ def test_dask_has_the_same_bits_though_the_driver_dies(
     assert files(tmp_path / "out") == expected
 
 
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
+def start_ray(limit_s: int) -> Any:
     """A head and a second node, each with a worker; Ray's own way to have both on one machine."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster()
+    try:
+        for more in ({"include_dashboard": False}, {}):
+            cluster.add_node(wait=False, num_cpus=1, object_store_memory=80_000_000, **more)
+        cluster.wait_for_nodes(limit_s)
+    except Exception:
+        cluster.shutdown()
+        raise
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def ray(limit_s: int) -> Iterator[Any]:
     # Paths of sockets have to be short.
     with tempfile.TemporaryDirectory(prefix="ray") as folder, pytest.MonkeyPatch.context() as environment:
         environment.setenv("RAY_TMPDIR", folder)
@@ -168,14 +196,18 @@ def ray() -> Iterator[Any]:
         # Whoever can reach a cluster can run anything there: only those who have this may.
         environment.setenv("RAY_AUTH_MODE", "token")
         environment.setenv("RAY_AUTH_TOKEN", secrets.token_hex())
-        ray = pytest.importorskip("ray", reason="SKIPPED Ray's tests: pip install ray[client]")
-        from ray.cluster_utils import Cluster
-
-        node = {"num_cpus": 1, "object_store_memory": 80_000_000}
-        cluster = Cluster()
+        for limit in RAY_LIMITS_S:
+            environment.setenv(f"RAY_{limit}", str(limit_s))
+        for limit in RAY_LIMITS_MS:
+            environment.setenv(f"RAY_{limit}", str(limit_s * 1000))
+        ray = pytest.importorskip("ray", reason=NO_WHEEL)
+        environment.setattr("ray._private.services.get_node", patient(ray._private.services.get_node, limit_s))
         try:
-            cluster.add_node(include_dashboard=False, **node)
-            cluster.add_node(**node)
+            cluster = start_ray(limit_s)
+        except Exception:
+            # Once more: another program may have taken a port that Ray had chosen.
+            cluster = start_ray(limit_s)
+        try:
             environment.setenv("RAY_ADDRESS", cluster.address)
             yield ray
         finally:
@@ -183,10 +215,23 @@ def ray() -> Iterator[Any]:
             cluster.shutdown()
 
 
+def patient(get_node: Callable[..., Any], limit_s: int) -> Callable[..., Any]:
+    """Ray asks again and again for 30 s whether a node has begun, and no setting changes that."""
+
+    def ask(*arguments: Any) -> Any:
+        for _ in range(10 * limit_s):
+            with suppress(RuntimeError):
+                return get_node(*arguments)
+            time.sleep(0.1)
+        return get_node(*arguments)
+
+    return ask
+
+
 def test_ray_has_the_same_bits_though_the_driver_and_a_worker_die(
-    ray: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ray: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit_s: int
 ) -> None:
-    with_the_driver_killed("ray", file, tmp_path / "out")
+    with_the_driver_killed("ray", file, tmp_path / "out", limit_s)
     assert 1 <= with_a_worker_killed("ray", file, tmp_path / "out", monkeypatch).found <= 6
     assert files(tmp_path / "out") == expected
     assert not ray.is_initialized()

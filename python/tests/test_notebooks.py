@@ -12,20 +12,22 @@ import pytest
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.py"))
 
 
-def execute(path: Path) -> Any:
+def execute(path: Path, limit_s: int) -> Any:
     """Runs a notebook in a kernel of its own, in its folder."""
     jupytext, nbclient = pytest.importorskip("jupytext"), pytest.importorskip("nbclient")
     notebook = jupytext.read(path)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata["kernelspec"] = kernel
-    return nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parent}}).execute()
+    # Until a kernel answers, until a cell is done, and until its last output has come: that one is 4 s unless told, and what comes later is lost.
+    limits = {"startup_timeout": limit_s, "timeout": limit_s, "iopub_timeout": limit_s}
+    return nbclient.NotebookClient(notebook, resources={"metadata": {"path": path.parent}}, **limits).execute()
 
 
 @pytest.fixture(scope="module")
-def executed() -> dict[str, Any]:
+def executed(limit_s: int) -> dict[str, Any]:
     """At the same time, for a kernel takes seconds to begin."""
     with ThreadPoolExecutor() as pool:
-        return dict(zip([path.stem for path in NOTEBOOKS], pool.map(execute, NOTEBOOKS), strict=True))
+        return dict(zip([path.stem for path in NOTEBOOKS], pool.map(lambda path: execute(path, limit_s), NOTEBOOKS), strict=True))
 
 
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Chromium for the tests: it notes script errors, and requests to other hosts than the page's.
 
-import { readdirSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 
 import puppeteer from "puppeteer-core";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
+/** So long a test waits for what takes seconds. It only ends what hangs: no test is about time. */
+const LIMIT_MS = 300_000;
+
 /** Opens a browser for the pages below `base`. */
 export async function openBrowser(base) {
   // Root, and containers without user namespaces, have no sandbox. The pages are ours.
-  const browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  const limits = { timeout: LIMIT_MS, protocolTimeout: LIMIT_MS };
+  const browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"], ...limits });
   const complaints = [];
   let pages = [];
 
   const newPage = async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(LIMIT_MS);
     pages.push(page);
     page.on("console", (message) => {
       if (["error", "warn"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
@@ -38,18 +43,24 @@ export async function openBrowser(base) {
     return page;
   };
 
-  /** Clicks a button that saves a file whose name ends so, and returns the file's path. */
-  const download = async (page, button, folder, ending) => {
+  /** Clicks a button that saves a file, and returns the file's path. */
+  const download = async (page, button, folder) => {
     const session = await page.createCDPSession();
-    await session.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder });
-    const before = new Set(readdirSync(folder));
+    await session.send("Browser.setDownloadBehavior", { behavior: "allowAndName", downloadPath: folder, eventsEnabled: true });
+    const saved = new Promise((resolve, reject) => {
+      let name;
+      session.on("Browser.downloadWillBegin", ({ suggestedFilename }) => (name = suggestedFilename));
+      session.on("Browser.downloadProgress", ({ guid, state }) => {
+        if (state === "completed") resolve({ guid, name });
+        if (state === "canceled") reject(new Error(`${name} did not come`));
+      });
+      AbortSignal.timeout(LIMIT_MS).addEventListener("abort", () => reject(new Error(`nothing came by ${button}`)));
+    });
     await page.click(button);
-    for (let wait = 0; wait < 100; wait++) {
-      const name = readdirSync(folder).find((name) => !before.has(name) && name.endsWith(ending));
-      if (name) return join(folder, name);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error(`nothing came by ${button}`);
+    const { guid, name } = await saved;
+    await session.detach();
+    renameSync(join(folder, guid), join(folder, name));
+    return join(folder, name);
   };
 
   const closePages = async () => {

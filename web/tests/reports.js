@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { extname, join, resolve } from "node:path";
 
 import { openBrowser, runTests } from "./browser.js";
 
@@ -48,7 +48,7 @@ const open = async (tab, kind) => {
     for (const chart of document.querySelectorAll(".chart")) {
       if (chart.layout) continue;
       chart.scrollIntoView({ block: "center" });
-      for (const begin = performance.now(); !chart.layout && performance.now() - begin < 20_000; ) await new Promise(requestAnimationFrame);
+      while (!chart.layout) await new Promise(requestAnimationFrame);
     }
     scrollTo(0, 0);
   });
@@ -125,11 +125,17 @@ const plot = (tab, title) => tab.evaluate((title) => {
 
 const range = async (tab, title) => (await plot(tab, title)).range.map(Number);
 
+/** Waits until a chart shows a range of time, s, to two pixels or so. */
+const shows = (tab, title, expected) => tab.waitForFunction((title, expected) => {
+  const chart = [...document.querySelectorAll(".chart")].find((chart) => chart.getAttribute("aria-label").startsWith(`${title}.`));
+  return chart._fullLayout?.xaxis.range.every((end, i) => Math.abs(end - expected[i]) < 0.02);
+}, {}, title, expected);
+
 const hovered = async (tab, title) => {
   const { x, y } = await plot(tab, title);
   await tab.mouse.move(x - 3, y - 3);
   await tab.mouse.move(x, y, { steps: 3 });
-  await tab.waitForSelector(".hoverlayer text", { timeout: 20_000 });
+  await tab.waitForSelector(".hoverlayer text");
   return tab.$$eval(".hoverlayer text", (texts) => texts.map((text) => text.textContent).join(" | "));
 };
 
@@ -173,21 +179,26 @@ const tests = {
     await tab.mouse.down();
     await tab.mouse.move(left + width * 0.5, top + height / 2 + 3, { steps: 5 });
     await tab.mouse.up();
-    const near = (ends, expected) => ends.every((end, i) => Math.abs(end - expected[i]) < 0.02);
-    const [zoomed, other] = [await range(tab, "Windows"), await range(tab, "Queues")];
-    assert.ok(near(zoomed, [0.875, 1.25]) && near(other, zoomed), `${zoomed}, ${other}`);
+    await shows(tab, "Windows", [0.875, 1.25]);
+    await shows(tab, "Queues", await range(tab, "Windows"));
     const centre = await plot(tab, "Windows");
+    // Plotly takes two clicks for a double click if it handles them within a time that a busy machine does not keep.
+    await tab.$$eval(".chart", (charts) => charts.forEach((chart) => Object.assign(chart, { _mouseDownTime: 0 })._context.doubleClickDelay = 1e6));
     await tab.mouse.click(centre.left + width / 2, centre.top + height / 2, { count: 2 });
     await tab.waitForFunction(() => document.querySelector(".whole").textContent === "Measured part");
-    assert.ok(near(await range(tab, "Queues"), [0, 2]));
+    await shows(tab, "Queues", [0, 2]);
     await tab.click(".whole");
-    assert.ok(near(await range(tab, "Round-trip time"), [0.5, 2]));
+    await shows(tab, "Round-trip time", [0.5, 2]);
   },
 
   async "each chart is saved as SVG, PNG and CSV"() {
     const tab = tabs.traces;
     await tab.bringToFront();
-    const save = async (format) => readFileSync(await browser.download(tab, `figure:nth-of-type(2) .tools button::-p-text(${format.toUpperCase()})`, scratch, `.${format}`));
+    const save = async (format) => {
+      const path = await browser.download(tab, `figure:nth-of-type(2) .tools button::-p-text(${format.toUpperCase()})`, scratch);
+      assert.equal(extname(path), `.${format}`);
+      return readFileSync(path);
+    };
     const svg = (await save("svg")).toString();
     assert.ok(svg.startsWith("<svg") && svg.includes("Goodput, Mbit/s") && svg.includes("group 3"), svg.slice(0, 200));
     assert.deepEqual([...(await save("png")).subarray(1, 4)], [...Buffer.from("PNG")]);
