@@ -143,3 +143,9 @@ if ((${#targets[@]})) && command -v rustup >/dev/null; then
 		grep -qx "$target" <<<"$installed" || rustup target add "$target"
 	done
 fi
+
+# The judge of dependencies (deny.toml). It runs for seconds: a quick build will do.
+if is_asked test && ! command -v cargo-deny >/dev/null; then
+	echo "setup: installing cargo-deny"
+	cargo install --quiet --locked --debug --no-default-features cargo-deny@0.20.2
+fi

@@ -152,3 +152,21 @@ fn is_empty() -> bool {
     let Ok(entries) = fs::read_dir(BPFFS) else { return false };
     entries.flatten().all(|entry| KERNELS.iter().any(|name| entry.file_name() == *name))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// What others mount meanwhile changes nothing for a process in the same namespace; one that has ended is told from one with its own.
+    #[test]
+    fn mounts_are_those_of_the_namespace() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let alive = shares_mounts(child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(alive.unwrap());
+        assert_eq!(shares_mounts(child.id()).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
