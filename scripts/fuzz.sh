@@ -17,7 +17,7 @@ oracles="--package tandem-controllers --test random -- random_windows random_mod
 invariants="--package tandem-controllers --test random -- random_events"
 if command -v "$clang" >/dev/null; then
 	export TANDEM_CLANG=$clang
-	invariants="--features sanitize --target-dir target/sanitize $invariants"
+	invariants="--features sanitize $invariants"
 else
 	echo "fuzz: the invariants without the integer sanitizer, for there is no $clang (apt-get install clang-16)"
 fi

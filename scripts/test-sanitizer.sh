@@ -9,5 +9,4 @@ if ! command -v "$TANDEM_CLANG" >/dev/null; then
 	echo "SKIPPED: integer sanitizer: there is no $TANDEM_CLANG (apt-get install clang-16)"
 	exit 77
 fi
-# A build folder of its own, else each build would undo the other's.
-exec cargo test --no-fail-fast --package tandem-controllers --features sanitize --target-dir "${CARGO_TARGET_DIR:-target}/sanitize"
+exec cargo test --no-fail-fast --package tandem-controllers --features sanitize

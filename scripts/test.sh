@@ -22,7 +22,6 @@ stage build 2400 cargo test --quiet --workspace --no-run
 CONTROLLERS="reno compound_tube" KILLS=last begin kernels 3600 scripts/test-kernels.sh linux-image-amd64
 begin clocks 2400 bash -c 'lane clock --workspace --lib --bins --tests'
 stage tests 2400 bash -c 'lane rest --workspace'
-# The controllers' tests again: any integer that wraps unintended traps. A build folder of its own, else each build would undo the other's.
 stage sanitizer 1200 scripts/test-sanitizer.sh
 stage arm 1200 scripts/test-arm.sh
 join clocks
