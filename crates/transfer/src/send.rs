@@ -35,7 +35,7 @@ use crate::{
 /// Answers are short, but for the offsets of many files.
 const ANSWER_BYTES: usize = 64 << 20;
 /// How often the receiver is told of hashing.
-const TELL: Duration = Duration::from_secs(1);
+pub(crate) const TELL: Duration = Duration::from_secs(1);
 /// Between two tries to reach the receiver.
 const PAUSE: Duration = Duration::from_secs(1);
 

@@ -78,6 +78,9 @@ async fn a_part_that_is_too_long_is_refused() {
     peer.offer(&[("a", Some(4 * PART_BYTES))]).await;
     let mut stream = peer.connection.open_uni().await.unwrap();
     let _ = stream.write_all(&vec![0; PART_BYTES as usize + 1]).await;
+    let End::Failed(why) = read(&mut peer.from, 1 << 16).await.unwrap() else { panic!("accepted") };
+    assert_eq!(why, "a stream is too long");
+    drop(peer);
     assert!(receiver.broke_off().await.contains("a stream is too long"));
     receiver.end.abort();
 }
