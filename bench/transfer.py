@@ -63,8 +63,9 @@ def on_cores(cores, command):
     return ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]
 
 
-def run(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+def run(command, ticket=None):
+    environment = {**os.environ, "TANDEM_TICKET": ticket} if ticket else None
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         fail(command, done.stderr + done.stdout)
     return done.stdout
@@ -101,7 +102,7 @@ def send_over_relay(file, folder, scenario, seed, options):
     with receiver(received, OTHER_CORES) as there, Background(relay):
         ticket = there.first_line.replace(f":{SOURCE_PORT}/", f":{RELAY_PORT}/")
         begin = time.monotonic()
-        run(on_cores(OTHER_CORES, [TANDEM, "send", "--quiet", file, ticket, *options]))
+        run(on_cores(OTHER_CORES, [TANDEM, "send", "--quiet", file, *options]), ticket)
         took = time.monotonic() - begin
     shutil.rmtree(received)
     return mbps(FILE_BYTES, took)
@@ -173,7 +174,7 @@ def over_the_path(folder, seeds):
 def on_loopback(folder, turns):
     def send(options):
         with receiver(folder / "bench", CORES) as there:
-            done = run([TANDEM, "send", "--bench", "--seconds", str(LOOPBACK_S), there.first_line, *options])
+            done = run([TANDEM, "send", "--bench", "--seconds", str(LOOPBACK_S), *options], there.first_line)
         return float(re.search(r"([\d.]+) Mb/s", done)[1])
 
     def quinn():

@@ -19,17 +19,20 @@ const MEGABYTE: u64 = 1_000_000;
 /// Faster than this machine can carry it: now and then it drops packets.
 const FAST: &str = "tbf rate 5gbit burst 1mb limit 1mb";
 
+/// Each controller is a program of its own, so each sends. A tenth of a gigabyte meets losses, recovery and the end of slow start; the nightly
+/// run sends all of it.
 #[test]
 fn a_gigabyte_arrives_intact() {
     if skip::cannot_load() {
         return;
     }
+    let bytes = if std::env::var_os("TANDEM_NIGHTLY").is_some() { 1000 * MEGABYTE } else { 100 * MEGABYTE };
     let path = Path::new(FAST);
     for controller in loadable() {
         let registered = Registered::new(controller);
         let streams = connected(&registered.name, &path.near, &path.far, FAR);
         assert_eq!(tcp_congestion(&streams.0).unwrap(), registered.name);
-        transfer(&streams, 1000 * MEGABYTE, |_| ());
+        transfer(&streams, bytes, |_| ());
     }
 }
 

@@ -73,7 +73,7 @@ Examples:
 
   # A file to another machine, over QUIC; no root:
   tandem receive downloads        # there; prints a ticket
-  tandem send film.mkv TICKET     # here
+  tandem send film.mkv -          # here; paste the ticket
 
   # A figure of a paper, run again: does it hold?
   tandem papers run s0/fig3 --quick

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What may go wrong.
 
-use std::{io, path::PathBuf};
+use std::{fmt::Display, io, path::PathBuf};
+
+use crate::names::shown;
 
 /// Why a transfer did not take place or broke off.
+///
+/// The messages have the system's words in them. `source` therefore gives none: whoever prints the causes would print them twice.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder here.
-    #[error("{}: {source}", .path.display())]
+    #[error("{}: {cause}", .path.display())]
     File {
         /// Which.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The socket.
-    #[error("{address}: {source}{}", if matches!(.source.kind(), io::ErrorKind::AddrInUse) { "; choose another port" } else { "" })]
+    #[error("{address}: {cause}{}", if matches!(.cause.kind(), io::ErrorKind::AddrInUse) { "; choose another port" } else { "" })]
     Socket {
         /// Where it was to listen.
         address: std::net::SocketAddr,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// No way to the receiver, or none any more.
     #[error("the connection failed: {0}")]
@@ -31,7 +35,7 @@ pub enum Error {
     /// The receiver will not take the files.
     #[error("the receiver refuses: {0}")]
     Refused(String),
-    /// The other side broke the protocol.
+    /// The other side broke the protocol, or says why it cannot go on.
     #[error("the other side broke off: {0}")]
     Peer(String),
     /// The sender has nothing that can be sent.
@@ -45,7 +49,20 @@ pub enum Error {
 impl Error {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        |source| Self::File { path, source }
+        |cause| Self::File { path, cause }
+    }
+
+    /// The connection is lost. Whoever closed it chose some of the words.
+    pub(crate) fn lost(cause: impl Display) -> Self {
+        Self::Connection(shown(&cause.to_string()))
+    }
+
+    /// What the other side is told: it has words of its own for what comes from here.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Connection(why) | Self::Ticket(why) | Self::Refused(why) | Self::Peer(why) => why.clone(),
+            other => other.to_string(),
+        }
     }
 }
 
@@ -53,20 +70,37 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A name that leads out of the folder, or that no file may have.
-    #[error("`{0}` is no name for a file here")]
+    #[error("`{}` is no name for a file here", shown(.0))]
     Name(String),
+    /// A name, or a part of it, that is too long.
+    #[error("`{}` is too long a name: rename it", shown(.0))]
+    TooLong(String),
+    /// A name that begins with a dot, or leads through a folder whose name does.
+    #[error("`{}` is hidden: leave it out, or receive with --hidden", shown(.0))]
+    Hidden(String),
     /// Two entries have one name.
-    #[error("`{0}` is offered twice")]
+    #[error("`{}` is offered twice", shown(.0))]
     Twice(String),
+    /// Other entries are to be inside a file.
+    #[error("`{}` is offered as a file and as a folder", shown(.0))]
+    FileAndFolder(String),
     /// There is a file of this name already, and `--force` is not given.
-    #[error("`{0}` is there already: move it away, or receive with --force")]
+    #[error("`{}` is there already: move it away, or receive with --force", shown(.0))]
     Exists(String),
     /// There is something of this name that is no file: a link, a device, a folder.
-    #[error("`{0}` is there already, and it is no plain file")]
+    #[error("`{}` is there already, and it is no plain file", shown(.0))]
     NoFile(String),
     /// A folder on the way is a link or a file.
-    #[error("`{0}` is no folder")]
+    #[error("`{}` is no folder", shown(.0))]
     NoFolder(String),
+    /// The system cannot look at it.
+    #[error("`{}` is no name that can be looked up here: {why}", shown(.name))]
+    Unreadable {
+        /// Which.
+        name: String,
+        /// What the system says.
+        why: String,
+    },
     /// Not enough room.
     #[error("there is no room: {needed} bytes are needed, {free} are free")]
     NoRoom {

@@ -7,12 +7,16 @@
 
 mod error;
 mod link;
+mod names;
 mod parts;
 mod plan;
+mod prefix;
 mod progress;
 mod receive;
 mod send;
 mod store;
+mod strangers;
+mod take;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -22,7 +26,7 @@ pub use error::{Error, Refusal};
 pub use link::Transport;
 pub use progress::Progress;
 pub use receive::{Limits, Note, ReceiveOptions, Receiver};
-pub use send::{SendOptions, Source, send};
+pub use send::{SendNote, SendOptions, Source, send};
 pub use ticket::{BadTicket, Ticket};
 
 /// What a transfer has come to.

@@ -110,7 +110,8 @@ pub fn server(transport: &Transport) -> Result<(ServerConfig, [u8; 32]), Error> 
     tls.send_tls13_tickets = 0;
     let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).expect(TLS)));
     config.transport_config(Arc::new(transport.config()?));
-    config.max_incoming(64);
+    // Each is answered at once.
+    config.max_incoming(1024);
     Ok((config, hash))
 }
 

@@ -14,10 +14,6 @@ pub const PART_BYTES: u64 = 1 << 20;
 /// Every other of the smallest packets lost, headers taken off.
 const _: () = assert!(PART_BYTES / 1100 / 2 < 1024);
 
-fn lost(error: impl std::fmt::Display) -> Error {
-    Error::Connection(error.to_string())
-}
-
 /// Writes the bytes.
 pub struct PartWriter {
     connection: Connection,
@@ -41,7 +37,7 @@ impl PartWriter {
             }
             let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
             if let Some(stream) = &mut self.stream {
-                stream.write_chunk(bytes.split_to(most)).await.map_err(lost)?;
+                stream.write_chunk(bytes.split_to(most)).await.map_err(Error::lost)?;
                 self.left -= most as u64;
             }
         }
@@ -50,8 +46,8 @@ impl PartWriter {
 
     async fn begin(&mut self) -> Result<(), Error> {
         self.end()?;
-        let stream = self.connection.open_uni().await.map_err(lost)?;
-        stream.set_priority(self.priority).map_err(lost)?;
+        let stream = self.connection.open_uni().await.map_err(Error::lost)?;
+        stream.set_priority(self.priority).map_err(Error::lost)?;
         self.stream = Some(stream);
         self.priority = self.priority.saturating_sub(1);
         self.left = PART_BYTES;
@@ -59,7 +55,7 @@ impl PartWriter {
     }
 
     fn end(&mut self) -> Result<(), Error> {
-        self.stream.take().map_or(Ok(()), |mut stream| stream.finish().map_err(lost))
+        self.stream.take().map_or(Ok(()), |mut stream| stream.finish().map_err(Error::lost))
     }
 
     /// There are no more.
@@ -94,10 +90,10 @@ impl PartReader {
                 Some(stream) => stream,
                 None => {
                     self.left = PART_BYTES;
-                    self.stream.insert(self.connection.accept_uni().await.map_err(lost)?)
+                    self.stream.insert(self.connection.accept_uni().await.map_err(Error::lost)?)
                 }
             };
-            match stream.read_chunk(usize::MAX, true).await.map_err(lost)? {
+            match stream.read_chunk(usize::MAX, true).await.map_err(Error::lost)? {
                 Some(chunk) => {
                     let bytes = chunk.bytes.len() as u64;
                     self.left =

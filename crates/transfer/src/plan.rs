@@ -24,7 +24,7 @@ pub fn plan(paths: &[PathBuf]) -> Result<(Vec<Planned>, Vec<PathBuf>), Error> {
             return Err(Error::Nothing(format!("{}: this folder has no name: name what is in it", path.display())));
         };
         let name = text(name, &real)?;
-        add(&real, vec![name], &mut planned, &mut left_out)?;
+        add(&real, name, &mut planned, &mut left_out)?;
     }
     if planned.is_empty() {
         return Err(Error::Nothing("there is nothing to send: no file, no folder".into()));
@@ -37,21 +37,20 @@ fn text(name: &std::ffi::OsStr, path: &Path) -> Result<String, Error> {
     text.ok_or_else(|| Error::Nothing(format!("{}: the name is not UTF-8: rename it", path.display())))
 }
 
-fn add(path: &Path, name: Vec<String>, planned: &mut Vec<Planned>, left_out: &mut Vec<PathBuf>) -> Result<(), Error> {
+fn add(path: &Path, name: String, planned: &mut Vec<Planned>, left_out: &mut Vec<PathBuf>) -> Result<(), Error> {
     let metadata = fs::symlink_metadata(path).map_err(Error::file(path))?;
     if metadata.is_file() {
-        let entry = Entry { path: name, size: Some(metadata.len()) };
+        let entry = Entry { name, size: Some(metadata.len()) };
         planned.push(Planned { entry, path: path.to_owned() });
     } else if metadata.is_dir() {
         let entries = fs::read_dir(path).map_err(Error::file(path))?;
         let mut entries = entries.collect::<Result<Vec<_>, _>>().map_err(Error::file(path))?;
         entries.sort_by_key(|entry| entry.file_name());
         if entries.is_empty() {
-            planned.push(Planned { entry: Entry { path: name.clone(), size: None }, path: path.to_owned() });
+            planned.push(Planned { entry: Entry { name: name.clone(), size: None }, path: path.to_owned() });
         }
         for entry in entries {
-            let mut name = name.clone();
-            name.push(text(&entry.file_name(), &entry.path())?);
+            let name = format!("{name}/{}", text(&entry.file_name(), &entry.path())?);
             add(&entry.path(), name, planned, left_out)?;
         }
     } else {

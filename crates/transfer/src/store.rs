@@ -3,20 +3,16 @@
 //! when it is complete and its hash is right.
 
 use std::{
-    collections::HashSet,
-    io::{self, Read, Seek, SeekFrom, Write},
-    path::{Component, Path, PathBuf},
+    io::{self, Seek, Write},
+    path::{Path, PathBuf},
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, OpenOptions},
+    fs::{Dir, File, Metadata, OpenOptions},
 };
 
-use crate::{Error, Refusal, wire::Entry};
-
-/// Folders in folders.
-const MAX_DEPTH: usize = 64;
+use crate::{Error, Refusal, names, wire::Entry};
 
 /// The folder.
 pub struct Store {
@@ -24,11 +20,13 @@ pub struct Store {
     path: PathBuf,
     /// Files of the same name are replaced.
     force: bool,
+    /// Hidden names are taken.
+    hidden: bool,
 }
 
 impl Store {
     /// Opens the folder, makes it if it is not there, and tries whether it can be written.
-    pub fn open(path: &Path, force: bool) -> Result<Self, Error> {
+    pub fn open(path: &Path, force: bool, hidden: bool) -> Result<Self, Error> {
         let here = Error::file(path);
         let open = || {
             std::fs::create_dir_all(path)?;
@@ -36,29 +34,22 @@ impl Store {
             tempfile::tempfile_in(path)?;
             Dir::open_ambient_dir(path, ambient_authority())
         };
-        Ok(Self { dir: open().map_err(here)?, path: path.to_owned(), force })
+        Ok(Self { dir: open().map_err(here)?, path: path.to_owned(), force, hidden })
     }
 
     /// Looks at an offer, and says how many bytes of each entry are there. Nothing is written.
     pub fn plan(&self, entries: &[Entry]) -> Result<Vec<u64>, Refusal> {
-        let (mut names, mut needed, mut offsets) = (HashSet::new(), 0u128, Vec::new());
-        for entry in entries {
-            let name = entry.name();
-            if !is_good(&entry.path) {
-                return Err(Refusal::Name(name));
-            }
-            if !names.insert(&entry.path) {
-                return Err(Refusal::Twice(name));
-            }
-            for depth in 1..entry.path.len() {
-                let folder = entry.path[..depth].join("/");
-                if self.dir.symlink_metadata(&folder).is_ok_and(|m| !m.is_dir()) {
-                    return Err(Refusal::NoFolder(folder));
-                }
-            }
-            let offset = self.there(entry, name)?;
+        entries.iter().try_for_each(|entry| names::check(&entry.name, self.hidden))?;
+        let mut walk = Walk { root: &self.dir, open: Vec::new() };
+        let (mut needed, mut offsets) = (0u128, vec![0; entries.len()]);
+        for index in names::sorted(entries)? {
+            let entry = &entries[index];
+            let offset = match walk.folder_of(&entry.name)? {
+                Some(folder) => self.there(folder, entry)?,
+                None => 0,
+            };
             needed += u128::from(entry.size.unwrap_or(0) - offset);
-            offsets.push(offset);
+            offsets[index] = offset;
         }
         match self.free_bytes() {
             Some(free) if needed > free => Err(Refusal::NoRoom { needed, free }),
@@ -66,23 +57,24 @@ impl Store {
         }
     }
 
-    /// Bytes of an entry that need not come.
-    fn there(&self, entry: &Entry, name: String) -> Result<u64, Refusal> {
-        let is_there = self.dir.symlink_metadata(&name);
+    /// Bytes of an entry of this folder that need not come.
+    fn there(&self, folder: &Dir, entry: &Entry) -> Result<u64, Refusal> {
+        let name = || entry.name.clone();
+        let is_there = look(folder, names::parted(&entry.name).1, name)?;
         let Some(size) = entry.size else {
-            return if is_there.is_ok_and(|m| !m.is_dir()) { Err(Refusal::NoFolder(name)) } else { Ok(0) };
+            return if is_there.is_some_and(|m| !m.is_dir()) { Err(Refusal::NoFolder(name())) } else { Ok(0) };
         };
-        if let Ok(metadata) = is_there {
+        if let Some(metadata) = is_there {
             match () {
-                () if !metadata.is_file() => return Err(Refusal::NoFile(name)),
+                () if !metadata.is_file() => return Err(Refusal::NoFile(name())),
                 // Perhaps it is the same; the hash will tell.
                 () if !self.force && metadata.len() == size => return Ok(size),
-                () if !self.force => return Err(Refusal::Exists(name)),
+                () if !self.force => return Err(Refusal::Exists(name())),
                 () => {}
             }
         }
-        let part = self.dir.symlink_metadata(part_path(entry));
-        Ok(part.ok().filter(|m| m.is_file()).map_or(0, |m| m.len()).min(size))
+        let part = look(folder, &names::unfinished(entry), name)?;
+        Ok(part.filter(|m| m.is_file()).map_or(0, |m| m.len()).min(size))
     }
 
     #[cfg(unix)]
@@ -96,39 +88,97 @@ impl Store {
         None
     }
 
-    /// Begins an entry of which `offset` bytes are there. `None` for a folder, which is made.
-    pub fn begin(&self, entry: &Entry, offset: u64) -> Result<Option<Incoming<'_>>, Error> {
-        let name = entry.name();
-        let here = Error::file(self.path.join(&name));
+    /// Begins an entry of which `offset` bytes are there; `hash` reads these. `None` for a folder, which is made.
+    pub fn begin(
+        &self,
+        entry: &Entry,
+        offset: u64,
+        hash: impl FnOnce(&mut File) -> io::Result<blake3::Hasher>,
+    ) -> Result<Option<Incoming<'_>>, Error> {
+        let path = self.path.join(&entry.name);
         let Some(size) = entry.size else {
-            self.dir.create_dir_all(&name).map_err(here)?;
+            self.dir.create_dir_all(&entry.name).map_err(Error::file(path))?;
             return Ok(None);
         };
         let open = || {
-            let is_kept = !self.force && self.dir.symlink_metadata(&name).is_ok_and(|m| m.is_file());
-            if is_kept {
-                return Ok((self.dir.open(&name)?, true));
-            }
-            if let [folders @ .., _] = &entry.path[..]
-                && !folders.is_empty()
-            {
-                self.dir.create_dir_all(folders.join("/"))?;
-            }
-            let part = part_path(entry);
-            if offset == 0 && self.dir.symlink_metadata(&part).is_ok() {
-                self.dir.remove_file(&part)?;
-            }
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create_new(offset == 0);
-            Ok((self.dir.open_with(&part, &options)?, false))
+            let is_kept = !self.force && self.dir.symlink_metadata(&entry.name).is_ok_and(|m| m.is_file());
+            let mut file = if is_kept { self.dir.open(&entry.name)? } else { self.open_part(entry, offset)? };
+            let hasher = hash(&mut file)?;
+            Ok(Incoming { store: self, entry: entry.clone(), file, hasher, left: size - offset, is_kept })
         };
-        let (mut file, is_kept) = open().map_err(here)?;
-        let mut hasher = blake3::Hasher::new();
-        let mut prefix = (&mut file).take(offset);
-        let read = io::copy(&mut prefix, &mut hasher).and_then(|_| file.seek(SeekFrom::Start(offset)));
-        read.map_err(Error::file(self.path.join(&name)))?;
-        Ok(Some(Incoming { store: self, entry: entry.clone(), file, hasher, left: size - offset, is_kept }))
+        open().map(Some).map_err(Error::file(path))
     }
+
+    /// The file that is not complete, and its folder.
+    fn open_part(&self, entry: &Entry, offset: u64) -> io::Result<File> {
+        if let (Some(folder), _) = names::parted(&entry.name) {
+            self.dir.create_dir_all(folder)?;
+        }
+        let part = part_path(entry);
+        if offset == 0 && self.dir.symlink_metadata(&part).is_ok() {
+            self.dir.remove_file(&part)?;
+        }
+        let mut file = self.dir.open_with(&part, OpenOptions::new().read(true).write(true).create_new(offset == 0))?;
+        // A part may have more bytes than the file is to have, or than were there when it was looked at.
+        file.set_len(offset)?;
+        file.rewind()?;
+        Ok(file)
+    }
+}
+
+/// Goes from folder to folder as they are sorted, and opens each once.
+struct Walk<'a> {
+    root: &'a Dir,
+    /// From the outermost on; `None`: it is not there.
+    open: Vec<(&'a str, Option<Dir>)>,
+}
+
+impl<'a> Walk<'a> {
+    /// The folder that an entry is to be in. `None`: it is not there.
+    fn folder_of(&mut self, name: &'a str) -> Result<Option<&Dir>, Refusal> {
+        let Some(folder) = names::parted(name).0 else {
+            self.open.clear();
+            return Ok(Some(self.root));
+        };
+        let kept = folder.split('/').zip(&self.open).take_while(|(part, (open, _))| part == open).count();
+        self.open.truncate(kept);
+        for part in folder.split('/').skip(kept) {
+            let inside = match self.innermost() {
+                Some(dir) => {
+                    let so_far = || folder.split('/').take(self.open.len() + 1).collect::<Vec<_>>().join("/");
+                    open_folder(dir, part, so_far)?
+                }
+                None => None,
+            };
+            self.open.push((part, inside));
+        }
+        Ok(self.innermost())
+    }
+
+    fn innermost(&self) -> Option<&Dir> {
+        self.open.last().map_or(Some(self.root), |(_, dir)| dir.as_ref())
+    }
+}
+
+fn open_folder(dir: &Dir, part: &str, name: impl Fn() -> String) -> Result<Option<Dir>, Refusal> {
+    match look(dir, part, &name)? {
+        None => Ok(None),
+        Some(metadata) if metadata.is_dir() => dir.open_dir(part).map(Some).map_err(|e| unreadable(name(), &e)),
+        Some(_) => Err(Refusal::NoFolder(name())),
+    }
+}
+
+/// What is there under the name `last`; `name` is the whole of it.
+fn look(dir: &Dir, last: &str, name: impl Fn() -> String) -> Result<Option<Metadata>, Refusal> {
+    match dir.symlink_metadata(last) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(unreadable(name(), &e)),
+    }
+}
+
+fn unreadable(name: String, cause: &io::Error) -> Refusal {
+    Refusal::Unreadable { name, why: cause.to_string() }
 }
 
 /// A file that is being received.
@@ -149,7 +199,7 @@ impl Incoming<'_> {
     }
 
     fn path(&self) -> PathBuf {
-        self.store.path.join(self.entry.name())
+        self.store.path.join(&self.entry.name)
     }
 
     /// The next bytes; no more than are left.
@@ -161,7 +211,7 @@ impl Incoming<'_> {
 
     /// All bytes are there, and the sender's hash: gives the file its name if it is right.
     pub fn finish(self, hash: [u8; 32]) -> Result<(), Error> {
-        let (name, part) = (self.entry.name(), part_path(&self.entry));
+        let (name, part) = (self.entry.name.clone(), part_path(&self.entry));
         let is_same = self.hasher.finalize() == blake3::Hash::from(hash);
         let here = Error::file(self.path());
         let dir = &self.store.dir;
@@ -189,30 +239,9 @@ impl Incoming<'_> {
     }
 }
 
-/// Every part of a name must be the name of one thing in one folder, on this system, and none of ours.
-fn is_good(path: &[String]) -> bool {
-    let is_plain = |part: &String| {
-        let mut components = Path::new(part).components();
-        let is_one = matches!(components.next(), Some(Component::Normal(one)) if one == part.as_str());
-        is_one && components.next().is_none() && part.len() <= 255 && !part.chars().any(|c| c == '\\' || c.is_control())
-    };
-    let is_ours = |part: &String| part.starts_with(".tandem-") && part.ends_with(".part");
-    (1..=MAX_DEPTH).contains(&path.len()) && path.iter().all(is_plain) && !path.iter().any(is_ours)
-}
-
-/// The name of a file while it is not complete: the same for the same file, so that another transfer goes on with it.
-fn part_name(name: &str, size: u64) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(name.as_bytes()).update(&size.to_le_bytes());
-    format!(".tandem-{}.part", &hasher.finalize().to_hex()[..16])
-}
-
 fn part_path(entry: &Entry) -> String {
-    let part = part_name(&entry.name(), entry.size.unwrap_or(0));
-    match &entry.path[..] {
-        [folders @ .., _] if !folders.is_empty() => format!("{}/{part}", folders.join("/")),
-        _ => part,
-    }
+    let part = names::unfinished(entry);
+    names::parted(&entry.name).0.map_or_else(|| part.clone(), |folder| format!("{folder}/{part}"))
 }
 
 #[cfg(test)]
@@ -224,24 +253,12 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("new/below");
         std::thread::scope(|scope| {
-            let receivers =
-                [(); 4].map(|()| scope.spawn(|| (0..200).try_for_each(|_| Store::open(&folder, false).map(drop))));
+            let receivers = [(); 4]
+                .map(|()| scope.spawn(|| (0..200).try_for_each(|_| Store::open(&folder, false, false).map(drop))));
             for receiver in receivers {
                 receiver.join().unwrap().unwrap();
             }
         });
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn names_stay_in_the_folder() {
-        let good = |path: &[&str]| is_good(&path.iter().map(|&p| p.to_owned()).collect::<Vec<_>>());
-        assert!(good(&["a"]) && good(&["a", "b c", "ü.txt"]) && good(&["..a"]));
-        for bad in
-            [&[][..], &[""], &["."], &[".."], &["a", "..", "b"], &["/etc"], &["a/b"], &["a\\b"], &["a\nb"], &["a\0"]]
-        {
-            assert!(!good(bad), "{bad:?}");
-        }
-        assert!(!good(&["a"; 65]) && !good(&[&"x".repeat(256)]) && !good(&[&part_name("a", 1)]));
     }
 }

@@ -100,7 +100,7 @@ impl Way {
 
 /// For one transfer, without root.
 pub fn send(controller: &str) -> String {
-    format!("tandem send FILE TICKET --controller {controller}")
+    format!("tandem send FILE - --controller {controller}")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod progress;
 mod receive;
 mod send;
+mod ticket;
 
 use std::future::Future;
 
@@ -47,19 +48,28 @@ fn summary(verb: &str, summary: &Summary, seconds: f64) -> String {
 ///
 /// One thread serves the network; files have threads of their own. Between threads each datagram would cost a wake-up, and the time that
 /// it takes looks to a delay-based window like a queue.
-fn run<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
+fn run<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime for the network")?;
     let flag = crate::runner::interrupt_flag();
-    runtime.block_on(async {
+    let result = runtime.block_on(async {
         let interrupted = async {
             while !flag.load(std::sync::atomic::Ordering::Relaxed) {
                 tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             }
         };
         tokio::select! {
-            result = work => result.map_err(|e| Failure::Failed(e.into())),
+            result = work => result.map_err(Into::into),
             () = interrupted => Err(Failure::Interrupted),
         }
-    })
+    });
+    // Not for a thread that hashes a large file: after an interrupt nobody wants that.
+    runtime.shutdown_background();
+    result
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Failed(error.into())
+    }
 }

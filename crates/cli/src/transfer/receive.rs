@@ -11,7 +11,7 @@ use std::{
 use tandem_scenario::ControllerSpec;
 use tandem_transfer::{Limits, Note, Progress, ReceiveOptions, Receiver};
 
-use super::{progress::Shown, run, transport};
+use super::{progress::Shown, run, ticket, transport};
 use crate::{
     Failure,
     output::{note, print},
@@ -24,6 +24,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   tandem receive downloads
+  tandem receive downloads --ticket-file ticket
   tandem receive downloads --listen 0.0.0.0:4433 --address 203.0.113.7")]
 pub struct Args {
     /// The folder for the files; made if it is not there
@@ -37,9 +38,17 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     address: Option<IpAddr>,
 
+    /// Write the ticket to this file, which you alone can read, and do not print it
+    #[arg(long, value_name = "FILE")]
+    ticket_file: Option<PathBuf>,
+
     /// Replace files that are there
     #[arg(long)]
     force: bool,
+
+    /// Take hidden files and folders, too: names that begin with a dot, such as `.ssh`
+    #[arg(long)]
+    hidden: bool,
 
     /// The controller of what the receiver sends, which is little [default: compound_tube]
     #[arg(long, value_name = "CONTROLLER")]
@@ -52,24 +61,29 @@ pub fn receive(args: &Args) -> Result<(), Failure> {
         listen: args.listen,
         address: args.address,
         force: args.force,
+        hidden: args.hidden,
         transport: transport(args.controller.as_ref(), false)?,
         limits: Limits::default(),
     };
     let progress = Arc::new(Progress::default());
     let (summary, seconds) = run(async {
         let receiver = Receiver::bind(&options)?;
-        // Whoever runs it in a script reads the ticket from standard output.
-        let _ = print(&format!("{}\n", receiver.ticket()));
+        match &args.ticket_file {
+            Some(path) => ticket::write(receiver.ticket(), path)?,
+            // Whoever runs it in a script reads the ticket from standard output.
+            None => drop(print(&format!("{}\n", receiver.ticket()))),
+        }
         let _shown = Shown::new(&progress);
         let mut start = Instant::now();
         let summary = receiver
             .run(progress.clone(), |happened| match happened {
                 Note::Connected(_) => start = Instant::now(),
                 Note::Stranger(address) => note(&format!("{address} has not the ticket, and learned nothing")),
+                Note::MoreStrangers(count) => note(&format!("{count} more had not the ticket, and learned nothing")),
                 Note::BrokeOff(why) => note(&format!("the transfer broke off: {why}; waiting for it to be sent again")),
             })
             .await?;
-        Ok((summary, start.elapsed().as_secs_f64()))
+        Ok::<_, Failure>((summary, start.elapsed().as_secs_f64()))
     })?;
     note(&super::summary("received", &summary, seconds));
     Ok(())

@@ -8,9 +8,9 @@ use std::{
 };
 
 use tandem_scenario::ControllerSpec;
-use tandem_transfer::{Progress, SendOptions, Source, Ticket};
+use tandem_transfer::{Progress, SendNote, SendOptions, Source};
 
-use super::{progress::Shown, run, transport};
+use super::{progress::Shown, run, ticket, transport};
 use crate::{
     Failure,
     output::{note, print},
@@ -19,16 +19,23 @@ use crate::{
 /// Send files over QUIC to who printed the ticket
 ///
 /// Folders are sent with all that is in them, links and devices left out. What the receiver has already is not sent again.
+///
+/// The ticket is a secret. Where it is an argument, all users of this machine can read it in the list of processes while the command runs. Keep
+/// it out of there: `-` in its place reads it from standard input, and --ticket-file from a file; or put it into the variable TANDEM_TICKET.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  tandem send film.mkv photos 192.0.2.7:4433/9f...e1/07...c4
-  tandem send film.mkv TICKET --controller compound@gamma=20
-  tandem send --bench TICKET --seconds 20")]
+  tandem send film.mkv photos -                        # paste the ticket
+  tandem send film.mkv --ticket-file ticket --controller compound@gamma=20
+  ssh there cat ticket | tandem send --bench - --seconds 20")]
 pub struct Args {
-    /// Files and folders, and at last the ticket; with --bench the ticket alone
-    #[arg(required = true, value_name = "FILE... TICKET")]
+    /// Files and folders, and at last the ticket: `-` to read it from standard input, or the ticket itself, which other users can then see
+    #[arg(value_name = "FILE... TICKET")]
     what: Vec<String>,
+
+    /// Read the ticket from this file; then all arguments are files
+    #[arg(long, value_name = "FILE")]
+    ticket_file: Option<PathBuf>,
 
     /// The congestion controller [default: compound_tube]
     #[arg(long, value_name = "CONTROLLER")]
@@ -48,21 +55,26 @@ pub struct Args {
 }
 
 pub fn send(args: &Args) -> Result<(), Failure> {
-    let Some((ticket, files)) = args.what.split_last() else { return Err(Failure::usage("name a ticket")) };
+    let transport = transport(args.controller.as_ref(), args.quinn_cubic)?;
+    let (ticket, files) = ticket::find(&args.what, args.ticket_file.as_deref())?;
     let source = match (args.bench, files) {
         (true, []) => Source::Bench(Duration::from_secs(args.seconds)),
         (true, _) => return Err(Failure::usage("--bench sends no files: give the ticket alone")),
         (false, []) => return Err(Failure::usage("name the files to send, and after them the ticket")),
         (false, files) => Source::Files(files.iter().map(PathBuf::from).collect()),
     };
-    let ticket: Ticket = ticket.parse().map_err(|e| Failure::usage(format!("`{ticket}`: {e}")))?;
-    let options = SendOptions { transport: transport(args.controller.as_ref(), args.quinn_cubic)? };
+    let options = SendOptions { transport, ..SendOptions::default() };
     let progress = Arc::new(Progress::default());
     let start = Instant::now();
     let summary = {
         let _shown = Shown::new(&progress);
-        let left_out = |path: &PathBuf| note(&format!("left out, for it is no plain file: {}", path.display()));
-        run(tandem_transfer::send(&source, &ticket, &options, progress.clone(), left_out))?
+        let happened = |happened| match happened {
+            SendNote::LeftOut(path) => note(&format!("left out because it is no plain file: {}", path.display())),
+            SendNote::TriesAgain(why) => {
+                note(&format!("{why}; it is tried again for {} s", options.patience.as_secs()));
+            }
+        };
+        run(tandem_transfer::send(&source, &ticket, &options, progress.clone(), happened))?
     };
     let text = super::summary("sent", &summary, start.elapsed().as_secs_f64());
     if args.bench {
