@@ -36,7 +36,8 @@ fn a_path_of_almost_the_largest_window_ends() {
     let bdp = MAX_WINDOW - 8;
     let path = path(u64::from(bdp) * 12_000, 1_000_000_000, 2.0);
     let answer = Answer::new(&path, &Law::default(), Arithmetic::Tandem).unwrap();
-    assert!(answer.followed.utilisation > 0.5 && answer.followed.utilisation <= 1.0, "{answer:?}");
+    // Two packets of buffer take in no burst.
+    assert!(answer.followed.utilisation > 0.0 && answer.followed.utilisation < 0.1, "{answer:?}");
 }
 
 /// 100 million packets a round, by a packet each.

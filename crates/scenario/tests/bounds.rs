@@ -49,9 +49,9 @@ fn all_that_lengthens_the_path_counts() {
     let reno = "controller = \"reno\"";
     let of_flow = |key: &str| dumbbell("16s", "", &format!("{reno}\n{key}"));
     of_flow("access = \"700ms\"").unwrap();
-    refused(dumbbell("1s", "", &format!("{reno}\naccess = \"16s\"")), "x.toml:9:10: ");
-    refused(of_flow("rtt = \"17s\""), "x.toml:9:7: ");
-    refused(dumbbell("1s", "", &format!("{reno}\nrtt_spread = \"60s\"")), "x.toml:9:14: ");
+    refused(dumbbell("1s", "", &format!("{reno}\naccess = \"16s\"")), "x.toml:10:10: ");
+    refused(of_flow("rtt = \"17s\""), "x.toml:10:7: ");
+    refused(dumbbell("1s", "", &format!("{reno}\nrtt_spread = \"60s\"")), "x.toml:10:14: ");
     refused(of_flow("access = \"400ms\"\nrtt_spread = \"400ms\""), "x.toml:5:7: ");
     for effect in [
         "changes = [{ at = \"100s\", delay = \"17s\" }]",
