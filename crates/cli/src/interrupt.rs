@@ -21,6 +21,8 @@ use crate::output::warn;
 const GRACE: Duration = Duration::from_millis(800);
 /// For what writes down results.
 const KEEPING: Duration = Duration::from_secs(5);
+/// For putting back the terminal, and a line.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Between looks at what is going on.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -56,7 +58,7 @@ fn on_signal() {
         exit(130);
     }
     // Another one, for this one goes on to see the second signal.
-    thread::spawn(end_what_goes_on);
+    let _ = thread::Builder::new().spawn(end_what_goes_on);
 }
 
 fn end_what_goes_on() {
@@ -64,11 +66,19 @@ fn end_what_goes_on() {
     while patience.lasts(UNBROKEN.load(SeqCst) > 0, KEPT.load(SeqCst) > 0) {
         thread::sleep(TICK);
     }
+    // Whoever reads standard error may not read any more.
+    if let Ok(last) = thread::Builder::new().spawn(last_words) {
+        let ticks = LAST_WORDS.as_millis() / TICK.as_millis();
+        (0..ticks).take_while(|_| !last.is_finished()).for_each(|_| thread::sleep(TICK));
+    }
+    exit(130);
+}
+
+fn last_words() {
     if let Some(put_back) = AT_END.get() {
         put_back();
     }
     warn("tandem: interrupted; files that were written are whole");
-    exit(130);
 }
 
 /// How long a command has gone on since the signal.
