@@ -22,6 +22,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     for &(index, group, source) in &bulk {
         let of_group =
             losses(scenario, index, group, source, seeds).into_iter().chain(slow_start(scenario, group, source));
+        let of_group = of_group.chain(always_probes(scenario, group, source));
         of_group.for_each(|caution| groups_of.entry(caution).or_default().push(&group.name));
     }
     let about = |(caution, groups): (String, Vec<&str>)| {
@@ -161,6 +162,20 @@ fn losses(
             "a flow met fewer than three losses in the {measured_s} s that were measured, so the figures depend on where in their cycle the \
              measure began: run longer"
         ),
+    })
+}
+
+/// BBR measures the RTT anew, with four packets in flight, when its sample is older than `rtt_window`.
+fn always_probes(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<String> {
+    let CongestionControl::Tandem(params) = &source.controller else { return None };
+    let (window_s, rtt_s) = (params.get("rtt_window")?, scenario.mean_base_rtt(group).as_secs_f64());
+    let name = params.controller().name;
+    (rtt_s >= window_s).then(|| {
+        format!(
+            "`{name}` measures the RTT anew, with four packets in flight, each `rtt_window` = {window_s} s, and here a round takes {rtt_s:.1} s: \
+             it does hardly anything else. Give it `{name}@rtt_window={:.0}` or more",
+            (3.0 * rtt_s).ceil()
+        )
     })
 }
 

@@ -158,3 +158,20 @@ fn a_burst_that_a_slower_link_has_spread_needs_no_room() {
     assert_eq!(cautions("1mbit", "10mbit"), 0);
     assert_eq!(cautions("10mbit", "9mbit"), 1);
 }
+
+/// In the simulator it uses 2 % of 2 Mb/s at 11 s, 70 % at 9 s.
+#[test]
+fn bbr_on_a_path_longer_than_its_memory_of_the_rtt() {
+    let at = |rtt: &str, controller: &str| {
+        let text = format!(
+            "duration = \"400s\"\nwarmup = \"300s\"\n[dumbbell]\nrate = \"2mbit\"\nrtt = \"{rtt}\"\nqueue = \"1bdp\"\n{}",
+            flows(controller, 1)
+        );
+        let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
+        tandem_scenario::cautions(&scenario, &[])
+    };
+    let [caution] = &at("11s", "bbr")[..] else { panic!() };
+    assert!(caution.contains("each `rtt_window` = 10 s, and here a round takes 11.0 s"), "{caution}");
+    assert!(caution.contains("`bbr@rtt_window=33` or more"), "{caution}");
+    assert!(at("9s", "bbr").is_empty() && at("11s", "bbr@rtt_window=33").is_empty());
+}
