@@ -158,7 +158,7 @@ TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct t
 
 TANDEM_FN void bbr_take_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	u32 rtt_us = min_u32(ack->rtt_us, BBR_MAX_RTT_US);
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 	u32 is_old = seq_distance(s->min_rtt_ms, bbr_ms(c)) > p->rtt_window;
 	/* The only packet under way: its ACK may have been delayed. */
 	u32 is_lone = ack->interval_us && seq_distance(ack->prior_delivered, ack->delivered) == 1;

@@ -30,7 +30,6 @@ enum bbr_mode { BBR_STARTUP, BBR_DRAIN, BBR_PROBE_BW, BBR_PROBE_RTT };
 enum bbr_trouble { BBR_CALM, BBR_RECOVERY, BBR_TIMEOUT };
 
 #define BBR_UNMEASURED 0xffffffffu
-#define BBR_MAX_RTT_US (1u << 24)
 #define BBR_UNIT 256u /* a gain of 1                                                                      */
 #define BBR_NOMINAL_RTT_US 1000 /* before the first sample (Linux)                                        */
 #define BBR_INITIAL_WINDOW 10

@@ -28,6 +28,15 @@ typedef uint64_t u64;
 /* Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host never exceeds it. */
 #define TANDEM_MAX_WINDOW (1u << 24)
 
+/*
+ * The longest RTT of an empty path that the arithmetic is proven for, microseconds (16.8 s). A host's path is no longer. A sample may be,
+ * by a queue: controllers take it for this one.
+ */
+#define TANDEM_MAX_RTT_US (1u << 24)
+
+/* The highest delivery rate that a controller with signal MODEL can tell, packets a microsecond: more counts as so much. */
+#define TANDEM_MAX_PACKETS_PER_US 256
+
 /* "Infinite" slow-start threshold (RFC 5681 section 3.1), Linux's TCP_INFINITE_SSTHRESH. */
 #define TANDEM_INFINITE_SSTHRESH 0x7fffffffu
 
@@ -62,7 +71,7 @@ struct tandem_conn {
 	u32 snd_cwnd_clamp;  /* packets, the window never exceeds it                      */
 	u32 snd_una;         /* first unacknowledged sequence number: bytes, wraps        */
 	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
-	u32 mss;             /* bytes of a full segment's payload                         */
+	u32 mss;             /* bytes of a full segment's payload, below 2^16             */
 	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
 	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S) */
 	u32 is_paced;        /* 1 if the host spreads its packets over time by itself     */

@@ -69,7 +69,6 @@ struct cubic {
 	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                   */
 };
 
-#define CUBIC_MAX_RTT_US (1u << 24)
 /*
  * Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for C >= 0.015, and 11 million
  * packets for the least C.
@@ -116,7 +115,7 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
-	u32 rtt_us = min_u32(ack->rtt_us, CUBIC_MAX_RTT_US);
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 
 	(void)p, (void)c;
 	if (rtt_us && (!s->min_rtt_us || rtt_us < s->min_rtt_us))

@@ -35,7 +35,6 @@ struct prague_params { prague_PARAMS(TANDEM_PARAM_FIELD) };
 
 #define PRAGUE_PACKET (1u << 16) /* the window's unit */
 #define PRAGUE_LEAST (2ull * PRAGUE_PACKET)
-#define PRAGUE_MAX_RTT_US (1u << 24)
 /* The first packets leave as if the RTT were this, as with Linux's pacing. */
 #define PRAGUE_NOMINAL_RTT_US 1000
 
@@ -68,7 +67,7 @@ TANDEM_FN int prague_is_time(const struct prague *s, const struct prague_params 
 /* RFC 6298's, without its first rule for the variance. */
 TANDEM_FN void prague_take_rtt(struct prague *s, const struct tandem_ack *ack)
 {
-	u32 rtt_us = min_u32(ack->rtt_us, PRAGUE_MAX_RTT_US);
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 
 	if (!rtt_us)
 		return;

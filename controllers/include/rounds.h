@@ -21,9 +21,6 @@
 
 #define ROUNDS_UNMEASURED 0xffffffffu /* a backlog or RTT that no sample backs */
 
-/* RTTs above 2^24 us (17 s) count as 2^24 us: keeps every product below 2^64. */
-#define ROUNDS_MAX_RTT_US (1u << 24)
-
 struct rounds {
 	u32 base_rtt_us; /* smallest RTT seen; ROUNDS_UNMEASURED before the first */
 	u32 rtt_us;      /* smallest RTT of this round, likewise                  */
@@ -51,10 +48,10 @@ TANDEM_FN void rounds_init(struct rounds *r, const struct tandem_conn *c)
 	rounds_begin(r, c);
 }
 
-/* Takes the RTT sample; returns it bounded, or 0 if there is none to be had now. */
+/* Takes the RTT sample; returns it bounded, which keeps every product below 2^64, or 0 if there is none to be had now. */
 TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 {
-	u32 rtt_us = min_u32(ack->rtt_us, ROUNDS_MAX_RTT_US);
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 
 	if (!r->sampling || !rtt_us)
 		return 0;

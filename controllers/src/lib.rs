@@ -22,6 +22,12 @@ pub const STATE_BYTES: usize = 104;
 /// The largest window, packets, for which the controllers' arithmetic is proven not to overflow.
 pub const MAX_WINDOW: u32 = 1 << 24;
 
+/// The longest RTT of an empty path, microseconds, for which it is. Controllers take a longer sample, which a queue may give, for this one.
+pub const MAX_RTT_US: u32 = 1 << 24;
+
+/// The highest delivery rate, packets a microsecond, that a controller with [`Signal::Model`] can tell.
+pub const MAX_PACKETS_PER_US: u32 = 256;
+
 /// The "infinite" slow-start threshold, packets: Linux's `TCP_INFINITE_SSTHRESH`.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 

@@ -2,7 +2,7 @@
 //! The hand-written Rust types against the C compiler's own account of them.
 
 use tandem_controllers::{
-    CONTROLLERS, INFINITE_SSTHRESH, MAX_WINDOW, STATE_BYTES, State,
+    CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_RTT_US, MAX_WINDOW, STATE_BYTES, State,
     ffi::{Ack, Conn, RawController, RawParam, View},
 };
 
@@ -26,6 +26,8 @@ fn rust_layout() -> Layout {
     for (name, value) in [
         ("TANDEM_STATE_BYTES", STATE_BYTES),
         ("TANDEM_MAX_WINDOW", MAX_WINDOW as usize),
+        ("TANDEM_MAX_RTT_US", MAX_RTT_US as usize),
+        ("TANDEM_MAX_PACKETS_PER_US", MAX_PACKETS_PER_US as usize),
         ("TANDEM_INFINITE_SSTHRESH", INFINITE_SSTHRESH as usize),
         ("TANDEM_OPEN", State::Open as usize),
         ("TANDEM_DISORDER", State::Disorder as usize),

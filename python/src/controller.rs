@@ -246,6 +246,7 @@ impl Controller {
         lost: u32,
         marked: u32,
     ) -> PyResult<()> {
+        check_packets(packets)?;
         let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
         let ack = Ack {
             pkts_acked: packets,
@@ -262,6 +263,7 @@ impl Controller {
     }
 
     fn cong_avoid(&mut self, py: Python, packets: u32) -> PyResult<()> {
+        check_packets(packets)?;
         self.call(py, |controller, conn| controller.cong_avoid(conn, packets))
     }
 
@@ -299,6 +301,14 @@ impl Controller {
 
     fn __repr__(&self, py: Python) -> String {
         format!("Controller({}, {})", self.name(), self.connection.borrow(py).__repr__())
+    }
+}
+
+/// No ACK acknowledges more than the largest window.
+fn check_packets(packets: u32) -> PyResult<()> {
+    match packets > MAX_WINDOW {
+        true => Err(usage(format!("`packets` = {packets} is out of range: give {MAX_WINDOW} at most"))),
+        false => Ok(()),
     }
 }
 

@@ -234,6 +234,7 @@ def test_parameters_are_set_by_name() -> None:
         (lambda: tandem.Controller("compound", gamma=-1), "`compound.gamma` = -1 is out of range"),
         (lambda: tandem.Controller("reno", tandem.Connection(snd_cwnd=0)), "`snd_cwnd` = 0 is out of range"),
         (lambda: tandem.Controller("reno", tandem.Connection(mss=0)), "`mss` = 0 is out of range"),
+        (lambda: tandem.Controller("reno").cong_avoid(2**24 + 1), "`packets` = 16777217 is out of range"),
         (lambda: tandem.Controller("reno").set_state("opne"), "`opne` is no congestion state"),  # type: ignore[arg-type]
     ],
 )

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use tandem_controllers::{Controller, Params};
+use tandem_controllers::{Controller, MAX_RTT_US, Params};
 
 use crate::windows::{Path, Step};
 
@@ -91,7 +91,8 @@ fn in_range(controller: &Controller, name: &str, values: &[f64]) -> bool {
 }
 
 fn path() -> impl Strategy<Value = Path> {
-    (5_000..300_000u32, 20..1500u32, 0.05..2.0f64, prop_oneof![Just(0), 0..5_000u32]).prop_map(
+    let base_rtt_us = prop_oneof![9 => 5_000..300_000u32, 1 => 300_000..=MAX_RTT_US];
+    (base_rtt_us, 20..1500u32, 0.05..2.0f64, prop_oneof![Just(0), 0..5_000u32]).prop_map(
         |(base_rtt_us, bdp, buffer, jitter_us)| Path {
             base_rtt_us,
             bdp,

@@ -3,7 +3,7 @@
 
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde::{Deserialize, Serialize};
-use tandem_controllers::Params;
+use tandem_controllers::{MAX_RTT_US, Params};
 use tandem_testing::trace::{Command, Host, Rate};
 
 use crate::{
@@ -30,7 +30,8 @@ impl Path {
         let queue = (flight + others).saturating_sub(self.bdp);
         let irregular = (packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
         let queueing_us = u64::from(self.base_rtt_us) * u64::from(queue) / u64::from(self.bdp);
-        self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)
+        // What is longer counts as so much.
+        (self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)).min(MAX_RTT_US)
     }
 
     /// How many of the packets of an ACK the queue has marked: all of them where it is above a quarter of the buffer.

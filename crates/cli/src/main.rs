@@ -7,6 +7,7 @@ mod conform;
 mod engine;
 mod folder;
 mod generate;
+mod interrupt;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod kernel;
 mod list;

@@ -15,7 +15,7 @@ use tandem_report::{
 };
 use tandem_scenario::{Parts, Scenario, matrix::Matrix, result::Run};
 
-use crate::{Failure, folder::Folder, runner::Outcome, settings::Common};
+use crate::{Failure, folder::Folder, interrupt, runner::Outcome, settings::Common};
 
 pub const REPORT_FILE: &str = "report.html";
 pub const MODEL_FILE: &str = "model.html";
@@ -94,6 +94,7 @@ pub fn publish_matrix(
     common: &Common,
     folder: &Folder,
 ) -> Result<(), Failure> {
+    let keeping = interrupt::keeping();
     let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
     let missing = missing(scenarios, std::slice::from_ref(outcome));
     let runs =
@@ -115,6 +116,7 @@ pub fn publish_matrix(
     print(if common.json { &json } else { &text })?;
     keep(&results, outcome.interrupted, common, folder, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
+        drop(keeping);
         write_report(common.no_report, folder.path(), || figures_html(&page()))
     })
 }
@@ -178,6 +180,7 @@ pub fn publish(
     common: &Common,
     folder: &Folder,
 ) -> Result<(), Failure> {
+    let keeping = interrupt::keeping();
     let command = command_line();
     let runs = outcomes.iter().flat_map(|outcome| scenarios.iter().zip(&outcome.runs).enumerate());
     let sections: Vec<Section> = runs
@@ -210,6 +213,7 @@ pub fn publish(
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
     keep(&results, interrupted, common, folder, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
+        drop(keeping);
         write_report(common.no_report, folder.path(), || html(&report))?;
         write_traces(folder.path(), common.trace.then_some(&sections))
     })

@@ -22,8 +22,8 @@ use crate::{
     Failure,
     engine::{EngineArgs, check},
     folder::make_folder,
+    interrupt::{self, flag},
     output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
-    runner::interrupt_flag,
     settings::settings,
 };
 
@@ -155,7 +155,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     make_folder(&args.out)?;
     let store = args.out.join(STORE_FILE);
     let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
-    let cancelled = interrupt_flag();
+    let cancelled = flag();
     let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet(), watch: None };
     let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
@@ -165,6 +165,7 @@ fn run(args: &Run) -> Result<(), Failure> {
         true => from_kept(&experiments, &batch, kept.as_ref())?,
         false => tandem_experiments::run(&experiments, form, &Sim, &batch, kept.as_ref())?,
     };
+    let keeping = interrupt::keeping();
     let found: Vec<(&Experiment, &Findings)> =
         experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
 
@@ -177,6 +178,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     // First, for the disk may be full.
     print(&if args.json { json.clone() } else { text() })?;
     write(&args.out.join(RESULTS_FILE), &json)?;
+    drop(keeping);
     if !args.no_report {
         let report = args.out.join(REPORT_FILE);
         write(&report, &sections_html(&page(&found, &command, version)))?;
@@ -286,7 +288,9 @@ fn measure_missing(
     check(kernel, missing.iter().map(|run| &run.scenario), force)?;
     let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
     note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
+    let unbroken = kernel.needs_machine().then(interrupt::unbroken);
     tandem_experiments::measure(&missing, kernel, kept, batch)?;
+    drop(unbroken);
     let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
     if doubtful > 0 {
         note(&format!(

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs scenarios for the commands; an interrupt keeps what is done.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, Ordering::Relaxed},
-};
-
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 pub use tandem_model::loss_cycle::cautions;
 use tandem_scenario::{Scenario, result::Run};
 
-use crate::{Failure, engine::Engines, output::is_quiet};
+pub use crate::interrupt::flag as interrupt_flag;
+use crate::{Failure, engine::Engines, interrupt, output::is_quiet};
 
 /// Flows of each group whose windows are sampled for the report.
 const TRACED_FLOWS_PER_GROUP: usize = 8;
@@ -42,27 +38,15 @@ fn run_in(engine: &dyn Engine, scenarios: &[Scenario]) -> Result<Outcome, Failur
     let as_run: Vec<_> = scenarios.iter().map(|scenario| engine.as_run(scenario)).collect();
     let traces = Traces::FirstSeed(TRACED_FLOWS_PER_GROUP);
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
-    let outcome = Batch { cancelled: Some(interrupt_flag()), quiet: is_quiet(), ..Batch::default() }.run(&tasks)?;
+    let batch = Batch { cancelled: Some(interrupt_flag()), quiet: is_quiet(), ..Batch::default() };
+    let unbroken = engine.needs_machine().then(interrupt::unbroken);
+    let outcome = batch.run(&tasks)?;
+    let _keeping = interrupt::keeping();
+    drop(unbroken);
     let interrupted = outcome.interrupted;
     let mut runs = outcome.into_runs(&tasks);
     for (run, scenario) in runs.iter_mut().zip(&as_run) {
         run.iter_mut().for_each(|run| run.cautions.extend(cautions(scenario)));
     }
     Ok(Outcome { runs, interrupted })
-}
-
-/// Set by the first Ctrl-C or SIGTERM; the second ends the program at once.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    static INSTALLED: OnceLock<()> = OnceLock::new();
-    INSTALLED.get_or_init(|| {
-        let handler = || {
-            if INTERRUPTED.swap(true, Relaxed) {
-                std::process::exit(130);
-            }
-        };
-        // Without a handler an interrupt ends the program at once, which is no worse than before.
-        let _ = ctrlc::set_handler(handler);
-    });
-    &INTERRUPTED
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long to run where the user does not say: past slow start, and for some cycles from loss to loss.
 
-use tandem_model::loss_cycle::loss_cycles;
+use tandem_model::loss_cycle::{LossCycle, loss_cycles};
 use tandem_scenario::{Scenario, last_slow_start_end_s, units::Span};
 
 /// On short paths, where more would tell no more.
@@ -40,7 +40,7 @@ pub struct Reason {
     /// When slow start is over at the latest, seconds.
     pub slow_start_s: f64,
     /// The longest that is known, with whose it is.
-    pub cycle: Option<(String, f64)>,
+    pub cycle: Option<LossCycle>,
     /// The longest run that is allowed, seconds.
     pub most_s: f64,
 }
@@ -55,16 +55,12 @@ impl Reason {
         let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
         let least_s = bounds.least_s.max(SLOW_STARTS * slow_start_s).min(MOST_S);
         let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
-        Self {
-            slow_start_s,
-            cycle: longest.map(|cycle| (cycle.group, cycle.seconds)),
-            most_s: if is_real_time { USUAL.duration.as_secs_f64() } else { most_s },
-        }
+        Self { slow_start_s, cycle: longest, most_s: if is_real_time { USUAL.duration.as_secs_f64() } else { most_s } }
     }
 
     /// The length; a duration or a warm-up that is given wins.
     pub fn length(&self, duration: Option<Span>, warmup: Option<Span>) -> Length {
-        let cycle_s = self.cycle.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+        let cycle_s = self.cycle.as_ref().map_or(0.0, |cycle| cycle.seconds);
         let usual_warmup_s = USUAL.warmup.as_secs_f64();
         let warmup_s = (self.slow_start_s + cycle_s).ceil().max(usual_warmup_s);
         let measured_s = (MEASURED_CYCLES * cycle_s).ceil().max(USUAL.duration.as_secs_f64() - usual_warmup_s);
@@ -85,8 +81,8 @@ impl Reason {
             "Each run lasts {}, the first {} are cut off: slow start takes up to {:.1} s",
             length.duration, length.warmup, self.slow_start_s
         );
-        if let Some((name, seconds)) = &self.cycle {
-            words += &format!(", and {name} goes some {seconds:.0} s from loss to loss");
+        if let Some(cycle) = &self.cycle {
+            words += &format!(", and {} goes some {} from loss to loss", cycle.group, cycle.length());
         }
         words + "."
     }
@@ -102,7 +98,7 @@ mod tests {
     use super::*;
 
     fn length(slow_start_s: f64, cycle_s: Option<f64>, given: (Option<u64>, Option<u64>)) -> (f64, f64) {
-        let cycle = cycle_s.map(|s| ("reno".to_owned(), s));
+        let cycle = cycle_s.map(|seconds| LossCycle { group: "reno".into(), seconds });
         let (duration, warmup) = (given.0.map(Span::from_secs), given.1.map(Span::from_secs));
         let length = Reason { slow_start_s, cycle, most_s: 600.0 }.length(duration, warmup);
         (length.duration.as_secs_f64(), length.warmup.as_secs_f64())

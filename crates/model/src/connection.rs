@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The arithmetics under one name.
 
-use tandem_controllers::MAX_WINDOW;
+use tandem_controllers::{MAX_RTT_US, MAX_WINDOW};
 
 use crate::{
     law::{Arithmetic, Law, ModelError},
@@ -35,6 +35,7 @@ impl Connection {
         let gamma_packets = law.gamma_packets;
         Ok(match arithmetic {
             Arithmetic::Tandem => {
+                check_rtt(path)?;
                 check_window(path)?;
                 let us_per_packet = 1e6 / path.packets_per_s();
                 Self::Tandem(Driven::new(law.params()?, path.pipe_packets(), us_per_packet))
@@ -44,6 +45,16 @@ impl Connection {
             Arithmetic::Exact => Self::Exact(Ruled::new(Exact(*law))),
         })
     }
+}
+
+/// Can the controller tell the RTT of the empty path from a longer one?
+fn check_rtt(path: &Path) -> Result<(), ModelError> {
+    let value = path.rtt.as_secs_f64() + 1.0 / path.packets_per_s();
+    if value * 1e6 <= f64::from(MAX_RTT_US) {
+        return Ok(());
+    }
+    let range = "at most 16.777216 s (2^24 us), for which the controllers' arithmetic is proven: choose a shorter RTT";
+    Err(ModelError::OutOfRange { name: "RTT and a packet's transmission in seconds", value, range })
 }
 
 /// Can the controller's window overflow this path? One that cannot never loses a packet, and has no epochs.

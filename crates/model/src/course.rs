@@ -6,7 +6,7 @@ use tandem_scenario::result::Distribution;
 use crate::{
     connection::Connection,
     epoch::Record,
-    follow::Follower,
+    follow::{Follower, MOST_ROUNDS},
     law::{Arithmetic, Law, ModelError},
     path::Path,
 };
@@ -166,12 +166,12 @@ const EARLIER_EPOCHS: usize = 4;
 /// The window round by round from one loss to the one after the next: S2 Figure 5.
 pub fn windows_over_time(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Vec<WindowPoint>, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
-    let mut follower = Follower::on(path, &connection, law).recording();
-    (0..EARLIER_EPOCHS).for_each(|_| drop(follower.epoch()));
+    let mut follower = Follower::on(path, &connection, law).recording(MOST_ROUNDS);
+    (0..EARLIER_EPOCHS).try_for_each(|_| follower.epoch().map(drop))?;
     follower.take_records();
     let mut course = Course::new(path.packets_per_s());
     for _ in 0..SHOWN_EPOCHS {
-        let lost_packets = follower.epoch().lost_packets;
+        let lost_packets = follower.epoch()?.lost_packets;
         course.append(follower.take_records(), lost_packets);
     }
     let point = |round: &Timed| WindowPoint {

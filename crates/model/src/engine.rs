@@ -14,7 +14,7 @@ use tandem_scenario::{
 use crate::{
     connection::Connection,
     course::Course,
-    follow::Follower,
+    follow::{Follower, MOST_ROUNDS},
     law::{Arithmetic, CONTROLLER, Law},
     path::Path,
 };
@@ -43,7 +43,7 @@ impl Engine for Model {
 
     fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
         let isolated = answerable(scenario)?;
-        Ok(Some(isolated.run(seed, options.traced_flows_per_group > 0)))
+        Ok(isolated.run(seed, options))
     }
 
     fn weight(&self) -> f64 {
@@ -169,8 +169,12 @@ impl<'a> Isolated<'a> {
                 "the receive window ends the growth before the buffer is full, at {largest:.0} packets"
             ));
         }
-        law.check(Arithmetic::Tandem).map_err(|e| Refusal(e.to_string()))?;
-        Ok(Self { scenario, path, law, recovery: tcp.recovery, connection_link })
+        Connection::new(&path, &law, Arithmetic::Tandem).map_err(|e| Refusal(e.to_string()))?;
+        let isolated = Self { scenario, path, law, recovery: tcp.recovery, connection_link };
+        if isolated.most_rounds() > MOST_ROUNDS {
+            return refuse(format!("it keeps each round, {MOST_ROUNDS} at most, and the run has more: shorten it"));
+        }
+        Ok(isolated)
     }
 
     /// The one flow's path.
@@ -183,10 +187,10 @@ impl<'a> Isolated<'a> {
         &self.law
     }
 
-    /// One seed; every seed gives the same result.
-    pub fn run(&self, seed: u64, with_trace: bool) -> SeedResult {
+    /// One seed; every seed gives the same result. `None` if it was cancelled.
+    pub fn run(&self, seed: u64, options: Options) -> Option<SeedResult> {
         let started = Instant::now();
-        let course = self.course();
+        let course = self.course(&options)?;
         let (from, to) = (self.scenario.warmup.as_secs_f64(), self.scenario.duration.as_secs_f64());
         let measured = course.between(from, to);
         let ms_per_packet = 1e3 / self.path.packets_per_s();
@@ -212,7 +216,7 @@ impl<'a> Isolated<'a> {
             marks: 0,
             random_losses: 0,
         };
-        SeedResult {
+        Some(SeedResult {
             seed,
             flows: vec![flow],
             srtt_ms: Vec::new(),
@@ -223,21 +227,27 @@ impl<'a> Isolated<'a> {
             cell: None,
             cpu_s: started.elapsed().as_secs_f64(),
             emulation: None,
-            trace: with_trace.then(|| self.trace(seed, &course)),
-        }
+            trace: (options.traced_flows_per_group > 0).then(|| self.trace(seed, &course)),
+        })
     }
 
-    /// Every round of the run.
-    fn course(&self) -> Course {
+    /// Every round of the run; `None` if it was cancelled.
+    fn course(&self, options: &Options) -> Option<Course> {
         let connection = Connection::new(&self.path, &self.law, Arithmetic::Tandem).expect("checked when made");
-        let mut follower = Follower::on(&self.path, &connection, &self.law).recording();
+        let mut follower = Follower::on(&self.path, &connection, &self.law).recording(self.most_rounds() + 1);
         let end = self.scenario.duration.as_secs_f64() * self.path.packets_per_s();
         let mut course = Course::new(self.path.packets_per_s());
-        while course.end() < end {
-            let lost_packets = follower.epoch().lost_packets;
+        while course.end() < end && !options.is_cancelled() {
+            // An epoch that does not end in time is beyond the end of the run, for no round is shorter than the RTT.
+            let lost_packets = follower.epoch().map_or(0.0, |epoch| epoch.lost_packets);
             course.append(follower.take_records(), lost_packets);
         }
-        course
+        (!options.is_cancelled()).then_some(course)
+    }
+
+    /// So many rounds at most are in the run, for none is shorter than the RTT.
+    fn most_rounds(&self) -> u64 {
+        self.scenario.duration.ns.div_ceil(self.path.rtt.ns)
     }
 
     fn trace(&self, seed: u64, course: &Course) -> Trace {

@@ -20,6 +20,14 @@ use crate::{
     window::Windows,
 };
 
+/// A connection is followed for so many rounds: a thousand times what those take that the model is about, and some tenths of a second. One
+/// whose window never gets to where something happens would be followed for ever.
+pub const MOST_ROUNDS: u64 = 1 << 20;
+
+/// The rounds were not enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endless;
+
 /// How phases 1 and 2 end.
 enum Growth {
     Overflow,
@@ -51,6 +59,8 @@ pub struct Follower<W> {
     admitted: f64,
     /// Was the burst lost, too, that followed the one that overflowed?
     lost_twice: bool,
+    /// Rounds that may still be followed.
+    rounds_left: u64,
     /// Every round, if they are wanted; `None`: the long stretches are summed up.
     records: Option<Vec<Record>>,
 }
@@ -76,14 +86,14 @@ impl<W: Windows> Follower<W> {
             admitted_share: 0.0,
             admitted: 0.0,
             lost_twice: false,
+            rounds_left: MOST_ROUNDS,
             records: None,
         }
     }
 
-    /// Keeps every round from now on.
-    pub fn recording(mut self) -> Self {
-        self.records = Some(Vec::new());
-        self
+    /// Keeps every round from now on, and follows so many at most.
+    pub fn recording(self, most_rounds: u64) -> Self {
+        Self { records: Some(Vec::new()), rounds_left: most_rounds, ..self }
     }
 
     /// What was recorded since the last call.
@@ -101,23 +111,32 @@ impl<W: Windows> Follower<W> {
     }
 
     /// From the loss that is at hand to the next.
-    pub fn epoch(&mut self) -> Epoch {
+    ///
+    /// # Errors
+    /// If it does not come within the rounds that are left.
+    pub fn epoch(&mut self) -> Result<Epoch, Endless> {
         let mut epoch =
             Epoch { recovery: self.recover(), first_window: self.rounds.windows.window(), ..Epoch::default() };
-        let overflowed = match self.grow(&mut epoch) {
+        let overflowed = match self.grow(&mut epoch)? {
             Growth::Overflow => true,
             Growth::Reno => {
                 epoch.is_settled = true;
                 false
             }
-            Growth::Cut(first) => self.swing(first, &mut epoch),
+            Growth::Cut(first) => self.swing(first, &mut epoch)?,
         };
         if overflowed {
-            self.overflow(&mut epoch);
+            self.overflow(&mut epoch)?;
         } else {
-            self.reno(&mut epoch);
+            self.reno(&mut epoch)?;
         }
-        epoch
+        Ok(epoch)
+    }
+
+    /// Ends a round and begins the next.
+    fn step(&mut self) -> Result<Round, Endless> {
+        self.rounds_left = self.rounds_left.checked_sub(1).ok_or(Endless)?;
+        Ok(self.rounds.step())
     }
 
     /// Recovery brings the flight down over one RTT, sending at `1 - beta` of the rate of the ACKs; what a second burst lost is
@@ -176,11 +195,11 @@ impl<W: Windows> Follower<W> {
     }
 
     /// Phases 1 and 2, and Reno's growth where the window is too small for a delay window.
-    fn grow(&mut self, epoch: &mut Epoch) -> Growth {
+    fn grow(&mut self, epoch: &mut Epoch) -> Result<Growth, Endless> {
         while !self.is_reno_now() {
-            let round = self.rounds.step();
+            let round = self.step()?;
             if round.change.is_cut {
-                return Growth::Cut(round);
+                return Ok(Growth::Cut(round));
             }
             let totals = self.account(round);
             let is_reno = self.rounds.windows.is_too_small();
@@ -188,10 +207,10 @@ impl<W: Windows> Follower<W> {
             epoch.enter(phase, round.window, totals);
             if self.overflows(round) {
                 epoch.is_settled = is_reno;
-                return Growth::Overflow;
+                return Ok(Growth::Overflow);
             }
         }
-        Growth::Reno
+        Ok(Growth::Reno)
     }
 
     /// Is the loss window alone enough for a backlog of gamma? Then the delay window can only shrink.
@@ -206,12 +225,12 @@ impl<W: Windows> Follower<W> {
 
     /// Phase 3: the delay window swings while the loss window rises below it. The swing is measured, and then repeated until the
     /// loss window has come up to its lower end; from there on it is followed again. True if the buffer overflows.
-    fn swing(&mut self, first: Round, epoch: &mut Epoch) -> bool {
-        let (cycles, overflowed) = self.cycles(first, Some(epoch));
+    fn swing(&mut self, first: Round, epoch: &mut Epoch) -> Result<bool, Endless> {
+        let (cycles, overflowed) = self.cycles(first, Some(epoch))?;
         let measured = &cycles[settling(cycles.len())..];
         epoch.oscillation = oscillation(measured);
         if overflowed {
-            return true;
+            return Ok(true);
         }
         epoch.is_settled = true;
         if let (Some(oscillation), None) = (&epoch.oscillation, &self.records) {
@@ -226,18 +245,18 @@ impl<W: Windows> Follower<W> {
             }
         }
         while !self.is_reno_now() {
-            let round = self.rounds.step();
+            let round = self.step()?;
             let totals = self.account(round);
             epoch.enter(2, round.window, totals);
             if self.overflows(round) {
-                return true;
+                return Ok(true);
             }
         }
-        false
+        Ok(false)
     }
 
     /// Cycles from the first cut on, until there are enough of them, or the loss window ends them, or the buffer overflows (true).
-    fn cycles(&mut self, first: Round, mut epoch: Option<&mut Epoch>) -> (Vec<MeasuredCycle>, bool) {
+    fn cycles(&mut self, first: Round, mut epoch: Option<&mut Epoch>) -> Result<(Vec<MeasuredCycle>, bool), Endless> {
         let mut watch = CycleWatch::default();
         let mut cycles: Vec<MeasuredCycle> = Vec::with_capacity(SETTLING_CYCLES + MEASURED_CYCLES + 1);
         let (mut now, mut round) = (MeasuredCycle::EMPTY, first);
@@ -254,21 +273,21 @@ impl<W: Windows> Follower<W> {
             if let Some(epoch) = epoch.as_deref_mut() {
                 epoch.enter(2, round.window, totals);
                 if self.overflows(round) {
-                    return (cycles, true);
+                    return Ok((cycles, true));
                 }
             }
             let is_clipped = round.change.is_cut && self.rounds.windows.loss_window() >= round.window;
             if cycles.len() >= SETTLING_CYCLES + MEASURED_CYCLES || is_clipped || self.is_past_gamma() {
-                return (cycles, false);
+                return Ok((cycles, false));
             }
-            round = self.rounds.step();
+            round = self.step()?;
         }
     }
 
     /// Phase 4, Reno until the buffer overflows.
-    fn reno(&mut self, epoch: &mut Epoch) {
+    fn reno(&mut self, epoch: &mut Epoch) -> Result<(), Endless> {
         while self.records.is_some() {
-            let round = self.rounds.step();
+            let round = self.step()?;
             let totals = self.account(round);
             epoch.enter(3, round.window, totals);
             if self.overflows(round) {
@@ -284,11 +303,12 @@ impl<W: Windows> Follower<W> {
         epoch.loss_window = to.max(from);
         epoch.lost_packets = 1.0;
         self.rounds = Rounds::new(self.rounds.windows.at(epoch.loss_window), self.pipe());
+        Ok(())
     }
 
     /// The burst that overflowed is followed by a round, at whose end the controller acts once more, not knowing of the
     /// loss; then the loss is noticed.
-    fn overflow(&mut self, epoch: &mut Epoch) {
+    fn overflow(&mut self, epoch: &mut Epoch) -> Result<(), Endless> {
         let Spacing { pipe, .. } = self.spacing;
         let window = self.rounds.windows.window();
         // Below the pipe what does not fit is the end of the burst itself.
@@ -297,22 +317,23 @@ impl<W: Windows> Follower<W> {
         } else {
             self.ahead + self.burst + pipe - self.capacity
         };
-        let next = self.rounds.step();
+        let next = self.step()?;
         self.lost_twice = next.change.step >= 1.0;
         epoch.loss_window = self.rounds.windows.window();
         epoch.lost_packets = beyond.max(1.0).round() + next.change.step;
         self.admitted = self.admitted_share * epoch.lost_packets;
         epoch.peak_window = epoch.peak_window.max(epoch.loss_window);
+        Ok(())
     }
 }
 
 /// What the controller settles into where the buffer has room for everything, starting from a small loss window, which leaves the
-/// delay window the most room. None if it never swings.
+/// delay window the most room. None if it never swings, or not within [`MOST_ROUNDS`].
 pub fn settled<W: Windows>(windows: &W, pipe: f64, law: &Law) -> Option<Oscillation> {
     let start = (law.low_window_packets + 1.0).max(pipe.sqrt()).min(pipe / 2.0).max(2.0).ceil();
     let mut follower = Follower::new(windows, pipe, f64::INFINITY, law);
     follower.rounds = Rounds::new(windows.at(start), pipe);
-    let Growth::Cut(first) = follower.grow(&mut Epoch::default()) else { return None };
-    let (cycles, _) = follower.cycles(first, None);
+    let Ok(Growth::Cut(first)) = follower.grow(&mut Epoch::default()) else { return None };
+    let (cycles, _) = follower.cycles(first, None).ok()?;
     oscillation(&cycles[settling(cycles.len())..])
 }

@@ -4,7 +4,7 @@
 use crate::{
     connection::Connection,
     epoch::Epoch,
-    follow::{Follower, settled},
+    follow::{Endless, Follower, settled},
     law::{Arithmetic, Law, ModelError},
     oscillation::Oscillation,
     path::Path,
@@ -18,17 +18,20 @@ const MOST_EPOCHS: usize = 16;
 /// The steady state of a connection that is followed from loss to loss; see [`crate::follow`].
 pub fn followed(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Prediction, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
-    Ok(followed_with(path, law, &connection, || settled(&connection, path.pipe_packets(), law)))
+    followed_with(path, law, &connection, || settled(&connection, path.pipe_packets(), law))
 }
 
 /// The same for a connection at hand; `otherwise` tells the oscillation of one that never gets as far as having one.
+///
+/// # Errors
+/// [`ModelError::Endless`] if losses are too far apart.
 pub fn followed_with(
     path: &Path,
     law: &Law,
     connection: &Connection,
     otherwise: impl FnOnce() -> Option<Oscillation>,
-) -> Prediction {
-    let epochs = repeating(&mut Follower::on(path, connection, law));
+) -> Result<Prediction, ModelError> {
+    let epochs = repeating(&mut Follower::on(path, connection, law))?;
     let seen = epochs.iter().filter(|epoch| epoch.is_settled).find_map(|epoch| epoch.oscillation.clone());
     let oscillation = seen.or_else(otherwise);
     let sum = |of: fn(&Epoch) -> Totals| {
@@ -54,7 +57,7 @@ pub fn followed_with(
         first_window: mean(|e| e.first_window),
         settled_share: mean(|e| f64::from(u8::from(e.is_settled))),
     };
-    parts.prediction()
+    Ok(parts.prediction())
 }
 
 /// The case in which the connection spends most of its time.
@@ -73,16 +76,16 @@ fn commonest_case(path: &Path, law: &Law, epochs: &[Epoch]) -> u8 {
 
 /// Epochs that will repeat: those since a loss found the same window as an earlier one, the one to begin with included; or
 /// the later half of many.
-fn repeating(follower: &mut Follower<Connection>) -> Vec<Epoch> {
+fn repeating(follower: &mut Follower<Connection>) -> Result<Vec<Epoch>, Endless> {
     let (mut epochs, mut losses) = (Vec::new(), vec![follower.loss_window()]);
     while epochs.len() < MOST_EPOCHS {
-        let epoch: Epoch = follower.epoch();
+        let epoch: Epoch = follower.epoch()?;
         let window = epoch.loss_window;
         epochs.push(epoch);
         if let Some(first) = losses.iter().rposition(|old| (old - window).abs() < 0.5) {
-            return epochs.split_off(first);
+            return Ok(epochs.split_off(first));
         }
         losses.push(window);
     }
-    epochs.split_off(MOST_EPOCHS / 2)
+    Ok(epochs.split_off(MOST_EPOCHS / 2))
 }

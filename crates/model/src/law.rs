@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tandem_controllers::{Params, ParamsError, find};
 
+use crate::follow::{Endless, MOST_ROUNDS};
+
 /// The controller whose arithmetic [`Arithmetic::Tandem`] means: gamma is fixed, as in S2.
 pub const CONTROLLER: &str = "compound";
 
@@ -72,9 +74,18 @@ pub enum ModelError {
     /// A constant of the law is out of the range of the controller's parameter.
     #[error("Tandem's controller cannot be set so: {0}; exact arithmetic takes any value")]
     Controller(#[from] ParamsError),
+    /// The connection was followed for as many rounds as there may be.
+    #[error("no loss within {MOST_ROUNDS} rounds: choose a lower rate, RTT, queue or low_window")]
+    Endless,
     /// No value in the searched range gives what was asked for.
     #[error("no value in the range gives it: {0}")]
     NoAnswer(String),
+}
+
+impl From<Endless> for ModelError {
+    fn from(_: Endless) -> Self {
+        Self::Endless
+    }
 }
 
 impl Law {

@@ -27,15 +27,29 @@ pub fn loss_cycles(scenario: &Scenario) -> Vec<LossCycle> {
     scenario.groups.iter().filter_map(cycle).collect()
 }
 
-/// Says of each cycle that is longer than what the scenario measures that it is; a sentence without a full stop.
+impl LossCycle {
+    /// Its length, as exact as it is known: whole seconds, or two digits of fewer than ten.
+    pub fn length(&self) -> String {
+        in_words(self.seconds)
+    }
+}
+
+fn in_words(seconds: f64) -> String {
+    let decimals = (1.0 - seconds.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{seconds:.decimals$} s")
+}
+
+/// Says of each cycle that is longer than what the scenario measures, by as much as can be told, that it is; a sentence without a full stop.
 pub fn cautions(scenario: &Scenario) -> Vec<String> {
     let measured_s = scenario.measured().as_secs_f64();
-    let mut longer: Vec<LossCycle> = loss_cycles(scenario).into_iter().filter(|c| c.seconds > measured_s).collect();
+    let is_longer = |cycle: &LossCycle| cycle.seconds > measured_s && cycle.length() != in_words(measured_s);
+    let mut longer: Vec<LossCycle> = loss_cycles(scenario).into_iter().filter(is_longer).collect();
     longer.dedup_by(|a, b| a.group == b.group);
     let say = |cycle: &LossCycle| {
         format!(
-            "{} goes some {:.0} s from loss to loss, and {measured_s} s were measured: its figures are those of a part of its cycle",
-            cycle.group, cycle.seconds
+            "{} goes some {} from loss to loss, and {measured_s} s were measured: its figures are those of a part of its cycle",
+            cycle.group,
+            cycle.length()
         )
     };
     longer.iter().map(say).collect()
@@ -158,5 +172,29 @@ mod tests {
         let both = "[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"cubic\"\n";
         let [caution] = &cautions(&scenario("queue = \"398p\"", both))[..] else { panic!() };
         assert!(caution.starts_with("reno goes some 52 s from loss to loss, and 20 s were measured"), "{caution}");
+    }
+
+    /// 12 packets of 12000 bit in flight at 1 Mb/s: from 8.4 packets on, with the alpha of RFC 9438, 9/17 of a packet a round.
+    #[test]
+    fn short_cycles_have_figures() {
+        let text = "duration = \"0.5s\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"20ms\"\nqueue = \"9p\"\n[[flows]]\ncontroller = \"cubic\"\n";
+        let scenario = parse(text, "x", "x", &Overrides::default()).unwrap();
+        let [cycle] = &loss_cycles(&scenario)[..] else { panic!() };
+        let [caution] = &cautions(&scenario)[..] else { panic!("{cycle:?}") };
+        assert!(caution.starts_with(&format!("cubic goes some {:.2} s", cycle.seconds)), "{caution}");
+        assert!((0.5..1.0).contains(&cycle.seconds), "{cycle:?}");
+        assert_eq!(["79 s", "9.3 s", "0.023 s", "0.50 s"], [79.4, 9.26, 0.0234, 0.5].map(in_words));
+    }
+
+    #[test]
+    fn a_cycle_as_long_as_what_is_measured_is_no_longer_one() {
+        // 52.5 s, as worked out above.
+        let text = |duration| {
+            format!(
+                "duration = \"{duration}\"\n[dumbbell]\nrate = \"96mbit\"\nrtt = \"100ms\"\nqueue = \"199p\"\n[[flows]]\ncontroller = \"reno\"\n"
+            )
+        };
+        let of = |duration| cautions(&parse(&text(duration), "x", "x", &Overrides::default()).unwrap()).len();
+        assert_eq!([of("40s"), of("52.4s"), of("60s")], [1, 0, 0]);
     }
 }

@@ -79,15 +79,15 @@ pub fn plane(
         let connection = Connection::new(path, law, arithmetic)?;
         let cell = |&buffer_packets: &f64| {
             let path = Path { buffer_packets, ..*path };
-            let followed = followed_with(&path, law, &connection, || None);
-            Cell {
+            let followed = followed_with(&path, law, &connection, || None)?;
+            Ok(Cell {
                 case: followed.case,
                 published_case: published(&path, law, swing.as_ref()).case,
                 utilisation: followed.utilisation,
                 backlog_packets: followed.backlog_packets,
-            }
+            })
         };
-        Ok(buffers_packets.iter().map(cell).collect())
+        buffers_packets.iter().map(cell).collect()
     };
     paths.par_iter().map(row).collect()
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The model as an engine: what it answers, and what it refuses.
 
-use tandem_engine::Engine;
+use std::sync::atomic::AtomicBool;
+
+use tandem_engine::{Engine, Options};
 use tandem_model::{
     Arithmetic, Law, Path,
     engine::{Isolated, Model},
@@ -21,13 +23,14 @@ fn scenario(link: &str, flows: &str) -> Scenario {
 }
 
 const LINK: &str = "queue = \"100p\"";
+const TRACED: Options = Options { traced_flows_per_group: 1, cancelled: None, progress_ns: None };
 const FLOW: &str = "controller = \"compound@rtt_gain=0\"";
 
 /// The same numbers as asking for the path, once a whole number of epochs is long enough not to matter.
 #[test]
 fn agrees_with_the_prediction() {
     let scenario = scenario(LINK, FLOW);
-    let result = Isolated::new(&scenario).unwrap().run(1, true);
+    let result = Isolated::new(&scenario).unwrap().run(1, TRACED).unwrap();
     let path = Path {
         rate: Rate { bps: 200_000_000 },
         rtt: Span::from_ms(50),
@@ -80,6 +83,39 @@ fn refuses_what_it_cannot_answer() {
     refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
     refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, and link `bottleneck`");
     refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a way back");
+}
+
+/// Each round is kept: a run of a year with an RTT of a microsecond would take all memory.
+#[test]
+fn refuses_more_rounds_than_it_can_keep() {
+    let of_length = |duration: &str, rtt: &str| {
+        let text = format!(
+            "duration = \"{duration}\"\n[dumbbell]\nrate = \"200mbit\"\nrtt = \"{rtt}\"\n{LINK}\n[[flows]]\n{FLOW}\n"
+        );
+        parse(&text, "test.toml", "test", &Overrides::default()).unwrap()
+    };
+    let error = Isolated::new(&of_length("1000000s", "1us")).unwrap_err().to_string();
+    assert!(error.contains("1048576 at most") && error.contains("shorten it"), "{error}");
+    // A run shorter than a cycle, which ends with the run.
+    let result = Isolated::new(&of_length("4s", "1s")).unwrap().run(1, TRACED).unwrap();
+    assert!(result.flows[0].goodput_mbps > 100.0, "{:?}", result.flows);
+}
+
+#[test]
+fn ends_when_it_is_cancelled() {
+    let cancelled = AtomicBool::new(true);
+    let options = Options { cancelled: Some(&cancelled), ..Options::default() };
+    assert!(Model.run(&scenario(LINK, FLOW), 1, options).unwrap().is_none());
+}
+
+/// No window fills such a path.
+#[test]
+fn refuses_what_no_window_fills() {
+    let text =
+        format!("duration = \"99s\"\n[dumbbell]\nrate = \"100tbit\"\nrtt = \"10s\"\n{LINK}\n[[flows]]\n{FLOW}\n");
+    let scenario = parse(&text, "test.toml", "test", &Overrides::default()).unwrap();
+    let error = Isolated::new(&scenario).unwrap_err().to_string();
+    assert!(error.contains("16777216"), "{error}");
 }
 
 /// The model's recovery is today's. Runs of the simulator with another may be judged by the same path, so only the engine refuses it.

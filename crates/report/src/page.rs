@@ -185,7 +185,8 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
 
 /// What the summary has no column for.
 fn facts(run: &Run) -> String {
-    let mut facts = vec![format!("Jain's index of the flows is {:.3}", run.jain)];
+    let mut facts: Vec<String> =
+        run.jain.iter().map(|jain| format!("Jain's index of the flows is {jain:.3}")).collect();
     if let Some(fairness) = run.rtt_fairness {
         facts.push(format!(
             "flows with the shortest RTT get {} times the goodput of those whose RTT is {} times as long",
@@ -208,7 +209,9 @@ fn facts(run: &Run) -> String {
             number::percent(emulation.cpu_share),
         ));
     }
-    facts.join("; ") + "."
+    let mut text = facts.join("; ") + ".";
+    text[..1].make_ascii_uppercase();
+    text
 }
 
 fn link(link: &LinkSummary, has_marks: bool) -> Value {

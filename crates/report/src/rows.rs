@@ -124,7 +124,7 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
         retransmits: number::count(total(|g| g.retransmits)),
         timeouts: number::count(total(|g| g.timeouts)),
-        jain: format!("{:.3}", run.jain),
+        jain: run.jain.map_or(String::new(), |jain| format!("{jain:.3}")),
     }
 }
 

@@ -7,7 +7,7 @@ use tandem_controllers::Signal;
 
 use crate::{
     result::SeedResult,
-    scenario::{CongestionControl, Ecn, Group, Limit, Scenario, TcpSource, Traffic, Transfer},
+    scenario::{CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Traffic, Transfer, Transport},
 };
 
 /// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.
@@ -22,6 +22,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     for &(index, group, source) in &bulk {
         let of_group =
             losses(scenario, index, group, source, seeds).into_iter().chain(slow_start(scenario, group, source));
+        let of_group = of_group.chain(always_probes(scenario, group, source));
         of_group.for_each(|caution| groups_of.entry(caution).or_default().push(&group.name));
     }
     let about = |(caution, groups): (String, Vec<&str>)| {
@@ -30,6 +31,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     let mut all: Vec<String> = groups_of.into_iter().map(about).collect();
     all.extend(scenario.groups.iter().enumerate().filter_map(|group| missing_transfers(scenario, group, seeds)));
     all.extend(no_marks(scenario));
+    all.extend(no_room_for_bursts(scenario));
     if (2..ENOUGH_SEEDS).contains(&scenario.seeds.len()) {
         all.push("two seeds make a very wide interval: use five or more".to_owned());
     }
@@ -62,6 +64,51 @@ fn has_ecn_in_vain(scenario: &Scenario, group: &Group) -> bool {
         CongestionControl::Kernel(_) => false,
     };
     source.ecn != Ecn::Off && !group.forward.iter().any(|&link| scenario.network.links[link].aqm.marks(is_l4s))
+}
+
+/// A queue that has no room for what a single ACK releases. That is as many packets as it acknowledges and, where the window grows, one more;
+/// `send_jitter` may bring that of another ACK to the same time. The first of them goes on at once.
+fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
+    let burst_packets = |group: &Group| match &group.source {
+        Traffic::Tcp(tcp) if !sends_evenly(group, tcp) => {
+            Some(2 + u64::from(tcp.delayed_acks) + u64::from(scenario.send_jitter.ns > 0))
+        }
+        _ => None,
+    };
+    let room_packets = |link: &LinkConfig| match link.limit {
+        Limit::Packets(packets) => u64::from(packets),
+        Limit::Bytes(bytes) => bytes / u64::from(scenario.mtu),
+    };
+    let bursts = scenario.groups.iter().filter_map(|group| Some((group, burst_packets(group)?)));
+    let (group, burst, link) = bursts
+        .flat_map(|(group, burst)| meets_bursts(scenario, group).map(move |link| (group, burst, link)))
+        .find(|&(_, burst, link)| room_packets(link) < burst - 1)?;
+    let ack = match &group.source {
+        Traffic::Tcp(TcpSource { delayed_acks: true, .. }) => "a delayed ACK",
+        _ => "an ACK",
+    };
+    Some(format!(
+        "the queue of `{}` is shorter than {ack}'s burst, up to {burst} packets at once: almost every round loses packets, and flows stay far \
+         below the link's rate. Give it a queue of {} packets or more, or flows `pacing = true`",
+        link.name,
+        burst - 1
+    ))
+}
+
+/// Does no ACK release several packets at once?
+fn sends_evenly(group: &Group, tcp: &TcpSource) -> bool {
+    tcp.pacing || group.source.sets_own_rate() || tcp.transport == Some(Transport::Quic)
+}
+
+/// The links that a burst meets undivided: each one that is slower than all before it on the way.
+fn meets_bursts<'a>(scenario: &'a Scenario, group: &'a Group) -> impl Iterator<Item = &'a LinkConfig> {
+    let mut slowest_bps = u64::MAX;
+    let links = group.forward.iter().map(|&link| &scenario.network.links[link]);
+    links.filter(move |link| {
+        let is_slower = link.rate.bps < slowest_bps;
+        slowest_bps = slowest_bps.min(link.rate.bps);
+        is_slower
+    })
 }
 
 /// The times of those transfers that took longest are the ones that are missing.
@@ -115,6 +162,20 @@ fn losses(
             "a flow met fewer than three losses in the {measured_s} s that were measured, so the figures depend on where in their cycle the \
              measure began: run longer"
         ),
+    })
+}
+
+/// BBR measures the RTT anew, with four packets in flight, when its sample is older than `rtt_window`.
+fn always_probes(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<String> {
+    let CongestionControl::Tandem(params) = &source.controller else { return None };
+    let (window_s, rtt_s) = (params.get("rtt_window")?, scenario.mean_base_rtt(group).as_secs_f64());
+    let name = params.controller().name;
+    (rtt_s >= window_s).then(|| {
+        format!(
+            "`{name}` measures the RTT anew, with four packets in flight, each `rtt_window` = {window_s} s, and here a round takes {rtt_s:.1} s: \
+             it does hardly anything else. Give it `{name}@rtt_window={:.0}` or more",
+            (3.0 * rtt_s).ceil()
+        )
     })
 }
 

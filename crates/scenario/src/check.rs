@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a [`ScenarioSpec`] to a [`Scenario`]: defaults are filled in, routes found, and all is checked.
 
+mod bounds;
 mod flows;
 mod network;
 mod wlan;
@@ -111,6 +112,7 @@ impl ScenarioSpec {
         let send_jitter = self.send_jitter.unwrap_or_else(|| Parts::default_send_jitter(&network, &groups, mtu));
         let parts = Parts { name, duration, warmup, seeds, mtu, send_jitter, sample_interval, network, groups };
         let scenario = Scenario::new(parts);
+        self.check_bounds(&scenario)?;
         self.check_rtts(&scenario)?;
         Ok(scenario)
     }
@@ -150,19 +152,24 @@ impl ScenarioSpec {
 
     /// Would nothing be acknowledged before the end?
     fn check_rtts(&self, scenario: &Scenario) -> Result<(), SpecError> {
-        let is_too_long = |group: &&Group| scenario.base_rtt(group) >= self.duration;
+        let longest = |group: &Group| scenario.rtt_with_access(group, group.access.ns + group.rtt_spread.ns);
+        let is_too_long = |group: &&Group| longest(group) >= self.duration;
         let Some(group) = scenario.groups.iter().find(is_too_long) else { return Ok(()) };
-        let (rtt, duration) = (scenario.base_rtt(group), self.duration);
+        let (rtt, duration) = (longest(group), self.duration);
         let message = format!(
             "`{}` has an RTT of {rtt}, which does not fit the duration, {duration}: shorten it, or run longer",
             group.name
         );
         let place = scenario.groups.iter().position(|g| g.name == group.name).unwrap_or(0);
-        let key = match (&self.flows[place].rtt, &self.dumbbell) {
+        Err(SpecError::at(self.key_of_rtt(place), message))
+    }
+
+    /// Where the RTT of the group at this place of `flows` is given.
+    fn key_of_rtt(&self, place: usize) -> String {
+        match (&self.flows[place].rtt, &self.dumbbell) {
             (None, Some(_)) => "dumbbell.rtt".to_owned(),
             _ => format!("flows.{place}.rtt"),
-        };
-        Err(SpecError::at(key, message))
+        }
     }
 
     /// Has any flow this parameter?

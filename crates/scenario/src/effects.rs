@@ -93,6 +93,16 @@ pub struct Reorder {
     pub by: Span,
 }
 
+impl Jitter {
+    /// The most that it adds.
+    fn most(&self) -> Span {
+        match self.distribution {
+            JitterDistribution::Uniform => self.time,
+            JitterDistribution::Normal | JitterDistribution::Pareto => Span { ns: 4 * self.time.ns },
+        }
+    }
+}
+
 /// Packets are held, and released together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bunches {
@@ -117,6 +127,15 @@ impl Effects {
     /// The mean rate of a trace, whose opportunities are for `mtu` bytes each; `None` without a trace.
     pub fn mean_rate(&self, mtu: u32) -> Option<Rate> {
         self.rate_trace.as_ref().map(|trace| trace.mean_rate(mtu))
+    }
+
+    /// The most by which a packet on a link with this delay comes later than that because of them, waiting in a queue not counted.
+    pub fn most_added(&self, delay: Span) -> Span {
+        let longest = self.changes.iter().filter_map(|change| change.delay).max().unwrap_or(delay);
+        let jitter_ns = self.jitter.map_or(0, |jitter| jitter.most().ns);
+        let late_ns = self.reorder.map_or(0, |reorder| reorder.by.ns);
+        let held_ns = self.aggregate.map_or(0, |bunches| bunches.hold.ns);
+        Span { ns: longest.ns.saturating_sub(delay.ns) + jitter_ns + late_ns + held_ns }
     }
 
     /// The effects in words, each with what it is; `span` writes a time.

@@ -63,13 +63,14 @@ impl MatrixCell {
         let both: Vec<f64> = own.iter().zip(other).map(|(a, b)| a + b).collect();
         let shares: Vec<f64> = own.iter().zip(&both).map(|(a, both)| a / both).collect();
         let link = run.links.iter().find(|l| l.name == FORWARD_LINK)?;
+        let jain = run.jain?;
         both.iter().all(|&b| b > 0.0).then(|| Self {
             share: mean(&shares),
             share_ci95: ci95(&shares),
             goodput_mbps: mean(&both),
             utilisation: link.utilisation,
             queue_packets: link.queue_packets.mean,
-            jain: run.jain,
+            jain,
         })
     }
 }

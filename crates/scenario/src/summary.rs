@@ -131,7 +131,8 @@ pub struct Run {
     pub cell: Option<CellSummary>,
     /// Jain's index of the goodput of the TCP flows that compete: those that share a link with the first group's, directly or
     /// through others, which a dumbbell's reverse flows do not; in a wireless cell all. Mean over seeds.
-    pub jain: f64,
+    /// Null if there are none, or they got nothing.
+    pub jain: Option<f64>,
     /// Null if all groups have the same RTT.
     pub rtt_fairness: Option<RttFairness>,
     /// From the last start of a flow to the first second from which Jain's index of the flows' goodput over 10 seconds is
@@ -168,7 +169,8 @@ impl Run {
                 summarise_group(scenario, &scenario.groups[g], g, &flows, &seeds)
             })
             .collect();
-        let jains = seeds.iter().map(|s| jain(&competing.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>()));
+        let jain_of = |s: &SeedResult| jain(&competing.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>());
+        let jains: Vec<f64> = seeds.iter().map(jain_of).filter(|&jain| jain > 0.0).collect();
         let converged: Vec<f64> =
             seeds.iter().filter_map(|s| convergence_s(scenario, &group_of_flow, &competing, s)).collect();
         Run {
@@ -183,7 +185,7 @@ impl Run {
             groups,
             links: (0..scenario.network.links.len()).map(|l| summarise_link(scenario, l, &seeds)).collect(),
             cell: scenario.network.cell.as_ref().map(|cell| cell::summarise(scenario, cell, &seeds)),
-            jain: mean(&jains.collect::<Vec<_>>()),
+            jain: (!jains.is_empty()).then(|| mean(&jains)),
             convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
             data_packets: seeds.iter().map(|s| s.data_packets).sum(),
             cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),

@@ -184,8 +184,13 @@ fn names() {
 
 #[test]
 fn an_rtt_that_does_not_fit() {
-    with_line(6, r#"rtt = "1h""#, 7, &["RTT of 3600s", "does not fit the duration, 60s"]);
-    with_line(13, r#"rtt = "60s""#, 7, &["RTT of 60s", "does not fit"]);
+    for (line, place) in [(6, "x.toml:6:7: "), (13, "x.toml:13:7: ")] {
+        let mut lines = GOOD;
+        (lines[0], lines[line - 1]) = (r#"duration = "12s""#, r#"rtt = "12s""#);
+        let message = message(&lines.join("\n"));
+        assert!(message.starts_with(place), "{message}");
+        assert!(message.contains("RTT of 12s, which does not fit the duration, 12s"), "{message}");
+    }
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn groups_and_links() {
     let fairness = run.rtt_fairness.unwrap();
     assert_eq!((fairness.rtt_ratio, fairness.goodput_ratio), (2.0, 20.0 / 35.0));
     // (60)^2 / (3 * 1400) and (90)^2 / (3 * 2900), averaged.
-    assert!((run.jain - (3600.0 / 4200.0 + 8100.0 / 8700.0) / 2.0).abs() < 1e-12);
+    assert!((run.jain.unwrap() - (3600.0 / 4200.0 + 8100.0 / 8700.0) / 2.0).abs() < 1e-12);
 }
 
 /// Nothing acknowledges UDP: it has no RTT, rather than one of 0, but a propagation delay to compare its one-way delay with. A seed that
@@ -116,5 +116,18 @@ fn convergence_time() {
 fn the_way_back_is_no_part_of_jains_index() {
     let groups = "[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"compound\"\n[[flows]]\ncontroller = \"reno\"\nreverse = true";
     let run = Run::from_seeds(&scenario(groups), "sim", 1, vec![seed(1, &[30.0, 30.0, 5.0])]);
-    assert!((run.jain - 1.0).abs() < 1e-12);
+    assert!((run.jain.unwrap() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn without_tcp_there_is_no_fairness_among_its_flows() {
+    let udp = "[[flows]]\nudp = { rate = \"1mbit\" }\ncount = 2";
+    let run = Run::from_seeds(&scenario(udp), "sim", 1, vec![seed(1, &[1.0, 1.0])]);
+    assert_eq!(run.jain, None);
+    let json = serde_json::to_value(&run).unwrap();
+    assert!(json["jain"].is_null(), "{json}");
+    // Nor where nothing has arrived. With one flow it is 1.
+    let reno =
+        |goodput| Run::from_seeds(&scenario("[[flows]]\ncontroller = \"reno\""), "sim", 1, vec![seed(1, &[goodput])]);
+    assert_eq!((reno(0.0).jain, reno(3.0).jain), (None, Some(1.0)));
 }

@@ -26,6 +26,9 @@ pub struct World<'a> {
     last_tick: u64,
 }
 
+/// Some milliseconds: on a fast link a tick of the recorder may be many seconds away.
+const EVENTS_BETWEEN_LOOKS: u32 = 1 << 14;
+
 /// CPU time of this thread, seconds; 0 on systems that are not asked for it.
 fn cpu_s() -> f64 {
     #[cfg(unix)]
@@ -67,7 +70,12 @@ impl<'a> World<'a> {
 
     /// Runs until the time `end`, ns, which is not after the scenario's; `false` if cancelled. Several steps give what one gives.
     pub fn advance(&mut self, end: u64) -> bool {
+        let mut events: u32 = 0;
         while let Some((now, event)) = self.net.advance(end) {
+            events = events.wrapping_add(1);
+            if events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.options.is_cancelled() {
+                return false;
+            }
             match event {
                 Event::AtReceiver(f, data) => self.flows[f].on_data(now, f, data.header, &mut self.net),
                 Event::AtSender(f, ack) => {

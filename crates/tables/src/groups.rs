@@ -93,7 +93,7 @@ impl Table<'_> {
         self.distribution(columns, "delay", "ms", |group| Some(group.delivery?.delay_ms));
         self.distribution(columns, "jitter", "ms", |group| Some(group.delivery?.jitter_ms));
         self.known(columns, "loss_rate", |_, summary| Some(summary.delivery?.loss_rate));
-        self.known(columns, "jain", |_, _| Some(self.run.jain).filter(|&jain| jain > 0.0));
+        self.known(columns, "jain", |_, _| self.run.jain);
         self.known(columns, "convergence_s", |_, _| self.run.convergence_s);
         let doubts = self.run.emulation.as_ref().map(|emulation| emulation.doubts.join("; "));
         let doubts = doubts.filter(|doubts| !doubts.is_empty());

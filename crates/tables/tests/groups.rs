@@ -126,3 +126,31 @@ fn a_file_has_what_was_written() {
     let error = read_parquet(&folder.path().join("none")).unwrap_err().to_string();
     assert!(error.contains("none: the table cannot be read"), "{error}");
 }
+
+#[test]
+fn without_tcp_jains_index_is_null() {
+    let text = "duration = \"20s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"30p\"\n[[flows]]\nudp = { rate = \"1mbit\" }";
+    let scenario = parse(text, "udp.toml", "udp", &Overrides::default()).unwrap();
+    let flow = FlowResult { goodput_mbps: 1.0, ..FlowResult::default() };
+    let result = SeedResult { flows: vec![flow], links: vec![LinkResult::default(); 2], ..SeedResult::default() };
+    assert_eq!(numbers(&groups(&scenario, &run_of_seed(&scenario, "sim", result)), "jain"), [None]);
+}
+
+/// docs/reference/result-keys.md has a name or a pattern, such as `rtt_..._ms`, for each column.
+#[test]
+fn the_page_of_result_keys_has_every_column() {
+    let page = std::fs::read_to_string("../../docs/reference/result-keys.md").unwrap();
+    let section = page.split("\n## ").find(|part| part.starts_with("Rows of groups")).unwrap();
+    let pattern = |name: &str| {
+        ["mean", "p50", "p95", "p99", "max", "..."]
+            .iter()
+            .fold(name.to_owned(), |name, figure| name.replace(&format!("_{figure}_"), "_*_"))
+    };
+    let known: Vec<String> = section.split('`').skip(1).step_by(2).map(pattern).collect();
+    let scenario = scenario();
+    let batch = groups(&scenario, &run_of_seed(&scenario, "sim", result(7)));
+    for field in batch.schema().fields() {
+        let name = if field.name().starts_with("param_") { "param_gamma" } else { field.name().as_str() };
+        assert!(known.contains(&pattern(name)), "the page lacks `{name}`");
+    }
+}

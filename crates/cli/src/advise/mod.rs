@@ -23,8 +23,8 @@ use tandem_scenario::{
 use crate::{
     Failure,
     folder::Folder,
+    interrupt,
     output::{RESULTS_FILE, note, print, warn, where_it_is, write, write_report},
-    runner::interrupt_flag,
     settings::{Common, Flows},
 };
 use cases::{Case, Known, Neighbours};
@@ -178,7 +178,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let common = args.common();
     let folder = Folder::prepare(&common, &format!("advise-{}-{}", known.rate, known.rtt))?;
     let (answers, not_looked_at) = look(&question, &cases, args.time)?;
-    let interrupted = interrupt_flag().load(std::sync::atomic::Ordering::Relaxed);
+    let keeping = interrupt::keeping();
+    let interrupted = interrupt::is_interrupted();
     let Some((usual, others)) = answers.split_first() else {
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
@@ -200,6 +201,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     print(if args.json { &json } else { &text })?;
     if !interrupted || !folder.has_results() {
         write(&folder.path().join(RESULTS_FILE), &json)?;
+        drop(keeping);
         write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
         note(&where_it_is(args.no_report, folder.path()));
     }

@@ -4,7 +4,8 @@
 use std::{
     io::{self, IsTerminal},
     ops::RangeInclusive,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -21,7 +22,7 @@ use serde::Serialize;
 use tandem_kernel::{Sample, Watcher};
 use tandem_scenario::units::Span;
 
-use crate::{Failure, output::print_to_reader};
+use crate::{Failure, interrupt, output::print_to_reader};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,8 +49,6 @@ pub struct Args {
     json: bool,
 }
 
-static ENDED: AtomicBool = AtomicBool::new(false);
-
 pub fn watch(args: &Args) -> Result<(), Failure> {
     if args.interval.ns == 0 {
         return Err(Failure::usage("--interval must be longer than 0"));
@@ -57,7 +56,7 @@ pub fn watch(args: &Args) -> Result<(), Failure> {
     if !args.json && !io::stdout().is_terminal() {
         return Err(Failure::usage("the live table needs a terminal; give --json for lines of JSON"));
     }
-    ctrlc::set_handler(|| ENDED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
+    interrupt::flag();
     let watcher = Watcher::new()?;
     let interval = Duration::from_nanos(args.interval.ns);
     if args.json { lines(watcher, interval, args.count) } else { live(watcher, interval, args.count) }
@@ -78,7 +77,7 @@ fn lines(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result
     let mut looks = 0;
     while count.is_none_or(|n| looks < n) {
         while Instant::now() < next {
-            if ENDED.load(Ordering::Relaxed) {
+            if interrupt::is_interrupted() {
                 return Ok(());
             }
             std::thread::sleep((next - Instant::now()).min(Duration::from_millis(50)));
@@ -100,8 +99,37 @@ fn lines(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result
     Ok(())
 }
 
-fn live(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+/// Looks in a thread of its own, when asked to: with many namespaces a look takes seconds, and keys are heard all the same.
+struct Looker {
+    ask: Sender<()>,
+    found: Receiver<Result<(Duration, Vec<Sample>), tandem_kernel::Error>>,
+    is_looking: bool,
+}
+
+impl Looker {
+    fn new(mut watcher: Watcher) -> Self {
+        let (ask, asked) = mpsc::channel();
+        let (tell, found) = mpsc::channel();
+        thread::spawn(move || asked.iter().try_for_each(|()| tell.send(watcher.sample())));
+        Self { ask, found, is_looking: false }
+    }
+
+    fn look(&mut self) {
+        self.is_looking = self.is_looking || self.ask.send(()).is_ok();
+    }
+
+    /// What it has found; `None` if it still looks.
+    fn found(&mut self) -> Option<Result<Vec<Sample>, tandem_kernel::Error>> {
+        let found = self.found.try_recv().ok()?;
+        self.is_looking = false;
+        Some(found.map(|(_, samples)| samples))
+    }
+}
+
+fn live(watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), Failure> {
+    interrupt::at_end(ratatui::restore);
     let mut terminal = ratatui::try_init().context("cannot use this terminal; --json needs none")?;
+    let mut looker = Looker::new(watcher);
     let mut state = TableState::default();
     let mut samples = Vec::new();
     let mut looks = 0;
@@ -110,28 +138,35 @@ fn live(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<
         if let Err(e) = terminal.draw(|frame| draw(frame, &samples, looks > 0, interval, &mut state)) {
             break Err(Failure::Failed(anyhow::Error::new(e).context("cannot draw")));
         }
-        match wait_for_key(next) {
+        match wait_for_key(if looker.is_looking { Instant::now() + LOOKING } else { next }) {
             Ok(Some(Key::Quit)) => break Ok(()),
             Ok(Some(Key::Down)) => state.scroll_down_by(1),
             Ok(Some(Key::Up)) => state.scroll_up_by(1),
             Ok(None) => {}
             Err(e) => break Err(Failure::Failed(anyhow::Error::new(e).context("cannot read keys"))),
         }
-        if ENDED.load(Ordering::Relaxed) || count.is_some_and(|n| looks >= n) {
+        if interrupt::is_interrupted() || count.is_some_and(|n| looks >= n) {
             break Ok(());
         }
         if Instant::now() >= next {
-            match watcher.sample() {
-                Ok((_, new)) => samples = new,
-                Err(e) => break Err(e.into()),
+            looker.look();
+        }
+        match looker.found() {
+            None => {}
+            Some(Ok(new)) => {
+                samples = new;
+                looks += 1;
+                next += interval;
             }
-            looks += 1;
-            next += interval;
+            Some(Err(e)) => break Err(e.into()),
         }
     };
     ratatui::restore();
     result
 }
+
+/// Between questions whether a look has ended.
+const LOOKING: Duration = Duration::from_millis(20);
 
 enum Key {
     Quit,

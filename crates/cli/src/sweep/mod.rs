@@ -20,8 +20,8 @@ use crate::{
     Failure,
     engine::EngineArgs,
     folder::{make_folder, named},
+    interrupt::{self, flag},
     output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print, warn, write},
-    runner::interrupt_flag,
 };
 
 /// What `--json` prints is there, too.
@@ -206,17 +206,20 @@ fn run_in(
     let options = RunOptions {
         traces: args.trace,
         workers: args.workers.map(|n| n as usize),
-        cancelled: Some(interrupt_flag()),
+        cancelled: Some(flag()),
         progress: Some(&progress),
     };
+    let _unbroken = engine.needs_machine().then(interrupt::unbroken);
     let program = Program { version: env!("CARGO_PKG_VERSION"), commit: COMMIT };
     Ok(run(sweep, engine, &mut store, &program, &options)?)
 }
 
 fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure> {
+    let keeping = interrupt::keeping();
     let json = json_text(summary)?;
     print(&if args.json { json.clone() } else { text(summary) })?;
     write(&folder.join(SWEEP_FILE), &json)?;
+    drop(keeping);
     if summary.interrupted {
         warn("tandem: interrupted; what was done is kept, and the same command goes on there");
         return Err(Failure::Interrupted);

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use tandem_controllers::{Ack, Conn, Controller, MAX_WINDOW, Params, State};
+use tandem_controllers::{Ack, Conn, Controller, MAX_RTT_US, MAX_WINDOW, Params, State};
 
 /// As in a file.
 #[derive(Serialize, Deserialize)]
@@ -112,11 +112,12 @@ fn window() -> impl Strategy<Value = u32> {
 }
 
 fn rtt_us() -> impl Strategy<Value = u32> {
-    prop_oneof![Just(0), 1..=10u32, 90_000..=200_000u32, any::<u32>()]
+    let bound = MAX_RTT_US - 9..=MAX_RTT_US + 9;
+    prop_oneof![2 => Just(0), 2 => 1..=10u32, 2 => 90_000..=200_000u32, 1 => bound, 2 => any::<u32>()]
 }
 
 fn acked() -> impl Strategy<Value = u32> {
-    prop_oneof![0..=2u32, 0..=65536u32]
+    prop_oneof![4 => 0..=2u32, 4 => 0..=65536u32, 1 => 0..=MAX_WINDOW]
 }
 
 /// Whatever an ACK may say, and its delivery rate.

@@ -7,15 +7,12 @@ mod facts;
 use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestCaseError};
-use tandem_controllers::{Ack, Conn, Instance, MAX_WINDOW, Params, Signal, State, View};
+use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Signal, State, View};
 
 pub use events::{Case, Event, case};
 pub use facts::{Facts, only, q8};
 
 use crate::contract::Contract;
-
-/// `rounds.h`: longer RTTs count as this.
-const MAX_RTT_US: u32 = 1 << 24;
 
 /// A connection whose host keeps only the letter of the contract.
 pub struct Connection<C = Instance> {

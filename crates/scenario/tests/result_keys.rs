@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! docs/reference/result-keys.md names every key that results have, and no other.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tandem_scenario::{
+    Scenario,
+    file::{Overrides, parse},
+    matrix::Matrix,
+    result::{Delivery, Distribution, Emulation, FlowResult, LinkResult, Run, SeedResult, ShortTransfer},
+};
+
+/// Keys of the first column, and all that a part of the page writes as code.
+struct Part {
+    keys: BTreeSet<String>,
+    code: BTreeSet<String>,
+}
+
+fn code_in(text: &str) -> BTreeSet<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What stands under this heading, up to the next.
+fn part(heading: &str) -> Part {
+    let page = std::fs::read_to_string("../../docs/reference/result-keys.md").unwrap();
+    let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with('#'));
+    let (mut keys, mut code) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines {
+        code.extend(code_in(line));
+        if let Some(row) = line.strip_prefix("| `") {
+            keys.extend(code_in(&format!("`{}", row.split(" | ").next().unwrap())));
+        }
+    }
+    assert!(!keys.is_empty(), "`{heading}` has a table");
+    Part { keys, code }
+}
+
+/// The keys that any of these objects has.
+fn keys<'a>(objects: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
+    objects.into_iter().filter_map(Value::as_object).flat_map(|object| object.keys().cloned()).collect()
+}
+
+/// A scenario with all that adds keys, on this network.
+fn scenario(network: &str) -> Scenario {
+    let flows = "[[flows]]\ncontroller = \"reno\"\ntransfer = \"1MB\"\n[[flows]]\ncontroller = \"cubic\"\n\
+                 [[flows]]\ncontroller = \"reno\"\nshort = { per_second = 2, size = \"30kB\" }\n[[flows]]\nudp = { rate = \"1mbit\" }\n";
+    parse(&format!("duration = \"20s\"\n{network}\n{flows}"), "x", "x", &Overrides::default()).unwrap()
+}
+
+const DUMBBELL: &str = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"50ms\"\nqueue = \"99p\"";
+const CELL: &str =
+    "[wlan]\nphy = \"802.11b\"\nstations = 4\nqueue = \"100p\"\nwired_rate = \"100mbit\"\nrtt = \"20ms\"";
+
+fn delivery() -> Delivery {
+    let of = Distribution::default();
+    Delivery { delay_ms: of, jitter_ms: of, loss_rate: 0.0, loss_rate_by_second: of }
+}
+
+fn run(network: &str) -> Run {
+    let scenario = scenario(network);
+    let transfer = ShortTransfer { arrived_s: 1.0, bytes: 30_000, completion_time_s: Some(0.5) };
+    let flow = FlowResult {
+        goodput_mbps: 1.0,
+        completion_times_s: vec![2.0],
+        short_flows: vec![transfer],
+        ..FlowResult::default()
+    };
+    let result = SeedResult {
+        flows: vec![flow; scenario.flow_count()],
+        deliveries: vec![None, None, None, Some(delivery())],
+        links: vec![LinkResult { marks: 3, ..LinkResult::default() }; scenario.network.links.len()],
+        emulation: Some(Emulation::default()),
+        ..SeedResult::default()
+    };
+    Run::from_seeds(&scenario, "sim", 1, vec![result])
+}
+
+#[test]
+fn the_page_has_every_key_of_results_and_no_other() {
+    let (wired, wireless) = (run(DUMBBELL), run(CELL));
+    let runs = [&wired, &wireless].map(|run| serde_json::to_value(run).unwrap());
+    let groups = || runs.iter().flat_map(|run| run["groups"].as_array().unwrap());
+    let short: Vec<&Value> = groups().map(|group| &group["short_flows"]).collect();
+    let matrix = serde_json::to_value(Matrix::from_runs(vec!["reno".into()], 1, &[Some(wired)])).unwrap();
+    // Those of the run as a file has them: the command line adds the scenario.
+    let mut of_run = keys(&runs);
+    of_run.insert("scenario".to_owned());
+    for (heading, found) in [
+        ("## `runs`", of_run),
+        ("### `groups`", keys(groups())),
+        ("### `short_flows`", keys(short.iter().copied())),
+        ("### `links`", keys(runs[0]["links"].as_array().unwrap())),
+        ("### `cell`", keys([&runs[1]["cell"]])),
+        ("### `emulation`", keys([&runs[0]["emulation"]])),
+    ] {
+        assert_eq!(part(heading).keys, found, "left: {heading} of the page, right: the results");
+    }
+    // Keys within keys stand beside them.
+    let classes = short.iter().filter_map(|short| short["classes"].as_array()).flatten();
+    let deliveries: Vec<&Value> = groups().map(|group| &group["delivery"]).collect();
+    let cells = matrix["cells"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+    for (heading, inner) in [
+        ("### `short_flows`", keys(classes)),
+        ("### `groups`", keys(deliveries)),
+        ("## `matrix`", keys(cells)),
+        ("## `matrix`", keys([&matrix])),
+    ] {
+        let code = part(heading).code;
+        let is_there = |key: &&String| !code.iter().any(|code| code == *key || code.starts_with(&format!("{key}[")));
+        assert!(!inner.is_empty(), "{heading}");
+        assert_eq!(inner.iter().find(is_there), None, "{heading} lacks it");
+    }
+}
