@@ -317,12 +317,20 @@ fn trickle(window: u32, packets: u32, limited: bool) -> String {
 
 #[test]
 fn limited() {
-    // Line 2 begins the first round; it is in the second that is over that the host is believed no more.
-    breaks(Rule::Limited, &[4, 5, 6, 7, 8], &trickle(100, 1, true));
+    // Line 2 begins the first round. With line 4 two are over, and the next one confirms it.
+    breaks(Rule::Limited, &[5, 6, 7, 8], &trickle(100, 1, true));
     keeps(Rule::Limited, &trickle(100, 1, false));
     // Half of the window is use enough, as in slow start; and packets may be small, so that their number fills the window.
     keeps(Rule::Limited, &trickle(3, 1, true));
     keeps(Rule::Limited, &trickle(16, 16, true));
+    // The application stops: the window was the limit when what is acknowledged now was sent.
+    let mut drained = "\n{\"event\":\"init\",\"cwnd\":20,\"ssthresh\":2,\"mss\":1000,\"una\":0,\"nxt\":20000}".to_owned();
+    for una in (1..=60).map(|i| i * 1000) {
+        let nxt = (una + 19_000).min(60_000);
+        let ack = format!("\"una\":{una},\"nxt\":{nxt},\"limited\":true");
+        drained += &format!("\n{{\"event\":\"ack\",\"packets\":1,{ack}}}");
+    }
+    keeps(Rule::Limited, &drained);
 }
 
 #[test]

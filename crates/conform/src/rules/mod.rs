@@ -122,9 +122,9 @@ rules! {
         needs: "an `undo` line"
         mend: "call it once for a mistaken reduction"
     Limited "limited"
-        asks: "`limited` is false while not half of the window is used, for two rounds"
+        asks: "`limited` is not true while less than half of the window is used, for three rounds"
         source: "units, `is_cwnd_limited`"
-        needs: "`limited`, `una` and `nxt` in the `ack` lines, two rounds of them outside recovery"
+        needs: "`limited`, `una` and `nxt` in the `ack` lines, three rounds of them outside recovery"
         mend: "show 0 while the application or the receiver, not the window, limits the sending"
 }
 

@@ -128,14 +128,11 @@ impl Reductions {
 }
 
 impl Reduction {
-    /// May there be a further one? All that was in flight at this one has been acknowledged; or a timeout comes again after progress.
+    /// May there be a further one? All that was in flight at this one has been acknowledged, or in QUIC found lost; or a timeout comes again
+    /// after progress.
     fn leaves_room_for(&self, una_and_nxt: Option<(u32, u32)>, state: State) -> bool {
-        let is_passed = match (self.una_and_nxt, una_and_nxt) {
-            (Some((old_una, old_nxt)), Some((una, _))) => {
-                ahead(una, old_nxt) >= 0 || state == State::Loss && ahead(una, old_una) > 0
-            }
-            _ => true,
-        };
-        self.has_ack && is_passed
+        let (Some((old_una, old_nxt)), Some((una, _))) = (self.una_and_nxt, una_and_nxt) else { return self.has_ack };
+        let advances = ahead(una, old_una) > 0;
+        (advances || self.has_ack) && ahead(una, old_nxt) >= 0 || advances && state == State::Loss
     }
 }

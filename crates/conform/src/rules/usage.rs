@@ -28,6 +28,8 @@ struct Round {
 #[derive(Clone, Default)]
 pub struct Usage {
     round: Option<Round>,
+    /// What was used of the window in the round before, packets: what is acknowledged in a round was sent in that one.
+    used_before: Option<u32>,
     /// Rounds in a row in which not half of the window was used, though it was said to be the limit.
     unused: u32,
     /// As the log has shown it last.
@@ -41,7 +43,7 @@ impl Usage {
 
     /// In a recovery, after an undo or after an idle time the window may be far from what is in flight.
     pub fn begin_anew(&mut self) {
-        (self.round, self.unused) = (None, 0);
+        (self.round, self.used_before, self.unused) = (None, None, 0);
     }
 
     pub fn ack(&mut self, seen: Seen, packets: u32, sequence: &Sequence, tally: &mut Tally) {
@@ -73,11 +75,13 @@ impl Usage {
 
     fn judge(&mut self, line: u64, round: &Round, tally: &mut Tally) {
         let Round { in_flight, acked, least_window, is_limited, .. } = *round;
-        let used = in_flight.max(acked);
+        let used_now = in_flight.max(acked);
+        let Some(used_before) = self.used_before.replace(used_now) else { return };
+        let used = used_now.max(used_before);
         let is_unused = is_limited && u64::from(used) * 2 < least_window.into();
         self.unused = if is_unused { self.unused + 1 } else { 0 };
         let what = || {
-            format!("`limited` is true, and no more than {used} of {least_window} packets were in flight for a round")
+            format!("`limited` is true, and no more than {used} of {least_window} packets were in flight for two rounds")
         };
         tally.check(Rule::Limited, line, self.unused < 2, what);
     }
