@@ -126,7 +126,7 @@ fn bad_logs_are_bad_usage() {
         // No value to compare: it checks nothing.
         (
             "{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}\n{\"event\":\"ack\",\"packets\":1,\"rtt_us\":50000}",
-            "x.jsonl: there is nothing to compare: no call has `cwnd`, `ssthresh` or `pacing_bytes_per_s`; let the host log `cwnd`",
+            "x.jsonl: there is nothing to compare: it lacks `cwnd`, `ssthresh` or `pacing_bytes_per_s` after a call; let the host log",
         ),
     ] {
         place.write("x.jsonl", log);

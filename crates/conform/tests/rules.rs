@@ -324,7 +324,8 @@ fn limited() {
     keeps(Rule::Limited, &trickle(3, 1, true));
     keeps(Rule::Limited, &trickle(16, 16, true));
     // The application stops: the window was the limit when what is acknowledged now was sent.
-    let mut drained = "\n{\"event\":\"init\",\"cwnd\":20,\"ssthresh\":2,\"mss\":1000,\"una\":0,\"nxt\":20000}".to_owned();
+    let mut drained =
+        "\n{\"event\":\"init\",\"cwnd\":20,\"ssthresh\":2,\"mss\":1000,\"una\":0,\"nxt\":20000}".to_owned();
     for una in (1..=60).map(|i| i * 1000) {
         let nxt = (una + 19_000).min(60_000);
         let ack = format!("\"una\":{una},\"nxt\":{nxt},\"limited\":true");

@@ -59,14 +59,13 @@ impl<'a> Verdict<'a> {
         Self { log, controller, conforms, events: check.events(), problems, rules }
     }
 
-    /// The rules for a host, by what is true of them.
-    fn listed(&self, of: impl Fn(&RuleVerdict) -> Option<String>) -> Option<String> {
-        let host_rules = self.rules.iter().filter(|rule| rule.rule != Rule::Values.name());
-        let words: Vec<String> = host_rules.filter_map(of).collect();
-        (!words.is_empty()).then(|| words.join(", "))
+    /// The rules for a host: all but the first.
+    fn host_rules(&self) -> &[RuleVerdict] {
+        &self.rules[1..]
     }
 
-    fn departing(&self) -> &RuleVerdict {
+    /// Whether the controller's values come out as logged.
+    fn values(&self) -> &RuleVerdict {
         &self.rules[Rule::Values as usize]
     }
 
@@ -75,16 +74,13 @@ impl<'a> Verdict<'a> {
         let mut text = String::new();
         let Self { events, controller, .. } = self;
         if self.conforms {
-            text += &format!("{events} events: none departs from {controller} ({} values)\n", self.departing().checked);
+            text += &format!("{events} events: none departs from {controller} ({} values)\n", self.values().checked);
         }
-        let kept = |rule: &RuleVerdict| (rule.checked > 0 && rule.broken == 0).then(|| rule.rule.to_owned());
-        let not_asked = |rule: &RuleVerdict| (!rule.is_asked).then(|| rule.rule.to_owned());
-        for (title, rules) in
-            [("kept", self.listed(kept)), ("not asked of such a controller's host", self.listed(not_asked))]
-        {
-            text += &rules.map_or(String::new(), |rules| format!("{title}: {rules}\n"));
-        }
-        for rule in self.rules.iter().filter(|rule| rule.is_asked && rule.checked == 0) {
+        let kept = |rule: &&RuleVerdict| rule.checked > 0 && rule.broken == 0;
+        let not_asked = |rule: &&RuleVerdict| !rule.is_asked;
+        text += &listed("kept: ", self.host_rules().iter().filter(kept));
+        text += &listed(&format!("not asked with {controller}: "), self.host_rules().iter().filter(not_asked));
+        for rule in self.host_rules().iter().filter(|rule| rule.is_asked && rule.checked == 0) {
             text += &format!("not checked: {}, which needs {}\n", rule.rule, rule.needs);
         }
         text
@@ -93,18 +89,25 @@ impl<'a> Verdict<'a> {
     /// A log that departs, breaks a rule or checks nothing is a failure.
     pub fn result(&self) -> Result<(), Failure> {
         let Self { log, events, controller, .. } = self;
-        let departing = self.departing();
-        if departing.checked == 0 {
+        let values = self.values();
+        if values.checked == 0 {
             return Err(Failure::usage(format!(
-                "{log}: there is nothing to compare: no call has {}; let the host log `cwnd` after each call",
-                departing.needs.trim_end_matches(" after a call")
+                "{log}: there is nothing to compare: it lacks {}; let the host log `cwnd` after each call",
+                values.needs
             )));
         }
-        let departure = (departing.broken > 0)
-            .then(|| format!("{} of {events} events depart from `{controller}`", departing.broken));
+        let departing =
+            (values.broken > 0).then(|| format!("{} of {events} events depart from `{controller}`", values.broken));
         let broken = |rule: &RuleVerdict| (rule.broken > 0).then(|| format!("{} ({})", rule.rule, rule.broken));
-        let breach = self.listed(broken).map(|rules| format!("the host breaks the contract: {rules}"));
-        let words: Vec<String> = departure.into_iter().chain(breach).collect();
+        let broken: Vec<String> = self.host_rules().iter().filter_map(broken).collect();
+        let breach = (!broken.is_empty()).then(|| format!("the host breaks the contract: {}", broken.join(", ")));
+        let words: Vec<String> = departing.into_iter().chain(breach).collect();
         if words.is_empty() { Ok(()) } else { Err(Failure::Failed(anyhow::anyhow!("{}", words.join("; ")))) }
     }
+}
+
+/// A line with the rules' names; nothing if there are none.
+fn listed<'a>(title: &str, rules: impl Iterator<Item = &'a RuleVerdict>) -> String {
+    let names: Vec<&str> = rules.map(|rule| rule.rule).collect();
+    if names.is_empty() { String::new() } else { format!("{title}{}\n", names.join(", ")) }
 }

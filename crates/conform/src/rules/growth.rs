@@ -53,11 +53,16 @@ impl Growth {
         self.owed.iter_mut().for_each(|owed| owed.is_paid = true);
     }
 
+    /// Before each event. A window of 1 in Loss: a timeout that repeats itself has undone growth, and has no state to enter.
+    pub fn look(&mut self, seen: Seen) {
+        if seen.state == State::Loss && seen.conn.snd_cwnd == 1 {
+            self.excuse();
+        }
+    }
+
     fn settle(&mut self, seen: Seen, tally: &mut Tally) {
         let Some(Owed { line, is_paid }) = self.owed.take() else { return };
-        // A timeout that repeats itself at once undoes growth, and has no state to enter.
-        let is_least = seen.state == State::Loss && seen.conn.snd_cwnd == 1;
         let what = || format!("an ACK advances in {}, and `cong_avoid` does not come", named(seen.state));
-        tally.check(Rule::Growth, line, is_paid || is_least, what);
+        tally.check(Rule::Growth, line, is_paid, what);
     }
 }

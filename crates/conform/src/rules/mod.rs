@@ -165,6 +165,7 @@ impl HostRules {
     /// Judges an event by the connection as it was before.
     pub fn before(&mut self, line: u64, event: &Event, conn: &Conn, tally: &mut Tally) {
         let seen = Seen { line, conn, state: self.state };
+        self.growth.look(seen);
         if let Some(shown) = event.shown() {
             self.sequence.show(line, shown, tally);
             self.usage.show(shown);

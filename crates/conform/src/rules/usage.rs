@@ -81,7 +81,9 @@ impl Usage {
         let is_unused = is_limited && u64::from(used) * 2 < least_window.into();
         self.unused = if is_unused { self.unused + 1 } else { 0 };
         let what = || {
-            format!("`limited` is true, and no more than {used} of {least_window} packets were in flight for two rounds")
+            format!(
+                "`limited` is true, and no more than {used} of {least_window} packets were in flight for two rounds"
+            )
         };
         tally.check(Rule::Limited, line, self.unused < 2, what);
     }
