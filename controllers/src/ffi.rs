@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The C types of `include/contract.h` and `src/native.c`, written by hand; `tests/layout.rs` compares them with C's.
+#![expect(unsafe_code)]
 
 use std::{
     ffi::{CStr, c_char, c_void},

@@ -4,6 +4,7 @@
 //! The controllers are C headers in `include/`; the same source also runs in the Linux kernel. [`CONTROLLERS`] lists them and
 //! [`find`] looks one up by name. [`Params`] holds a controller's parameters. An [`Instance`] is the controller of one connection.
 //! The crate's README gives the contract between a host and a controller: the call order, the units, the integer rules.
+#![expect(unsafe_code)]
 
 // Public for the layout test only.
 #[doc(hidden)]

@@ -7,6 +7,7 @@
 //! Each run has two figures: the time that this process and the kernel's ksoftirqd ran, exact, which is both ends' work in system
 //! calls and in the softirqs that follow them; and the time that the whole machine was busy, sampled at each clock tick, which
 //! has other programs' work in it.
+#![expect(unsafe_code)]
 
 // Each program that includes this module uses its own part of it.
 #[path = "../tests/net/mod.rs"]

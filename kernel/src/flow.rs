@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connections as the iterator `flows` of `bpf/controller.bpf.c` reports them.
+#![expect(unsafe_code)]
 
 use std::{
     fs::File,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One call of the contract in the kernel's eBPF machine, on a state that the caller keeps.
+#![expect(unsafe_code)]
 
 use std::{mem::size_of, slice};
 

@@ -153,8 +153,7 @@ mod tests {
     use super::*;
 
     fn seen(bytes_acked: u64, lost: u32) -> Seen {
-        // SAFETY: integers and bytes, for which all bits zero is a value.
-        let mut flow: Flow = unsafe { std::mem::zeroed() };
+        let mut flow = crate::flow::read(&[0; size_of::<Flow>()][..]).unwrap()[0];
         (flow.bytes_acked, flow.lost) = (bytes_acked, lost);
         Seen { key: (1, flow.local(), flow.remote()), namespace: String::new(), controller: "ours".into(), flow }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the kernel or Tandem refuses, and that each refusal says what is wrong and what to do.
+#![expect(unsafe_code)]
 
 mod net;
 mod skip;

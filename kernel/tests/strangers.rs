@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Root is not alone on a machine: others may not block it, nor lose or keep what it loads, and less than root suffices.
+#![expect(unsafe_code)]
 
 mod net;
 mod skip;
@@ -7,13 +8,13 @@ mod skip;
 use std::{
     fs::File,
     net::{SocketAddr, TcpListener},
-    os::fd::AsRawFd,
     sync::mpsc,
     thread,
     time::Duration,
 };
 
 use rustix::{
+    fs::{FlockOperation, flock},
     mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount},
     net::sockopt::set_tcp_congestion,
     process::Uid,
@@ -48,8 +49,7 @@ fn a_stranger_s_lock_does_not_block_root() {
     let _locked: Vec<File> = ["/sys/fs", "/sys/fs/bpf", "/run"]
         .into_iter()
         .filter_map(|folder| as_nobody(|| File::open(folder)).ok())
-        // SAFETY: the descriptor is open.
-        .inspect(|file| unsafe { assert_eq!(libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB), 0) })
+        .inspect(|file| flock(file, FlockOperation::NonBlockingLockExclusive).unwrap())
         .collect();
     let (finished, is_finished) = mpsc::channel();
     thread::spawn(move || {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the page's worker calls. Texts pass through one buffer: it writes UTF-8 where [`text_room`] says, and reads the answer
 //! from [`answer`] on. A module runs in one thread, and has one caller.
+#![expect(unsafe_code)]
 
 use std::cell::RefCell;
 

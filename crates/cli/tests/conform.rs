@@ -36,6 +36,8 @@ fn the_host_in_c_conforms() {
         let finished = place.tandem(&format!("conform host.jsonl --controller {controller}"));
         assert_eq!(finished.status, Some(0), "{controller}: {}{}", finished.out, finished.err);
         assert!(finished.out.contains(&format!("none departs from {controller}")), "{}", finished.out);
+        let kept = "\nkept: clock, sequence, acked, growth";
+        assert!(finished.out.contains(kept), "{controller}: {}", finished.out);
     }
     assert!(include_str!("../../../controllers/examples/host.c").lines().count() <= 100);
 }
@@ -56,8 +58,60 @@ fn departures_are_shown() {
     lines[10] = &changed;
     place.write("changed.jsonl", &lines[..11].join("\n"));
     let finished = place.tandem("conform changed.jsonl --controller reno");
-    assert_eq!(finished.out, "changed.jsonl:11: cwnd is 20, the log has 21\n");
+    assert!(finished.out.starts_with("changed.jsonl:11: cwnd is 20, the log has 21\nkept: "), "{}", finished.out);
     assert!(finished.err.contains("1 of 11 events depart"), "{}", finished.err);
+}
+
+/// msquic#2231: one flight's losses reduce the window twice, to 0.49 of what it was. The values are CUBIC's.
+const TWICE: &str = r#"{"event": "init", "cwnd": 100, "ssthresh": 50, "mss": 1200, "now_us": 0, "una": 0, "nxt": 120000}
+{"event": "ssthresh", "ssthresh": 70}
+{"event": "window", "cwnd": 70}
+{"event": "state", "state": "recovery"}
+{"event": "ssthresh", "ssthresh": 49}
+{"event": "window", "cwnd": 2}
+{"event": "state", "state": "loss"}
+"#;
+
+/// The controller's values are right, and the host is not: the line, the rule, what was seen, and the mend.
+#[test]
+fn breaches_of_the_contract_are_shown() {
+    let place = Place::new();
+    place.write("twice.jsonl", TWICE);
+    let finished = place.tandem("conform twice.jsonl --controller cubic");
+    assert_eq!(finished.status, Some(1), "{}", finished.out);
+    let line = "twice.jsonl:5: one-reduction: `ssthresh` again for the reduction of line 2; keep the threshold until ";
+    assert!(finished.out.starts_with(line), "{}", finished.out);
+    assert!(finished.out.contains("\nnot checked: growth, which needs `ack` lines"), "{}", finished.out);
+    assert!(finished.err.contains("the host breaks the contract: one-reduction (1)"), "{}", finished.err);
+    assert!(!finished.err.contains("depart"), "{}", finished.err);
+}
+
+#[test]
+fn the_verdict_is_there_as_json() {
+    let place = Place::new();
+    place.write("twice.jsonl", TWICE);
+    let finished = place.tandem("conform twice.jsonl --controller cubic --json");
+    assert_eq!(finished.status, Some(1), "{}", finished.err);
+    let verdict: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!((&verdict["conforms"], &verdict["events"]), (&false.into(), &7.into()));
+    let problem = &verdict["problems"][0];
+    assert_eq!((&problem["line"], &problem["rule"]), (&5.into(), &"one-reduction".into()));
+    assert!(problem["mend"].as_str().unwrap().starts_with("keep the threshold"), "{problem}");
+    let rules = verdict["rules"].as_array().unwrap();
+    let of = |name: &str| rules.iter().find(|rule| rule["rule"] == name).unwrap();
+    assert_eq!((&of("one-reduction")["checked"], &of("one-reduction")["broken"]), (&2.into(), &1.into()));
+    assert_eq!((&of("growth")["checked"], &of("values")["checked"]), (&0.into(), &2.into()));
+}
+
+/// Ten problems are shown, and all are counted.
+#[test]
+fn many_breaches_are_counted() {
+    let place = Place::new();
+    let undo = "{\"event\":\"undo\",\"cwnd\":10}\n".repeat(30);
+    place.write("x.jsonl", &format!("{{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}}\n{undo}"));
+    let finished = place.tandem("conform x.jsonl --controller reno");
+    assert_eq!(finished.out.matches(": undo: ").count(), 10, "{}", finished.out);
+    assert!(finished.err.contains("undo (30)"), "{}", finished.err);
 }
 
 #[test]
@@ -69,6 +123,11 @@ fn bad_logs_are_bad_usage() {
         ("{\"event\":\"init\",\"cwnd\":0,\"mss\":1200}", "x.jsonl:1: `init` needs a cwnd of 1"),
         ("{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}\n{\"event\":\"sack\"}", "x.jsonl:2: unknown variant `sack`"),
         ("{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}\nnonsense", "x.jsonl:2: "),
+        // No value to compare: it checks nothing.
+        (
+            "{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}\n{\"event\":\"ack\",\"packets\":1,\"rtt_us\":50000}",
+            "x.jsonl: there is nothing to compare: it lacks `cwnd`, `ssthresh` or `pacing_bytes_per_s` after a call; let the host log",
+        ),
     ] {
         place.write("x.jsonl", log);
         let finished = place.tandem("conform x.jsonl --controller reno");

@@ -3,6 +3,7 @@
 //!
 //! What leaves a pipe leaves in order, so a source is a whole pipe or all of a flow's timers, never a packet. Changing
 //! one source's time replays its matches up to the root: about log2(sources) comparisons, no allocation, no search.
+#![expect(unsafe_code)]
 
 /// No time at all; beyond every time an [`Agenda`] can hold.
 pub const NEVER: u64 = u64::MAX >> 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A queue in a ring whose size is a power of two. On the path of every packet, where `VecDeque`'s wrap-around branches cost
 //! more than the rest of it.
+#![expect(unsafe_code)]
 
 /// A first-in, first-out queue that grows when it is full.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random events of a connection give the same windows in the adapters, which learn of growth before losses, as in a host that knows
-//! all that an ACK says before it acts, in the contract's order (`controllers/README.md`).
+//! all that an ACK says before it acts, in the contract's order (`controllers/README.md`), and which keeps the contract's rules.
 #![cfg(all(feature = "quinn", feature = "noq"))]
 
 use std::{
@@ -11,8 +11,9 @@ use std::{
 
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use serde::{Deserialize, Serialize};
+use tandem_conform::{Recorder, Rule};
 use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State,
+    Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, MAX_WINDOW, Params, State,
     host::{DeliveryAccount, RttEstimator, Stamp},
 };
 use tandem_quic::{Host, Options, OverNoq, OverQuinn};
@@ -60,7 +61,7 @@ struct Sent {
 
 /// The host that knows all of an ACK at once.
 struct Native {
-    controller: Instance,
+    controller: Recorder,
     conn: Conn,
     state: State,
     owns_window: bool,
@@ -90,7 +91,7 @@ impl Native {
             ..Conn::default()
         };
         Self {
-            controller: Instance::new(params, &mut conn),
+            controller: Recorder::new(params, &mut conn),
             conn,
             state: State::Open,
             owns_window: params.controller().owns_window(),
@@ -331,6 +332,10 @@ fn play(controller: &'static Controller, steps: &[Step]) -> TestCaseResult {
             prop_assert_eq!(host.view(), native.controller.view(&native.conn), "{} in {}", controller.name, stack);
         }
     }
+    // The steps put no more than 64 packets in flight, and then say by chance whether the application limits.
+    let problems = native.controller.check().problems();
+    let problem = problems.iter().find(|problem| problem.rule != Rule::Limited);
+    prop_assert!(problem.is_none(), "{}: the contract: {:?}", controller.name, problem);
     Ok(())
 }
 

@@ -97,6 +97,20 @@ fn rate_reduction() {
     assert_eq!((host.window_bytes(), host.state()), (10 * SIZE, State::Open));
 }
 
+/// quinn has MTU probes in flight that it does not tell of: what was acknowledged stays acknowledged.
+#[test]
+fn untold_bytes_in_flight_take_no_acknowledgement_back() {
+    let mut host = by_the_rfc();
+    host.sent(1000 * MS, 10 * SIZE);
+    ack(&mut host, 1100, 1000, 1, 9);
+    assert_eq!(host.conn().snd_una, SIZE as u32);
+    host.acked(Acked { sent_ns: 1000 * MS, bytes: SIZE, stamp: None });
+    host.end_of_ack(1101 * MS, 8 * SIZE + 1452, false);
+    assert_eq!(host.conn().snd_una, SIZE as u32);
+    ack(&mut host, 1102, 1000, 2, 6);
+    assert_eq!(host.conn().snd_una, 4 * SIZE as u32);
+}
+
 /// Section 7.6.2: the window falls to its minimum, two packets (section 7.2), and slow start follows up to the threshold.
 #[test]
 fn persistent_congestion() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A value for each segment of a window that slides.
+#![expect(unsafe_code)]
 
 use std::ops::Range;
 

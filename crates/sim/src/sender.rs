@@ -12,8 +12,13 @@ mod recovery;
 mod timers;
 mod undo;
 
+// In the tests a controller takes its place that judges how it is called.
+#[cfg(test)]
+use tandem_conform::Recorder as Instance;
+#[cfg(not(test))]
+use tandem_controllers::Instance;
 use tandem_controllers::{
-    Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, State, View,
+    Ack, Conn, INFINITE_SSTHRESH, MAX_WINDOW, State, View,
     host::{Progress, RttEstimator},
 };
 use tandem_scenario::{CongestionControl, Ecn, TcpSource};
@@ -55,7 +60,7 @@ pub struct Counters {
 pub struct Sender {
     pub conn: Conn,
     pub counters: Counters,
-    controller: Instance,
+    pub controller: Instance,
     pub board: Scoreboard,
     pub rtt: RttEstimator,
     pub state: State,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The memory of a sweep does not grow with its length.
+#![expect(unsafe_code)]
 
 #[allow(dead_code)]
 mod common;

@@ -3,6 +3,7 @@
 //!
 //! Nothing of them is in the file system, so there is nothing to clean up: when the program ends, however it ends, the
 //! kernel takes the namespace, its devices, routes, settings and sockets with it.
+#![expect(unsafe_code)]
 
 use std::{
     fs::{self, File},

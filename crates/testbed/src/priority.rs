@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Threads that keep time: their priority, and the CPU time that they got.
+#![expect(unsafe_code)]
 
 use std::fs;
 

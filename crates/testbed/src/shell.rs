@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An emulated path between this machine as it is and a new namespace for any program, as mahimahi has it.
+#![expect(unsafe_code)]
 
 use std::{
     fs, io,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Socket options that the standard library has no call for.
+#![expect(unsafe_code)]
 
 use std::{
     io,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A TUN device: what a namespace sends out of it is read here, what is written here arrives there. One IP packet a call.
+#![expect(unsafe_code)]
 
 use std::{
     fs::OpenOptions,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tandem_conform::Recorder;
 use tandem_controllers::{Ack, Conn, Instance, Params, State, View};
 
 /// One connection's controller.
@@ -25,36 +26,43 @@ pub trait Contract: Sized {
     fn view(&self, conn: &Conn) -> View;
 }
 
-impl Contract for Instance {
-    fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
-        Instance::new(params, conn)
-    }
+/// Both have the calls as their own functions.
+macro_rules! by_its_own_functions {
+    ($own:ty) => {
+        impl Contract for $own {
+            fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
+                <$own>::new(params, conn)
+            }
 
-    fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
-        Instance::pkts_acked(self, conn, ack);
-    }
+            fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
+                <$own>::pkts_acked(self, conn, ack);
+            }
 
-    fn cong_avoid(&mut self, conn: &mut Conn, acked: u32) {
-        Instance::cong_avoid(self, conn, acked);
-    }
+            fn cong_avoid(&mut self, conn: &mut Conn, acked: u32) {
+                <$own>::cong_avoid(self, conn, acked);
+            }
 
-    fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        Instance::ssthresh(self, conn)
-    }
+            fn ssthresh(&mut self, conn: &Conn) -> u32 {
+                <$own>::ssthresh(self, conn)
+            }
 
-    fn set_state(&mut self, conn: &mut Conn, state: State) {
-        Instance::set_state(self, conn, state);
-    }
+            fn set_state(&mut self, conn: &mut Conn, state: State) {
+                <$own>::set_state(self, conn, state);
+            }
 
-    fn restart(&mut self, conn: &mut Conn) {
-        Instance::restart(self, conn);
-    }
+            fn restart(&mut self, conn: &mut Conn) {
+                <$own>::restart(self, conn);
+            }
 
-    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
-        Instance::undo_cwnd(self, conn)
-    }
+            fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+                <$own>::undo_cwnd(self, conn)
+            }
 
-    fn view(&self, conn: &Conn) -> View {
-        Instance::view(self, conn)
-    }
+            fn view(&self, conn: &Conn) -> View {
+                <$own>::view(self, conn)
+            }
+        }
+    };
 }
+by_its_own_functions!(Instance);
+by_its_own_functions!(Recorder);

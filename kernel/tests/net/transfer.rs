@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bytes over TCP, and whether they arrive as they were sent.
+#![expect(unsafe_code)]
 
 use std::{
     io::{self, Read, Write},

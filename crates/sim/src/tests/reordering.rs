@@ -5,12 +5,17 @@
 //! ms, and its ACK at 101 + k. The smallest RTT is 101 ms, and a quarter of it 25.25 ms.
 
 use tandem_controllers::State;
+use tandem_scenario::TcpSource;
 
 use super::wire::{MS, Wire, reno};
 
 fn wire() -> Wire {
-    let mut wire = Wire::new(&reno());
-    wire.sender.conn.snd_ssthresh = 10;
+    with_window(10)
+}
+
+fn with_window(initial_window: u32) -> Wire {
+    let mut wire = Wire::new(&TcpSource { initial_window, ..reno() });
+    wire.sender.conn.snd_ssthresh = initial_window;
     wire.packet_ns = MS;
     wire
 }
@@ -104,8 +109,7 @@ fn a_loss_is_found_by_time_alone() {
 /// goes when a segment has left.
 #[test]
 fn while_acks_come_they_find_the_loss() {
-    let mut wire = wire().losing(&[(150, 1)]);
-    (wire.sender.conn.snd_cwnd, wire.sender.conn.snd_ssthresh) = (110, 110);
+    let mut wire = with_window(110).losing(&[(150, 1)]);
     late(&mut wire, &[(0, 3)]);
     wire.give(1000);
     wire.run_until_ms(400);

@@ -247,3 +247,12 @@ impl Wire {
         assert!(actual == expected, "sent:\n{actual}\n\nexpected:\n{expected}");
     }
 }
+
+/// Whatever a test is about: its sender keeps the controllers' contract.
+impl Drop for Wire {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.sender.controller.assert_kept();
+        }
+    }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! An emulated path whose both ends are the test's own, and sockets at them.
-
+#![expect(unsafe_code)]
 // Each test program uses a part of this.
 #![allow(dead_code)]
 

@@ -94,6 +94,11 @@ impl<C: Contract> Host<C> {
         flow.controller.view(&flow.conn)
     }
 
+    /// The connection's controller; `None` before the first `conn`.
+    pub fn controller(&self) -> Option<&C> {
+        self.flow.as_ref().map(|flow| &flow.controller)
+    }
+
     /// Packets in flight. Panics before the first `conn`.
     pub fn flight(&self) -> u32 {
         self.flow.as_ref().unwrap().flight()

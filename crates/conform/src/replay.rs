@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The controller, called as the log says.
+
+use std::sync::Arc;
+
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State};
+
+use crate::event::{Event, Expected, Rate};
+
+#[derive(Clone)]
+pub struct Replay {
+    controller: Instance,
+    pub conn: Conn,
+    state: State,
+}
+
+/// What came of an event: how many values were compared, and how the log departs from the controller, if it does.
+#[derive(Default)]
+pub struct Outcome {
+    pub compared: u64,
+    pub departure: Option<String>,
+}
+
+impl Replay {
+    pub fn begin(params: &Arc<Params>, event: &Event) -> Result<Self, String> {
+        let Event::Init { cwnd, ssthresh, clamp, mss, shown } = event else {
+            return Err("the first event must be `init`".into());
+        };
+        if *cwnd == 0 || *cwnd > MAX_WINDOW || *mss == 0 {
+            return Err(format!("`init` needs a cwnd of 1 to {MAX_WINDOW} packets, and an mss above 0"));
+        }
+        let mut conn = Conn {
+            snd_cwnd: *cwnd,
+            snd_ssthresh: ssthresh.unwrap_or(INFINITE_SSTHRESH),
+            snd_cwnd_clamp: clamp.unwrap_or(MAX_WINDOW).clamp(1, MAX_WINDOW),
+            mss: *mss,
+            is_cwnd_limited: 1,
+            ..Conn::default()
+        };
+        shown.show(&mut conn);
+        let controller = Instance::new(params, &mut conn);
+        Ok(Self { controller, conn, state: State::Open })
+    }
+
+    /// Carries an event out that is no `init`.
+    pub fn play(&mut self, event: &Event) -> Result<Outcome, String> {
+        let Self { controller, conn, state } = self;
+        if let Some(shown) = event.shown() {
+            shown.show(conn);
+        }
+        match event {
+            Event::Init { .. } => unreachable!("an `init` begins another replay"),
+            Event::Ack { packets, rtt_us, grow, rate, expected, .. } => {
+                controller.pkts_acked(conn, &rate.ack(*packets, *rtt_us));
+                if *packets > 0 && grow.unwrap_or(!is_reducing(*state)) {
+                    controller.cong_avoid(conn, *packets);
+                }
+                Ok(expected.compare(conn))
+            }
+            Event::Grow { packets, expected, .. } => {
+                controller.cong_avoid(conn, *packets);
+                Ok(expected.compare(conn))
+            }
+            Event::Ssthresh { for_mark, expected, .. } => {
+                conn.snd_cwnd_cnt = 0;
+                conn.for_mark = u32::from(*for_mark);
+                conn.snd_ssthresh = controller.ssthresh(conn);
+                conn.for_mark = 0;
+                Ok(expected.compare(conn))
+            }
+            Event::State { state: next, expected, .. } => {
+                *state = (*next).into();
+                controller.set_state(conn, *state);
+                Ok(expected.compare(conn))
+            }
+            Event::Restart { expected, .. } => {
+                controller.restart(conn);
+                Ok(expected.compare(conn))
+            }
+            Event::Undo { expected, .. } => {
+                conn.snd_cwnd = controller.undo_cwnd(conn);
+                Ok(expected.compare(conn))
+            }
+            Event::Window { cwnd, ssthresh, cnt, clamp, mss } => {
+                let is_window = |packets: u32| (1..=MAX_WINDOW).contains(&packets);
+                if ![cwnd, clamp].into_iter().flatten().all(|packets| is_window(*packets)) || *mss == Some(0) {
+                    return Err(format!(
+                        "`window` needs a cwnd and a clamp of 1 to {MAX_WINDOW} packets, and an mss above 0"
+                    ));
+                }
+                conn.snd_cwnd = cwnd.unwrap_or(conn.snd_cwnd);
+                conn.snd_ssthresh = ssthresh.unwrap_or(conn.snd_ssthresh);
+                conn.snd_cwnd_cnt = cnt.unwrap_or(conn.snd_cwnd_cnt);
+                conn.snd_cwnd_clamp = clamp.unwrap_or(conn.snd_cwnd_clamp);
+                conn.mss = mss.unwrap_or(conn.mss);
+                Ok(Outcome::default())
+            }
+        }
+    }
+}
+
+/// Does the host move the window by itself in this state, and the controller not?
+pub fn is_reducing(state: State) -> bool {
+    matches!(state, State::Cwr | State::Recovery)
+}
+
+impl Rate {
+    fn ack(self, pkts_acked: u32, rtt_us: u32) -> Ack {
+        let Self { delivered, prior_delivered, interval_us, app_limited, in_flight, lost, marked } = self;
+        let is_app_limited = app_limited.into();
+        Ack { pkts_acked, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked }
+    }
+}
+
+impl Expected {
+    /// The departures in words. The connection takes the log's values, so that one departure is not reported again and again.
+    fn compare(&self, conn: &mut Conn) -> Outcome {
+        let (mut words, mut compared) = (Vec::new(), 0);
+        let mut take = |name: &str, own: u64, logged: Option<u64>| {
+            let Some(logged) = logged else { return own };
+            compared += 1;
+            if logged != own {
+                words.push(format!("{name} is {own}, the log has {logged}"));
+            }
+            logged
+        };
+        conn.snd_cwnd = take("cwnd", conn.snd_cwnd.into(), self.cwnd.map(u64::from)).clamp(1, MAX_WINDOW.into()) as u32;
+        conn.snd_ssthresh = take("ssthresh", conn.snd_ssthresh.into(), self.ssthresh.map(u64::from)) as u32;
+        take("pacing_bytes_per_s", conn.pacing_bytes_per_s, self.pacing_bytes_per_s);
+        Outcome { compared, departure: (!words.is_empty()).then(|| words.join(", ")) }
+    }
+}
