@@ -68,7 +68,7 @@ web() {
 	# npm takes seconds even if nothing is to be done.
 	local done=web/node_modules/.package-lock.json
 	[[ -e $done && ! web/package-lock.json -nt $done ]] && return
-	twice npm --prefix web ci --no-audit --no-fund || complain "cannot bring the packages of web/package-lock.json: does npm's registry answer?"
+	twice npm --prefix web ci --prefer-offline --no-audit --no-fund || complain "cannot bring the packages of web/package-lock.json: does npm's registry answer?"
 	touch "$done"
 }
 
