@@ -40,7 +40,7 @@ python() {
 	cmp -s "$list" "$tools/installed.txt" && return
 	rm -rf "$tools"
 	python3 -m venv "$tools"
-	twice pip install -r "$list" || complain "cannot bring the packages of $list: does the registry of Python packages answer?"
+	twice pip install --no-compile -r "$list" || complain "cannot bring the packages of $list: does the registry of Python packages answer?"
 	tqdm=$(grep '^tqdm==' "$list")
 	twice pip download --no-deps --dest "$built/python/wheels" "$tqdm" || complain "cannot bring $tqdm: does the registry of Python packages answer?"
 	cp "$list" "$tools/installed.txt"
@@ -57,7 +57,7 @@ clusters() {
 	local list=python/requirements-clusters.txt package
 	cmp -s "$list" "$tools/clusters.txt" && return
 	while read -r package; do
-		twice pip install --only-binary :all: "$package" && continue
+		twice pip install --no-compile --only-binary :all: "$package" && continue
 		python_registry_answers || complain "cannot bring $package: the registry of Python packages does not answer"
 		echo "fetch: there is no wheel of $package for $("$tools/bin/python" --version)"
 	done < <(grep -v '^#' "$list")
@@ -68,7 +68,7 @@ web() {
 	# npm takes seconds even if nothing is to be done.
 	local done=web/node_modules/.package-lock.json
 	[[ -e $done && ! web/package-lock.json -nt $done ]] && return
-	twice npm --prefix web ci --no-audit --no-fund || complain "cannot bring the packages of web/package-lock.json: does npm's registry answer?"
+	twice npm --prefix web ci --prefer-offline --no-audit --no-fund || complain "cannot bring the packages of web/package-lock.json: does npm's registry answer?"
 	touch "$done"
 }
 
@@ -88,11 +88,31 @@ debian() {
 	mv "$work/$release.tar" "$system"
 }
 
-items=("$@")
-((${#items[@]})) || items=(crates clusters web bookworm)
-for item in "${items[@]}"; do
-	case $item in
-	crates | python | clusters | web) "$item" ;;
-	*) debian "$item" ;;
+bring() {
+	case $1 in
+	crates) crates ;;
+	python) python ;;
+	clusters) clusters ;;
+	web) web ;;
+	*) debian "$1" ;;
 	esac
-done
+}
+
+# All of it at once: most of the time is waiting for answers.
+bring_all() {
+	local item status=0 under_way=()
+	for item in crates clusters web bookworm; do
+		bring "$item" &
+		under_way+=($!)
+	done
+	for item in "${under_way[@]}"; do
+		wait "$item" || status=1
+	done
+	return $status
+}
+
+if (($#)); then
+	for item in "$@"; do bring "$item"; done
+else
+	bring_all
+fi

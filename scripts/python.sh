@@ -17,21 +17,6 @@ build() {
 	"$tools/bin/maturin" build --quiet --profile "$1" --manifest-path python/Cargo.toml --interpreter "$tools/bin/python" --out "$out/$2"
 }
 
-# A quick build of the library as part of the workspace, whose dependencies the other tests have compiled: alone, which is what maturin
-# asks cargo for, they would have other features, and be compiled again.
-build_quick() {
-	local real
-	real=$(command -v cargo)
-	mkdir -p "$out/bin"
-	cat >"$out/bin/cargo" <<-END
-		#!/bin/sh
-		[ "\$1" = rustc ] || exec "$real" "\$@"
-		exec "$real" build --quiet --workspace --lib --message-format json-render-diagnostics
-	END
-	chmod +x "$out/bin/cargo"
-	CARGO=$out/bin/cargo PATH=$out/bin:$PATH build dev quick
-}
-
 lint() {
 	"$tools/bin/ruff" format --quiet --check python
 	"$tools/bin/ruff" check --quiet python
@@ -50,6 +35,8 @@ controller = tandem.Controller("compound_tube", gamma=20)
 assert controller.view().gamma_packets == 20
 '
 }
+
+check_stubs() { (cd "$out" && "$tools/bin/stubtest" --concise --allowlist <(echo tandem_cc._native.__all__) tandem_cc._native); }
 
 # Says what came of it as the other test programs do, which take a test that skipped itself for passed: conftest.py has a line for each.
 run_tests() {
@@ -73,12 +60,16 @@ case ${1:-} in
 --test)
 	scripts/fetch.sh clusters
 	lint
-	build_quick
+	build dev quick
 	try_in_empty_environment "$out"/quick/*.whl
 	"$tools/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$out"/quick/*.whl
-	# Away from the sources, which are not the package.
-	(cd python && "$tools/bin/mypy" --no-error-summary) && (cd "$out" && "$tools/bin/stubtest" --concise --allowlist <(echo tandem_cc._native.__all__) tandem_cc._native)
-	run_tests
+	(cd python && "$tools/bin/mypy" --no-error-summary)
+	# Both away from the sources, which are not the package; one core is enough for each.
+	check_stubs &
+	stubs=$! status=0
+	run_tests || status=1
+	wait $stubs || status=1
+	exit $status
 	;;
 *)
 	build release wheel

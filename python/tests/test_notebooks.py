@@ -18,7 +18,7 @@ def execute(path: Path, limit_s: int) -> Any:
     notebook = jupytext.read(path)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata["kernelspec"] = kernel
-    # Until a kernel answers, until a cell is done, and until its last output has come: that one is 4 s unless told, and what comes later is lost.
+    # Until a kernel answers, until a cell is done, and until its last output has come: what comes later is lost.
     limits = {"startup_timeout": limit_s, "timeout": limit_s, "iopub_timeout": limit_s}
     return nbclient.NotebookClient(notebook, resources={"metadata": {"path": path.parent}}, **limits).execute()
 
@@ -27,7 +27,8 @@ def execute(path: Path, limit_s: int) -> Any:
 def executed(limit_s: int) -> dict[str, Any]:
     """At the same time, for a kernel takes seconds to begin."""
     with ThreadPoolExecutor() as pool:
-        return dict(zip([path.stem for path in NOTEBOOKS], pool.map(lambda path: execute(path, limit_s), NOTEBOOKS), strict=True))
+        done = pool.map(lambda path: execute(path, limit_s), NOTEBOOKS)
+        return dict(zip([path.stem for path in NOTEBOOKS], done, strict=True))
 
 
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
