@@ -150,7 +150,7 @@ impl<M: Model> Pair<M> {
         let queue = (flight + others).saturating_sub(self.path.bdp);
         let queueing_us = u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp);
         // What is longer counts as so much.
-        let rtt_us = (self.path.base_rtt_us + queueing_us as u32).min(MAX_RTT_US);
+        let rtt_us = (u64::from(self.path.base_rtt_us) + queueing_us).min(MAX_RTT_US.into()) as u32;
         self.delivered += packets;
         // A queue above a quarter of the BDP marks every packet, a shorter one every other.
         let marked = if 4 * queue > self.path.bdp { packets } else { packets / 2 };
