@@ -30,8 +30,9 @@ impl Path {
         let queue = (flight + others).saturating_sub(self.bdp);
         let irregular = (packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
         let queueing_us = u64::from(self.base_rtt_us) * u64::from(queue) / u64::from(self.bdp);
+        let irregular_us = u64::from(irregular % (self.jitter_us + 1));
         // What is longer counts as so much.
-        (self.base_rtt_us + queueing_us as u32 + irregular % (self.jitter_us + 1)).min(MAX_RTT_US)
+        (u64::from(self.base_rtt_us) + queueing_us + irregular_us).min(MAX_RTT_US.into()) as u32
     }
 
     /// How many of the packets of an ACK the queue has marked: all of them where it is above a quarter of the buffer.
