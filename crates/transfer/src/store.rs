@@ -246,6 +246,8 @@ fn part_path(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]
@@ -260,5 +262,41 @@ mod tests {
             }
         });
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    /// What an earlier transfer left is longer than the file: the rest is not taken for a part of it.
+    #[test]
+    fn a_part_that_is_too_long_is_cut() {
+        let place = tempfile::tempdir().unwrap();
+        let entry = Entry { name: "folder/a".into(), size: Some(4) };
+        std::fs::create_dir(place.path().join("folder")).unwrap();
+        std::fs::write(place.path().join("folder").join(names::unfinished(&entry)), b"four and more").unwrap();
+        let store = Store::open(place.path(), false, false).unwrap();
+        let offsets = store.plan(std::slice::from_ref(&entry)).unwrap();
+        assert_eq!(offsets, [4]);
+        let hash = |file: &mut File| {
+            let mut there = String::new();
+            file.read_to_string(&mut there)?;
+            Ok(blake3::Hasher::new().update(there.as_bytes()).clone())
+        };
+        let file = store.begin(&entry, offsets[0], hash).unwrap().unwrap();
+        assert_eq!(file.left(), 0);
+        file.finish(blake3::hash(b"four").into()).unwrap();
+        assert_eq!(std::fs::read(place.path().join("folder/a")).unwrap(), b"four");
+    }
+
+    /// Each entry's own amount, in the order of the offer, though the folders are gone through in theirs.
+    #[test]
+    fn what_is_there_is_found_in_any_order() {
+        let place = tempfile::tempdir().unwrap();
+        let sizes = [("b/c/d/e", 7), ("a", 1), ("b/c/d", 0), ("b/x/e", 5), ("b/c/a", 3)];
+        for (name, size) in sizes.into_iter().filter(|(name, _)| *name != "b/c/d") {
+            let path = place.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, vec![0; size as usize]).unwrap();
+        }
+        let store = Store::open(place.path(), false, false).unwrap();
+        let entry = |(name, size): (&str, u64)| Entry { name: name.into(), size: (size > 0).then_some(size) };
+        assert_eq!(store.plan(&sizes.map(entry)), Ok(sizes.map(|(_, size)| size).to_vec()));
     }
 }

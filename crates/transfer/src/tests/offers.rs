@@ -80,7 +80,7 @@ async fn a_part_that_is_too_long_is_refused() {
     let _ = stream.write_all(&vec![0; PART_BYTES as usize + 1]).await;
     let End::Failed(why) = read(&mut peer.from, 1 << 16).await.unwrap() else { panic!("accepted") };
     assert_eq!(why, "a stream is too long");
-    drop(peer);
+    drop((peer, stream));
     assert!(receiver.broke_off().await.contains("a stream is too long"));
     receiver.end.abort();
 }
