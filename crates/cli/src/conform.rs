@@ -2,7 +2,6 @@
 //! `tandem conform`: a stack's log of its controller's calls, replayed.
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, stdin},
     path::PathBuf,
     sync::Arc,
@@ -11,12 +10,14 @@ use std::{
 use anyhow::Context;
 use serde::Deserialize;
 use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State};
-use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
+use tandem_scenario::{CongestionControl, ControllerSpec, Settings, bounded};
 
 use crate::{Failure, output::print};
 
 /// Departures that are shown; the others are counted.
 const SHOWN: usize = 10;
+/// The log may be as long as it likes, but not a line of it.
+const LINE_BYTES: u64 = 1_000_000;
 
 /// Play a stack's log of ACK events against a controller, and say where it departs
 ///
@@ -271,12 +272,12 @@ pub fn conform(args: &Args) -> Result<(), Failure> {
     let lines: Box<dyn BufRead> = match &*name {
         "standard input" => Box::new(BufReader::new(stdin())),
         _ => Box::new(BufReader::new(
-            File::open(&args.file).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?,
+            bounded::open(&args.file, u64::MAX).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?,
         )),
     };
     let (mut replay, mut events, mut departures) = (None::<Replay>, 0u64, 0usize);
-    for (number, line) in lines.lines().enumerate() {
-        let line = line.with_context(|| format!("{name}: cannot be read"))?;
+    for (number, line) in bounded::lines(lines, LINE_BYTES).enumerate() {
+        let line = line.with_context(|| format!("{name}:{}: cannot be read", number + 1))?;
         if line.trim().is_empty() {
             continue;
         }
