@@ -7,7 +7,6 @@ use std::{
     io::{self, Read},
     mem::size_of,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::Path,
 };
 
 use tandem_controllers::View;
@@ -85,16 +84,19 @@ impl Flow {
 /// # Errors
 /// [`Error::NoRights`] without the rights to read them; [`Error::Io`] if no such controller is loaded.
 pub fn read_flows(namespace: &Namespace, name: &str) -> Result<Vec<Flow>, Error> {
+    namespace.enter(|| flows_here(name))?.unwrap_or_else(|| Ok(Vec::new()))
+}
+
+/// Those of the calling thread's namespace.
+///
+/// # Errors
+/// As [`read_flows`].
+pub(crate) fn flows_here(name: &str) -> Result<Vec<Flow>, Error> {
     let path = bpffs::controller(name).join("flows");
-    let read = namespace.enter(|| read_pinned(&path))?.unwrap_or_else(|| Ok(Vec::new()));
-    read.map_err(|e| match e.kind() {
+    File::open(&path).and_then(read).map_err(|e| match e.kind() {
         io::ErrorKind::PermissionDenied => Error::NoRights { what: "read the TCP connections" },
         _ => Error::io("read", path, e),
     })
-}
-
-pub(crate) fn read_pinned(path: &Path) -> io::Result<Vec<Flow>> {
-    read(File::open(path)?)
 }
 
 /// Whole records until the end.

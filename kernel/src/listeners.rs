@@ -12,8 +12,6 @@ use netlink_packet_sock_diag::{
 use netlink_sys::{Socket, SocketAddr as NetlinkAddr, protocols::NETLINK_SOCK_DIAG};
 use serde::Serialize;
 
-use crate::{Error, netns};
-
 /// A socket that waits for connections.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Listener {
@@ -23,23 +21,11 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// Those that use the controller, in all network namespaces, in order; `None` if the kernel does not tell (no `tcp_diag`).
-pub(crate) fn with_controller(name: &str) -> Result<Option<Vec<Listener>>, Error> {
-    let mut all = Vec::new();
-    for namespace in netns::all()? {
-        match namespace.enter(|| addresses(name))? {
-            Some(Ok(found)) => all.extend(found.into_iter().map(|a| (namespace.name.clone(), a))),
-            Some(Err(_)) => return Ok(None),
-            None => {}
-        }
-    }
-    let mut all: Vec<Listener> = all.into_iter().map(|(namespace, address)| Listener { namespace, address }).collect();
-    all.sort();
-    Ok(Some(all))
-}
-
-/// In the calling thread's namespace.
-fn addresses(controller: &str) -> io::Result<Vec<SocketAddr>> {
+/// Of those that use the controller in the calling thread's namespace.
+///
+/// # Errors
+/// If the kernel does not tell (no `tcp_diag`).
+pub(crate) fn addresses(controller: &str) -> io::Result<Vec<SocketAddr>> {
     let mut found = Vec::new();
     for (family, any) in [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())] {
         dump(family, any, |response| {

@@ -54,6 +54,30 @@ pub fn all() -> Result<Vec<Namespace>, Error> {
     Ok([own].into_iter().chain(others.into_values()).collect())
 }
 
+/// Runs `f` in each of [`all`], on one thread that goes from one to the next. Those that have ended, and those that this process may not
+/// enter, are left out.
+///
+/// # Errors
+/// [`Error::Namespaces`] as [`all`], and if this process has no file or thread left for it.
+pub fn visit<T: Send>(f: impl Fn(&Namespace) -> T + Send) -> Result<Vec<(Namespace, T)>, Error> {
+    let namespaces = all()?;
+    let go = move || -> io::Result<Vec<(Namespace, T)>> {
+        let mut seen = Vec::with_capacity(namespaces.len());
+        for namespace in namespaces {
+            // The thread begins in the calling thread's own, which comes first.
+            if namespace.name.is_empty() || namespace.go_in()? {
+                let there = f(&namespace);
+                seen.push((namespace, there));
+            }
+        }
+        Ok(seen)
+    };
+    thread::scope(|scope| {
+        let visitor = thread::Builder::new().spawn_scoped(scope, go).map_err(Error::Namespaces)?;
+        visitor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(Error::Namespaces)
+    })
+}
+
 fn entries(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.flatten().map(|e| e.path()).collect()
@@ -72,16 +96,18 @@ impl Namespace {
         if self.name.is_empty() {
             return Ok(Some(f()));
         }
-        let Some(file) = self.open().map_err(Error::Namespaces)? else { return Ok(None) };
         thread::scope(|scope| {
-            let inside = move || {
-                // A leftover file in /run/netns is no namespace.
-                move_into_thread_name_spaces(file.as_fd(), ThreadNameSpaceType::NETWORK).ok()?;
-                Some(f())
-            };
+            let inside = || Ok(self.go_in()?.then(f));
             let inside = thread::Builder::new().spawn_scoped(scope, inside).map_err(Error::Namespaces)?;
-            Ok(inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(Error::Namespaces)
         })
+    }
+
+    /// Moves the calling thread inside; `false` if it has ended, or is none that this process may enter.
+    fn go_in(&self) -> io::Result<bool> {
+        let Some(file) = self.open()? else { return Ok(false) };
+        // A leftover file in /run/netns is no namespace.
+        Ok(move_into_thread_name_spaces(file.as_fd(), ThreadNameSpaceType::NETWORK).is_ok())
     }
 
     /// One at a time: a machine may have more namespaces than a process may open files.

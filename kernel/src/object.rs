@@ -327,11 +327,11 @@ pub fn verified_instructions(controller: &'static Controller) -> Result<Vec<(Str
 
 /// The number of the machine's connections, in every namespace, that use a controller; counted by its iterator.
 pub(crate) fn count_flows(name: &str) -> Result<usize, Error> {
-    let path = bpffs::controller(name).join("flows");
-    let mut count = 0;
-    for namespace in netns::all()? {
-        let flows = namespace.enter(|| flow::read_pinned(&path))?;
-        count += flows.and_then(Result::ok).map_or(0, |flows| flows.len());
-    }
-    Ok(count)
+    let visited = netns::visit(|_| count_flows_here(name))?;
+    Ok(visited.into_iter().map(|(_, count)| count).sum())
+}
+
+/// As [`count_flows`], in the calling thread's namespace.
+pub(crate) fn count_flows_here(name: &str) -> usize {
+    flow::flows_here(name).map_or(0, |flows| flows.len())
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::SocketAddr,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -12,9 +13,11 @@ use serde::Serialize;
 use tandem_controllers::{Params, find};
 
 use crate::{
-    Error, Listener, bpffs, check_loadable, listeners,
-    object::{NAME_BYTES, Verified, check_name, count_flows, is_registered, to_io, unregister},
-    restore::{candidates, restore_default},
+    Error, Listener, bpffs, check_loadable,
+    listeners::addresses,
+    netns::{self, Namespace},
+    object::{NAME_BYTES, Verified, check_name, count_flows, count_flows_here, is_registered, to_io, unregister},
+    restore::{NamespaceDefault, candidates, restore_default},
     sysctl,
     turn::take_turn,
 };
@@ -41,10 +44,10 @@ pub struct Loaded {
 pub struct Unloaded {
     /// The number of connections that go on with it.
     pub connections: usize,
-    /// The defaults that replaced it, each with the number of network namespaces.
-    pub restored_defaults: BTreeMap<String, usize>,
-    /// The network namespaces that accept no other default, and keep it: empty for the caller's own, otherwise the name in `ip netns`,
-    /// or `pid N`.
+    /// The defaults that replaced it, each with its network namespaces: empty for the caller's own, otherwise the name in `ip netns`, or
+    /// `pid N`.
+    pub restored_defaults: BTreeMap<String, Vec<String>>,
+    /// The network namespaces that accept no other default, and keep it.
     pub still_default_in: Vec<String>,
     /// The listening sockets whose new connections still get it; `None` if the kernel does not tell.
     pub listeners: Option<Vec<Listener>>,
@@ -102,19 +105,41 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
             Error::NotLoaded { name, loaded: names }
         });
     }
-    let connections = count_flows(name)?;
-    let listeners = listeners::with_controller(name)?;
     let before = registration(name).map(|r| r.replaced_default).unwrap_or_default();
     hand_on_default(name, &before, &names)?;
-    let restored = restore_default(name, &candidates(name, &before, &names)?)?;
+    let candidates = candidates(name, &before, &names)?;
+    // What uses it, before its default goes, and all in one visit: a machine may have thousands of namespaces.
+    let visited = netns::visit(|_| (count_flows_here(name), addresses(name).ok(), restore_default(name, &candidates)))?;
     take_back(name)?;
     wait_until_gone(name)?;
-    Ok(Unloaded {
-        connections,
-        restored_defaults: restored.by_name,
-        still_default_in: restored.still_default_in,
-        listeners,
-    })
+    let mut unloaded = Unloaded {
+        connections: visited.iter().map(|(_, (connections, ..))| connections).sum(),
+        restored_defaults: BTreeMap::new(),
+        still_default_in: Vec::new(),
+        listeners: listeners(&visited),
+    };
+    for (Namespace { name, .. }, (.., default)) in visited {
+        match default {
+            NamespaceDefault::Other => {}
+            NamespaceDefault::Restored(new) => unloaded.restored_defaults.entry(new).or_default().push(name),
+            NamespaceDefault::Kept => unloaded.still_default_in.push(name),
+        }
+    }
+    Ok(unloaded)
+}
+
+/// What a visit to a namespace finds: connections, listening sockets if the kernel tells them, the default.
+type Visit = (Namespace, (usize, Option<Vec<SocketAddr>>, NamespaceDefault));
+
+/// In order; `None` if the kernel does not tell those of a namespace.
+fn listeners(visited: &[Visit]) -> Option<Vec<Listener>> {
+    let of_visit = |(namespace, (_, addresses, _)): &Visit| {
+        let listener = |&address: &SocketAddr| Listener { namespace: namespace.name.clone(), address };
+        Some(addresses.as_ref()?.iter().map(listener).collect::<Vec<_>>())
+    };
+    let mut all = visited.iter().map(of_visit).collect::<Option<Vec<_>>>()?.concat();
+    all.sort();
+    Some(all)
 }
 
 /// The controllers that [`load`] has loaded, by name.

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The defaults that a controller leaves behind: each network namespace has its own.
 
-use std::collections::BTreeMap;
-
-use crate::{Error, netns, sysctl};
-
-/// What became of the namespaces whose default a controller was.
-#[derive(Default)]
-pub struct Restored {
-    /// The number of namespaces, by their new default.
-    pub by_name: BTreeMap<String, usize>,
-    /// The namespaces that took none.
-    pub still_default_in: Vec<String>,
-}
+use crate::{Error, sysctl};
 
 /// The defaults to try in place of `name`, the best first. `before` is the one that it had replaced, or empty.
 ///
@@ -42,22 +31,24 @@ fn in_order(
     candidates
 }
 
-/// Makes the first candidate that it takes the default of each namespace whose default is `name`.
-pub fn restore_default(name: &str, candidates: &[String]) -> Result<Restored, Error> {
-    let mut restored = Restored::default();
-    for namespace in netns::all()? {
-        let inside = namespace.enter(|| {
-            // A namespace without its own /proc/sys has no default of its own to restore.
-            let is_default = sysctl::default_controller().is_ok_and(|default| default == name);
-            is_default.then(|| candidates.iter().find(|c| sysctl::set_default(c).is_ok()))
-        })?;
-        match inside.flatten() {
-            Some(Some(new)) => *restored.by_name.entry(new.clone()).or_default() += 1,
-            Some(None) => restored.still_default_in.push(namespace.name),
-            None => {}
-        }
+/// What became of a namespace's default.
+pub enum NamespaceDefault {
+    /// It was another all the time.
+    Other,
+    /// It is this one now.
+    Restored(String),
+    /// The namespace takes no other.
+    Kept,
+}
+
+/// Makes the first candidate that it takes the default of the calling thread's namespace, if that is `name`.
+pub fn restore_default(name: &str, candidates: &[String]) -> NamespaceDefault {
+    // A namespace without its own /proc/sys has no default of its own to restore.
+    if !sysctl::default_controller().is_ok_and(|default| default == name) {
+        return NamespaceDefault::Other;
     }
-    Ok(restored)
+    let new = candidates.iter().find(|candidate| sysctl::set_default(candidate).is_ok());
+    new.map_or(NamespaceDefault::Kept, |new| NamespaceDefault::Restored(new.clone()))
 }
 
 #[cfg(test)]

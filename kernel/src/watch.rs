@@ -10,7 +10,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{Error, Flow, netns, read_flows, registry::loaded_names};
+use crate::{Error, Flow, flow::flows_here, netns, registry::loaded_names};
 
 /// A connection and what it did in the interval that has just ended.
 #[derive(Debug, Clone, Serialize)]
@@ -98,9 +98,10 @@ impl Watcher {
 fn look() -> Result<Vec<Seen>, Error> {
     let names = loaded_names()?;
     let mut all = Vec::new();
-    for namespace in netns::all()? {
-        for name in &names {
-            let flows = match read_flows(&namespace, name) {
+    let look_here = |_: &netns::Namespace| names.iter().map(|name| flows_here(name)).collect::<Vec<_>>();
+    for (namespace, flows) in netns::visit(look_here)? {
+        for (name, flows) in names.iter().zip(flows) {
+            let flows = match flows {
                 Ok(flows) => flows,
                 // Unloaded since the list was made.
                 Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => continue,

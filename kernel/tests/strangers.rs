@@ -98,7 +98,8 @@ fn a_namespace_that_has_it_by_default_does_not_keep_it() {
     let unloaded = unload(&loaded.name).unwrap();
     let default = space.enter(default_controller).unwrap();
     assert_ne!(default, loaded.name);
-    assert_eq!((unloaded.restored_defaults, unloaded.still_default_in), ([(default, 1)].into(), Vec::new()));
+    let restored = [(default, vec![space.namespace().name.clone()])].into();
+    assert_eq!((unloaded.restored_defaults, unloaded.still_default_in), (restored, Vec::new()));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The papers' experiments, run again and judged.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use pyo3::prelude::*;
 use tandem_experiments::{Experiment, Findings, Form, find, ids_of, page, source, text};
 use tandem_report::sections_html;
-use tandem_scenario::FileError;
+use tandem_scenario::{FileError, file::text_of};
 use tandem_sim::Sim;
 
 use crate::{
@@ -76,7 +76,7 @@ pub fn run_papers(
 
 fn from_file(path: &Path) -> PyResult<Experiment> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|e| usage(format!("{name}: cannot be read: {e}")))?;
+    let text = text_of(path).map_err(of_file)?;
     let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
     Experiment::parse(&id, &name, &text).map_err(of_file)
 }

@@ -21,7 +21,8 @@ use pyo3::{
 use tandem_engine::{Engine, EngineError};
 use tandem_scenario::FileError;
 use tandem_sweep::{
-    Feeder, Key, Program, RunOptions, Store, Survey, SurveyError, Task, from_bytes, key_at_place, run, to_bytes,
+    Feeder, Key, MAX_RUNS, Program, RunOptions, Store, Survey, SurveyError, Task, from_bytes, key_at_place, run,
+    to_bytes,
 };
 
 use crate::{
@@ -49,9 +50,11 @@ impl Sweep {
         py: Python,
         sweep: tandem_sweep::Sweep,
         engine_name: &str,
+        max_runs: Option<u64>,
         on_error: impl Fn(FileError) -> PyErr,
     ) -> PyResult<Self> {
         let engine = engine(engine_name)?;
+        sweep.check_length(max_runs.unwrap_or(MAX_RUNS)).map_err(&on_error)?;
         let survey = py.detach(|| sweep.survey(engine, false)).map_err(|error| match error {
             SurveyError::File(error) => on_error(error),
             SurveyError::Engine { cause: EngineError::Failed(_), .. } => failed(error),
@@ -69,26 +72,30 @@ impl Sweep {
 #[pymethods]
 impl Sweep {
     #[staticmethod]
+    #[pyo3(signature = (path, engine, seeds, first_seed, max_runs=None))]
     fn from_file(
         py: Python,
         path: PathBuf,
         engine: &str,
         seeds: Option<u32>,
         first_seed: Option<u64>,
+        max_runs: Option<u64>,
     ) -> PyResult<Self> {
         // Workers may stand in another folder.
         let path = absolute(&path).map_err(usage)?;
         let sweep = tandem_sweep::Sweep::load(&path).map_err(of_file)?;
-        Self::checked(py, sweep.with_seeds(seeds, first_seed), engine, of_file)
+        Self::checked(py, sweep.with_seeds(seeds, first_seed), engine, max_runs, of_file)
     }
 
     #[staticmethod]
+    #[pyo3(signature = (table, engine, seeds, first_seed, max_runs=None))]
     fn from_dict(
         py: Python,
         table: &Bound<PyDict>,
         engine: &str,
         seeds: Option<u32>,
         first_seed: Option<u64>,
+        max_runs: Option<u64>,
     ) -> PyResult<Self> {
         let text = table_of(table, DICTIONARY)?.to_string();
         let on_error = |error: FileError| match error.place {
@@ -100,7 +107,7 @@ impl Sweep {
         };
         let here = std::env::current_dir().map_err(failed)?;
         let sweep = tandem_sweep::Sweep::parse(&text, DICTIONARY, &here).map_err(on_error)?;
-        Self::checked(py, sweep.with_seeds(seeds, first_seed), engine, on_error)
+        Self::checked(py, sweep.with_seeds(seeds, first_seed), engine, max_runs, on_error)
     }
 
     #[getter]

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use tandem_report::{FiguresPage, figures_html};
-use tandem_sweep::{Pair, figures, group_files};
-use tandem_tables::{read_columns, read_parquet};
+use tandem_sweep::{Pair, figures, group_files, read_part};
 
 use crate::{
     error::{failed, usage},
@@ -19,9 +18,8 @@ use crate::{
 #[pyo3(signature = (folder, columns=None))]
 pub fn data_set(py: Python, folder: PathBuf, columns: Option<Vec<String>>) -> PyResult<Table> {
     let names: Option<Vec<&str>> = columns.as_ref().map(|names| names.iter().map(String::as_str).collect());
-    let read = |path: &PathBuf| names.as_ref().map_or_else(|| read_parquet(path), |names| read_columns(path, names));
     let batches = py.detach(|| -> anyhow::Result<_> {
-        let batches = group_files(&folder)?.into_iter().map(|path| Ok(read(&path)?.1));
+        let batches = group_files(&folder)?.into_iter().map(|path| Ok(read_part(&path, names.as_deref())?.1));
         Ok(batches.collect::<anyhow::Result<Vec<_>>>()?.concat())
     });
     Table::united(&batches.map_err(|e| failed(format!("{e:#}")))?)

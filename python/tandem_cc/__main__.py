@@ -25,6 +25,7 @@ def main(words: Sequence[str] | None = None) -> int:
             engine=arguments.engine,
             traces=arguments.trace,
             workers=arguments.workers,
+            max_runs=arguments.max_runs,
             bundle_s=arguments.bundle,
         )
         print(result, end="")
@@ -53,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--engine", default="sim", help="`sim`, `quic` or `model` [default: sim]")
     add("--trace", action="store_true", help="also keep samples of windows and queues, of all seeds and flows")
     add("--workers", metavar="N", type=int, help="bundles of runs at a time [default: one for each worker]")
+    add("--max-runs", metavar="N", type=int, help="more runs are refused: points times seeds [default: a million]")
     add("--bundle", metavar="S", type=float, default=1.0, help="seconds of work in a bundle [default: 1]")
     add("--measure", metavar="COLUMN", default=MEASURE, help=f"what the report's charts show [default: {MEASURE}]")
     add("--no-report", action="store_true", help="write no report.html")

@@ -115,6 +115,7 @@ def sweep(
     folder: str | PathLike[str] | None = None,
     on: Any = None,
     workers: int | None = None,
+    max_runs: int | None = None,
     bundle_s: float = 1.0,
     progress: bool | None = None,
 ) -> SweepResult:
@@ -141,6 +142,7 @@ def sweep(
             RAY_ADDRESS names or that runs on this machine, or `ray://HOST:PORT`; or any executor of `concurrent.futures`. The data set
             is the same to the last bit.
         workers: how many runs, or elsewhere bundles of runs, are made at a time; as many as there are cores or workers if not given.
+        max_runs: more runs, which are points times seeds, are refused; a million if not given.
         bundle_s: seconds of work that go to a worker at a time, elsewhere: more where a job is slow to begin, as in a batch queue.
         progress: whether a bar shows how much is done; None shows it in terminals and notebooks.
 
@@ -154,10 +156,10 @@ def sweep(
     if isinstance(table, Mapping):
         content = json.dumps(table, sort_keys=True, default=str).encode()
         title = f"sweep-{hashlib.sha256(content).hexdigest()[:8]}"
-        read = _native.Sweep.from_dict(dict(table), engine, seeds, first_seed)
+        read = _native.Sweep.from_dict(dict(table), engine, seeds, first_seed, max_runs)
     else:
         title = Path(table).stem
-        read = _native.Sweep.from_file(table, engine, seeds, first_seed)
+        read = _native.Sweep.from_file(table, engine, seeds, first_seed, max_runs)
     where = Path("tandem-out") / title if folder is None else Path(folder)
     with bar(progress, title) as move:
         if on is None:

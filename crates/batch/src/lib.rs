@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-use tandem_engine::{Engine, Options};
+use tandem_engine::{Engine, Options, on_threads};
 use tandem_scenario::{
     Scenario,
     result::{Run, SeedResult},
@@ -167,7 +167,7 @@ impl Batch<'_> {
                     }
                 }
             };
-            thread::scope(|scope| (0..threads.min(order.len())).for_each(|_| drop(scope.spawn(worker))));
+            on_threads(threads.min(order.len()), worker);
         };
         let run_all = || {
             work(&together, thread::available_parallelism().map_or(1, Into::into));

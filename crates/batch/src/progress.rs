@@ -42,8 +42,9 @@ impl<'a> Progress<'a> {
         }
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let painter = scope.spawn(|| self.draw(&done));
-            let _end = AtEnd { done: &done, painter: painter.thread().clone() };
+            // The work goes on without a bar, too.
+            let painter = thread::Builder::new().spawn_scoped(scope, || self.draw(&done));
+            let _end = painter.map(|painter| AtEnd { done: &done, painter: painter.thread().clone() });
             work();
         });
     }

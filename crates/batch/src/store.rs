@@ -12,7 +12,11 @@ use std::{
 use anyhow::{Context, bail};
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_scenario::{
+    Scenario,
+    bounded::{self, RESULTS_BYTES, read_line},
+    result::SeedResult,
+};
 
 use crate::lock;
 
@@ -43,8 +47,8 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// A file of results: a line each, `KEY TRACED RESULT`, where a later line of the same key counts. A result is JSON, deflated and in Base64,
-/// for samples over time are long. The first line names the program, for another may work out others.
+/// A file of results: a line each, `KEY TRACED RESULT CHECKSUM`, where a later line of the same key counts. A result is JSON, deflated and in
+/// Base64, for samples over time are long. The first line names the program, for another may work out others.
 pub struct Store {
     file: Mutex<File>,
     entries: HashMap<String, Entry>,
@@ -58,8 +62,12 @@ struct Entry {
 }
 
 impl Entry {
-    /// The key and the entry of a line at `line_offset` of the file; the line comes without its end.
-    fn of_line(line: &str, line_offset: u64) -> Option<(String, Self)> {
+    /// The key and the entry of a line at `line_offset` of the file, if it is as it was written.
+    fn of_line(line: &[u8], line_offset: u64) -> Option<(String, Self)> {
+        let (line, sum) = std::str::from_utf8(line).ok()?.strip_suffix('\n')?.rsplit_once(' ')?;
+        if sum != checksum(line) {
+            return None;
+        }
         let (key, rest) = line.split_once(' ')?;
         let (traced, result) = rest.split_once(' ')?;
         let offset = line_offset + (line.len() - result.len()) as u64;
@@ -103,15 +111,21 @@ impl Store {
         file.try_lock().context("another run is using it; wait for that, or choose another folder with --out")?;
         let (mut entries, mut whole) = (HashMap::new(), 0);
         let mut lines = BufReader::new(&file);
-        let mut line = String::new();
-        while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
+        let (mut line, mut number) = (Vec::new(), 0);
+        let damaged = |number: usize| {
+            let mend = "Take the line out, and its run is made again";
+            format!("its line {number} is damaged. {mend}: sed -i {number}d '{}'", path.display())
+        };
+        while read_line(&mut lines, LINE_BYTES, &mut line).with_context(|| damaged(number + 1))?
+            && line.ends_with(b"\n")
+        {
+            number += 1;
             let is_header = whole == 0;
             if !is_header {
-                let Some((key, result)) = Entry::of_line(line.trim_end(), whole) else { break };
+                let (key, result) = Entry::of_line(&line, whole).with_context(|| damaged(number))?;
                 entries.insert(key, result);
             }
             whole += line.len() as u64;
-            line.clear();
         }
         // What is not a whole line was being written when the program ended.
         file.set_len(whole)?;
@@ -136,9 +150,15 @@ impl Store {
     }
 
     pub(crate) fn put(&self, key: Key, traced_flows_per_group: usize, result: &SeedResult) -> anyhow::Result<()> {
-        let line = format!("{key} {traced_flows_per_group} {}\n", packed(result).context("a result as JSON")?);
+        let line = format!("{key} {traced_flows_per_group} {}", packed(result).context("a result as JSON")?);
+        let line = format!("{line} {}\n", checksum(&line));
         lock(&self.file).write_all(line.as_bytes()).context("cannot write to the store of results: is the disk full?")
     }
+}
+
+/// Of a line without its end.
+fn checksum(line: &str) -> String {
+    blake3::hash(line.as_bytes()).to_hex()[..16].to_owned()
 }
 
 fn packed(result: &SeedResult) -> io::Result<String> {
@@ -150,12 +170,20 @@ fn packed(result: &SeedResult) -> io::Result<String> {
 fn unpacked(packed: &[u8]) -> Option<SeedResult> {
     let deflated = BASE64_STANDARD_NO_PAD.decode(packed).ok()?;
     let mut json = Vec::new();
-    DeflateDecoder::new(&deflated[..]).read_to_end(&mut json).ok()?;
+    DeflateDecoder::new(&deflated[..]).take(RESULTS_BYTES).read_to_end(&mut json).ok()?;
     serde_json::from_slice(&json).ok()
 }
 
+/// What a file of results begins with.
+const WORD: &str = "tandem-results";
+/// More than a first line has.
+const HEADER_BYTES: u64 = 500;
+/// More than a result has, with its samples.
+const LINE_BYTES: u64 = 256_000_000;
+
 fn header(program: &str) -> String {
-    format!("tandem-results {program}")
+    let line = format!("{WORD} {program}");
+    format!("{line} {}", checksum(&line))
 }
 
 /// Where the results of another build go that are at `path`: it may be wanted again, and they may have taken hours.
@@ -165,18 +193,27 @@ fn aside(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Did another build of this program write the file? Not if it has no whole first line.
-fn is_anothers(path: &Path, program: &str) -> io::Result<bool> {
-    let mut first = String::new();
+/// Did another build of this program write the file? Not if its first line is not whole, for it was being written when the program ended.
+fn is_anothers(path: &Path, program: &str) -> anyhow::Result<bool> {
+    let mut first = Vec::new();
     match open_itself(OpenOptions::new().read(true), path) {
-        Ok(file) => BufReader::new(file).read_line(&mut first)?,
+        Ok(file) => BufReader::new(file.take(HEADER_BYTES)).read_until(b'\n', &mut first)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(e) => return Err(e),
+        Err(e) => return Err(e.into()),
     };
-    Ok(first.ends_with('\n') && first.trim_end() != header(program))
+    if header(program).as_bytes().starts_with(&first) {
+        return Ok(false);
+    }
+    let line = first.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    match line.split(' ').collect::<Vec<_>>()[..] {
+        // Earlier builds had no checksums.
+        [WORD, other] if other.len() == 64 => Ok(true),
+        [WORD, other, sum] if sum == checksum(&format!("{WORD} {other}")) => Ok(other != program),
+        _ => bail!("its first line is damaged, or it holds other things. Move it elsewhere: its runs are made again"),
+    }
 }
 
-/// Opens a file that is no link to another: where others may write to the folder, they could have their link followed, and its end cut
+/// Opens a plain file that is no link to another: where others may write to the folder, they could have their link followed, and its end cut
 /// off, by root.
 fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
@@ -184,10 +221,13 @@ fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         let link = || io::Error::other("it is a link to another file: remove it, or choose another folder with --out");
         let too_many_links = rustix::io::Errno::LOOP.raw_os_error();
-        let opened = options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32).open(path);
+        // A pipe is opened at once, so that it can be refused.
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let opened = options.custom_flags(flags.bits() as i32).open(path);
         let file = opened.map_err(|e| if e.raw_os_error() == Some(too_many_links) { link() } else { e })?;
         let metadata = file.metadata()?;
-        if metadata.is_file() && metadata.nlink() > 1 { Err(link()) } else { Ok(file) }
+        bounded::check(&metadata, u64::MAX)?;
+        if metadata.nlink() > 1 { Err(link()) } else { Ok(file) }
     }
     #[cfg(not(unix))]
     options.open(path)
@@ -281,6 +321,46 @@ mod tests {
         drop(store);
         let store = Store::open_of(&path, "one").unwrap();
         assert!(store.get(key(1), 0).is_some() && store.get(key(2), 0).is_some());
+    }
+
+    /// Each bit of the file: the line is named, or it is the last and counts as cut short.
+    #[test]
+    fn a_damaged_line_is_named_and_can_be_taken_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results");
+        let store = Store::open_of(&path, "one").unwrap();
+        store.put(key(1), 0, &result(1)).unwrap();
+        store.put(key(2), 0, &result(2)).unwrap();
+        drop(store);
+        let whole = fs::read(&path).unwrap();
+        let first_result = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        for bit in 0..8 * (whole.len() - 1) {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, &flipped).unwrap();
+            let told = Store::open_of(&path, "one").err().map(|e| format!("{e:#}")).unwrap_or_default();
+            let mend = if bit / 8 < first_result { "Move it elsewhere: its runs are made again" } else { "sed -i" };
+            assert!(told.contains(mend), "bit {bit}: {told}");
+            assert_eq!(fs::read(&path).unwrap(), flipped, "nothing is lost");
+        }
+        let without = [&whole[..first_result], b"\x00\xff\n", &whole[first_result..]].concat();
+        fs::write(&path, without).unwrap();
+        let told = format!("{:#}", Store::open_of(&path, "one").err().unwrap());
+        assert!(told.contains("its line 2 is damaged") && told.contains("sed -i 2d"), "{told}");
+        fs::write(&path, &whole).unwrap();
+        let store = Store::open_of(&path, "one").unwrap();
+        assert!(store.get(key(1), 0).is_some() && store.get(key(2), 0).is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_no_file_is_named() {
+        use rustix::fs::{CWD, FileType, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results");
+        mknodat(CWD, &path, FileType::Fifo, 0o600.into(), 0).unwrap();
+        let told = format!("{:#}", Store::open_of(&path, "one").err().unwrap());
+        assert_eq!(told, "it is a pipe, not a plain file");
     }
 
     /// A file of another's, with no whole line, and one that does not exist.

@@ -4,14 +4,13 @@
 mod verdict;
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, stdin},
     path::PathBuf,
 };
 
 use anyhow::Context;
 use tandem_conform::{Check, Event};
-use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
+use tandem_scenario::{CongestionControl, ControllerSpec, Settings, bounded};
 
 use crate::{
     Failure,
@@ -21,6 +20,8 @@ use verdict::Verdict;
 
 /// Problems that are shown; the others are counted. JSON has a thousand.
 const SHOWN: usize = 10;
+/// The log may be as long as it likes, but not a line of it.
+const LINE_BYTES: u64 = 1_000_000;
 
 /// Play a stack's log of ACK events against a controller, and say where it departs or breaks the contract
 ///
@@ -55,12 +56,12 @@ pub fn conform(args: &Args) -> Result<(), Failure> {
     let lines: Box<dyn BufRead> = match &*name {
         "standard input" => Box::new(BufReader::new(stdin())),
         _ => Box::new(BufReader::new(
-            File::open(&args.file).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?,
+            bounded::open(&args.file, u64::MAX).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?,
         )),
     };
     let mut check = Check::new(&params);
-    for (number, line) in lines.lines().enumerate() {
-        let line = line.with_context(|| format!("{name}: cannot be read"))?;
+    for (number, line) in bounded::lines(lines, LINE_BYTES).enumerate() {
+        let line = line.with_context(|| format!("{name}:{}: cannot be read", number + 1))?;
         if line.trim().is_empty() {
             continue;
         }

@@ -4,12 +4,13 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, BufReader},
     path::{Path, PathBuf},
 };
 
 use anyhow::Context;
 use serde::Deserialize;
+use tandem_scenario::bounded::{self, RESULTS_BYTES};
 
 use crate::{
     Failure,
@@ -31,6 +32,8 @@ enum Refusal {
     InUse,
     /// The command whose results are there.
     Taken(String),
+    /// There are results, but whose they are cannot be read.
+    Unreadable(io::Error),
     Unwritable(io::Error),
 }
 
@@ -78,6 +81,12 @@ impl Refusal {
             Refusal::Taken(command) => Failure::usage(format!(
                 "`{folder}` holds the results of `{command}`; choose another folder with --out, or give them up with --replace"
             )),
+            Refusal::Unreadable(e) => {
+                let e = anyhow::Error::new(e);
+                Failure::Failed(e.context(format!(
+                    "cannot read `{folder}/{RESULTS_FILE}`: remove it, or choose another folder with --out"
+                )))
+            }
             Refusal::Unwritable(e) => Failure::Failed(anyhow::Error::new(e).context(unwritable(folder))),
         }
     }
@@ -86,20 +95,26 @@ impl Refusal {
 fn claim(path: &Path, replace: bool) -> Result<Folder, Refusal> {
     make(path).map_err(Refusal::Unwritable)?;
     let lock = lock(path)?;
-    match command_of(path) {
+    match command_of(path).map_err(Refusal::Unreadable)? {
         Some(command) if !replace && command != command_line() => Err(Refusal::Taken(command)),
         _ => Ok(Folder { path: path.to_owned(), _lock: lock }),
     }
 }
 
 /// The command whose results are in a folder. What is there and has no command is nobody's.
-fn command_of(folder: &Path) -> Option<String> {
+fn command_of(folder: &Path) -> io::Result<Option<String>> {
     #[derive(Deserialize)]
     struct Results {
         command: String,
     }
-    let text = fs::read(folder.join(RESULTS_FILE)).ok()?;
-    Some(serde_json::from_slice::<Results>(&text).ok()?.command)
+    let file = match bounded::open(&folder.join(RESULTS_FILE), RESULTS_BYTES) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    // Not into memory as a whole: there may be years of results.
+    let results = serde_json::from_reader::<_, Results>(BufReader::new(file));
+    Ok(results.ok().map(|results| results.command))
 }
 
 /// The folder itself is locked, so that no file tells of it.

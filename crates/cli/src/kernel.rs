@@ -152,10 +152,7 @@ fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
         let _ = writeln!(text, "{connections} connections go on with it until they close.");
     }
     for (default, namespaces) in restored_defaults {
-        let _ = match namespaces {
-            1 => writeln!(text, "The default is `{default}` again."),
-            n => writeln!(text, "The default is `{default}` again, in {n} network namespaces."),
-        };
+        let _ = writeln!(text, "The default is `{default}` again{}.", where_restored(namespaces));
     }
     for namespace in still_default_in {
         let _ = writeln!(text, "It stays the default in {}, which takes no other.", in_words(namespace));
@@ -174,6 +171,23 @@ fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
         }
     }
     text
+}
+
+/// Where a default is another again. Nothing if that is here alone; some names, for a machine may have thousands of namespaces.
+fn where_restored(namespaces: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let is_here = namespaces.iter().any(String::is_empty);
+    let others: Vec<&String> = namespaces.iter().filter(|name| !name.is_empty()).collect();
+    let here = if is_here { ", here and in " } else { " in " };
+    match &others[..] {
+        [] => String::new(),
+        [name] => format!("{here}the network namespace of `{name}`"),
+        names => {
+            let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let more = if names.len() > SHOWN { " and others" } else { "" };
+            format!("{here}{} network namespaces: of {shown}{more}", names.len())
+        }
+    }
 }
 
 fn in_words(namespace: &str) -> String {
@@ -224,4 +238,28 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_that_was_restored_elsewhere_is_not_said_to_be_this_machines() {
+        let told = |namespaces: &[&str]| {
+            let restored = ("reno".to_owned(), namespaces.iter().map(|name| (*name).to_owned()).collect());
+            let unloaded = Unloaded {
+                connections: 0,
+                restored_defaults: [restored].into(),
+                still_default_in: Vec::new(),
+                listeners: Some(Vec::new()),
+            };
+            outcome_of_unload("compound", &unloaded).lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(told(&[""]), "The default is `reno` again.");
+        assert_eq!(told(&["pid 7"]), "The default is `reno` again in the network namespace of `pid 7`.");
+        assert_eq!(told(&["", "a"]), "The default is `reno` again, here and in the network namespace of `a`.");
+        let many = "The default is `reno` again in 4 network namespaces: of `a`, `b`, `c` and others.";
+        assert_eq!(told(&["a", "b", "c", "d"]), many);
+    }
 }

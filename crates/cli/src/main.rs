@@ -25,8 +25,9 @@ mod trace;
 #[cfg(feature = "quic")]
 mod transfer;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, thread};
 
+use anyhow::Context;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 /// Which congestion controller suits this path, and what does it do to its neighbours?
@@ -140,7 +141,29 @@ fn main() -> ExitCode {
     let matches = Cli::command().color(color).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     output::set_up(cli.quiet, cli.color);
-    let result = match cli.command {
+    let (status, error) = match prepare().and_then(|()| run(cli.command)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(e)) => (1, e),
+        Err(Failure::Usage(e)) => (2, e),
+        Err(Failure::Command(status)) => return ExitCode::from(status),
+        Err(Failure::Interrupted) => return ExitCode::from(130),
+    };
+    output::complain(&format!("{error:#}"));
+    ExitCode::from(status)
+}
+
+/// Sees to it that the system's limits come to light as errors.
+fn prepare() -> Result<(), Failure> {
+    // With a handler, a write beyond `ulimit -f` fails; without one it ends the program without a word. The flag is of no use.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default()).context("cannot handle SIGXFSZ")?;
+    let hint = "cannot start a thread: is a limit too low (ulimit -d, -u, -v), or RUST_MIN_STACK too high?";
+    drop(thread::Builder::new().spawn(|| {}).context(hint)?.join());
+    Ok(())
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Advise(args) => advise::advise(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Run(args) => run::run(&args),
@@ -159,16 +182,7 @@ fn main() -> ExitCode {
         Command::Kernel(action) => kernel::kernel(&action),
         Command::List(what) => list::list(&what),
         Command::Generate { folder } => generate::generate(Cli::command(), &folder),
-    };
-    let (status, error) = match result {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Failed(e)) => (1, e),
-        Err(Failure::Usage(e)) => (2, e),
-        Err(Failure::Command(status)) => return ExitCode::from(status),
-        Err(Failure::Interrupted) => return ExitCode::from(130),
-    };
-    output::complain(&format!("{error:#}"));
-    ExitCode::from(status)
+    }
 }
 
 /// The colours for what is printed while the arguments are read: help and errors in them.

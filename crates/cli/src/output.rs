@@ -67,11 +67,8 @@ pub fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
 /// Writes the model's page of figures.
 pub fn write_model_report(folder: &Path, page: &FiguresPage) -> Result<(), Failure> {
     let path = folder.join(MODEL_FILE);
-    fs::create_dir_all(folder)
-        .and_then(|()| write_atomically(&path, figures_html(page).as_bytes()))
-        .with_context(|| format!("cannot write `{}`; choose another folder with --out", path.display()))?;
-    note(&format!("Report: {}", path.display()));
-    Ok(())
+    let written = fs::create_dir_all(folder).and_then(|()| write_atomically(&path, figures_html(page).as_bytes()));
+    Ok(written.with_context(|| format!("cannot write `{}`; choose another folder with --out", path.display()))?)
 }
 
 /// The command line as it was given.
@@ -113,8 +110,7 @@ pub fn publish_matrix(
         command: command.clone(),
         version: version.into(),
     };
-    print(if common.json { &json } else { &text })?;
-    keep(&results, outcome.interrupted, common, folder, || {
+    keep_and_print(&results, outcome.interrupted, common, folder, if common.json { &json } else { &text }, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
         write_report(common.no_report, folder.path(), || figures_html(&page()))
@@ -137,18 +133,20 @@ fn missing(scenarios: &[Scenario], outcomes: &[Outcome]) -> Vec<String> {
     names
 }
 
-/// Writes the files, which have been printed, and says where the report is and whether it is whole. An interrupted run leaves what is there
-/// of an earlier one.
-fn keep(
+/// Writes the files, prints `text`, and says where the report is and whether it is whole. An interrupted run leaves what is there of an
+/// earlier one.
+fn keep_and_print(
     results: &Results,
     interrupted: bool,
     common: &Common,
     folder: &Folder,
+    text: &str,
     write_files: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (shown, has_earlier) = (folder.path().display(), folder.has_results());
-    if !interrupted || !(has_earlier || results.runs.is_empty()) {
-        write_files()?;
+    let is_kept = !interrupted || !(has_earlier || results.runs.is_empty());
+    print_kept(text, if is_kept { write_files() } else { Ok(()) })?;
+    if is_kept {
         let replaced = if has_earlier { " (it replaces the one of the same command)" } else { "" };
         note(&format!("{}{replaced}", where_it_is(common.no_report, folder.path())));
     }
@@ -208,10 +206,9 @@ pub fn publish(
         sections: sections.clone(),
         baselines: baselines.iter().map(|entry| entry.run).collect(),
     };
-    // First, for the disk may be full.
-    print(&if common.json { json.clone() } else { format!("{}\n", table(&report)) })?;
+    let text = if common.json { json.clone() } else { format!("{}\n", table(&report)) };
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
-    keep(&results, interrupted, common, folder, || {
+    keep_and_print(&results, interrupted, common, folder, &text, || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
         write_report(common.no_report, folder.path(), || html(&report))?;
@@ -288,6 +285,17 @@ pub fn complain(error: &str) {
     use std::io::Write;
     let red = anstyle::AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{red}tandem:{red:#} {error}");
+}
+
+/// Prints results whose files have been written, or have not: a full disk takes no files, and standard output may be one on another disk, or
+/// go to nobody. What the one does not take the other still gets.
+pub fn print_kept(text: &str, kept: Result<(), Failure>) -> Result<(), Failure> {
+    match (kept, print(text)) {
+        (Err(Failure::Failed(kept)), Err(Failure::Failed(printed))) => {
+            Err(Failure::Failed(anyhow::anyhow!("{kept:#}; {printed:#}")))
+        }
+        (kept, printed) => kept.and(printed),
+    }
 }
 
 /// To standard output; a reader that has gone away (`| head`) is no error.

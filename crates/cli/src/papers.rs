@@ -3,7 +3,6 @@
 
 use std::{
     ffi::OsStr,
-    fs,
     path::{Path, PathBuf},
     sync::atomic::Ordering,
 };
@@ -15,7 +14,7 @@ use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_experiments::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
 use tandem_report::sections_html;
-use tandem_scenario::controller::parse_setting;
+use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
 
 use crate::{
@@ -23,7 +22,9 @@ use crate::{
     engine::{EngineArgs, check},
     folder::make_folder,
     interrupt::{self, flag},
-    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, warn, write},
+    output::{
+        COMMIT, REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, print_kept, warn, write,
+    },
     settings::settings,
 };
 
@@ -175,28 +176,34 @@ fn run(args: &Run) -> Result<(), Failure> {
     let results = Results { version, commit: COMMIT, command: &command, experiments: experiments_found };
     let json = json_text(&results)?;
     let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
-    // First, for the disk may be full.
-    print(&if args.json { json.clone() } else { text() })?;
-    write(&args.out.join(RESULTS_FILE), &json)?;
-    drop(keeping);
+    let (left, all) = (experiments.len() - found.len(), experiments.len());
+    let is_interrupted = !args.kept && cancelled.load(Ordering::Relaxed);
+    let report = args.out.join(REPORT_FILE);
+    let keep = || {
+        write(&args.out.join(RESULTS_FILE), &json)?;
+        drop(keeping);
+        if !args.no_report {
+            write(&report, &sections_html(&page(&found, &command, version)))?;
+        }
+        let doc = args.doc.as_ref().filter(|_| !is_interrupted);
+        doc.map_or(Ok(()), |path| document(path, &found, &command))
+    };
+    print_kept(&if args.json { json.clone() } else { text() }, keep())?;
     if !args.no_report {
-        let report = args.out.join(REPORT_FILE);
-        write(&report, &sections_html(&page(&found, &command, version)))?;
         note(&format!("Report: {}", report.display()));
     }
-    let (left, all) = (experiments.len() - found.len(), experiments.len());
     if left > 0 && args.kept {
         note(&format!(
             "{left} of {all} experiments are left out: not all of their runs are in `{}`",
             args.out.display()
         ));
-    } else if cancelled.load(Ordering::Relaxed) {
+    } else if is_interrupted {
         warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
         return Err(Failure::Interrupted);
     } else if left > 0 {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
     }
-    args.doc.as_ref().map_or(Ok(()), |path| document(path, &found, &command))
+    Ok(())
 }
 
 /// Writes the table of all verdicts to `path`, and a page per figure to the folder of that name beside it.
@@ -341,7 +348,7 @@ fn with_settings(experiments: Vec<Experiment>, set: &[Setting]) -> Result<Vec<Ex
 
 fn from_file(path: &Path) -> Result<Experiment, Failure> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?;
+    let text = text_of(path).map_err(Failure::usage)?;
     let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
     Experiment::parse(&id, &name, &text).map_err(Failure::usage)
 }

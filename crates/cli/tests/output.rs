@@ -244,11 +244,11 @@ fn each_command_has_a_folder_of_its_own() {
 #[test]
 fn the_answer_is_printed_even_if_it_cannot_be_written() {
     let place = Place::new();
-    fs::create_dir_all(place.path("o/results.json")).unwrap();
+    fs::create_dir_all(place.path("o/report.html")).unwrap();
     let finished = place.tandem(&format!("compare {QUICK} --seeds 1 --out o reno:2"));
     assert_eq!(finished.status, Some(1));
     assert!(finished.out.contains("Goodput"), "{}", finished.out);
-    assert!(finished.err.contains("cannot write `o/results.json`"), "{}", finished.err);
+    assert!(finished.err.contains("cannot write `o/report.html`"), "{}", finished.err);
 }
 
 #[test]

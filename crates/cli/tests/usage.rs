@@ -87,7 +87,7 @@ fn commands() {
     refused(&place, "frobnicate", &["unrecognized subcommand 'frobnicate'", "--help"]);
     refused(&place, "run", &["<FILE>", "not provided"]);
     refused(&place, "run nowhere.toml", &["nowhere.toml: cannot be read: No such file"]);
-    refused(&place, "run .", &["cannot be read: Is a directory"]);
+    refused(&place, "run .", &["cannot be read: it is a folder, not a plain file"]);
 }
 
 /// A file with one line of [`QUICK_FILE`] replaced: the message must name the file, that line (or `at`) and the column.

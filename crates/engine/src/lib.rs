@@ -5,7 +5,8 @@
 //! virtual time, and the analytical model. This crate holds what they share:
 //! - [`Recorder`]: what is measured after the warm-up, bins of a second, samples over time, and the result made of them;
 //! - [`Transfers`] and [`ConstantRate`]: when a flow's application has data to send. They have no clock and do no I/O.
-//!   [`Applications`] makes those of a scenario's flows.
+//!   [`Applications`] makes those of a scenario's flows;
+//! - [`on_threads`]: work that is shared out among threads.
 //!
 //! All times are nanoseconds since the start of the run, unless a name says otherwise.
 
@@ -15,6 +16,7 @@ mod demand;
 mod engine;
 mod quality;
 mod recorder;
+mod threads;
 mod tracer;
 mod transfers;
 
@@ -24,4 +26,5 @@ pub(crate) use demand::exponential_ns;
 pub use engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 pub use quality::Quality;
 pub use recorder::{Counters, FlowEnd, Readable, Recorder, RecorderOptions};
+pub use threads::on_threads;
 pub use transfers::{Due, Transfers};

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tandem_scenario::{
     DEFAULT_MTU, HEADER_BYTES,
+    bounded::{self, MEASUREMENT_BYTES},
     units::{LossRate, QueueSize, Rate, Span},
 };
 
@@ -105,7 +106,7 @@ pub fn read(files: &[PathBuf]) -> Result<Measured, MeasuredError> {
 fn read_file(path: &Path) -> Result<Readings, MeasuredError> {
     let shown = path.display().to_string();
     let unreadable = |e: std::io::Error| MeasuredError::Unreadable { path: shown.clone(), cause: e.to_string() };
-    let text = std::fs::read(path).map_err(unreadable)?;
+    let text = bounded::read(path, MEASUREMENT_BYTES).map_err(unreadable)?;
     let text = String::from_utf8_lossy(&text);
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     let readings = if text.trim_start().starts_with('{') {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scenario files: TOML in, a checked [`Scenario`] out, every error with its line.
 
-use std::{fmt, fs, ops::Range, path::Path};
+use std::{fmt, ops::Range, path::Path};
 
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
 pub use crate::check::{MAX_COUNT, Overrides};
-use crate::{check::SpecError, scenario::Scenario, spec::ScenarioSpec};
+use crate::{
+    bounded::{SCENARIO_BYTES, read_text},
+    check::SpecError,
+    scenario::Scenario,
+    spec::ScenarioSpec,
+};
 
 /// What is wrong with a scenario file, and where.
 #[derive(Debug)]
@@ -34,15 +39,20 @@ impl std::error::Error for FileError {}
 
 /// Reads, checks and completes a scenario file.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
-    let text = fs::read_to_string(path).map_err(|e| FileError {
-        path: path.display().to_string(),
-        place: None,
-        message: format!("cannot be read: {e}"),
-    })?;
+    let text = text_of(path)?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
     let mut spec: ScenarioSpec = read(&text, &path.display().to_string())?;
     spec.folder = path.parent().map(Path::to_owned).unwrap_or_default();
     complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, "", e))
+}
+
+/// The text of a file of scenarios: of one, of many, or of one among other things.
+pub fn text_of(path: &Path) -> Result<String, FileError> {
+    read_text(path, SCENARIO_BYTES).map_err(|e| FileError {
+        path: path.display().to_string(),
+        place: None,
+        message: format!("cannot be read: {e}"),
+    })
 }
 
 /// As [`load`], from text; `path` is for messages.

@@ -7,6 +7,7 @@
 //! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
 
 pub mod aqm;
+pub mod bounded;
 mod cautions;
 mod cell;
 mod check;

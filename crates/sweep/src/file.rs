@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of sweeps: TOML in, a checked [`Sweep`] out, every error with its place.
 
-use std::{fs, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 
 use tandem_scenario::{
     FileError,
-    file::{MAX_COUNT, span_of},
+    bounded::{SCENARIO_BYTES, read_text},
+    file::{MAX_COUNT, span_of, text_of},
 };
 use toml::{Table, Value};
 
@@ -68,11 +69,7 @@ impl Sweep {
     /// If it cannot be read, or is no sweep. Whether its scenarios are good is not known before [`Sweep::survey`].
     pub fn load(path: &Path) -> Result<Self, FileError> {
         let shown = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|e| FileError {
-            path: shown.clone(),
-            place: None,
-            message: format!("cannot be read: {e}"),
-        })?;
+        let text = text_of(path)?;
         Self::parse(&text, &shown, path.parent().unwrap_or(Path::new("")))
     }
 
@@ -160,7 +157,7 @@ impl Reader<'_> {
             }),
             Some(Value::String(name)) => {
                 let path = folder.join(name);
-                let text = fs::read_to_string(&path)
+                let text = read_text(&path, SCENARIO_BYTES)
                     .map_err(|e| self.error(&["scenario"], format!("`{}` cannot be read: {e}", path.display())))?;
                 let shown = path.display().to_string();
                 let scenario =

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use tandem_engine::Engine;
+use tandem_engine::{Engine, on_threads};
 
 use crate::{
     feeder::Feeder,
@@ -78,7 +78,7 @@ pub fn run(
     };
     let cores = || thread::available_parallelism().map_or(1, Into::into);
     let workers = if engine.needs_machine() { 1 } else { options.workers.unwrap_or_else(cores) };
-    thread::scope(|scope| (0..workers.max(1)).for_each(|_| drop(scope.spawn(worker))));
+    on_threads(workers.max(1), worker);
     let written = lock(&store).write();
     if let Some(e) = lock(&failure).take() {
         return Err(e);

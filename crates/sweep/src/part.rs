@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use arrow_array::{Array, RecordBatch, cast::AsArray};
 use arrow_schema::SchemaRef;
-use tandem_tables::{concatenated, read_parquet, write_parquet};
+use tandem_tables::{concatenated, read_sealed, write_sealed};
 
 use crate::task::{Key, Task};
 
@@ -40,7 +40,8 @@ impl Part {
         let places: HashMap<Key, usize> = tasks.iter().enumerate().map(|(i, task)| (task.key, i)).collect();
         let mut rows = BTreeMap::new();
         if path.exists() {
-            for (key, batch) in read_parquet(&path)?.1.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat()
+            for (key, batch) in
+                read_part(&path, None)?.1.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat()
             {
                 places.get(&key).map(|place| rows.insert(*place, batch));
             }
@@ -60,11 +61,19 @@ impl Part {
         if self.is_dirty {
             let batch = concatenated(schema, &self.rows.values().cloned().collect::<Vec<_>>())?;
             let hint = "cannot write to the data set: is the disk full? What was written before is kept";
-            write_parquet(&self.path, schema.clone(), &[batch]).context(hint)?;
+            write_sealed(&self.path, schema.clone(), &[batch]).context(hint)?;
             self.is_dirty = false;
         }
         Ok(())
     }
+}
+
+/// The schema and the rows of a file of the data set; with `names` those columns alone.
+///
+/// # Errors
+/// If it is not as it was written.
+pub fn read_part(path: &Path, names: Option<&[&str]>) -> anyhow::Result<(SchemaRef, Vec<RecordBatch>)> {
+    read_sealed(path, names).map_err(|e| anyhow!("{e}. Move the file elsewhere: the next sweep makes its runs again"))
 }
 
 /// The keys of the rows, one for each.

@@ -6,6 +6,9 @@ use toml::{Table, Value};
 
 use crate::{file::Sweep, key_path::KeyPath, place::key_at, task::ScenarioHash};
 
+/// The most runs of a sweep whose user says nothing of it: hours of work.
+pub const MAX_RUNS: u64 = 1_000_000;
+
 /// A scenario of a sweep.
 pub(crate) struct Point {
     /// What the task of each of its seeds runs, as TOML with keys in order.
@@ -43,6 +46,21 @@ impl Sweep {
         let listed = self.list.len().max(1);
         let drawn = self.random.as_ref().map_or(1, |random| random.points);
         self.grid.iter().fold(listed.saturating_mul(drawn), |n, (_, values)| n.saturating_mul(values.len()))
+    }
+
+    /// Refuses more runs than these, repeated points counted. To be called before [`survey`](Self::survey), which looks at each point.
+    ///
+    /// # Errors
+    /// If there are more.
+    pub fn check_length(&self, max_runs: u64) -> Result<(), FileError> {
+        let (points, seeds) = (self.points() as u64, self.seed_count as u64);
+        let runs = points.saturating_mul(seeds);
+        if runs <= max_runs {
+            return Ok(());
+        }
+        let mend = "take values out, or set another limit: --max-runs, in Python max_runs";
+        let message = format!("{points} points with {seeds} seeds are {runs} runs, more than {max_runs}; {mend}");
+        Err(FileError::new(&self.path, &self.text, None, message))
     }
 
     /// The changes of a point. The last key of the grid varies fastest, `[[list]]` most slowly.

@@ -17,16 +17,14 @@ use std::{
 use anyhow::{Context, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use tandem_scenario::FileError;
-use tandem_tables::{
-    TEMPORARY_PREFIX, common_schema, concatenated, conformed, read_columns, read_parquet, write_parquet,
-};
+use tandem_scenario::bounded;
+use tandem_tables::{TEMPORARY_PREFIX, common_schema, concatenated, conformed, write_sealed};
 use toml::Value;
 
 use crate::{
     file::Sweep,
     key_table::KeyTable,
-    part::{Part, by_key, keys},
+    part::{Part, by_key, keys, read_part},
     task::{Key, Tables, Task},
 };
 
@@ -98,7 +96,9 @@ impl Store {
         let shown = folder.display();
         let cannot = || format!("cannot keep a data set in `{shown}`; choose another folder with --out");
         fs::create_dir_all(folder.join(GROUPS_FOLDER)).with_context(cannot)?;
-        let lock = OpenOptions::new().create(true).append(true).open(folder.join(LOCK_FILE)).with_context(cannot)?;
+        let mut append = OpenOptions::new();
+        bounded::without_waiting(append.create(true).append(true));
+        let lock = append.open(folder.join(LOCK_FILE)).with_context(cannot)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -138,9 +138,20 @@ impl Store {
     /// Is a task there, with all that is wanted of it?
     ///
     /// # Errors
-    /// If temporary files cannot be read.
-    pub fn has(&mut self, key: Key) -> Result<bool, FileError> {
-        Ok(self.done.contains(key.0)? && (!self.traces || self.trace_path(LINKS_FOLDER, key).exists()))
+    /// If temporary files cannot be read, or samples are not as they were written.
+    pub fn has(&mut self, key: Key) -> anyhow::Result<bool> {
+        Ok(self.done.contains(key.0)? && (!self.traces || self.has_samples(key)?))
+    }
+
+    fn has_samples(&self, key: Key) -> anyhow::Result<bool> {
+        for kind in [FLOWS_FOLDER, LINKS_FOLDER] {
+            let path = self.trace_path(kind, key);
+            if !path.try_exists()? {
+                return Ok(false);
+            }
+            read_part(&path, Some(&[]))?;
+        }
+        Ok(true)
     }
 
     /// Learns which rows the files have, and gives all files the same columns, and each task one file.
@@ -148,7 +159,7 @@ impl Store {
         let mut files = Vec::new();
         let mut schemas = vec![self.schema.clone()];
         for path in group_files(&self.folder)? {
-            let (schema, batches) = read_columns(&path, &["key"])?;
+            let (schema, batches) = read_part(&path, Some(&["key"]))?;
             let has_keys = || format!("`{}` is no part of a data set: move it elsewhere", path.display());
             let mut is_whole = true;
             for batch in &batches {
@@ -176,7 +187,7 @@ impl Store {
         let mut points = self.points_done(engine)?;
         let mut seen = KeyTable::new()?;
         for (path, schema, is_whole) in files {
-            let (_, batches) = read_parquet(&path)?;
+            let (_, batches) = read_part(&path, None)?;
             let tasks = batches.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat();
             let is_good = is_whole && schema.fields() == self.schema.fields();
             let mut all_rows = Vec::new();
@@ -187,7 +198,7 @@ impl Store {
                 }
             }
             if !is_good {
-                write_parquet(&path, self.schema.clone(), &[concatenated(&self.schema, &all_rows)?])?;
+                write_sealed(&path, self.schema.clone(), &[concatenated(&self.schema, &all_rows)?])?;
             }
         }
         Ok(())
@@ -297,7 +308,7 @@ impl Store {
         let path = self.trace_path(kind, key);
         let cannot = || format!("cannot write `{}`: is the disk full? What was written before is kept", path.display());
         fs::create_dir_all(path.parent().expect("a file is in a folder")).with_context(cannot)?;
-        write_parquet(&path, samples.schema(), std::slice::from_ref(samples)).with_context(cannot)
+        write_sealed(&path, samples.schema(), std::slice::from_ref(samples)).with_context(cannot)
     }
 }
 

@@ -12,9 +12,11 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, UInt32Type, UInt64Type},
 };
-use tandem_tables::read_columns;
 
-use crate::{part::by_key, store::group_files};
+use crate::{
+    part::{by_key, read_part},
+    store::group_files,
+};
 
 /// More values of a number than these are put into bins.
 const MAX_VALUES: usize = 24;
@@ -125,7 +127,7 @@ fn number(column: &ArrayRef, row: usize) -> Option<f64> {
 /// If a file cannot be read.
 pub fn column_names(folder: &Path) -> anyhow::Result<Vec<String>> {
     let Some(first) = group_files(folder)?.into_iter().next() else { return Ok(Vec::new()) };
-    let (schema, _) = read_columns(&first, &[])?;
+    let (schema, _) = read_part(&first, Some(&[]))?;
     Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
 }
 
@@ -138,7 +140,7 @@ fn for_each_task(folder: &Path, names: &[&str], mut each: impl FnMut(&RecordBatc
     let mut wanted = names.to_vec();
     wanted.push("key");
     for path in group_files(folder)? {
-        for batch in read_columns(&path, &wanted)?.1 {
+        for batch in read_part(&path, Some(&wanted))?.1 {
             by_key(&batch)?.iter().for_each(|(_, rows)| each(rows));
         }
     }

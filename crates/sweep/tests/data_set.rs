@@ -3,12 +3,12 @@
 
 mod common;
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use common::{PROGRAM, SMALL, files, rows, sweep, sweep_into, table};
 use tandem_sim::Sim;
 use tandem_sweep::{Outcome, RunOptions, Store, Tables, Task, from_bytes, group_files, run, to_bytes};
-use tandem_tables::{conformed, write_parquet};
+use tandem_tables::{conformed, write_parquet, write_sealed};
 
 #[test]
 fn a_row_has_the_swept_values_and_where_it_comes_from() {
@@ -120,13 +120,111 @@ fn two_sweeps_do_not_write_to_one_folder() {
 /// As after two sweeps on a file system without locks, or where somebody copied files from another folder.
 #[test]
 fn rows_that_are_there_twice_count_once() {
+    let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    sweep_into(folder.path(), SMALL, false, None);
+    sweep_into(other.path(), &SMALL.replace("seeds = 2", "seeds = 3"), false, None);
+    for file in group_files(other.path()).unwrap() {
+        fs::copy(&file, folder.path().join("groups").join(file.file_name().unwrap())).unwrap();
+    }
+    assert_eq!(rows(folder.path()).len(), 8 + 12);
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None).1, 0);
+    assert_eq!(rows(folder.path()).len(), 12);
+}
+
+/// What opening the data set says.
+fn refusal(folder: &Path, traces: bool) -> Option<String> {
+    let sweep = sweep(SMALL);
+    let survey = sweep.survey(&Sim, false).unwrap();
+    let tasks = || sweep.tasks("sim").unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+    let opened = Store::open(folder, &sweep, "sim", &survey.schema, traces);
+    opened.and_then(|mut store| store.begin(tasks())).err().map(|e| format!("{e:#}"))
+}
+
+/// A bit that flipped, an end that was cut off, a copy under another name: each is named with its mend, and the mend is one.
+#[test]
+fn a_damaged_part_is_named_and_its_runs_are_made_again() {
     let folder = tempfile::tempdir().unwrap();
     sweep_into(folder.path(), SMALL, false, None);
-    let file = &group_files(folder.path()).unwrap()[0];
-    fs::copy(file, folder.path().join("groups/a-copy.parquet")).unwrap();
-    assert_eq!(rows(folder.path()).len(), 16);
-    assert_eq!(sweep_into(folder.path(), SMALL, false, None).1, 0);
-    assert_eq!(rows(folder.path()).len(), 8);
+    let before = files(folder.path());
+    let path = group_files(folder.path()).unwrap().remove(0);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let whole = fs::read(&path).unwrap();
+    #[track_caller]
+    fn assert_named(told: Option<String>, name: &str) {
+        let told = told.expect("it is noticed");
+        assert!(
+            told.contains(name) && told.contains("Move the file elsewhere: the next sweep makes its runs"),
+            "{told}"
+        );
+    }
+    // Some in every part of the file: rows, statistics, names of columns, the seal itself.
+    for bit in (0..8 * whole.len()).step_by(8 * whole.len() / 300 + 1) {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, flipped).unwrap();
+        assert_named(refusal(folder.path(), false), name);
+    }
+    for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert_named(refusal(folder.path(), false), name);
+    }
+    fs::write(&path, &whole).unwrap();
+    let copy = folder.path().join("groups/a-copy.parquet");
+    fs::copy(&path, &copy).unwrap();
+    assert_named(refusal(folder.path(), false), "a-copy.parquet");
+    assert!(refusal(folder.path(), false).unwrap().contains("a copy of a file of another name"));
+    fs::remove_file(copy).unwrap();
+    assert_eq!(refusal(folder.path(), false), None);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(sweep_into(folder.path(), SMALL, false, None).1, 8);
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn damaged_samples_are_named_where_they_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, true, None);
+    let key = rows(folder.path())[0]["key"].clone();
+    let path = folder.path().join("flows").join(&key[..2]).join(format!("{key}.parquet"));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(refusal(folder.path(), false), None);
+    let told = refusal(folder.path(), true).unwrap();
+    assert!(told.contains(&key) && told.contains("it is damaged"), "{told}");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(sweep_into(folder.path(), SMALL, true, None).1, 1);
+    assert!(path.exists());
+}
+
+/// Other things under the names of parts: told at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_is_named() {
+    use rustix::fs::{CWD, FileType, mknodat};
+    let folder = tempfile::tempdir().unwrap();
+    sweep_into(folder.path(), SMALL, false, None);
+    let path = folder.path().join("groups/x.parquet");
+    mknodat(CWD, &path, FileType::Fifo, 0o600.into(), 0).unwrap();
+    let told = refusal(folder.path(), false).unwrap();
+    assert!(told.contains("x.parquet") && told.contains("it is a pipe, not a plain file"), "{told}");
+    fs::remove_file(&path).unwrap();
+    fs::remove_file(folder.path().join(".lock")).unwrap();
+    mknodat(CWD, folder.path().join(".lock"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    let told = refusal(folder.path(), false).unwrap();
+    assert!(told.contains("cannot keep a data set") && told.contains("--out"), "{told}");
+}
+
+#[test]
+fn a_sweep_without_end_is_not_begun() {
+    let told = sweep(SMALL).check_length(7).unwrap_err().to_string();
+    assert!(told.contains("4 points with 2 seeds are 8 runs, more than 7") && told.contains("--max-runs"), "{told}");
+    assert!(sweep(SMALL).check_length(8).is_ok());
+    let values = (0..1000).map(|i| format!("'{}kbit'", i + 1)).collect::<Vec<_>>().join(", ");
+    let text = SMALL.replace("\"5mbit\", \"10mbit\"", &values) + &format!("'dumbbell.reverse_rate' = [{values}]\n");
+    let text = text + "[random]\npoints = 500\n[random.values]\n'dumbbell.loss' = { from = 0, to = 0.1 }\n";
+    let told = sweep(&text).check_length(1_000_000).unwrap_err().to_string();
+    assert!(told.contains("1000000000 points with 2 seeds are 2000000000 runs"), "{told}");
 }
 
 #[test]
@@ -145,7 +243,9 @@ fn other_files_and_other_kinds_are_refused() {
     let mut columns = tandem_tables::Columns::default();
     columns.push("a", arrow_array::Float64Array::from(vec![1.0]));
     let batch = columns.batch(1).unwrap();
-    write_parquet(&path, batch.schema(), &[batch]).unwrap();
+    write_parquet(&path, batch.schema(), std::slice::from_ref(&batch)).unwrap();
+    assert!(error().contains("it has no checksum"), "{}", error());
+    write_sealed(&path, batch.schema(), &[batch]).unwrap();
     assert!(error().contains("x.parquet` is no part of a data set"), "{}", error());
 }
 

@@ -3,7 +3,7 @@
 //!
 //! - [`groups`]: a row for each group of flows of one seed of a run;
 //! - [`flows`] and [`links`]: a row for each sample over time;
-//! - [`write_parquet`] and [`read_parquet`]: a file of any of them, whole or not there;
+//! - [`write_parquet`] and [`read_parquet`]: a file of any of them, whole or not there; [`write_sealed`] and [`read_sealed`]: with a checksum;
 //! - [`united`]: batches whose columns differ, as one table.
 //!
 //! Names of columns end in their unit. A value that is missing is null, never 0.
@@ -14,11 +14,12 @@ mod files;
 mod groups;
 mod parquet_file;
 mod samples;
+mod seal;
 mod unite;
 
 pub use columns::Columns;
 pub use files::{TEMPORARY_PREFIX, atomically, write_atomically};
 pub use groups::{PARAMETER_PREFIX, group_schema, groups, run_of_seed};
-pub use parquet_file::{FileError, read_columns, read_parquet, write_parquet};
+pub use parquet_file::{FileError, read_parquet, read_sealed, write_parquet, write_sealed};
 pub use samples::{flow_schema, flows, link_schema, links};
 pub use unite::{common_schema, concatenated, conformed, united};

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tandem_report::{thin, write_atomically};
 use tandem_scenario::{
     FORWARD_LINK, Scenario,
+    bounded::{MEASUREMENT_BYTES, read_text},
     result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult},
 };
 
@@ -145,7 +146,7 @@ impl RealTcpRuns {
     /// What is in the file, if it is there.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let what = || format!("cannot read runs over real TCP from `{}`", path.display());
-        let text = if path.exists() { fs::read_to_string(path).with_context(what)? } else { String::new() };
+        let text = if path.exists() { read_text(path, MEASUREMENT_BYTES).with_context(what)? } else { String::new() };
         let run = |(i, line): (usize, &str)| {
             serde_json::from_str(line).with_context(|| format!("{}: line {} is not a run", what(), i + 1))
         };

@@ -24,7 +24,7 @@ use crate::{
     Failure,
     folder::Folder,
     interrupt,
-    output::{RESULTS_FILE, note, print, warn, where_it_is, write, write_report},
+    output::{RESULTS_FILE, note, print_kept, warn, where_it_is, write, write_report},
     settings::{Common, Flows},
 };
 use cases::{Case, Known, Neighbours};
@@ -197,12 +197,14 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     };
     let json = report::json(&advice)?;
     let text = text::for_terminal(&advice);
-    // First, for the disk may be full.
-    print(if args.json { &json } else { &text })?;
-    if !interrupted || !folder.has_results() {
+    let is_kept = !interrupted || !folder.has_results();
+    let keep = || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
-        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))?;
+        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))
+    };
+    print_kept(if args.json { &json } else { &text }, if is_kept { keep() } else { Ok(()) })?;
+    if is_kept {
         note(&where_it_is(args.no_report, folder.path()));
     }
     if interrupted {

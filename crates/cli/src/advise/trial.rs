@@ -77,6 +77,19 @@ pub struct Clock {
     stop: AtomicBool,
 }
 
+/// Ends the watching, also when the work panics.
+struct AtEnd<'a> {
+    done: &'a AtomicBool,
+    watcher: Option<std::thread::Thread>,
+}
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Relaxed);
+        self.watcher.iter().for_each(std::thread::Thread::unpark);
+    }
+}
+
 impl Clock {
     pub fn new(time: Span) -> Self {
         Self { end: Instant::now() + Duration::from_nanos(time.ns), stop: AtomicBool::new(false) }
@@ -85,20 +98,23 @@ impl Clock {
     /// Runs `work`, which ends early when the clock has stopped or at an interrupt.
     fn watch<T>(&self, obeys_time: bool, work: impl FnOnce(&AtomicBool) -> T) -> T {
         let done = AtomicBool::new(false);
+        let look = || {
+            let is_late = obeys_time && Instant::now() >= self.end;
+            if is_late || interrupt_flag().load(Relaxed) {
+                self.stop.store(true, Relaxed);
+            }
+        };
+        // Work that begins too late must not end before the watcher looks.
+        look();
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| {
+            let watcher = std::thread::Builder::new().spawn_scoped(scope, || {
                 while !done.load(Relaxed) {
-                    let is_late = obeys_time && Instant::now() >= self.end;
-                    if is_late || interrupt_flag().load(Relaxed) {
-                        self.stop.store(true, Relaxed);
-                    }
+                    look();
                     std::thread::park_timeout(Duration::from_millis(20));
                 }
             });
-            let result = work(&self.stop);
-            done.store(true, Relaxed);
-            watcher.thread().unpark();
-            result
+            let _end = AtEnd { done: &done, watcher: watcher.ok().map(|watcher| watcher.thread().clone()) };
+            work(&self.stop)
         })
     }
 

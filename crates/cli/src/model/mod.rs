@@ -9,6 +9,7 @@ mod text;
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 use tandem_model::{Answer, Arithmetic, Cell, Law, plane, sweep};
@@ -19,7 +20,7 @@ use tandem_scenario::{
 
 use crate::{
     Failure,
-    output::{command_line, json_text, print, write_model_report},
+    output::{MODEL_FILE, command_line, json_text, note, print, print_kept, write_model_report},
 };
 use range::Range;
 use setup::{Constants, Setup};
@@ -127,6 +128,7 @@ struct Plane {
 
 pub fn model(args: &Args) -> Result<(), Failure> {
     let setup = Setup::new(args)?;
+    rayon::ThreadPoolBuilder::new().build_global().context("cannot start the threads that work it out")?;
     if let Some(loss) = args.loss {
         let answer = questions::response(&setup, loss)?;
         return finish(args, &setup, answer, text::response, |_| None);
@@ -154,7 +156,7 @@ pub fn model(args: &Args) -> Result<(), Failure> {
     finish(args, &setup, Points { points }, |p| text::sweep(&p.points), |p| Some(figures::of_sweep(&setup, &p.points)))
 }
 
-/// Prints an answer, as text or JSON, and writes the report if one is asked for.
+/// Writes the report if one is asked for, and prints an answer, as text or JSON.
 fn finish<T: Serialize>(
     args: &Args,
     setup: &Setup,
@@ -168,8 +170,7 @@ fn finish<T: Serialize>(
             "--out writes plots of points, sweeps and planes; it goes neither with --find nor with --loss",
         ));
     }
-    // First, for the disk may be full.
-    print(&if args.json {
+    let printed = if args.json {
         let law = Law::of(&setup.params).is_some().then_some(&setup.law);
         let arithmetic = setup.arithmetic;
         let version = env!("CARGO_PKG_VERSION");
@@ -177,9 +178,9 @@ fn finish<T: Serialize>(
     } else {
         let title = if args.loss.is_some() { setup.response_title() } else { setup.title(args.find) };
         format!("{title}\n\n{}\n", text(&answer).trim_end())
-    })?;
-    match (&args.out, page.flatten()) {
-        (Some(folder), Some(page)) => write_model_report(folder, &page?),
-        _ => Ok(()),
-    }
+    };
+    let Some((folder, page)) = args.out.as_ref().zip(page.flatten()) else { return print(&printed) };
+    print_kept(&printed, page.map_err(Failure::from).and_then(|page| write_model_report(folder, &page)))?;
+    note(&format!("Report: {}", folder.join(MODEL_FILE).display()));
+    Ok(())
 }

@@ -13,7 +13,8 @@ use tandem_engine::{Engine, EngineError};
 use tandem_report::{FiguresPage, figures_html};
 use tandem_scenario::file::MAX_COUNT;
 use tandem_sweep::{
-    GROUPS_FOLDER, Outcome, Pair, Program, RunOptions, Store, Survey, SurveyError, Sweep, column_names, figures, run,
+    GROUPS_FOLDER, MAX_RUNS, Outcome, Pair, Program, RunOptions, Store, Survey, SurveyError, Sweep, column_names,
+    figures, run,
 };
 
 use crate::{
@@ -21,7 +22,7 @@ use crate::{
     engine::EngineArgs,
     folder::{make_folder, named},
     interrupt::{self, flag},
-    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print, warn, write},
+    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print_kept, warn, write},
 };
 
 /// What `--json` prints is there, too.
@@ -82,6 +83,10 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
 
+    /// More runs are refused before anything runs: points times seeds
+    #[arg(long, value_name = "N", default_value_t = MAX_RUNS)]
+    max_runs: u64,
+
     /// Also keep samples of windows and queues (Parquet), of all seeds and flows
     #[arg(long)]
     trace: bool,
@@ -131,6 +136,7 @@ struct EngineSummary {
 
 pub fn sweep(args: &Args) -> Result<(), Failure> {
     let sweep = Arc::new(Sweep::load(&args.file).map_err(Failure::usage)?.with_seeds(args.seeds, args.seed));
+    sweep.check_length(args.max_runs).map_err(Failure::usage)?;
     let surveys = surveys(args, &sweep)?;
     let columns: Vec<String> = surveys[0].1.schema.fields().iter().map(|field| field.name().clone()).collect();
     check_charts(args, &columns)?;
@@ -217,26 +223,33 @@ fn run_in(
 fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure> {
     let keeping = interrupt::keeping();
     let json = json_text(summary)?;
-    print(&if args.json { json.clone() } else { text(summary) })?;
-    write(&folder.join(SWEEP_FILE), &json)?;
-    drop(keeping);
+    let has_report = !args.no_report && !summary.interrupted;
+    let keep = || {
+        write(&folder.join(SWEEP_FILE), &json)?;
+        drop(keeping);
+        if has_report { write_charts(args, summary, folder) } else { Ok(()) }
+    };
+    print_kept(&if args.json { json.clone() } else { text(summary) }, keep())?;
     if summary.interrupted {
         warn("tandem: interrupted; what was done is kept, and the same command goes on there");
         return Err(Failure::Interrupted);
     }
-    if !args.no_report {
-        let page = FiguresPage {
-            title: format!("Sweep {}", summary.sweep),
-            paragraphs: vec!["Each value is the mean over all rows of the data set that it stands for.".into()],
-            text: text(summary),
-            figures: figures(folder, &args.charts, &args.measure, &summary.swept_columns).map_err(Failure::Usage)?,
-            command: summary.command.clone(),
-            version: summary.version.into(),
-        };
-        write(&folder.join(REPORT_FILE), &figures_html(&page))?;
+    if has_report {
         note(&format!("Report: {}", folder.join(REPORT_FILE).display()));
     }
     Ok(())
+}
+
+fn write_charts(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure> {
+    let page = FiguresPage {
+        title: format!("Sweep {}", summary.sweep),
+        paragraphs: vec!["Each value is the mean over all rows of the data set that it stands for.".into()],
+        text: text(summary),
+        figures: figures(folder, &args.charts, &args.measure, &summary.swept_columns).map_err(Failure::Usage)?,
+        command: summary.command.clone(),
+        version: summary.version.into(),
+    };
+    write(&folder.join(REPORT_FILE), &figures_html(&page))
 }
 
 fn counts(summary: &Summary) -> String {

@@ -6,7 +6,10 @@ use std::{fmt, path::Path, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use crate::units::{Rate, Span};
+use crate::{
+    bounded::{TRACE_BYTES, read},
+    units::{Rate, Span},
+};
 
 /// Opportunities to send a full packet, over and over.
 #[derive(Clone, PartialEq)]
@@ -69,7 +72,8 @@ impl RateTrace {
     /// If the file cannot be read or is not text, and as [`parse`](Self::parse).
     pub fn load(path: &Path) -> Result<Self, TraceError> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|e| TraceError(format!("rate trace `{name}` cannot be read: {e}")))?;
+        let bytes =
+            read(path, TRACE_BYTES).map_err(|e| TraceError(format!("rate trace `{name}` cannot be read: {e}")))?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => Self::parse(text, &name),
             Err(e) => {

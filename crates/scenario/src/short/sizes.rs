@@ -5,7 +5,10 @@ use std::{fmt, path::Path, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use crate::units::{Bytes, UnitError};
+use crate::{
+    bounded::{TRACE_BYTES, read_text},
+    units::{Bytes, UnitError},
+};
 
 /// The largest size that is drawn, bytes.
 pub(super) const MAX_BYTES: u64 = 1_000_000_000_000_000;
@@ -95,7 +98,7 @@ impl SizeList {
     /// If the file cannot be read, is no text, has no size, or has a line that is none.
     pub fn load(path: &Path) -> Result<Self, UnitError> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path, TRACE_BYTES)
             .map_err(|e| UnitError::new(format!("the sizes' file `{name}` cannot be read: {e}")))?;
         Self::parse(&text, &name)
     }
