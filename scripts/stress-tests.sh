@@ -95,10 +95,11 @@ run() {
 
 # stress PROGRAM: a row of the table, and what was said when it failed.
 stress() {
-	local passed=0 failed=0 skipped=0 turn status
+	local passed=0 failed=0 skipped=0 longest_s=0 turn status
 	for ((turn = 1; turn <= turns; turn++)); do
-		status=0
+		status=0 SECONDS=0
 		run "$1" || status=$?
+		((SECONDS > longest_s)) && longest_s=$SECONDS
 		if ((status)); then
 			failed=$((failed + 1)) any_failed=1
 			echo "-- $1, turn $turn: status $status"
@@ -111,7 +112,7 @@ stress() {
 			passed=$((passed + 1))
 		fi
 	done
-	printf '%-28s %6d %6d %7d\n' "$1" $passed $failed $skipped | tee -a "$work/table"
+	printf '%-28s %6d %6d %7d %9d\n' "$1" $passed $failed $skipped $longest_s | tee -a "$work/table"
 }
 
 build
@@ -129,6 +130,6 @@ for program in "${chosen[@]}"; do
 done
 echo
 echo "$turns turns beside $burners burners on $(nproc) cores"
-printf '%-28s %6s %6s %7s\n' "" passed failed skipped
+printf '%-28s %6s %6s %7s %9s\n' "" passed failed skipped longest/s
 cat "$work/table"
 ((any_failed == 0))

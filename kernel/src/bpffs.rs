@@ -45,7 +45,11 @@ pub fn names() -> Result<Vec<String>, Error> {
     if !has_folder().map_err(no_rights)? {
         return Ok(Vec::new());
     }
-    let entries = fs::read_dir(folder()).map_err(|e| no_rights(Error::io("read", folder(), e)))?;
+    let entries = match fs::read_dir(folder()) {
+        // Unloaded meanwhile.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|e| no_rights(Error::io("read", folder(), e)))?,
+    };
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
@@ -85,18 +89,29 @@ pub fn is_mounted() -> bool {
 /// A process may have mounts of its own, which end with it. What is kept must lie where the machine's (or the container's) first
 /// process sees it.
 pub fn check_place() -> Result<(), Error> {
-    let path = |process: &str| match is_mounted() {
-        true => format!("/proc/{process}/root{BPFFS}"),
-        false => format!("/proc/{process}/ns/mnt"),
-    };
-    let identity = |path: &str| fs::metadata(path).map(|m| (m.dev(), m.ino()));
-    let own = path("thread-self");
-    let own = identity(&own).map_err(|e| Error::io("examine", own, e))?;
+    loop {
+        let place = if is_mounted() { format!("root{BPFFS}") } else { "ns/mnt".into() };
+        let own = identity("thread-self", &place)?;
+        let outcome = check_is_first(own, &place);
+        // Another command may have mounted or unmounted it meanwhile.
+        if !matches!(outcome, Err(Error::OwnMounts)) || identity("thread-self", &place)? == own {
+            return outcome;
+        }
+    }
+}
+
+/// Device and inode of what a process has in this place below its folder in /proc.
+fn identity(process: &str, place: &str) -> Result<(u64, u64), Error> {
+    let path = format!("/proc/{process}/{place}");
+    fs::metadata(&path).map(|m| (m.dev(), m.ino())).map_err(|e| Error::io("examine", path, e))
+}
+
+fn check_is_first(own: (u64, u64), place: &str) -> Result<(), Error> {
     for process in processes() {
-        match identity(&path(&process.to_string())) {
+        match identity(&process.to_string(), place) {
             Ok(first) if first == own => return Ok(()),
             // A sandbox may keep even root from looking at its first process.
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::PermissionDenied => {}
             _ => return Err(Error::OwnMounts),
         }
     }
