@@ -45,7 +45,11 @@ pub fn names() -> Result<Vec<String>, Error> {
     if !has_folder().map_err(no_rights)? {
         return Ok(Vec::new());
     }
-    let entries = fs::read_dir(folder()).map_err(|e| no_rights(Error::io("read", folder(), e)))?;
+    let entries = match fs::read_dir(folder()) {
+        // Unloaded meanwhile.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|e| no_rights(Error::io("read", folder(), e)))?,
+    };
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)

@@ -151,7 +151,10 @@ pub fn list() -> Result<Vec<Loaded>, Error> {
     if names.is_empty() {
         check_not_elsewhere()?;
     }
-    names.iter().map(|n| find_loaded(n)).collect()
+    let found = names.iter().map(|n| (n, find_loaded(n)));
+    // Another command may have unloaded some meanwhile.
+    let there = found.filter(|(name, found)| found.is_ok() || is_registered(&bpffs::controller(name)));
+    there.map(|(_, found)| found).collect()
 }
 
 /// Nothing is loaded here, but there may be in the machine's BPF file system. Whoever may not find out has nothing hidden from it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What others have put where Tandem keeps its controllers is neither followed nor removed. Alone in its program: no other test may load
-//! anything meanwhile.
+//! What others have put where Tandem keeps its controllers is neither followed nor removed. Alone in its program, which waits for those of
+//! other tests: none may load anything meanwhile.
 
 mod net;
 mod skip;
@@ -67,7 +67,7 @@ fn what_others_planted_is_neither_followed_nor_removed() {
         return;
     }
     if Path::new(PLANTED).exists() {
-        return tandem_testing::skip("something is loaded on this machine");
+        return tandem_testing::skip("something is loaded on this machine, which `tandem kernel unload` takes away");
     }
     let _mount = SharedMount::new();
     let name = unique_name();

@@ -27,7 +27,8 @@ fn iperf3_asks_for_a_controller() {
         let report: Value = serde_json::from_str(&path.near.run(&command)).unwrap();
         let end = &report["end"];
         assert_eq!(end["sender_tcp_congestion"], registered.name, "{report}");
-        assert!(end["sum_received"]["bytes"].as_u64().unwrap() >= 25_000_000, "{report}");
+        // All but what two sockets' buffers may hold when it ends.
+        assert!(end["sum_received"]["bytes"].as_u64().unwrap() >= 20_000_000, "{report}");
     }
 }
 
@@ -38,21 +39,21 @@ fn curl_fetches_from_a_server_that_has_it_by_default() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (served, fetched) = (folder.path().join("served"), folder.path().join("fetched"));
     let mut content = vec![0; 30_000_000];
     blake3::Hasher::new().finalize_xof().fill(&mut content);
-    fs::write(&served, &content).unwrap();
+    fs::write(folder.path().join("served"), &content).unwrap();
 
     let path = Path::new("tbf rate 200mbit burst 64kb limit 250kb");
     let loaded = path.near.enter(|| Loaded::new(find("compound_tube").unwrap(), true));
     let _server = path.near.start(&format!("busybox httpd -f -p {PORT} -h {}", folder.path().display()));
     path.near.wait_for_listener(PORT);
-    let command = format!("curl --silent --show-error --fail --output {} http://{NEAR}/served", fetched.display());
-    let curl = path.far.start(&command);
+    // Until somebody reads what it writes, the connection stands still, and has more to carry than buffers hold.
+    let curl = path.far.start(&format!("curl --silent --show-error --fail http://{NEAR}/served"));
     wait_until("the server's connection is seen", || {
         let flows = read_flows(path.near.namespace(), &loaded.name).unwrap();
         flows.iter().any(|f| f.local().port() == PORT && f.remote().ip().to_string() == FAR && f.bytes_acked > 0)
     });
-    curl.output(&command);
-    assert!(fs::read(&fetched).unwrap() == content, "what curl fetched is not what was served");
+    let output = curl.output();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == content, "what curl fetched is not what was served");
 }

@@ -8,6 +8,7 @@ use std::{
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path as File,
+    thread,
 };
 
 use rustix::{io::Errno, net::sockopt::tcp_congestion};
@@ -63,6 +64,26 @@ fn it_is_listed_as_it_was_loaded() {
     parameters.sort_by_key(|p| p.0);
     assert_eq!(parameters, [("beta", 0.25), ("gamma", 20.0)]);
     assert!(!listed.is_default && listed.replaced_default.is_empty(), "{listed:?}");
+}
+
+/// Whatever others do meanwhile, and although there is nothing at all in between.
+#[test]
+fn what_is_loaded_can_be_listed_at_any_time() {
+    if skip::cannot_load() {
+        return;
+    }
+    let (reno, name) = (Params::new(find("reno").unwrap()), unique_name());
+    thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            for _ in 0..30 {
+                load(&reno, &name, false).unwrap();
+                unload(&name).unwrap();
+            }
+        });
+        while !others.is_finished() {
+            list().unwrap();
+        }
+    });
 }
 
 #[test]

@@ -10,7 +10,6 @@ use std::{
     net::{SocketAddr, TcpListener},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use rustix::{
@@ -25,6 +24,7 @@ use rustix::{
 };
 use tandem_controllers::{Params, find};
 use tandem_kernel::{Error, Unloaded, available, default_controller, list, load, unload};
+use tandem_testing::PATIENCE;
 
 use net::{Loaded, Space, as_nobody, unique_name};
 
@@ -56,7 +56,7 @@ fn a_stranger_s_lock_does_not_block_root() {
         drop(Loaded::new(find("reno").unwrap(), false));
         finished.send(()).unwrap();
     });
-    is_finished.recv_timeout(Duration::from_secs(50)).expect("load and unload do not wait for the lock");
+    is_finished.recv_timeout(PATIENCE).expect("load and unload do not wait for the lock");
 }
 
 /// As `ip netns exec` does: with mounts of its own, and a /sys in which there is no BPF file system.

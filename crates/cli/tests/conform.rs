@@ -6,6 +6,7 @@ mod common;
 use std::{path::Path, process::Command};
 
 use common::Place;
+use tandem_testing::output;
 
 /// What the host in C logs with this controller.
 fn log(controller: &str) -> String {
@@ -13,17 +14,17 @@ fn log(controller: &str) -> String {
     // Tests run side by side: each has a program of its own.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("host");
-    let compiled = Command::new("cc")
+    let mut compile = Command::new("cc");
+    compile
         .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"])
         .arg(format!("-I{}", repository.join("controllers/include").display()))
         .arg(format!("-DCONTROLLER={controller}"))
         .arg(repository.join("controllers/examples/host.c"))
         .arg("-o")
-        .arg(&program)
-        .status()
-        .unwrap();
-    assert!(compiled.success(), "{controller}");
-    let run = Command::new(&program).output().unwrap();
+        .arg(&program);
+    let compiled = output(&mut compile);
+    assert!(compiled.status.success(), "{controller}: {}", String::from_utf8_lossy(&compiled.stderr));
+    let run = output(&mut Command::new(&program));
     assert!(run.status.success(), "{controller}");
     String::from_utf8(run.stdout).unwrap()
 }

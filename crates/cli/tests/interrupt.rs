@@ -4,38 +4,33 @@
 
 mod common;
 
-use std::{
-    fs,
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::fs;
 
 use common::{Finished, Place};
 use serde_json::Value;
+use tandem_testing::{Running, wait_until};
 
 /// Waits until the program has used so much CPU time, which nothing but simulation takes.
-fn wait_for_simulation(child: &Child, cpu_ms: u64) {
+fn wait_for_simulation(child: &mut Running, cpu_ms: u64) {
     // The fields after the name, which ends with the last `)`: utime is the 14th of all, in hundredths of a second.
+    let stat = format!("/proc/{}/stat", child.id());
     let used_ms = || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let stat = fs::read_to_string(&stat).unwrap();
         let user = stat.rsplit(')').next().unwrap().split_whitespace().nth(11).unwrap();
         user.parse::<u64>().unwrap() * 10
     };
-    while used_ms() < cpu_ms {
-        thread::sleep(Duration::from_millis(10));
-    }
+    let mut is_enough = false;
+    wait_until("it simulates", || {
+        is_enough = used_ms() >= cpu_ms;
+        is_enough || child.has_ended()
+    });
+    assert!(is_enough, "it ended before it had simulated for {cpu_ms} ms");
 }
 
-fn interrupt_after(child: Child, cpu_ms: u64) -> Finished {
-    wait_for_simulation(&child, cpu_ms);
-    let kill = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    child.wait_with_output().unwrap().into()
-}
-
-fn start(place: &Place, arguments: &str) -> Child {
-    place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn interrupt_after(mut child: Running, cpu_ms: u64) -> Finished {
+    wait_for_simulation(&mut child, cpu_ms);
+    child.signal("INT");
+    child.output().into()
 }
 
 #[test]
@@ -43,7 +38,7 @@ fn the_seeds_that_are_done_are_kept() {
     let place = Place::new();
     // A seed takes milliseconds, all of them minutes.
     let path = "--rate 10mbit --rtt 20ms --queue 20p --duration 3s --warmup 1s --seeds 100000";
-    let finished = interrupt_after(start(&place, &format!("compare {path} --out o --json reno:1 compound:1")), 500);
+    let finished = interrupt_after(place.start(&format!("compare {path} --out o --json reno:1 compound:1")), 500);
     assert_eq!(finished.status, Some(130), "{}", finished.err);
     assert!(finished.err.contains("interrupted"), "{}", finished.err);
     let results: Value = serde_json::from_str(&finished.out).unwrap();
@@ -64,7 +59,7 @@ fn the_seeds_that_are_done_are_kept() {
 fn nothing_done_is_nothing_kept() {
     let place = Place::new();
     let path = "--rate 10gbit --rtt 20ms --duration 10h";
-    let finished = interrupt_after(start(&place, &format!("compare {path} --out o reno:1 compound:1")), 200);
+    let finished = interrupt_after(place.start(&format!("compare {path} --out o reno:1 compound:1")), 200);
     assert_eq!(finished.status, Some(130), "{}", finished.err);
     assert!(finished.err.contains("interrupted"), "{}", finished.err);
     assert!(!finished.err.contains("panicked"), "{}", finished.err);
@@ -78,7 +73,7 @@ fn earlier_results_outlive_an_interrupt() {
     let command = "compare --rate 10gbit --rtt 20ms --duration 10h --out o reno:1 compound:1";
     fs::create_dir(place.path("o")).unwrap();
     place.write("o/results.json", &format!("{{\"command\": \"tandem {command}\", \"runs\": \"precious\"}}"));
-    let finished = interrupt_after(start(&place, command), 200);
+    let finished = interrupt_after(place.start(command), 200);
     assert_eq!(finished.status, Some(130), "{}", finished.err);
     assert!(finished.err.contains("`o` keeps the earlier results; nothing of: reno, compound"), "{}", finished.err);
     assert_eq!(place.json("o/results.json")["runs"], "precious");
@@ -88,8 +83,8 @@ fn earlier_results_outlive_an_interrupt() {
 fn two_commands_do_not_share_a_folder() {
     let place = Place::new();
     let command = "compare --rate 10gbit --rtt 20ms --duration 10h --out o reno:1 compound:1";
-    let first = start(&place, command);
-    wait_for_simulation(&first, 200);
+    let mut first = place.start(command);
+    wait_for_simulation(&mut first, 200);
     let refused = place.tandem(command);
     let finished = interrupt_after(first, 200);
     assert_eq!((refused.status, finished.status), (Some(1), Some(130)), "{}", refused.err);

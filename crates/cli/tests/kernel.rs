@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 
 use common::{Finished, Place, QUICK_FILE};
 use serde_json::Value;
+use tandem_testing::{output, take_controllers};
 
 #[track_caller]
 fn fails(place: &Place, arguments: &str, status: i32, parts: &[&str]) {
@@ -50,7 +51,7 @@ fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
     std::fs::copy(env!("CARGO_BIN_EXE_tandem"), &program).unwrap();
     std::fs::set_permissions(place.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = std::process::Command::new(program);
-    Some(command.args(arguments.split_whitespace()).uid(65534).gid(65534).output().unwrap().into())
+    Some(output(command.args(arguments.split_whitespace()).uid(65534).gid(65534)).into())
 }
 
 #[test]
@@ -72,6 +73,7 @@ fn without_rights_real_tcp_is_refused_before_anything_runs() {
 
 #[test]
 fn without_rights_each_command_says_what_it_takes() {
+    take_controllers();
     let place = Place::new();
     for arguments in ["kernel load compound --as no_rights_here", "kernel watch --json --count 1"] {
         let Some(finished) = without_rights(&place, arguments) else { return };
@@ -90,6 +92,7 @@ fn without_rights_each_command_says_what_it_takes() {
 
 #[test]
 fn check_says_what_there_is() {
+    take_controllers();
     let place = Place::new();
     let finished = place.tandem("kernel check --json");
     let json: Value = serde_json::from_str(&finished.out).unwrap();

@@ -9,15 +9,14 @@ use std::{
     fs,
     os::unix::process::ExitStatusExt,
     path::Path,
-    process::{Child, Command, ExitStatus},
+    process::{Command, ExitStatus},
     sync::{Mutex, MutexGuard, PoisonError},
-    thread,
-    time::{Duration, Instant},
 };
 
 use common::Place;
 use tandem_kernel::{available, default_controller};
 use tandem_testbed::Namespace;
+use tandem_testing::{Running, output, take_controllers, wait_until};
 
 /// A regular expression: architectures have different ones of these.
 const CALLS: &str = "/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$";
@@ -33,6 +32,7 @@ fn can_inject() -> bool {
         tandem_testing::skip("strace is missing, or may trace nothing here: apt-get install strace");
         return false;
     }
+    take_controllers();
     true
 }
 
@@ -46,28 +46,21 @@ struct Lab {
     place: Place,
     inside: Namespace,
     /// Tandem finds the namespace by a process in it.
-    holder: Child,
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
-    }
+    _holder: Running,
 }
 
 impl Lab {
     fn new() -> Self {
         let inside = Namespace::new().unwrap();
-        let holder = inside.enter(|| Ok(Command::new("sleep").arg("3600").spawn().unwrap())).unwrap();
-        Self { place: Place::new(), inside, holder }
+        let holder = inside.enter(|| Ok(Running::start_echo(&mut Command::new("cat")))).unwrap();
+        Self { place: Place::new(), inside, _holder: holder }
     }
 
     fn strace(&self, options: &[&str], arguments: &str) -> ExitStatus {
         let mut strace = Command::new("strace");
         strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_tandem"));
         strace.args(arguments.split_whitespace()).current_dir(self.place.path(""));
-        self.inside.enter(|| Ok(strace.output().unwrap().status)).unwrap()
+        self.inside.enter(|| Ok(output(&mut strace).status)).unwrap()
     }
 
     /// How often each of the calls is made by the thread that makes it most often.
@@ -120,25 +113,17 @@ impl Lab {
         if tandem_kernel::list().unwrap().iter().any(|loaded| loaded.name == name) {
             tandem_kernel::unload(name).unwrap_or_else(|e| panic!("{when}: {e}"));
         }
+        // The kernel ends a registration a moment after the process that held it.
         wait_until(when, || !available().unwrap().iter().any(|n| n == name) && default() != name);
         let folder = Path::new("/sys/fs/bpf/tandem");
         assert!(!folder.join(name).exists(), "{when}");
-        // Somebody else may have something loaded meanwhile.
+        // Somebody may have something loaded.
         assert!(folder.exists() || !is_mounted_by_tandem(), "{when}: an empty BPF file system is left");
     }
 }
 
 fn is_mounted_by_tandem() -> bool {
     fs::read_to_string("/proc/mounts").unwrap().lines().any(|l| l.starts_with("tandem /sys/fs/bpf "))
-}
-
-/// The kernel ends a registration a moment after the process that held it.
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not mended within 30 s");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -170,6 +155,13 @@ fn a_killed_unload_is_mended() {
     assert!(kills > 5, "{kills}");
 }
 
+/// A run's names are its process's, in hexadecimal. Others may run meanwhile.
+fn is_of_a_dead_run(name: &str) -> bool {
+    let process = name.strip_prefix('t').and_then(|rest| rest.split_once('_'));
+    let process = process.and_then(|(process, _)| u32::from_str_radix(process, 16).ok());
+    process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
+}
+
 /// Killed before its flows are connected: what is left of a connection's controller goes with the connection.
 #[test]
 fn a_killed_run_is_mended() {
@@ -180,12 +172,9 @@ fn a_killed_run_is_mended() {
     let lab = Lab::new();
     let path = "[dumbbell]\nrate = \"1mbit\"\nrtt = \"10ms\"\nqueue = \"9p\"";
     lab.place.write("s.toml", &format!("duration = \"100ms\"\n{path}\n[[flows]]\ncontroller = \"reno\"\n"));
-    // A run's names are its process's, in hexadecimal.
-    let is_of_a_run = |name: &String| name.starts_with('t') && name.contains('_') && name.ends_with("_0");
-    let others: Vec<String> = available().unwrap().into_iter().filter(is_of_a_run).collect();
     let after = |when: &str| {
         tandem_testbed::clean_up().unwrap_or_else(|e| panic!("{when}: {e}"));
-        wait_until(when, || !available().unwrap().iter().any(|n| is_of_a_run(n) && !others.contains(n)));
+        wait_until(when, || !available().unwrap().iter().any(|name| is_of_a_dead_run(name)));
     };
     let kills = lab.kill_at_each("run s.toml --engine kernel --force", || (), after);
     assert!(kills > 30, "{kills}");

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::{fs, io::Read, process::Stdio};
+use std::fs;
 
-use common::{Place, QUICK};
+use common::{Finished, Place, QUICK};
 use serde_json::Value;
 
 fn number(value: &Value, path: &str) -> f64 {
@@ -270,18 +270,17 @@ fn a_folder_that_cannot_be_written_is_found_before_anything_runs() {
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new();
     for arguments in ["list controllers", "--help", &format!("compare {QUICK} --seeds 1 --json --out o reno")] {
-        let mut child = place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
-        let mut err = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), "{err}");
-        assert!(!err.contains("panicked"), "{err}");
+        let mut running = place.start(arguments);
+        drop(running.child().stdout.take());
+        let finished = Finished::from(running.output());
+        assert_eq!(finished.status, Some(0), "{}", finished.err);
+        assert!(!finished.err.contains("panicked"), "{}", finished.err);
     }
     // Nobody reads errors either: `2>&1 | head`.
     let run = format!("compare {QUICK} --seeds 1 --out p reno");
-    let mut child = place.command(&run).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop((child.stdout.take(), child.stderr.take()));
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut running = place.start(&run);
+    drop((running.child().stdout.take(), running.child().stderr.take()));
+    assert_eq!(running.wait().code(), Some(0));
 }
 
 #[test]

@@ -7,17 +7,18 @@ mod common;
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, lchown, symlink},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
 use common::{Finished, Place};
 use tandem_controllers::{Params, find};
 use tandem_kernel::{load, unload};
+use tandem_testing::{Running, output, take_controllers};
 
 /// With at most so many open files.
 fn with_open_files(limit: u32, arguments: &str) -> Finished {
     let script = format!("ulimit -n {limit}; exec {} {arguments}", env!("CARGO_BIN_EXE_tandem"));
-    Command::new("sh").args(["-c", &script]).output().unwrap().into()
+    output(Command::new("sh").args(["-c", &script])).into()
 }
 
 fn cannot_load() -> bool {
@@ -25,18 +26,8 @@ fn cannot_load() -> bool {
     if let Some(lack) = &lack {
         tandem_testing::skip(&format!("{}: {}", lack.name, lack.note));
     }
+    take_controllers();
     lack.is_some()
-}
-
-struct Ended(Vec<Child>);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Any user can make them.
@@ -45,8 +36,8 @@ fn more_namespaces_than_open_files_hide_nothing_and_keep_nothing() {
     if cannot_load() {
         return;
     }
-    let namespace = |_| Command::new("unshare").args(["--net", "sleep", "600"]).stdin(Stdio::null()).spawn().unwrap();
-    let _namespaces = Ended((0..120).map(namespace).collect());
+    let namespace = |_| Running::start_echo(Command::new("unshare").args(["--net", "cat"]));
+    let _namespaces: Vec<Running> = (0..120).map(namespace).collect();
     let name = format!("s{}", std::process::id());
     load(&Params::new(find("reno").unwrap()), &name, false).unwrap();
     let listed = with_open_files(80, "kernel list --json");

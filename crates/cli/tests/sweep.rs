@@ -3,15 +3,10 @@
 
 mod common;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    process::{Child, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, fs};
 
 use common::Place;
+use tandem_testing::{output, wait_until};
 
 /// 3 rates, 2 controllers, 8 seeds: 48 runs of some tens of milliseconds.
 const SWEEP: &str = r#"
@@ -77,28 +72,16 @@ fn a_sweep_leaves_a_data_set_a_report_and_what_it_did() {
     assert!(place.read("tandem-out/paths/report.html").contains("rtt_p95"));
 }
 
-/// Waits until something is on disk, then ends it with SIGKILL.
-fn kill_in_the_middle(place: &Place, mut child: Child, folder: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let is_part = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().path().extension().is_some();
-    while place.path(folder).join("groups").read_dir().map_or(true, |mut entries| !entries.any(is_part)) {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it ended before it wrote");
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
 #[test]
 fn a_killed_sweep_goes_on_where_it_was() {
     let place = place();
-    // Long enough to be caught: rows are written after a second.
+    // Rows are written after a second, of which one worker makes no more than a part.
     place.write("paths.toml", &SWEEP.replace("duration = \"20s\"", "duration = \"80s\""));
-    let start = || {
-        let mut command = place.command("sweep paths.toml --out killed --no-report");
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    };
-    kill_in_the_middle(&place, start(), "killed");
+    let mut killed = place.start("sweep paths.toml --out killed --no-report --workers 1");
+    let is_part = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().path().extension().is_some();
+    let groups = place.path("killed/groups");
+    wait_until("something is on disk", || groups.read_dir().is_ok_and(|mut entries| entries.any(is_part)));
+    killed.kill();
     let there = place.succeed("sweep paths.toml --out killed --no-report --json");
     let (ran, found) = counts(&there.out);
     assert!(found > 0 && ran + found == RUNS, "{ran} and {found}");
@@ -108,12 +91,8 @@ fn a_killed_sweep_goes_on_where_it_was() {
 #[test]
 fn two_at_once_count_nothing_twice() {
     let place = place();
-    let command = || {
-        let mut command = place.command("sweep paths.toml --out both --no-report --json");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let children = [command(), command()];
-    let finished = children.map(|child| common::Finished::from(child.wait_with_output().unwrap()));
+    let both = [(); 2].map(|()| place.start("sweep paths.toml --out both --no-report --json"));
+    let finished = both.map(|child| common::Finished::from(child.output()));
     for finished in &finished {
         // The slower one may have begun after the other's end.
         let is_refused = finished.status == Some(1) && finished.err.contains("another sweep is writing to `both`");
@@ -136,7 +115,7 @@ fn a_full_disk_costs_what_was_not_yet_written() {
     // In blocks of 512 bytes.
     let script = format!("trap '' XFSZ; ulimit -f 16; exec {program} sweep paths.toml --out full --no-report");
     limited.args(["-c", &script]).current_dir(place.path(""));
-    let failed = common::Finished::from(limited.output().unwrap());
+    let failed = common::Finished::from(output(&mut limited));
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     for part in ["full/groups/", "is the disk full? What was written before is kept", "File too large"] {
         assert!(failed.err.contains(part), "{part}: {}", failed.err);

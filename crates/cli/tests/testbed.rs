@@ -6,15 +6,15 @@ mod common;
 
 use std::{
     fs,
-    process::{Child, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use common::Place;
+use common::{Place, trusted};
 use serde_json::Value;
 use tandem_testbed::Namespace;
+use tandem_testing::{Running, take_controllers, wait_until};
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -23,7 +23,10 @@ fn can_emulate() -> bool {
     let refused = match Namespace::new() {
         Err(e) => e.to_string(),
         Ok(_) if !fs::exists("/dev/net/tun").unwrap_or(false) => "there is no /dev/net/tun".into(),
-        Ok(_) => return true,
+        Ok(_) => {
+            take_controllers();
+            return true;
+        }
     };
     tandem_testing::skip(&refused);
     false
@@ -51,19 +54,20 @@ fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
     let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("4s", "[[flows]]\ncontroller = \"reno\"\n"));
-    let results: Value = serde_json::from_str(&place.succeed("run s.toml --engine sim,kernel --json").out).unwrap();
-    let [sim, kernel] = &results["runs"].as_array().unwrap()[..] else { panic!("{results}") };
-    assert_eq!((&sim["engine"], &kernel["engine"]), (&"sim".into(), &"kernel".into()));
-    let keys = |run: &Value| run.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(sim), keys(kernel));
+    let run = || {
+        let results: Value = serde_json::from_str(&place.succeed("run s.toml --engine sim,kernel --json").out).unwrap();
+        let [sim, kernel] = &results["runs"].as_array().unwrap()[..] else { panic!("{results}") };
+        assert_eq!((&sim["engine"], &kernel["engine"]), (&"sim".into(), &"kernel".into()));
+        let keys = |run: &Value| run.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(sim), keys(kernel));
+        assert!(sim["emulation"].is_null());
+        let emulation = kernel["emulation"].clone();
+        assert!(emulation["lateness_us"]["p99"].as_f64().unwrap() > 0.0, "{emulation}");
+        (kernel["groups"][0]["goodput_mbps"].as_f64().unwrap(), emulation)
+    };
+    let Some(goodput) = trusted(run) else { return };
     // 20 Mb/s carry 19.3 Mb/s of payload; less arrives only if the machine was too busy, which the result must say.
-    let emulation = &kernel["emulation"];
-    let goodput = kernel["groups"][0]["goodput_mbps"].as_f64().unwrap();
-    let is_trusted = emulation["doubts"].as_array().unwrap().is_empty();
-    assert!((if is_trusted { 18.5 } else { 0.1 }..19.5).contains(&goodput), "{goodput}: {emulation}");
-    assert!(emulation["lateness_us"]["p99"].as_f64().unwrap() > 0.0, "{emulation}");
-    assert_eq!(emulation["stray_drops"], 0);
-    assert!(sim["emulation"].is_null());
+    assert!((18.5..19.5).contains(&goodput), "{goodput}");
 }
 
 #[test]
@@ -94,12 +98,8 @@ fn two_runs_at_once_do_not_collide() {
     let _turn = alone();
     let place = Place::new();
     place.write("s.toml", &scenario("3s", "[[flows]]\ncontroller = \"compound\"\n"));
-    let start = |out: &str| {
-        let mut command = place.command(&format!("run s.toml --engine kernel --out {out}"));
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    for child in [start("a"), start("b")] {
-        let output = child.wait_with_output().unwrap();
+    for running in ["a", "b"].map(|out| place.start(&format!("run s.toml --engine kernel --out {out}"))) {
+        let output = running.output();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
@@ -109,8 +109,8 @@ const ESTABLISHED: &str = "01";
 const LISTEN: &str = "0A";
 
 /// The namespaces that a process holds by descriptors: two, once its path stands.
-fn held_namespaces(child: &Child) -> Vec<fs::File> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", child.id())) else { return Vec::new() };
+fn held_namespaces(running: &Running) -> Vec<fs::File> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", running.id())) else { return Vec::new() };
     let is_namespace = |path: &std::path::PathBuf| {
         fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("net:["))
     };
@@ -119,20 +119,44 @@ fn held_namespaces(child: &Child) -> Vec<fs::File> {
 
 /// What a thread inside sees: devices, and TCP connections and listeners that a program has. What the kernel itself still closes,
 /// for a minute or two, goes with the namespace, which here only the test holds.
-fn devices_and_connections(namespace: &fs::File) -> (Vec<String>, usize) {
+struct Inside {
+    devices: Vec<String>,
+    connections: usize,
+    /// Has one of the connections data that is to be sent, or to be acknowledged?
+    has_data: bool,
+}
+
+fn look_inside(namespace: &fs::File) -> Inside {
     thread::scope(|scope| {
         let inside = scope.spawn(|| {
             let kind = Some(rustix::thread::LinkNameSpaceType::Network);
             rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(namespace), kind).unwrap();
             let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
-            let devices = devices.lines().skip(2).map(|l| l.split(':').next().unwrap().trim().to_owned());
-            let connections = fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
-            let is_held = |line: &&str| matches!(line.split_whitespace().nth(3), Some(ESTABLISHED | LISTEN));
-            let connections = connections.lines().skip(1).filter(is_held).count();
-            (devices.collect(), connections)
+            let devices = devices.lines().skip(2).map(|l| l.split(':').next().unwrap().trim().to_owned()).collect();
+            let table = fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
+            // The fourth column is the state, the fifth what is to be sent and what is to be read.
+            let sockets = table.lines().skip(1).filter_map(|line| {
+                let mut columns = line.split_whitespace().skip(3);
+                Some((columns.next()?, columns.next()?))
+            });
+            let held: Vec<_> = sockets.filter(|(state, _)| matches!(*state, ESTABLISHED | LISTEN)).collect();
+            let has_queue = |(state, queues): &(&str, &str)| *state == ESTABLISHED && !queues.starts_with("00000000");
+            Inside { devices, connections: held.len(), has_data: held.iter().any(has_queue) }
         });
         inside.join().unwrap()
     })
+}
+
+/// Waits until both ends have so many connections or listeners, and data is under way; the namespaces.
+fn wait_for_data(running: &mut Running, connections: usize) -> Vec<fs::File> {
+    let mut namespaces = Vec::new();
+    wait_until("the run carries data", || {
+        assert!(!running.has_ended(), "the run ended before it was seen");
+        namespaces = held_namespaces(running);
+        let inside: Vec<Inside> = namespaces.iter().map(look_inside).collect();
+        inside.len() == 2 && inside.iter().all(|i| i.connections >= connections) && inside.iter().any(|i| i.has_data)
+    });
+    namespaces
 }
 
 #[test]
@@ -142,46 +166,33 @@ fn a_killed_run_leaves_nothing_behind() {
     }
     let _turn = alone();
     let place = Place::new();
-    place.write("s.toml", &scenario("60s", "[[flows]]\ncontroller = \"compound\"\ncount = 3\n"));
-    let mut child = place.command("run s.toml --engine kernel").stderr(Stdio::null()).spawn().unwrap();
-    let ours = format!("t{:x}_", child.id());
+    place.write("s.toml", &scenario("600s", "[[flows]]\ncontroller = \"compound\"\ncount = 3\n"));
+    let mut running = place.start("run s.toml --engine kernel");
+    let ours = format!("t{:x}_", running.id());
     let is_registered = || fs::read_to_string(AVAILABLE).unwrap().split_whitespace().any(|n| n.starts_with(&ours));
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let namespaces = loop {
-        let held = held_namespaces(&child);
-        // Three connections and three listeners, or their like at the senders' end.
-        if held.len() == 2 && held.iter().all(|n| devices_and_connections(n).1 >= 3) {
-            break held;
-        }
-        assert!(Instant::now() < deadline, "the run did not begin");
-        thread::sleep(Duration::from_millis(20));
-    };
+    // Three connections and three listeners, or their like at the senders' end.
+    let namespaces = wait_for_data(&mut running, 3);
     assert!(is_registered());
     for namespace in &namespaces {
-        assert!(devices_and_connections(namespace).0.contains(&"path".to_owned()));
+        assert!(look_inside(namespace).devices.contains(&"path".to_owned()));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    running.kill();
     // Before Linux 6.4 it takes this, or the next run, for the registration to go.
     let cleaned = place.tandem("kernel cleanup --json");
     assert_eq!(cleaned.status, Some(0), "{}", cleaned.err);
     let removed: Vec<String> = serde_json::from_str(&cleaned.out).unwrap();
     assert!(removed.is_empty() || removed.iter().any(|name| name.starts_with(&ours)), "{removed:?}");
-    let deadline = Instant::now() + Duration::from_secs(10);
-    let is_left = || is_registered() || namespaces.iter().any(|n| devices_and_connections(n) != (vec!["lo".into()], 0));
-    while is_left() {
-        let left: Vec<_> = namespaces.iter().map(devices_and_connections).collect();
-        assert!(Instant::now() < deadline, "registered: {}, namespaces: {left:?}", is_registered());
-        thread::sleep(Duration::from_millis(20));
+    wait_until("the registration is gone", || !is_registered());
+    for namespace in &namespaces {
+        wait_until("devices and connections are gone", || {
+            let Inside { devices, connections, .. } = look_inside(namespace);
+            (devices, connections) == (vec!["lo".into()], 0)
+        });
     }
 }
 
-fn signal(child: &Child, signal: rustix::process::Signal) {
-    let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, signal).unwrap();
-}
-
-/// A stop may come while the emulator sleeps, or while no packet is due: it is doubted all the same.
+/// A stop may come while the emulator sleeps, or while no packet is due: it is doubted all the same. Three runs at once, for each is
+/// much longer than it takes on a busy machine to find out that it has begun.
 #[test]
 fn a_run_that_stood_still_is_doubted() {
     if !can_emulate() {
@@ -189,25 +200,18 @@ fn a_run_that_stood_still_is_doubted() {
     }
     let _turn = alone();
     let place = Place::new();
-    place.write("s.toml", &scenario("2500ms", RENO));
-    for stop_ms in [100, 300, 1000] {
-        let mut command = place.command("run s.toml --engine kernel --json");
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let is_connected = || {
-            let held = held_namespaces(&child);
-            held.len() == 2 && held.iter().all(|n| devices_and_connections(n).1 == 1)
-        };
-        while !is_connected() {
-            assert!(Instant::now() < deadline, "the run did not begin");
-            thread::sleep(Duration::from_millis(20));
-        }
-        thread::sleep(Duration::from_millis(500));
-        signal(&child, rustix::process::Signal::STOP);
-        thread::sleep(Duration::from_millis(stop_ms));
-        signal(&child, rustix::process::Signal::CONT);
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success());
+    place.write("s.toml", &scenario("20s", RENO));
+    let start = |stop_ms| (stop_ms, place.start(&format!("run s.toml --engine kernel --json --out {stop_ms}")));
+    let mut runs = [100, 300, 1000].map(start);
+    for (stop_ms, running) in &mut runs {
+        wait_for_data(running, 1);
+        running.signal("STOP");
+        thread::sleep(Duration::from_millis(*stop_ms));
+        running.signal("CONT");
+    }
+    for (stop_ms, running) in runs {
+        let output = running.output();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let results: Value = serde_json::from_slice(&output.stdout).unwrap();
         let emulation = &results["runs"][0]["emulation"];
         let stood_still = |doubt: &Value| doubt.as_str().unwrap().contains("stood still");
@@ -224,7 +228,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     let _turn = alone();
     let place = Place::new();
     let small = include_str!("../../../experiments/tests/small.toml");
-    let small = small.replace("kind = \"stolen\"", "kind = \"goodput\"").replace("below = 10", "above = 0.1");
+    let small = small.replace("kind = \"stolen\"", "kind = \"goodput\"").replace("below = 10", "above = 0");
     let kernel = "[kernel]\nvalues = [20]\nseeds = 2\nset = { duration = \"3s\" }\n";
     place.write("small.toml", &format!("machines = true\n{small}\n{kernel}"));
     let run = "papers run small.toml --engine kernel --json";
@@ -237,7 +241,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     let measured_mbps = beside["measured"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap();
     assert_eq!(measured_mbps.len(), 2);
     // How much a busy machine lets through is not asked.
-    assert!(measured_mbps.iter().all(|mbps| (0.1..20.0).contains(&mbps.as_f64().unwrap())), "{measured_mbps:?}");
+    assert!(measured_mbps.iter().all(|mbps| (0.0..20.0).contains(&mbps.as_f64().unwrap())), "{measured_mbps:?}");
     assert_eq!(beside["simulated"]["curves"][0]["points"][0]["by_seed"].as_array().unwrap().len(), 10);
     assert_eq!(place.read("tandem-out/papers/kernel.jsonl").lines().count(), 2);
     // Runs that were doubted are made again, and no others.

@@ -119,9 +119,7 @@ fn cancelling() {
         let options = Options { cancelled: Some(&cancelled), progress_ns: Some(&progress), ..Options::default() };
         let long = &long;
         let run = scope.spawn(move || tandem_sim::run(long, 1, options).unwrap().is_none());
-        while progress.load(Relaxed) < 1_000_000_000 {
-            std::thread::yield_now();
-        }
+        tandem_testing::wait_until("it runs", || progress.load(Relaxed) >= 1_000_000_000 || run.is_finished());
         cancelled.store(true, Relaxed);
         assert!(run.join().unwrap(), "it ended early");
     });

@@ -47,7 +47,7 @@ fn an_interrupted_sweep_ends_with_the_same_bytes() {
     let [whole, halves] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     sweep_into(whole.path(), SMALL, false, None);
     let (outcome, runs) = sweep_into(halves.path(), SMALL, false, Some(3));
-    assert!(outcome.interrupted && (3..8).contains(&runs));
+    assert!(outcome.interrupted && runs == 3);
     assert_eq!(rows(halves.path()).len(), runs);
     // What a kill leaves behind goes away.
     fs::write(halves.path().join("groups/.tandem-half"), "half a file").unwrap();

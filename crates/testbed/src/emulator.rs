@@ -386,7 +386,7 @@ fn share(own: &mut Vec<Box<[u8]>>, common: &mut Vec<Box<[u8]>>) {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs::OpenOptions, os::unix::net::UnixDatagram, time::Duration};
+    use std::{fs::OpenOptions, os::unix::net::UnixDatagram};
 
     use tandem_scenario::Topology;
 
@@ -422,12 +422,7 @@ mod tests {
         let unreadable = OpenOptions::new().write(true).open("/dev/null").unwrap();
         let (quiet, beyond) = quiet_device();
         let emulator = emulator([unreadable.into(), quiet]);
-        for _ in 0..1000 {
-            if emulator.is_running() {
-                thread::sleep(Duration::from_millis(10));
-            }
-        }
-        assert!(!emulator.is_running());
+        tandem_testing::wait_until("the thread has ended", || !emulator.is_running());
         let error = emulator.stop().unwrap_err().to_string();
         assert!(error.starts_with("cannot carry packets between the network namespaces: "), "{error}");
         assert!(beyond.send(&[0]).is_err());

@@ -191,13 +191,15 @@ mod tests {
     use tandem_engine::ConstantRate;
     use tandem_network::agenda::NEVER;
     use tandem_scenario::file::{Overrides, parse};
+    use tandem_testing::{PATIENCE, wait_until};
 
     use super::*;
     use crate::{namespace::Namespace, netlink::Netlink};
 
     fn scenario(flows: &str) -> Scenario {
         let path = "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"1bdp\"";
-        parse(&format!("duration = \"20s\"\n{path}\n[[flows]]\n{flows}"), "s.toml", "s", &Overrides::default()).unwrap()
+        parse(&format!("duration = \"300s\"\n{path}\n[[flows]]\n{flows}"), "s.toml", "s", &Overrides::default())
+            .unwrap()
     }
 
     /// `None`, and said so, where paths cannot be emulated. `scripts/test.sh` counts the line.
@@ -220,9 +222,7 @@ mod tests {
         let options = Options { progress_ns: Some(&progress_ns), ..Options::default() };
         let outcome = thread::scope(|scope| {
             let run = scope.spawn(|| run_in(lab, &scenario, 1, options));
-            while progress_ns.load(Relaxed) == 0 && !run.is_finished() {
-                thread::sleep(Duration::from_millis(1));
-            }
+            wait_until("the run has begun", || progress_ns.load(Relaxed) > 0 || run.is_finished());
             senders.enter(|| Netlink::new()?.remove(device)).unwrap();
             run.join().unwrap()
         });
@@ -257,6 +257,6 @@ mod tests {
             let caught = catch_unwind(AssertUnwindSafe(|| beside_udp(vec![silent], monotonic_ns(), work)));
             finished.send(caught.is_err()).unwrap();
         });
-        assert_eq!(is_finished.recv_timeout(Duration::from_secs(60)), Ok(true));
+        assert_eq!(is_finished.recv_timeout(PATIENCE), Ok(true));
     }
 }

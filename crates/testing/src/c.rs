@@ -3,6 +3,8 @@
 
 use std::{env, path::Path, process::Command};
 
+use crate::output;
+
 /// Where a test's C programs are and how they are compiled; `run_c!` fills it in.
 pub struct Program<'a> {
     /// Folder of the calling crate.
@@ -39,10 +41,10 @@ impl Program<'_> {
             .arg(Path::new(self.crate_dir).join("tests").join(source))
             .arg("-o")
             .arg(&program);
-        let compiled = compile.status().unwrap_or_else(|e| panic!("{compile:?}: {e}"));
-        assert!(compiled.success(), "{compile:?}: {compiled}");
+        let compiled = output(&mut compile);
+        assert!(compiled.status.success(), "{compile:?}:\n{}", String::from_utf8_lossy(&compiled.stderr));
 
-        let run = Command::new(&program).output().unwrap_or_else(|e| panic!("{}: {e}", program.display()));
+        let run = output(&mut Command::new(&program));
         assert!(run.status.success(), "{}: {}", program.display(), run.status);
         run.stdout
     }

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tests of several crates share: hosts of controllers, random cases, C programs.
+//! What the tests of several crates share: hosts of controllers, random cases, C programs, and what a busy machine must not decide.
 
 pub mod c;
+mod child;
 pub mod contract;
 pub mod invariant;
 pub mod layout;
+mod machine;
 pub mod random;
+mod real_tcp;
 pub mod trace;
+mod wait;
 
 use std::io::{Write, stderr};
+
+pub use child::{Running, output};
+pub use machine::take_controllers;
+pub use real_tcp::trusted_run;
+pub use wait::{PATIENCE, wait_until};
 
 /// Says that the calling test cannot run on this machine; it should return then.
 ///

@@ -4,26 +4,17 @@
 use std::{
     ops::Deref,
     sync::atomic::{AtomicU32, Ordering},
-    thread::{panicking, sleep},
-    time::{Duration, Instant},
+    thread::panicking,
 };
 
 use tandem_controllers::{Controller, Params};
 use tandem_kernel::{Attached, attach, available, list, load, unload};
+use tandem_testing::wait_until;
 
-/// A name of this test process's own.
+/// A name of this test process's own, as a run's: before Linux 6.4 other runs take away those of dead processes.
 pub fn unique_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("t{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Waits for what may take the kernel a moment.
-pub fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "not within 10 s: {what}");
-        sleep(Duration::from_millis(5));
-    }
+    format!("t{:x}_{:x}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn is_available(name: &str) -> bool {

@@ -12,8 +12,9 @@ use std::{env, thread};
 
 use rustix::{process::Uid, thread::set_thread_res_uid};
 
-pub use controller::{Loaded, Registered, unique_name, wait_until};
+pub use controller::{Loaded, Registered, unique_name};
 pub use space::{FAR, NEAR, Path, Space};
+pub use tandem_testing::wait_until;
 pub use transfer::{connect, connected, info, receive, send, transfer};
 
 /// Is a program missing that the test starts? Then it is skipped.

@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Network namespaces and paths between them.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    process::{Child, Command, Stdio},
-};
+use std::{fs, process::Command};
 
 use tandem_kernel::netns::{self, Namespace};
+use tandem_testing::{Running, wait_until};
 
-use super::wait_until;
-
-/// A network namespace with a process in it, by which Tandem finds it. It ends with that process, which ends with the test:
-/// its standard input is a pipe that only the test holds.
+/// A network namespace with a process in it, by which Tandem finds it. It ends with that process, which ends with the test.
 pub struct Space {
-    holder: Child,
+    holder: Running,
     namespace: Namespace,
 }
 
 impl Space {
     /// Its loopback device is up.
     pub fn new() -> Self {
-        let mut holder = Command::new("unshare")
-            .args(["--net", "cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("unshare is part of util-linux");
-        // An echo: it is inside now.
-        holder.stdin.as_mut().unwrap().write_all(b"?").unwrap();
-        holder.stdout.as_mut().unwrap().read_exact(&mut [0]).expect("unshare --net works");
+        // Part of util-linux.
+        let holder = Running::start_echo(Command::new("unshare").args(["--net", "cat"]));
         let name = format!("pid {}", holder.id());
         let namespace = netns::all().unwrap().into_iter().find(|n| n.name == name).expect("it is listed");
         let space = Self { holder, namespace };
@@ -53,9 +40,7 @@ impl Space {
     /// Starts a program inside; its words are separated by spaces.
     pub fn start(&self, command: &str) -> Running {
         let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
-        let mut prepared = Command::new(program);
-        prepared.args(arguments.split(' ')).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running(Some(self.enter(|| prepared.spawn()).unwrap_or_else(|e| panic!("{command}: {e}"))))
+        self.enter(|| Running::start_piped(Command::new(program).args(arguments.split(' '))))
     }
 
     /// Waits until a program listens on a TCP port.
@@ -70,35 +55,10 @@ impl Space {
 
     /// Runs a program inside to its end; returns what it printed.
     pub fn run(&self, command: &str) -> String {
-        self.start(command).output(command)
-    }
-}
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
-    }
-}
-
-/// A program that ends with the test.
-pub struct Running(Option<Child>);
-
-impl Running {
-    pub fn output(mut self, command: &str) -> String {
-        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        let output = self.start(command).output();
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         assert!(output.status.success(), "{command}: {}{}", text(&output.stdout), text(&output.stderr));
         text(&output.stdout)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::{
 
 use blake3::{Hash, Hasher};
 use rustix::net::{AddressFamily, SocketType, connect as connect_socket, socket, sockopt::set_tcp_congestion};
+use tandem_testing::PATIENCE;
 
 use super::Space;
 
@@ -31,7 +32,12 @@ pub fn connected(name: &str, from: &Space, to: &Space, address: &str) -> (TcpStr
     let listener = to.enter(|| TcpListener::bind((address, 0))).unwrap();
     let target = listener.local_addr().unwrap();
     let near = from.enter(|| connect(name, target)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    (near, listener.accept().unwrap().0)
+    let far = listener.accept().unwrap().0;
+    for end in [&near, &far] {
+        end.set_read_timeout(Some(PATIENCE)).unwrap();
+        end.set_write_timeout(Some(PATIENCE)).unwrap();
+    }
+    (near, far)
 }
 
 /// Sends `bytes` and ends the connection's sending side; `after` hears of each mebibyte how many bytes have been sent.

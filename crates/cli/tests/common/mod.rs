@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde_json::Value;
+use tandem_testing::{Running, output, trusted_run};
 use tempfile::TempDir;
 
 /// A path on which a run takes milliseconds.
@@ -75,8 +76,13 @@ impl Place {
         command
     }
 
+    /// Starts the program; what it writes is kept.
+    pub fn start(&self, arguments: &str) -> Running {
+        Running::start_piped(&mut self.command(arguments))
+    }
+
     pub fn tandem(&self, arguments: &str) -> Finished {
-        self.command(arguments).output().unwrap().into()
+        output(&mut self.command(arguments)).into()
     }
 
     /// As [`Self::tandem`], where nothing may go wrong.
@@ -85,6 +91,16 @@ impl Place {
         assert_eq!(finished.status, Some(0), "tandem {arguments}\n{}", finished.err);
         finished
     }
+}
+
+/// A run over real TCP that may be judged, and its `emulation`; `None`, and said so, if the machine is too busy. `run` may assert what holds
+/// of doubted runs, too.
+pub fn trusted<R>(mut run: impl FnMut() -> (R, Value)) -> Option<R> {
+    trusted_run(|| {
+        let (outcome, emulation) = run();
+        let doubts = emulation["doubts"].as_array().unwrap_or_else(|| panic!("no doubts in {emulation}"));
+        (outcome, doubts.iter().map(|doubt| doubt.as_str().unwrap().to_owned()).collect())
+    })
 }
 
 impl From<Output> for Finished {

@@ -82,7 +82,9 @@ pub fn sweep_into(folder: &Path, text: &str, traces: bool, cancel_after: Option<
     let engine = Counting { cancel_after, ..Counting::default() };
     let survey = sweep.survey(&engine, false).unwrap();
     let mut store = Store::open(folder, &sweep, "sim", &survey.schema, traces).unwrap();
-    let options = RunOptions { traces, cancelled: Some(&engine.cancelled), ..RunOptions::default() };
+    // Another worker could have done all the rest before the first of them says that it is to end.
+    let workers = cancel_after.map(|_| 1);
+    let options = RunOptions { traces, workers, cancelled: Some(&engine.cancelled), ..RunOptions::default() };
     let outcome = run(&sweep, &engine, &mut store, &PROGRAM, &options).unwrap();
     (outcome, engine.runs.into_inner())
 }

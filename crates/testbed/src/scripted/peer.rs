@@ -4,10 +4,10 @@
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpStream},
     thread,
-    time::{Duration, Instant},
 };
 
 use netlink_packet_route::route::RouteMetric;
+use tandem_testing::wait_until;
 
 use crate::{
     netlink::{Netlink, Prefix},
@@ -84,14 +84,12 @@ impl Peer {
 
     /// Waits until the host has sent such a segment, however busy the machine is; others are taken and forgotten.
     pub fn wait_for(&self, is_wanted: impl Fn(&Segment) -> bool) -> Segment {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            if let Some(found) = self.take().into_iter().find(&is_wanted) {
-                return found;
-            }
-            assert!(Instant::now() < deadline, "the host does not send it");
-            thread::sleep(Duration::from_millis(1));
-        }
+        let mut found = None;
+        wait_until("the host sends it", || {
+            found = self.take().into_iter().find(&is_wanted);
+            found.is_some()
+        });
+        found.unwrap()
     }
 
     /// Acknowledges all up to `next`. `echoed` is the timestamp that it answers; `sacked` is what has arrived beyond, from and to.
