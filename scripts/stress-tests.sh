@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The tests that use clocks, sockets, namespaces, children or browsers, again and again on a machine that has too much to do. Nothing may
+# The tests that use clocks, sockets, namespaces, children or browsers (scripts/clock-tests.txt), again and again on a machine that has too much to do. Nothing may
 # fail; where the emulator doubts its runs, tests say that they were skipped.
 #   scripts/stress-tests.sh                 all of them
 #   scripts/stress-tests.sh testbed shell   those whose names have one of these words
@@ -9,18 +9,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A package's test program, `lib` for the tests in its sources, or a command that says how it went as cargo's test programs do.
-programs=(
-	tandem-testing/lib
-	tandem-kernel/lib tandem-kernel/flows tandem-kernel/planted tandem-kernel/programs tandem-kernel/real_tcp tandem-kernel/refusals
-	tandem-kernel/registry tandem-kernel/strangers
-	tandem-testbed/lib tandem-testbed/scenarios tandem-testbed/shell
-	tandem-transfer/lib
-	tandem-sweep/data_set
-	tandem/advise tandem/interrupt tandem/kernel tandem/killed tandem/output tandem/papers tandem/shell tandem/strangers tandem/sweep
-	tandem/testbed tandem/transfer
-	"scripts/python.sh --test" "scripts/web.sh --test"
-)
+# Test programs, each as PACKAGE/PROGRAM; and commands that say how it went as those do.
+mapfile -t programs <scripts/clock-tests.txt
+programs+=("scripts/python.sh --test" "scripts/web.sh --test")
 turns=${STRESS_TURNS:-10}
 burners=${STRESS_BURNERS:-$(($(nproc) + 1))}
 # Of one turn: it only ends what hangs.

@@ -6,8 +6,11 @@ set -euo pipefail
 
 program=$1
 name=$(basename "$program")
-# As the list has it: the package, and the file of the test without its hash.
-test=${CARGO_PKG_NAME:-}/${name%-*}
+# As the list has it: the package, and the file of the test without its hash, or `lib` for the tests in the sources.
+name=${name%-*}
+package=${CARGO_PKG_NAME:-}
+[[ $name = "${package//-/_}" ]] && name=lib
+test=$package/$name
 lane=rest
 grep -qxF "$test" "$(dirname "$0")/clock-tests.txt" && lane=clock
 [[ ${TANDEM_LANE:-$lane} = "$lane" ]] || exit 0

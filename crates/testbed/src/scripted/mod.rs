@@ -9,8 +9,9 @@ mod peer;
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
-use tandem_controllers::{Params, find};
+use tandem_controllers::{MAX_WINDOW, Params, find};
 use tandem_kernel::attach;
+use tandem_testing::trusted_run;
 
 use self::peer::{PAYLOAD_BYTES, Peer, Segment, connect};
 use crate::{
@@ -169,10 +170,22 @@ fn a_reduction_that_was_wrong_is_undone() {
     }
 }
 
+/// Linux 6.18 in a virtual machine was seen to leave out all calls of a timeout, of each fiftieth connection or so: the programs' own counts
+/// (kernel.bpf_stats_enabled) stood still, and the threshold was what a register happened to hold. No controller returns so much.
+fn doubts(windows: Option<Windows>) -> Vec<String> {
+    let is_impossible = |(_, ssthresh)| ssthresh > MAX_WINDOW && ssthresh != NO_SSTHRESH;
+    let doubted = windows.filter(|&windows| is_impossible(windows));
+    doubted.into_iter().map(|windows| format!("the kernel did not call the controller: {windows:?}")).collect()
+}
+
 #[test]
 fn a_timeout_leaves_one_packet() {
     for (controller, ssthresh) in [("kernel:reno", 10), ("reno", 10), ("compound", 10), ("cubic", 14)] {
-        let Some(windows) = play(timeout, controller) else { return };
+        let run = || {
+            let windows = play(timeout, controller);
+            (windows, doubts(windows))
+        };
+        let Some(Some(windows)) = trusted_run(run) else { return };
         assert_eq!(windows, (1, ssthresh), "{controller}");
     }
 }
