@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Brings what builds and tests need from registries, so that nothing waits for one later. What is there is not fetched again.
 #   scripts/fetch.sh                 all that make test needs
-#   scripts/fetch.sh ITEM ...        some of it: crates, python, clusters, web, bookworm (or another release of Debian)
+#   scripts/fetch.sh ITEM ...        some of it: crates, python, clusters, web, kernel, bookworm (or another release of Debian)
 # A download that fails is tried once more. Exit status 1: something did not come, and it says what.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -88,8 +88,16 @@ debian() {
 	mv "$work/$release.tar" "$system"
 }
 
+# The kernel that make test boots. Where it cannot be tried (exit status 77) its test says why.
+kernel() {
+	local status=0
+	twice scripts/test-kernels.sh --fetch linux-image-amd64 || status=$?
+	((status == 0 || status == 77)) || complain "cannot bring a kernel of Debian's: does its archive answer?"
+}
+
 bring() {
 	case $1 in
+	kernel) kernel ;;
 	crates) crates ;;
 	python) python ;;
 	clusters) clusters ;;
@@ -101,7 +109,7 @@ bring() {
 # All of it at once: most of the time is waiting for answers.
 bring_all() {
 	local item status=0 under_way=()
-	for item in crates clusters web bookworm; do
+	for item in crates clusters web bookworm kernel; do
 		bring "$item" &
 		under_way+=($!)
 	done

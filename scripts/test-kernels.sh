@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The controllers on other kernels than the running one: Debian's, booted in QEMU without KVM, which nested machines often lack.
 #   scripts/test-kernels.sh [PACKAGE ...]     kernel packages of this machine's archive or of Debian stable and its backports: also -cloud- and -rt- ones
+#   scripts/test-kernels.sh --fetch PACKAGE   only brings it here
 #   scripts/test-kernels.sh --all             the newest of each series that is there, each kind: plain, cloud, rt
 # CONTROLLERS="reno fusion" in the environment: only these carry data; that all of them load is always tested.
 # KILLS=last in the environment: commands are killed only where they have begun to change the machine, not at each call.
@@ -9,6 +10,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+fetch_only=
+if [[ ${1:-} = --fetch ]]; then
+	fetch_only=1
+	shift
+fi
 # Debian 12's own kernel, and the newest one that its security archive has.
 packages=("$@")
 ((${#packages[@]})) || packages=(linux-image-amd64 linux-image-6.12-amd64)
@@ -48,7 +54,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 skip() {
-	echo "SKIPPED the controllers on other kernels: $1"
+	echo "SKIPPED: other kernels: $1"
 	echo "test result: ok. 0 passed; 0 failed; 1 ignored; nothing was tested"
 	exit 77
 }
@@ -146,6 +152,10 @@ if [[ ${packages[0]} = --all ]]; then
 elif ! apt-cache show "${packages[@]}" >/dev/null 2>&1; then
 	know_newer_kernels
 fi
+if [[ $fetch_only ]]; then
+	fetch "${packages[0]}"
+	exit
+fi
 cargo build --quiet --workspace --bin tandem
 # At once: another build may follow while a kernel is downloaded.
 strip -o "$work/tandem" "$tandem"
@@ -155,7 +165,7 @@ for package in "${packages[@]}"; do
 	echo "== ${kernel##*/}"
 	make_initramfs "$kernel"
 	boot "$kernel"
-	count() { grep -c "^$1 " "$work/steps" || true; }
+	count() { grep -cE "^$1:? " "$work/steps" || true; }
 	((passed += $(count ok), failed += $(count FAILED), skipped += $(count SKIPPED))) || true
 	if [[ $(tail -n 1 "$work/steps") != end ]]; then
 		failed=$((failed + 1))
