@@ -76,10 +76,19 @@ download() {
 		(cd "$work/download" && apt-get download -qq "$@") >>"$work/apt" 2>&1
 }
 
+# An archive that has no such package is no failure of ours; one that does not answer is told as such.
+cannot_download() {
+	cat "$work/apt" >&2
+	grep -qE 'Failed to fetch|Temporary failure|Could not' "$work/apt" || skip "there is no package of $1"
+	echo "FAILED $1: Debian's archive does not answer, asked twice"
+	return 1
+}
+
 # The packages that a package depends on by a name that begins with one of the words given.
 needed_by() {
 	local package=$1 words=$2
-	apt-cache depends --important "$package" 2>/dev/null | sed -nE "s/^ +(Pre)?Depends: (linux-($words)-[0-9].*)/\\2/p"
+	# It fails for a package that is nowhere: the download says so.
+	{ apt-cache depends --important "$package" 2>/dev/null || true; } | sed -nE "s/^ +(Pre)?Depends: (linux-($words)-[0-9].*)/\\2/p"
 }
 
 # Brings a kernel and the modules that the guest needs to the folder $kernel.
@@ -93,8 +102,7 @@ fetch() {
 		mkdir "$work/download"
 		# Newer kernels come in parts: the program and its modules have packages of their own.
 		mapfile -t images < <(echo "$image" && needed_by "$image" 'binary|modules|base')
-		download "${images[@]}" ||
-			{ cat "$work/apt" >&2 && skip "cannot download ${images[*]} (apt-get update may help)"; }
+		download "${images[@]}" || cannot_download "${images[*]}" || return 1
 		mkdir -p "$kernel/modules"
 		for image in "$work"/download/*.deb; do
 			# Not each part has all of them.
