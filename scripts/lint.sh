@@ -9,7 +9,6 @@ stage format 60 cargo fmt --all --check
 stage documents 120 scripts/check-links.sh
 stage scripts 120 scripts/lint/shell.sh
 stage python 300 scripts/python.sh --lint
-stage unsafe 60 scripts/lint/unsafe.sh
 stage dependencies 300 scripts/lint/dependencies.sh
 stage clippy 1200 cargo clippy --quiet --workspace --all-targets -- -D warnings
 stage doc 600 env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
