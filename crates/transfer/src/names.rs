@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use finl_unicode::categories::CharacterCategories;
+use finl_unicode::categories::{CharacterCategories, MinorCategory};
 
 use crate::{Refusal, wire::Entry};
 
@@ -22,9 +22,12 @@ const OURS: (&str, &str) = (".tandem-", ".part");
 /// `aexe.jpg`). Persian, Indic scripts and emoji need the two joiners.
 fn is_treacherous(letter: char) -> bool {
     const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
-    let is_bad =
-        letter.is_control() || letter.is_format() || letter.is_separator_line() || letter.is_separator_paragraph();
-    is_bad && !JOINERS.contains(&letter)
+    if letter.is_ascii() {
+        return letter.is_ascii_control();
+    }
+    let kind = letter.get_minor_category();
+    matches!(kind, MinorCategory::Cc | MinorCategory::Cf | MinorCategory::Zl | MinorCategory::Zp)
+        && !JOINERS.contains(&letter)
 }
 
 /// A text of somebody else, for a terminal or a log.
