@@ -19,8 +19,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 
 if [[ $profile = dev ]]; then
-	# With the features that the tests' programs have, else half of the dependencies would be built again.
-	cargo build --quiet --workspace --bin tandem
+	# As `make test` builds it: a test that runs it asks for it. Else half of the dependencies would be built again, for other features.
+	cargo test --quiet --workspace --no-run --test usage
 	folder=debug
 else
 	# Panics name source files, and so does C: not those of this machine.

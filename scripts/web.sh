@@ -42,8 +42,8 @@ case ${1:-} in
 	;;
 --test)
 	build "${PROFILE:-web-test}"
-	# What the page is compared with; of the whole workspace, whose dependencies are compiled.
-	cargo build --quiet --workspace --bin tandem --example native
+	# What the page is compared with, as `make test` builds it: a test that runs the program asks for it.
+	cargo test --quiet --workspace --no-run --test usage --example native
 	status=0
 	node web/tests/page.js "$page" "$built/debug" || status=$?
 	node web/tests/reports.js "$built/debug" || status=$?
