@@ -67,7 +67,6 @@ impl Running {
     }
 
     /// Sends it a signal, by the name that `kill` knows.
-    #[cfg(unix)]
     #[track_caller]
     pub fn signal(&self, name: &str) {
         let sent = output(Command::new("sh").args(["-c", &format!("kill -{name} {}", self.id())]));
