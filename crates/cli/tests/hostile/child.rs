@@ -14,9 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// Address space, kB: what reads a file without end has soon used it up.
 const MEMORY_KB: u32 = 4_000_000;
-/// What was asked for may take hours. After this an interrupt is sent,
-const LONG: Duration = Duration::from_secs(2);
-/// and whoever has not ended after this hangs, however busy the machine is.
+/// Who has not ended so long after an interrupt hangs, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub struct Ended {
@@ -27,8 +25,9 @@ pub struct Ended {
     pub err: String,
 }
 
-/// Runs the program in a folder. What it prints goes to files beside that: nobody has to read it meanwhile.
-pub fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Ended {
+/// Runs the program in a folder, and interrupts it after a time, for it may have been asked for hours of work. What it prints goes to files
+/// beside the folder: nobody has to read it meanwhile.
+pub fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S], time: Duration) -> Ended {
     let [out, err] = ["out", "err"].map(|name| folder.with_extension(name));
     let mut command = Command::new("sh");
     let script = format!("ulimit -v {MEMORY_KB}; exec \"$0\" \"$@\"");
@@ -36,22 +35,22 @@ pub fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Ended {
     // On many cores the allocator would take address space for each.
     command.env("MALLOC_ARENA_MAX", "2").env_remove("RUST_BACKTRACE").stdin(Stdio::null());
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
-    let (status, was_interrupted, hung) = wait(command.spawn().unwrap());
+    let (status, was_interrupted, hung) = wait(command.spawn().unwrap(), time);
     let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
     Ended { status, was_interrupted, hung, out: read(&out), err: read(&err) }
 }
 
-fn wait(mut child: Child) -> (ExitStatus, bool, bool) {
+fn wait(mut child: Child, time: Duration) -> (ExitStatus, bool, bool) {
     let (start, mut was_interrupted) = (Instant::now(), false);
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return (status, was_interrupted, false);
         }
-        if start.elapsed() > LONG && !was_interrupted {
+        if start.elapsed() > time && !was_interrupted {
             kill_process(Pid::from_child(&child), Signal::INT).unwrap();
             was_interrupted = true;
         }
-        if start.elapsed() > LONG + PATIENCE {
+        if start.elapsed() > time + PATIENCE {
             child.kill().unwrap();
             return (child.wait().unwrap(), was_interrupted, true);
         }

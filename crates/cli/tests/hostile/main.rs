@@ -16,6 +16,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     thread,
+    time::Duration,
 };
 
 use proptest::prelude::TestCaseError;
@@ -37,7 +38,7 @@ fn try_out(bad: &Bad) -> Result<(), String> {
     let folder = place.path().join("here");
     prepare(&folder);
     bad.files.iter().for_each(|(name, content)| fs::write(folder.join(name), content).unwrap());
-    child::run(&folder, &bad.arguments).is_refused(&bad.parts).map_err(|why| {
+    child::run(&folder, &bad.arguments, Duration::from_secs(60)).is_refused(&bad.parts).map_err(|why| {
         let files = bad.files.iter().map(|(name, content)| format!("{name}: {}\n", shown(content)));
         format!("tandem {:?}\n{}{why}", bad.arguments, files.collect::<String>())
     })
@@ -74,7 +75,9 @@ fn play(arguments: &[String], files: &[(String, Vec<u8>)]) -> Result<(), TestCas
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
-    child::run(&folder, arguments).fault().map_or(Ok(()), |fault| Err(TestCaseError::fail(fault)))
+    child::run(&folder, arguments, Duration::from_secs(2))
+        .fault()
+        .map_or(Ok(()), |fault| Err(TestCaseError::fail(fault)))
 }
 
 #[test]
