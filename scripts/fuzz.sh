@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The random tests with other cases than `make test` plays: on all cores, about FUZZ_SECONDS seconds (60), from the seed FUZZ_SEED
+# The random tests, hostile command lines and files among them, with other cases than `make test` plays: on all cores, about FUZZ_SECONDS seconds (60), from the seed FUZZ_SEED
 # (random). The simplest case that fails becomes a file in its crate's tests/regressions/, which `make test` plays: commit it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ else
 	echo "fuzz: the invariants without the integer sanitizer, for there is no $clang (apt-get install clang-16)"
 fi
 runs=("$invariants" "$oracles" "$invariants" "--package tandem-sim --lib -- random_" "--package tandem-network --test reference -- random_"
-	"--package tandem-quic --test native -- random_")
+	"--package tandem-quic --test native -- random_" "--package tandem-cc --test hostile -- random_")
 if [[ $(id -u) = 0 ]]; then
 	runs+=("--package tandem-kernel --test same_arithmetic -- random_")
 else
