@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The random tests, hostile command lines and files among them, with other cases than `make test` plays: on all cores, about FUZZ_SECONDS seconds (60), from the seed FUZZ_SEED
-# (random). The simplest case that fails becomes a file in its crate's tests/regressions/, which `make test` plays: commit it.
+# The random tests, hostile command lines and files among them, with other cases than `make test` plays: on all cores, about FUZZ_SECONDS
+# seconds (60), from the seed FUZZ_SEED (random). The simplest case that fails becomes a file in its crate's tests/regressions/, which
+# `make test` plays: commit it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
