@@ -230,7 +230,11 @@ fn open_itself(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         if metadata.nlink() > 1 { Err(link()) } else { Ok(file) }
     }
     #[cfg(not(unix))]
-    options.open(path)
+    {
+        let file = options.open(path)?;
+        bounded::check(&file.metadata()?, u64::MAX)?;
+        Ok(file)
+    }
 }
 
 /// The program that runs, by its content: whatever was built otherwise may work out other results.

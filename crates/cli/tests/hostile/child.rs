@@ -65,6 +65,7 @@ impl Ended {
         let has_complaint = err.lines().any(|line| line.starts_with("tandem: ") || line.starts_with("error: "));
         let what = match (status.code(), status.signal()) {
             _ if *hung => "it did not end after an interrupt".to_owned(),
+            _ if err.contains("out of memory") => "it took all memory".to_owned(),
             _ if err.contains("panicked at") => "it panicked".to_owned(),
             (Some(0), _) if has_complaint => "it complained, and its status is 0".to_owned(),
             (Some(1 | 2), _) if !has_complaint => "it failed without a message".to_owned(),

@@ -11,7 +11,7 @@ use proptest::{
 use serde::{Deserialize, Serialize};
 
 const RATES: &[&str] = &["10mbit", "1mbit", "1bit", "1.25MB/s", "100gbit", "18446744073709551615bit", "9e99gbit"];
-const TIMES: &[&str] = &["20ms", "1s", "0s", "1ns", "100us", "16s", "1000h", "584y", "9e99s"];
+const TIMES: &[&str] = &["20ms", "1s", "0s", "1ns", "100us", "16s", "20s", "1000h", "584y", "9e99s"];
 const QUEUES: &[&str] = &["20p", "1bdp", "15ms", "2MB", "1p", "1e9bdp", "18446744073709551615p", "0.0001bdp"];
 const SHARES: &[&str] = &["0", "1e-6", "0.1%", "99.99%", "1e-300", "0.99999999999999999"];
 const BYTES: &[&str] = &["10kB", "1B", "1GB", "18446744073709551615B", "9e99GB"];
@@ -155,7 +155,7 @@ const PAPERS: Options =
 const COMMANDS: &[(&str, Options)] = &[
     ("compare reno --duration 2s --rate 10mbit --rtt 20ms", PATH),
     ("compare compound:2 --duration 2s --rate 10mbit --rtt 20ms --seeds 1", PATH),
-    ("compare compound --duration 2s --rate 10mbit", PATH),
+    ("compare compound --duration 100s --rate 10mbit", PATH),
     ("run s.toml", RUN),
     ("sweep sweep.toml", SWEEP),
     ("model", MODEL),
