@@ -103,7 +103,7 @@ fn errors_have_their_place() {
             "test.toml:14:25: `flows[0].controller` = \"compuond\": unknown controller",
         ),
         (with("20ms", "20mss"), "test.toml:8:7: time `20mss`"),
-        (with("20ms", "20s"), "test.toml:8:7: `reno` has an RTT of 20s"),
+        (with("20ms", "15s"), "test.toml:8:7: `reno` has an RTT of 15s"),
         (with("[grid]", "[gird]"), "test.toml:12:1: unknown key `gird`"),
         (with("[\"5mbit\", \"10mbit\"]", "[]"), "test.toml:13:19: `dumbbell.rate` needs a list of values"),
         (with("\"dumbbell.rate\"", "seeds"), "test.toml:13:9: `seeds` cannot be swept"),
