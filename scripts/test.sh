@@ -24,9 +24,9 @@ begin clocks 2400 bash -c 'lane clock --workspace --lib --bins --tests'
 stage tests 2400 bash -c 'lane rest --workspace'
 stage sanitizer 1200 scripts/test-sanitizer.sh
 stage arm 1200 scripts/test-arm.sh
-join clocks
 stage python 2400 scripts/python.sh --test
 PROFILE=dev stage package 1200 scripts/test-packages.sh bookworm
-join kernels
 stage page 1200 scripts/web.sh --test
+join clocks
+join kernels
 finish
