@@ -114,7 +114,7 @@ fi
 if ! rust_is_new_enough; then
 	if command -v rustup >/dev/null; then
 		echo "setup: updating Rust with rustup"
-		rustup toolchain install stable --profile minimal --component rustfmt,clippy
+		rustup toolchain install stable --profile minimal
 	else
 		echo "setup: installing Rust with rustup, into ${CARGO_HOME:-$HOME/.cargo}"
 		# To a file first: half a script from a broken connection had better not run.
@@ -124,13 +124,18 @@ if ! rust_is_new_enough; then
 			echo "setup: cannot download rustup; install Rust 1.$rust_minor or newer in another way: https://rust-lang.org/tools/install" >&2
 			exit 1
 		fi
-		sh "$installer" -y --profile minimal --component rustfmt,clippy
+		sh "$installer" -y --profile minimal
 	fi
 	PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
 	if ! rust_is_new_enough; then
 		echo "setup: cargo is still older than 1.$rust_minor ($(command -v cargo)); choose a newer one: rustup default stable" >&2
 		exit 1
 	fi
+fi
+
+# The linters.
+if is_asked test && command -v rustup >/dev/null && ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
+	rustup component add rustfmt clippy
 fi
 
 # Other systems: WebAssembly for the page, the rest for `make lint`. Without rustup they come in another way, or their builds say so.
