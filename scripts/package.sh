@@ -14,10 +14,6 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 arch=$(dpkg --print-architecture)
 root=$package/root
 
-# The files' time is the commit's; where there is no repository, the changelog's.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
-export SOURCE_DATE_EPOCH
-
 if [[ $profile = dev ]]; then
 	# As `make test` builds it: a test that runs it asks for it. Else half of the dependencies would be built again, for other features.
 	cargo test --quiet --workspace --no-run --test usage
@@ -30,6 +26,10 @@ else
 		cargo build --quiet -p tandem-cc --profile "$profile"
 	folder=$profile
 fi
+
+# The files' time is the commit's; where there is no repository, the changelog's. Set after the build, which would begin anew for it.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+export SOURCE_DATE_EPOCH
 
 rm -rf "$package"
 mkdir -p "$root/usr/bin"
