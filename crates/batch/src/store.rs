@@ -48,7 +48,7 @@ impl std::fmt::Display for Key {
 }
 
 /// A file of results: a line each, `KEY TRACED RESULT CHECKSUM`, where a later line of the same key counts. A result is JSON, deflated and in
-/// Base64, for samples over time are long. The first line names the program, for another may work out others.
+/// Base64, for samples over time are long. The first line names the program, because another may work out others.
 pub struct Store {
     file: Mutex<File>,
     entries: HashMap<String, Entry>,
@@ -193,7 +193,7 @@ fn aside(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Did another build of this program write the file? Not if its first line is not whole, for it was being written when the program ended.
+/// Did another build of this program write the file? Not if its first line is not whole, because it was being written when the program ended.
 fn is_anothers(path: &Path, program: &str) -> anyhow::Result<bool> {
     let mut first = Vec::new();
     match open_itself(OpenOptions::new().read(true), path) {

@@ -57,7 +57,7 @@ fn on_signal() {
     if INTERRUPTED.swap(true, SeqCst) {
         exit(130);
     }
-    // Another one, for this one goes on to see the second signal.
+    // Another one, because this one goes on to see the second signal.
     let _ = thread::Builder::new().spawn(end_what_goes_on);
 }
 

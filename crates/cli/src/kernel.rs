@@ -173,7 +173,7 @@ fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
     text
 }
 
-/// Where a default is another again. Nothing if that is here alone; some names, for a machine may have thousands of namespaces.
+/// Where a default is another again. Nothing if that is here alone; some names, because a machine may have thousands of namespaces.
 fn where_restored(namespaces: &[String]) -> String {
     const SHOWN: usize = 3;
     let is_here = namespaces.iter().any(String::is_empty);

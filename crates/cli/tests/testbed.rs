@@ -191,7 +191,7 @@ fn a_killed_run_leaves_nothing_behind() {
     }
 }
 
-/// A stop may come while the emulator sleeps, or while no packet is due: it is doubted all the same. Three runs at once, for each is
+/// A stop may come while the emulator sleeps, or while no packet is due: it is doubted all the same. Three runs at once, because each is
 /// much longer than it takes on a busy machine to find out that it has begun.
 #[test]
 fn a_run_that_stood_still_is_doubted() {

@@ -79,7 +79,7 @@ fn acked() {
     };
     breaks(Rule::Acked, &[2], &log(50, 10_000, 10_000, 60));
     keeps(Rule::Acked, &log(10, 10_000, 10_000, 20));
-    // More than the window, for it was larger before the host began to log; and ten packets of a few bytes.
+    // More than the window, because it was larger before the host began to log; and ten packets of a few bytes.
     keeps(Rule::Acked, &log(40, 40_000, 40_000, 50));
     keeps(Rule::Acked, &log(10, 200, 200, 20));
 }

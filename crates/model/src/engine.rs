@@ -238,14 +238,14 @@ impl<'a> Isolated<'a> {
         let end = self.scenario.duration.as_secs_f64() * self.path.packets_per_s();
         let mut course = Course::new(self.path.packets_per_s());
         while course.end() < end && !options.is_cancelled() {
-            // An epoch that does not end in time is beyond the end of the run, for no round is shorter than the RTT.
+            // An epoch that does not end in time is beyond the end of the run, because no round is shorter than the RTT.
             let lost_packets = follower.epoch().map_or(0.0, |epoch| epoch.lost_packets);
             course.append(follower.take_records(), lost_packets);
         }
         (!options.is_cancelled()).then_some(course)
     }
 
-    /// So many rounds at most are in the run, for none is shorter than the RTT.
+    /// So many rounds at most are in the run, because none is shorter than the RTT.
     fn most_rounds(&self) -> u64 {
         self.scenario.duration.ns.div_ceil(self.path.rtt.ns)
     }

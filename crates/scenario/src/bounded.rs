@@ -19,12 +19,12 @@ pub const MEASUREMENT_BYTES: u64 = 64_000_000;
 /// The most bytes of results: a part of a data set, a `results.json`, a line of those that are kept.
 pub const RESULTS_BYTES: u64 = 1_000_000_000;
 
-/// Opens a plain file for reading, if it has at most so many bytes. It may grow afterwards.
+/// Opens a plain file for reading, if it has at most `most_bytes`. It may grow afterwards.
 ///
 /// # Errors
 /// If it is no plain file, is larger, or cannot be opened.
 pub fn open(path: &Path, most_bytes: u64) -> io::Result<File> {
-    // Before it is opened, for some devices act upon that.
+    // Before it is opened, because some devices act upon that.
     check(&fs::metadata(path)?, most_bytes)?;
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     check(&file.metadata()?, most_bytes)?;
@@ -38,7 +38,7 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// The bytes of a plain file, at most so many.
+/// The bytes of a plain file, at most `most_bytes`.
 ///
 /// # Errors
 /// As [`open`], and if the file grows above that while it is read.
@@ -69,7 +69,7 @@ pub fn read_line(from: &mut impl BufRead, most_bytes: u64, line: &mut Vec<u8>) -
     Ok(read > 0)
 }
 
-/// The lines of a text without their ends, each of at most so many bytes.
+/// The lines of a text without their ends, each of at most `most_bytes`.
 pub fn lines(mut from: impl BufRead, most_bytes: u64) -> impl Iterator<Item = io::Result<String>> {
     iter::from_fn(move || {
         let mut line = Vec::new();
@@ -84,7 +84,7 @@ pub fn lines(mut from: impl BufRead, most_bytes: u64) -> impl Iterator<Item = io
     })
 }
 
-/// Is it a plain file of at most so many bytes?
+/// Is it a plain file of at most `most_bytes`?
 ///
 /// # Errors
 /// If not.

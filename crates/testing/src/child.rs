@@ -33,7 +33,7 @@ impl Running {
         Self::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// A process that is there and does nothing, such as `unshare --net cat`: it ends with the test even if that is killed, for only the
+    /// A process that is there and does nothing, such as `unshare --net cat`: it ends with the test even if that is killed, because only the
     /// test holds its input. Returns when it echoes, so that it is where it should be.
     #[track_caller]
     pub fn start_echo(command: &mut Command) -> Self {

@@ -25,7 +25,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 pub(crate) fn comes_within(patience: Duration, holds: &mut dyn FnMut() -> bool) -> bool {
     let deadline = Instant::now() + patience;
     loop {
-        // First, for the look itself may have come late.
+        // First, because the look itself may have come late.
         let is_last = Instant::now() >= deadline;
         if holds() {
             return true;

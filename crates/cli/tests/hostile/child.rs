@@ -25,7 +25,7 @@ pub struct Ended {
     pub err: String,
 }
 
-/// Runs the program in a folder, and interrupts it after a time, for it may have been asked for hours of work. What it prints goes to files
+/// Runs the program in a folder, and interrupts it after a time, because it may have been asked for hours of work. What it prints goes to files
 /// beside the folder: nobody has to read it meanwhile.
 pub fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S], time: Duration) -> Ended {
     let [out, err] = ["out", "err"].map(|name| folder.with_extension(name));

@@ -22,7 +22,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// An ACK: settles what the one before owed, for all that belongs to that one has been told. An ACK that ends CWR or Recovery may grow the
+    /// An ACK: settles what the one before owed, because all that belongs to that one has been told. An ACK that ends CWR or Recovery may grow the
     /// window or leave it.
     pub fn ack(&mut self, seen: Seen, packets: u32, grow: Option<bool>, advances: Option<bool>, tally: &mut Tally) {
         self.settle(seen, tally);
