@@ -5,6 +5,8 @@
 #   stage NAME LIMIT_S COMMAND...    runs it now
 #   begin NAME LIMIT_S COMMAND...    runs it in the background
 #   join NAME                        waits for it, and shows its log
+#   doubted_tests NAME               the tests of a stage that a busy machine had skipped (crates/testing, trusted_run)
+#   supersede LATER EARLIER          they ran in a later stage: what the earlier one said of them counts no more
 #   finish                           says how long each took and counts the tests; the exit status is 1 if any failed
 #
 # A program says `test result: ok. 1 passed; 0 failed; 0 ignored;` as cargo's do, and `SKIPPED: TEST: REASON` for each test that cannot
@@ -113,6 +115,19 @@ refuse_skips() {
 		echo "$name: $((ignored - told)) tests were ignored without a reason"
 		refused=$((refused + ignored - told))
 	fi
+}
+
+too_busy='nothing can be said of real TCP on so busy a machine'
+
+doubted_tests() {
+	sed -nE "s/.*SKIPPED: (.*): $too_busy.*/\\1/p" "$logs/$1.log" | sort -u
+}
+
+supersede() {
+	local earlier
+	earlier=$(grep -c "$too_busy" "$logs/$2.log") || true
+	echo "$earlier of the tests that \"$2\" skipped ran \"$1\""
+	((skipped -= earlier)) || true
 }
 
 finish() {

@@ -147,8 +147,10 @@ make_initramfs() {
 # The guest's own words pass through as they come. On a busy host the guest stands still now and then: that is nothing to watch
 # for, and the clock must be QEMU's own, for the processor's would jump.
 boot() {
-	local clock="clocksource=hpet nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
-	timeout $limit_s qemu-system-x86_64 -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot \
+	local clock="clocksource=hpet nowatchdog rcupdate.rcu_cpu_stall_suppress=1" first=()
+	# Before what compiles beside it: a guest that stands still has nothing to say of the emulated path.
+	if [[ $(id -u) = 0 ]]; then first=(nice -n -10); fi
+	timeout $limit_s "${first[@]}" qemu-system-x86_64 -accel tcg -cpu max -m 512 -nodefaults -display none -no-reboot \
 		-kernel "$1/vmlinuz" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 $clock tandem.controllers=${CONTROLLERS// /,} tandem.kills=$KILLS" \
 		-serial "file:$work/console" -serial stdio </dev/null | tee "$work/steps" || true
 }
