@@ -8,7 +8,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 .PHONY: help demo web wheel package test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
-	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (five minutes on a fresh machine)"
+	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (two minutes on a fresh machine with two cores)"
 	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
 	@echo "make wheel         the Python package as one wheel, in target/python/wheel"
 	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
