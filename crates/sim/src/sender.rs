@@ -100,7 +100,7 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
-            is_paced: u32::from(source.pacing),
+            is_paced: u16::from(source.pacing),
             ..Conn::default()
         };
         let CongestionControl::Tandem(params) = &source.controller else {
@@ -235,7 +235,7 @@ impl Sender {
         self.conn.snd_una = self.board.una.wrapping_mul(mss) as u32;
         self.conn.snd_nxt = self.board.nxt.wrapping_mul(mss) as u32;
         let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
-        self.conn.is_cwnd_limited = u32::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
+        self.conn.is_cwnd_limited = u16::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
     }
 
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.

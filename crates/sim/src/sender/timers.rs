@@ -2,7 +2,7 @@
 //! The sender's one timer: a tail loss probe, a retransmission timeout, or a hole that is given time to fill.
 
 use tandem_controllers::{
-    State,
+    Reason, State,
     host::{Progress, RTO_MAX_NS, RTO_MIN_NS},
 };
 
@@ -162,7 +162,7 @@ impl Sender {
     pub(super) fn finish_probe(&mut self, dsack: bool) {
         let probe = self.probe.take();
         if self.state <= State::Disorder && probe.is_some_and(|p| p.retransmission) && !dsack {
-            self.reduce_ssthresh(false);
+            self.reduce_ssthresh(Reason::Loss);
             self.enter(State::Cwr);
             self.conn.snd_cwnd = self.conn.snd_cwnd.min(self.conn.snd_ssthresh);
             self.enter(State::Open);
