@@ -20,9 +20,9 @@ const COMMON: &[&str] = &[
 
 /// Name, own sources, and the package that is its root in Cargo.lock.
 const ENGINES: &[(&str, &[&str], &str)] = &[
-    ("sim", &["crates/sim/src"], "tandem-sim"),
+    ("sim", &["crates/tcp/src", "crates/sim/src"], "tandem-sim"),
     ("kernel", &["crates/testbed/src", "kernel/src", "kernel/bpf"], "tandem-testbed"),
-    ("quic", &["crates/sim/src", "crates/quic/src", "crates/quic-engine/src"], "tandem-quic-engine"),
+    ("quic", &["crates/tcp/src", "crates/sim/src", "crates/quic/src", "crates/quic-engine/src"], "tandem-quic-engine"),
     ("model", &["crates/model/src"], "tandem-model"),
 ];
 

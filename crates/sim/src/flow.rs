@@ -4,13 +4,13 @@
 use tandem_engine::{Applications, Due, Transfers};
 use tandem_network::{End, start_ns};
 use tandem_scenario::{Group, Scenario, Traffic};
+use tandem_tcp::{AckIn, Receiver, Sender};
 
 use crate::{
+    config,
     foreign::{Foreign, Hosts, Outbox},
     net::Net,
     packet::Header,
-    receiver::Receiver,
-    sender::{AckIn, Sender},
     short::Short,
     udp::Udp,
 };
@@ -70,10 +70,11 @@ impl Flow {
                 match hosts.endpoints(tcp, index, transfers) {
                     Ok(foreign) => Endpoints::Foreign(foreign),
                     Err(transfers) => {
-                        let sender = Sender::new(tcp, scenario.mss(), start);
-                        let own = Tcp { sender, receiver: Receiver::of(tcp), transfers };
+                        let config = config::of(tcp, scenario.mss());
+                        let own =
+                            Tcp { sender: Sender::new(&config, start), receiver: Receiver::of(&config), transfers };
                         match group.source.short() {
-                            Some(_) => Endpoints::Short(Box::new(Short::new(own, tcp))),
+                            Some(_) => Endpoints::Short(Box::new(Short::new(own, config))),
                             None => Endpoints::Tcp(Box::new(own)),
                         }
                     }

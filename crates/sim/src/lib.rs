@@ -4,22 +4,12 @@
 //! [`Sim`] is the engine; [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 
-mod cwnd_limited;
-mod delivery_rate;
+mod config;
 mod flow;
 mod foreign;
-mod loss_recovery;
 mod net;
-mod pacing;
 mod packet;
-mod paws;
-mod receiver;
-mod scoreboard;
-mod segment_ring;
-mod sender;
 mod short;
-#[cfg(test)]
-mod tests;
 mod udp;
 mod world;
 
@@ -27,7 +17,6 @@ pub use foreign::{Foreign, Hosts, Outbox};
 pub use net::UDP_HEADER_BYTES;
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
-use tandem_network::agenda;
 use tandem_scenario::{Scenario, result::SeedResult};
 
 pub use world::World;

@@ -3,11 +3,14 @@
 
 use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
 use tandem_scenario::Scenario;
+use tandem_tcp::{
+    AckOut,
+    segment::{stamp, stamp_ends},
+};
 
 use crate::{
     foreign::Outbox,
-    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore, stamp, stamp_ends},
-    receiver::AckOut,
+    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
 };
 
 /// UDP (8) and IPv4 (20).

@@ -2,19 +2,19 @@
 //! Short flows: a connection for each transfer, one after the other. Handshakes are left out.
 
 use tandem_engine::Due;
-use tandem_scenario::TcpSource;
+use tandem_tcp::{AckOut, Config};
 
-use crate::{flow::Tcp, net::Net, receiver::AckOut};
+use crate::{flow::Tcp, net::Net};
 
 pub struct Short {
     pub tcp: Tcp,
     /// What each connection is made from.
-    source: TcpSource,
+    config: Config,
 }
 
 impl Short {
-    pub fn new(tcp: Tcp, source: &TcpSource) -> Self {
-        Self { tcp, source: source.clone() }
+    pub fn new(tcp: Tcp, config: Config) -> Self {
+        Self { tcp, config }
     }
 
     /// A segment has arrived. Returns the ACK to send now, if any. That of a transfer's last segment is not delayed: it has the PSH flag, and
@@ -32,7 +32,7 @@ impl Short {
             Due::Stop => self.tcp.sender.stop(),
             Due::Begin(segments) => {
                 let Tcp { sender, receiver, .. } = &mut self.tcp;
-                sender.renew(&self.source, now);
+                sender.renew(&self.config, now);
                 *receiver = receiver.renewed();
                 self.tcp.give(now, index, segments.unwrap_or(0), net);
             }

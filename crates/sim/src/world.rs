@@ -172,7 +172,7 @@ impl Readable for Moment<'_> {
             own => &own.tcp()?.sender,
         };
         // Before the first ACK there is none.
-        (sender.board.outstanding() > 0 && sender.rtt.srtt_ns > 0).then_some(sender.rtt.srtt_ns / 1000)
+        (sender.outstanding() > 0 && sender.srtt_ns() > 0).then_some(sender.srtt_ns() / 1000)
     }
 
     fn windows(&self, flow: usize) -> FlowSample {
@@ -185,8 +185,8 @@ impl Readable for Moment<'_> {
         let sample = FlowSample {
             cwnd_packets: sender.conn.snd_cwnd,
             ssthresh_packets: sender.conn.snd_ssthresh,
-            srtt_ms: sender.rtt.srtt_ns as f32 / 1e6,
-            in_flight_packets: sender.board.in_flight() as u32,
+            srtt_ms: sender.srtt_ns() as f32 / 1e6,
+            in_flight_packets: sender.in_flight() as u32,
             ..FlowSample::default()
         };
         sample.with_view(sender.view())

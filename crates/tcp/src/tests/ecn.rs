@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use tandem_controllers::{Params, State, find};
-use tandem_scenario::{CongestionControl, Ecn, TcpSource};
 
 use super::wire::{MS, Wire, losses, reno};
-use crate::packet::{ECT_0, ECT_1};
+use crate::{
+    Config, Ecn,
+    segment::{ECT_0, ECT_1},
+};
 
 fn wire(ecn: Ecn, initial_window: u32) -> Wire {
-    let mut wire = Wire::new(&TcpSource { ecn, initial_window, ..reno() });
+    let mut wire = Wire::new(&Config { ecn, initial_window, ..reno() });
     wire.marks = Box::new(|seq| seq == 0);
     wire
 }
@@ -39,14 +41,14 @@ fn a_mark_halves_the_window_without_a_retransmission() {
 #[test]
 fn a_mark_takes_less_with_rfc_8511() {
     for (controller, expected) in [("reno", 16), ("cubic", 17)] {
-        let controller = CongestionControl::Tandem(Arc::new(Params::new(find(controller).unwrap())));
-        let mut wire = Wire::new(&TcpSource { controller, ecn: Ecn::Rfc8511, initial_window: 20, ..reno() });
+        let controller = Arc::new(Params::new(find(controller).unwrap()));
+        let mut wire = Wire::new(&Config { controller, ecn: Ecn::Rfc8511, initial_window: 20, ..reno() });
         wire.marks = Box::new(|seq| seq == 0);
         wire.give(1000);
         wire.run_until_ms(100);
         assert_eq!(wire.sender.conn.snd_ssthresh, expected);
         // A loss takes what it always takes.
-        let mut lossy = Wire::new(&TcpSource { ecn: Ecn::Rfc8511, initial_window: 20, ..reno() }).losing(&[(0, 1)]);
+        let mut lossy = Wire::new(&Config { ecn: Ecn::Rfc8511, initial_window: 20, ..reno() }).losing(&[(0, 1)]);
         lossy.give(1000);
         lossy.run_until_ms(100);
         assert_eq!(lossy.sender.conn.snd_ssthresh, 10);
@@ -72,7 +74,7 @@ fn a_mark_and_a_loss_reduce_once() {
 /// Each round's first mark reduces the window again, down to 2 (reno's least ssthresh).
 #[test]
 fn marks_in_each_round_reduce_in_each_round() {
-    let mut wire = Wire::new(&TcpSource { ecn: Ecn::Rfc3168, initial_window: 16, ..reno() });
+    let mut wire = Wire::new(&Config { ecn: Ecn::Rfc3168, initial_window: 16, ..reno() });
     wire.marks = Box::new(|_| true);
     wire.give(1000);
     wire.run_until_ms(1500);
@@ -92,8 +94,8 @@ fn without_ecn_nothing_is_marked() {
 fn accurate(controller: &str, settings: &[(&str, f64)], initial_window: u32) -> Wire {
     let mut params = Params::new(find(controller).unwrap());
     settings.iter().for_each(|(name, value)| params.set(name, *value).unwrap());
-    let controller = CongestionControl::Tandem(Arc::new(params));
-    Wire::new(&TcpSource { controller, ecn: Ecn::Accurate, initial_window, ..reno() })
+    let controller = Arc::new(params);
+    Wire::new(&Config { controller, ecn: Ecn::Accurate, initial_window, ..reno() })
 }
 
 /// Reno takes a mark for a loss whichever feedback tells of it: the windows are those of RFC 3168. But nothing is told the receiver.

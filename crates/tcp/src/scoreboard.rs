@@ -8,7 +8,7 @@ mod reordering;
 use std::collections::VecDeque;
 
 use crate::{
-    packet::{Block, Blocks},
+    segment::{Block, Blocks},
     segment_ring::SegmentRing,
 };
 use reordering::Reordering;

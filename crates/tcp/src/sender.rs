@@ -21,16 +21,15 @@ use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, MAX_WINDOW, State, View,
     host::{Progress, RttEstimator},
 };
-use tandem_scenario::{CongestionControl, Ecn, TcpSource};
 
 use crate::{
-    agenda::NEVER,
+    Config, Ecn, NEVER,
     cwnd_limited::CwndLimited,
     delivery_rate::DeliveryRate,
     loss_recovery::LossRecovery,
     pacing::Pacing,
-    packet::{AGAIN, ECE, Feedback},
     scoreboard::{Delivered, Scoreboard, Usual},
+    segment::{AGAIN, ECE, Feedback},
 };
 
 use ecn::EcnSender;
@@ -42,28 +41,38 @@ const MAX_WINDOW_BYTES: u32 = 1 << 30;
 /// An ACK as the sender sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct AckIn<'a> {
+    /// The next segment that the receiver expects.
     pub next_expected: u64,
+    /// What it says beside that; `None`: nothing.
     pub feedback: Option<&'a Feedback>,
-    /// [`ECE`].
+    /// [`ECE`], or 0.
     pub flags: u8,
 }
 
 /// What has been counted since the start.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counters {
+    /// Segments sent, new or again.
     pub sent: u64,
+    /// Those sent again.
     pub retransmits: u64,
+    /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Reductions of the window, those included that were undone.
     pub window_reductions: u64,
 }
 
+/// The sending half of a connection. Times are nanoseconds, and come in order; `out` takes each segment that is sent, in the form of
+/// [`segment`](crate::segment).
 pub struct Sender {
+    /// What it shares with the controller.
     pub conn: Conn,
+    /// What has been counted so far.
     pub counters: Counters,
-    pub controller: Instance,
-    pub board: Scoreboard,
-    pub rtt: RttEstimator,
-    pub state: State,
+    pub(crate) controller: Instance,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) state: State,
     /// Recovery ends once this is acknowledged.
     high_seq: u64,
     recovery: LossRecovery,
@@ -89,10 +98,11 @@ pub struct Sender {
 
 impl Sender {
     /// A connection whose first transfer begins at `start` ns.
-    pub fn new(source: &TcpSource, mss: u32, start: u64) -> Self {
+    pub fn new(config: &Config, start: u64) -> Self {
+        let (params, mss) = (&config.controller, config.mss);
         let mut conn = Conn {
             now_us: start / 1000,
-            snd_cwnd: source.initial_window,
+            snd_cwnd: config.initial_window,
             snd_cwnd_cnt: 0,
             snd_ssthresh: INFINITE_SSTHRESH,
             snd_cwnd_clamp: (MAX_WINDOW_BYTES / mss).min(MAX_WINDOW),
@@ -100,11 +110,8 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
-            is_paced: u16::from(source.pacing),
+            is_paced: u16::from(config.pacing),
             ..Conn::default()
-        };
-        let CongestionControl::Tandem(params) = &source.controller else {
-            unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
         };
         let owns_window = params.controller().owns_window();
         Self {
@@ -115,31 +122,49 @@ impl Sender {
             rtt: RttEstimator::default(),
             state: State::Open,
             high_seq: 0,
-            recovery: LossRecovery::new(source.recovery, params),
+            recovery: LossRecovery::new(config.recovery, params),
             undo: None,
             timer: Timer::Retransmission,
             deadline: NEVER,
             backoff: 0,
             probe: None,
             data_end: 0,
-            receive_window: source.receive_window.map_or(u64::from(MAX_WINDOW_BYTES / mss), u64::from),
-            initial_window: source.initial_window,
+            receive_window: config.receive_window.map_or(u64::from(MAX_WINDOW_BYTES / mss), u64::from),
+            initial_window: config.initial_window,
             limited: CwndLimited::default(),
             last_send: 0,
-            pacing: Pacing::new(source.pacing || owns_window),
+            pacing: Pacing::new(config.pacing || owns_window),
             rate: owns_window.then(|| Box::new(DeliveryRate::new())),
-            ecn: EcnSender::new(source.ecn, params.controller()),
-            is_plain: !owns_window && source.ecn == Ecn::Off,
+            ecn: EcnSender::new(config.ecn, params.controller()),
+            is_plain: !owns_window && config.ecn == Ecn::Off,
         }
     }
 
+    /// What the controller shows of itself.
     pub fn view(&self) -> View {
         self.controller.view(&self.conn)
     }
 
+    /// Segments sent and not yet acknowledged by number.
+    #[inline]
+    pub fn outstanding(&self) -> u64 {
+        self.board.outstanding()
+    }
+
+    /// Segments that are thought to be under way (pipe, RFC 6675 section 4).
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.board.in_flight()
+    }
+
+    /// The smoothed RTT, ns; 0 before the first sample.
+    pub fn srtt_ns(&self) -> u64 {
+        self.rtt.srtt_ns
+    }
+
     /// A new connection in the place of one that has ended: it knows nothing of the old one, but its segments go on where the numbers of
     /// the old one end, so that nothing that is still under way is taken for its own.
-    pub fn renew(&mut self, source: &TcpSource, now: u64) {
+    pub fn renew(&mut self, config: &Config, now: u64) {
         let (next, counters) = (self.board.nxt, self.counters);
         *self = Self {
             board: Scoreboard::beginning_at(next),
@@ -148,7 +173,7 @@ impl Sender {
             high_seq: next,
             last_send: now,
             ecn: self.ecn.map(EcnSender::renewed),
-            ..Self::new(source, self.conn.mss, now)
+            ..Self::new(config, now)
         };
     }
 

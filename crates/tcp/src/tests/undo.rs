@@ -4,9 +4,9 @@
 //! Reno, RTT 100 ms, nothing takes time on the wire.
 
 use tandem_controllers::State;
-use tandem_scenario::{Recovery, TcpSource};
 
 use super::wire::{MS, Wire, reno};
+use crate::{Config, Recovery};
 
 /// The path's RTT becomes 800 ms when ten segments are acknowledged. 10 to 20 are sent at 100 ms into the long path, a probe of new data 202 ms
 /// later, and the timeout comes 300 ms after that: half the window, and 10 again.
@@ -80,7 +80,7 @@ fn a_true_timeout_is_not_undone() {
 /// Segment 0 is 120 ms late, and comes 20 ms after its copy, which has ended the recovery with the window at 5. The D-SACK at 220 ms reports the
 /// one retransmission: the window is 10 again.
 fn copied(recovery: Recovery) -> Wire {
-    let mut wire = Wire::new(&TcpSource { recovery, ..reno() });
+    let mut wire = Wire::new(&Config { recovery, ..reno() });
     wire.late_ns = Box::new(|seq, nth| if (seq, nth) == (0, 1) { 120 * MS } else { 0 });
     wire.give(1000);
     wire.run_until_ms(250);

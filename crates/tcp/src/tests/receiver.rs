@@ -2,12 +2,11 @@
 //! What a receiver answers: RFC 2018, RFC 2883, RFC 5681 section 4.2.
 
 use crate::{
-    agenda::NEVER,
-    packet::{AGAIN, Block, CWR, ECE, ECN_FIELD, ECT_0, ECT_1, Feedback},
+    Config, Ecn, NEVER,
     receiver::{AckOut, Receiver},
+    segment::{AGAIN, Block, CWR, ECE, ECN_FIELD, ECT_0, ECT_1, Feedback},
     tests::wire::reno,
 };
-use tandem_scenario::{Ecn, TcpSource};
 
 const MS: u64 = 1_000_000;
 
@@ -139,7 +138,7 @@ fn news_about_marks_are_not_delayed() {
 /// has the count.
 #[test]
 fn marks_are_counted() {
-    let source = TcpSource { ecn: Ecn::Accurate, delayed_acks: true, ..reno() };
+    let source = Config { ecn: Ecn::Accurate, delayed_acks: true, ..reno() };
     let mut receiver = Receiver::of(&source);
     (0..16).for_each(|seq| assert!(receiver.on_data(0, seq | ECT_1).is_some_and(|ack| ack.feedback.is_none())));
     let mut marks =

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A sender and a receiver with a scripted path between them, and a timeline of what was sent.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use tandem_controllers::{Params, find};
-use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, Transfer};
 
 use super::paws;
 use crate::{
-    packet::{CWR, DATA_FLAGS, ECN_FIELD, Header, SEQ_AND_FLAGS, stamp},
+    Config,
     receiver::{AckOut, Receiver},
+    segment::{CWR, DATA_FLAGS, ECN_FIELD, SEQ_AND_FLAGS, stamped},
     sender::{AckIn, Sender},
 };
 
@@ -66,18 +66,8 @@ pub struct Wire {
     paws: paws::Reference,
 }
 
-pub fn reno() -> TcpSource {
-    TcpSource {
-        controller: CongestionControl::Tandem(Arc::new(Params::new(find("reno").unwrap()))),
-        transport: None,
-        transfer: Transfer::Bulk,
-        delayed_acks: false,
-        pacing: false,
-        recovery: Recovery::Prr,
-        ecn: Ecn::Off,
-        initial_window: 10,
-        receive_window: None,
-    }
+pub fn reno() -> Config {
+    Config { delayed_acks: false, ..Config::new(Params::new(find("reno").unwrap()), 1448) }
 }
 
 /// Loses these transmissions: (segment, n-th).
@@ -88,10 +78,10 @@ pub fn losses(list: &[(u64, u32)]) -> Box<dyn FnMut(u64, u32) -> bool> {
 
 impl Wire {
     /// 100 ms there and back, no time on the wire, nothing lost.
-    pub fn new(source: &TcpSource) -> Self {
+    pub fn new(config: &Config) -> Self {
         Self {
-            sender: Sender::new(source, 1448, 0),
-            receiver: Receiver::of(source),
+            sender: Sender::new(config, 0),
+            receiver: Receiver::of(config),
             now: 0,
             forward_ns: 50 * MS,
             back_ns: 50 * MS,
@@ -141,7 +131,7 @@ impl Wire {
             for _ in 0..if lost { 0 } else { (self.copies)(seq, nth) } {
                 let mark = if segment & ECN_FIELD != 0 && (self.marks)(seq) { ECN_FIELD } else { 0 };
                 let at = self.wire_free_at + self.forward_ns + (self.late_ns)(seq, nth);
-                self.arrive(at, Arrival::Data(Header::new(segment | mark, stamp(self.now), 0).segment()));
+                self.arrive(at, Arrival::Data(stamped(segment | mark, self.now)));
             }
         }
     }

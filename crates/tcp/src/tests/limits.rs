@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What other than loss limits a sender: the receiver, the application, idleness, pacing.
 
-use tandem_scenario::TcpSource;
-
 use super::wire::{MS, Wire, reno};
+use crate::Config;
 
 /// The receiver takes 5: five a round. The window, 10, is not what limits, so it must not grow, however long this lasts.
 #[test]
 fn receive_window_holds_and_the_window_does_not_grow() {
-    let mut wire = Wire::new(&TcpSource { receive_window: Some(5), ..reno() });
+    let mut wire = Wire::new(&Config { receive_window: Some(5), ..reno() });
     wire.give(10_000);
     wire.run_until_ms(10_000);
     let rounds: Vec<usize> = wire.sent.chunk_by(|a, b| a.at == b.at).map(<[_]>::len).collect();
@@ -19,7 +18,7 @@ fn receive_window_holds_and_the_window_does_not_grow() {
 /// In slow start Linux counts the window as used when more than half of it is: with 6 outstanding it grows to 12, no further.
 #[test]
 fn slow_start_may_lead_by_a_factor_of_two() {
-    let mut wire = Wire::new(&TcpSource { receive_window: Some(6), ..reno() });
+    let mut wire = Wire::new(&Config { receive_window: Some(6), ..reno() });
     wire.give(10_000);
     wire.run_until_ms(10_000);
     assert_eq!(wire.window_at_ms(10_000), 12);
@@ -28,7 +27,7 @@ fn slow_start_may_lead_by_a_factor_of_two() {
 /// Above ssthresh the window must be full to grow. 10 outstanding fill it once, so it gets one more; then the receiver limits.
 #[test]
 fn congestion_avoidance_needs_a_full_window() {
-    let mut wire = Wire::new(&TcpSource { receive_window: Some(10), ..reno() });
+    let mut wire = Wire::new(&Config { receive_window: Some(10), ..reno() });
     wire.sender.conn.snd_ssthresh = 10;
     wire.give(10_000);
     wire.run_until_ms(10_000);
@@ -65,7 +64,7 @@ fn a_window_that_the_application_leaves_unused_shrinks() {
 
 /// 30 segments in slow start leave a window of 40; the last was sent at 100 ms, the RTO is 300 ms. Sends again at `at_ms`.
 fn window_after_idling_until(at_ms: u64, initial_window: u32) -> u32 {
-    let mut wire = Wire::new(&TcpSource { initial_window, ..reno() });
+    let mut wire = Wire::new(&Config { initial_window, ..reno() });
     wire.give(u64::from(3 * initial_window));
     wire.run_until_ms(at_ms);
     assert_eq!(wire.sender.conn.snd_cwnd, 4 * initial_window);
@@ -100,7 +99,7 @@ fn idle_restart_after_a_single_burst_at_the_start() {
 /// ACKs are in and the window is 11: 100 / 13.2 ms. The first window is a burst, for no RTT is known yet.
 #[test]
 fn pacing_spaces_segments() {
-    let mut wire = Wire::new(&TcpSource { pacing: true, ..reno() });
+    let mut wire = Wire::new(&Config { pacing: true, ..reno() });
     wire.sender.conn.snd_ssthresh = 10;
     wire.give(1000);
     wire.run_until_ms(199);
@@ -114,7 +113,7 @@ fn pacing_spaces_segments() {
 /// Slow start: 2 windows a round, so that the window can double. The round's last gap is that of a window of 20: 2.5 ms.
 #[test]
 fn pacing_in_slow_start() {
-    let mut wire = Wire::new(&TcpSource { pacing: true, ..reno() });
+    let mut wire = Wire::new(&Config { pacing: true, ..reno() });
     wire.give(1000);
     wire.run_until_ms(199);
     let times: Vec<u64> = wire.sent.iter().map(|s| s.at).collect();

@@ -3,9 +3,11 @@
 //! Accurate ECN (RFC 9768): ACKs tell how many packets were marked.
 
 use tandem_controllers::{Controller, Signal};
-use tandem_scenario::Ecn;
 
-use crate::packet::{CWR, ECT_0, ECT_1};
+use crate::{
+    Ecn,
+    segment::{CWR, ECT_0, ECT_1},
+};
 
 #[derive(Debug, Clone, Copy)]
 pub struct EcnSender {

@@ -84,6 +84,6 @@ fn window_is_the_initial_one_plus_all_acknowledged() {
     assert_eq!(wire.sender.board.in_flight(), 80);
 }
 
-fn wire_source() -> tandem_scenario::TcpSource {
-    tandem_scenario::TcpSource { delayed_acks: true, ..reno() }
+fn wire_source() -> crate::Config {
+    crate::Config { delayed_acks: true, ..reno() }
 }

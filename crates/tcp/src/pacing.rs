@@ -3,7 +3,7 @@
 
 use tandem_controllers::Conn;
 
-use crate::agenda::NEVER;
+use crate::NEVER;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Pacing {

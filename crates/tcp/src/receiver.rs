@@ -2,14 +2,12 @@
 //! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), PAWS, and what the
 //! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
 
-use tandem_scenario::{Ecn, TcpSource};
-
 use crate::{
-    agenda::NEVER,
-    packet::{
+    Config, Ecn, NEVER,
+    paws::Paws,
+    segment::{
         AGAIN, Block, Blocks, CWR, DATA_FLAGS, ECE, ECN_FIELD, Echo, Feedback, MAX_SACK_BLOCKS, SEQ_AND_FLAGS, sent_ms,
     },
-    paws::Paws,
 };
 
 /// Linux's TCP_DELACK_MIN.
@@ -20,13 +18,15 @@ const QUICK_ACKS: u32 = 16;
 /// An ACK to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOut {
+    /// The next segment expected.
     pub next_expected: u64,
     /// `None` if nothing is missing, nothing came twice or again, and no mark was counted.
     pub feedback: Option<Feedback>,
-    /// [`ECE`].
+    /// [`ECE`], or 0.
     pub flags: u8,
 }
 
+/// The receiving half of a connection. Times are nanoseconds, and come in order.
 #[derive(Debug)]
 pub struct Receiver {
     /// The next segment expected; all before it have arrived.
@@ -40,7 +40,7 @@ pub struct Receiver {
     quick_acks_left: u32,
     /// Segments that wait for a delayed ACK.
     unacknowledged: u32,
-    /// When a delayed ACK must go.
+    /// When a delayed ACK must go, ns; [`NEVER`]: none waits.
     pub ack_deadline: u64,
     /// A mark has arrived, and its sender has not yet said that it has slowed down (RFC 3168 section 6.1.3). With accurate ECN: the last
     /// packet was marked.
@@ -55,7 +55,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(delayed_acks: bool) -> Self {
+    pub(crate) fn new(delayed_acks: bool) -> Self {
         Self {
             next_expected: 0,
             arrived: BitRing::default(),
@@ -74,8 +74,8 @@ impl Receiver {
     }
 
     /// That of a flow.
-    pub fn of(source: &TcpSource) -> Self {
-        Self { marks: (source.ecn == Ecn::Accurate).then_some(0), ..Self::new(source.delayed_acks) }
+    pub fn of(config: &Config) -> Self {
+        Self { marks: (config.ecn == Ecn::Accurate).then_some(0), ..Self::new(config.delayed_acks) }
     }
 
     /// That of a new connection of the flow. Its numbers go on where the old ones end, and so does its count of marks.

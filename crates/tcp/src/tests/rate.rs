@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use tandem_controllers::{Ack, Params, find};
-use tandem_scenario::{CongestionControl, TcpSource};
 
 use super::wire::{MS, Wire, reno};
-use crate::{delivery_rate::DeliveryRate, scoreboard::Scoreboard};
+use crate::{Config, delivery_rate::DeliveryRate, scoreboard::Scoreboard};
 
 /// A scoreboard and the account of what it delivers, with ACKs at given times.
 struct Samples {
@@ -104,8 +103,8 @@ fn an_idle_application_marks_what_it_sends_next() {
     assert!(!path.ack(450, 11).2);
 }
 
-fn bbr() -> TcpSource {
-    TcpSource { controller: CongestionControl::Tandem(Arc::new(Params::new(find("bbr").unwrap()))), ..reno() }
+fn bbr() -> Config {
+    Config { controller: Arc::new(Params::new(find("bbr").unwrap())), ..reno() }
 }
 
 /// Before there is an RTT BBR paces at 739/256 of the window in 1 ms, less 1 %: 10 * 739/256 * 0.99 = 28.58 packets a ms, one each

@@ -4,10 +4,9 @@
 //! Reno throughout: ssthresh is half the window. RTT 100 ms. All ACKs of a round come at once unless `packet_ns` spaces them.
 
 use tandem_controllers::State;
-use tandem_scenario::TcpSource;
 
 use super::wire::{MS, Wire, reno};
-use crate::packet::Feedback;
+use crate::{Config, segment::Feedback};
 
 /// The first of ten is lost. Each of the first two duplicate ACKs lets a new segment go (10, 11: limited transmit), the third
 /// sends segment 0 again. From then on PRR halves the rate: of the 6 ACKs that follow, the 2nd and the 4th let one go (12,
@@ -37,7 +36,7 @@ fn one_loss() {
 /// second ACK, from the retransmission at the third on, evenly through the round. In flight at the end: 10.
 #[test]
 fn proportional_rate_reduction_paces_one_for_two() {
-    let mut wire = Wire::new(&TcpSource { initial_window: 20, ..reno() }).losing(&[(0, 1)]);
+    let mut wire = Wire::new(&Config { initial_window: 20, ..reno() }).losing(&[(0, 1)]);
     wire.packet_ns = MS;
     wire.give(1000);
     wire.run_until_ms(209);
@@ -70,7 +69,7 @@ fn proportional_rate_reduction_paces_one_for_two() {
 /// all four retransmissions are out within the same round, and all is repaired in the next, with 11 in flight.
 #[test]
 fn several_losses_in_a_window_are_one_reduction_and_one_round() {
-    let source = TcpSource { initial_window: 20, ..reno() };
+    let source = Config { initial_window: 20, ..reno() };
     let mut wire = Wire::new(&source).losing(&[(3, 1), (8, 1), (9, 1), (14, 1)]);
     wire.give(1000);
     wire.run_until_ms(299);
@@ -127,7 +126,7 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
 #[test]
 fn heavy_loss_is_no_burst() {
     let lost: Vec<(u64, u32)> = (0..20).step_by(2).map(|seq| (seq, 1)).collect();
-    let mut wire = Wire::new(&TcpSource { initial_window: 20, ..reno() }).losing(&lost);
+    let mut wire = Wire::new(&Config { initial_window: 20, ..reno() }).losing(&lost);
     wire.packet_ns = MS;
     wire.give(1000);
     wire.run_until_ms(700);

@@ -9,12 +9,12 @@
 use std::sync::Arc;
 
 use tandem_controllers::{Params, State, find};
-use tandem_scenario::{CongestionControl, Recovery, TcpSource};
 
 use super::wire::{MS, Wire, reno};
+use crate::{Config, Recovery};
 
-fn halving(initial_window: u32) -> TcpSource {
-    TcpSource { initial_window, recovery: Recovery::RateHalving, ..reno() }
+fn halving(initial_window: u32) -> Config {
+    Config { initial_window, recovery: Recovery::RateHalving, ..reno() }
 }
 
 fn ten_segments(lost: &[(u64, u32)]) -> Wire {
@@ -79,8 +79,8 @@ fn one_goes_for_two() {
 /// the ACKs of 105, 107, ... 113 ms, and from then on each ACK lets one go.
 #[test]
 fn some_controllers_stop_at_ssthresh() {
-    let controller = CongestionControl::Tandem(Arc::new(Params::new(find("cubic").unwrap())));
-    let mut wire = Wire::new(&TcpSource { controller, ..halving(20) }).losing(&[(0, 1)]);
+    let controller = Arc::new(Params::new(find("cubic").unwrap()));
+    let mut wire = Wire::new(&Config { controller, ..halving(20) }).losing(&[(0, 1)]);
     wire.packet_ns = MS;
     wire.give(1000);
     wire.run_until_ms(120);

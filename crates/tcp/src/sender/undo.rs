@@ -5,7 +5,7 @@
 use tandem_controllers::State;
 
 use super::{AckIn, Sender};
-use crate::{packet::Echo, scoreboard::Delivered};
+use crate::{scoreboard::Delivered, segment::Echo};
 
 /// The last reduction for a loss, as long as it may turn out to have been needless.
 #[derive(Debug, Clone, Copy)]

@@ -5,16 +5,16 @@
 //! ms, and its ACK at 101 + k. The smallest RTT is 101 ms, and a quarter of it 25.25 ms.
 
 use tandem_controllers::State;
-use tandem_scenario::TcpSource;
 
 use super::wire::{MS, Wire, reno};
+use crate::Config;
 
 fn wire() -> Wire {
     with_window(10)
 }
 
 fn with_window(initial_window: u32) -> Wire {
-    let mut wire = Wire::new(&TcpSource { initial_window, ..reno() });
+    let mut wire = Wire::new(&Config { initial_window, ..reno() });
     wire.sender.conn.snd_ssthresh = initial_window;
     wire.packet_ns = MS;
     wire

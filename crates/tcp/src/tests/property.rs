@@ -7,11 +7,10 @@ use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use tandem_controllers::{Conn, State};
-use tandem_scenario::{Recovery, TcpSource};
 use tandem_testing::random_test;
 
 use super::wire::{Wire, reno};
-use crate::packet::Feedback;
+use crate::{Config, Recovery, segment::Feedback};
 
 /// xorshift64*: independent of the simulator's generator.
 struct Dice(u64);
@@ -89,7 +88,7 @@ fn case() -> impl Strategy<Value = Case> {
 fn check(case: Case) -> Result<(), TestCaseError> {
     let Source { delayed_acks, pacing, initial_window, receive_window, rate_halving } = case.source;
     let recovery = if rate_halving { Recovery::RateHalving } else { Recovery::Prr };
-    let mut wire = Wire::new(&TcpSource { delayed_acks, pacing, initial_window, receive_window, recovery, ..reno() });
+    let mut wire = Wire::new(&Config { delayed_acks, pacing, initial_window, receive_window, recovery, ..reno() });
     (wire.forward_ns, wire.back_ns) = (case.one_way_us * 1000, case.one_way_us * 1000);
     wire.packet_ns = case.packet_us * 1000;
     let arrived = Rc::new(RefCell::new(BTreeSet::new()));

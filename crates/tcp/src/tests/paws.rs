@@ -7,8 +7,8 @@ use tandem_controllers::State;
 
 use super::wire::{MS, Wire, reno};
 use crate::{
-    packet::{AGAIN, DATA_FLAGS, Feedback, Header, SEQ_AND_FLAGS, sent_ms, stamp},
     receiver::{AckOut, Receiver},
+    segment::{AGAIN, DATA_FLAGS, Feedback, SEQ_AND_FLAGS, sent_ms, stamped},
 };
 
 /// The rules of RFC 7323 as they stand, with Linux's tick: every segment counts, not only retransmissions. [`Wire`] holds each receiver to it.
@@ -43,7 +43,7 @@ const NOW: u64 = 10_000 * MS;
 
 /// A segment arrives that was sent at `ms`.
 fn arrive(receiver: &mut Receiver, segment: u64, ms: u64) -> Option<AckOut> {
-    receiver.on_data(NOW, Header::new(segment, stamp(ms * MS), 0).segment())
+    receiver.on_data(NOW, stamped(segment, ms * MS))
 }
 
 /// The number, the first SACK block, and the segment that came twice.
@@ -120,7 +120,7 @@ fn the_time_of_sending_is_told_across_the_wrap() {
     const WRAP: u64 = 1 << 22;
     for sent in [0, 1, WRAP - 1, WRAP, 3 * WRAP + 5] {
         for age in [0, 1, 100, WRAP - 1] {
-            let data = Header::new(7 | AGAIN, stamp(sent * MS + 999_999), 0).segment();
+            let data = stamped(7 | AGAIN, sent * MS + 999_999);
             assert_eq!(sent_ms((sent + age) * MS, data), sent, "age {age}");
         }
     }

@@ -8,9 +8,11 @@ use tandem_controllers::{
     Conn, Params, State,
     host::{Progress, Prr},
 };
-use tandem_scenario::Recovery;
 
-use crate::scoreboard::{Delivered, Scoreboard};
+use crate::{
+    Recovery,
+    scoreboard::{Delivered, Scoreboard},
+};
 use rate_halving::RateHalving;
 
 /// A sender's way to recover, with the account of the recovery under way.

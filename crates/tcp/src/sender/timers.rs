@@ -7,7 +7,7 @@ use tandem_controllers::{
 };
 
 use super::Sender;
-use crate::{agenda::NEVER, scoreboard::Delivered};
+use crate::{NEVER, scoreboard::Delivered};
 
 /// Linux's TCP_TIMEOUT_MIN, which it adds to the timeouts of a probe and of a loss that time alone tells.
 const TIMEOUT_MIN_NS: u64 = 2_000_000;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a connection is made from.
+
+use std::sync::Arc;
+
+use tandem_controllers::Params;
+
+/// Both halves of a connection are made from the same.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The controller and its parameters.
+    pub controller: Arc<Params>,
+    /// Bytes of data in a segment.
+    pub mss: u32,
+    /// Window before the first ACK, packets (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Packets that the receiver takes before it is read; `None`: as much as TCP can express (1 GiB, RFC 7323 section 2.3).
+    pub receive_window: Option<u32>,
+    /// Whether the receiver delays ACKs (RFC 1122 section 4.2.3.2).
+    pub delayed_acks: bool,
+    /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
+    pub pacing: bool,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// What is done about marks.
+    pub ecn: Ecn,
+}
+
+impl Config {
+    /// As Linux begins: ten packets, today's recovery, delayed ACKs; no pacing, no ECN, and a receiver that takes all.
+    pub fn new(controller: Params, mss: u32) -> Self {
+        Self {
+            controller: Arc::new(controller),
+            mss,
+            initial_window: 10,
+            receive_window: None,
+            delayed_acks: true,
+            pacing: false,
+            recovery: Recovery::Prr,
+            ecn: Ecn::Off,
+        }
+    }
+}
+
+/// How a sender finds losses, and what its window does until they are repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// Today's Linux: RACK-TLP (RFC 8985) and proportional rate reduction (RFC 6937).
+    Prr,
+    /// Linux 2.4 and 2.6 up to 3.1: FACK and rate halving.
+    RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecn {
+    /// Segments say that a mark would not be understood.
+    Off,
+    /// A mark has the effect of a loss on the window (RFC 3168).
+    Rfc3168,
+    /// A mark reduces the window less than a loss (RFC 8511).
+    Rfc8511,
+    /// ACKs tell how many packets were marked (RFC 9768). A controller that does not count them takes a mark for a loss.
+    Accurate,
+}
