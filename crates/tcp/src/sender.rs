@@ -325,8 +325,8 @@ impl Sender {
         }
         self.board.reordering.adapt(now, &delivered);
         self.try_undo(&ack, &delivered, una, has_mark);
-        if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
-            self.finish_probe(duplicate.is_some());
+        if let Some(probe) = self.probe.filter(|probe| self.board.una >= probe.high_seq) {
+            self.answer_probe(probe, duplicate);
         }
         let newly_lost = self.detect_losses(now, &delivered);
         if self.state != State::Open || self.board.has_sacked() {
