@@ -287,6 +287,24 @@ fn timeout() {
     };
     breaks(Rule::Timeout, &[4], &log(2));
     keeps(Rule::Timeout, &log(1));
+    // Where the log tells what is under way, the window may be open to the part that is younger than an RTT: less than all of it.
+    let telling = |window: u32, packets: u32| {
+        format!(
+            r#"
+            {{"event":"init","cwnd":10,"mss":1000,"una":0,"nxt":{}}}
+            {{"event":"ssthresh","ssthresh":5}}
+            {{"event":"window","cwnd":{window}}}
+            {{"event":"state","state":"loss"}}
+            {{"event":"ack","packets":1,"rtt_us":500,"cwnd":{}}}"#,
+            packets * 1000,
+            window + u32::from(window < 5)
+        )
+    };
+    keeps(Rule::Timeout, &telling(1, 4));
+    keeps(Rule::Timeout, &telling(4, 4));
+    breaks(Rule::Timeout, &[4], &telling(5, 4));
+    keeps(Rule::Timeout, &telling(9, 20));
+    breaks(Rule::Timeout, &[4], &telling(10, 20));
 }
 
 #[test]

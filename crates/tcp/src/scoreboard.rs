@@ -471,21 +471,49 @@ impl Scoreboard {
         found
     }
 
-    /// A timeout: all that has not been SACKed is lost (RFC 6675 section 5.1; receivers here never renege).
+    /// A timeout before RACK: all that has not been SACKed is lost ([RFC 6675 5.1]; receivers here never renege).
     pub fn lose_all(&mut self) {
+        self.lose_at_timeout(|_| false);
+    }
+
+    /// A timeout: the first unacknowledged segment is lost, and all that has been out for an RTT. What was sent since may still arrive.
+    /// [RFC 8985 6.3]
+    pub fn lose_old(&mut self, now: u64) {
+        let latest = now.saturating_sub(self.reordering.rtt_ns());
+        self.lose_at_timeout(|segment| segment.sent() > latest);
+    }
+
+    fn lose_at_timeout(&mut self, is_young: impl Fn(Segment) -> bool) {
+        (self.lost, self.retransmitted) = (0, 0);
+        (self.judged, self.sacked_below_judged) = (self.nxt, self.sacked);
         for seq in self.una..self.nxt {
             let segment = self.segments.slot(seq);
-            if !segment.has(SACKED) {
+            if segment.has(SACKED) {
+                continue;
+            }
+            if seq == self.una || !is_young(*segment) {
                 *segment = Segment::new(segment.sent(), segment.flags() & AMBIGUOUS | LOST);
+            }
+            let segment = *segment;
+            self.lost += u64::from(segment.has(LOST));
+            self.retransmitted += u64::from(segment.has(RETRANSMITTED));
+            if !segment.has(LOST) && self.judged == self.nxt {
+                self.judge_from(seq);
             }
         }
         self.flagless_from = self.nxt;
-        self.lost = self.outstanding() - self.sacked;
-        self.retransmitted = 0;
-        self.retransmissions.clear();
         self.retransmit_from = self.una;
-        self.judged = self.nxt;
-        self.sacked_below_judged = self.sacked;
+        let segments = &self.segments;
+        self.retransmissions.retain(|again| {
+            let segment = segments.get(again.seq);
+            segment.has(RETRANSMITTED) && segment.sent() == again.sent
+        });
+    }
+
+    /// All that is not SACKed below `seq` is lost; `seq` itself is to be judged next.
+    fn judge_from(&mut self, seq: u64) {
+        self.judged = seq;
+        self.sacked_below_judged = (self.una..seq).filter(|&seq| self.segments.get(seq).has(SACKED)).count() as u64;
     }
 }
 

@@ -287,6 +287,7 @@ impl Sender {
     fn on_usual_ack(&mut self, now: u64, usual: Usual, out: &mut impl FnMut(u64)) -> u64 {
         self.rtt.sample(now - usual.oldest_sent);
         let rtt_ns = now - usual.newest_sent;
+        self.board.reordering.note_rtt(rtt_ns);
         self.sync_conn();
         let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), ..Ack::default() };
         self.controller.pkts_acked(&mut self.conn, &ack);

@@ -19,6 +19,8 @@ struct Owed {
 #[derive(Clone, Default)]
 pub struct Growth {
     owed: Option<Owed>,
+    /// The window at the last look, packets.
+    window: u32,
 }
 
 impl Growth {
@@ -53,11 +55,14 @@ impl Growth {
         self.owed.iter_mut().for_each(|owed| owed.is_paid = true);
     }
 
-    /// Before each event. A window of 1 in Loss: a timeout that repeats itself has undone growth, and has no state to enter.
+    /// Before each event. A window of 1 in Loss, or one that has become smaller: a timeout that repeats itself has undone growth, and has no state
+    /// to enter.
     pub fn look(&mut self, seen: Seen) {
-        if seen.state == State::Loss && seen.conn.snd_cwnd == 1 {
+        let window = seen.conn.snd_cwnd;
+        if seen.state == State::Loss && (window == 1 || window < self.window) {
             self.excuse();
         }
+        self.window = window;
     }
 
     fn settle(&mut self, seen: Seen, tally: &mut Tally) {

@@ -112,10 +112,10 @@ rules! {
         needs: "a `window` line with `cwnd`"
         mend: "leave growth to `cong_avoid`, and the way back to `undo_cwnd`"
     Timeout "timeout"
-        asks: "after a timeout the window is 1 when the next ACK comes"
+        asks: "after a timeout the window is open to what was sent in the last RTT and one packet more, when the next ACK comes"
         source: "the order of the calls"
         needs: "an `ack` line in Loss"
-        mend: "set `snd_cwnd` to 1; a transport may still send two packets, as QUIC does"
+        mend: "set `snd_cwnd` to 1, or as Linux to what is still in flight and 1; a transport may still send two packets, as QUIC does"
     Undo "undo"
         asks: "`undo_cwnd` for a reduction that was made and not undone yet"
         source: "the table of calls, `NAME_undo_cwnd`"
@@ -204,7 +204,7 @@ impl HostRules {
             self.growth.excuse();
             self.usage.begin_anew();
         }
-        self.reductions.enter(seen, next, self.owns_window, tally);
+        self.reductions.enter(seen, next, self.owns_window, &self.sequence, tally);
         self.state = next;
     }
 

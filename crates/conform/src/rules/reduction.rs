@@ -19,6 +19,8 @@ struct Reduction {
     line: u64,
     /// What was acknowledged and sent then, if the log tells.
     una_and_nxt: Option<(u32, u32)>,
+    /// The window then, packets.
+    window: u32,
     /// What `ssthresh` returned.
     ssthresh: u32,
     /// RFC 8511: a mark may be answered by less than the controller says.
@@ -34,8 +36,15 @@ pub struct Reductions {
     can_undo: bool,
     /// CWR or Recovery has ended since the last ACK, with this threshold.
     ended_at: Option<u32>,
-    /// Loss was entered in this line, since the last ACK.
-    timed_out: Option<u64>,
+    /// Loss was entered since the last ACK.
+    timed_out: Option<TimedOut>,
+}
+
+/// A timeout: where, and the largest window that it may leave, packets.
+#[derive(Clone, Copy)]
+struct TimedOut {
+    line: u64,
+    most: u32,
 }
 
 impl Reductions {
@@ -50,9 +59,13 @@ impl Reductions {
                 self.under_way = self.under_way.filter(|_| state > State::Disorder);
             }
         }
-        if let Some(entered) = self.timed_out.take().filter(|_| state == State::Loss && !owns_window) {
-            let what = || format!("Loss is entered, and the window is {} at the ACK in line {line}", conn.snd_cwnd);
-            tally.check(Rule::Timeout, entered, conn.snd_cwnd == 1, what);
+        if let Some(TimedOut { line: entered, most }) =
+            self.timed_out.take().filter(|_| state == State::Loss && !owns_window)
+        {
+            let window = conn.snd_cwnd;
+            let what =
+                || format!("Loss is entered, and the window is {window} at the ACK in line {line}: {most} at most");
+            tally.check(Rule::Timeout, entered, window <= most, what);
         }
         self.ended_at = None;
     }
@@ -66,13 +79,14 @@ impl Reductions {
         let what = || format!("`ssthresh` again for the reduction of line {earlier}");
         tally.check(Rule::OneReduction, seen.line, is_new, what);
         let is_entered = self.under_way.is_some_and(|earlier| earlier.is_entered);
-        let ssthresh = seen.conn.snd_ssthresh;
+        let (window, ssthresh) = (seen.conn.snd_cwnd, seen.conn.snd_ssthresh);
         let has_ack = false;
-        self.under_way = Some(Reduction { line: seen.line, una_and_nxt, ssthresh, for_mark, is_entered, has_ack });
+        self.under_way =
+            Some(Reduction { line: seen.line, una_and_nxt, window, ssthresh, for_mark, is_entered, has_ack });
         self.can_undo = true;
     }
 
-    pub fn enter(&mut self, seen: Seen, next: State, owns_window: bool, tally: &mut Tally) {
+    pub fn enter(&mut self, seen: Seen, next: State, owns_window: bool, sequence: &Sequence, tally: &mut Tally) {
         let Seen { line, conn, state } = seen;
         if next > State::Disorder {
             if state <= State::Disorder {
@@ -81,7 +95,7 @@ impl Reductions {
             }
             self.under_way.iter_mut().for_each(|reduction| reduction.is_entered = true);
             if next == State::Loss && state != State::Loss {
-                self.timed_out = Some(line);
+                self.timed_out = Some(TimedOut { line, most: self.most_after_timeout(conn.mss, sequence) });
             }
             return;
         }
@@ -100,6 +114,16 @@ impl Reductions {
         }
     }
 
+    /// The first packet is lost. What was sent in the last RTT may be under way still, and the window is open to that and one packet more: no
+    /// more than what has not been acknowledged, and less than before, unless a probe beside a window of a few packets was all that was young.
+    /// Where the log does not tell what is under way, 1.
+    fn most_after_timeout(&self, mss: u32, sequence: &Sequence) -> u32 {
+        let (Some((una, nxt)), Some(reduction)) = (sequence.una_and_nxt(), &self.under_way) else { return 1 };
+        let outstanding = u32::try_from(ahead(nxt, una)).unwrap_or(0).div_ceil(mss);
+        let before = if reduction.window > 3 { reduction.window - 1 } else { u32::MAX };
+        outstanding.min(before).max(1)
+    }
+
     pub fn undo(&mut self, seen: Seen, tally: &mut Tally) {
         tally.check(Rule::Undo, seen.line, self.can_undo, || "there is no reduction to undo".to_owned());
         (self.under_way, self.can_undo) = (None, false);
@@ -109,7 +133,9 @@ impl Reductions {
     pub fn window(&self, seen: Seen, cwnd: u32, may_raise: bool, tally: &mut Tally) {
         let Seen { line, conn, state } = seen;
         // A host that sets it just after a recovery has ended is not much too late.
-        let holds = may_raise || cwnd <= conn.snd_cwnd.max(self.ended_at.unwrap_or(0));
+        // A timeout may leave a probe in flight that went beside the window.
+        let probe = u32::from(self.under_way.is_some_and(|reduction| !reduction.is_entered));
+        let holds = may_raise || cwnd <= conn.snd_cwnd.max(self.ended_at.unwrap_or(0)) + probe;
         let what = || format!("the host raises the window from {} to {cwnd} in {}", conn.snd_cwnd, named(state));
         tally.check(Rule::Raise, line, holds, what);
     }

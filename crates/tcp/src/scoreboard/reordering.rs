@@ -93,6 +93,17 @@ impl Reordering {
         }
     }
 
+    /// RACK.rtt: the RTT of the segment that was delivered last, ns; 0 before the first.
+    pub fn rtt_ns(&self) -> u64 {
+        self.rtt_ns
+    }
+
+    /// The usual ACK has come, which says nothing but this RTT.
+    #[inline]
+    pub fn note_rtt(&mut self, rtt_ns: u64) {
+        self.rtt_ns = rtt_ns;
+    }
+
     /// A recovery has ended, and was needed.
     pub fn note_recovered(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);

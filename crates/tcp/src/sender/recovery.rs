@@ -98,6 +98,16 @@ impl Sender {
         }
     }
 
+    /// The first segment may go again, and the window is open to that besides what is taken to be under way still: nothing, before RACK.
+    fn lose_at_timeout(&mut self, now: u64) {
+        if self.recovery.has_rack() {
+            self.board.lose_old(now);
+        } else {
+            self.board.lose_all();
+        }
+        self.conn.snd_cwnd = self.board.in_flight() as u32 + 1;
+    }
+
     pub(super) fn time_out(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.counters.timeouts += 1;
         let is_first = self.state < State::Recovery;
@@ -113,8 +123,7 @@ impl Sender {
             self.reduce_ssthresh(Reason::Loss);
         }
         self.watch_timeout(is_first);
-        self.board.lose_all();
-        self.conn.snd_cwnd = 1;
+        self.lose_at_timeout(now);
         self.conn.snd_cwnd_cnt = 0;
         self.probe = None;
         self.high_seq = self.board.nxt;

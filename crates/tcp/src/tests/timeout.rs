@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Retransmission timeouts: RFC 6298, RFC 5681 section 3.1, Karn's rule.
 
-use super::wire::{MS, Wire, reno};
+use super::wire::{MS, Sent, Wire, reno};
+use crate::{Config, Recovery};
 
 /// The whole first window is lost: no RTT is known, so the timeout is 1 s (RFC 6298 section 2.1). Slow start from 1 to
 /// ssthresh = 5: 1, 2, 4 segments, then the window is 5 and all ten are repaired; one more each round.
@@ -93,4 +94,45 @@ fn sacked_data_is_kept() {
          1000: 0*",
     );
     assert_eq!((wire.sender.counters.timeouts, wire.sender.counters.retransmits), (2, 3));
+}
+
+/// Ten segments, each 60 ms after the one before, with an RTT of 100 ms, and no ACK comes back. At the timeout the first is lost, and all
+/// that is older than 100 ms; what was sent in the last 100 ms is under way, and the window is open to that and the first. [RFC 8985 6.3]
+#[test]
+fn spares_what_was_sent_in_the_last_rtt() {
+    let mut wire = Wire::new(&reno());
+    wire.give(1);
+    wire.run_until_ms(150);
+    wire.loses_ack = Box::new(|_| true);
+    let mut at_ms = 200;
+    while wire.sender.counters.timeouts == 0 {
+        wire.run_until_ms(at_ms);
+        if wire.sender.counters.timeouts == 0 {
+            wire.give(1);
+        }
+        at_ms += 60;
+    }
+    let timed_out = wire.sent.iter().rfind(|sent| sent.nth > 1).unwrap().at;
+    let is_young = |sent: &&Sent| sent.nth == 1 && sent.at < timed_out && sent.at + 100 * MS > timed_out;
+    let young = wire.sent.iter().filter(is_young).count() as u64;
+    assert!(young > 0);
+    assert_eq!(wire.sender.board.in_flight(), young + 1);
+    assert_eq!(u64::from(wire.sender.conn.snd_cwnd), young + 1);
+}
+
+/// The recovery of Linux 2.6 loses all of it, and begins with one segment.
+#[test]
+fn spares_nothing_before_rack() {
+    let mut wire = Wire::new(&Config { recovery: Recovery::RateHalving, ..reno() });
+    wire.give(1);
+    wire.run_until_ms(150);
+    wire.loses_ack = Box::new(|_| true);
+    for _ in 0..4 {
+        wire.give(1);
+        wire.run_until_ms(wire.now / MS + 60);
+    }
+    while wire.sender.counters.timeouts == 0 {
+        wire.run_until_ms(wire.now / MS + 10);
+    }
+    assert_eq!((wire.sender.board.in_flight(), wire.sender.conn.snd_cwnd), (1, 1));
 }
