@@ -7,7 +7,9 @@
 use std::{hint::black_box, sync::Arc};
 
 use rustix::time::{ClockId, clock_gettime};
-use tandem_controllers::{Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State};
+use tandem_controllers::{
+    Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State,
+};
 
 const GOAL_NS: f64 = 60.0;
 const ACKS: u32 = 2_000_000;
@@ -72,7 +74,7 @@ impl Connection {
 
     fn lose(&mut self) {
         let Some(controller) = &mut self.controller else { return };
-        self.conn.snd_ssthresh = controller.ssthresh(&self.conn);
+        self.conn.snd_ssthresh = controller.ssthresh(&self.conn, Reason::Loss);
         controller.set_state(&mut self.conn, State::Recovery);
         controller.set_state(&mut self.conn, State::Open);
         if !self.owns_window {

@@ -30,7 +30,7 @@ static void enter(u32 next, const char *name)
 static void lose(void)
 {
 	conn.snd_cwnd_cnt = 0;
-	conn.snd_ssthresh = controller_ssthresh(&controller, &params, &conn);
+	conn.snd_ssthresh = controller_ssthresh(&controller, &params, &conn, TANDEM_FOR_LOSS);
 	printf("{\"event\":\"ssthresh\",\"ssthresh\":%u}\n", conn.snd_ssthresh);
 	conn.snd_cwnd = conn.snd_ssthresh;
 	printf("{\"event\":\"window\",\"cwnd\":%u}\n", conn.snd_cwnd);

@@ -73,7 +73,8 @@ TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p
 		reno_grow(c, acked);
 }
 
-TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
+			      u32 reason)
 {
 	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) : c->snd_cwnd / 2;
 

@@ -166,7 +166,8 @@ TANDEM_FN void areno_cong_avoid(struct areno *s, const struct areno_params *p, s
 	s->probe_q8 = min_u32(s->probe_q8 + ((c->snd_cwnd - before) << 8), ARENO_MAX_PROBE_Q8);
 }
 
-TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
+			     u32 reason)
 {
 	u64 rtt_q16 = (u64)s->rate.rtt_us << 16;
 

@@ -267,7 +267,8 @@ TANDEM_FN void bbr_cong_avoid(struct bbr *s, const struct bbr_params *p, struct 
 }
 
 /* A loss changes no threshold. */
-TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
+			   u32 reason)
 {
 	(void)p;
 	bbr_save_cwnd(s, c);

@@ -71,7 +71,8 @@ TANDEM_FN void bic_cong_avoid(struct bic *s, const struct bic_params *p, struct 
 	window_grow(&s->window, c, bic_gain_q8(s, p, c->snd_cwnd), acked);
 }
 
-TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, const struct tandem_conn *c,
+			   u32 reason)
 {
 	u32 w = c->snd_cwnd;
 

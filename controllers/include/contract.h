@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
@@ -49,6 +50,12 @@ enum tandem_state {
 	TANDEM_LOSS = 4,     /* retransmission timeout                             */
 };
 
+/* Why the host asks ssthresh. */
+enum tandem_reason {
+	TANDEM_FOR_LOSS = 0, /* a packet is lost, or a timeout has run out   */
+	TANDEM_FOR_MARK = 1, /* an ECN mark has come, and nothing is lost    */
+};
+
 /* The congestion signal that a controller reacts to: the third argument of each line of controllers.def. */
 enum tandem_signal {
 	TANDEM_SIGNAL_LOSS,  /* packet loss                                                                         */
@@ -72,10 +79,9 @@ struct tandem_conn {
 	u32 snd_una;         /* first unacknowledged sequence number: bytes, wraps        */
 	u32 snd_nxt;         /* next sequence number to be sent: bytes, wraps             */
 	u32 mss;             /* bytes of a full segment's payload, below 2^16             */
-	u32 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
+	u16 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
+	u16 is_paced;        /* 1 if the host spreads its packets over time by itself     */
 	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S) */
-	u32 is_paced;        /* 1 if the host spreads its packets over time by itself     */
-	u32 for_mark;        /* in ssthresh: 1 if an ECN mark is the reason, 0 if a loss is; otherwise 0 */
 };
 
 /* What one ACK said, given before cong_avoid. */

@@ -16,7 +16,12 @@
 #define OP(suffix) TANDEM_PASTE(CONTROLLER, suffix)
 
 #include "contract.h"
+
+/* A function of the contract need not use all that it is given. Linux's build does not warn of that either. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include TANDEM_HEADER(CONTROLLER)
+#pragma GCC diagnostic pop
 
 /* A controller with the signal MODEL or L4S ends its slow start itself, if it has one, and its header says so. */
 #ifdef TANDEM_OWNS_SLOW_START
@@ -70,9 +75,10 @@ TANDEM_FN void controller_cong_avoid(struct controller *s, const struct controll
 	OP(_cong_avoid)(&s->law, &p->law, c, acked);
 }
 
-TANDEM_FN u32 controller_ssthresh(struct controller *s, const struct controller_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 controller_ssthresh(struct controller *s, const struct controller_params *p, const struct tandem_conn *c,
+				  u32 reason)
 {
-	return OP(_ssthresh)(&s->law, &p->law, c);
+	return OP(_ssthresh)(&s->law, &p->law, c, reason);
 }
 
 TANDEM_FN void controller_set_state(struct controller *s, const struct controller_params *p, struct tandem_conn *c, u32 state)

@@ -331,7 +331,8 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 		if (c->is_cwnd_limited) \
 			ctcp_grow(&s->core, c, acked); \
 	} \
-	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
+	TANDEM_FN u32 NAME##_ssthresh(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
+				      u32 reason) \
 	{ \
 		NAME##_on_loss(s, p); \
 		ctcp_reconcile(&s->core, c); \

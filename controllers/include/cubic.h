@@ -210,7 +210,8 @@ TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, s
 	cubic_grow(s, p, c, acked);
 }
 
-TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
+			     u32 reason)
 {
 	u32 w = c->snd_cwnd;
 

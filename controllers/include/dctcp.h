@@ -52,10 +52,11 @@ TANDEM_FN void dctcp_cong_avoid(struct dctcp *s, const struct dctcp_params *p, s
 	reno_grow(c, acked);
 }
 
-TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c,
+			     u32 reason)
 {
 	s->prior_cwnd = c->snd_cwnd;
-	if (!c->for_mark)
+	if (reason != TANDEM_FOR_MARK)
 		return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);
 	return max_u32((u32)marks_leave(&s->marks, c->snd_cwnd), 2);
 }

@@ -134,7 +134,8 @@ TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, stru
 	window_grow(&s->window, c, s->gain_q8, acked);
 }
 
-TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
+			    u32 reason)
 {
 	s->gain_q8 = 0;
 	s->is_update_due = 1;

@@ -144,7 +144,8 @@ TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p
 		fusion_grow(s, c, acked);
 }
 
-TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
+			      u32 reason)
 {
 	u32 left = window_after_loss(c->snd_cwnd, p->beta);
 

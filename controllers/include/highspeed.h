@@ -93,7 +93,8 @@ TANDEM_FN void highspeed_cong_avoid(struct highspeed *s, const struct highspeed_
 	window_grow(&s->window, c, s->growth_q8, acked);
 }
 
-TANDEM_FN u32 highspeed_ssthresh(struct highspeed *s, const struct highspeed_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 highspeed_ssthresh(struct highspeed *s, const struct highspeed_params *p, const struct tandem_conn *c,
+				 u32 reason)
 {
 	return window_reduce(&s->window, c, highspeed_after_loss(p, c->snd_cwnd));
 }

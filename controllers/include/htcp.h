@@ -153,7 +153,8 @@ TANDEM_FN u32 htcp_kept_q10(const struct htcp *s, const struct htcp_params *p)
 	return min_u32(max_u32(mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
 }
 
-TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c,
+			    u32 reason)
 {
 	u32 base_rtt_us = s->round.base_rtt_us;
 

@@ -148,7 +148,8 @@ TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_par
 	window_grow(&s->window, c, s->alpha_q8, acked);
 }
 
-TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c,
+				u32 reason)
 {
 	(void)p;
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, (1 << 16) - s->beta_q16, 1 << 16));

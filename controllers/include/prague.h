@@ -186,9 +186,10 @@ TANDEM_FN void prague_cong_avoid(struct prague *s, const struct prague_params *p
 }
 
 /* At a mark slow start is over; what the window loses then, pkts_acked decides. */
-TANDEM_FN u32 prague_ssthresh(struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 prague_ssthresh(struct prague *s, const struct prague_params *p, const struct tandem_conn *c,
+			      u32 reason)
 {
-	if (c->for_mark)
+	if (reason == TANDEM_FOR_MARK)
 		return max_u32(c->snd_cwnd, 2);
 	s->prior_cwnd = c->snd_cwnd;
 	return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);

@@ -105,7 +105,8 @@ TANDEM_FN void reno_cong_avoid(struct reno *s, const struct reno_params *p, stru
 	reno_grow(c, acked);
 }
 
-TANDEM_FN u32 reno_ssthresh(struct reno *s, const struct reno_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 reno_ssthresh(struct reno *s, const struct reno_params *p, const struct tandem_conn *c,
+			    u32 reason)
 {
 	s->prior_cwnd = c->snd_cwnd;
 	return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);

@@ -47,7 +47,8 @@ TANDEM_FN void scalable_cong_avoid(struct scalable *s, const struct scalable_par
 	window_grow(&s->window, c, gain_q8, acked);
 }
 
-TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params *p, const struct tandem_conn *c,
+				u32 reason)
 {
 	u32 w = c->snd_cwnd;
 

@@ -95,7 +95,8 @@ TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p, s
 		slow_start(c, acked);
 }
 
-TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
+			     u32 reason)
 {
 	return window_reduce(&s->window, c, window_after_loss(c->snd_cwnd, p->loss_beta));
 }

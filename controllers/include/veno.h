@@ -61,7 +61,8 @@ TANDEM_FN void veno_cong_avoid(struct veno *s, const struct veno_params *p, stru
 	window_grow(&s->window, c, s->backlog_q8 < p->beta ? 1 << 8 : p->congested_increase, acked);
 }
 
-TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 veno_ssthresh(struct veno *s, const struct veno_params *p, const struct tandem_conn *c,
+			    u32 reason)
 {
 	u32 decrease = s->backlog_q8 < p->beta ? p->random_decrease : p->decrease;
 

@@ -58,7 +58,8 @@ TANDEM_FN void westwood_cong_avoid(struct westwood *s, const struct westwood_par
 	reno_grow(c, acked);
 }
 
-TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c,
+				u32 reason)
 {
 	u32 left = c->snd_cwnd / 2;
 

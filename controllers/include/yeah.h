@@ -123,7 +123,8 @@ TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, stru
 	window_grow(&s->window, c, gain_q8, acked);
 }
 
-TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
+			    u32 reason)
 {
 	u32 w = c->snd_cwnd, cut = w / 2;
 

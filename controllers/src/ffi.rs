@@ -28,14 +28,12 @@ pub struct Conn {
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// 1 if the window limited the sending, 0 if the application or the receiver did.
-    pub is_cwnd_limited: u32,
+    pub is_cwnd_limited: u16,
+    /// 1 if the host spreads its packets over time by itself.
+    pub is_paced: u16,
     /// Payload bytes a second; 0 = the controller sets no rate. A controller that
     /// [owns the window](crate::Controller::owns_window) sets it.
     pub pacing_bytes_per_s: u64,
-    /// 1 if the host spreads its packets over time by itself.
-    pub is_paced: u32,
-    /// In `ssthresh`: 1 if an ECN mark is the reason, 0 if a loss is; otherwise 0.
-    pub for_mark: u32,
 }
 
 /// `struct tandem_ack`: what one ACK said.
@@ -120,7 +118,7 @@ pub struct RawController {
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub pkts_acked: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
     pub cong_avoid: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
-    pub ssthresh: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn) -> u32,
+    pub ssthresh: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn, u32) -> u32,
     pub set_state: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
     pub restart: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub undo_cwnd: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn) -> u32,

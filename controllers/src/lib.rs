@@ -53,6 +53,16 @@ pub enum State {
     Loss = 4,
 }
 
+/// Why a host asks a controller for a smaller window ([`Instance::ssthresh`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Reason {
+    /// A packet is lost, or a timeout has run out.
+    Loss = 0,
+    /// An ECN mark has come, and nothing is lost.
+    Mark = 1,
+}
+
 /// The congestion signal that a controller reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -217,9 +227,9 @@ impl Instance {
         call!(self, cong_avoid(conn, acked));
     }
 
-    /// Returns the slow-start threshold after a loss, packets. The host calls it once on entering CWR, Recovery or Loss.
-    pub fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        call!(self, ssthresh(conn))
+    /// Returns the slow-start threshold after a loss or a mark, packets. The host calls it once on entering CWR, Recovery or Loss.
+    pub fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
+        call!(self, ssthresh(conn, reason as u32))
     }
 
     /// The connection is about to enter `state`.

@@ -15,7 +15,7 @@ struct tandem_controller {
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack);
 	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
-	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c);
+	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c, u32 reason);
 	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
 	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
 	u32 (*undo_cwnd)(void *s, const u32 *p, const struct tandem_conn *c);
@@ -61,9 +61,9 @@ static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
 
-static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c)
+static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c, u32 reason)
 {
-	return controller_ssthresh((state_t *)s, (const params_t *)p, c);
+	return controller_ssthresh((state_t *)s, (const params_t *)p, c, reason);
 }
 
 static void set_state(void *s, const u32 *p, struct tandem_conn *c, u32 state)

@@ -19,7 +19,6 @@ int main(void)
 	FIELD(tandem_conn, is_cwnd_limited);
 	FIELD(tandem_conn, pacing_bytes_per_s);
 	FIELD(tandem_conn, is_paced);
-	FIELD(tandem_conn, for_mark);
 
 	TYPE(tandem_ack);
 	FIELD(tandem_ack, pkts_acked);
@@ -70,5 +69,7 @@ int main(void)
 	CONSTANT(TANDEM_CWR);
 	CONSTANT(TANDEM_RECOVERY);
 	CONSTANT(TANDEM_LOSS);
+	CONSTANT(TANDEM_FOR_LOSS);
+	CONSTANT(TANDEM_FOR_MARK);
 	return 0;
 }

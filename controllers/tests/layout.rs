@@ -2,7 +2,7 @@
 //! The hand-written Rust types against the C compiler's own account of them.
 
 use tandem_controllers::{
-    CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_RTT_US, MAX_WINDOW, STATE_BYTES, State,
+    CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_RTT_US, MAX_WINDOW, Reason, STATE_BYTES, State,
     ffi::{Ack, Conn, RawController, RawParam, View},
 };
 
@@ -16,7 +16,7 @@ fn rust_layout() -> Layout {
     let mut l = Layout::new();
     describe!(l, "tandem_conn", Conn,
         now_us snd_cwnd snd_cwnd_cnt snd_ssthresh snd_cwnd_clamp snd_una snd_nxt mss is_cwnd_limited
-        pacing_bytes_per_s is_paced for_mark);
+        is_paced pacing_bytes_per_s);
     describe!(l, "tandem_ack", Ack,
         pkts_acked rtt_us delivered prior_delivered interval_us is_app_limited in_flight lost marked);
     describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
@@ -34,6 +34,8 @@ fn rust_layout() -> Layout {
         ("TANDEM_CWR", State::Cwr as usize),
         ("TANDEM_RECOVERY", State::Recovery as usize),
         ("TANDEM_LOSS", State::Loss as usize),
+        ("TANDEM_FOR_LOSS", Reason::Loss as usize),
+        ("TANDEM_FOR_MARK", Reason::Mark as usize),
     ] {
         l.insert(name.into(), (value, 0));
     }

@@ -96,7 +96,6 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->pacing_bytes_per_s = 0;
 	/* 0 is SK_PACING_NONE: the socket itself and the qdisc fq pace otherwise. */
 	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status != 0;
-	c->for_mark = 0;
 }
 
 /* The three fields that a controller may change. */
@@ -152,9 +151,11 @@ u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
 	struct tandem_conn c;
 
 	read_conn(tcp(sk), &c);
-	/* A tail loss probe that has repaired a loss looks like a mark, too: then nothing is lost any more. */
-	c.for_mark = tcp(sk)->lost_out == 0;
-	return controller_ssthresh(state_of(sk), parameters(), &c);
+	/*
+	 * A guess: the kernel does not tell the reason. Where nothing is lost it is a mark, or a loss that a tail loss probe has repaired
+	 * already. The two cannot be told apart here.
+	 */
+	return controller_ssthresh(state_of(sk), parameters(), &c, tcp(sk)->lost_out ? TANDEM_FOR_LOSS : TANDEM_FOR_MARK);
 }
 
 SEC("struct_ops")
@@ -278,7 +279,7 @@ int replay(struct tandem_replay *asked)
 	case TANDEM_CALL_INIT: controller_init(s, p, &r->conn); break;
 	case TANDEM_CALL_PKTS_ACKED: controller_pkts_acked(s, p, &r->conn, &r->ack); break;
 	case TANDEM_CALL_CONG_AVOID: controller_cong_avoid(s, p, &r->conn, r->argument); break;
-	case TANDEM_CALL_SSTHRESH: r->result = controller_ssthresh(s, p, &r->conn); break;
+	case TANDEM_CALL_SSTHRESH: r->result = controller_ssthresh(s, p, &r->conn, r->argument); break;
 	case TANDEM_CALL_SET_STATE: controller_set_state(s, p, &r->conn, r->argument); break;
 	case TANDEM_CALL_RESTART: controller_restart(s, p, &r->conn); break;
 	case TANDEM_CALL_UNDO_CWND: r->result = controller_undo_cwnd(s, p, &r->conn); break;

@@ -20,7 +20,7 @@ struct tandem_replay {
 	struct tandem_conn conn;
 	struct tandem_ack ack; /* for pkts_acked */
 	u32 call;
-	u32 argument; /* packets for cong_avoid, the state for set_state */
+	u32 argument; /* packets for cong_avoid, the reason for ssthresh, the state for set_state */
 	u32 result;   /* from ssthresh and undo_cwnd */
 	struct tandem_view view; /* after the call */
 	u32 reserved;    /* 0; there is no gap at the end */

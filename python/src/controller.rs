@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyDict};
-use tandem_controllers::{Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, State, find};
+use tandem_controllers::{
+    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reason, State, find,
+};
 
 use crate::error::usage;
 
@@ -145,9 +147,8 @@ impl Connection {
             snd_nxt: self.snd_nxt,
             mss: self.mss,
             is_cwnd_limited: self.is_cwnd_limited.into(),
-            pacing_bytes_per_s: self.pacing_bytes_per_s,
             is_paced: self.is_paced.into(),
-            for_mark: 0,
+            pacing_bytes_per_s: self.pacing_bytes_per_s,
         })
     }
 
@@ -269,7 +270,8 @@ impl Controller {
 
     #[pyo3(signature = (*, for_mark=false))]
     fn ssthresh(&mut self, py: Python, for_mark: bool) -> PyResult<u32> {
-        self.call(py, |controller, conn| controller.ssthresh(&Conn { for_mark: for_mark.into(), ..*conn }))
+        let reason = if for_mark { Reason::Mark } else { Reason::Loss };
+        self.call(py, |controller, conn| controller.ssthresh(conn, reason))
     }
 
     fn set_state(&mut self, py: Python, state: &str) -> PyResult<()> {

@@ -41,8 +41,8 @@ impl Shown {
         conn.now_us = self.now_us.unwrap_or(conn.now_us);
         conn.snd_una = self.una.unwrap_or(conn.snd_una);
         conn.snd_nxt = self.nxt.unwrap_or(conn.snd_nxt);
-        conn.is_cwnd_limited = self.limited.map_or(conn.is_cwnd_limited, u32::from);
-        conn.is_paced = self.paced.map_or(conn.is_paced, u32::from);
+        conn.is_cwnd_limited = self.limited.map_or(conn.is_cwnd_limited, u16::from);
+        conn.is_paced = self.paced.map_or(conn.is_paced, u16::from);
     }
 }
 

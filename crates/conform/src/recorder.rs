@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Conn, Instance, Params, State, View};
+use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
 
 use crate::{
     check::Check,
@@ -117,13 +117,14 @@ impl Recorder {
     }
 
     /// As [`Instance::ssthresh`].
-    pub fn ssthresh(&mut self, conn: &Conn) -> u32 {
+    pub fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
         self.catch_up(conn);
         // The log's event does this, and the host may do it later.
         let asked = Conn { snd_cwnd_cnt: 0, ..*conn };
-        let ssthresh = self.instance.ssthresh(conn);
-        self.conn = Conn { snd_ssthresh: ssthresh, for_mark: 0, ..asked };
-        let (for_mark, shown, expected) = (conn.for_mark != 0, Shown::all_of(conn), Expected::all_of(&self.conn));
+        let ssthresh = self.instance.ssthresh(conn, reason);
+        self.conn = Conn { snd_ssthresh: ssthresh, ..asked };
+        let for_mark = reason == Reason::Mark;
+        let (shown, expected) = (Shown::all_of(conn), Expected::all_of(&self.conn));
         self.tell(&Event::Ssthresh { for_mark, shown, expected });
         ssthresh
     }

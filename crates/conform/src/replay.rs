@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State};
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State};
 
 use crate::event::{Event, Expected, Rate};
 
@@ -63,9 +63,8 @@ impl Replay {
             }
             Event::Ssthresh { for_mark, expected, .. } => {
                 conn.snd_cwnd_cnt = 0;
-                conn.for_mark = u32::from(*for_mark);
-                conn.snd_ssthresh = controller.ssthresh(conn);
-                conn.for_mark = 0;
+                let reason = if *for_mark { Reason::Mark } else { Reason::Loss };
+                conn.snd_ssthresh = controller.ssthresh(conn, reason);
                 Ok(expected.compare(conn))
             }
             Event::State { state: next, expected, .. } => {

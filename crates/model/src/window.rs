@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State};
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State};
 
 use crate::rule::Rule;
 
@@ -197,7 +197,7 @@ impl Windows for Driven {
     }
 
     fn lose(&mut self) {
-        let window = self.instance.ssthresh(&self.conn);
+        let window = self.instance.ssthresh(&self.conn, Reason::Loss);
         self.instance.set_state(&mut self.conn, State::Recovery);
         self.conn.snd_ssthresh = window;
         self.conn.snd_cwnd = window;

@@ -13,7 +13,7 @@ use proptest::{prelude::*, test_runner::TestCaseResult};
 use serde::{Deserialize, Serialize};
 use tandem_conform::{Recorder, Rule};
 use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, MAX_WINDOW, Params, State,
+    Ack, CONTROLLERS, Conn, Controller, INFINITE_SSTHRESH, MAX_WINDOW, Params, Reason, State,
     host::{DeliveryAccount, RttEstimator, Stamp},
 };
 use tandem_quic::{Host, Options, OverNoq, OverQuinn};
@@ -153,7 +153,7 @@ impl Native {
             }
             ack.pkts_acked = acked.len() as u32;
             self.sync(now);
-            self.conn.is_cwnd_limited = u32::from(!step.app_limited);
+            self.conn.is_cwnd_limited = u16::from(!step.app_limited);
             if self.owns_window {
                 if step.app_limited {
                     self.rate.note_app_limited(self.flight.len() as u64);
@@ -200,7 +200,7 @@ impl Native {
         }
         if !persistent || self.state == State::Open {
             self.prior_ssthresh = Some(self.conn.snd_ssthresh);
-            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
+            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn, Reason::Loss);
         }
         self.conn.snd_cwnd_cnt = 0;
         self.reduced_at = Some(now);

@@ -47,7 +47,8 @@ macro_rules! disciplines {
             $(#[doc = concat!("`", $name, "` with the parameters that were given.")] $kind($spec),)*
         }
 
-        const NAMES: &[&str] = &[DROP_TAIL, $($name),*];
+        /// The kinds of queues, as scenarios name them.
+        pub const NAMES: &[&str] = &[DROP_TAIL, $($name),*];
 
         impl AqmSpec {
             /// Fills in the keys that are absent, and checks the result. `mtu` in bytes.

@@ -117,7 +117,7 @@ impl Sender {
             snd_nxt: 0,
             mss,
             is_cwnd_limited: 0,
-            is_paced: u32::from(config.pacing),
+            is_paced: u16::from(config.pacing),
             ..Conn::default()
         };
         let owns_window = params.controller().owns_window();
@@ -267,7 +267,7 @@ impl Sender {
         self.conn.snd_una = self.board.una.wrapping_mul(mss) as u32;
         self.conn.snd_nxt = self.board.nxt.wrapping_mul(mss) as u32;
         let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
-        self.conn.is_cwnd_limited = u32::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
+        self.conn.is_cwnd_limited = u16::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
     }
 
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.
@@ -332,8 +332,8 @@ impl Sender {
         }
         self.board.reordering.adapt(now, &delivered);
         self.try_undo(&ack, &delivered, una, has_mark);
-        if self.probe.is_some_and(|p| self.board.una >= p.high_seq) {
-            self.finish_probe(duplicate.is_some());
+        if let Some(probe) = self.probe.filter(|probe| self.board.una >= probe.high_seq) {
+            self.answer_probe(probe, duplicate);
         }
         let newly_lost = self.detect_losses(now, &delivered);
         if self.state != State::Open || self.board.has_sacked() {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tandem_conform::Recorder;
-use tandem_controllers::{Ack, Conn, Instance, Params, State, View};
+use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
 
 /// One connection's controller.
 pub trait Contract: Sized {
@@ -14,8 +14,8 @@ pub trait Contract: Sized {
     fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack);
     /// **cong_avoid**: grows the window for `acked` packets, outside CWR and recovery.
     fn cong_avoid(&mut self, conn: &mut Conn, acked: u32);
-    /// **ssthresh**: the slow start threshold after a loss, packets.
-    fn ssthresh(&mut self, conn: &Conn) -> u32;
+    /// **ssthresh**: the slow start threshold after a loss or a mark, packets.
+    fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32;
     /// **set_state**: the connection enters a state.
     fn set_state(&mut self, conn: &mut Conn, state: State);
     /// **restart**: the connection sends again after it was idle.
@@ -42,8 +42,8 @@ macro_rules! by_its_own_functions {
                 <$own>::cong_avoid(self, conn, acked);
             }
 
-            fn ssthresh(&mut self, conn: &Conn) -> u32 {
-                <$own>::ssthresh(self, conn)
+            fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
+                <$own>::ssthresh(self, conn, reason)
             }
 
             fn set_state(&mut self, conn: &mut Conn, state: State) {

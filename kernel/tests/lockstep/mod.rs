@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
-use tandem_controllers::{Ack, Conn, Instance, Params, State, UNINITIALISED, View};
+use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, UNINITIALISED, View};
 use tandem_kernel::replay::{Call, Machine, Replay};
 
 use tandem_testing::contract::Contract;
@@ -74,9 +74,9 @@ impl Contract for LockStep {
         self.follow(Call::CongAvoid, acked, Ack::default(), before, (conn, None));
     }
 
-    fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        let result = self.native.ssthresh(conn);
-        self.follow(Call::Ssthresh, 0, Ack::default(), *conn, (conn, Some(result)));
+    fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
+        let result = self.native.ssthresh(conn, reason);
+        self.follow(Call::Ssthresh, reason as u32, Ack::default(), *conn, (conn, Some(result)));
         result
     }
 

@@ -3,7 +3,7 @@
 //! (RFC 9937), persistent congestion, and the undoing of a mistake.
 
 use tandem_controllers::{
-    Ack, MAX_WINDOW, State,
+    Ack, MAX_WINDOW, Reason, State,
     host::{Progress, Prr},
 };
 
@@ -91,7 +91,7 @@ impl Host {
         let Core { controller, conn, prior_ssthresh, reductions, .. } = &mut self.core;
         *reductions += 1;
         *prior_ssthresh = Some(conn.snd_ssthresh);
-        conn.snd_ssthresh = controller.ssthresh(conn);
+        conn.snd_ssthresh = controller.ssthresh(conn, Reason::Loss);
         conn.snd_cwnd_cnt = 0;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Congestion states: what is entered and left when, and what the window does meanwhile.
 
-use tandem_controllers::{State, host::Progress};
+use tandem_controllers::{Reason, State, host::Progress};
 
 use super::Sender;
 use crate::scoreboard::Delivered;
@@ -43,12 +43,9 @@ impl Sender {
         }
     }
 
-    /// `for_mark`: an ECN mark is the reason, and no loss.
-    pub(super) fn reduce_ssthresh(&mut self, for_mark: bool) {
+    pub(super) fn reduce_ssthresh(&mut self, reason: Reason) {
         self.sync_conn();
-        self.conn.for_mark = for_mark.into();
-        self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
-        self.conn.for_mark = 0;
+        self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn, reason);
         self.conn.snd_cwnd_cnt = 0;
         self.counters.window_reductions += 1;
         if let Some(ecn) = &mut self.ecn {
@@ -64,7 +61,7 @@ impl Sender {
         self.high_seq = self.board.nxt;
         self.probe = None;
         self.undo = None;
-        self.reduce_ssthresh(true);
+        self.reduce_ssthresh(Reason::Mark);
         if let Some(ssthresh) = self.ecn.and_then(|ecn| ecn.ssthresh(cwnd)) {
             self.conn.snd_ssthresh = ssthresh;
         }
@@ -76,7 +73,7 @@ impl Sender {
         // A mark in the same round has already begun the reduction.
         if self.state != State::Cwr {
             self.recovery.begin(self.conn.snd_cwnd);
-            self.reduce_ssthresh(false);
+            self.reduce_ssthresh(Reason::Loss);
         }
         self.high_seq = self.board.nxt;
         self.probe = None;
@@ -113,7 +110,7 @@ impl Sender {
             || self.state == State::Loss && self.backoff == 0;
         if new_loss {
             self.begin_undo();
-            self.reduce_ssthresh(false);
+            self.reduce_ssthresh(Reason::Loss);
         }
         self.watch_timeout(is_first);
         self.board.lose_all();

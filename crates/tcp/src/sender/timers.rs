@@ -2,7 +2,7 @@
 //! The sender's one timer: a tail loss probe, a retransmission timeout, or a hole that is given time to fill.
 
 use tandem_controllers::{
-    State,
+    Reason, State,
     host::{Progress, RTO_MAX_NS, RTO_MIN_NS},
 };
 
@@ -158,11 +158,22 @@ impl Sender {
         self.arm(now);
     }
 
-    /// A probe has been answered. If a retransmission was needed, there was a loss: reduce as for one (RFC 8985 section 7.4).
-    pub(super) fn finish_probe(&mut self, dsack: bool) {
-        let probe = self.probe.take();
-        if self.state <= State::Disorder && probe.is_some_and(|p| p.retransmission) && !dsack {
-            self.reduce_ssthresh(false);
+    /// A probe has been answered, and perhaps a D-SACK has come for `duplicate`. A probe of new data needs no more. A D-SACK for the probe
+    /// says that the tail was only late. Without one an ACK for more than the probe says that the tail was lost: reduce as for a loss. An ACK
+    /// for no more decides nothing yet: the D-SACK may still be under way. [RFC 8985 7.4.2]
+    pub(super) fn answer_probe(&mut self, probe: Probe, duplicate: Option<u64>) {
+        if !probe.retransmission || duplicate == Some(probe.high_seq - 1) {
+            self.probe = None;
+        } else if self.board.una > probe.high_seq {
+            self.probe = None;
+            self.reduce_for_probe();
+        }
+    }
+
+    /// The retransmission hid a loss: the window is reduced at once, and no recovery follows.
+    fn reduce_for_probe(&mut self) {
+        if self.state <= State::Disorder {
+            self.reduce_ssthresh(Reason::Loss);
             self.enter(State::Cwr);
             self.conn.snd_cwnd = self.conn.snd_cwnd.min(self.conn.snd_ssthresh);
             self.enter(State::Open);

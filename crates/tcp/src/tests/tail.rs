@@ -13,19 +13,56 @@ fn ten_segments(lost: &[(u64, u32)]) -> Wire {
 }
 
 /// The last segment: with one outstanding the probe leaves 200 ms for a delayed ACK (section 7.2), 2 * 100 + 200 ms, but never
-/// longer than the RTO, 300 ms. Its plain ACK, with no D-SACK, says that it was needed: one reduction, 19 to 9 (7.4).
+/// longer than the RTO, 300 ms. Its plain ACK says that segment 9 is there now, not whether the first copy was lost. The ACK of more
+/// data, with no D-SACK before it, does: one reduction. The window is 15 by then, since
+/// the application used 10 of 20 for a whole timeout; 7 are left. [RFC 8985 7.4.2]
 #[test]
 fn probe_repairs_the_last_segment() {
-    let wire = ten_segments(&[(9, 1)]);
+    let mut wire = ten_segments(&[(9, 1)]);
     wire.assert_sent(
         "0: 0-8 9x
          400: 9*",
     );
     let counters = wire.sender.counters;
-    assert_eq!((counters.window_reductions, counters.timeouts, counters.retransmits), (1, 0, 1));
-    assert_eq!((wire.now, wire.sender.conn.snd_cwnd, wire.sender.conn.snd_ssthresh), (500 * MS, 9, 9));
+    assert_eq!((counters.window_reductions, counters.timeouts, counters.retransmits), (0, 0, 1));
+    assert_eq!((wire.now, wire.sender.conn.snd_cwnd), (500 * MS, 20));
     // Karn: 9 samples from 0 to 8, none from segment 9.
     assert_eq!(wire.rtts.len(), 9);
+    wire.give(2);
+    wire.run_to_end();
+    assert_eq!((wire.sender.counters.window_reductions, wire.sender.counters.timeouts), (1, 0));
+    assert_eq!(wire.sender.conn.snd_ssthresh, 7);
+}
+
+/// The tail is late, not lost: the ACK of the first copy comes after the probe has gone, and the D-SACK an RTT later. What is sent after it
+/// reduces nothing. [RFC 8985 7.4.2]
+#[test]
+fn late_tail_reduces_nothing() {
+    let mut wire = Wire::new(&reno());
+    wire.late_ns = Box::new(|seq, nth| if (seq, nth) == (9, 1) { 320 * MS } else { 0 });
+    wire.give(10);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-9
+         400: 9*",
+    );
+    wire.give(10);
+    wire.run_to_end();
+    assert_eq!((wire.sender.counters.window_reductions, wire.sender.counters.timeouts), (0, 0));
+    assert!(wire.sender.conn.snd_cwnd >= 20);
+}
+
+/// The path becomes longer by 200 ms while ten segments are under way: the probe is needless, and so would be a reduction.
+#[test]
+fn longer_path_at_the_tail_reduces_nothing() {
+    let mut wire = Wire::new(&reno());
+    wire.give(10);
+    wire.run_until_ms(150);
+    wire.forward_ns = 250 * MS;
+    wire.give(10);
+    wire.run_to_end();
+    assert_eq!((wire.sender.counters.window_reductions, wire.sender.counters.timeouts), (0, 0));
+    assert!(wire.sender.counters.retransmits > 0, "a probe has gone");
 }
 
 /// It was the ACK that was lost, not the segment: the receiver answers the probe with a D-SACK, and nothing is reduced.

@@ -17,11 +17,9 @@ struct ConnFields {
     snd_una: u32,
     snd_nxt: u32,
     mss: u32,
-    is_cwnd_limited: u32,
+    is_cwnd_limited: u16,
+    is_paced: u16,
     pacing_bytes_per_s: u64,
-    is_paced: u32,
-    #[serde(default)]
-    for_mark: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,7 +147,7 @@ fn conn() -> impl Strategy<Value = Conn> {
     let mss = prop_oneof![1..=3u32, 1..=65535u32];
     let now_us = prop_oneof![Just(0), 0..=1u64 << 50];
     let times = (now_us, prop_oneof![Just(0), 0..=1u64 << 30, any::<u64>()]);
-    (limits, any::<u32>(), any::<u32>(), mss, (0..=1u32, 0..=1u32), times).prop_map(
+    (limits, any::<u32>(), any::<u32>(), mss, (0..=1u16, 0..=1u16), times).prop_map(
         |(limits, snd_una, snd_nxt, mss, (is_cwnd_limited, is_paced), (now_us, pacing_bytes_per_s))| {
             let (snd_cwnd, snd_cwnd_cnt, snd_ssthresh, snd_cwnd_clamp) = limits;
             Conn {
@@ -162,9 +160,8 @@ fn conn() -> impl Strategy<Value = Conn> {
                 snd_nxt,
                 mss,
                 is_cwnd_limited,
-                pacing_bytes_per_s,
                 is_paced,
-                for_mark: 0,
+                pacing_bytes_per_s,
             }
         },
     )

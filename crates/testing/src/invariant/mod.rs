@@ -7,7 +7,7 @@ mod facts;
 use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestCaseError};
-use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Signal, State, View};
+use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Reason, Signal, State, View};
 
 pub use events::{Case, Event, case};
 pub use facts::{Facts, only, q8};
@@ -86,9 +86,8 @@ impl<C: Contract> Connection<C> {
                 Ok(())
             }
             Event::Reduce(state) => {
-                self.conn.for_mark = u32::from(state == State::Cwr);
-                self.conn.snd_ssthresh = self.ssthresh()?;
-                self.conn.for_mark = 0;
+                let reason = if state == State::Cwr { Reason::Mark } else { Reason::Loss };
+                self.conn.snd_ssthresh = self.ssthresh(reason)?;
                 if state == State::Loss {
                     self.conn.snd_cwnd = 1;
                 } else if !self.owns_window {
@@ -150,9 +149,9 @@ impl<C: Contract> Connection<C> {
         Ok(())
     }
 
-    fn ssthresh(&mut self) -> Result<u32, TestCaseError> {
+    fn ssthresh(&mut self, reason: Reason) -> Result<u32, TestCaseError> {
         let (before, shown) = (self.conn, self.controller.view(&self.conn));
-        let ssthresh = self.call(|i, c| i.ssthresh(c))?;
+        let ssthresh = self.call(|i, c| i.ssthresh(c, reason))?;
         self.forgotten_rtt_us = None;
         if !self.has_threshold {
             prop_assert_eq!(ssthresh, before.snd_ssthresh, "it has no use for a threshold");

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, State, View, find};
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State, View, find};
 
 use super::{Command, Expected, Rate};
 use crate::contract::Contract;
@@ -225,9 +225,8 @@ impl<C: Contract> Flow<C> {
         self.conn.snd_cwnd_cnt = 0;
         if self.state <= State::Disorder {
             self.prior_ssthresh = self.conn.snd_ssthresh;
-            self.conn.for_mark = u32::from(to == State::Cwr);
-            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn);
-            self.conn.for_mark = 0;
+            let reason = if to == State::Cwr { Reason::Mark } else { Reason::Loss };
+            self.conn.snd_ssthresh = self.controller.ssthresh(&self.conn, reason);
         }
         if to == State::Loss {
             self.conn.snd_cwnd = 1;

@@ -94,7 +94,8 @@ static unsigned long ns2_ssthresh(struct sock *sk)
 {
 	struct tandem_conn c = conn_of(sk);
 
-	return ssthresh(&flow_of(sk)->state, values, &c);
+	/* ns-2 does not say why it asks. */
+	return ssthresh(&flow_of(sk)->state, values, &c, TANDEM_FOR_LOSS);
 }
 
 /* ns-2's states are Linux's, as ours are. */
