@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use serde::Deserialize;
-use tandem_controllers::Setting;
-use tandem_scenario::{CongestionControl, FileError, Settings, TcpSource, Traffic, file::MAX_COUNT};
+use tandem_controllers::{Params, Setting};
+use tandem_scenario::{FileError, Settings, file::MAX_COUNT};
 use toml::Spanned;
 
 use crate::{
@@ -233,12 +233,8 @@ impl Experiment {
         let plan = plan::plan(self, Form::Full)?;
         let points = plan.readings.iter().flat_map(|reading| reading.curves.iter().flatten().flatten());
         let mut groups = points.flat_map(|point| &point.own.scenario.groups);
-        Ok(groups.any(|group| match &group.source {
-            Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
-                std::ptr::eq(params.controller(), setting.controller())
-            }
-            _ => false,
-        }))
+        let has = |params: &Params| std::ptr::eq(params.controller(), setting.controller());
+        Ok(groups.any(|group| group.source.params().is_some_and(|params| has(params))))
     }
 
     fn forms(&self) -> impl Iterator<Item = Form> {

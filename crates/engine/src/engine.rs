@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
-use tandem_scenario::{Group, Scenario, Traffic, Transport, result::SeedResult};
+use tandem_scenario::{Group, Scenario, Transport, result::SeedResult};
 
 /// Runs scenarios, one seed at a time.
 pub trait Engine: Sync {
@@ -111,7 +111,7 @@ impl EngineError {
 /// # Errors
 /// [`EngineError::Refused`] if a flow of the scenario asks for it (`transport = "quic"`).
 pub fn refuse_quic(scenario: &Scenario) -> Result<(), EngineError> {
-    let asks = |group: &&Group| matches!(&group.source, Traffic::Tcp(tcp) if tcp.transport == Some(Transport::Quic));
+    let asks = |group: &&Group| group.source.tcp().is_some_and(|tcp| tcp.transport == Some(Transport::Quic));
     match scenario.groups.iter().find(asks) {
         None => Ok(()),
         Some(group) => Err(EngineError::Refused(format!(

@@ -203,17 +203,14 @@ impl Short {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tandem_scenario::{
-        Traffic,
-        file::{Overrides, parse},
-    };
+    use tandem_scenario::file::{Overrides, parse};
 
     fn source(keys: &str) -> TcpSource {
         let text = format!(
             "duration = \"9s\"\n[dumbbell]\nrate = \"9mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n[[flows]]\ncontroller = \"reno\"\n{keys}"
         );
         let scenario = parse(&text, "s.toml", "s", &Overrides::default()).unwrap();
-        let Traffic::Tcp(tcp) = &scenario.groups[0].source else { panic!("TCP") };
+        let tcp = scenario.groups[0].source.tcp().expect("TCP");
         tcp.clone()
     }
 

@@ -7,7 +7,7 @@ use std::{borrow::Cow, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Traffic, Transfer,
+    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
     result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
 };
 
@@ -90,7 +90,7 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     let [group] = &scenario.groups[..] else {
         return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
     };
-    let Traffic::Tcp(tcp) = &group.source else { return refuse("it knows TCP, and here is UDP") };
+    let Some(tcp) = group.source.tcp() else { return refuse("it knows TCP, and here is UDP") };
     if group.flows != 1 {
         return refuse(format!("it knows one flow alone, and here are {}", group.flows));
     }

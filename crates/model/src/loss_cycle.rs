@@ -2,7 +2,7 @@
 //! How long flows go from loss to loss: what a run should be longer than.
 
 use tandem_controllers::Params;
-use tandem_scenario::{Aqm, CongestionControl, Group, Limit, Loss, Scenario, Traffic, Transfer};
+use tandem_scenario::{Aqm, Group, Limit, Loss, Scenario, Transfer};
 
 use crate::{
     followed::followed,
@@ -56,8 +56,7 @@ pub fn cautions(scenario: &Scenario) -> Vec<String> {
 }
 
 fn of_group(scenario: &Scenario, group: &Group) -> Option<f64> {
-    let Traffic::Tcp(tcp) = &group.source else { return None };
-    let CongestionControl::Tandem(params) = &tcp.controller else { return None };
+    let (tcp, params) = (group.source.tcp()?, group.source.params()?);
     let &index = group.forward.iter().min_by_key(|&&i| scenario.network.links[i].rate.bps)?;
     let link = &scenario.network.links[index];
     let is_steady = link.aqm == Aqm::DropTail && link.effects.is_none() && scenario.network.cell.is_none();

@@ -14,7 +14,7 @@ use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::{End, agenda::NEVER};
 use tandem_quic::{Host, OverNoq};
 use tandem_scenario::result::FlowSample;
-use tandem_sim::{Foreign, Outbox};
+use tandem_sim::{Endpoints, Header, Port};
 
 use crate::{config::Setup, peer::Peer};
 
@@ -72,7 +72,8 @@ impl QuicFlow {
     }
 
     /// The application and the stack at both ends do what they can at this time.
-    fn go_on(&mut self, now: u64, out: &mut Outbox) {
+    fn go_on(&mut self, port: &mut Port) {
+        let now = port.now();
         self.now = now;
         let time = self.at(now);
         match self.transfers.on_time(now) {
@@ -98,14 +99,21 @@ impl QuicFlow {
             if let Some(connection) = sender.connection() {
                 self.write(connection);
             }
-            sender.send(time, out);
+            sender.send(time, port);
             self.count(&mut sender);
             self.sender = Some(sender);
         }
         self.receiver.fire(time);
         while self.receiver.poll().is_some() {}
         self.read();
-        self.receiver.send(time, out);
+        self.receiver.send(time, port);
+    }
+
+    fn wake_at(&self) -> u64 {
+        let peers = self.sender.iter().chain([&self.receiver]).filter_map(Peer::wake_at);
+        let ns = |time: Instant| time.saturating_duration_since(self.origin).as_nanos() as u64;
+        let stack = peers.map(ns).min().unwrap_or(NEVER);
+        stack.min(self.transfers.next(self.now))
     }
 
     fn count(&mut self, sender: &mut Peer) {
@@ -174,25 +182,27 @@ impl QuicFlow {
     }
 }
 
-impl Foreign for QuicFlow {
-    fn on_datagram(&mut self, now: u64, at: End, datagram: Vec<u8>, out: &mut Outbox) {
-        let time = self.at(now);
+impl Endpoints for QuicFlow {
+    fn on_packet(&mut self, at: End, header: Header, port: &mut Port) -> Option<u64> {
+        let time = self.at(port.now());
+        let datagram = port.take_datagram(header);
         match at {
-            End::Receivers => self.receiver.take(time, &datagram, out),
-            End::Senders => self.sender.iter_mut().for_each(|sender| sender.take(time, &datagram, out)),
+            End::Receivers => self.receiver.take(time, &datagram, port),
+            End::Senders => self.sender.iter_mut().for_each(|sender| sender.take(time, &datagram, port)),
         }
-        self.go_on(now, out);
+        self.go_on(port);
+        port.wake_by(self.wake_at());
+        None
     }
 
-    fn on_timer(&mut self, now: u64, out: &mut Outbox) {
-        self.go_on(now, out);
+    fn on_timer(&mut self, port: &mut Port) -> u64 {
+        self.go_on(port);
+        self.wake_at()
     }
 
-    fn wake_at(&self) -> u64 {
-        let peers = self.sender.iter().chain([&self.receiver]).filter_map(Peer::wake_at);
-        let ns = |time: Instant| time.saturating_duration_since(self.origin).as_nanos() as u64;
-        let stack = peers.map(ns).min().unwrap_or(NEVER);
-        stack.min(self.transfers.next(self.now))
+    /// The stack has smoothed ones.
+    fn tells_rtts(&self) -> bool {
+        false
     }
 
     /// QUIC has no retransmission timeout, and repeats data, not packets: what is lost counts as sent again.
@@ -227,7 +237,7 @@ impl Foreign for QuicFlow {
         sample.with_view(host.view())
     }
 
-    fn transfers(&self) -> &Transfers {
-        &self.transfers
+    fn transfers(&self) -> Option<&Transfers> {
+        Some(&self.transfers)
     }
 }

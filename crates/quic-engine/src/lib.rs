@@ -13,9 +13,9 @@ use std::{
     time::Instant,
 };
 
-use tandem_engine::{Engine, EngineError, Options, Transfers, Warning, refuse_kernel_controllers};
-use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Traffic, Transport, result::SeedResult};
-use tandem_sim::{Foreign, Hosts, UDP_HEADER_BYTES, run_with};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
+use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Transport, result::SeedResult};
+use tandem_sim::{Endpoints, NewFlow, UDP_HEADER_BYTES, run_with};
 
 use flow::QuicFlow;
 
@@ -92,7 +92,7 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
     }
     let mut warnings = Vec::new();
     for group in &scenario.groups {
-        let Traffic::Tcp(source) = &group.source else { continue };
+        let Some(source) = group.source.tcp() else { continue };
         if !is_quic(source) {
             continue;
         }
@@ -139,7 +139,7 @@ fn run_stack(
 ) -> Result<Option<SeedResult>, EngineError> {
     check(scenario)?;
     let stack = Stack { scenario, seed, own, origin: Instant::now(), broken: Arc::default() };
-    let result = run_with(scenario, seed, options, &stack)?;
+    let result = run_with(scenario, seed, options, &|flow| stack.endpoints(flow))?;
     match stack.broken.get() {
         None => Ok(result),
         Some(why) => Err(EngineError::failed(format!("a QUIC connection broke in the middle, seed {seed}: {why}"))),
@@ -165,20 +165,19 @@ struct Stack<'a> {
     broken: Arc<OnceLock<String>>,
 }
 
-impl Hosts for Stack<'_> {
-    fn endpoints(&self, source: &TcpSource, flow: usize, transfers: Transfers) -> Result<Box<dyn Foreign>, Transfers> {
-        if !is_quic(source) {
-            return Err(transfers);
-        }
-        let CongestionControl::Tandem(params) = &source.controller else { return Err(transfers) };
+impl Stack<'_> {
+    /// The endpoints of a flow that QUIC carries.
+    fn endpoints(&self, flow: &NewFlow) -> Option<Box<dyn Endpoints>> {
+        let source = flow.source().tcp().filter(|source| is_quic(source))?;
+        let CongestionControl::Tandem(params) = &source.controller else { return None };
         let setup = config::Setup {
             params,
             source,
             own: self.own,
             datagram_bytes: datagram_bytes(self.scenario) as u16,
             unit_bytes: self.scenario.mss(),
-            seed: [self.seed, flow as u64],
+            seed: [self.seed, flow.index as u64],
         };
-        Ok(Box::new(QuicFlow::new(&setup, transfers, self.origin, self.broken.clone())))
+        Some(Box::new(QuicFlow::new(&setup, flow.transfers()?, self.origin, self.broken.clone())))
     }
 }

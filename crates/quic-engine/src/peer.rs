@@ -13,7 +13,7 @@ use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, Event, FourTuple,
 };
 use tandem_network::End;
-use tandem_sim::Outbox;
+use tandem_sim::Port;
 
 use crate::config::{SERVER_NAME, Setup};
 
@@ -53,7 +53,7 @@ impl Peer {
     }
 
     /// A datagram has arrived.
-    pub fn take(&mut self, now: Instant, datagram: &[u8], out: &mut Outbox) {
+    pub fn take(&mut self, now: Instant, datagram: &[u8], port: &mut Port) {
         let mut answer = Vec::new();
         let path = FourTuple::from_remote(address());
         match self.endpoint.handle(now, path, None, BytesMut::from(datagram), &mut answer) {
@@ -68,7 +68,7 @@ impl Peer {
             Some(DatagramEvent::NewConnection(incoming)) => self.endpoint.ignore(incoming),
             Some(DatagramEvent::Response(transmit)) => {
                 answer.truncate(transmit.size);
-                out.push((self.to, answer));
+                port.send_datagram(self.to, answer);
             }
             None => {}
         }
@@ -88,7 +88,7 @@ impl Peer {
     }
 
     /// Passes on what connection and endpoint tell each other, and sends what may be sent.
-    pub fn send(&mut self, now: Instant, out: &mut Outbox) {
+    pub fn send(&mut self, now: Instant, port: &mut Port) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(*handle, event) {
@@ -98,7 +98,7 @@ impl Peer {
         let mut datagram = Vec::new();
         while let Some(transmit) = connection.poll_transmit(now, NonZeroUsize::MIN, &mut datagram) {
             datagram.truncate(transmit.size);
-            out.push((self.to, std::mem::take(&mut datagram)));
+            port.send_datagram(self.to, std::mem::take(&mut datagram));
         }
     }
 

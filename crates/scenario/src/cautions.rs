@@ -7,7 +7,7 @@ use tandem_controllers::Signal;
 
 use crate::{
     result::SeedResult,
-    scenario::{CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Traffic, Transfer, Transport},
+    scenario::{CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport},
 };
 
 /// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.
@@ -39,10 +39,8 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
 }
 
 fn of_bulk((index, group): (usize, &Group)) -> Option<(usize, &Group, &TcpSource)> {
-    match &group.source {
-        Traffic::Tcp(source) if source.transfer == Transfer::Bulk => Some((index, group, source)),
-        _ => None,
-    }
+    let source = group.source.tcp().filter(|source| source.transfer == Transfer::Bulk)?;
+    Some((index, group, source))
 }
 
 /// ECN that never has an effect: `compare --ecn` refuses it in these words, but a sweep may well go over queues that do not mark.
@@ -58,22 +56,17 @@ fn no_marks(scenario: &Scenario) -> Option<String> {
 }
 
 fn has_ecn_in_vain(scenario: &Scenario, group: &Group) -> bool {
-    let Traffic::Tcp(source) = &group.source else { return false };
-    let is_l4s = match &source.controller {
-        CongestionControl::Tandem(params) => params.controller().signal == Signal::L4s,
-        CongestionControl::Kernel(_) => false,
-    };
+    let Some(source) = group.source.tcp() else { return false };
+    let is_l4s = group.source.params().is_some_and(|params| params.controller().signal == Signal::L4s);
     source.ecn != Ecn::Off && !group.forward.iter().any(|&link| scenario.network.links[link].aqm.marks(is_l4s))
 }
 
 /// A queue that has no room for what a single ACK releases. That is as many packets as it acknowledges and, where the window grows, one more;
 /// `send_jitter` may bring that of another ACK to the same time. The first of them goes on at once.
 fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
-    let burst_packets = |group: &Group| match &group.source {
-        Traffic::Tcp(tcp) if !sends_evenly(group, tcp) => {
-            Some(2 + u64::from(tcp.delayed_acks) + u64::from(scenario.send_jitter.ns > 0))
-        }
-        _ => None,
+    let burst_packets = |group: &Group| {
+        let tcp = group.source.tcp().filter(|tcp| !sends_evenly(group, tcp))?;
+        Some(2 + u64::from(tcp.delayed_acks) + u64::from(scenario.send_jitter.ns > 0))
     };
     let room_packets = |link: &LinkConfig| match link.limit {
         Limit::Packets(packets) => u64::from(packets),
@@ -83,10 +76,8 @@ fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
     let (group, burst, link) = bursts
         .flat_map(|(group, burst)| meets_bursts(scenario, group).map(move |link| (group, burst, link)))
         .find(|&(_, burst, link)| room_packets(link) < burst - 1)?;
-    let ack = match &group.source {
-        Traffic::Tcp(TcpSource { delayed_acks: true, .. }) => "a delayed ACK",
-        _ => "an ACK",
-    };
+    let delays_acks = group.source.tcp().is_some_and(|tcp| tcp.delayed_acks);
+    let ack = if delays_acks { "a delayed ACK" } else { "an ACK" };
     Some(format!(
         "the queue of `{}` is shorter than {ack}'s burst, up to {burst} packets at once: almost every round loses packets, and flows stay far \
          below the link's rate. Give it a queue of {} packets or more, or flows `pacing = true`",
@@ -113,9 +104,7 @@ fn meets_bursts<'a>(scenario: &'a Scenario, group: &'a Group) -> impl Iterator<I
 
 /// The times of those transfers that took longest are the ones that are missing.
 fn missing_transfers(scenario: &Scenario, (index, group): (usize, &Group), seeds: &[SeedResult]) -> Option<String> {
-    let Traffic::Tcp(TcpSource { transfer: Transfer::Finite { pause: None, .. }, .. }) = &group.source else {
-        return None;
-    };
+    let Transfer::Finite { pause: None, .. } = group.source.tcp()?.transfer else { return None };
     let group_of_flow = scenario.group_of_flow();
     let flows = || seeds.iter().flat_map(|seed| seed.flows.iter().zip(&group_of_flow)).filter(|&(_, &of)| of == index);
     let (all, missing) = (flows().count(), flows().filter(|(flow, _)| flow.completion_times_s.is_empty()).count());

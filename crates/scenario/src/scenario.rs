@@ -346,10 +346,8 @@ impl Parts {
 
     /// The first congestion control that only the kernel engine has.
     pub fn needs_kernel(&self) -> Option<&CongestionControl> {
-        self.groups.iter().find_map(|g| match &g.source {
-            Traffic::Tcp(TcpSource { controller: controller @ CongestionControl::Kernel(_), .. }) => Some(controller),
-            _ => None,
-        })
+        let mut controllers = self.groups.iter().filter_map(|group| Some(&group.source.tcp()?.controller));
+        controllers.find(|controller| matches!(controller, CongestionControl::Kernel(_)))
     }
 
     /// Number of flows of all groups together.
@@ -409,42 +407,63 @@ impl Topology {
 impl Traffic {
     /// The short flows that it consists of, if it does.
     pub fn short(&self) -> Option<&ShortFlows> {
-        match self {
-            Traffic::Tcp(TcpSource { transfer: Transfer::Short(short), .. }) => Some(short),
+        match &self.tcp()?.transfer {
+            Transfer::Short(short) => Some(short),
             _ => None,
+        }
+    }
+
+    /// What congestion control governs, if that is what it is.
+    pub fn tcp(&self) -> Option<&TcpSource> {
+        match self {
+            Traffic::Tcp(tcp) => Some(tcp),
+            Traffic::Udp { .. } => None,
         }
     }
 
     /// Whether congestion control governs it.
     pub fn is_tcp(&self) -> bool {
-        matches!(self, Traffic::Tcp(_))
+        self.tcp().is_some()
+    }
+
+    /// The scenario's own congestion control, if one governs it.
+    pub fn params(&self) -> Option<&Arc<Params>> {
+        match &self.tcp()?.controller {
+            CongestionControl::Tandem(params) => Some(params),
+            CongestionControl::Kernel(_) => None,
+        }
+    }
+
+    /// The rate that it is sent at, headers included, whatever the network does; `None`: congestion control decides.
+    pub fn constant_rate(&self) -> Option<Rate> {
+        match self {
+            Traffic::Udp { rate, .. } => Some(*rate),
+            Traffic::Tcp(_) => None,
+        }
+    }
+
+    /// Bytes of a full packet, headers included; a full one of TCP has `mtu` bytes.
+    pub fn packet_bytes(&self, mtu: u32) -> u32 {
+        match self {
+            Traffic::Udp { packet_bytes, .. } => packet_bytes.unwrap_or(mtu),
+            Traffic::Tcp(_) => mtu,
+        }
     }
 
     /// Is it sent at a rate that its controller sets, rather than clocked by ACKs? Such a flow takes no `send_jitter`: there is no
     /// clock to break, and its controller would read the noise in the times of ACKs as bandwidth.
     pub fn sets_own_rate(&self) -> bool {
-        match self {
-            Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(params), .. }) => {
-                params.controller().owns_window()
-            }
-            _ => false,
-        }
+        self.params().is_some_and(|params| params.controller().owns_window())
     }
 
     /// Payload of a packet, of which a full one has `mss` bytes; for UDP as much as TCP would have in a packet of its size.
     pub fn payload_bytes(&self, mss: u32) -> u32 {
-        match self {
-            Traffic::Udp { packet_bytes: Some(bytes), .. } => bytes - HEADER_BYTES,
-            _ => mss,
-        }
+        self.packet_bytes(mss + HEADER_BYTES) - HEADER_BYTES
     }
 
     /// The controller's name, or `udp`.
     pub fn controller(&self) -> String {
-        match self {
-            Traffic::Tcp(tcp) => tcp.controller.to_string(),
-            Traffic::Udp { .. } => "udp".into(),
-        }
+        self.tcp().map_or("udp".into(), |tcp| tcp.controller.to_string())
     }
 }
 

@@ -14,7 +14,7 @@ pub use summary::{ShortFlow, ShortFlowsSummary, SizeClass};
 use serde::Serialize;
 
 use crate::{
-    scenario::{Group, HEADER_BYTES, Parts, Topology, Traffic},
+    scenario::{Group, HEADER_BYTES, Parts, Topology},
     units::{Span, seconds},
 };
 
@@ -58,7 +58,7 @@ impl Parts {
     /// round (RFC 5681 section 3.1), until it fills the path; nothing is lost, and no ACK is delayed. `base_rtt_s` is the two-way
     /// propagation delay. 0 for UDP.
     pub fn alone_s(&self, group: &Group, base_rtt_s: f64, bytes: u64) -> f64 {
-        let Traffic::Tcp(tcp) = &group.source else { return 0.0 };
+        let Some(tcp) = group.source.tcp() else { return 0.0 };
         let time_s = |&link: &usize, bytes: u32| f64::from(bytes) * 8.0 / self.network.links[link].rate.bps as f64;
         let packet_s = group.forward.iter().map(|link| time_s(link, self.mtu));
         let slowest_s = packet_s.clone().fold(0.0, f64::max);

@@ -4,17 +4,18 @@
 //! [`Sim`] is the engine; [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 
-mod config;
+mod endpoints;
 mod flow;
-mod foreign;
 mod net;
 mod packet;
 mod short;
+mod tcp;
 mod udp;
 mod world;
 
-pub use foreign::{Foreign, Hosts, Outbox};
+pub use endpoints::{Endpoints, Make, NewFlow, Port};
 pub use net::UDP_HEADER_BYTES;
+pub use packet::Header;
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_scenario::{Scenario, result::SeedResult};
@@ -52,7 +53,7 @@ impl Engine for Sim {
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
-    Ok(World::new(scenario, seed, options, &foreign::NoHosts))
+    Ok(World::new(scenario, seed, options, &|_| None))
 }
 
 /// Runs one seed; `None` if it was cancelled.
@@ -63,7 +64,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
     Ok(start(scenario, seed, options)?.run())
 }
 
-/// As [`run`], with endpoints of another crate for some flows.
+/// As [`run`], with endpoints that `make` has for some flows.
 ///
 /// # Errors
 /// If a flow uses a congestion control that only the kernel has.
@@ -71,8 +72,8 @@ pub fn run_with(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    hosts: &dyn Hosts,
+    make: &Make,
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
-    Ok(World::new(scenario, seed, options, hosts).run())
+    Ok(World::new(scenario, seed, options, make).run())
 }

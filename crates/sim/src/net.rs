@@ -8,17 +8,14 @@ use tandem_tcp::{
     segment::{stamp, stamp_ends},
 };
 
-use crate::{
-    foreign::Outbox,
-    packet::{DATAGRAM, Header, NO_SACK, Packet, SackStore},
-};
+use crate::packet::{Carried, DATAGRAM, Header, NO_SACK, Packet};
 
 /// UDP (8) and IPv4 (20).
 pub const UDP_HEADER_BYTES: u32 = 28;
 
 pub struct Net {
     pub network: Network<Packet>,
-    pub sacks: SackStore,
+    pub carried: Carried,
     ack_bytes: u32,
     data_bytes: u32,
     /// The timestamp of what is sent before `stamp_until`, ns: a division for each segment would cost more.
@@ -53,19 +50,19 @@ impl tandem_network::Packet for Packet {
     }
 }
 
-impl Contents<Packet> for SackStore {
+impl Contents<Packet> for Carried {
     #[inline]
     fn dropped(&mut self, _now: u64, packet: Packet, _reason: DropReason) {
         match packet.header.sack() {
             DATAGRAM => drop(self.datagrams.take(packet.header.seq())),
-            place => drop(self.take(place)),
+            place => drop(self.feedback.take(place)),
         }
     }
 
     fn copied(&mut self, packet: Packet) -> Packet {
         let header = match packet.header.sack() {
             DATAGRAM => Header::new(self.datagrams.copy(packet.header.seq()), DATAGRAM, 0),
-            place => packet.header.with_sack(self.copy(place)),
+            place => packet.header.with_sack(self.feedback.copy(place)),
         };
         Packet { header, ..packet }
     }
@@ -84,7 +81,7 @@ impl Net {
         let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         Self {
             network: Network::new(links, Air::of(topology, &measured, seed), routes),
-            sacks: SackStore::default(),
+            carried: Carried::default(),
             ack_bytes: tandem_scenario::HEADER_BYTES,
             data_bytes: scenario.mtu,
             stamp: NO_SACK,
@@ -95,7 +92,7 @@ impl Net {
     /// The next thing that a flow or the host must deal with, if it comes by `end`, ns.
     #[inline]
     pub fn advance(&mut self, end: u64) -> Option<(u64, Event<Packet>)> {
-        self.network.advance(end, &mut self.sacks)
+        self.network.advance(end, &mut self.carried)
     }
 
     /// Sets when a flow's timer is next due.
@@ -111,31 +108,29 @@ impl Net {
             (self.stamp, self.stamp_until) = (stamp(now), stamp_ends(now));
         }
         let packet = Packet { header: Header::new(seq, self.stamp, 0), bytes: self.data_bytes, place: 0 };
-        self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
+        self.network.send(now, flow, End::Receivers, packet, &mut self.carried);
     }
 
     /// A UDP source sends a packet of so many bytes.
     pub fn send_udp(&mut self, now: u64, flow: usize, number: u64, bytes: u32) {
         let packet = Packet { header: Header::new(number, NO_SACK, 0), bytes, place: 0 };
-        self.network.send(now, flow, End::Receivers, packet, &mut self.sacks);
+        self.network.send(now, flow, End::Receivers, packet, &mut self.carried);
     }
 
-    /// The endpoints of another crate send datagrams. On the wire each has the headers of UDP and IPv4, too.
-    pub fn send_datagrams(&mut self, now: u64, flow: usize, out: &mut Outbox) {
-        for (to, datagram) in out.drain(..) {
-            let bytes = datagram.len() as u32 + UDP_HEADER_BYTES;
-            let number = self.sacks.datagrams.keep(datagram);
-            let packet = Packet { header: Header::new(number, DATAGRAM, 0), bytes, place: 0 };
-            self.network.send(now, flow, to, packet, &mut self.sacks);
-        }
+    /// An end sends a datagram. On the wire it has the headers of UDP and IPv4, too.
+    pub fn send_datagram(&mut self, now: u64, flow: usize, to: End, datagram: Vec<u8>) {
+        let bytes = datagram.len() as u32 + UDP_HEADER_BYTES;
+        let number = self.carried.datagrams.keep(datagram);
+        let packet = Packet { header: Header::new(number, DATAGRAM, 0), bytes, place: 0 };
+        self.network.send(now, flow, to, packet, &mut self.carried);
     }
 
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
-        let sack = ack.feedback.map_or(NO_SACK, |feedback| self.sacks.keep(feedback));
+        let sack = ack.feedback.map_or(NO_SACK, |feedback| self.carried.feedback.keep(feedback));
         let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
-        self.network.send(now, flow, End::Senders, packet, &mut self.sacks);
+        self.network.send(now, flow, End::Senders, packet, &mut self.carried);
     }
 }

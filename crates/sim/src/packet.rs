@@ -14,19 +14,24 @@ pub struct Packet {
     pub place: u32,
 }
 
-/// No place in a [`SackStore`]: neither blocks nor a count of marks.
+/// No place in a [`FeedbackStore`]: neither blocks nor a count of marks.
 pub const NO_SACK: u32 = IS_STAMP - 1;
 
-/// In the place of a [`SackStore`]'s: the packet is a datagram of a flow with other endpoints, and its number is that of the datagram.
+/// In the place of a [`FeedbackStore`]'s: the packet is a datagram, and its number is that in the [`DatagramStore`].
 pub const DATAGRAM: u32 = NO_SACK - 1;
+
+/// What packets under way carry beside their headers.
+#[derive(Debug, Default)]
+pub struct Carried {
+    pub feedback: FeedbackStore,
+    pub datagrams: DatagramStore,
+}
 
 /// SACK blocks and counts of marks of ACKs under way. Few ACKs carry any, so packets hold only the place of theirs.
 #[derive(Debug, Default)]
-pub struct SackStore {
+pub struct FeedbackStore {
     kept: Vec<Feedback>,
     free: Vec<u32>,
-    /// Those of flows with other endpoints.
-    pub datagrams: DatagramStore,
 }
 
 /// Datagrams under way.
@@ -49,7 +54,7 @@ impl DatagramStore {
     }
 }
 
-impl SackStore {
+impl FeedbackStore {
     pub fn keep(&mut self, feedback: Feedback) -> u32 {
         match self.free.pop() {
             Some(place) => {
@@ -95,18 +100,18 @@ impl Header {
     /// Data: `seq` is the segment, with what it says of itself above, and `sack` its [`stamp`](tandem_tcp::segment::stamp). ACK: the next segment expected, the place of the
     /// SACK blocks or [`NO_SACK`], and its flags.
     #[inline]
-    pub fn new(seq: u64, sack: u32, flags: u8) -> Self {
+    pub(crate) fn new(seq: u64, sack: u32, flags: u8) -> Self {
         debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack < 1 << STAMP_BITS);
         Self(seq | u64::from(sack) << SEQ_BITS | u64::from(flags) << FLAG_SHIFT)
     }
 
     /// Of data: the segment, with its timestamp and what it says of itself above.
     #[inline]
-    pub fn segment(self) -> u64 {
+    pub(crate) fn segment(self) -> u64 {
         self.0
     }
 
-    pub fn ecn(self) -> Ecn {
+    pub(crate) fn ecn(self) -> Ecn {
         match (self.0 & ECN_FIELD) >> FLAG_SHIFT {
             0 => Ecn::NotCapable,
             1 => Ecn::Capable,
@@ -116,28 +121,28 @@ impl Header {
     }
 
     /// The ECN field becomes CE.
-    pub fn mark(&mut self) {
+    pub(crate) fn mark(&mut self) {
         self.0 |= ECN_FIELD;
     }
 
     #[inline]
-    pub fn seq(self) -> u64 {
+    pub(crate) fn seq(self) -> u64 {
         self.0 & ((1 << SEQ_BITS) - 1)
     }
 
     #[inline]
-    pub fn sack(self) -> u32 {
+    pub(crate) fn sack(self) -> u32 {
         ((self.0 & STAMP_MASK) >> SEQ_BITS) as u32
     }
 
     /// The same with other SACK blocks.
-    pub fn with_sack(self, sack: u32) -> Self {
+    pub(crate) fn with_sack(self, sack: u32) -> Self {
         Self(self.0 & !STAMP_MASK | u64::from(sack) << SEQ_BITS)
     }
 
     /// Of an ACK.
     #[inline]
-    pub fn flags(self) -> u8 {
+    pub(crate) fn flags(self) -> u8 {
         (self.0 >> FLAG_SHIFT) as u8
     }
 }

@@ -1,42 +1,78 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Short flows: a connection for each transfer, one after the other. Handshakes are left out.
 
-use tandem_engine::Due;
+use tandem_engine::{Counters, Due, Transfers};
+use tandem_network::End;
+use tandem_scenario::result::FlowSample;
 use tandem_tcp::{AckOut, Config};
 
-use crate::{flow::Tcp, net::Net};
+use crate::{
+    endpoints::{Endpoints, NewFlow, Port},
+    packet::Header,
+    tcp::{self, Tcp},
+};
 
 pub struct Short {
-    pub tcp: Tcp,
+    tcp: Tcp,
     /// What each connection is made from.
     config: Config,
 }
 
 impl Short {
-    pub fn new(tcp: Tcp, config: Config) -> Self {
-        Self { tcp, config }
+    pub fn of(flow: &NewFlow) -> Option<Box<dyn Endpoints>> {
+        flow.source().short()?;
+        let config = tcp::config(flow.source().tcp()?, flow.scenario.mss());
+        Some(Box::new(Self { tcp: Tcp::new(&config, flow)?, config }))
     }
 
     /// A segment has arrived. Returns the ACK to send now, if any. That of a transfer's last segment is not delayed: it has the PSH flag, and
     /// Linux acknowledges such a segment when the program reads it.
-    pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
+    fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
         let Tcp { sender, receiver, .. } = &mut self.tcp;
         let ack = receiver.on_data(now, segment);
         ack.or_else(|| (receiver.next_expected == sender.data_end()).then(|| receiver.on_ack_deadline()))
     }
+}
 
-    /// One of the timers may be due. Returns when to look again.
-    pub fn on_timer(&mut self, now: u64, index: usize, net: &mut Net) -> u64 {
-        match self.tcp.transfers.on_time(now) {
+impl Endpoints for Short {
+    fn on_packet(&mut self, at: End, header: Header, port: &mut Port) -> Option<u64> {
+        match at {
+            End::Receivers => {
+                let ack = self.on_data(port.now, header.segment());
+                self.tcp.answer(ack, port);
+                None
+            }
+            End::Senders => self.tcp.on_ack(header, port),
+        }
+    }
+
+    fn on_timer(&mut self, port: &mut Port) -> u64 {
+        match self.tcp.transfers.on_time(port.now) {
             Due::Nothing => {}
             Due::Stop => self.tcp.sender.stop(),
             Due::Begin(segments) => {
                 let Tcp { sender, receiver, .. } = &mut self.tcp;
-                sender.renew(&self.config, now);
+                sender.renew(&self.config, port.now);
                 *receiver = receiver.renewed();
-                self.tcp.give(now, index, segments.unwrap_or(0), net);
+                self.tcp.give(segments.unwrap_or(0), port);
             }
         }
-        self.tcp.on_timers(now, index, net)
+        self.tcp.on_timers(port)
+    }
+
+    fn counters(&self) -> Counters {
+        self.tcp.counters()
+    }
+
+    fn srtt_us(&self) -> Option<u64> {
+        self.tcp.srtt_us()
+    }
+
+    fn windows(&self) -> FlowSample {
+        self.tcp.windows()
+    }
+
+    fn transfers(&self) -> Option<&Transfers> {
+        self.tcp.transfers()
     }
 }

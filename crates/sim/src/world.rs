@@ -9,8 +9,8 @@ use tandem_scenario::{
 };
 
 use crate::{
-    flow::{Endpoints, Flow},
-    foreign::Hosts,
+    endpoints::{Make, NewFlow},
+    flow::Flow,
     net::Net,
 };
 
@@ -43,11 +43,13 @@ fn cpu_s() -> f64 {
 
 impl<'a> World<'a> {
     /// At time 0. The scenario has none of the kernel's own controllers.
-    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, hosts: &dyn Hosts) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, make: &Make) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let applications = Applications::new(scenario, seed);
-        let flow = |(f, &g): (usize, &usize)| Flow::new(scenario, f, g, seed, &applications, hosts);
+        let flow = |(index, &group): (usize, &usize)| {
+            Flow::new(&NewFlow { scenario, index, group, seed, applications: &applications }, make)
+        };
         let flows: Vec<Flow> = group_of_flow.iter().enumerate().map(flow).collect();
         let mut net = Net::new(scenario, seed);
         for (f, flow) in flows.iter().enumerate() {
@@ -55,7 +57,7 @@ impl<'a> World<'a> {
         }
         let recording = RecorderOptions {
             unit_bytes: scenario.mss(),
-            has_raw_rtts: !flows.iter().any(|f| matches!(f.endpoints, Endpoints::Foreign(_))),
+            has_raw_rtts: flows.iter().all(|f| f.endpoints().tells_rtts()),
             traced_flows_per_group: options.traced_flows_per_group,
         };
         let recorder = Recorder::new(scenario, seed, recording);
@@ -127,14 +129,8 @@ impl<'a> World<'a> {
     fn flow_end<'b>(&self, index: usize, flow: &'b Flow) -> FlowEnd<'b> {
         FlowEnd {
             base_rtt_ns: self.net.network.base_rtt_ns(index),
-            transfers: match &flow.endpoints {
-                Endpoints::Foreign(foreign) => Some(foreign.transfers()),
-                own => own.tcp().map(|tcp| &tcp.transfers),
-            },
-            quality: match &flow.endpoints {
-                Endpoints::Udp(udp) => Some(&udp.quality),
-                _ => None,
-            },
+            transfers: flow.endpoints().transfers(),
+            quality: flow.endpoints().quality(),
         }
     }
 }
@@ -148,48 +144,15 @@ struct Moment<'a> {
 
 impl Readable for Moment<'_> {
     fn counters(&self, flow: usize) -> Counters {
-        let flow = &self.flows[flow];
-        let received = flow.received();
-        let tcp = match &flow.endpoints {
-            Endpoints::Tcp(tcp) => tcp,
-            Endpoints::Short(short) => &short.tcp,
-            Endpoints::Udp(udp) => return Counters { received, sent_packets: udp.sent, ..Counters::default() },
-            Endpoints::Foreign(foreign) => return foreign.counters(),
-        };
-        let counters = tcp.sender.counters;
-        Counters {
-            received,
-            sent_packets: counters.sent,
-            retransmits: counters.retransmits,
-            timeouts: counters.timeouts,
-            window_reductions: counters.window_reductions,
-        }
+        self.flows[flow].endpoints().counters()
     }
 
     fn srtt_us(&self, flow: usize) -> Option<u64> {
-        let sender = match &self.flows[flow].endpoints {
-            Endpoints::Foreign(foreign) => return foreign.srtt_us(),
-            own => &own.tcp()?.sender,
-        };
-        // Before the first ACK there is none.
-        (sender.outstanding() > 0 && sender.srtt_ns() > 0).then_some(sender.srtt_ns() / 1000)
+        self.flows[flow].endpoints().srtt_us()
     }
 
     fn windows(&self, flow: usize) -> FlowSample {
-        let sender = match &self.flows[flow].endpoints {
-            Endpoints::Tcp(tcp) => &tcp.sender,
-            Endpoints::Short(short) => &short.tcp.sender,
-            Endpoints::Udp(_) => return FlowSample::default(),
-            Endpoints::Foreign(foreign) => return foreign.windows(),
-        };
-        let sample = FlowSample {
-            cwnd_packets: sender.conn.snd_cwnd,
-            ssthresh_packets: sender.conn.snd_ssthresh,
-            srtt_ms: sender.srtt_ns() as f32 / 1e6,
-            in_flight_packets: sender.in_flight() as u32,
-            ..FlowSample::default()
-        };
-        sample.with_view(sender.view())
+        self.flows[flow].endpoints().windows()
     }
 
     fn waiting_packets(&mut self) -> Vec<f32> {

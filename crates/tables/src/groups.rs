@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use arrow_array::{Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use tandem_scenario::{
-    CongestionControl, Group, Scenario, Traffic,
+    Group, Scenario,
     result::{Distribution, GroupSummary, LinkSummary, Run, SeedResult},
 };
 
@@ -128,14 +128,7 @@ impl Table<'_> {
     }
 
     fn parameters(&self, columns: &mut Columns) {
-        let params = |group: &Group| match &group.source {
-            Traffic::Tcp(tcp) => match &tcp.controller {
-                CongestionControl::Tandem(params) => Some(params.clone()),
-                CongestionControl::Kernel(_) => None,
-            },
-            Traffic::Udp { .. } => None,
-        };
-        let params: Vec<_> = self.rows.iter().map(|(group, _)| params(group)).collect();
+        let params: Vec<_> = self.rows.iter().map(|(group, _)| group.source.params()).collect();
         let names = params.iter().flatten().flat_map(|params| params.controller().params().map(|p| p.name));
         for name in names.collect::<BTreeSet<_>>() {
             let values = params.iter().map(|params| params.as_ref()?.get(name));

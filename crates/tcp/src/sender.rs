@@ -28,6 +28,7 @@ use crate::{
     delivery_rate::DeliveryRate,
     loss_recovery::LossRecovery,
     pacing::Pacing,
+    receiver::AckOut,
     scoreboard::{Delivered, Scoreboard, Usual},
     segment::{AGAIN, ECE, Feedback},
 };
@@ -47,6 +48,12 @@ pub struct AckIn<'a> {
     pub feedback: Option<&'a Feedback>,
     /// [`ECE`], or 0.
     pub flags: u8,
+}
+
+impl<'a> From<&'a AckOut> for AckIn<'a> {
+    fn from(ack: &'a AckOut) -> Self {
+        Self { next_expected: ack.next_expected, feedback: ack.feedback.as_ref(), flags: ack.flags }
+    }
 }
 
 /// What has been counted since the start.

@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Ecn, Group, LinkConfig, Recovery, Scenario, Traffic};
+use tandem_scenario::{CongestionControl, Ecn, Group, LinkConfig, Recovery, Scenario};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -47,7 +47,7 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         ));
     }
     for group in &scenario.groups {
-        let Traffic::Tcp(tcp) = &group.source else { continue };
+        let Some(tcp) = group.source.tcp() else { continue };
         if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
         }
@@ -108,24 +108,17 @@ fn moves_per_second(scenario: &Scenario) -> f64 {
 }
 
 fn acks_per_packet(group: &Group) -> f64 {
-    match &group.source {
-        Traffic::Tcp(tcp) if tcp.delayed_acks => 0.5,
-        Traffic::Tcp(_) => 1.0,
-        Traffic::Udp { .. } => 0.0,
-    }
+    group.source.tcp().map_or(0.0, |tcp| if tcp.delayed_acks { 0.5 } else { 1.0 })
 }
 
 /// Data packets a second that the links which `choose` takes of each group carry at most.
 fn entering(scenario: &Scenario, choose: fn(&Group) -> Option<&usize>) -> f64 {
     let carried_by = |(l, link): (usize, &LinkConfig)| {
         let users = scenario.groups.iter().filter(|g| choose(g) == Some(&l));
-        let offered_bps = |g: &Group| match &g.source {
-            Traffic::Tcp(_) => f64::INFINITY,
+        let offered_bps = |g: &Group| {
             // Smaller packets are as many as full ones at a higher rate.
-            Traffic::Udp { rate, packet_bytes, .. } => {
-                let smaller = packet_bytes.map_or(1.0, |bytes| f64::from(scenario.mtu) / f64::from(bytes));
-                rate.bps as f64 * f64::from(g.flows) * smaller
-            }
+            let smaller = f64::from(scenario.mtu) / f64::from(g.source.packet_bytes(scenario.mtu));
+            g.source.constant_rate().map_or(f64::INFINITY, |rate| rate.bps as f64 * f64::from(g.flows) * smaller)
         };
         users.map(offered_bps).sum::<f64>().min(link.fastest_bps() as f64)
     };

@@ -28,16 +28,14 @@ impl Controllers {
     pub fn attach(scenario: &Scenario) -> Result<Self, Error> {
         remove_leftovers()?;
         let mut attached = Vec::new();
-        let mut name = |source: &Traffic| match source {
-            Traffic::Udp { .. } => Ok(String::new()),
-            Traffic::Tcp(tcp) => match &tcp.controller {
-                CongestionControl::Kernel(name) => Ok(name.clone()),
-                CongestionControl::Tandem(params) => {
-                    let name = unused_name();
-                    attached.push(attach(params, &name)?);
-                    Ok(name)
-                }
-            },
+        let mut name = |source: &Traffic| match source.tcp().map(|tcp| &tcp.controller) {
+            None => Ok(String::new()),
+            Some(CongestionControl::Kernel(name)) => Ok(name.clone()),
+            Some(CongestionControl::Tandem(params)) => {
+                let name = unused_name();
+                attached.push(attach(params, &name)?);
+                Ok(name)
+            }
         };
         let names = scenario.groups.iter().map(|g| name(&g.source)).collect::<Result<_, Error>>()?;
         Ok(Self { names, attached })

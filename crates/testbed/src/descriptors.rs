@@ -2,7 +2,7 @@
 //! File descriptors: how many a scenario takes, and how many the process may have.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tandem_scenario::{CongestionControl, Group, Scenario, TcpSource, Traffic};
+use tandem_scenario::{Group, Scenario};
 
 use crate::error::{Doing, Error};
 
@@ -13,15 +13,11 @@ const MAX_OTHERS: u64 = 100;
 
 /// How many a run has open at a time, at most.
 pub fn wanted(scenario: &Scenario) -> u64 {
-    let controllers = scenario.groups.iter().filter(|g| has_controller_of_ours(g)).count() as u64;
+    let controllers = scenario.groups.iter().filter(|g| g.source.params().is_some()).count() as u64;
     // Two sockets a flow: first all that listen, then, in place of each of these, the two ends of its connection. Short flows go on listening,
     // and the next connection may be there before the last one is gone.
     let sockets = |g: &Group| u64::from(g.flows) * if g.source.short().is_some() { 5 } else { 2 };
     scenario.groups.iter().map(sockets).sum::<u64>() + MAX_PER_CONTROLLER * controllers + MAX_OTHERS
-}
-
-fn has_controller_of_ours(group: &Group) -> bool {
-    matches!(&group.source, Traffic::Tcp(TcpSource { controller: CongestionControl::Tandem(_), .. }))
 }
 
 /// To what the limit can be raised; `None`: there is none.

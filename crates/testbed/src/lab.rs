@@ -3,7 +3,7 @@
 
 use netlink_packet_route::route::RouteMetric;
 use tandem_network::Route;
-use tandem_scenario::{Ecn, Group, Scenario, Traffic};
+use tandem_scenario::{Ecn, Group, Scenario};
 
 use crate::{
     addresses::{Address, prefix},
@@ -88,13 +88,13 @@ fn attach(scenario: &Scenario, end: End) -> Result<Tun, Error> {
 
 /// What TCP takes from the route: the initial window at the senders' end, whether ACKs are delayed at the other.
 fn metrics(group: &Group, end: End) -> Vec<RouteMetric> {
-    match (&group.source, end) {
-        (Traffic::Tcp(tcp), End::Senders) => {
+    match (group.source.tcp(), end) {
+        (Some(tcp), End::Senders) => {
             // Who connects asks for ECN; Linux's default is to agree when asked.
             let ecn = (tcp.ecn != Ecn::Off).then_some(RouteMetric::Features(RTAX_FEATURE_ECN));
             [RouteMetric::InitCwnd(tcp.initial_window)].into_iter().chain(ecn).collect()
         }
-        (Traffic::Tcp(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
+        (Some(tcp), End::Receivers) if !tcp.delayed_acks => vec![RouteMetric::QuickAck(1)],
         _ => Vec::new(),
     }
 }

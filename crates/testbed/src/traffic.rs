@@ -18,7 +18,7 @@ use rustix::{
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
 use tandem_engine::{Applications, Due, Transfers};
-use tandem_scenario::{Group, Scenario, TcpSource, Traffic};
+use tandem_scenario::{Group, Scenario, TcpSource};
 
 use crate::{
     addresses::Address,
@@ -101,9 +101,9 @@ pub fn connect(
     let plans = plans(scenario);
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
-        let receiver = |plan: &Plan| match source(plan) {
-            Traffic::Tcp(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
-            Traffic::Udp { .. } => bind_udp(plan.receiver).map(Receiver::Udp),
+        let receiver = |plan: &Plan| match source(plan).tcp() {
+            Some(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
+            None => bind_udp(plan.receiver).map(Receiver::Udp),
         };
         plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
     })?;
@@ -114,8 +114,8 @@ pub fn connect(
                 return Ok(None);
             }
             let group = &scenario.groups[plan.group];
-            let kind = match (&group.source, receiver) {
-                (Traffic::Tcp(tcp), Receiver::Tcp(listener)) => {
+            let kind = match (group.source.tcp(), receiver) {
+                (Some(tcp), Receiver::Tcp(listener)) => {
                     let name = controllers.name_of(plan.group);
                     let sender = connect_with(name, plan.sender, plan.receiver);
                     let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
@@ -136,11 +136,11 @@ pub fn connect(
                     tcp.set_up().doing("set up a flow's sockets")?;
                     Kind::Tcp(Box::new(tcp))
                 }
-                (Traffic::Udp { packet_bytes, .. }, Receiver::Udp(receiver)) => {
+                (None, Receiver::Udp(receiver)) => {
                     let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
                     socket.connect(plan.receiver).doing("connect a UDP socket")?;
                     let source = applications.constant_rate(index, plan.group).expect("the group is UDP");
-                    let sender = UdpSender::new(socket, source, packet_bytes.unwrap_or(scenario.mtu));
+                    let sender = UdpSender::new(socket, source, group.source.packet_bytes(scenario.mtu));
                     let sent_packets = Arc::clone(&sender.sent_packets);
                     let measured = scenario.warmup.ns..scenario.duration.ns;
                     let receiver = UdpReceiver::new(receiver, measured).doing("set up a UDP socket")?;

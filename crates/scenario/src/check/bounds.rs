@@ -5,7 +5,7 @@ use tandem_controllers::{MAX_PACKETS_PER_US, MAX_RTT_US, Signal};
 
 use super::SpecError;
 use crate::{
-    scenario::{CongestionControl, Group, HEADER_BYTES, Scenario, Traffic},
+    scenario::{Group, HEADER_BYTES, Scenario},
     spec::ScenarioSpec,
     units::{NS_PER_SEC, Rate, Span},
 };
@@ -63,8 +63,7 @@ impl ScenarioSpec {
 
     /// A controller with a model of the path takes a higher rate for the highest that it can tell, and would not fill the path.
     fn check_fastest_rate(&self, scenario: &Scenario, place: usize, group: &Group) -> Result<(), SpecError> {
-        let Traffic::Tcp(tcp) = &group.source else { return Ok(()) };
-        let CongestionControl::Tandem(params) = &tcp.controller else { return Ok(()) };
+        let Some(params) = group.source.params() else { return Ok(()) };
         let most_bps = u64::from(MAX_PACKETS_PER_US) * 1_000_000 * 8 * u64::from(scenario.mtu);
         let slowest_bps = group.forward.iter().map(|&link| scenario.network.links[link].fastest_bps()).min();
         if params.controller().signal != Signal::Model || slowest_bps.is_none_or(|bps| bps <= most_bps) {

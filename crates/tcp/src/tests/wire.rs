@@ -173,9 +173,7 @@ impl Wire {
                 );
             }
             Some(Arrival::Ack(ack)) => {
-                let AckOut { next_expected, feedback, flags } = ack;
-                let ack = AckIn { next_expected, feedback: feedback.as_ref(), flags };
-                let rtt = self.sender.on_ack(self.now, ack, &mut |seq| out.push(seq));
+                let rtt = self.sender.on_ack(self.now, AckIn::from(&ack), &mut |seq| out.push(seq));
                 self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
             }
             None if self.receiver.ack_deadline == self.now => {

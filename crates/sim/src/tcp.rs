@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A TCP connection, and what its application gives it.
+
+use tandem_engine::{Counters, Due, Transfers};
+use tandem_network::{End, agenda};
+use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, result::FlowSample};
+use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
+
+use crate::{
+    endpoints::{Endpoints, NewFlow, Port},
+    packet::Header,
+};
+
+/// Segments of a flow that never ends.
+const ENDLESS: u64 = 1 << 60;
+
+const _: () = assert!(NEVER == agenda::NEVER);
+
+pub struct Tcp {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    /// In segments.
+    pub transfers: Transfers,
+}
+
+/// A connection of `source` with segments of `mss` bytes. Its controller is one of ours.
+pub fn config(source: &TcpSource, mss: u32) -> Config {
+    let CongestionControl::Tandem(controller) = &source.controller else {
+        unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
+    };
+    Config {
+        controller: controller.clone(),
+        mss,
+        initial_window: source.initial_window,
+        receive_window: source.receive_window,
+        delayed_acks: source.delayed_acks,
+        pacing: source.pacing,
+        recovery: match source.recovery {
+            Recovery::Prr => tandem_tcp::Recovery::Prr,
+            Recovery::RateHalving => tandem_tcp::Recovery::RateHalving,
+        },
+        ecn: match source.ecn {
+            Ecn::Off => tandem_tcp::Ecn::Off,
+            Ecn::Rfc3168 => tandem_tcp::Ecn::Rfc3168,
+            Ecn::Rfc8511 => tandem_tcp::Ecn::Rfc8511,
+            Ecn::Accurate => tandem_tcp::Ecn::Accurate,
+        },
+    }
+}
+
+impl Tcp {
+    pub fn new(config: &Config, flow: &NewFlow) -> Option<Self> {
+        let (sender, receiver) = (Sender::new(config, flow.start()), Receiver::of(config));
+        Some(Self { sender, receiver, transfers: flow.transfers()? })
+    }
+
+    /// Those of a flow that has one connection.
+    pub fn of(flow: &NewFlow) -> Option<Box<Self>> {
+        let source = flow.source().tcp()?;
+        Self::new(&config(source, flow.scenario.mss()), flow).map(Box::new)
+    }
+
+    /// A segment has been received, and `ack` is what is to be sent now, if anything.
+    #[inline(always)]
+    pub fn answer(&self, ack: Option<AckOut>, port: &mut Port) {
+        match ack {
+            Some(ack) => port.send_ack(ack),
+            None => port.wake_by(self.receiver.ack_deadline),
+        }
+    }
+
+    /// An ACK reaches the sender. Returns the RTT that it told, ns.
+    #[inline(always)]
+    pub fn on_ack(&mut self, header: Header, port: &mut Port) -> Option<u64> {
+        let feedback = port.take_feedback(header);
+        let ack = AckIn { next_expected: header.seq(), feedback: feedback.as_ref(), flags: header.flags() };
+        let (now, flow) = (port.now, port.flow);
+        let net = &mut *port.net;
+        let rtt_ns = self.sender.on_ack(now, ack, &mut move |segment| net.send_data(now, flow, segment));
+        if self.transfers.is_running() && self.sender.is_done() {
+            self.transfers.complete(now);
+            port.wake_by(self.transfers.next(now));
+        }
+        port.wake_by(self.sender.wake_at());
+        rtt_ns
+    }
+
+    /// The application gives `segments` more.
+    pub fn give(&mut self, segments: u64, port: &mut Port) {
+        let Port { now, flow, .. } = *port;
+        self.sender.give(now, segments, &mut |segment| port.net.send_data(now, flow, segment));
+    }
+
+    /// The timers of the connection may be due. Returns when to look again.
+    pub fn on_timers(&mut self, port: &mut Port) -> u64 {
+        let Port { now, flow, .. } = *port;
+        if self.receiver.ack_deadline <= now {
+            let ack = self.receiver.on_ack_deadline();
+            port.send_ack(ack);
+        }
+        if self.sender.wake_at() <= now {
+            self.sender.on_wake(now, &mut |segment| port.net.send_data(now, flow, segment));
+        }
+        self.transfers.next(now).min(self.receiver.ack_deadline).min(self.sender.wake_at())
+    }
+}
+
+impl Endpoints for Tcp {
+    #[inline(always)]
+    fn on_packet(&mut self, at: End, header: Header, port: &mut Port) -> Option<u64> {
+        match at {
+            End::Receivers => {
+                let ack = self.receiver.on_data(port.now, header.segment());
+                self.answer(ack, port);
+                None
+            }
+            End::Senders => self.on_ack(header, port),
+        }
+    }
+
+    fn on_timer(&mut self, port: &mut Port) -> u64 {
+        match self.transfers.on_time(port.now) {
+            Due::Nothing => {}
+            Due::Begin(segments) => self.give(segments.unwrap_or(ENDLESS), port),
+            Due::Stop => self.sender.stop(),
+        }
+        self.on_timers(port)
+    }
+
+    fn counters(&self) -> Counters {
+        let counters = self.sender.counters;
+        Counters {
+            received: self.receiver.next_expected,
+            sent_packets: counters.sent,
+            retransmits: counters.retransmits,
+            timeouts: counters.timeouts,
+            window_reductions: counters.window_reductions,
+        }
+    }
+
+    fn srtt_us(&self) -> Option<u64> {
+        let sender = &self.sender;
+        // Before the first ACK there is none.
+        (sender.outstanding() > 0 && sender.srtt_ns() > 0).then_some(sender.srtt_ns() / 1000)
+    }
+
+    fn windows(&self) -> FlowSample {
+        let sender = &self.sender;
+        let sample = FlowSample {
+            cwnd_packets: sender.conn.snd_cwnd,
+            ssthresh_packets: sender.conn.snd_ssthresh,
+            srtt_ms: sender.srtt_ns() as f32 / 1e6,
+            in_flight_packets: sender.in_flight() as u32,
+            ..FlowSample::default()
+        };
+        sample.with_view(sender.view())
+    }
+
+    fn transfers(&self) -> Option<&Transfers> {
+        Some(&self.transfers)
+    }
+}
