@@ -42,3 +42,13 @@ impl DeliveryRate {
         self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), min_rtt_ns)
     }
 }
+
+#[cfg(test)]
+impl DeliveryRate {
+    /// Would a packet that is sent now be marked as one of an application that leaves the path idle?
+    pub fn is_app_limited(&self, now: u64) -> bool {
+        let mut account = self.account.clone();
+        let stamp = account.sent(now, false);
+        account.sample(now, 1, now, stamp, 0).is_app_limited != 0
+    }
+}

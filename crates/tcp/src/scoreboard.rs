@@ -227,6 +227,11 @@ impl Scoreboard {
         self.lost > 0
     }
 
+    /// Is a lost segment still to be sent again?
+    pub fn awaits_retransmission(&self) -> bool {
+        self.lost > self.retransmitted
+    }
+
     /// Segments sent again that are still under way.
     pub fn retransmitted(&self) -> u64 {
         self.retransmitted
@@ -246,7 +251,7 @@ impl Scoreboard {
 
     /// Sends the lowest lost segment again, if there is one.
     pub fn retransmit_lost(&mut self, now: u64) -> Option<u64> {
-        if self.lost == self.retransmitted {
+        if !self.awaits_retransmission() {
             return None;
         }
         let mut seq = self.retransmit_from.max(self.una);

@@ -97,7 +97,7 @@ pub struct Sender {
     last_send: u64,
     pacing: Pacing,
     /// Only for a controller that owns the window.
-    rate: Option<Box<DeliveryRate>>,
+    pub(crate) rate: Option<Box<DeliveryRate>>,
     ecn: Option<EcnSender>,
     /// Neither of the two: most senders.
     is_plain: bool,
@@ -200,7 +200,7 @@ impl Sender {
         if self.board.outstanding() == 0 && self.board.nxt > 0 {
             self.restart(now - self.last_send);
         }
-        if self.board.nxt >= self.data_end && !self.board.has_lost() && !self.fills_window() {
+        if self.board.nxt >= self.data_end && !self.board.awaits_retransmission() && !self.fills_window() {
             let in_flight = self.board.in_flight();
             self.rate.iter_mut().for_each(|rate| rate.note_app_limited(in_flight));
         }

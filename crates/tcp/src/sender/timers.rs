@@ -16,7 +16,7 @@ const TIMEOUT_MIN_NS: u64 = 2_000_000;
 pub enum Timer {
     Retransmission,
     TailLossProbe,
-    /// A hole that reordering does not fill by then is a loss (RFC 8985 section 6.3).
+    /// A hole that reordering does not fill by then is a loss [RFC 8985 6.2].
     Reordering,
 }
 
@@ -72,9 +72,8 @@ impl Sender {
         }
     }
 
-    /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (RFC 8985 section 6.2,
-    /// step 4), counted from when its ACK was due by the newest RTT. Linux adds [`TIMEOUT_MIN_NS`] here, too; with fewer than DupThresh SACKs few
-    /// ACKs are left that could come first.
+    /// Fewer than DupThresh segments are SACKed: gives the hole a quarter of the smallest RTT to fill (step 4), counted from when its
+    /// ACK was due by the newest RTT, and [`TIMEOUT_MIN_NS`] as Linux does. [RFC 8985 6.2]
     fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
         let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
         self.timer = Timer::Reordering;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Params, find};
+use tandem_controllers::{Ack, Params, State, find};
 
 use super::wire::{MS, Wire, reno};
 use crate::{Config, delivery_rate::DeliveryRate, scoreboard::Scoreboard};
@@ -137,4 +137,23 @@ fn bbr_has_its_window_back_after_a_recovery() {
     assert!(after >= before, "{before} and {after}");
     // One packet a ms is the path; 2000 packets, a slow start and a recovery take little longer.
     assert!(wire.now < 2500 * MS, "{}", wire.now);
+}
+
+/// A loss under repair keeps no application from being the limit: what was lost has been sent again, and the window has room for more. While
+/// something lost is still to be sent again, the path has work.
+#[test]
+fn an_application_may_be_the_limit_during_a_recovery() {
+    let mut wire = Wire::new(&bbr()).losing(&[(300, 1)]);
+    wire.packet_ns = MS;
+    wire.give(400);
+    let is_again = |wire: &Wire| wire.sent.iter().any(|sent| sent.nth == 2);
+    while !is_again(&wire) {
+        wire.run_until_ms(wire.now / MS + 1);
+    }
+    // All has been sent, but what is lost has not arrived yet.
+    wire.run_until_ms(wire.now / MS + 90);
+    assert_eq!(wire.sender.state, State::Recovery);
+    assert_eq!(wire.sender.board.nxt, wire.sender.data_end());
+    wire.give(1);
+    assert!(wire.sender.rate.as_ref().unwrap().is_app_limited(wire.now));
 }
