@@ -77,7 +77,7 @@ impl Sender {
     fn arm_reordering(&mut self, now: u64, rtt_ns: Option<u64>) {
         let rtt_ns = rtt_ns.unwrap_or(self.rtt.srtt_ns);
         self.timer = Timer::Reordering;
-        self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4).max(now);
+        self.deadline = (self.board.una_sent_at() + rtt_ns + self.rtt.min_ns / 4 + TIMEOUT_MIN_NS).max(now);
     }
 
     /// Does time alone tell losses?
