@@ -7,7 +7,8 @@ use tandem_controllers::Signal;
 
 use crate::{
     result::SeedResult,
-    scenario::{CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport},
+    scenario::{Group, Limit, LinkConfig, Scenario},
+    traffic::{CongestionControl, Ecn, TcpSource, Transfer, Transport},
 };
 
 /// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.

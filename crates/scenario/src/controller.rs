@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Deserializer, de};
 use tandem_controllers::{Controller, Params, ParamsError, Setting, UnknownController, find};
 
-use crate::scenario::CongestionControl;
+use crate::traffic::CongestionControl;
 
 /// Prefix of the names of the kernel's own congestion controls.
 pub const KERNEL_PREFIX: &str = "kernel:";

@@ -24,6 +24,7 @@ pub mod short;
 pub mod spec;
 pub mod stats;
 mod summary;
+mod traffic;
 pub mod units;
 pub mod wlan;
 
@@ -36,9 +37,7 @@ pub use effects::{Effects, EffectsSpec};
 pub use file::FileError;
 pub use loss::Loss;
 pub use route::RouteError;
-pub use scenario::{
-    CongestionControl, DEFAULT_MTU, Ecn, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Recovery, Scenario, TcpSource,
-    Topology, Traffic, Transfer, Transport,
-};
+pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, Topology};
 pub use short::ShortFlows;
 pub use spec::{FlowsSpec, ScenarioSpec};
+pub use traffic::{CongestionControl, Ecn, Recovery, TcpSource, Traffic, Transfer, Transport};

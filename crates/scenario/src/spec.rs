@@ -11,8 +11,9 @@ use crate::{
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
-    scenario::{Ecn, Loss, Recovery, Transport},
+    scenario::Loss,
     short::ShortSpec,
+    traffic::{Ecn, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 

@@ -5,8 +5,9 @@ use super::{MAX_COUNT, SpecError, check_name};
 use crate::{
     controller::ControllerSpec,
     route::RouteError,
-    scenario::{CongestionControl, Ecn, Group, HEADER_BYTES, Recovery, TcpSource, Topology, Traffic, Transfer},
+    scenario::{Group, HEADER_BYTES, Topology},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
+    traffic::{CongestionControl, Ecn, Recovery, TcpSource, Traffic, Transfer},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
 };

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What flows send: the kinds of traffic, and what others ask of them. A new kind is a variant of [`Traffic`], its answers, and its
+//! endpoints in the simulator.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
+use tandem_controllers::Params;
+
+use crate::{
+    controller::KERNEL_PREFIX,
+    scenario::HEADER_BYTES,
+    short::ShortFlows,
+    units::{Rate, Span, bps, pair_of_seconds, seconds_if_any},
+};
+
+/// What a flow sends.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Traffic {
+    /// Data under congestion control.
+    Tcp(TcpSource),
+    /// Packets at a constant rate, all the time or on and off in turn.
+    Udp {
+        /// Rate while it sends, headers included.
+        #[serde(rename = "rate_bps", serialize_with = "bps")]
+        rate: Rate,
+        /// How long it sends and then is silent, in turn; `None`: it always sends.
+        #[serde(rename = "on_off_s", serialize_with = "pair_of_seconds")]
+        on_off: Option<(Span, Span)>,
+        /// Bytes of a packet on the wire; `None`: those of the MTU.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        packet_bytes: Option<u32>,
+        /// Are the times on and off exponentially distributed, with those means?
+        #[serde(skip_serializing_if = "is_not")]
+        is_random: bool,
+    },
+}
+
+fn is_not(value: &bool) -> bool {
+    !value
+}
+
+impl Traffic {
+    /// The short flows that it consists of, if it does.
+    pub fn short(&self) -> Option<&ShortFlows> {
+        match &self.tcp()?.transfer {
+            Transfer::Short(short) => Some(short),
+            _ => None,
+        }
+    }
+
+    /// What congestion control governs, if that is what it is.
+    pub fn tcp(&self) -> Option<&TcpSource> {
+        match self {
+            Traffic::Tcp(tcp) => Some(tcp),
+            Traffic::Udp { .. } => None,
+        }
+    }
+
+    /// Whether congestion control governs it.
+    pub fn is_tcp(&self) -> bool {
+        self.tcp().is_some()
+    }
+
+    /// The scenario's own congestion control, if one governs it.
+    pub fn params(&self) -> Option<&Arc<Params>> {
+        match &self.tcp()?.controller {
+            CongestionControl::Tandem(params) => Some(params),
+            CongestionControl::Kernel(_) => None,
+        }
+    }
+
+    /// The rate that it is sent at, headers included, whatever the network does; `None`: congestion control decides.
+    pub fn constant_rate(&self) -> Option<Rate> {
+        match self {
+            Traffic::Udp { rate, .. } => Some(*rate),
+            Traffic::Tcp(_) => None,
+        }
+    }
+
+    /// Bytes of a full packet, headers included; a full one of TCP has `mtu` bytes.
+    pub fn packet_bytes(&self, mtu: u32) -> u32 {
+        match self {
+            Traffic::Udp { packet_bytes, .. } => packet_bytes.unwrap_or(mtu),
+            Traffic::Tcp(_) => mtu,
+        }
+    }
+
+    /// Is it sent at a rate that its controller sets, rather than clocked by ACKs? Such a flow takes no `send_jitter`: there is no
+    /// clock to break, and its controller would read the noise in the times of ACKs as bandwidth.
+    pub fn sets_own_rate(&self) -> bool {
+        self.params().is_some_and(|params| params.controller().owns_window())
+    }
+
+    /// Payload of a packet, of which a full one has `mss` bytes; for UDP as much as TCP would have in a packet of its size.
+    pub fn payload_bytes(&self, mss: u32) -> u32 {
+        self.packet_bytes(mss + HEADER_BYTES) - HEADER_BYTES
+    }
+
+    /// The controller's name, or `udp`.
+    pub fn controller(&self) -> String {
+        self.tcp().map_or("udp".into(), |tcp| tcp.controller.to_string())
+    }
+}
+
+/// What decides how large a flow's window is.
+#[derive(Debug, Clone)]
+pub enum CongestionControl {
+    /// A controller of ours, which every engine has.
+    Tandem(Arc<Params>),
+    /// One of the kernel's own, written `kernel:NAME`. Only the kernel engine has it.
+    Kernel(String),
+}
+
+/// Its name alone, as scenario files write it.
+impl fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            CongestionControl::Tandem(params) => f.write_str(params.controller().name),
+            CongestionControl::Kernel(name) => write!(f, "{KERNEL_PREFIX}{name}"),
+        }
+    }
+}
+
+impl Serialize for CongestionControl {
+    /// The name, and all parameters.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = serializer.serialize_struct("CongestionControl", 2)?;
+        whole.serialize_field("name", &self.to_string())?;
+        if let Self::Tandem(params) = self {
+            let all = params.controller().params().filter_map(|p| Some((p.name, params.get(p.name)?)));
+            whole.serialize_field("parameters", &all.collect::<BTreeMap<_, _>>())?;
+        }
+        whole.end()
+    }
+}
+
+/// How a flow with a controller sends.
+#[derive(Debug, Clone, Serialize)]
+pub struct TcpSource {
+    /// Its congestion control.
+    pub controller: CongestionControl,
+    /// What carries it; `None`: whatever the engine has.
+    pub transport: Option<Transport>,
+    /// How much it has to send.
+    pub transfer: Transfer,
+    /// Whether its receiver delays ACKs (RFC 1122 section 4.2.3.2).
+    pub delayed_acks: bool,
+    /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
+    pub pacing: bool,
+    /// How it finds and repairs losses.
+    pub recovery: Recovery,
+    /// Whether queues may mark its packets rather than drop them, and what it does then.
+    pub ecn: Ecn,
+    /// Window before the first ACK, packets (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
+    pub receive_window: Option<u32>,
+}
+
+/// What carries data under congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// QUIC (RFC 9000).
+    Quic,
+}
+
+/// How a sender finds losses, and what its window does until they are repaired.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Today's Linux: RACK-TLP (RFC 8985) and proportional rate reduction (RFC 6937).
+    #[default]
+    Prr,
+    /// Linux 2.4 and 2.6 up to 3.1: FACK (Mathis and Mahdavi, 1996) and rate halving (Mathis, Semke, Mahdavi, Lahey, 1999).
+    RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ecn {
+    /// Queues drop its packets.
+    #[default]
+    Off,
+    /// A mark has the effect of a loss on the window (RFC 3168).
+    Rfc3168,
+    /// A mark reduces the window less than a loss (RFC 8511): to 0.8 of it, with CUBIC to 0.85.
+    Rfc8511,
+    /// ACKs tell how many packets were marked (accurate ECN, RFC 9768). A controller that does not count them takes a mark for a loss.
+    Accurate,
+}
+
+/// How much data a flow has.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transfer {
+    /// More than the run has time for.
+    Bulk,
+    /// A transfer of fixed size, once or again and again.
+    Finite {
+        /// Payload of one transfer.
+        bytes: u64,
+        /// Time without sending before the next transfer; `None`: there is no next one.
+        #[serde(rename = "pause_s", serialize_with = "seconds_if_any")]
+        pause: Option<Span>,
+    },
+    /// As much as the application offers: a piece at a time, evenly.
+    Offered {
+        /// Payload a second.
+        #[serde(rename = "rate_bps", serialize_with = "bps")]
+        rate: Rate,
+        /// Payload of a piece: a full segment.
+        piece_bytes: u32,
+    },
+    /// Short flows: a connection for each transfer.
+    Short(Box<ShortFlows>),
+}
