@@ -34,6 +34,7 @@
 struct prague_params { prague_PARAMS(TANDEM_PARAM_FIELD) };
 
 #define PRAGUE_PACKET (1u << 16) /* the window's unit */
+#define PRAGUE_INCREASE_ONE (1ull << 32) /* a packet a round */
 #define PRAGUE_LEAST (2ull * PRAGUE_PACKET)
 /* The first packets leave as if the RTT were this, as with Linux's pacing. */
 #define PRAGUE_NOMINAL_RTT_US 1000
@@ -41,6 +42,7 @@ struct prague_params { prague_PARAMS(TANDEM_PARAM_FIELD) };
 struct prague {
 	struct marks marks;
 	u64 window_q16;  /* packets                                                       */
+	u64 credit_q32;  /* growth that does not make 1/65536 packet yet, times the window */
 	u64 updated_us;  /* when alpha was last updated                                   */
 	u64 cut_us;      /* when a mark last cut the window                               */
 	u32 cut_end;     /* snd_nxt then                                                  */
@@ -105,18 +107,24 @@ TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p
 	s->cut_end = c->snd_nxt;
 }
 
-/* What a round of ACKs adds, 1/65536 packets: the same rate in the same time as with the virtual RTT. */
-TANDEM_FN u32 prague_increase_q16(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+/*
+ * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT. The ratio of the RTTs is below 1
+ * then, so 2^28 keeps it exact to 1/100000 at 100 us, and its square is below 2^56.
+ */
+TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
 {
-	u64 ratio_q16;
+	u64 ratio_q28;
 
 	if (!prague_is_virtual(s, p, c))
-		return PRAGUE_PACKET;
-	ratio_q16 = ((u64)s->srtt_q3 << 13) / p->virtual_rtt;
-	return (u32)(ratio_q16 * ratio_q16 >> 16);
+		return PRAGUE_INCREASE_ONE;
+	ratio_q28 = ((u64)s->srtt_q3 << 25) / p->virtual_rtt;
+	return ratio_q28 * ratio_q28 >> 24;
 }
 
-/* `acked` <= 2^24 packets were ACKed that no mark was reported for. */
+/*
+ * `acked` <= 2^24 packets were ACKed that no mark was reported for: the window grows by a / w for each. With a short RTT that is less than
+ * the window's unit for many ACKs in a row, so what makes no unit yet is kept. The credit stays below 2^56 + 2^40.
+ */
 TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 acked)
 {
 	u64 clamp_q16 = (u64)c->snd_cwnd_clamp << 16, window_q16;
@@ -129,7 +137,9 @@ TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, stru
 		s->window_q16 += (u64)(acked - left) << 16;
 		acked = left;
 	}
-	window_q16 = s->window_q16 + ((u64)acked * prague_increase_q16(s, p, c) << 16) / s->window_q16;
+	s->credit_q32 += acked * prague_increase_q32(s, p, c);
+	window_q16 = s->window_q16 + s->credit_q32 / s->window_q16;
+	s->credit_q32 %= s->window_q16;
 	prague_set_window(s, c, window_q16 < clamp_q16 ? window_q16 : clamp_q16);
 }
 

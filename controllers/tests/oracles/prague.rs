@@ -132,13 +132,9 @@ impl Model for Prague {
         self.their_window = window;
         self.nxt = self.nxt.max(self.una + u64::from(window));
         let their_window = f64::from(window);
-        let fits = (their_window..their_window + 1.0).contains(&self.window);
-        // The integer controller cuts fractions off: 2^-16 packets an ACK, and 2^-24 of the window with alpha.
-        if !fits && ((self.window - their_window).abs() > 0.05 && (self.window - their_window - 1.0).abs() > 0.05) {
+        // The integer controller cuts fractions off at each reduction: 2^-16 packets, and 2^-24 of the window with alpha. Growth loses none.
+        if !(their_window - 0.05..their_window + 1.05).contains(&self.window) {
             return false;
-        }
-        if !fits {
-            self.window = self.window.clamp(their_window, their_window + 1.0 - 1e-9);
         }
         let expected = self.rate(their_window);
         (rate as f64 - expected).abs() <= expected * (0.001 + 2.0 / self.srtt_us.unwrap_or(1000.0)) + 1.0

@@ -299,3 +299,33 @@ pub fn play(
     case.steps.iter().try_for_each(|step| pair.play(*step))?;
     Ok(pair.acks)
 }
+
+/// Growth that goes on for thousands of rounds: the reference is set to the integer controller's windows once, at a loss before it, and never
+/// again. Whatever an integer drops on each ACK or each round adds up. `Err`: they have grown apart.
+pub fn grow_for_long(
+    params: &Params,
+    reference: fn(&Params, f64, f64) -> Box<dyn Reference>,
+    base_rtt_us: u32,
+    by: u32,
+) -> Result<(), TestCaseError> {
+    const ROUNDS: u32 = 600;
+    const FAR: u32 = 20_000;
+    let path = Path { base_rtt_us, bdp: 1 << 22, buffer: 1 << 20, jitter_us: 0 };
+    let mut pair = Pair::new(params, reference, path, 400);
+    pair.loss(Command::Loss)?;
+    let begun = f64::from(pair.host.conn().snd_cwnd);
+    for _ in 0..ROUNDS {
+        if pair.host.conn().snd_cwnd > FAR {
+            break;
+        }
+        pair.round(by, 0)?;
+    }
+    let (real, integer) = (pair.reference.windows().total(), f64::from(pair.host.conn().snd_cwnd));
+    // What rounding does to the window at the beginning is multiplied by growth that is a share of the window.
+    let allowed = 1.5 * (real / begun).max(1.0).min(3.0) + (real - begun).abs() * 0.005;
+    prop_assert!(
+        (real - integer).abs() <= allowed,
+        "after {ROUNDS} rounds of {base_rtt_us} us from {begun}, {by} packets an ACK: {integer}, in real numbers {real}, allowed {allowed}"
+    );
+    Ok(())
+}
