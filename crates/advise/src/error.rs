@@ -20,7 +20,7 @@ pub enum AdviseError {
     /// No scenario can be made of the path.
     #[error(transparent)]
     Scenario(#[from] SpecError),
-    /// The engine refuses a scenario.
+    /// The engine refuses a scenario, or may not run here.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A run failed.
@@ -31,6 +31,6 @@ pub enum AdviseError {
 impl AdviseError {
     /// Whether the question was at fault, and not this machine.
     pub fn is_usage(&self) -> bool {
-        !matches!(self, AdviseError::Run(_))
+        !matches!(self, AdviseError::Run(_) | AdviseError::Engine(EngineError::Failed(_)))
     }
 }
