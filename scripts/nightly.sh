@@ -21,12 +21,10 @@ part test env TANDEM_NIGHTLY=1 make test
 part stress make stress
 part fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-1800}" make fuzz
 part packages make test-packages
-# As it is published, its size included.
-part page env PROFILE=web scripts/web.sh --test
 part reproducible scripts/test-reproducible.sh
 part kernels make test-all-kernels
 
-for name in test stress fuzz packages page reproducible kernels; do
+for name in test stress fuzz packages reproducible kernels; do
 	printf '%-14s%s\n' "$name" "${outcome[$name]}"
 done
 exit $failed

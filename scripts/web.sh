@@ -3,7 +3,7 @@
 # Builds the page of web/ into target/web: plain files, for any static host.
 #   scripts/web.sh            builds
 #   scripts/web.sh --serve    builds, then serves it to this machine; PORT in the environment (8000)
-#   scripts/web.sh --test     a quick build, then tests it in Chromium, and the command line's reports; PROFILE=web in the environment: the real one
+#   scripts/web.sh --test     builds, then tests it in Chromium, and the command line's reports
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,18 +11,18 @@ built=$PWD/${CARGO_TARGET_DIR:-target}
 page=$built/web
 max_bytes=2000000
 
-# build PROFILE: the page is in the folder $page afterwards.
+# The page is in the folder $page afterwards.
 build() {
 	scripts/fetch.sh web
 	# The C controllers are freestanding: clang needs no library for them.
 	CC_wasm32_unknown_unknown=${TANDEM_CLANG:-clang-16} AR_wasm32_unknown_unknown=ar \
-		cargo build --quiet -p tandem-web --lib --profile "$1" --target wasm32-unknown-unknown
+		cargo build --quiet -p tandem-web --lib --profile web --target wasm32-unknown-unknown
 	rm -rf "$page"
 	mkdir -p "$page"
 	cp web/page/* web/node_modules/uplot/dist/uPlot.iife.min.js web/node_modules/uplot/dist/uPlot.min.css "$page"
-	cp "$built/wasm32-unknown-unknown/$1/tandem_web.wasm" "$page"
+	cp "$built/wasm32-unknown-unknown/web/tandem_web.wasm" "$page"
 	cp web/node_modules/uplot/LICENSE "$page/uPlot.LICENSE"
-	if [[ $1 = web ]]; then check_size; fi
+	check_size
 }
 
 # Hosts and browsers pack each file.
@@ -37,11 +37,11 @@ check_size() {
 
 case ${1:-} in
 --serve)
-	build web
+	build
 	exec node web/serve.js "$page" "${PORT:-8000}"
 	;;
 --test)
-	build "${PROFILE:-web-test}"
+	build
 	# What the page is compared with, as `make test` builds it: a test that runs the program asks for it.
 	cargo test --quiet --workspace --no-run --test usage --example native
 	status=0
@@ -50,7 +50,7 @@ case ${1:-} in
 	exit "$status"
 	;;
 *)
-	build web
+	build
 	echo "It is in $page; any static host will do."
 	;;
 esac

@@ -94,6 +94,7 @@ fn setting_one_parameter_leaves_the_others() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn the_papers_constants_are_the_defaults() {
     let compound = params("compound");
     for (name, value) in [("alpha", 1.0 / 8.0), ("beta", 0.5), ("k", 0.75), ("zeta", 1.0), ("gamma", 30.0)] {

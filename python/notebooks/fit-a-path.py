@@ -12,7 +12,7 @@ import polars as pl
 
 import tandem_cc as tandem
 
-folder = Path(os.environ.get("MEASUREMENTS", "../../crates/measured/tests/fixtures"))
+folder = Path(os.environ.get("MEASUREMENTS", "../../crates/advise/tests/fixtures"))
 files = [folder / name for name in ("iperf3.json", "ping-idle.txt", "ping-loaded.txt", "ss.txt")]
 measured = tandem.measured(*files)
 pl.DataFrame([vars(value) for value in measured.inferred])

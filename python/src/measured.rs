@@ -10,7 +10,7 @@ use crate::error::usage;
 /// The values of a path as far as the files tell, as texts; and for each of them what, value, source and how sure it is.
 #[pyfunction]
 pub fn measured<'py>(py: Python<'py>, files: Vec<PathBuf>) -> PyResult<(Bound<'py, PyDict>, Vec<[String; 4]>)> {
-    let path = tandem_measured::read(&files).map_err(usage)?;
+    let path = tandem_advise::measured::read(&files).map_err(usage)?;
     let values = PyDict::new(py);
     values.set_item("rate", path.rate.map(|rate| rate.to_string()))?;
     values.set_item("rtt", path.rtt.map(|rtt| rtt.to_string()))?;

@@ -89,7 +89,7 @@ ours = true
 
 
 def test_measurements_become_a_path() -> None:
-    """They were made over 50 Mb/s and 30 ms with a queue of 36 ms: see crates/measured."""
+    """They were made over 50 Mb/s and 30 ms with a queue of 36 ms: see crates/advise/src/measured."""
     names = ["iperf3.json", "ping-idle.txt", "ping-loaded.txt", "ss.txt"]
     measured = tandem.measured(*(FIXTURES / name for name in names))
     assert (measured.rate, measured.rtt, measured.loss) == ("49.9mbit", "30.142ms", 0.0)

@@ -2,6 +2,7 @@
 //! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] a
 //! batch that was cut short goes on where it was. It knows engines by their trait only.
 
+mod error;
 mod progress;
 mod store;
 mod stored_only;
@@ -21,6 +22,7 @@ use tandem_scenario::{
     result::{Run, SeedResult},
 };
 
+pub use error::{BatchError, StoreError};
 use progress::Progress;
 pub use store::Store;
 use store::{Key, TaskKey};
@@ -110,7 +112,10 @@ impl Traces {
 impl Batch<'_> {
     /// Runs all seeds of all tasks. Equal ones, as baselines of several comparisons are, run once, and each has all the
     /// traces that any of them asks for.
-    pub fn run(&self, tasks: &[Task]) -> anyhow::Result<Outcome> {
+    ///
+    /// # Errors
+    /// The first run that fails ends the batch; so does a store that cannot be written to.
+    pub fn run(&self, tasks: &[Task]) -> Result<Outcome, BatchError> {
         let mut jobs: Vec<Job> = Vec::new();
         let mut job_of: HashMap<Key, usize> = HashMap::new();
         let mut wanted: Vec<Vec<usize>> = Vec::new();
@@ -140,7 +145,7 @@ impl Batch<'_> {
     }
 
     /// Each job's result; `None` where it was not finished.
-    fn run_jobs(&self, jobs: &[Job]) -> anyhow::Result<Vec<Option<SeedResult>>> {
+    fn run_jobs(&self, jobs: &[Job]) -> Result<Vec<Option<SeedResult>>, BatchError> {
         let results: Vec<Mutex<Option<SeedResult>>> = jobs.iter().map(|_| Mutex::default()).collect();
         // Several at a time first, then those that need the machine for themselves.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -150,7 +155,7 @@ impl Batch<'_> {
         }
         let (together, alone): (Vec<usize>, Vec<usize>) =
             order.into_iter().partition(|&j| !jobs[j].task.engine.needs_machine());
-        let failure: Mutex<Option<anyhow::Error>> = Mutex::default();
+        let failure: Mutex<Option<BatchError>> = Mutex::default();
         let progress = Progress::new(jobs);
         let work = |order: &[usize], threads: usize| {
             let next = AtomicUsize::new(0);
@@ -183,7 +188,7 @@ impl Batch<'_> {
         }
     }
 
-    fn run_job(&self, job: &Job) -> anyhow::Result<Option<SeedResult>> {
+    fn run_job(&self, job: &Job) -> Result<Option<SeedResult>, BatchError> {
         if let Some(done) = self.store.and_then(|store| store.get(job.key, job.traced_flows_per_group)) {
             job.progress_ns.store(job.duration_ns(), Relaxed);
             return Ok(Some(done));

@@ -9,7 +9,6 @@ use std::{
     sync::Mutex,
 };
 
-use anyhow::{Context, bail};
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use tandem_scenario::{
@@ -18,7 +17,7 @@ use tandem_scenario::{
     result::SeedResult,
 };
 
-use crate::lock;
+use crate::{BatchError, StoreError, lock};
 
 /// What a result depends on: engine, scenario and seed, not what is traced of it. Two that differ in their names only are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,51 +77,54 @@ impl Entry {
 
 impl Store {
     /// Opens `path`, or makes it. What another build of this program left there is put aside, beside it with `.old` after its name.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// [`BatchError::Keep`]: it is in use, damaged, or cannot be written to.
+    pub fn open(path: &Path) -> Result<Self, BatchError> {
         let store = program().map_err(Into::into).and_then(|program| Self::open_of(path, &program));
-        store.with_context(|| format!("cannot keep results in `{}`", path.display()))
+        store.map_err(|cause| BatchError::Keep { path: path.display().to_string(), cause })
     }
 
     /// Opens `path` for what it holds. What another build of this program left there is an error.
-    pub fn open_kept(path: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// [`BatchError::Use`], with the same causes.
+    pub fn open_kept(path: &Path) -> Result<Self, BatchError> {
         let store = program().map_err(Into::into).and_then(|program| Self::open_kept_of(path, &program));
-        store.with_context(|| format!("cannot use the results in `{}`", path.display()))
+        store.map_err(|cause| BatchError::Use { path: path.display().to_string(), cause })
     }
 
-    fn open_of(path: &Path, program: &str) -> anyhow::Result<Self> {
+    fn open_of(path: &Path, program: &str) -> Result<Self, StoreError> {
         if is_anothers(path, program)? {
             fs::rename(path, aside(path))?;
         }
         Self::open_own(path, program)
     }
 
-    fn open_kept_of(path: &Path, program: &str) -> anyhow::Result<Self> {
+    fn open_kept_of(path: &Path, program: &str) -> Result<Self, StoreError> {
         if is_anothers(path, program)? {
-            bail!("another build of this program made them: use that one, or run the experiments again with this one");
+            return Err(StoreError::OtherBuild);
         }
         Self::open_own(path, program)
     }
 
-    fn open_own(path: &Path, program: &str) -> anyhow::Result<Self> {
+    fn open_own(path: &Path, program: &str) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         let mut file = open_itself(OpenOptions::new().read(true).append(true).create(true), path)?;
-        file.try_lock().context("another run is using it; wait for that, or choose another folder with --out")?;
+        file.try_lock().map_err(StoreError::InUse)?;
         let (mut entries, mut whole) = (HashMap::new(), 0);
         let mut lines = BufReader::new(&file);
         let (mut line, mut number) = (Vec::new(), 0);
-        let damaged = |number: usize| {
-            let mend = "Take the line out, and its run is made again";
-            format!("its line {number} is damaged. {mend}: sed -i {number}d '{}'", path.display())
-        };
-        while read_line(&mut lines, LINE_BYTES, &mut line).with_context(|| damaged(number + 1))?
+        let damaged = |number, cause| StoreError::Damaged { number, path: path.display().to_string(), cause };
+        while read_line(&mut lines, LINE_BYTES, &mut line).map_err(|e| damaged(number + 1, Some(e)))?
             && line.ends_with(b"\n")
         {
             number += 1;
             let is_header = whole == 0;
             if !is_header {
-                let (key, result) = Entry::of_line(&line, whole).with_context(|| damaged(number))?;
+                let (key, result) = Entry::of_line(&line, whole).ok_or_else(|| damaged(number, None))?;
                 entries.insert(key, result);
             }
             whole += line.len() as u64;
@@ -149,10 +151,10 @@ impl Store {
         unpacked(&packed)
     }
 
-    pub(crate) fn put(&self, key: Key, traced_flows_per_group: usize, result: &SeedResult) -> anyhow::Result<()> {
-        let line = format!("{key} {traced_flows_per_group} {}", packed(result).context("a result as JSON")?);
+    pub(crate) fn put(&self, key: Key, traced_flows_per_group: usize, result: &SeedResult) -> Result<(), BatchError> {
+        let line = format!("{key} {traced_flows_per_group} {}", packed(result).map_err(BatchError::Write)?);
         let line = format!("{line} {}\n", checksum(&line));
-        lock(&self.file).write_all(line.as_bytes()).context("cannot write to the store of results: is the disk full?")
+        lock(&self.file).write_all(line.as_bytes()).map_err(BatchError::Write)
     }
 }
 
@@ -194,7 +196,7 @@ fn aside(path: &Path) -> PathBuf {
 }
 
 /// Did another build of this program write the file? Not if its first line is not whole, because it was being written when the program ended.
-fn is_anothers(path: &Path, program: &str) -> anyhow::Result<bool> {
+fn is_anothers(path: &Path, program: &str) -> Result<bool, StoreError> {
     let mut first = Vec::new();
     match open_itself(OpenOptions::new().read(true), path) {
         Ok(file) => BufReader::new(file.take(HEADER_BYTES)).read_until(b'\n', &mut first)?,
@@ -209,7 +211,7 @@ fn is_anothers(path: &Path, program: &str) -> anyhow::Result<bool> {
         // Earlier builds had no checksums.
         [WORD, other] if other.len() == 64 => Ok(true),
         [WORD, other, sum] if sum == checksum(&format!("{WORD} {other}")) => Ok(other != program),
-        _ => bail!("its first line is damaged, or it holds other things. Move it elsewhere: its runs are made again"),
+        _ => Err(StoreError::NoStore),
     }
 }
 

@@ -3,18 +3,18 @@
 
 mod matrix;
 
-pub use tandem_compare::{Bounds, Length, Reason, USUAL};
 use tandem_compare::{CompareError, Comparison};
 use tandem_scenario::units::{Bytes, Span};
 
 use crate::{
-    Failure,
     engine::EngineArgs,
+    failure::Failure,
     folder::Folder,
-    output::{note, publish},
+    output::publish,
     path::{PathArgs, with_flag},
     runner::run_in_each,
     settings::{Common, Family, Flows},
+    terminal::note,
 };
 
 /// Compare controllers on one path: each alone, or each against neighbours
@@ -64,11 +64,11 @@ pub struct Args {
     transfer: Option<Bytes>,
 
     /// Flows start at random within this time
-    #[arg(long, default_value_t = START_SPREAD, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = Comparison::START_SPREAD, allow_hyphen_values = true)]
     start_spread: Span,
 
     /// Random addition to each flow's RTT, up to this
-    #[arg(long, default_value_t = RTT_SPREAD, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = Comparison::RTT_SPREAD, allow_hyphen_values = true)]
     rtt_spread: Span,
 
     /// Random send delay, up to this; 0s switches it off [default: one packet's time at the bottleneck]
@@ -93,10 +93,6 @@ pub struct Args {
     #[command(flatten)]
     common: Common,
 }
-
-/// Within what flows start, and by how much their RTTs differ, so that chance has a part in what they do.
-pub const START_SPREAD: Span = Comparison::START_SPREAD;
-pub const RTT_SPREAD: Span = Comparison::RTT_SPREAD;
 
 pub fn compare(mut args: Args) -> Result<(), Failure> {
     let of_families = args.family.iter().flat_map(|family| family.0.iter().cloned());

@@ -12,10 +12,7 @@ use anyhow::Context;
 use tandem_conform::{Check, Event};
 use tandem_scenario::{CongestionControl, ControllerSpec, Settings, bounded};
 
-use crate::{
-    Failure,
-    output::{json_text, print},
-};
+use crate::{failure::Failure, output::json_text, terminal::print};
 use verdict::Verdict;
 
 /// Problems that are shown; the others are counted. JSON has a thousand.

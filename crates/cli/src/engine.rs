@@ -7,7 +7,7 @@ use tandem_engine::{Engine, EngineError};
 use tandem_engines::{ENGINES, find};
 use tandem_scenario::Scenario;
 
-use crate::{Failure, output::warn};
+use crate::{failure::Failure, terminal::warn};
 
 #[derive(clap::Args)]
 pub struct EngineArgs {

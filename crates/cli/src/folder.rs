@@ -12,11 +12,10 @@ use anyhow::Context;
 use serde::Deserialize;
 use tandem_scenario::bounded::{self, RESULTS_BYTES};
 
-use crate::{
-    Failure,
-    output::{RESULTS_FILE, command_line},
-    settings::Common,
-};
+use crate::{failure::Failure, origin::command_line, settings::Common};
+
+pub const REPORT_FILE: &str = "report.html";
+pub const RESULTS_FILE: &str = "results.json";
 
 /// A folder that can be written to and that no other Tandem command writes to at the same time.
 pub struct Folder {

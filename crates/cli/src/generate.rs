@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use anyhow::Context;
 use clap_complete::Shell;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Writes the man pages, and the completions of shells.
 pub fn generate(command: clap::Command, folder: &Path) -> Result<(), Failure> {

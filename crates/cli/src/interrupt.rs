@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use crate::output::warn;
+use crate::terminal::warn;
 
 /// For what does not see the flag, or sees it late.
 const GRACE: Duration = Duration::from_millis(800);

@@ -11,10 +11,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use tandem_kernel::{Error, Listener, Loaded, Unloaded};
 use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
 
-use crate::{
-    Failure,
-    output::{json_text, print},
-};
+use crate::{failure::Failure, output::json_text, terminal::print};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,10 +7,7 @@ use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, STATE_BYTES};
 use tandem_engines::ENGINES;
 
-use crate::{
-    Failure,
-    output::{json_text, print},
-};
+use crate::{failure::Failure, output::json_text, terminal::print};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ mod advise;
 mod compare;
 mod conform;
 mod engine;
+mod failure;
 mod folder;
 mod generate;
 mod interrupt;
@@ -12,6 +13,7 @@ mod interrupt;
 mod kernel;
 mod list;
 mod model;
+mod origin;
 mod output;
 mod papers;
 mod path;
@@ -21,6 +23,7 @@ mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
 mod sweep;
+mod terminal;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;
@@ -29,6 +32,8 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode, thread};
 
 use anyhow::Context;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use failure::Failure;
 
 /// Which congestion controller suits this path, and what does it do to its neighbours?
 #[derive(Parser)]
@@ -111,36 +116,11 @@ enum Command {
     },
 }
 
-/// How a command failed.
-pub enum Failure {
-    /// What was asked for makes no sense: exit status 2.
-    Usage(anyhow::Error),
-    /// It made sense, but did not work: exit status 1.
-    Failed(anyhow::Error),
-    /// A command that was run for the user ended with this status.
-    Command(u8),
-    /// Interrupted; what was done has been written: exit status 130.
-    Interrupted,
-}
-
-impl Failure {
-    /// Wrong usage, in one line.
-    pub fn usage(message: impl std::fmt::Display) -> Self {
-        Failure::Usage(anyhow::anyhow!("{message}"))
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Failure::Failed(error)
-    }
-}
-
 fn main() -> ExitCode {
     let color = color_asked_for(std::env::args_os());
     let matches = Cli::command().color(color).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
-    output::set_up(cli.quiet, cli.color);
+    terminal::set_up(cli.quiet, cli.color);
     let (status, error) = match prepare().and_then(|()| run(cli.command)) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(e)) => (1, e),
@@ -148,7 +128,7 @@ fn main() -> ExitCode {
         Err(Failure::Command(status)) => return ExitCode::from(status),
         Err(Failure::Interrupted) => return ExitCode::from(130),
     };
-    output::complain(&format!("{error:#}"));
+    terminal::complain(&format!("{error:#}"));
     ExitCode::from(status)
 }
 

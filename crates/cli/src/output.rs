@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where results go: a table or JSON on standard output, a report, JSON and traces in a folder.
 
-use std::{
-    fs,
-    path::Path,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-};
+use std::{fs, path::Path};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -15,11 +11,17 @@ use tandem_report::{
 };
 use tandem_scenario::{Parts, Scenario, matrix::Matrix, result::Run};
 
-use crate::{Failure, folder::Folder, interrupt, runner::Outcome, settings::Common};
+use crate::{
+    failure::Failure,
+    folder::{Folder, REPORT_FILE, RESULTS_FILE},
+    interrupt,
+    origin::{COMMIT, command_line},
+    runner::Outcome,
+    settings::Common,
+    terminal::{note, print_kept, warn},
+};
 
-pub const REPORT_FILE: &str = "report.html";
 pub const MODEL_FILE: &str = "model.html";
-pub const RESULTS_FILE: &str = "results.json";
 
 /// What `--json` prints.
 #[derive(Default, Serialize)]
@@ -55,9 +57,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The commit that the program is made of.
-pub const COMMIT: &str = env!("TANDEM_COMMIT");
-
 pub fn json_text(value: &impl Serialize) -> anyhow::Result<String> {
     let mut json = serde_json::to_string_pretty(value).context("results as JSON")?;
     json.push('\n');
@@ -69,16 +68,6 @@ pub fn write_model_report(folder: &Path, page: &FiguresPage) -> Result<(), Failu
     let path = folder.join(MODEL_FILE);
     let written = fs::create_dir_all(folder).and_then(|()| write_atomically(&path, figures_html(page).as_bytes()));
     Ok(written.with_context(|| format!("cannot write `{}`; choose another folder with --out", path.display()))?)
-}
-
-/// The command line as it was given.
-pub fn command_line() -> String {
-    let quote = |arg: String| {
-        let plain = !arg.is_empty() && arg.chars().all(|c| c.is_alphanumeric() || "-_./:=@,%+".contains(c));
-        if plain { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
-    };
-    let arguments = std::env::args_os().skip(1).map(|arg| quote(arg.to_string_lossy().into_owned()));
-    std::iter::once("tandem".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints and writes what came of pairs of controllers.
@@ -242,74 +231,4 @@ fn write_traces(folder: &Path, traced: Option<&Vec<Section>>) -> Result<(), Fail
     }
     // Samples of an earlier run would pass for this one's.
     [FLOWS_FILE, LINKS_FILE].iter().try_for_each(|name| remove_old(&folder.join(name)))
-}
-
-/// Asked for with `--quiet`.
-static QUIET: AtomicBool = AtomicBool::new(false);
-
-/// Sets what `--quiet` and `--color` ask for. To be called once, before anything is printed.
-pub fn set_up(quiet: bool, color: clap::ColorChoice) {
-    QUIET.store(quiet, Relaxed);
-    let choice = match color {
-        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
-        clap::ColorChoice::Always => anstream::ColorChoice::Always,
-        clap::ColorChoice::Never => anstream::ColorChoice::Never,
-    };
-    choice.write_global();
-    #[cfg(all(feature = "linux", target_os = "linux"))]
-    if color != clap::ColorChoice::Auto {
-        crossterm::style::force_color_output(color == clap::ColorChoice::Always);
-    }
-}
-
-/// Whether `--quiet` was given.
-pub fn is_quiet() -> bool {
-    QUIET.load(Relaxed)
-}
-
-/// To standard error, unless `--quiet` was given.
-pub fn note(line: &str) {
-    if !is_quiet() {
-        warn(line);
-    }
-}
-
-/// To standard error. Unlike `eprintln!` it does not panic if nobody reads there any more (`2>&1 | head`).
-pub fn warn(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// An error, to standard error.
-pub fn complain(error: &str) {
-    use std::io::Write;
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{red}tandem:{red:#} {error}");
-}
-
-/// Prints results whose files have been written, or have not: a full disk takes no files, and standard output may be one on another disk, or
-/// go to nobody. What the one does not take the other still gets.
-pub fn print_kept(text: &str, kept: Result<(), Failure>) -> Result<(), Failure> {
-    match (kept, print(text)) {
-        (Err(Failure::Failed(kept)), Err(Failure::Failed(printed))) => {
-            Err(Failure::Failed(anyhow::anyhow!("{kept:#}; {printed:#}")))
-        }
-        (kept, printed) => kept.and(printed),
-    }
-}
-
-/// To standard output; a reader that has gone away (`| head`) is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
-    print_to_reader(text).map(drop)
-}
-
-/// Like [`print()`], but returns whether there is still a reader.
-pub fn print_to_reader(text: &str) -> Result<bool, Failure> {
-    use std::io::{ErrorKind, Write};
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(Failure::Failed(anyhow::Error::new(e).context("cannot write to standard output"))),
-    }
 }

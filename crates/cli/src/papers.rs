@@ -18,14 +18,14 @@ use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
 
 use crate::{
-    Failure,
     engine::{EngineArgs, check},
-    folder::make_folder,
+    failure::Failure,
+    folder::{REPORT_FILE, RESULTS_FILE, make_folder},
     interrupt::{self, flag},
-    output::{
-        COMMIT, REPORT_FILE, RESULTS_FILE, command_line, is_quiet, json_text, note, print, print_kept, warn, write,
-    },
+    origin::{COMMIT, command_line},
+    output::{json_text, write},
     settings::settings,
+    terminal::{is_quiet, note, print, print_kept, warn},
 };
 
 /// The experiments of the papers behind the controllers: published, measured, and whether it holds

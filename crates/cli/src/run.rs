@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use tandem_scenario::file::load;
 
-use crate::{Failure, engine::EngineArgs, folder::Folder, output::publish, runner::run_in_each, settings::Common};
+use crate::{
+    engine::EngineArgs, failure::Failure, folder::Folder, output::publish, runner::run_in_each, settings::Common,
+};
 
 /// Run a scenario from a TOML file
 ///

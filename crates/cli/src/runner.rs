@@ -3,11 +3,10 @@
 
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
-pub use tandem_model::loss_cycle::cautions;
+use tandem_model::loss_cycle::cautions;
 use tandem_scenario::{Scenario, result::Run};
 
-pub use crate::interrupt::flag as interrupt_flag;
-use crate::{Failure, engine::Engines, interrupt, output::is_quiet};
+use crate::{engine::Engines, failure::Failure, interrupt, terminal::is_quiet};
 
 /// Flows of each group whose windows are sampled for the report.
 const TRACED_FLOWS_PER_GROUP: usize = 8;
@@ -38,7 +37,7 @@ fn run_in(engine: &dyn Engine, scenarios: &[Scenario]) -> Result<Outcome, Failur
     let as_run: Vec<_> = scenarios.iter().map(|scenario| engine.as_run(scenario)).collect();
     let traces = Traces::FirstSeed(TRACED_FLOWS_PER_GROUP);
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
-    let batch = Batch { cancelled: Some(interrupt_flag()), quiet: is_quiet(), ..Batch::default() };
+    let batch = Batch { cancelled: Some(interrupt::flag()), quiet: is_quiet(), ..Batch::default() };
     let unbroken = engine.needs_machine().then(interrupt::unbroken);
     let outcome = batch.run(&tasks)?;
     let _keeping = interrupt::keeping();

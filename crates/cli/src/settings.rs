@@ -13,7 +13,7 @@ use tandem_scenario::{
     file::{MAX_COUNT, Overrides},
 };
 
-use crate::Failure;
+use crate::failure::Failure;
 
 #[derive(clap::Args, Default)]
 pub struct Common {

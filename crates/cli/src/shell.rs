@@ -12,9 +12,9 @@ use tandem_scenario::{DEFAULT_MTU, FORWARD_LINK};
 use tandem_testbed::{Carried, Shell};
 
 use crate::{
-    Failure,
-    output::{note, print, warn},
+    failure::Failure,
     path::{PathArgs, with_flag},
+    terminal::{note, print, warn},
 };
 
 /// A shell, or a command, behind an emulated path to this machine

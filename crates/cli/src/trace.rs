@@ -10,7 +10,7 @@ use tandem_scenario::{
     units::{Rate, Span},
 };
 
-use crate::{Failure, output::print};
+use crate::{failure::Failure, terminal::print};
 
 /// Make a rate trace at random: cellular, satellite or wifi
 ///

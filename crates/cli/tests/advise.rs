@@ -12,7 +12,7 @@ use serde_json::Value;
 const KNOWN: &str = "--rate 10mbit --rtt 20ms --queue 20p --loss 0 --neighbours reno:1 --default reno --duration 5s --warmup 1s --time 1h";
 
 fn measurement(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../measured/tests/fixtures").join(name).display().to_string()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../advise/tests/fixtures").join(name).display().to_string()
 }
 
 fn names(path: &Value) -> Vec<&str> {

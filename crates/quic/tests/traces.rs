@@ -168,6 +168,35 @@ impl<S: Stack> Player<S> {
         Ok(())
     }
 
+    /// All that is in flight is acknowledged, `by` packets at a time, evenly over an RTT.
+    fn round(&mut self, rtt_us: u32, by: u32) -> Result<(), Untold> {
+        let (start, flight) = (self.now, self.flight);
+        let mut acked = 0;
+        while acked < flight {
+            let packets = by.min(flight - acked);
+            acked += packets;
+            let passed_us = u64::from(rtt_us) * u64::from(acked) / u64::from(flight);
+            self.now = start + Duration::from_micros(passed_us);
+            self.ack(packets, rtt_us)?;
+        }
+        Ok(())
+    }
+
+    /// A loss, a mark or a timeout. Two reductions at one time are one (RFC 9002 section 7.3.2), but for a collapse.
+    fn reduce(&mut self, command: &Command) -> Result<(), Untold> {
+        let is_timeout = matches!(command, Command::Timeout);
+        if self.reduced_at.is_some() && !is_timeout {
+            return Err(Untold);
+        }
+        match command {
+            Command::Ecn => self.stack.marked(self.now),
+            _ => self.stack.lost(self.now, is_timeout),
+        }
+        self.reduced_at = Some(self.now);
+        self.send();
+        Ok(())
+    }
+
     fn play(&mut self, command: &Command) -> Result<(), Untold> {
         match *command {
             Command::Ack { packets, rtt_us, times, gap_us, rate } => {
@@ -182,31 +211,11 @@ impl<S: Stack> Player<S> {
             }
             Command::Round { rtt_us, by, times } => {
                 for _ in 0..times {
-                    let (start, flight) = (self.now, self.flight);
-                    let mut acked = 0;
-                    while acked < flight {
-                        let packets = by.min(flight - acked);
-                        acked += packets;
-                        let passed_us = u64::from(rtt_us) * u64::from(acked) / u64::from(flight);
-                        self.now = start + Duration::from_micros(passed_us);
-                        self.ack(packets, rtt_us)?;
-                    }
+                    self.round(rtt_us, by)?;
                 }
                 Ok(())
             }
-            Command::Loss | Command::Ecn | Command::Timeout => {
-                // Two reductions at one time are one (RFC 9002 section 7.3.2), but for a collapse.
-                if self.reduced_at.is_some() && !matches!(command, Command::Timeout) {
-                    return Err(Untold);
-                }
-                match command {
-                    Command::Ecn => self.stack.marked(self.now),
-                    _ => self.stack.lost(self.now, matches!(command, Command::Timeout)),
-                }
-                self.reduced_at = Some(self.now);
-                self.send();
-                Ok(())
-            }
+            Command::Loss | Command::Ecn | Command::Timeout => self.reduce(command),
             Command::Recovered => {
                 if self.by_the_clock {
                     return Err(Untold);

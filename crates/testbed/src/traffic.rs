@@ -113,38 +113,22 @@ pub fn connect(
             if !goes_on() {
                 return Ok(None);
             }
-            let group = &scenario.groups[plan.group];
-            let kind = match (group.source.tcp(), receiver) {
+            let source = source(plan);
+            let kind = match (source.tcp(), receiver) {
                 (Some(tcp), Receiver::Tcp(listener)) => {
+                    let transfers = applications.transfers(tcp, index, plan.group, 1);
                     let name = controllers.name_of(plan.group);
-                    let sender = connect_with(name, plan.sender, plan.receiver);
-                    let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
-                    let (receiver, _) = listener.accept().doing("accept a flow")?;
-                    let renewal = group
-                        .source
-                        .short()
-                        .map(|_| Renewal::new(listener, name, plan.sender.ip(), plan.receiver).map(Box::new));
-                    let tcp = Tcp {
-                        sender,
-                        receiver,
-                        transfers: applications.transfers(tcp, index, plan.group, 1),
-                        remaining: 0,
-                        backlog_bytes: backlog_bytes(scenario),
-                        is_paced: tcp.pacing,
-                        renewal: renewal.transpose().doing("listen for short flows")?,
-                    };
-                    tcp.set_up().doing("set up a flow's sockets")?;
-                    Kind::Tcp(Box::new(tcp))
+                    Kind::Tcp(Box::new(connect_tcp(scenario, plan, tcp, name, listener, transfers)?))
                 }
                 (None, Receiver::Udp(receiver)) => {
                     let socket = bind_udp(plan.sender).doing("make a UDP socket")?;
                     socket.connect(plan.receiver).doing("connect a UDP socket")?;
-                    let source = applications.constant_rate(index, plan.group).expect("the group is UDP");
-                    let sender = UdpSender::new(socket, source, group.source.packet_bytes(scenario.mtu));
+                    let rate = applications.constant_rate(index, plan.group).expect("the group is UDP");
+                    let sender = UdpSender::new(socket, rate, source.packet_bytes(scenario.mtu));
                     let sent_packets = Arc::clone(&sender.sent_packets);
                     let measured = scenario.warmup.ns..scenario.duration.ns;
                     let receiver = UdpReceiver::new(receiver, measured).doing("set up a UDP socket")?;
-                    let payload_bytes = group.source.payload_bytes(scenario.mss());
+                    let payload_bytes = source.payload_bytes(scenario.mss());
                     Kind::Udp(Box::new(Udp { sender: Some(sender), sent_packets, receiver, payload_bytes }))
                 }
                 _ => unreachable!("receivers were made from the same plans"),
@@ -153,6 +137,33 @@ pub fn connect(
         };
         plans.iter().enumerate().zip(receivers).map(flow).collect()
     })
+}
+
+/// A flow's sockets, with the kernel's controller of this name.
+fn connect_tcp(
+    scenario: &Scenario,
+    plan: &Plan,
+    tcp: &TcpSource,
+    controller: &str,
+    listener: TcpListener,
+    transfers: Transfers,
+) -> Result<Tcp, Error> {
+    let sender = connect_with(controller, plan.sender, plan.receiver);
+    let sender = sender.doing(format!("connect a flow of `{}`", tcp.controller))?;
+    let (receiver, _) = listener.accept().doing("accept a flow")?;
+    let is_short = scenario.groups[plan.group].source.short().is_some();
+    let renewal = is_short.then(|| Renewal::new(listener, controller, plan.sender.ip(), plan.receiver).map(Box::new));
+    let tcp = Tcp {
+        sender,
+        receiver,
+        transfers,
+        remaining: 0,
+        backlog_bytes: backlog_bytes(scenario),
+        is_paced: tcp.pacing,
+        renewal: renewal.transpose().doing("listen for short flows")?,
+    };
+    tcp.set_up().doing("set up a flow's sockets")?;
+    Ok(tcp)
 }
 
 fn plans(scenario: &Scenario) -> Vec<Plan> {

@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem advise`: which controller to run on a path, why, and how to switch it on.
 
-mod cases;
-mod figures;
-mod machine;
-mod report;
-mod rule;
+mod advice;
 mod text;
-mod trial;
+mod trade_off;
 
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
-use tandem_controllers::{CONTROLLERS, Controller};
-use tandem_measured::Measured;
+use tandem_advise::{
+    AdviseError, Answers, Known, Limits, Machine, Neighbours, Present, Question, Tools, candidates,
+    measured::{self, Measured},
+    usual_delay_limit,
+};
+use tandem_controllers::CONTROLLERS;
 use tandem_scenario::{
-    CongestionControl, ControllerSpec, Settings,
+    ControllerSpec,
     aqm::AqmSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
+use tandem_sim::Sim;
 
 use crate::{
-    Failure,
-    folder::Folder,
+    failure::Failure,
+    folder::{Folder, RESULTS_FILE},
     interrupt,
-    output::{RESULTS_FILE, note, print_kept, warn, where_it_is, write, write_report},
-    settings::{Common, Flows},
+    output::{where_it_is, write, write_report},
+    settings::Common,
+    terminal::{is_quiet, note, print_kept, warn},
 };
-use cases::{Case, Known, Neighbours};
-use machine::{Machine, Way};
-use report::Advice;
-use rule::Limits;
-use trial::{Answer, Candidate, Clock, Question};
+use advice::Advice;
 
 /// Which controller should carry data over this path: one recommendation, with its reasons
 ///
@@ -144,42 +142,35 @@ pub struct Args {
     controllers: Vec<ControllerSpec>,
 }
 
-/// On short paths, where half the RTT is less than a browser or a call would notice.
-const LEAST_DELAY_LIMIT: Span = Span::from_ms(10);
-/// Where the machine does not say, and every common system has it.
-const USUAL_DEFAULT: &str = "cubic";
+/// What this program was built with.
+const TOOLS: Tools = Tools { loads: cfg!(all(feature = "linux", target_os = "linux")), sends: cfg!(feature = "quic") };
 
 pub fn advise(args: &Args) -> Result<(), Failure> {
-    let machine = Machine::this();
-    let present = Present::new(args, &machine)?;
-    let candidates = args.candidates(&machine, &present)?;
-    let mut measured = tandem_measured::read(&args.from).map_err(Failure::usage)?;
+    let machine = Machine::this(TOOLS);
+    let present = Present::new(args.default.as_ref(), &machine)?;
+    let candidates = candidates(&args.controllers, args.flows, &machine, &present)?;
+    let mut measured = measured::read(&args.from).map_err(Failure::usage)?;
     let known = args.known(&measured)?;
     measured.inferred.retain(|inferred| args.takes(inferred.what));
-    let usual_delay = Span { ns: known.rtt.ns / 2 }.max(LEAST_DELAY_LIMIT);
-    let limits = Limits {
-        stolen: args.max_stolen.0,
-        added_delay_ms: args.max_added_delay.unwrap_or(usual_delay).as_secs_f64() * 1e3,
-        gain: args.min_gain.0,
-    };
     let question = Question {
         known: &known,
         candidates: &candidates,
         default: &present.name,
-        limits,
+        limits: args.limits(known.rtt),
         transfer: args.transfer,
         first_seed: args.seed,
         most_seeds: args.seeds,
         duration: args.duration,
         warmup: args.warmup,
+        engine: &Sim,
+        cancelled: Some(interrupt::flag()),
+        quiet: is_quiet(),
     };
     let cases = known.cases();
     question.check(&cases[0])?;
-    let common = args.common();
-    let folder = Folder::prepare(&common, &format!("advise-{}-{}", known.rate, known.rtt))?;
-    let (answers, not_looked_at) = look(&question, &cases, args.time)?;
+    let folder = Folder::prepare(&args.common(), &format!("advise-{}-{}", known.rate, known.rtt))?;
+    let Answers { answers, not_looked_at } = question.answers(&cases, args.time)?;
     let keeping = interrupt::keeping();
-    let interrupted = interrupt::is_interrupted();
     let Some((usual, others)) = answers.split_first() else {
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
@@ -195,13 +186,19 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         time: args.time,
         way: &way,
     };
-    let json = report::json(&advice)?;
-    let text = text::for_terminal(&advice);
+    publish(&advice, args, &folder, keeping)
+}
+
+/// Prints and writes the advice. An interrupted one leaves what is there of an earlier one.
+fn publish(advice: &Advice, args: &Args, folder: &Folder, keeping: interrupt::Guard) -> Result<(), Failure> {
+    let interrupted = interrupt::is_interrupted();
+    let json = advice::json(advice)?;
+    let text = text::for_terminal(advice);
     let is_kept = !interrupted || !folder.has_results();
     let keep = || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
-        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&figures::page(&advice)))
+        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&trade_off::page(advice)))
     };
     print_kept(if args.json { &json } else { &text }, if is_kept { keep() } else { Ok(()) })?;
     if is_kept {
@@ -214,86 +211,19 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Answers the cases in order, and names those for which there was no time.
-fn look(question: &Question, cases: &[Case], time: Span) -> Result<(Vec<Answer>, Vec<String>), Failure> {
-    let clock = Clock::new(time);
-    let mut answers = Vec::new();
-    for (i, case) in cases.iter().enumerate() {
-        match question.answer(case, &clock, i == 0)? {
-            Some(answer) => answers.push(answer),
-            None => break,
-        }
-        if clock.has_stopped() {
-            break;
-        }
-    }
-    let left = cases[answers.len()..].iter().map(|case| case.differs.clone()).collect();
-    Ok((answers, left))
-}
-
-/// What the machine runs now.
-pub struct Present {
-    /// As the simulator has it.
-    pub name: String,
-    /// The machine's own name for it, where the simulator does not have it and another stands for it.
-    pub stands_for: Option<String>,
-    spec: ControllerSpec,
-}
-
-impl Present {
-    fn new(args: &Args, machine: &Machine) -> Result<Self, Failure> {
-        if let Some(spec) = &args.default {
-            check_is_ours(spec)?;
-            return Ok(Self { name: spec.to_string(), stands_for: None, spec: spec.clone() });
-        }
-        let named = machine.default.as_deref().unwrap_or(USUAL_DEFAULT);
-        let (name, stands_for) = match tandem_controllers::find(named) {
-            Ok(controller) => (controller.name, None),
-            Err(_) => (USUAL_DEFAULT, Some(named.to_owned())),
-        };
-        let spec = name.parse().map_err(Failure::usage)?;
-        Ok(Self { name: name.to_owned(), stands_for, spec })
-    }
-}
-
-fn check_is_ours(spec: &ControllerSpec) -> Result<(), Failure> {
-    match spec.with(&Settings::default()) {
-        CongestionControl::Tandem(_) => Ok(()),
-        CongestionControl::Kernel(name) => Err(Failure::usage(format!(
-            "`{spec}` cannot be simulated: name one of Tandem's, such as `{USUAL_DEFAULT}`, in place of the kernel's `{name}`"
-        ))),
+impl From<AdviseError> for Failure {
+    fn from(error: AdviseError) -> Self {
+        if error.is_usage() { Failure::usage(error) } else { Failure::Failed(error.into()) }
     }
 }
 
 impl Args {
-    /// What to choose from, the default among it.
-    fn candidates(&self, machine: &Machine, present: &Present) -> Result<Vec<Candidate>, Failure> {
-        let effort = |controller: &Controller| machine.way(controller).map(|way| way as u8);
-        let candidate = |spec: &ControllerSpec, effort: u8| Candidate {
-            flows: Flows::new(spec.clone(), self.flows),
-            effort: if spec.to_string() == present.name { Way::Present as u8 } else { effort },
-        };
-        let mut candidates: Vec<Candidate> = if self.controllers.is_empty() {
-            let here = CONTROLLERS.iter().filter_map(|c| Some((ControllerSpec::tandem(c), effort(c)?)));
-            here.map(|(spec, effort)| candidate(&spec, effort)).collect()
-        } else {
-            self.controllers.iter().try_for_each(check_is_ours)?;
-            let of = |spec: &ControllerSpec| match spec.with(&Settings::default()) {
-                // With parameters of its own, only eBPF has it.
-                CongestionControl::Tandem(params) if spec.own().is_empty() => effort(params.controller()),
-                _ => None,
-            };
-            self.controllers.iter().map(|spec| candidate(spec, of(spec).unwrap_or(Way::Load as u8))).collect()
-        };
-        for (i, Candidate { flows, .. }) in candidates.iter().enumerate() {
-            if candidates[..i].iter().any(|other| other.flows.name == flows.name) {
-                return Err(Failure::usage(format!("`{}` is named twice: leave one out", flows.name)));
-            }
+    fn limits(&self, rtt: Span) -> Limits {
+        Limits {
+            stolen: self.max_stolen.0,
+            added_delay_ms: self.max_added_delay.unwrap_or(usual_delay_limit(rtt)).as_secs_f64() * 1e3,
+            gain: self.min_gain.0,
         }
-        if !candidates.iter().any(|c| c.flows.name == present.name) {
-            candidates.push(candidate(&present.spec, Way::Present as u8));
-        }
-        Ok(candidates)
     }
 
     /// The path; options go before measurements.

@@ -4,14 +4,10 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use tandem_measured::Inferred;
+use tandem_advise::{Answer, Decision, Estimate, Judged, Why, measured::Inferred};
 use tandem_report::{significant, with_interval};
 
-use super::{
-    report::Advice,
-    rule::{Decision, Estimate, Judged, Why},
-    trial::Answer,
-};
+use super::advice::Advice;
 
 /// Columns of a terminal that are counted on.
 const WIDTH: usize = 80;

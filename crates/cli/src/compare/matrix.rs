@@ -10,11 +10,12 @@ use tandem_scenario::matrix::Matrix;
 
 use super::{Args, note_length, refused};
 use crate::{
-    Failure,
+    failure::Failure,
     folder::Folder,
-    output::{publish_matrix, warn},
+    output::publish_matrix,
     runner::{Outcome, run_in_each},
     settings::Flows,
+    terminal::warn,
 };
 
 pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use tandem_conform::{Check, Rule};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// What came of a log.
 #[derive(Serialize)]

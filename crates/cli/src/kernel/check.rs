@@ -6,10 +6,7 @@ use tandem_controllers::CONTROLLERS;
 use tandem_kernel::{Check, Feature};
 
 use super::table;
-use crate::{
-    Failure,
-    output::{json_text, print},
-};
+use crate::{failure::Failure, output::json_text, terminal::print};
 
 /// Fails if a controller would not load, so that a script can ask.
 pub fn check(json: bool) -> Result<(), Failure> {

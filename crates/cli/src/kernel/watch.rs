@@ -22,7 +22,7 @@ use serde::Serialize;
 use tandem_kernel::{Sample, Watcher};
 use tandem_scenario::units::Span;
 
-use crate::{Failure, interrupt, output::print_to_reader};
+use crate::{failure::Failure, interrupt, terminal::print_to_reader};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem model`: what an isolated Compound TCP connection does on a path, worked out without a simulation.
 
-mod figures;
 mod questions;
 mod range;
+mod s2_figures;
 mod setup;
 mod text;
 
@@ -19,8 +19,10 @@ use tandem_scenario::{
 };
 
 use crate::{
-    Failure,
-    output::{MODEL_FILE, command_line, json_text, note, print, print_kept, write_model_report},
+    failure::Failure,
+    origin::command_line,
+    output::{MODEL_FILE, json_text, write_model_report},
+    terminal::{note, print, print_kept},
 };
 use range::Range;
 use setup::{Constants, Setup};
@@ -146,14 +148,20 @@ pub fn model(args: &Args) -> Result<(), Failure> {
             cells: plane(&paths, &queues_packets, &setup.law, setup.arithmetic).map_err(Failure::usage)?,
             queues_packets,
         };
-        return finish(args, &setup, plane, text::plane, |p| Some(figures::of_plane(&setup, p)));
+        return finish(args, &setup, plane, text::plane, |p| Some(s2_figures::of_plane(&setup, p)));
     }
     let mut points = sweep(&setup.paths()?, &setup.law, setup.arithmetic).map_err(Failure::usage)?;
     if points.len() == 1 {
         let point = points.remove(0);
-        return finish(args, &setup, point, text::point, |p| Some(figures::of_point(&setup, p)));
+        return finish(args, &setup, point, text::point, |p| Some(s2_figures::of_point(&setup, p)));
     }
-    finish(args, &setup, Points { points }, |p| text::sweep(&p.points), |p| Some(figures::of_sweep(&setup, &p.points)))
+    finish(
+        args,
+        &setup,
+        Points { points },
+        |p| text::sweep(&p.points),
+        |p| Some(s2_figures::of_sweep(&setup, &p.points)),
+    )
 }
 
 /// Writes the report if one is asked for, and prints an answer, as text or JSON.

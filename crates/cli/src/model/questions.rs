@@ -6,7 +6,7 @@ use tandem_model::{inverse, response::Response};
 use tandem_scenario::{HEADER_BYTES, units::LossRate};
 
 use super::{Args, Find, range::Range, range::between, setup::Setup};
-use crate::Failure;
+use crate::failure::Failure;
 
 #[derive(Serialize)]
 #[serde(tag = "find", rename_all = "lowercase")]

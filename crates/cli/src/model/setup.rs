@@ -12,7 +12,7 @@ use tandem_scenario::{
 };
 
 use super::{Args, Find, range::Range, range::between};
-use crate::Failure;
+use crate::failure::Failure;
 
 /// What a path and the arithmetic have besides rate, RTT and queue.
 #[derive(clap::Args)]

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::is_quiet;
+use crate::terminal::is_quiet;
 
 /// Goes away when it is dropped.
 pub struct Bar(ProgressBar);

@@ -18,11 +18,13 @@ use tandem_sweep::{
 };
 
 use crate::{
-    Failure,
     engine::EngineArgs,
-    folder::{make_folder, named},
+    failure::Failure,
+    folder::{REPORT_FILE, RESULTS_FILE, make_folder, named},
     interrupt::{self, flag},
-    output::{COMMIT, REPORT_FILE, RESULTS_FILE, command_line, json_text, note, print_kept, warn, write},
+    origin::{COMMIT, command_line},
+    output::{json_text, write},
+    terminal::{note, print_kept, warn},
 };
 
 /// What `--json` prints is there, too.

@@ -13,7 +13,7 @@ use tandem_controllers::find;
 use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
 use tandem_transfer::{Error, Summary, Transport};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 pub use receive::{Args as ReceiveArgs, receive};
 pub use send::{Args as SendArgs, send};
@@ -51,7 +51,7 @@ fn summary(verb: &str, summary: &Summary, seconds: f64) -> String {
 fn run<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime for the network")?;
-    let flag = crate::runner::interrupt_flag();
+    let flag = crate::interrupt::flag();
     let result = runtime.block_on(async {
         let interrupted = async {
             while !flag.load(std::sync::atomic::Ordering::Relaxed) {

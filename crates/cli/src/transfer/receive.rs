@@ -13,8 +13,8 @@ use tandem_transfer::{Limits, Note, Progress, ReceiveOptions, Receiver};
 
 use super::{progress::Shown, run, ticket, transport};
 use crate::{
-    Failure,
-    output::{note, print},
+    failure::Failure,
+    terminal::{note, print},
 };
 
 /// Receive files over QUIC

@@ -12,8 +12,8 @@ use tandem_transfer::{Progress, SendNote, SendOptions, Source};
 
 use super::{progress::Shown, run, ticket, transport};
 use crate::{
-    Failure,
-    output::{note, print},
+    failure::Failure,
+    terminal::{note, print},
 };
 
 /// Send files over QUIC to who printed the ticket

@@ -10,7 +10,7 @@ use std::{
 use tandem_transfer::Ticket;
 use tempfile::NamedTempFile;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The variable that may have the ticket.
 pub const VARIABLE: &str = "TANDEM_TICKET";

@@ -65,12 +65,11 @@ const HOSTILE: &[&str] = &[
 /// Options with their values; of those without one there are none.
 type Options = &'static [(&'static str, &'static [&'static str])];
 
-const PATH: Options = &[
-    ("--rate", RATES),
-    ("--rtt", TIMES),
-    ("--queue", QUEUES),
+const PATH: Options = &[("--rate", RATES), ("--rtt", TIMES), ("--queue", QUEUES), ("--loss", SHARES)];
+const RUNS: Options = &[("--seeds", NUMBERS), ("--seed", NUMBERS), ("--engine", ENGINES), ("--trace", &[])];
+const OUTPUT: Options = &[("--out", FOLDERS), ("--json", &[])];
+const COMPARE: Options = &[
     ("--aqm", AQMS),
-    ("--loss", SHARES),
     ("--reverse-rate", RATES),
     ("--jitter", TIMES),
     ("--reorder", PAIRS),
@@ -85,57 +84,26 @@ const PATH: Options = &[
     ("--ecn", &[]),
     ("--warmup", TIMES),
     ("--set", SETTINGS),
-    ("--seeds", NUMBERS),
-    ("--seed", NUMBERS),
-    ("--engine", ENGINES),
-    ("--out", FOLDERS),
-    ("--trace", &[]),
-    ("--json", &[]),
 ];
-const RUN: Options = &[
-    ("--set", SETTINGS),
-    ("--seeds", NUMBERS),
-    ("--seed", NUMBERS),
-    ("--engine", ENGINES),
-    ("--out", FOLDERS),
-    ("--trace", &[]),
-    ("--json", &[]),
-    ("--replace", &[]),
-];
+const RUN: Options = &[("--set", SETTINGS), ("--replace", &[])];
 const SWEEP: Options = &[
-    ("--seeds", NUMBERS),
-    ("--seed", NUMBERS),
-    ("--engine", ENGINES),
-    ("--out", FOLDERS),
     ("--workers", NUMBERS),
     ("--max-runs", NUMBERS),
     ("--chart", &["seed", "seed,jain", "dumbbell.rate_bps,controller", "x,y,z"]),
     ("--measure", &["jain", "controller", "goodput_mbps,jain"]),
-    ("--trace", &[]),
-    ("--json", &[]),
 ];
 const MODEL: Options = &[
-    ("--rate", RATES),
     ("--rate", RANGES),
-    ("--rtt", TIMES),
     ("--rtt", RANGES),
-    ("--queue", QUEUES),
     ("--queue", RANGES),
     ("--steps", NUMBERS),
-    ("--loss", SHARES),
     ("--loss", RANGES),
     ("--find", &["queue", "rate", "gamma"]),
     ("--utilisation", NUMBERS),
     ("--controller", FLOWS),
-    ("--out", FOLDERS),
-    ("--json", &[]),
 ];
 const ADVISE: Options = &[
-    ("--rate", RATES),
-    ("--rtt", TIMES),
-    ("--queue", QUEUES),
     ("--from", FILES),
-    ("--loss", SHARES),
     ("--neighbours", FLOWS),
     ("--flows", NUMBERS),
     ("--transfer", BYTES),
@@ -144,28 +112,26 @@ const ADVISE: Options = &[
     ("--min-gain", SHARES),
     ("--seeds", NUMBERS),
     ("--time", TIMES),
-    ("--out", FOLDERS),
-    ("--json", &[]),
 ];
 const TRACE: Options = &[("--rate", RATES), ("--duration", TIMES), ("--delay", TIMES), ("--seed", NUMBERS)];
 const PAPERS: Options =
     &[("--quick", &[]), ("--kept", &[]), ("--set", SETTINGS), ("--kernel-runs", FILES), ("--json", &[])];
 
 /// A command that is good as it stands, and what can be put behind it.
-const COMMANDS: &[(&str, Options)] = &[
-    ("compare reno --duration 2s --rate 10mbit --rtt 20ms", PATH),
-    ("compare compound:2 --duration 2s --rate 10mbit --rtt 20ms --seeds 1", PATH),
-    ("compare compound --duration 100s --rate 10mbit", PATH),
-    ("run s.toml", RUN),
-    ("sweep sweep.toml", SWEEP),
-    ("model", MODEL),
-    ("model --rate 10mbit --rtt 20ms", MODEL),
-    ("advise --rate 1mbit --rtt 20ms reno cubic", ADVISE),
-    ("trace cellular --out made.trace", TRACE),
-    ("trace satellite --out made.trace", TRACE),
-    ("conform log.jsonl", &[("--controller", FLOWS)]),
-    ("papers run s0/fig3 --out p", PAPERS),
-    ("list controllers", &[("--json", &[])]),
+const COMMANDS: &[(&str, &[Options])] = &[
+    ("compare reno --duration 2s --rate 10mbit --rtt 20ms", &[PATH, COMPARE, RUNS, OUTPUT]),
+    ("compare compound:2 --duration 2s --rate 10mbit --rtt 20ms --seeds 1", &[PATH, COMPARE, RUNS, OUTPUT]),
+    ("compare compound --duration 100s --rate 10mbit", &[PATH, COMPARE, RUNS, OUTPUT]),
+    ("run s.toml", &[RUN, RUNS, OUTPUT]),
+    ("sweep sweep.toml", &[SWEEP, RUNS, OUTPUT]),
+    ("model", &[PATH, MODEL, OUTPUT]),
+    ("model --rate 10mbit --rtt 20ms", &[PATH, MODEL, OUTPUT]),
+    ("advise --rate 1mbit --rtt 20ms reno cubic", &[PATH, ADVISE, OUTPUT]),
+    ("trace cellular --out made.trace", &[TRACE]),
+    ("trace satellite --out made.trace", &[TRACE]),
+    ("conform log.jsonl", &[&[("--controller", FLOWS)]]),
+    ("papers run s0/fig3 --out p", &[PAPERS]),
+    ("list controllers", &[&[("--json", &[])]]),
 ];
 
 fn value(good: &'static [&'static str]) -> BoxedStrategy<String> {
@@ -174,13 +140,13 @@ fn value(good: &'static [&'static str]) -> BoxedStrategy<String> {
     prop_oneof![6 => text(good), 2 => text(HOSTILE), 1 => "[^/\\p{C}]{0,12}"].boxed()
 }
 
-fn option(options: Options) -> impl Strategy<Value = Vec<String>> {
+fn option(options: &[Options]) -> impl Strategy<Value = Vec<String>> {
     let with_value = |(name, values): (&'static str, &'static [&'static str])| match values {
         [] => Just(vec![name.to_owned()]).boxed(),
         values => value(values).prop_map(move |value| vec![format!("{name}={value}")]).boxed(),
     };
     let any_word = value(&[]).prop_map(|word| vec![word]);
-    prop_oneof![12 => select(options).prop_flat_map(with_value), 1 => any_word]
+    prop_oneof![12 => select(options.concat()).prop_flat_map(with_value), 1 => any_word]
 }
 
 /// The words after the program's name.
@@ -216,7 +182,7 @@ pub fn good_files() -> Vec<(String, Vec<u8>)> {
         ("log.jsonl".to_owned(), format!("{{\"event\":\"init\",\"cwnd\":10,\"mss\":1200}}\n{acks}").into()),
     ];
     for name in ["iperf3.json", "ping-idle.txt", "ss.txt"] {
-        files.push((name.to_owned(), read(&format!("measured/tests/fixtures/{name}"))));
+        files.push((name.to_owned(), read(&format!("advise/tests/fixtures/{name}"))));
     }
     files.extend(data_set(&files));
     files

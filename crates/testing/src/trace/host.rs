@@ -138,17 +138,7 @@ impl<C: Contract> Flow<C> {
             }
             Command::Round { rtt_us, by, times } => {
                 for _ in 0..times {
-                    let (start_us, flight) = (self.conn.now_us, self.flight());
-                    let mut left = flight;
-                    while left > 0 {
-                        let packets = left.min(by);
-                        left -= packets;
-                        let passed_us = u64::from(rtt_us) * u64::from(flight - left) / u64::from(flight);
-                        self.conn.now_us = start_us + passed_us;
-                        // In a packet's round trip all that was in flight when it was sent is delivered, and itself.
-                        let delivered = flight.min(self.delivered + packets);
-                        self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, ..Rate::default() })?;
-                    }
+                    self.round(rtt_us, by)?;
                 }
             }
             Command::Loss => self.reduce(State::Recovery),
@@ -189,6 +179,22 @@ impl<C: Contract> Flow<C> {
             Command::Controller(_) | Command::Set { .. } | Command::Conn { .. } => unreachable!("played by Host"),
         }
         self.send();
+        Ok(())
+    }
+
+    /// All that is in flight is acknowledged, `by` packets at a time, evenly over an RTT.
+    fn round(&mut self, rtt_us: u32, by: u32) -> Result<(), String> {
+        let (start_us, flight) = (self.conn.now_us, self.flight());
+        let mut left = flight;
+        while left > 0 {
+            let packets = left.min(by);
+            left -= packets;
+            let passed_us = u64::from(rtt_us) * u64::from(flight - left) / u64::from(flight);
+            self.conn.now_us = start_us + passed_us;
+            // In a packet's round trip all that was in flight when it was sent is delivered, and itself.
+            let delivered = flight.min(self.delivered + packets);
+            self.ack(packets, rtt_us, Rate { delivered, interval_us: rtt_us, ..Rate::default() })?;
+        }
         Ok(())
     }
 

@@ -6,7 +6,10 @@
 //! over it to be worth a change. Otherwise the tie goes to the controller that is easiest to deploy, and among those to the highest goodput.
 
 use serde::Serialize;
-use tandem_scenario::stats::{ci95, mean, stolen};
+use tandem_scenario::{
+    stats::{ci95, mean, stolen},
+    units::Span,
+};
 
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -17,6 +20,14 @@ pub struct Limits {
     pub added_delay_ms: f64,
     /// The gain in goodput, a share of the default's, that is worth a change.
     pub gain: f64,
+}
+
+/// On short paths, where half the RTT is less than a browser or a call would notice. Ours.
+const LEAST_DELAY_LIMIT: Span = Span::from_ms(10);
+
+/// By how much the delay may grow if nobody says: half the RTT, but 10 ms at least. Ours.
+pub fn usual_delay_limit(rtt: Span) -> Span {
+    Span { ns: rtt.ns / 2 }.max(LEAST_DELAY_LIMIT)
 }
 
 /// A difference in goodput of less than this share is none.
@@ -42,12 +53,14 @@ pub struct Observed {
 /// A mean over seeds with half of its 95 % interval; null with one seed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
+    /// The mean.
     pub mean: f64,
+    /// Half of the interval's width.
     pub ci95: Option<f64>,
 }
 
 impl Estimate {
-    pub fn of(values: &[f64]) -> Self {
+    fn of(values: &[f64]) -> Self {
         Self { mean: mean(values), ci95: ci95(values) }
     }
 
@@ -64,15 +77,21 @@ impl Estimate {
 /// What the rule finds of a controller.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
+    /// With its parameters.
     pub controller: String,
+    /// How many were run.
     pub seeds: usize,
+    /// Goodput of all own flows, or a transfer's size over its time, Mb/s.
     pub goodput_mbps: Estimate,
     /// By how much its goodput is above that of the best within the limits; of the same seeds.
     pub above_best_mbps: Estimate,
-    /// Null without neighbours.
+    /// Share of their goodput that the neighbours lose against the reference; null without neighbours.
     pub stolen: Option<Estimate>,
+    /// The 95th percentile of the queueing delay, ms.
     pub delay_ms: Estimate,
+    /// The same less the reference's.
     pub added_delay_ms: Estimate,
+    /// Does it keep within all [`Limits`]?
     pub is_within_limits: bool,
     /// Cannot be told from the best within the limits.
     pub is_tied_with_best: bool,
@@ -97,7 +116,9 @@ pub enum Why {
 /// The choice on one path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
+    /// The controller to run, with its parameters.
     pub chosen: String,
+    /// Why it is this one.
     pub why: Why,
     /// The choice's goodput over the default's, less 1; null if it is the default, or if that got nothing.
     pub gain: Option<Estimate>,
@@ -108,6 +129,7 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// What was found of a controller.
     pub fn of(&self, controller: &str) -> Option<&Judged> {
         self.controllers.iter().find(|judged| judged.controller == controller)
     }

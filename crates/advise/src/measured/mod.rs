@@ -151,50 +151,57 @@ fn largest<T>(readings: impl Iterator<Item = Option<Reading<T>>>, key: impl Fn(&
 fn infer(all: &[Readings]) -> Measured {
     let mut path = Measured::default();
     if let Some(payload) = largest(all.iter().map(|r| r.payload_bps.clone()), |bps| *bps) {
-        let bps = payload.value * f64::from(DEFAULT_MTU) / f64::from(DEFAULT_MTU - HEADER_BYTES);
-        path.rate = format!("{}bit", three_digits(bps)).parse().ok();
-        let rate = path.rate.map_or_else(String::new, |rate| rate.to_string());
-        path.note(
-            "rate",
-            rate,
-            payload.source,
-            "at least: what arrived, with headers; the flow may not have filled the path",
-        );
+        path.infer_rate(payload);
     }
     let least = largest(all.iter().map(|r| r.least_rtt_ms.clone()), |ms| -ms);
     let busy = largest(all.iter().map(|r| r.busy_rtt_ms.clone()), |ms| *ms);
-    let mut has_queue = false;
     if let Some(least) = &least {
-        path.rtt = Some(Span { ns: (least.value * 1e3).round().max(1.0) as u64 * 1000 });
-        let rtt = path.rtt.map_or_else(String::new, |rtt| rtt.to_string());
-        path.note(
-            "rtt",
-            rtt,
-            least.source.clone(),
-            "at most: the smallest seen; a queue that was never empty is part of it",
-        );
+        path.infer_rtt(least);
     }
     if let (Some(least), Some(busy)) = (&least, &busy) {
-        let queued_ms = busy.value - least.value;
-        has_queue = queued_ms >= QUEUED_MS && queued_ms >= QUEUED_SHARE * least.value;
-        if has_queue {
-            let queue = QueueSize::Time(Span { ns: (queued_ms * 10.0).round() as u64 * 100_000 });
-            path.queue = Some(queue);
-            let source = format!("{}, less the RTT", busy.source);
-            path.note(
-                "queue",
-                queue.to_string(),
-                source,
-                "at least: the longest wait seen; a full queue may be longer",
-            );
-        }
+        path.infer_queue(least, busy);
     }
     let losses = largest(all.iter().map(|r| r.losses.clone()), |losses| losses.packets);
-    if let Some(Reading { value: Losses { lost, packets }, source }) = losses.filter(|r| r.value.packets >= FEW_PACKETS)
-    {
+    if let Some(losses) = losses.filter(|r| r.value.packets >= FEW_PACKETS) {
+        path.infer_loss(losses);
+    }
+    path
+}
+
+impl Measured {
+    /// What arrived, with headers.
+    fn infer_rate(&mut self, payload: Reading<f64>) {
+        let bps = payload.value * f64::from(DEFAULT_MTU) / f64::from(DEFAULT_MTU - HEADER_BYTES);
+        self.rate = format!("{}bit", three_digits(bps)).parse().ok();
+        let rate = self.rate.map_or_else(String::new, |rate| rate.to_string());
+        let surety = "at least: what arrived, with headers; the flow may not have filled the path";
+        self.note("rate", rate, payload.source, surety);
+    }
+
+    fn infer_rtt(&mut self, least: &Reading<f64>) {
+        let rtt = Span { ns: (least.value * 1e3).round().max(1.0) as u64 * 1000 };
+        self.rtt = Some(rtt);
+        let surety = "at most: the smallest seen; a queue that was never empty is part of it";
+        self.note("rtt", rtt.to_string(), least.source.clone(), surety);
+    }
+
+    /// None, if the RTTs of the idle and of the busy path differ by too little.
+    fn infer_queue(&mut self, least: &Reading<f64>, busy: &Reading<f64>) {
+        let queued_ms = busy.value - least.value;
+        if queued_ms < QUEUED_MS || queued_ms < QUEUED_SHARE * least.value {
+            return;
+        }
+        let queue = QueueSize::Time(Span { ns: (queued_ms * 10.0).round() as u64 * 100_000 });
+        self.queue = Some(queue);
+        let source = format!("{}, less the RTT", busy.source);
+        self.note("queue", queue.to_string(), source, "at least: the longest wait seen; a full queue may be longer");
+    }
+
+    /// After the queue: what was lost while there was one, it dropped.
+    fn infer_loss(&mut self, Reading { value: Losses { lost, packets }, source }: Reading<Losses>) {
         let (share, surety) = if lost == 0.0 {
             (0.0, format!("nothing was lost in {packets:.0} packets: at most {} (95 %)", scientific(3.0 / packets)))
-        } else if has_queue {
+        } else if self.queue.is_some() {
             let why = format!(
                 "a guess: {lost:.0} of {packets:.0} packets were lost while a queue stood, so the full queue dropped them"
             );
@@ -204,13 +211,10 @@ fn infer(all: &[Readings]) -> Measured {
                 format!("a guess: {lost:.0} of {packets:.0} packets were lost and no queue was seen, so it was chance");
             ((lost / packets).min(0.99), why)
         };
-        path.loss = scientific(share).parse().ok();
-        path.note("loss", scientific(share), source, surety);
+        self.loss = scientific(share).parse().ok();
+        self.note("loss", scientific(share), source, surety);
     }
-    path
-}
 
-impl Measured {
     fn note(&mut self, what: &'static str, value: String, source: String, surety: impl Into<String>) {
         self.inferred.push(Inferred { what, value, source, surety: surety.into() });
     }

@@ -2,19 +2,13 @@
 //! The advice as a whole, and as JSON.
 
 use serde::Serialize;
-use tandem_measured::Inferred;
+use tandem_advise::{Answer, Assumed, Decision, Limits, Present, Question, Way, measured::Inferred, send_command};
 use tandem_scenario::units::{Rate, Span};
 
-use super::{
-    Present,
-    cases::Assumed,
-    machine::{self, Way},
-    rule::{Decision, Limits},
-    trial::{Answer, Question},
-};
 use crate::{
-    Failure,
-    output::{COMMIT, command_line, json_text},
+    failure::Failure,
+    origin::{COMMIT, command_line},
+    output::json_text,
 };
 
 /// All that is to be said.
@@ -55,8 +49,7 @@ impl Advice<'_> {
     pub fn command_without_root(&self) -> Option<String> {
         let chosen = &self.usual.decision.chosen;
         let controller = tandem_controllers::find(chosen.split('@').next()?).ok()?;
-        (cfg!(feature = "quic") && !controller.owns_window() && !controller.counts_marks())
-            .then(|| machine::send(chosen))
+        (super::TOOLS.sends && !controller.owns_window() && !controller.counts_marks()).then(|| send_command(chosen))
     }
 
     /// Those of the other cases in which the advice is another.

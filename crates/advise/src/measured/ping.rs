@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `ping` prints: that of iputils (Linux), of BSD and macOS, of BusyBox.
 
-use crate::{Losses, Reading, Readings};
+use super::{Losses, Reading, Readings};
 
 /// Fewer answers than this have no 95th percentile.
 const FEW_ANSWERS: usize = 20;

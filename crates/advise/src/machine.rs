@@ -15,6 +15,17 @@ pub struct Machine {
     pub available: Vec<String>,
     /// The names that `modprobe` makes available.
     pub modules: Vec<String>,
+    /// What the program that asks can do beside.
+    pub tools: Tools,
+}
+
+/// How the program that asks puts controllers to use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Tools {
+    /// It loads them into Linux: `tandem kernel load`.
+    pub loads: bool,
+    /// It sends files with them, over QUIC: `tandem send`.
+    pub sends: bool,
 }
 
 /// How a controller comes onto a machine, the easiest first.
@@ -36,15 +47,16 @@ pub enum Way {
 const FOLDER: &str = "/proc/sys/net/ipv4";
 
 impl Machine {
-    pub fn this() -> Self {
+    /// The machine that this runs on.
+    pub fn this(tools: Tools) -> Self {
         let read = |name: &str| fs::read_to_string(format!("{FOLDER}/{name}")).unwrap_or_default();
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let modules = fs::read_to_string(format!("/lib/modules/{}/modules.dep", release.trim())).unwrap_or_default();
-        Self::from_texts(&read("tcp_congestion_control"), &read("tcp_available_congestion_control"), &modules)
+        Self::from_texts(&read("tcp_congestion_control"), &read("tcp_available_congestion_control"), &modules, tools)
     }
 
     /// From the two files of those names and `modules.dep`.
-    fn from_texts(default: &str, available: &str, modules: &str) -> Self {
+    fn from_texts(default: &str, available: &str, modules: &str, tools: Tools) -> Self {
         let module = |line: &str| {
             let file = line.split(':').next()?.rsplit('/').next()?;
             let name = file.split(".ko").next()?.strip_prefix("tcp_")?;
@@ -54,6 +66,7 @@ impl Machine {
             default: default.split_whitespace().next().map(str::to_owned),
             available: available.split_whitespace().map(str::to_owned).collect(),
             modules: modules.lines().filter_map(module).collect(),
+            tools,
         }
     }
 
@@ -77,10 +90,10 @@ impl Machine {
         if controller.kernel_obstacle().is_some() {
             return None;
         }
-        if is_linux && cfg!(all(feature = "linux", target_os = "linux")) {
+        if is_linux && self.tools.loads {
             return Some(Way::Load);
         }
-        cfg!(feature = "quic").then_some(Way::Quic)
+        self.tools.sends.then_some(Way::Quic)
     }
 }
 
@@ -93,13 +106,13 @@ impl Way {
             Way::Sysctl => Some(sysctl),
             Way::Module => Some(format!("sudo modprobe tcp_{controller} && {sysctl}")),
             Way::Load => Some(format!("sudo tandem kernel load {controller} --default")),
-            Way::Quic => Some(send(controller)),
+            Way::Quic => Some(send_command(controller)),
         }
     }
 }
 
-/// For one transfer, without root.
-pub fn send(controller: &str) -> String {
+/// The command that uses a controller for one transfer, without root.
+pub fn send_command(controller: &str) -> String {
     format!("tandem send FILE - --controller {controller}")
 }
 
@@ -109,29 +122,30 @@ mod tests {
 
     use super::*;
 
+    const TOOLS: Tools = Tools { loads: true, sends: true };
+
     #[test]
     fn the_easiest_way_to_a_controller() {
         let modules =
             "kernel/net/ipv4/tcp_bbr.ko.xz:\nkernel/net/ipv4/tcp_htcp.ko: kernel/x.ko\nkernel/net/tcp_diag.ko:\n";
-        let machine = Machine::from_texts("cubic\n", "reno cubic\n", modules);
+        let machine = Machine::from_texts("cubic\n", "reno cubic\n", modules, TOOLS);
         assert_eq!(machine.modules, ["bbr", "htcp"]);
         let way = |name: &str| machine.way(find(name).unwrap());
         assert_eq!(way("cubic"), Some(Way::Present));
         assert_eq!(way("reno"), Some(Way::Sysctl));
         assert_eq!(way("bbr"), Some(Way::Module));
-        #[cfg(all(feature = "linux", target_os = "linux"))]
         assert_eq!(way("compound_tube"), Some(Way::Load));
         // Its pacing keeps it from eBPF, and there is no module.
-        assert_eq!(Machine::from_texts("cubic", "reno cubic", "").way(find("bbr").unwrap()), None);
+        assert_eq!(Machine::from_texts("cubic", "reno cubic", "", TOOLS).way(find("bbr").unwrap()), None);
     }
 
     #[test]
     fn without_linux_quic_is_left() {
-        let elsewhere = Machine::from_texts("", "", "");
+        let elsewhere = Machine::from_texts("", "", "", TOOLS);
         assert_eq!(elsewhere.default, None);
-        #[cfg(feature = "quic")]
         assert_eq!(elsewhere.way(find("cubic").unwrap()), Some(Way::Quic));
         assert_eq!(elsewhere.way(find("bbr").unwrap()), None);
+        assert_eq!(Machine::default().way(find("cubic").unwrap()), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use tandem_report::{Colouring, Curve, Figure, FiguresPage, Map, Style};
 use tandem_scenario::units::Rate;
 
 use super::{Plane, range::between, setup::Setup, text};
-use crate::output::command_line;
+use crate::origin::command_line;
 
 /// Points of a curve, and of a map each way.
 const POINTS: usize = 240;

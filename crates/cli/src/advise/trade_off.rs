@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The trade-off drawn: goodput against what neighbours lose, and against delay.
 
+use tandem_advise::{Answer, Judged};
 use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
 
-use super::{report::Advice, rule::Judged, text, trial::Answer};
-use crate::output::command_line;
+use super::{advice::Advice, text};
+use crate::origin::command_line;
 
 /// A mean, and half the width of its 95 % interval.
 type Estimated = (f64, Option<f64>);

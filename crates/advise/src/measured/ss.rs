@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `ss -ti` prints of TCP connections, of which the one that has sent most counts.
 
-use crate::{Losses, Reading, Readings};
+use super::{Losses, Reading, Readings};
 
 pub fn is_ss(text: &str) -> bool {
     text.lines().any(is_connection)

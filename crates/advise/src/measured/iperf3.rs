@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{Losses, Reading, Readings};
+use super::{Losses, Reading, Readings};
 
 /// Where iperf3 does not say how much a packet carries.
 const USUAL_MSS: f64 = 1448.0;

@@ -2,17 +2,14 @@
 //! The paths that are looked at: one with the usual values of what is not known, and others that differ from it in one of them.
 
 use serde::Serialize;
+use tandem_compare::{Comparison, Flows, Length};
 use tandem_scenario::{
     FlowsSpec, Loss, Scenario, ScenarioSpec,
     aqm::AqmSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
-use crate::{
-    Failure,
-    compare::{Length, RTT_SPREAD, START_SPREAD},
-    settings::Flows,
-};
+use crate::AdviseError;
 
 /// Where a value is not known: the usual one first, then those that are tried beside it. Ours; docs/advise.md gives the reasons.
 const QUEUES: [QueueSize; 3] = [QueueSize::Bdp(1.0), QueueSize::Bdp(0.1), QueueSize::Bdp(4.0)];
@@ -22,11 +19,17 @@ const NEIGHBOURS: [&str; 3] = ["cubic:1", "none", "bbr:1"];
 /// What is known of the path.
 #[derive(Debug, Clone)]
 pub struct Known {
+    /// The bottleneck's rate.
     pub rate: Rate,
+    /// Two-way propagation delay.
     pub rtt: Span,
+    /// The bottleneck's queue discipline.
     pub aqm: AqmSpec,
+    /// The bottleneck's buffer.
     pub queue: Option<QueueSize>,
+    /// Random loss, before the queue.
     pub loss: Option<LossRate>,
+    /// The other flows on the path.
     pub neighbours: Option<Neighbours>,
 }
 
@@ -39,15 +42,20 @@ pub struct Neighbours(pub Vec<Flows>);
 pub struct Case {
     /// What it has that the usual path has not, in words; empty: it is the usual one.
     pub differs: String,
+    /// The bottleneck's buffer.
     pub queue: QueueSize,
+    /// Random loss, before the queue.
     pub loss: LossRate,
+    /// The other flows on the path.
     pub neighbours: Neighbours,
 }
 
 /// A value that was assumed, in words.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assumed {
+    /// What it is a value of, such as `a queue of`.
     pub what: &'static str,
+    /// With its unit.
     pub value: String,
 }
 
@@ -95,7 +103,7 @@ impl Known {
     }
 
     /// `0.1bdp (250 packets)`.
-    pub fn queue_words(&self, queue: QueueSize) -> String {
+    fn queue_words(&self, queue: QueueSize) -> String {
         match (queue, queue.limit(self.rate, self.rtt, tandem_scenario::DEFAULT_MTU)) {
             (QueueSize::Bdp(_) | QueueSize::Time(_), Ok(tandem_scenario::Limit::Packets(n))) => {
                 format!("{queue} ({n} packets)")
@@ -106,19 +114,19 @@ impl Known {
 
     /// The scenario in which `own` shares a case's path with its neighbours. With `transfer`, that much is sent by all flows of `own`
     /// together, from `start` on.
-    pub fn scenario(
+    pub(crate) fn scenario(
         &self,
         case: &Case,
         own: &Flows,
         start: Span,
         transfer: Option<Bytes>,
         length: Length,
-    ) -> Result<Scenario, Failure> {
+    ) -> Result<Scenario, AdviseError> {
         let group = |flows: &Flows| FlowsSpec {
             controller: Some(flows.controller.clone()),
             count: flows.count,
-            rtt_spread: RTT_SPREAD,
-            start_spread: START_SPREAD,
+            rtt_spread: Comparison::RTT_SPREAD,
+            start_spread: Comparison::START_SPREAD,
             ..FlowsSpec::default()
         };
         let own_group = FlowsSpec {
@@ -142,7 +150,7 @@ impl Known {
             flows: std::iter::once(own_group).chain(case.neighbours.0.iter().map(group)).collect(),
             ..ScenarioSpec::new(length.duration)
         };
-        spec.check().map_err(Failure::usage)
+        Ok(spec.check()?)
     }
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! When to stop.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+use tandem_scenario::units::Span;
+
+/// Stops when the time is up, and when the caller cancels.
+pub struct Clock<'a> {
+    end: Instant,
+    cancelled: Option<&'a AtomicBool>,
+    stop: AtomicBool,
+}
+
+/// Ends the watching, also when the work panics.
+struct AtEnd<'a> {
+    done: &'a AtomicBool,
+    watcher: Option<Thread>,
+}
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Relaxed);
+        self.watcher.iter().for_each(Thread::unpark);
+    }
+}
+
+impl<'a> Clock<'a> {
+    pub fn new(time: Span, cancelled: Option<&'a AtomicBool>) -> Self {
+        Self { end: Instant::now() + Duration::from_nanos(time.ns), cancelled, stop: AtomicBool::new(false) }
+    }
+
+    /// Runs `work`, which ends early when the clock has stopped. Without `obeys_time` only the caller can stop it.
+    pub fn watch<T>(&self, obeys_time: bool, work: impl FnOnce(&AtomicBool) -> T) -> T {
+        let done = AtomicBool::new(false);
+        let look = || {
+            let is_late = obeys_time && Instant::now() >= self.end;
+            if is_late || self.cancelled.is_some_and(|flag| flag.load(Relaxed)) {
+                self.stop.store(true, Relaxed);
+            }
+        };
+        // Work that begins too late must not end before the watcher looks.
+        look();
+        thread::scope(|scope| {
+            let watcher = thread::Builder::new().spawn_scoped(scope, || {
+                while !done.load(Relaxed) {
+                    look();
+                    thread::park_timeout(Duration::from_millis(20));
+                }
+            });
+            let _end = AtEnd { done: &done, watcher: watcher.ok().map(|watcher| watcher.thread().clone()) };
+            work(&self.stop)
+        })
+    }
+
+    pub fn has_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+}

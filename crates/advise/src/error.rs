@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can go wrong.
+
+use tandem_batch::BatchError;
+use tandem_engine::EngineError;
+use tandem_scenario::SpecError;
+
+/// Why there is no advice.
+#[derive(Debug, thiserror::Error)]
+pub enum AdviseError {
+    /// No engine but real TCP has this controller.
+    #[error("`{0}` cannot be simulated: name one of Tandem's, such as `cubic`, in place of the kernel's `{1}`")]
+    NotSimulated(String, String),
+    /// A candidate is there twice.
+    #[error("`{0}` is named twice: leave one out")]
+    Twice(String),
+    /// [`Question::default`](crate::Question::default) is the name of no candidate.
+    #[error("the default is not among the candidates")]
+    NoDefault,
+    /// No scenario can be made of the path.
+    #[error(transparent)]
+    Scenario(#[from] SpecError),
+    /// The engine refuses a scenario, or may not run here.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] BatchError),
+}
+
+impl AdviseError {
+    /// Whether the question was at fault, and not this machine.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, AdviseError::Run(_) | AdviseError::Engine(EngineError::Failed(_)))
+    }
+}

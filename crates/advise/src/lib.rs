@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which congestion controller to run on a path, and why. docs/advise.md states the rule for users.
+//!
+//! 1. What is known of the path is a [`Known`], from a user or from files ([`measured`]). [`Known::cases`] makes complete paths of it:
+//!    the usual one, and others that differ in one value that is not known.
+//! 2. [`Machine`] says what a machine runs now ([`Present`]) and could run: [`candidates`].
+//! 3. [`Question::answers`] simulates the candidates on each path, seed by seed, until the rule can decide. An [`Answer`] has the
+//!    [`Decision`] and what it rests on.
+//!
+//! The caller chooses the engine, may cancel, and gets what was finished by then.
+
+mod candidate;
+mod case;
+mod clock;
+mod error;
+mod machine;
+pub mod measured;
+mod question;
+mod rule;
+mod trial;
+
+pub use candidate::{Candidate, Present, candidates};
+pub use case::{Assumed, Case, Known, Neighbours};
+pub use error::AdviseError;
+pub use machine::{Machine, Tools, Way, send_command};
+pub use question::{Answer, Answers, Question};
+pub use rule::{Decision, Estimate, Judged, Limits, Why, usual_delay_limit};

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs the candidates on each path until the rule can decide.
+
+use std::{ops::Range, sync::atomic::AtomicBool};
+
+use tandem_batch::{Batch, Task, Traces};
+use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
+use tandem_engine::Engine;
+use tandem_scenario::{
+    Scenario,
+    units::{Bytes, Span},
+};
+
+use crate::{
+    AdviseError, Candidate,
+    case::{Case, Known},
+    clock::Clock,
+    rule::{Decision, Limits, Observed, decide},
+    trial::Trial,
+};
+
+/// Seeds of every controller, and how many are added at a time for those about whom nothing is clear. Ours.
+const FIRST_SEEDS: u64 = 3;
+const MORE_SEEDS: u64 = 2;
+/// The most of a path that is not the usual one. Ours.
+const SEEDS_OF_OTHERS: u64 = 7;
+/// A run of so many packets takes about a second. Ours.
+const BOUNDS: Bounds = Bounds { most_packets: 8e6, least_s: 5.0 };
+
+/// What all cases share.
+pub struct Question<'a> {
+    /// The path.
+    pub known: &'a Known,
+    /// What to choose from.
+    pub candidates: &'a [Candidate],
+    /// The name of one of the candidates: what the machine runs now.
+    pub default: &'a str,
+    /// What a controller may do to others, and what is worth a change.
+    pub limits: Limits,
+    /// What all own flows have to send together; endless if not given.
+    pub transfer: Option<Bytes>,
+    /// The others follow.
+    pub first_seed: u64,
+    /// Of a controller on a path.
+    pub most_seeds: u64,
+    /// How long each run lasts; as long as the path needs if not given.
+    pub duration: Option<Span>,
+    /// Cut from every measure; slow start and one time from loss to loss if not given.
+    pub warmup: Option<Span>,
+    /// What runs the scenarios.
+    pub engine: &'a dyn Engine,
+    /// Set by another thread to end early.
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Draws no bar, on a terminal either.
+    pub quiet: bool,
+}
+
+/// What came of a case.
+pub struct Answer {
+    /// The path.
+    pub case: Case,
+    /// The choice.
+    pub decision: Decision,
+    /// How long each run lasts.
+    pub length: Length,
+    /// What losses and delays are measured against: the flows run this controller.
+    pub reference: String,
+    /// Each candidate's mean time for the transfer, seconds, in the order of the candidates; empty if there is none.
+    pub completion_s: Vec<f64>,
+    /// Did a transfer last longer than its run?
+    pub is_extrapolated: bool,
+    /// Of the choice and of the default.
+    pub cautions: Vec<String>,
+    /// There was no time for the seeds that it needs.
+    pub is_cut_short: bool,
+}
+
+/// What came of some cases.
+pub struct Answers {
+    /// Of the first cases, in their order.
+    pub answers: Vec<Answer>,
+    /// The cases for which there was no time, by what differs.
+    pub not_looked_at: Vec<String>,
+}
+
+impl Question<'_> {
+    /// Refuses what no run can be made of, before anything is written.
+    ///
+    /// # Errors
+    /// If the path makes no sense, or the engine cannot run it.
+    pub fn check(&self, case: &Case) -> Result<(), AdviseError> {
+        let reference = self.reference(case);
+        let (length, start) = self.length(case, &reference)?;
+        let all = self.candidates.iter().map(|c| &c.flows).chain([&reference]);
+        for flows in all.chain(&case.neighbours.0) {
+            let scenario = self.known.scenario(case, flows, start, self.transfer, length)?;
+            self.engine.check(&scenario, false)?;
+        }
+        Ok(())
+    }
+
+    /// Answers cases in order until `time` is over. The first seeds of the first case are run whatever time it takes.
+    ///
+    /// # Errors
+    /// If a case makes no sense, or a run fails.
+    pub fn answers(&self, cases: &[Case], time: Span) -> Result<Answers, AdviseError> {
+        let clock = Clock::new(time, self.cancelled);
+        let mut answers = Vec::new();
+        for (i, case) in cases.iter().enumerate() {
+            match self.answer(case, &clock, i == 0)? {
+                Some(answer) => answers.push(answer),
+                None => break,
+            }
+            if clock.has_stopped() {
+                break;
+            }
+        }
+        let not_looked_at = cases[answers.len()..].iter().map(|case| case.differs.clone()).collect();
+        Ok(Answers { answers, not_looked_at })
+    }
+
+    /// `None` if not even its first seeds were finished.
+    fn answer(&self, case: &Case, clock: &Clock, is_first: bool) -> Result<Option<Answer>, AdviseError> {
+        let reference = self.reference(case);
+        let (length, start) = self.length(case, &reference)?;
+        let own = self.candidates.iter().map(|c| (&c.flows, c.effort)).chain([(&reference, 0)]);
+        let trial = |(flows, effort): (&Flows, u8)| {
+            let scenario = self.known.scenario(case, flows, start, self.transfer, length)?;
+            Ok::<_, AdviseError>(Trial::new(scenario, flows, effort))
+        };
+        let mut trials: Vec<Trial> = own.map(trial).collect::<Result<_, _>>()?;
+        let Some((decision, is_cut_short)) = self.settle(&mut trials, clock, is_first)? else { return Ok(None) };
+        let candidates = &trials[..self.candidates.len()];
+        let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        Ok(Some(Answer {
+            case: case.clone(),
+            length,
+            reference: reference.name,
+            completion_s: match self.transfer {
+                Some(_) => candidates.iter().map(|trial| mean(&trial.completion_s)).collect(),
+                None => Vec::new(),
+            },
+            is_extrapolated: trials.iter().any(|trial| trial.is_extrapolated),
+            cautions: self.cautions(candidates, &decision),
+            is_cut_short,
+            decision,
+        }))
+    }
+
+    /// Adds seeds until all is clear, no more are allowed or the time is up, which the flag tells. The last trial is the reference's.
+    fn settle(
+        &self,
+        trials: &mut [Trial],
+        clock: &Clock,
+        is_first: bool,
+    ) -> Result<Option<(Decision, bool)>, AdviseError> {
+        let everybody: Vec<usize> = (0..trials.len()).collect();
+        let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
+        let mut next = self.first_seed + FIRST_SEEDS.min(most_seeds);
+        if !self.add_seeds(trials, &everybody, self.first_seed..next, clock, !is_first)? {
+            return Ok(None);
+        }
+        let mut is_cut_short = false;
+        loop {
+            let decision = self.decide(trials).ok_or(AdviseError::NoDefault)?;
+            let end = (next + MORE_SEEDS).min(self.first_seed + most_seeds);
+            if decision.is_clear || next >= end || is_cut_short {
+                return Ok(Some((decision, is_cut_short)));
+            }
+            is_cut_short = !self.add_seeds(trials, &self.needed(trials, &decision), next..end, clock, true)?;
+            next = end;
+        }
+    }
+
+    /// Those whose next seeds could change the decision, and those that they are compared with.
+    fn needed(&self, trials: &[Trial], decision: &Decision) -> Vec<usize> {
+        let best = decision.controllers.iter().find(|judged| judged.is_within_limits);
+        let compared = [Some(self.default), Some(&*decision.chosen), best.map(|judged| &*judged.controller)];
+        let is_needed = |&i: &usize| {
+            let name = &*trials[i].observed.name;
+            let is_open = decision.of(name).is_some_and(|judged| judged.is_open);
+            let is_reference = i == trials.len() - 1;
+            is_reference || is_open || compared.contains(&Some(name))
+        };
+        (0..trials.len()).filter(is_needed).collect()
+    }
+
+    /// Of the choice and of the default, each once.
+    fn cautions(&self, candidates: &[Trial], decision: &Decision) -> Vec<String> {
+        let of_name = |name: &str| candidates.iter().find(|trial| trial.observed.name == name);
+        let mut cautions = Vec::new();
+        for trial in [&*decision.chosen, self.default].into_iter().filter_map(of_name) {
+            let of_seeds = tandem_scenario::cautions(&trial.scenario, &trial.seeds);
+            for caution in of_seeds.into_iter().chain(tandem_model::loss_cycle::cautions(&trial.scenario)) {
+                if !cautions.contains(&caution) {
+                    cautions.push(caution);
+                }
+            }
+        }
+        cautions
+    }
+
+    /// What would be in the flows' place: another of the first neighbour's kind, or without neighbours what the machine has now.
+    fn reference(&self, case: &Case) -> Flows {
+        let own = &self.candidates[0].flows;
+        let default = self.candidates.iter().find(|c| c.flows.name == self.default).map_or(own, |c| &c.flows);
+        case.neighbours.0.first().unwrap_or(default).with_count(own.count)
+    }
+
+    /// How long runs are, and when the flows begin.
+    fn length(&self, case: &Case, reference: &Flows) -> Result<(Length, Span), AdviseError> {
+        let usual = Length { warmup: Span::default(), ..USUAL };
+        let draft = self.known.scenario(case, reference, Span::default(), None, usual)?;
+        let reason = Reason::of(std::slice::from_ref(&draft), BOUNDS, false);
+        let Some(Bytes(bytes)) = self.transfer else {
+            return Ok((reason.length(self.duration, self.warmup), Span::default()));
+        };
+        // Neighbours are there before, and past their slow start. A transfer at its fair share has time to end twice.
+        let start_s = if case.neighbours.0.is_empty() { 0.0 } else { (2.0 * reason.slow_start_s).ceil() };
+        let flows = reference.count + case.neighbours.0.iter().map(|flows| flows.count).sum::<u32>();
+        let fair_bps = self.known.rate.bps as f64 * f64::from(reference.count) / f64::from(flows);
+        let wanted_s = start_s + 2.0 * bytes as f64 * 8.0 / fair_bps + 2.0 * reason.slow_start_s;
+        let duration =
+            self.duration.unwrap_or(Span::from_secs(wanted_s.min(start_s + reason.most_s).ceil().max(1.0) as u64));
+        let start = Span::from_secs(start_s as u64).min(Span { ns: duration.ns / 2 });
+        Ok((Length { duration, warmup: Span::default() }, start))
+    }
+
+    fn decide(&self, trials: &[Trial]) -> Option<Decision> {
+        let (reference, candidates) = trials.split_last()?;
+        let observed: Vec<Observed> = candidates.iter().map(|trial| trial.observed.clone()).collect();
+        decide(&observed, self.default, &reference.observed, self.limits)
+    }
+
+    /// Runs these seeds of these trials; false, and nothing is added, if not all were finished.
+    fn add_seeds(
+        &self,
+        trials: &mut [Trial],
+        who: &[usize],
+        seeds: Range<u64>,
+        clock: &Clock,
+        obeys_time: bool,
+    ) -> Result<bool, AdviseError> {
+        let scenarios: Vec<Scenario> =
+            who.iter().map(|&i| trials[i].scenario.clone().with_seeds(seeds.clone())).collect();
+        let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
+        let tasks: Vec<Task> = scenarios.iter().map(task).collect();
+        let outcome = clock.watch(obeys_time, |stop| {
+            Batch { cancelled: Some(stop), quiet: self.quiet, ..Batch::default() }.run(&tasks)
+        })?;
+        if outcome.seeds.iter().any(|of_task| of_task.len() as u64 != seeds.end - seeds.start) {
+            return Ok(false);
+        }
+        for (&i, results) in who.iter().zip(outcome.seeds) {
+            results.into_iter().for_each(|result| trials[i].add(result, self.transfer));
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use tandem_engine::{EngineError, Options, Warning};
+    use tandem_scenario::{aqm::AqmSpec, result::SeedResult, units::QueueSize};
+    use tandem_sim::Sim;
+
+    use super::*;
+    use crate::{Present, candidates, machine::Machine};
+
+    /// The simulator, which counts its runs; one of them cancels, and waits until that is seen.
+    struct Counted<'a> {
+        runs: AtomicUsize,
+        cancels_at: usize,
+        cancel: &'a AtomicBool,
+    }
+
+    impl Engine for Counted<'_> {
+        fn name(&self) -> &'static str {
+            Sim.name()
+        }
+
+        fn description(&self) -> &'static str {
+            Sim.description()
+        }
+
+        fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
+            Sim.check(scenario, force)
+        }
+
+        fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+            if self.runs.fetch_add(1, SeqCst) + 1 == self.cancels_at {
+                self.cancel.store(true, SeqCst);
+                while !options.is_cancelled() {
+                    std::thread::yield_now();
+                }
+            }
+            Sim.run(scenario, seed, options)
+        }
+    }
+
+    /// How many answers there are, and of how many runs, if the run with this number cancels.
+    fn cancelled_at(cancels_at: usize) -> (usize, usize) {
+        let cancel = AtomicBool::new(false);
+        let engine = Counted { runs: Default::default(), cancels_at, cancel: &cancel };
+        let known = Known {
+            rate: "10mbit".parse().unwrap(),
+            rtt: Span::from_ms(20),
+            aqm: AqmSpec::default(),
+            queue: Some(QueueSize::Packets(20)),
+            loss: None,
+            neighbours: Some("reno:1".parse().unwrap()),
+        };
+        let machine = Machine::default();
+        let present = Present::new(Some(&"reno".parse().unwrap()), &machine).unwrap();
+        let candidates = candidates(&["vegas".parse().unwrap()], 1, &machine, &present).unwrap();
+        let question = Question {
+            known: &known,
+            candidates: &candidates,
+            default: &present.name,
+            limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1 },
+            transfer: None,
+            first_seed: 1,
+            most_seeds: 3,
+            duration: Some(Span::from_secs(2)),
+            warmup: Some(Span::from_secs(1)),
+            engine: &engine,
+            cancelled: Some(&cancel),
+            quiet: true,
+        };
+        let answers = question.answers(&known.cases(), Span::from_secs(3600)).unwrap();
+        assert_eq!(answers.answers.len() + answers.not_looked_at.len(), 3);
+        (answers.answers.len(), engine.runs.into_inner())
+    }
+
+    /// Two candidates; the default, Reno beside Reno, is the reference too: three seeds of two scenarios are six runs for each of the
+    /// three losses.
+    #[test]
+    fn the_callers_engine_runs_it_and_the_caller_can_end_it() {
+        assert_eq!(cancelled_at(usize::MAX), (3, 18));
+        assert_eq!(cancelled_at(1).0, 0);
+        // The first run of the second case.
+        assert_eq!(cancelled_at(7).0, 1);
+    }
+}

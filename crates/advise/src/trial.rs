@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the runs of one controller give, seed by seed.
+
+use tandem_compare::Flows;
+use tandem_scenario::{
+    Scenario,
+    result::{FlowResult, SeedResult},
+    units::Bytes,
+};
+
+use crate::rule::Observed;
+
+/// The runs of a controller on a case's path.
+pub struct Trial {
+    /// Without the seeds.
+    pub scenario: Scenario,
+    pub observed: Observed,
+    /// How long each seed's transfer took, if there is one.
+    pub completion_s: Vec<f64>,
+    /// Did a transfer last longer than its run?
+    pub is_extrapolated: bool,
+    pub seeds: Vec<SeedResult>,
+    /// How many of the scenario's flows are the controller's own: the first ones.
+    flows: u32,
+}
+
+impl Trial {
+    pub fn new(scenario: Scenario, own: &Flows, effort: u8) -> Self {
+        Self {
+            scenario,
+            flows: own.count,
+            observed: Observed { name: own.name.clone(), effort, ..Observed::default() },
+            completion_s: Vec::new(),
+            is_extrapolated: false,
+            seeds: Vec::new(),
+        }
+    }
+
+    /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.
+    pub fn add(&mut self, result: SeedResult, transfer: Option<Bytes>) {
+        let (own, others) = result.flows.split_at(self.flows as usize);
+        let goodput = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).sum::<f64>();
+        let Some(Bytes(bytes)) = transfer else {
+            self.observed.goodput_mbps.push(goodput(own));
+            self.observed.delay_ms.push(result.links[0].queueing_delay_ms.p95);
+            if !others.is_empty() {
+                self.observed.neighbours_mbps.push(goodput(others));
+            }
+            self.seeds.push(result);
+            return;
+        };
+        let start_s = self.scenario.groups[0].start.as_secs_f64();
+        let size_mbit = bytes as f64 * 8.0 / 1e6;
+        let done: Vec<f64> = own.iter().flat_map(|flow| flow.completion_times_s.iter().copied()).collect();
+        let got: Vec<f64> = sum_by_second(own);
+        let time_s = if done.len() == own.len() {
+            done.iter().copied().fold(0.0, f64::max)
+        } else {
+            self.is_extrapolated = true;
+            extrapolated_s(size_mbit, start_s, self.scenario.duration.as_secs_f64(), &got)
+        };
+        self.completion_s.push(time_s);
+        self.observed.goodput_mbps.push(size_mbit / time_s);
+        // What its own packets waited: the queue is another's once it has ended.
+        let base_ms = self.scenario.base_rtt(&self.scenario.groups[0]).as_secs_f64() * 1e3;
+        self.observed.delay_ms.push(result.rtt_ms.first().map_or(0.0, |rtt| (rtt.p95 - base_ms).max(0.0)));
+        if !others.is_empty() {
+            let theirs = sum_by_second(others);
+            let from = (start_s as usize).min(theirs.len().saturating_sub(1));
+            let to = ((start_s + time_s).ceil() as usize).clamp(from + 1, theirs.len().max(from + 1));
+            let during = &theirs[from..to.min(theirs.len())];
+            self.observed.neighbours_mbps.push(during.iter().sum::<f64>() / during.len().max(1) as f64);
+        }
+        self.seeds.push(result);
+    }
+}
+
+/// What flows received in each second, megabits.
+fn sum_by_second(flows: &[FlowResult]) -> Vec<f64> {
+    let seconds = flows.iter().map(|flow| flow.received_mbit_by_second.len()).max().unwrap_or(0);
+    let second =
+        |s: usize| flows.iter().filter_map(|flow| flow.received_mbit_by_second.get(s)).map(|&m| f64::from(m)).sum();
+    (0..seconds).map(second).collect()
+}
+
+/// The time that a transfer takes which a run has not seen the end of: what is left goes at the pace of the later half of the run.
+fn extrapolated_s(size_mbit: f64, start_s: f64, end_s: f64, received_mbit: &[f64]) -> f64 {
+    let half = received_mbit.len() - received_mbit.len().saturating_sub(start_s as usize) / 2;
+    let later = &received_mbit[half.min(received_mbit.len())..];
+    let pace_mbps = later.iter().sum::<f64>() / later.len().max(1) as f64;
+    let left_mbit = (size_mbit - received_mbit.iter().sum::<f64>()).max(0.0);
+    end_s - start_s + left_mbit / pace_mbps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_transfer_goes_at_the_pace_of_the_later_half() {
+        // Two silent seconds, then 10 and 20 in slow start and 50 twice: 130 of 1000 Mb after 4 s, the rest at 50 Mb/s.
+        let time = extrapolated_s(1000.0, 2.0, 6.0, &[0.0, 0.0, 10.0, 20.0, 50.0, 50.0]);
+        assert!((time - (4.0 + 870.0 / 50.0)).abs() < 1e-9, "{time}");
+        assert_eq!(extrapolated_s(1000.0, 0.0, 2.0, &[0.0, 0.0]), f64::INFINITY);
+    }
+}
