@@ -162,8 +162,9 @@ TANDEM_FN void bbr_take_rtt(struct bbr *s, const struct bbr_params *p, struct ta
 	u32 is_old = seq_distance(s->min_rtt_ms, bbr_ms(c)) > p->rtt_window;
 	/* The only packet under way: its ACK may have been delayed. */
 	u32 is_lone = ack->interval_us && seq_distance(ack->prior_delivered, ack->delivered) == 1;
+	u32 is_least = rtt_us < s->min_rtt_us || (p->equal_rtt && rtt_us == s->min_rtt_us);
 
-	if (rtt_us && (rtt_us <= s->min_rtt_us || (is_old && !is_lone))) {
+	if (rtt_us && (is_least || (is_old && !is_lone))) {
 		s->min_rtt_us = rtt_us;
 		s->min_rtt_ms = bbr_ms(c);
 	}

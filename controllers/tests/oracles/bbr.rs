@@ -217,7 +217,9 @@ impl Bbr {
         let now_ms = now_us / 1000;
         let is_old = (now_ms - self.min_rtt_ms) as f64 > 1000.0 * self.p("rtt_window");
         let is_lone = ack.interval_us > 0 && ack.delivered.wrapping_sub(ack.prior_delivered) == 1;
-        if ack.rtt_us > 0 && (self.min_rtt_us.is_none_or(|least| ack.rtt_us <= least) || is_old && !is_lone) {
+        let equal_renews = self.p("equal_rtt") == 1.0;
+        let is_least = |least| ack.rtt_us < least || ack.rtt_us == least && equal_renews;
+        if ack.rtt_us > 0 && (self.min_rtt_us.is_none_or(is_least) || is_old && !is_lone) {
             (self.min_rtt_us, self.min_rtt_ms) = (Some(ack.rtt_us), now_ms);
         }
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
