@@ -76,10 +76,10 @@ bench:
 	@cargo bench --quiet -p tandem-testbed --bench reach
 
 validate: setup
-	@cargo run --release -p tandem-experiments --bin validate
-	@cargo run --release -p tandem-experiments --bin validate -- --model
-	@cargo run --release -p tandem-experiments --bin validate -- --quic
-	@cargo run --release -p tandem-experiments --bin validate -- --kernel
+	@cargo run --release -p tandem-validate
+	@cargo run --release -p tandem-validate -- --model
+	@cargo run --release -p tandem-validate -- --quic
+	@cargo run --release -p tandem-validate -- --kernel
 	@scripts/matrix.sh
 
 reproduce: setup

@@ -25,7 +25,7 @@ check() {
 	for system in "$@"; do
 		targets+=(--target "$system")
 	done
-	cargo check --quiet -p tandem-cc -p tandem-experiments --no-default-features --features "$features" "${targets[@]}"
+	cargo check --quiet -p tandem-cc -p tandem-validate --no-default-features --features "$features" "${targets[@]}"
 }
 
 check tandem-cc/quic x86_64-pc-windows-gnu aarch64-apple-darwin aarch64-unknown-linux-gnu

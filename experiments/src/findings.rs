@@ -10,14 +10,14 @@ use tandem_model::{Model, loss_cycle};
 use tandem_scenario::{cautions, result::SeedResult};
 
 use crate::{
+    error::RunError,
     estimate::Estimate,
     file::{CurveEngine, Experiment},
     judge::{Claim, Points},
     judged::Judged,
-    kernel::{KernelComparison, KernelForm},
+    kernel::{KernelComparison, KernelForm, RealTcpRuns},
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
-    reference::real_tcp::RealTcpRuns,
     verdict::Verdict,
 };
 
@@ -85,13 +85,16 @@ impl Reading {
 
 /// Runs a form of experiments in an engine. An experiment that an interrupt cut short is `None`. What `kept` has of runs over real
 /// TCP stands beside; of [`Form::Kernel`] it is what is judged.
+///
+/// # Errors
+/// If a scenario of a file is wrong, a run fails, or what is kept cannot be read or written.
 pub fn run(
     experiments: &[Experiment],
     form: Form,
     engine: &dyn Engine,
     batch: &Batch,
     kept: Option<&RealTcpRuns>,
-) -> anyhow::Result<Vec<Option<Findings>>> {
+) -> Result<Vec<Option<Findings>>, RunError> {
     let plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
     let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
     let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
@@ -105,7 +108,7 @@ pub fn run(
         tasks.extend(kernel_form.iter().flat_map(|k| tasks_of(experiment, k.simulated(), engine)));
     }
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
-    let outcome = batch.run(&tasks)?;
+    let outcome = batch.run(&tasks).map_err(|e| RunError::Batch(e.into()))?;
     let cautions = |first: usize, next: usize| cautions_of(&tasks[first..next], &outcome.seeds[first..next]);
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();

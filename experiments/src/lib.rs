@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was published or measured elsewhere, run again here and judged.
+//! What the papers published, run again here and judged.
 //!
 //! An experiment is a figure or table of a paper: a file in experiments/papers/ with the set-up, its curves, the published numbers and the
-//! claims as something that can be checked. [`validation`] sets the simulator and the model beside reference data: runs of
-//! ns-2, ns-3 and real TCP. Both go one way: set-up, runs in a batch, [`Estimate`], claim, [`Verdict`], document.
+//! claims as something that can be checked. The way is: set-up, runs in a batch, [`Estimate`], claim, [`Verdict`], document.
 
 mod document;
+mod error;
 mod estimate;
 mod file;
 mod findings;
@@ -17,25 +17,26 @@ mod measure;
 mod page;
 mod patch;
 mod plan;
-mod prose;
-mod reference;
+pub mod prose;
 mod table;
-pub mod validation;
 mod verdict;
 
 use tandem_scenario::FileError;
 
 pub use document::{Document, markdown};
+pub use error::{RealTcpRunsError, RunError};
 pub use estimate::Estimate;
 pub use file::Experiment;
 pub use findings::{Findings, Reading, Tally, run};
 pub use judge::Points;
 pub use judged::Judged;
-pub use kernel::{Difference, KernelComparison, Missing, measure, missing};
+pub use kernel::{
+    Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, measure, measure_shared,
+    missing, scenario_key,
+};
 pub use page::page;
 pub use patch::X;
 pub use plan::Form;
-pub use reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample};
 pub use table::text;
 pub use verdict::Verdict;
 

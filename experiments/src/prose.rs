@@ -5,17 +5,17 @@
 const WIDTH: usize = 160;
 
 /// A paragraph in lines, with a line end after each.
-pub(crate) fn paragraph(text: &str) -> String {
+pub fn paragraph(text: &str) -> String {
     wrapped(text, "", "")
 }
 
 /// An item of a list.
-pub(crate) fn item(text: &str) -> String {
+pub fn item(text: &str) -> String {
     wrapped(text, "- ", "  ")
 }
 
 /// The page with short lines of prose: rows of tables and headings stay as they are.
-pub(crate) fn with_short_lines(page: &str) -> String {
+pub fn with_short_lines(page: &str) -> String {
     let is_long = |line: &str| line.chars().count() > WIDTH && !line.starts_with(['|', '#']);
     page.lines().map(|line| if is_long(line) { paragraph(line) } else { format!("{line}\n") }).collect()
 }

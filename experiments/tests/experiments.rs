@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
-use tandem_experiments::{Experiment, Form, Verdict, all, run, text};
+use tandem_papers::{Experiment, Form, Verdict, all, run, text};
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -37,7 +37,7 @@ fn each_says_what_it_assumes_and_has_an_id_of_its_own() {
     for experiment in &experiments {
         assert!(experiment.title().len() > 10 && experiment.claim().len() > 20, "{}", experiment.id);
         assert!(experiment.engines().contains(&"sim"));
-        assert!(tandem_experiments::source(&experiment.id).is_some(), "{}", experiment.id);
+        assert!(tandem_papers::source(&experiment.id).is_some(), "{}", experiment.id);
     }
 }
 
@@ -108,7 +108,7 @@ fn headlines_alone_make_the_verdict() {
         let experiment = Experiment::parse("small", "small.toml", &text).unwrap();
         let found = run(std::slice::from_ref(&experiment), Form::Full, &Sim, &Batch::default(), None).unwrap();
         let findings = found.into_iter().next().flatten().unwrap();
-        (tandem_experiments::text(&experiment, &findings), findings)
+        (tandem_papers::text(&experiment, &findings), findings)
     };
     let (text, findings) = with("headline = false");
     assert_eq!(findings.verdict, Verdict::Holds, "a side claim does not lower it");

@@ -8,9 +8,7 @@ use std::{
 
 use tandem_batch::Batch;
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_experiments::{
-    Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text,
-};
+use tandem_papers::{Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text};
 use tandem_scenario::{
     Scenario,
     result::{Emulation, SeedResult},

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tandem_batch::{Batch, Store, StoredOnly};
 use tandem_controllers::Setting;
 use tandem_engine::Engine;
-use tandem_experiments::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
+use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
 use tandem_report::sections_html;
 use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
@@ -121,7 +121,7 @@ struct Entry<'a> {
 }
 
 fn list(json: bool) -> Result<(), Failure> {
-    let all = tandem_experiments::all().map_err(anyhow::Error::from)?;
+    let all = tandem_papers::all().map_err(anyhow::Error::from)?;
     if json {
         return print(&json_text(&all.iter().map(Entry::of).collect::<Vec<_>>())?);
     }
@@ -164,7 +164,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     }
     let found = match args.kept {
         true => from_kept(&experiments, &batch, kept.as_ref())?,
-        false => tandem_experiments::run(&experiments, form, &Sim, &batch, kept.as_ref())?,
+        false => tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref()).map_err(anyhow::Error::from)?,
     };
     let keeping = interrupt::keeping();
     let found: Vec<(&Experiment, &Findings)> =
@@ -175,7 +175,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let experiments_found = found.iter().map(|(_, f)| *f).collect();
     let results = Results { version, commit: COMMIT, command: &command, experiments: experiments_found };
     let json = json_text(&results)?;
-    let text = || found.iter().map(|(e, f)| tandem_experiments::text(e, f)).collect::<Vec<_>>().join("\n");
+    let text = || found.iter().map(|(e, f)| tandem_papers::text(e, f)).collect::<Vec<_>>().join("\n");
     let (left, all) = (experiments.len() - found.len(), experiments.len());
     let is_interrupted = !args.kept && cancelled.load(Ordering::Relaxed);
     let report = args.out.join(REPORT_FILE);
@@ -260,8 +260,8 @@ fn from_kept(
     batch: &Batch,
     kernel_runs: Option<&RealTcpRuns>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
-    let full = tandem_experiments::run(experiments, Form::Full, &StoredOnly(&Sim), batch, kernel_runs)?;
-    let quick = tandem_experiments::run(experiments, Form::Quick, &StoredOnly(&Sim), batch, kernel_runs)?;
+    let full = tandem_papers::run(experiments, Form::Full, &StoredOnly(&Sim), batch, kernel_runs)?;
+    let quick = tandem_papers::run(experiments, Form::Quick, &StoredOnly(&Sim), batch, kernel_runs)?;
     Ok(full.into_iter().zip(quick).map(|(full, quick)| full.or(quick)).collect())
 }
 
@@ -277,7 +277,7 @@ fn kept(args: &Run) -> Result<Option<RealTcpRuns>, Failure> {
         None if makes_them => args.out.join(KERNEL_FILE),
         None => return Ok(None),
     };
-    Ok(Some(RealTcpRuns::open(&path)?))
+    Ok(Some(RealTcpRuns::open(&path).map_err(anyhow::Error::from)?))
 }
 
 /// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
@@ -288,7 +288,7 @@ fn measure_missing(
     force: bool,
     batch: &Batch,
 ) -> Result<(), Failure> {
-    let missing = tandem_experiments::missing(experiments, kept).map_err(anyhow::Error::from)?;
+    let missing = tandem_papers::missing(experiments, kept).map_err(anyhow::Error::from)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -296,7 +296,7 @@ fn measure_missing(
     let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
     note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
     let unbroken = kernel.needs_machine().then(interrupt::unbroken);
-    tandem_experiments::measure(&missing, kernel, kept, batch)?;
+    tandem_papers::measure(&missing, kernel, kept, batch).map_err(anyhow::Error::from)?;
     drop(unbroken);
     let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
     if doubtful > 0 {
@@ -310,7 +310,7 @@ fn measure_missing(
 /// The experiments that were asked for, each once, in the order of the list.
 fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     if wanted.is_empty() {
-        return Ok(tandem_experiments::all().map_err(anyhow::Error::from)?);
+        return Ok(tandem_papers::all().map_err(anyhow::Error::from)?);
     }
     let mut ids: Vec<&str> = Vec::new();
     let mut own = Vec::new();
@@ -319,9 +319,9 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
             own.push(from_file(Path::new(word))?);
             continue;
         }
-        ids.extend(tandem_experiments::ids_of(word).map_err(Failure::usage)?);
+        ids.extend(tandem_papers::ids_of(word).map_err(Failure::usage)?);
     }
-    let listed = tandem_experiments::ids().filter(|id| ids.contains(id)).filter_map(tandem_experiments::find);
+    let listed = tandem_papers::ids().filter(|id| ids.contains(id)).filter_map(tandem_papers::find);
     let mut experiments = listed.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::from)?;
     experiments.extend(own);
     Ok(experiments)

@@ -9,8 +9,8 @@ use crate::{
     file::Experiment,
     findings::{Reading, seeds},
     judged::Judged,
+    kernel::runs::{RealTcpRun, RealTcpRuns, scenario_key},
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
-    reference::real_tcp::{RealTcpRun, RealTcpRuns, key},
     verdict::Verdict,
 };
 
@@ -119,7 +119,7 @@ impl<'a> KernelForm<'a> {
         let of_seeds = |all: &Vec<SeedResult>| all.iter().filter(|r| seeds.contains(&r.seed)).cloned().collect();
         let same_seeds = reading(&mut |_| each.next().map(of_seeds));
         let measured = reading(&mut |run| {
-            let rows = seeds.iter().map(|&seed| kept.get(&key(&run.text), seed)?.result(&run.scenario));
+            let rows = seeds.iter().map(|&seed| kept.get(&scenario_key(&run.text), seed)?.result(&run.scenario));
             rows.collect()
         });
         let x: Vec<String> = plan.xs.iter().map(ToString::to_string).collect();
@@ -138,7 +138,7 @@ impl<'a> KernelForm<'a> {
     /// A point's runs over real TCP.
     fn rows(&self, point: &Point) -> impl Iterator<Item = &'a RealTcpRun> {
         let kept = self.kept;
-        let keys: Vec<String> = point.runs().map(|run| key(&run.text)).collect();
+        let keys: Vec<String> = point.runs().map(|run| scenario_key(&run.text)).collect();
         let seeds = self.seeds.clone();
         keys.into_iter().flat_map(move |key| {
             let rows: Vec<&'a RealTcpRun> = seeds.iter().filter_map(|&seed| kept.get(&key, seed)).collect();
@@ -173,7 +173,7 @@ impl<'a> KernelForm<'a> {
 
 /// The seeds for which all runs of a point are there.
 fn seeds_of(point: &Point, kept: &RealTcpRuns) -> Vec<u64> {
-    let keys: Vec<String> = point.runs().map(|run| key(&run.text)).collect();
+    let keys: Vec<String> = point.runs().map(|run| scenario_key(&run.text)).collect();
     let seeds = point.own.scenario.seeds.iter().copied();
     seeds.filter(|&seed| keys.iter().all(|key| kept.get(key, seed).is_some())).collect()
 }

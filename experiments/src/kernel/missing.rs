@@ -11,9 +11,10 @@ use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_scenario::{FileError, Scenario, result::SeedResult};
 
 use crate::{
+    error::RunError,
     file::Experiment,
+    kernel::runs::{RealTcpRun, RealTcpRuns, scenario_key},
     plan::{self, Form},
-    reference::real_tcp::{RealTcpRun, RealTcpRuns, key},
 };
 
 /// A run over real TCP that is not there yet, or is doubted.
@@ -21,13 +22,15 @@ use crate::{
 pub struct Missing {
     /// Has one seed; its name is the label that the run is kept with.
     pub scenario: Scenario,
-    /// As [`key`] names the scenario.
-    pub(crate) key: String,
-    pub(crate) traces: Traces,
+    /// As [`scenario_key`] names the scenario.
+    pub key: String,
+    /// What is sampled over time.
+    pub traces: Traces,
 }
 
 impl Missing {
-    pub(crate) fn seed(&self) -> u64 {
+    /// Its one seed.
+    pub fn seed(&self) -> u64 {
         self.scenario.seeds[0]
     }
 
@@ -63,7 +66,7 @@ fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
                 let name = format!("{}, {}, {x}{baseline}", experiment.id, curve.get_ref().name);
                 wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
                     scenario: run.scenario.clone().named(&name).with_seeds([seed]),
-                    key: key(&run.text),
+                    key: scenario_key(&run.text),
                     traces: Traces::None,
                 }));
             }
@@ -78,22 +81,22 @@ pub fn measure(
     engine: &dyn Engine,
     runs: &mut RealTcpRuns,
     batch: &Batch,
-) -> anyhow::Result<bool> {
+) -> Result<bool, RunError> {
     measure_shared(missing, engine, &Mutex::new(runs), batch)
 }
 
 /// As [`measure`], where several threads keep their runs in one file.
-pub(crate) fn measure_shared(
+pub fn measure_shared(
     missing: &[Missing],
     engine: &dyn Engine,
     runs: &Mutex<&mut RealTcpRuns>,
     batch: &Batch,
-) -> anyhow::Result<bool> {
+) -> Result<bool, RunError> {
     let by_name = missing.iter().map(|m| ((m.scenario.name.as_str(), m.seed()), m)).collect();
     let keeping = Keeping { engine, by_name, runs };
     let tasks: Vec<Task> =
         missing.iter().map(|m| Task { scenario: &m.scenario, engine: &keeping, traces: m.traces }).collect();
-    Ok(!Batch { store: None, ..*batch }.run(&tasks)?.interrupted)
+    Ok(!Batch { store: None, ..*batch }.run(&tasks).map_err(|e| RunError::Batch(e.into()))?.interrupted)
 }
 
 /// Keeps each run of an engine before it hands it on.

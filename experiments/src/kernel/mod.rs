@@ -5,8 +5,9 @@
 
 mod comparison;
 mod missing;
+mod runs;
 
 pub(crate) use comparison::KernelForm;
 pub use comparison::{Difference, KernelComparison};
-pub(crate) use missing::measure_shared;
-pub use missing::{Missing, measure, missing};
+pub use missing::{Missing, measure, measure_shared, missing};
+pub use runs::{RealTcpRun, RealTcpRuns, WindowSample, bottleneck, scenario_key};

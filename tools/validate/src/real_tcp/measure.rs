@@ -7,11 +7,9 @@ use anyhow::bail;
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 
+use tandem_papers::{Missing, RealTcpRuns, measure_shared};
+
 use super::super::setups::{Setup, over_real_tcp};
-use crate::{
-    kernel::{Missing, measure_shared},
-    reference::real_tcp::RealTcpRuns,
-};
 
 /// A run that is not to be trusted is made again, after all others, until it has been made so often.
 const MAX_TRIES: u32 = 3;

@@ -2,11 +2,10 @@
 //! Runs over real TCP that have been made, kept as JSON lines: a run takes as long as what it emulates.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use tandem_report::{thin, write_atomically};
 use tandem_scenario::{
@@ -14,6 +13,8 @@ use tandem_scenario::{
     bounded::{MEASUREMENT_BYTES, read_text},
     result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult},
 };
+
+use crate::error::RealTcpRunsError;
 
 /// One run over real TCP. Counts are of the part after the warm-up, over all flows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,8 +60,12 @@ pub type WindowSample = (f64, u32);
 /// So many samples of a window are kept: a drawing shows no more.
 const WINDOW_SAMPLES: usize = 240;
 
-/// Names a scenario by its table in a file, without its seeds: the same table, however it is laid out, has the same key.
-pub(crate) fn key(text: &str) -> String {
+/// The name of the scenario in the table `[scenario]` of a file, by which its runs are kept. The table counts without its seeds and however it is
+/// laid out.
+///
+/// # Panics
+/// If the file is not TOML: it must have been read before.
+pub fn scenario_key(text: &str) -> String {
     let file: toml::Table = toml::from_str(text).expect("it was read before");
     let scenario = file.get("scenario").and_then(toml::Value::as_table).cloned().unwrap_or_default();
     // One that says nothing of its seeds has one.
@@ -71,7 +76,7 @@ pub(crate) fn key(text: &str) -> String {
 
 impl RealTcpRun {
     /// What is kept of a result of the scenario with this key.
-    pub(crate) fn new(key: &str, scenario: &Scenario, result: &SeedResult) -> Self {
+    pub fn new(key: &str, scenario: &Scenario, result: &SeedResult) -> Self {
         let sum = |of: fn(&FlowResult) -> u64| result.flows.iter().map(of).sum();
         let link = bottleneck(scenario).map(|l| result.links[l].clone()).unwrap_or_default();
         let emulation = result.emulation.clone().unwrap_or_default();
@@ -122,7 +127,7 @@ fn rounded(value: f64, scale: f64) -> f64 {
 }
 
 /// The link whose queue is compared.
-pub(crate) fn bottleneck(scenario: &Scenario) -> Option<usize> {
+pub fn bottleneck(scenario: &Scenario) -> Option<usize> {
     scenario.network.links.iter().position(|link| link.name == FORWARD_LINK)
 }
 
@@ -144,14 +149,25 @@ pub struct RealTcpRuns {
 
 impl RealTcpRuns {
     /// What is in the file, if it is there.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let what = || format!("cannot read runs over real TCP from `{}`", path.display());
-        let text = if path.exists() { read_text(path, MEASUREMENT_BYTES).with_context(what)? } else { String::new() };
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a line of it is not a run.
+    pub fn open(path: &Path) -> Result<Self, RealTcpRunsError> {
+        let path = path.to_owned();
+        if !path.exists() {
+            return Ok(Self { path, runs: Vec::new() });
+        }
+        let text = read_text(&path, MEASUREMENT_BYTES)
+            .map_err(|source| RealTcpRunsError::Read { path: path.clone(), source })?;
         let run = |(i, line): (usize, &str)| {
-            serde_json::from_str(line).with_context(|| format!("{}: line {} is not a run", what(), i + 1))
+            serde_json::from_str(line).map_err(|source| RealTcpRunsError::Line {
+                path: path.clone(),
+                line: i + 1,
+                source,
+            })
         };
-        let runs = text.lines().enumerate().map(run).collect::<anyhow::Result<_>>()?;
-        Ok(Self { path: path.to_owned(), runs })
+        let runs = text.lines().enumerate().map(run).collect::<Result<_, _>>()?;
+        Ok(Self { path, runs })
     }
 
     /// Every run, in the order of the file.
@@ -160,7 +176,7 @@ impl RealTcpRuns {
     }
 
     /// The trusted runs of a scenario, in the order of their seeds.
-    pub(crate) fn trusted(&self, key: &str) -> impl Iterator<Item = &RealTcpRun> {
+    pub fn trusted(&self, key: &str) -> impl Iterator<Item = &RealTcpRun> {
         self.runs.iter().filter(move |run| run.scenario == key && run.is_trusted())
     }
 
@@ -168,22 +184,26 @@ impl RealTcpRuns {
         self.runs.iter().find(|run| run.scenario == key && run.seed == seed)
     }
 
-    pub(crate) fn is_trusted(&self, key: &str, seed: u64) -> bool {
+    /// Whether a run of this scenario and seed is there and to be trusted.
+    pub fn is_trusted(&self, key: &str, seed: u64) -> bool {
         self.get(key, seed).is_some_and(RealTcpRun::is_trusted)
     }
 
     /// Keeps a run, in the place of an earlier one of the same scenario and seed.
-    pub(crate) fn insert(&mut self, run: RealTcpRun) -> anyhow::Result<()> {
+    pub(crate) fn insert(&mut self, run: RealTcpRun) -> Result<(), RealTcpRunsError> {
         self.runs.retain(|r| !(r.scenario == run.scenario && r.seed == run.seed));
         self.runs.push(run);
         self.runs.sort_by(|a, b| (&a.asked_by, a.seed).cmp(&(&b.asked_by, b.seed)));
-        let what = || format!("cannot keep runs over real TCP in `{}`", self.path.display());
+        self.write().map_err(|source| RealTcpRunsError::Keep { path: self.path.clone(), source })
+    }
+
+    fn write(&self) -> io::Result<()> {
         let lines = self.runs.iter().map(|run| Ok(serde_json::to_string(run)? + "\n"));
-        let text = lines.collect::<anyhow::Result<String>>().with_context(what)?;
+        let text = lines.collect::<io::Result<String>>()?;
         if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder).with_context(what)?;
+            fs::create_dir_all(folder)?;
         }
-        write_atomically(&self.path, text.as_bytes()).with_context(what)
+        write_atomically(&self.path, text.as_bytes())
     }
 }
 
@@ -239,7 +259,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.jsonl");
         fs::write(&path, "asked_by,scenario,seed\n").unwrap();
-        let error = format!("{:#}", RealTcpRuns::open(&path).unwrap_err());
+        let error = RealTcpRuns::open(&path).unwrap_err().to_string();
         assert!(error.contains("runs.jsonl") && error.contains("line 1 is not a run"), "{error}");
     }
 }

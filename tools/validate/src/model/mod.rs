@@ -27,15 +27,15 @@ mod tests {
     use std::path::Path;
 
     use tandem_batch::Batch;
+    use tandem_papers::Verdict;
 
     use super::*;
-    use crate::verdict::Verdict;
 
     /// S2's module in ns-2, without the border: all that the page asks. Behind access links of 10 and of 100 Gb/s, which is
     /// 0.59 and 0.75 of the link at 900 Mb/s (reasons.md).
     #[test]
     fn the_model_agrees_with_ns2() {
-        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference");
         for (label, access_gbps) in [("la30np", 10), ("la30np_100g", 100)] {
             let points = modules::points(&reference, label, tandem_model::Arithmetic::Linux13, access_gbps)
                 .expect("the results are there");

@@ -12,6 +12,7 @@ use std::{
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
+use tandem_papers::{Estimate, RealTcpRun, RealTcpRuns, WindowSample};
 use tandem_scenario::{result::SeedResult, stats::mean};
 use tandem_sim::Sim;
 
@@ -19,10 +20,6 @@ use super::{
     Validation,
     compare::{Bound, Pair, table_head, tally},
     setups::{GOODPUT_BOUND, Setup, over_real_tcp},
-};
-use crate::{
-    estimate::Estimate,
-    reference::real_tcp::{RealTcpRun, RealTcpRuns, WindowSample},
 };
 use plot::Panel;
 
@@ -74,7 +71,7 @@ pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow
 }
 
 fn kept_runs(validation: &Validation) -> anyhow::Result<RealTcpRuns> {
-    RealTcpRuns::open(&validation.reference.join("real-tcp/runs.jsonl"))
+    Ok(RealTcpRuns::open(&validation.reference.join("real-tcp/runs.jsonl"))?)
 }
 
 /// How near the simulator's goodput is to that of the kept runs of the set-up with this name.

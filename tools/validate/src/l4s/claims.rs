@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use anyhow::Context;
+use tandem_papers::Verdict;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
@@ -12,11 +13,8 @@ use tandem_scenario::{
 
 use super::seeds;
 use crate::{
-    validation::{
-        Validation,
-        compare::{cell, tally, verdict},
-    },
-    verdict::Verdict,
+    Validation,
+    compare::{cell, tally, verdict},
 };
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
@@ -111,7 +109,7 @@ fn grid(validation: &Validation) -> anyhow::Result<Grid> {
 }
 
 /// How many points are as the RFC claims.
-pub(in crate::validation) fn agreement(validation: &Validation) -> anyhow::Result<String> {
+pub(crate) fn agreement(validation: &Validation) -> anyhow::Result<String> {
     Ok(grid(validation)?.agreement())
 }
 

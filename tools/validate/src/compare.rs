@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::{estimate::Estimate, verdict::Verdict};
+use tandem_papers::{Estimate, Verdict};
 
 /// The claim that is made of two estimates: what counts as agreement besides overlapping intervals.
 #[derive(Debug, Clone, Copy)]

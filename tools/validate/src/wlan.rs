@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use anyhow::Context;
+use tandem_papers::Estimate;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
@@ -14,10 +15,7 @@ use super::{
     Validation,
     compare::{Bound, tally},
 };
-use crate::{
-    estimate::Estimate,
-    reference::ns3::{self, Ns3Run},
-};
+use crate::reference::ns3::{self, Ns3Run};
 
 const BOUND: Bound = Bound::Relative(0.05);
 const SECONDS: u32 = 20;

@@ -3,7 +3,7 @@
 
 use plotters::prelude::*;
 
-use crate::reference::real_tcp::WindowSample;
+use tandem_papers::WindowSample;
 
 /// One controller's window in both engines.
 pub struct Panel {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
+//! With `--slow-start` it prints the table of docs/slow-start.md.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +9,14 @@ use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
-use tandem_experiments::validation::{RealTcpValidation, Validation, real_tcp_page};
+use tandem_validate::{RealTcpValidation, Validation, real_tcp_page, slow_start_table};
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
 #[derive(Parser)]
 struct Args {
-    /// Seeds of each point (one for the runs without chance)
-    #[arg(long, default_value_t = 30)]
-    seeds: u64,
+    /// Seeds of each point (one for the runs without chance) [default: 30; 5 for --slow-start]
+    #[arg(long)]
+    seeds: Option<u64>,
 
     /// Only these experiments: fig3, fig4, fig5, fig6, fig8, recovery, controllers, wlan, queues, l4s, features; prints them instead of writing the page
     #[arg(long)]
@@ -35,6 +36,16 @@ struct Args {
     /// The simulator beside a real QUIC stack in virtual time instead, docs/sim-vs-quic.md
     #[arg(long, conflicts_with_all = ["only", "model", "kernel"])]
     quic: bool,
+
+    /// Prints the table of docs/slow-start.md instead: the window at which slow start ends, over real TCP and in the simulator
+    ///
+    /// Needs root, and some seven minutes.
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "out"])]
+    slow_start: bool,
+
+    /// The simulator's part of that table alone, which needs no root
+    #[arg(long, requires = "slow_start")]
+    simulated: bool,
 
     /// Only these runs over real TCP, again if they are there: a set-up (bdp), flows (compound+reno) or both (bdp/reno)
     #[arg(long, requires = "kernel")]
@@ -56,11 +67,20 @@ struct Args {
 /// Finished runs of the simulator, so that the same command goes on after an interrupt.
 const STORE: &str = "tandem-out/validate/done.jsonl";
 
+const SEEDS: u64 = 30;
+const SLOW_START_SEEDS: u64 = 5;
+
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
+    if args.slow_start {
+        let engine = if args.simulated { None } else { Some(real_tcp()?) };
+        print!("{}", slow_start_table(engine, args.seeds.unwrap_or(SLOW_START_SEEDS))?);
+        return Ok(());
+    }
     let store = Store::open(Path::new(STORE))?;
     let batch = Batch { store: Some(&store), ..Batch::default() };
-    let validation = Validation { reference: Path::new("experiments/reference"), seeds: args.seeds, batch };
+    let validation =
+        Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
     let out = |default: &str| args.out.clone().unwrap_or(default.into());
     if args.model {
         write(&out("docs/model.md"), &validation.model_page()?)
@@ -90,13 +110,15 @@ fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
 fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
-    anyhow::bail!("--kernel runs real Linux TCP, which this build lacks: build it on Linux, with the feature `linux`")
+    anyhow::bail!(
+        "this build lacks real Linux TCP, which --kernel and --slow-start run: build it on Linux, with the feature `linux`"
+    )
 }
 
 #[cfg(feature = "quic")]
 fn quic(validation: &Validation) -> anyhow::Result<String> {
-    use tandem_experiments::validation::{QuicValidation, quic_page};
     use tandem_quic_engine::{Quic, StackOwn};
+    use tandem_validate::{QuicValidation, quic_page};
     let own: [(_, &dyn Engine); 2] = [("noq's CUBIC", &StackOwn::Cubic), ("noq's BBRv3", &StackOwn::Bbr)];
     quic_page(validation, &QuicValidation { engine: &Quic, own: &own })
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The window at which slow start ends, on five paths: the kernel's own CUBIC, Tandem's in the same kernel by eBPF, and Tandem's in the simulator.
-//! Prints the table of docs/slow-start.md. The runs over real TCP need root.
+//! The table of docs/slow-start.md. The runs over real TCP need root.
+
+use std::fmt::Write;
 
 use anyhow::{Context, ensure};
-use clap::Parser;
 use tandem_engine::{Engine, Options};
 use tandem_scenario::{
     Scenario,
@@ -11,18 +12,6 @@ use tandem_scenario::{
     result::{FlowSample, SeedResult},
 };
 use tandem_sim::Sim;
-
-/// Measures the window at which slow start ends, over real TCP and in the simulator; needs root
-#[derive(Parser)]
-struct Args {
-    /// Runs of each controller on each path
-    #[arg(long, default_value_t = 5)]
-    seeds: u64,
-
-    /// Only the simulator, which needs no root
-    #[arg(long)]
-    simulated: bool,
-}
 
 /// A path, and whether the receiver delays ACKs. Without that the simulator's senders have no random delay either.
 struct Path {
@@ -113,24 +102,28 @@ fn median(ends: &[(u32, bool)]) -> f64 {
     windows.get(windows.len() / 2).copied().map_or(f64::NAN, f64::from)
 }
 
-fn main() -> anyhow::Result<()> {
-    let args = Args::parse();
-    println!(
-        "| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | agrees |\n|---|---:|---:|---:|---:|---|"
+/// The table, from so many runs of each controller on each path. Without an engine for real TCP its columns are empty.
+///
+/// # Errors
+/// If a run fails, or no run over real TCP is to be trusted on one of the paths.
+pub fn slow_start_table(real_tcp: Option<&dyn Engine>, seeds: u64) -> anyhow::Result<String> {
+    let mut table = String::from(
+        "| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | agrees |\n|---|---:|---:|---:|---:|---|\n",
     );
     for path in &PATHS {
-        let simulated = measure(&Sim, &scenario(path, "cubic", args.seeds)?)?;
+        let simulated = measure(&Sim, &scenario(path, "cubic", seeds)?)?;
         let real = |controller| -> anyhow::Result<Vec<_>> {
-            if args.simulated { Ok(Vec::new()) } else { measure(real_tcp()?, &scenario(path, controller, args.seeds)?) }
+            real_tcp.map_or(Ok(Vec::new()), |engine| measure(engine, &scenario(path, controller, seeds)?))
         };
         let (kernel, loaded) = (real("kernel:cubic")?, real("cubic")?);
         ensure!(
-            args.simulated || !kernel.is_empty(),
+            real_tcp.is_none() || !kernel.is_empty(),
             "no run over {} is to be trusted: run it on a machine with less to do",
             path.text()
         );
         let difference = median(&simulated) / median(&kernel) - 1.0;
-        println!(
+        writeln!(
+            table,
             "| {} | {} | {} | {} | {:+.1} % | {} |",
             path.text(),
             shown(&kernel),
@@ -138,17 +131,7 @@ fn main() -> anyhow::Result<()> {
             shown(&simulated),
             difference * 100.0,
             if difference.abs() <= BOUND { "yes" } else { "no" }
-        );
+        )?;
     }
-    Ok(())
-}
-
-#[cfg(all(feature = "linux", target_os = "linux"))]
-fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
-    Ok(&tandem_testbed::Kernel)
-}
-
-#[cfg(not(all(feature = "linux", target_os = "linux")))]
-fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
-    anyhow::bail!("this build lacks real TCP: build it on Linux with the feature `linux`, or give --simulated")
+    Ok(table)
 }

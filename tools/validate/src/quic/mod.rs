@@ -6,6 +6,7 @@ use std::fmt::Write;
 use anyhow::ensure;
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
+use tandem_papers::{Estimate, bottleneck};
 use tandem_scenario::{
     Scenario,
     result::{FlowResult, SeedResult},
@@ -18,7 +19,6 @@ use super::{
     compare::{Bound, Pair, table_head, tally},
     setups::{GOODPUT_BOUND, SETUPS, Setup},
 };
-use crate::{estimate::Estimate, reference::real_tcp::bottleneck};
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 const REASONS: &str = include_str!("reasons.md");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reference data: runs of ns-2, ns-3, real TCP and L4S in experiments/reference.
+//! Reference data: runs of ns-2, ns-3 and Linux's L4S in experiments/reference.
 
 pub(crate) mod l4s;
 pub(crate) mod ns2;
 pub(crate) mod ns3;
-pub mod real_tcp;
 
 use std::path::Path;
 

@@ -105,7 +105,7 @@ mod tests {
     /// `make validate` writes the whole table; here the runs of 100 Mb/s, with the bound of the page.
     #[test]
     fn rate_halving_reduces_as_often_as_ns2_and_sends_as_much() {
-        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference");
         let validation = Validation { reference: &reference, seeds: 1, batch: Batch::default() };
         let mut rows = ns2::runs(&reference, "recovery").expect("the results are in the repository");
         rows.retain(|row| row.rate_mbps == 100.0);

@@ -2,6 +2,7 @@
 //! The figures of the papers that have been run in ns-2, in the simulator beside it.
 
 use anyhow::Context;
+use tandem_papers::{Estimate, Verdict};
 use tandem_scenario::{Scenario, result::Run};
 
 use super::{
@@ -9,11 +10,7 @@ use super::{
     compare::{self, Bound, Comparison, table, tally},
     dumbbell::{GIGABIT, Ns2Setup},
 };
-use crate::{
-    estimate::Estimate,
-    reference::ns2::{self, Ns2Run},
-    verdict::Verdict,
-};
+use crate::reference::ns2::{self, Ns2Run};
 
 fn loss_text(loss: f64) -> String {
     format!("{loss:e}")
@@ -194,7 +191,7 @@ mod tests {
     /// Two points of S2's sweep, one on either side of its transitions; `make validate` does them all.
     #[test]
     fn an_isolated_flow_uses_as_much_of_the_link_as_in_ns2() {
-        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference");
         let validation = Validation { reference: &reference, seeds: 1, batch: Batch::default() };
         let rows = ns2::runs(&reference, "blanc").expect("the results are in the repository");
         for rate in [100.0, 500.0] {

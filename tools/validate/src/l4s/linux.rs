@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use anyhow::Context;
+use tandem_papers::Verdict;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
@@ -12,12 +13,9 @@ use tandem_scenario::{
 
 use super::seeds;
 use crate::{
+    Validation,
+    compare::{cell, tally, verdict},
     reference::l4s::{TwoFlows, two_flows},
-    validation::{
-        Validation,
-        compare::{cell, tally, verdict},
-    },
-    verdict::Verdict,
 };
 
 /// Of the measured goodput. An interval of two runs would let nearly all pass.
@@ -99,7 +97,7 @@ fn is_near(ours: f64, measured: f64) -> Verdict {
     verdict((ours / measured - 1.0).abs() <= BOUND)
 }
 
-pub(in crate::validation) fn agreement(validation: &Validation) -> anyhow::Result<String> {
+pub(crate) fn agreement(validation: &Validation) -> anyhow::Result<String> {
     Ok(table(validation)?.agreement())
 }
 

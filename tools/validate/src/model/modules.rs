@@ -5,13 +5,11 @@
 use std::{fmt::Write, path::Path};
 
 use tandem_model::{Arithmetic, Law, Prediction, followed, published, published_oscillation};
+use tandem_papers::Verdict;
 use tandem_scenario::units::Rate;
 
 use super::{super::compare, paper::path};
-use crate::{
-    reference::ns2::{self, Ns2Run},
-    verdict::Verdict,
-};
+use crate::reference::ns2::{self, Ns2Run};
 
 /// Between these rates it is a matter of packets whether the oscillation fits, and the modules differ: nothing is asked there.
 const BORDER_MBPS: std::ops::RangeInclusive<f64> = 250.0..=400.0;

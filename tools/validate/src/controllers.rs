@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use tandem_papers::{Estimate, Verdict};
 use tandem_scenario::{
     Scenario,
     result::{GroupSummary, Run},
@@ -13,11 +14,7 @@ use super::{
     compare::{Bound, Comparison, tally},
     dumbbell::{GIGABIT, Ns2Setup},
 };
-use crate::{
-    estimate::Estimate,
-    reference::ns2::{self, Ns2Run},
-    verdict::Verdict,
-};
+use crate::reference::ns2::{self, Ns2Run};
 
 /// A larger difference is explained on the page.
 const BOUND: Bound = Bound::Relative(0.10);
@@ -165,7 +162,7 @@ mod tests {
     /// As many runs of each controller on each path, so that no line of the table rests on less than the others.
     #[test]
     fn every_case_has_been_run_in_ns2_as_often() {
-        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference");
+        let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/reference");
         let rows = ns2::runs(&reference, "controllers").expect("the results are in the repository");
         let cases = Case::all(&rows).expect("each was run both ways");
         let mut paths: Vec<Ns2Setup> = Vec::new();

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
+use tandem_papers::{Estimate, Verdict};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
@@ -16,11 +17,7 @@ use super::{
     Validation,
     compare::{Bound, tally},
 };
-use crate::{
-    estimate::Estimate,
-    reference::ns3::{self, QueueRun},
-    verdict::Verdict,
-};
+use crate::reference::ns3::{self, QueueRun};
 
 const GOODPUT: Bound = Bound::Relative(0.05);
 const OTHERS: Bound = Bound::Relative(0.10);

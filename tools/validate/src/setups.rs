@@ -2,13 +2,13 @@
 //! The set-ups that are run in the simulator and in another engine.
 
 use tandem_batch::Traces;
+use tandem_papers::{Missing, scenario_key};
 use tandem_scenario::{
     KERNEL_PREFIX, Scenario,
     file::{Overrides, parse_inner},
 };
 
 use super::compare::Bound;
-use crate::{kernel::Missing, reference::real_tcp::key};
 
 /// A path and the flows that are put on it, one group after another.
 pub struct Setup {
@@ -176,7 +176,7 @@ pub fn over_real_tcp() -> impl Iterator<Item = &'static Setup> {
 }
 
 /// Where the rate traces lie that set-ups name.
-const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/");
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
 impl Setup {
     /// All that decides about a run except flows and seed.
@@ -246,12 +246,12 @@ impl Setup {
         let text = self.file(flows);
         let is_drawn = seed == 1 && flows.len() == 1;
         let traces = if is_drawn { Traces::FirstSeed(1) } else { Traces::None };
-        Missing { scenario: self.parsed(&text, flows, vec![seed]), key: key(&text), traces }
+        Missing { scenario: self.parsed(&text, flows, vec![seed]), key: scenario_key(&text), traces }
     }
 
     /// The key of the runs over real TCP with these flows.
     pub fn key(&self, flows: &[&str]) -> String {
-        key(&self.file(flows))
+        scenario_key(&self.file(flows))
     }
 }
 

@@ -13,18 +13,22 @@ mod queues;
 mod quic;
 mod real_tcp;
 mod recovery;
+mod reference;
 mod setups;
+mod slow_start;
 mod wlan;
 
 use std::path::Path;
 
 use anyhow::Context;
 use tandem_batch::{Batch, Task, Traces};
+use tandem_papers::prose::with_short_lines;
 use tandem_scenario::{Scenario, result::Run};
 use tandem_sim::Sim;
 
 pub use quic::{QuicValidation, quic_page};
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
+pub use slow_start::slow_start_table;
 
 /// What a validation runs with.
 pub struct Validation<'a> {
@@ -66,7 +70,7 @@ impl Validation<'_> {
         for part in &PARTS {
             page += &(part.write)(self)?;
         }
-        Ok(crate::prose::with_short_lines(&(page + REASONS)))
+        Ok(with_short_lines(&(page + REASONS)))
     }
 
     /// The part of one experiment.
@@ -79,7 +83,7 @@ impl Validation<'_> {
 
     /// docs/model.md.
     pub fn model_page(&self) -> anyhow::Result<String> {
-        model::page(self).map(|page| crate::prose::with_short_lines(&page))
+        model::page(self).map(|page| with_short_lines(&page))
     }
 
     /// Simulates all seeds of scenarios.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can go wrong.
+
+use std::{error::Error, io, path::PathBuf};
+
+use tandem_scenario::FileError;
+
+/// Why experiments were not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A scenario of an experiment's file is wrong.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A run failed, or what is kept of finished runs cannot be read or written.
+    #[error(transparent)]
+    Batch(Box<dyn Error + Send + Sync>),
+}
+
+/// Why runs over real TCP cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RealTcpRunsError {
+    /// The file cannot be read.
+    #[error("cannot read runs over real TCP from `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file has a line that is not a run.
+    #[error("cannot read runs over real TCP from `{}`: line {line} is not a run", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The file cannot be written.
+    #[error("cannot keep runs over real TCP in `{}`", path.display())]
+    Keep {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
