@@ -271,7 +271,9 @@ impl Sender {
     }
 
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.
-    #[inline]
+    ///
+    /// In place whatever the number of callers: a call of its own costs 26 instructions.
+    #[inline(always)]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         self.conn.now_us = now / 1000;
         if ack.feedback.is_none()
