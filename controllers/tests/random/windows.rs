@@ -322,7 +322,7 @@ pub fn grow_for_long(
     }
     let (real, integer) = (pair.reference.windows().total(), f64::from(pair.host.conn().snd_cwnd));
     // What rounding does to the window at the beginning is multiplied by growth that is a share of the window.
-    let allowed = 1.5 * (real / begun).max(1.0).min(3.0) + (real - begun).abs() * 0.005;
+    let allowed = 1.5 * (real / begun).clamp(1.0, 3.0) + (real - begun).abs() * 0.005;
     prop_assert!(
         (real - integer).abs() <= allowed,
         "after {ROUNDS} rounds of {base_rtt_us} us from {begun}, {by} packets an ACK: {integer}, in real numbers {real}, allowed {allowed}"

@@ -12,8 +12,11 @@ use crate::{
     udp::Udp,
 };
 
+/// Makes the endpoints of a new flow if it is of a kind.
+type EndpointsOf = fn(&NewFlow) -> Option<Box<dyn Endpoints>>;
+
 /// The kinds of traffic beside a TCP connection. The first that knows a flow makes its endpoints.
-const KINDS: [fn(&NewFlow) -> Option<Box<dyn Endpoints>>; 2] = [Short::of, Udp::of];
+const KINDS: [EndpointsOf; 2] = [Short::of, Udp::of];
 
 pub struct Flow {
     pub group: usize,
