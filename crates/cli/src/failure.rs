@@ -7,7 +7,8 @@ pub enum Failure {
     Usage(anyhow::Error),
     /// It made sense, but did not work: exit status 1.
     Failed(anyhow::Error),
-    /// A command that was run for the user ended with this status.
+    /// A command that was run for the user (`tandem shell`, on Linux) ended with this status.
+    #[cfg_attr(not(all(feature = "linux", target_os = "linux")), expect(dead_code))]
     Command(u8),
     /// Interrupted; what was done has been written: exit status 130.
     Interrupted,
