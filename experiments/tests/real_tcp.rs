@@ -47,6 +47,10 @@ impl Engine for Slower {
         "The simulator, a little slower"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        "of a test"
+    }
+
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         Sim.check(scenario, force)
     }

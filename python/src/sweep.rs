@@ -65,7 +65,7 @@ impl Sweep {
     }
 
     fn store(&self, folder: &Path, traces: bool) -> anyhow::Result<Store> {
-        Store::open(folder, &self.sweep, self.engine.name(), &self.survey.schema, traces)
+        Store::open(folder, &self.sweep, self.engine, &self.survey.schema, traces)
     }
 }
 
@@ -201,7 +201,7 @@ impl SweepDriver {
     #[new]
     fn new(py: Python, sweep: &Sweep, folder: PathBuf, traces: bool) -> PyResult<Self> {
         let store = py.detach(|| sweep.store(&folder, traces)).map_err(|e| failed(format!("{e:#}")))?;
-        let feeder = Feeder::new(&sweep.sweep, sweep.engine.name()).map_err(failed)?;
+        let feeder = Feeder::new(&sweep.sweep, sweep.engine).map_err(failed)?;
         Ok(Self(Mutex::new(Some(Open { store, feeder, given: HashMap::new() }))))
     }
 

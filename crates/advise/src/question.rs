@@ -285,6 +285,10 @@ mod tests {
             Sim.description()
         }
 
+        fn arithmetic(&self) -> &'static str {
+            Sim.arithmetic()
+        }
+
         fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
             Sim.check(scenario, force)
         }

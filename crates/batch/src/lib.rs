@@ -247,6 +247,10 @@ mod tests {
             "Counts its runs"
         }
 
+        fn arithmetic(&self) -> &'static str {
+            "of a test"
+        }
+
         fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
             Ok(Vec::new())
         }

@@ -19,6 +19,10 @@ impl Engine for StoredOnly<'_> {
         self.0.description()
     }
 
+    fn arithmetic(&self) -> &'static str {
+        self.0.arithmetic()
+    }
+
     fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
         Ok(Vec::new())
     }

@@ -18,6 +18,10 @@ pub trait Engine: Sync {
     /// What it is, in one line.
     fn description(&self) -> &'static str;
 
+    /// What decides its results beside scenario and seed: a hash of sources and of versions, which its build script makes with
+    /// `tandem-arithmetic`. Results that were kept under another one are run again.
+    fn arithmetic(&self) -> &'static str;
+
     /// Asks before anything runs: can this engine run the scenario, here and now? The answer is a list of doubts, empty if there are
     /// none. `force`: run even what this machine is unlikely to carry in real time.
     ///

@@ -36,6 +36,10 @@ impl Engine for Model {
         "Analytical model: one bulk flow of `compound` on one drop-tail link"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        env!("TANDEM_ARITHMETIC")
+    }
+
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
         answerable(scenario)?;
         Ok(Vec::new())

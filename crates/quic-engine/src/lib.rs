@@ -34,6 +34,10 @@ impl Engine for Quic {
         "Real QUIC (noq) in virtual time; needs no root, any system will do"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        env!("TANDEM_ARITHMETIC")
+    }
+
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
         check(scenario)
     }
@@ -67,6 +71,10 @@ impl Engine for StackOwn {
 
     fn description(&self) -> &'static str {
         "Real QUIC (noq) in virtual time, with noq's own congestion control"
+    }
+
+    fn arithmetic(&self) -> &'static str {
+        env!("TANDEM_ARITHMETIC")
     }
 
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {

@@ -34,6 +34,10 @@ impl Engine for Sim {
         "Packet-level simulator"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        env!("TANDEM_ARITHMETIC")
+    }
+
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
         refuse_kernel_controllers(scenario)?;
         refuse_quic(scenario)?;

@@ -3,6 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use tandem_engine::Engine;
 use tandem_scenario::FileError;
 
 use crate::{file::Sweep, part::PART_TASKS, task::Task};
@@ -19,7 +20,7 @@ impl Feeder {
     ///
     /// # Errors
     /// If there is no room for temporary files.
-    pub fn new(sweep: &Arc<Sweep>, engine: &str) -> Result<Self, FileError> {
+    pub fn new(sweep: &Arc<Sweep>, engine: &dyn Engine) -> Result<Self, FileError> {
         Ok(Self { tasks: Box::new(sweep.tasks(engine)?), ready: VecDeque::new(), found: 0 })
     }
 

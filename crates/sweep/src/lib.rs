@@ -38,4 +38,4 @@ pub use place::key_at_place;
 pub use point::MAX_RUNS;
 pub use store::{GROUPS_FOLDER, Program, Store, group_files};
 pub use summary::{Axis, Means, axis, column_names, groups_of_a_task, means};
-pub use task::{Key, Survey, SurveyError, Tables, Task, arithmetic};
+pub use task::{Key, Survey, SurveyError, Tables, Task};

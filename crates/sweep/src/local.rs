@@ -53,7 +53,7 @@ pub fn run(
     program: &Program,
     options: &RunOptions,
 ) -> anyhow::Result<Outcome> {
-    let feeder = Mutex::new(Feeder::new(sweep, engine.name())?);
+    let feeder = Mutex::new(Feeder::new(sweep, engine)?);
     let store = Mutex::new(store);
     let (ran, failure) = (AtomicUsize::new(0), Mutex::new(None));
     let is_cancelled = || options.cancelled.is_some_and(|flag| flag.load(Relaxed));

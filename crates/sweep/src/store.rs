@@ -17,6 +17,7 @@ use std::{
 use anyhow::{Context, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use tandem_engine::Engine;
 use tandem_scenario::bounded;
 use tandem_tables::{TEMPORARY_PREFIX, common_schema, concatenated, conformed, write_sealed};
 use toml::Value;
@@ -25,7 +26,7 @@ use crate::{
     file::Sweep,
     key_table::KeyTable,
     part::{Part, by_key, keys, read_part},
-    task::{Key, Tables, Task},
+    task::{EngineId, Key, Tables, Task},
 };
 
 /// The folder, in that of the data set, with the rows of groups.
@@ -89,7 +90,7 @@ impl Store {
     pub fn open(
         folder: &Path,
         sweep: &Arc<Sweep>,
-        engine: &str,
+        engine: &dyn Engine,
         schema: &SchemaRef,
         traces: bool,
     ) -> anyhow::Result<Self> {
@@ -121,7 +122,7 @@ impl Store {
             last_write: Instant::now(),
             write_interval: WRITE_INTERVAL,
         };
-        store.take_in(engine)?;
+        store.take_in(EngineId::of(engine))?;
         Ok(store)
     }
 
@@ -155,7 +156,7 @@ impl Store {
     }
 
     /// Learns which rows the files have, and gives all files the same columns, and each task one file.
-    fn take_in(&mut self, engine: &str) -> anyhow::Result<()> {
+    fn take_in(&mut self, engine: EngineId) -> anyhow::Result<()> {
         let mut files = Vec::new();
         let mut schemas = vec![self.schema.clone()];
         for path in group_files(&self.folder)? {
@@ -183,7 +184,7 @@ impl Store {
         self.rewrite(files, engine)
     }
 
-    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: &str) -> anyhow::Result<()> {
+    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: EngineId) -> anyhow::Result<()> {
         let mut points = self.points_done(engine)?;
         let mut seen = KeyTable::new()?;
         for (path, schema, is_whole) in files {
@@ -205,7 +206,7 @@ impl Store {
     }
 
     /// The point of each task of the sweep whose rows are there.
-    fn points_done(&mut self, engine: &str) -> anyhow::Result<KeyTable> {
+    fn points_done(&mut self, engine: EngineId) -> anyhow::Result<KeyTable> {
         let mut points = KeyTable::new()?;
         for i in 0..self.sweep.points() {
             let hash = self.sweep.point(i)?.hash;

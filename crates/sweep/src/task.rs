@@ -24,16 +24,16 @@ use crate::{
     store::Program,
 };
 
-/// What decides an engine's results beside scenario and seed, as text: a hash of the sources of the simulator, the controllers and the
-/// tables, and the versions of the packages that they use. A build of the same sources has the same, whatever program it is part of and
-/// whatever machine it is for.
-pub fn arithmetic(engine: &str) -> &'static str {
-    match engine {
-        "sim" => env!("TANDEM_ARITHMETIC_SIM"),
-        "kernel" => env!("TANDEM_ARITHMETIC_KERNEL"),
-        "quic" => env!("TANDEM_ARITHMETIC_QUIC"),
-        "model" => env!("TANDEM_ARITHMETIC_MODEL"),
-        _ => env!("CARGO_PKG_VERSION"),
+/// What keys need to know of an engine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EngineId {
+    name: &'static str,
+    arithmetic: &'static str,
+}
+
+impl EngineId {
+    pub(crate) fn of(engine: &dyn Engine) -> Self {
+        Self { name: engine.name(), arithmetic: engine.arithmetic() }
     }
 }
 
@@ -66,8 +66,12 @@ impl ScenarioHash {
 }
 
 impl Key {
-    pub(crate) fn new(engine: &str, scenario: ScenarioHash, seed: u64) -> Self {
-        Self(hash(&[arithmetic(engine).as_bytes(), engine.as_bytes(), &scenario.0, &seed.to_le_bytes()]))
+    pub(crate) fn new(engine: EngineId, scenario: ScenarioHash, seed: u64) -> Self {
+        let EngineId { name, arithmetic } = engine;
+        // The columns, too: rows of other columns are others.
+        let columns = env!("TANDEM_ARITHMETIC");
+        let parts = [columns, arithmetic, name].map(str::as_bytes);
+        Self(hash(&[parts[0], parts[1], parts[2], &scenario.0, &seed.to_le_bytes()]))
     }
 }
 
@@ -140,7 +144,7 @@ impl Task {
         let scenario = engine.as_run(&scenario);
         let Some(result) = engine.run(&scenario, seed, options)? else { return Ok(None) };
         let run = run_of_seed(&scenario, engine.name(), result);
-        let key = Key::new(engine.name(), hash, seed);
+        let key = Key::new(EngineId::of(engine), hash, seed);
         let groups = with_origin(&groups(&scenario, &run), hash, key, program)?;
         let samples = traces.then(|| (flows(&scenario, &run), links(&run)));
         Ok(Some(Tables { groups, samples }))
@@ -209,7 +213,7 @@ impl Sweep {
     /// If there is no room for temporary files; as an item, if a scenario is not good.
     pub fn tasks(
         self: &Arc<Self>,
-        engine: &str,
+        engine: &dyn Engine,
     ) -> Result<impl Iterator<Item = Result<Task, FileError>> + Send + use<>, FileError> {
         let (sweep, mut seen) = (Arc::clone(self), KeyTable::new()?);
         let new_point = move |i| -> Result<Option<Point>, FileError> {
@@ -217,23 +221,23 @@ impl Sweep {
             Ok(seen.insert(point.hash.0, 0)?.then_some(point))
         };
         let points = (0..self.points()).map(new_point).filter_map(Result::transpose);
-        let (sweep, engine): (_, Arc<str>) = (Arc::clone(self), engine.into());
+        let (sweep, engine) = (Arc::clone(self), EngineId::of(engine));
         Ok(points.flat_map(move |point| -> Box<dyn Iterator<Item = Result<Task, FileError>> + Send> {
             match point {
-                Ok(point) => Box::new(sweep.tasks_of(point, engine.clone()).map(Ok)),
+                Ok(point) => Box::new(sweep.tasks_of(point, engine).map(Ok)),
                 Err(e) => Box::new(iter::once(Err(e))),
             }
         }))
     }
 
-    fn tasks_of(&self, point: Point, engine: Arc<str>) -> impl Iterator<Item = Task> + Send + use<> {
+    fn tasks_of(&self, point: Point, engine: EngineId) -> impl Iterator<Item = Task> + Send + use<> {
         let folder: Arc<Path> = self.base.folder.as_path().into();
         let (text, values): (Arc<str>, Arc<[_]>) = (point.text.into(), point.values.into());
         self.seeds().map(move |seed| Task {
             text: text.clone(),
             folder: folder.clone(),
             seed,
-            key: Key::new(&engine, point.hash, seed),
+            key: Key::new(engine, point.hash, seed),
             values: values.clone(),
         })
     }

@@ -109,7 +109,7 @@ fn two_sweeps_do_not_write_to_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = sweep(SMALL);
     let survey = sweep.survey(&Sim, false).unwrap();
-    let open = || Store::open(folder.path(), &sweep, "sim", &survey.schema, false);
+    let open = || Store::open(folder.path(), &sweep, &Sim, &survey.schema, false);
     let first = open().unwrap();
     let error = open().err().unwrap().to_string();
     assert!(error.contains("another sweep is writing") && error.contains("--out"), "{error}");
@@ -135,8 +135,8 @@ fn rows_that_are_there_twice_count_once() {
 fn refusal(folder: &Path, traces: bool) -> Option<String> {
     let sweep = sweep(SMALL);
     let survey = sweep.survey(&Sim, false).unwrap();
-    let tasks = || sweep.tasks("sim").unwrap().collect::<Result<Vec<_>, _>>().unwrap();
-    let opened = Store::open(folder, &sweep, "sim", &survey.schema, traces);
+    let tasks = || sweep.tasks(&Sim).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
+    let opened = Store::open(folder, &sweep, &Sim, &survey.schema, traces);
     opened.and_then(|mut store| store.begin(tasks())).err().map(|e| format!("{e:#}"))
 }
 
@@ -233,7 +233,7 @@ fn other_files_and_other_kinds_are_refused() {
     let sweep = sweep(SMALL);
     let survey = sweep.survey(&Sim, false).unwrap();
     let error = || {
-        let error = Store::open(folder.path(), &sweep, "sim", &survey.schema, false).err().unwrap();
+        let error = Store::open(folder.path(), &sweep, &Sim, &survey.schema, false).err().unwrap();
         format!("{error:#}")
     };
     fs::create_dir(folder.path().join("groups")).unwrap();
@@ -256,8 +256,8 @@ fn results_may_come_in_any_order() {
     sweep_into(here.path(), SMALL, false, None);
     let sweep = sweep(SMALL);
     let survey = sweep.survey(&Sim, false).unwrap();
-    let mut store = Store::open(elsewhere.path(), &sweep, "sim", &survey.schema, false).unwrap();
-    let tasks = store.begin(sweep.tasks("sim").unwrap().collect::<Result<_, _>>().unwrap()).unwrap();
+    let mut store = Store::open(elsewhere.path(), &sweep, &Sim, &survey.schema, false).unwrap();
+    let tasks = store.begin(sweep.tasks(&Sim).unwrap().collect::<Result<_, _>>().unwrap()).unwrap();
     for bundle in tasks.chunks(3).rev() {
         let run = |task: &Task| {
             Task::run_text(&task.text, &task.folder, task.seed, &Sim, &PROGRAM, true, None).unwrap().unwrap()

@@ -56,6 +56,10 @@ impl Engine for Canned {
         "The same result each time"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        "of a test"
+    }
+
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         Sim.check(scenario, force)
     }
@@ -78,7 +82,7 @@ fn most_bytes(points: usize) -> usize {
     MOST.store(before, Relaxed);
     let sweep = sweep(&text);
     let survey = sweep.survey(&engine, false).unwrap();
-    let mut store = Store::open(folder.path(), &sweep, "sim", &survey.schema, false).unwrap();
+    let mut store = Store::open(folder.path(), &sweep, &engine, &survey.schema, false).unwrap();
     let options = RunOptions { workers: Some(1), ..RunOptions::default() };
     let outcome = run(&sweep, &engine, &mut store, &PROGRAM, &options).unwrap();
     // Of seven million rates some are drawn twice.

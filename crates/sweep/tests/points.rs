@@ -16,7 +16,7 @@ fn values(text: &str) -> Vec<String> {
     let task = |task: tandem_sweep::Task| {
         format!("{} {}", task.values.iter().map(shown).collect::<Vec<_>>().join(" "), task.seed)
     };
-    sweep.tasks("sim").unwrap().map(|t| task(t.unwrap())).collect()
+    sweep.tasks(&Sim).unwrap().map(|t| task(t.unwrap())).collect()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn parameters_count_only_where_a_flow_has_them() {
 
 #[test]
 fn what_a_text_looks_like_does_not_change_its_keys() {
-    let keys = |text: &str| sweep(text).tasks("sim").unwrap().map(|task| task.unwrap().key).collect::<Vec<_>>();
+    let keys = |text: &str| sweep(text).tasks(&Sim).unwrap().map(|task| task.unwrap().key).collect::<Vec<_>>();
     let other = SMALL.replace("duration = \"600ms\"\nwarmup", "name = 'x' # a name\nduration = '600ms'\n\nwarmup");
     assert_eq!(keys(SMALL), keys(&other));
     assert_ne!(keys(SMALL), keys(&SMALL.replace("600ms", "700ms")));

@@ -20,6 +20,10 @@ impl Engine for Kernel {
         "Real Linux TCP over an emulated path, in real time; needs root"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        env!("TANDEM_ARITHMETIC")
+    }
+
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         refuse_quic(scenario)?;
         let warnings = capacity::check(scenario, force)?;

@@ -116,6 +116,10 @@ impl Engine for Keeping<'_, '_> {
         self.engine.description()
     }
 
+    fn arithmetic(&self) -> &'static str {
+        self.engine.arithmetic()
+    }
+
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         self.engine.check(scenario, force)
     }

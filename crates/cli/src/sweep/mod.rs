@@ -208,7 +208,7 @@ fn run_in(
     folder: &Path,
     args: &Args,
 ) -> Result<Outcome, Failure> {
-    let mut store = Store::open(folder, sweep, engine.name(), &survey.schema, args.trace)?;
+    let mut store = Store::open(folder, sweep, engine, &survey.schema, args.trace)?;
     let bar = bar::Bar::new(survey.tasks);
     let progress = |done: usize| bar.set(done);
     let options = RunOptions {

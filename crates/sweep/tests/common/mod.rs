@@ -58,6 +58,10 @@ impl Engine for Counting {
         "Counts its runs"
     }
 
+    fn arithmetic(&self) -> &'static str {
+        Sim.arithmetic()
+    }
+
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         Sim.check(scenario, force)
     }
@@ -81,7 +85,7 @@ pub fn sweep_into(folder: &Path, text: &str, traces: bool, cancel_after: Option<
     let sweep = sweep(text);
     let engine = Counting { cancel_after, ..Counting::default() };
     let survey = sweep.survey(&engine, false).unwrap();
-    let mut store = Store::open(folder, &sweep, "sim", &survey.schema, traces).unwrap();
+    let mut store = Store::open(folder, &sweep, &engine, &survey.schema, traces).unwrap();
     // Another worker could have done all the rest before the first of them says that it is to end.
     let workers = cancel_after.map(|_| 1);
     let options = RunOptions { traces, workers, cancelled: Some(&engine.cancelled), ..RunOptions::default() };

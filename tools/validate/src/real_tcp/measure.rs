@@ -114,6 +114,10 @@ mod tests {
             "Runs nothing"
         }
 
+        fn arithmetic(&self) -> &'static str {
+            "of a test"
+        }
+
         fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
             Ok(Vec::new())
         }

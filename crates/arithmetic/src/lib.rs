@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! For build scripts: names what decides a crate's results by a hash of sources.
+//!
+//! The hash covers the crate, all crates of this repository that it depends on, and the versions of all others. Nobody lists them: they are
+//! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Two builds of the same sources have
+//! the same hash, whatever program they are part of.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use toml::{Table, Value};
+
+/// The folders of a crate that can decide results: Rust, C headers, eBPF.
+const SOURCES: [&str; 3] = ["src", "include", "bpf"];
+
+/// Sets the environment variable TANDEM_ARITHMETIC for the crate that is being built, to the hash of `package`: itself or one below it.
+pub fn emit(package: &str) {
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let repository = Repository::above(&manifest);
+    // A published package: its version says which sources it and those beside it have.
+    let hash = match repository.as_ref().filter(|repository| repository.crates.contains_key(package)) {
+        Some(repository) => {
+            repository.watched(package).iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
+            repository.hash(package)
+        }
+        None => env::var("CARGO_PKG_VERSION").expect("cargo sets it"),
+    };
+    println!("cargo::rustc-env=TANDEM_ARITHMETIC={hash}");
+}
+
+/// A workspace: its folder, the crates in it by name with their folders, and Cargo.lock.
+pub struct Repository {
+    root: PathBuf,
+    crates: BTreeMap<String, PathBuf>,
+    lock: Vec<Table>,
+}
+
+fn table_of(path: &Path) -> Option<Table> {
+    fs::read_to_string(path).ok()?.parse().ok()
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> &'a str {
+    table.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+impl Repository {
+    /// The workspace that a crate's folder is in; `None` if it is in none, or its Cargo.lock is not there.
+    pub fn above(folder: &Path) -> Option<Self> {
+        let root = folder.ancestors().skip(1).find(|folder| folder.join("Cargo.lock").is_file())?;
+        let workspace = table_of(&root.join("Cargo.toml"))?;
+        let dependencies = workspace.get("workspace")?.get("dependencies")?.as_table()?;
+        let crates = dependencies
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), root.join(value.get("path")?.as_str()?))));
+        let lock = table_of(&root.join("Cargo.lock"))?;
+        let packages = lock.get("package")?.as_array()?.iter().filter_map(Value::as_table).cloned().collect();
+        Some(Self { root: root.to_owned(), crates: crates.collect(), lock: packages })
+    }
+
+    /// What decides the results of `package`, 32 hexadecimal digits.
+    pub fn hash(&self, package: &str) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (name, checksum) in self.below(package) {
+            hasher.update(format!("{name} {checksum}\n").as_bytes());
+            for file in self.crates.get(name.split(' ').next().unwrap_or("")).iter().flat_map(|folder| files(folder)) {
+                let shown = file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+                let content = fs::read(&file).unwrap_or_default();
+                hasher.update(format!("{shown} {}\n", content.len()).as_bytes()).update(&content);
+            }
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+
+    /// What a change of must make the build script run again.
+    fn watched(&self, package: &str) -> Vec<PathBuf> {
+        let below = self.below(package);
+        let own = below.keys().filter_map(|name| self.crates.get(name.split(' ').next()?));
+        let sources = own.flat_map(|folder| SOURCES.map(|source| folder.join(source))).filter(|path| path.is_dir());
+        sources.chain([self.root.join("Cargo.lock"), self.root.join("Cargo.toml")]).collect()
+    }
+
+    /// `package` and all below it in Cargo.lock: name and version, and the checksum of those that come from a registry.
+    fn below(&self, package: &str) -> BTreeMap<String, String> {
+        let (mut found, mut waiting) = (BTreeMap::new(), vec![package.to_owned()]);
+        while let Some(wanted) = waiting.pop() {
+            // `NAME`, or `NAME VERSION` where there are several.
+            let (name, version) = wanted.split_once(' ').unwrap_or((&wanted, ""));
+            for package in self.lock.iter().filter(|package| text(package, "name") == name) {
+                let of_package = text(package, "version");
+                let is_meant = version.is_empty() || version.split(' ').next() == Some(of_package);
+                let shown = format!("{name} {of_package}");
+                if is_meant && found.insert(shown, text(package, "checksum").to_owned()).is_none() {
+                    let used = self.used_by(name);
+                    let is_used = |below: &&str| {
+                        let name = below.split(' ').next().unwrap_or("");
+                        used.as_ref().is_none_or(|used| used.contains(name))
+                    };
+                    let below = package.get("dependencies").and_then(Value::as_array).into_iter().flatten();
+                    waiting.extend(below.filter_map(Value::as_str).filter(is_used).map(str::to_owned));
+                }
+            }
+        }
+        found
+    }
+
+    /// The packages that a crate of the workspace is made with. Cargo.lock lists those of its tests, too. `None`: it is of another place.
+    fn used_by(&self, name: &str) -> Option<BTreeSet<String>> {
+        let manifest = table_of(&self.crates.get(name)?.join("Cargo.toml"))?;
+        let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|targets| targets.values());
+        let places = targets.filter_map(Value::as_table).chain([&manifest]);
+        let lists = places.flat_map(|place| ["dependencies", "build-dependencies"].map(|kind| place.get(kind)));
+        let packages = lists.flatten().filter_map(Value::as_table).flat_map(|list| {
+            list.iter().map(|(name, value)| value.get("package").and_then(Value::as_str).unwrap_or(name).to_owned())
+        });
+        Some(packages.collect())
+    }
+}
+
+/// All sources of a crate, in order; tests beside the code decide nothing.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    fn list(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if !path.is_dir() {
+                found.insert(path);
+            } else if path.file_name().is_none_or(|name| name != "tests") {
+                list(&path, found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    SOURCES.iter().for_each(|source| list(&folder.join(source), &mut found));
+    found
+}
