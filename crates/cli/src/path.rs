@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tandem_scenario::{
     DumbbellSpec, EffectsSpec, Loss, SpecError,
-    aqm::AqmSpec,
+    aqm::{self, AqmSpec},
     effects::{BucketSpec, JitterDistribution, JitterSpec, ReorderSpec},
     units::{LossRate, QueueSize, Rate, Share, Span, UnitError},
 };
@@ -25,8 +25,7 @@ pub struct PathArgs {
     #[arg(long, default_value = "1bdp", allow_hyphen_values = true)]
     queue: QueueSize,
 
-    /// Queue discipline, both ways: droptail, red, codel, fq_codel, pie or dualpi2
-    #[arg(long, default_value = "droptail")]
+    #[arg(long, default_value = "droptail", help = format!("Queue discipline, both ways: {}", aqm::all_names()))]
     aqm: AqmSpec,
 
     /// Random loss, before the path's queue

@@ -61,7 +61,7 @@ pub enum CompareError {
     #[error("with --against all contenders need the same number of flows, for they share one baseline")]
     FlowsDiffer,
     /// A queue without queue management cannot mark packets.
-    #[error("--ecn needs a queue that marks: add --aqm red, codel, fq_codel, pie or dualpi2")]
+    #[error("--ecn needs a queue that marks: add --aqm {}", tandem_scenario::aqm::marking_names())]
     NoMarks,
     /// A scenario of the comparison does.
     #[error(transparent)]

@@ -119,6 +119,26 @@ disciplines! {
     "dualpi2" => DualPi2(DualPi2Spec),
 }
 
+/// `a, b or c`.
+fn any_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+/// All names, as a help text has them: `droptail, red, ... or dualpi2`.
+pub fn all_names() -> String {
+    any_of(NAMES)
+}
+
+/// The names of those that can mark packets.
+pub fn marking_names() -> String {
+    let can_mark: Vec<&str> = NAMES.iter().copied().filter(|&name| name != DROP_TAIL).collect();
+    any_of(&can_mark)
+}
+
 impl Aqm {
     /// Does it ever mark a packet with ECT(0), or with ECT(1) if `is_l4s`?
     pub fn marks(self, is_l4s: bool) -> bool {
@@ -143,9 +163,7 @@ impl FromStr for AqmSpec {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         Self::find(text).ok_or_else(|| {
-            let (last, others) = NAMES.split_last().expect("drop-tail is one");
-            let known = format!("{} or {last}", others.join(", "));
-            UnitError::new(format!("unknown queue discipline `{text}`: write {known}"))
+            UnitError::new(format!("unknown queue discipline `{text}`: write {}", all_names()))
         })
     }
 }

@@ -51,7 +51,8 @@ fn no_marks(scenario: &Scenario) -> Option<String> {
     let about = if names.len() == tcp().count() { String::new() } else { format!("{}: ", names.join(", ")) };
     (!names.is_empty()).then(|| {
         format!(
-            "{about}ECN needs a queue that marks, and none on the way does: give its `aqm` red, codel, fq_codel or pie with `ecn = true`, or dualpi2"
+            "{about}ECN needs a queue that marks, and none on the way does: give its `aqm` {} with `ecn = true`",
+            crate::aqm::marking_names()
         )
     })
 }

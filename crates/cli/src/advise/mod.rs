@@ -16,7 +16,7 @@ use tandem_advise::{
 use tandem_controllers::CONTROLLERS;
 use tandem_scenario::{
     ControllerSpec,
-    aqm::AqmSpec,
+    aqm::{self, AqmSpec},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 use tandem_sim::Sim;
@@ -65,8 +65,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     queue: Option<QueueSize>,
 
-    /// Queue discipline: droptail, red, codel, fq_codel, pie or dualpi2
-    #[arg(long, default_value = "droptail")]
+    #[arg(long, default_value = "droptail", help = format!("Queue discipline: {}", aqm::all_names()))]
     aqm: AqmSpec,
 
     /// Random loss, before the path's queue [default: 0, then 1e-5 and 1e-3]
