@@ -11,7 +11,7 @@ import pytest
 
 import tandem_cc as tandem
 
-FIXTURES = Path(__file__).parents[2] / "crates" / "measured" / "tests" / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "crates" / "advise" / "tests" / "fixtures"
 
 
 def test_the_model_has_one_answer_a_path() -> None:
