@@ -162,9 +162,8 @@ struct NoKeys {}
 impl FromStr for AqmSpec {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        Self::find(text).ok_or_else(|| {
-            UnitError::new(format!("unknown queue discipline `{text}`: write {}", all_names()))
-        })
+        Self::find(text)
+            .ok_or_else(|| UnitError::new(format!("unknown queue discipline `{text}`: write {}", all_names())))
     }
 }
 
