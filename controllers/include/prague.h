@@ -123,7 +123,8 @@ TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_pa
 
 /*
  * `acked` <= 2^24 packets were ACKed that no mark was reported for: the window grows by a / w for each. With a short RTT that is less than
- * the window's unit for many ACKs in a row, so what makes no unit yet is kept. The credit stays below 2^56 + 2^40.
+ * the window's unit for many ACKs in a row, so what makes no unit yet is kept. The credit stays below 2^56 + 2^40. A mark or a loss leaves half
+ * of the window at least, so that credit from before it makes two units at most.
  */
 TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 acked)
 {
@@ -179,9 +180,11 @@ TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p
 {
 	u32 marked = min_u32(ack->marked, ack->pkts_acked);
 
-	/* The host has changed the window: a timeout, an undo. */
-	if (s->window_q16 >> 16 != c->snd_cwnd)
+	/* The host has changed the window: a timeout, an undo. The credit was earned under another one, and would be paid out at once. */
+	if (s->window_q16 >> 16 != c->snd_cwnd) {
 		s->window_q16 = (u64)c->snd_cwnd << 16;
+		s->credit_q32 = 0;
+	}
 	prague_take_rtt(s, ack);
 	marks_count(&s->marks, ack);
 	prague_take_marks(s, p, c, ack->marked);

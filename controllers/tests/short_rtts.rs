@@ -67,3 +67,30 @@ fn growth_at_short_rtts_is_that_of_real_numbers() {
         assert!((-0.1..1.1).contains(&difference), "{rtt_us} us, {window} packets: {integer}, in real numbers {real}");
     }
 }
+
+/// Growth that a large window has earned but not shown is none of the small window's after a timeout: slow start adds a packet for the one
+/// that is acknowledged, and no more.
+#[test]
+fn a_timeout_forgets_what_a_large_window_has_earned() {
+    let window = 1_000_000;
+    let params = Arc::new(Params::new(find("prague").unwrap()));
+    let mut conn = Conn {
+        snd_cwnd: window,
+        snd_ssthresh: INFINITE_SSTHRESH,
+        snd_cwnd_clamp: MAX_WINDOW,
+        mss: MSS,
+        is_cwnd_limited: 1,
+        is_paced: 1,
+        now_us: 1_000_000,
+        ..Conn::default()
+    };
+    let mut prague = Instance::new(&params, &mut conn);
+    conn.snd_ssthresh = 2;
+    let ack = Ack { pkts_acked: 1, rtt_us: 20_000, delivered: 1, interval_us: 20_000, in_flight: 1, ..Ack::default() };
+    // Each ACK earns 1/1000000 packet; 1/65536 packet is shown after 15.3 of them.
+    (0..15).for_each(|_| prague.pkts_acked(&mut conn, &ack));
+    assert_eq!(conn.snd_cwnd, window);
+    (conn.snd_cwnd, conn.snd_ssthresh) = (1, window / 2);
+    prague.pkts_acked(&mut conn, &ack);
+    assert_eq!(conn.snd_cwnd, 2);
+}
