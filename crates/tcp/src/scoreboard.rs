@@ -490,22 +490,23 @@ impl Scoreboard {
 
     fn lose_at_timeout(&mut self, is_young: impl Fn(Segment) -> bool) {
         (self.lost, self.retransmitted) = (0, 0);
-        (self.judged, self.sacked_below_judged) = (self.nxt, self.sacked);
+        let (mut sacked, mut first_young) = (0, None);
         for seq in self.una..self.nxt {
             let segment = self.segments.slot(seq);
             if segment.has(SACKED) {
+                sacked += 1;
                 continue;
             }
             if seq == self.una || !is_young(*segment) {
                 *segment = Segment::new(segment.sent(), segment.flags() & AMBIGUOUS | LOST);
             }
-            let segment = *segment;
             self.lost += u64::from(segment.has(LOST));
             self.retransmitted += u64::from(segment.has(RETRANSMITTED));
-            if !segment.has(LOST) && self.judged == self.nxt {
-                self.judge_from(seq);
+            if !segment.has(LOST) {
+                first_young = first_young.or(Some((seq, sacked)));
             }
         }
+        (self.judged, self.sacked_below_judged) = first_young.unwrap_or((self.nxt, sacked));
         self.flagless_from = self.nxt;
         self.retransmit_from = self.una;
         let segments = &self.segments;
@@ -513,12 +514,6 @@ impl Scoreboard {
             let segment = segments.get(again.seq);
             segment.has(RETRANSMITTED) && segment.sent() == again.sent
         });
-    }
-
-    /// All that is not SACKed below `seq` is lost; `seq` itself is to be judged next.
-    fn judge_from(&mut self, seq: u64) {
-        self.judged = seq;
-        self.sacked_below_judged = (self.una..seq).filter(|&seq| self.segments.get(seq).has(SACKED)).count() as u64;
     }
 }
 

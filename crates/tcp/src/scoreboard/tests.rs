@@ -31,6 +31,9 @@ impl Scoreboard {
                 assert!(watched, "the retransmission of {seq} is not watched");
             }
         }
+        for seq in self.una..self.judged {
+            assert!(flags(seq) & (SACKED | LOST) != 0, "{seq} is judged, and neither SACKed nor lost");
+        }
         let judged = (self.una..self.judged).filter(|&seq| flags(seq) & SACKED != 0).count() as u64;
         assert!(self.judged < self.una || judged == self.sacked_below_judged);
     }
@@ -112,6 +115,28 @@ fn a_timeout_loses_all_but_the_sacked() {
 
 /// RFC 8985 section 6.2, step 4: a quarter of the smallest RTT, one more for a round with a D-SACK, back to one after 16 recoveries without;
 /// never more than the smoothed RTT.
+/// Ten segments at 0 to 9 and two at 100 and 101. 4 and 5 are SACKed at 50, so that the RTT is 45, and 0 goes again at 60, 1 at 110. At a
+/// timeout at 130 the first is lost whenever it was sent; 1, 10 and 11 are younger than 45 and under way; the rest is lost. [RFC 8985 6.3]
+#[test]
+fn a_timeout_spares_what_is_younger_than_the_rtt() {
+    let mut board = sent(10);
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(4, 6)])));
+    board.reordering.adapt(50, &delivered);
+    assert_eq!(board.lose_below(4), 4);
+    assert_eq!((board.retransmit_lost(60), board.retransmit_lost(110)), (Some(0), Some(1)));
+    assert_eq!((board.send_new(100), board.send_new(101)), (10, 11));
+    board.lose_old(130);
+    board.audit();
+    assert_eq!((board.in_flight(), board.lost, board.retransmitted), (3, 8, 1));
+    let again: Vec<u64> = std::iter::from_fn(|| board.retransmit_lost(130)).collect();
+    assert_eq!(again, [0, 2, 3, 6, 7, 8, 9]);
+    // What is SACKed above the young ones shows them to be lost, as any hole.
+    let delivered = board.on_ack(u64::MAX, 0, Some(&sack(&[(11, 12)])));
+    board.detect_losses(&delivered, true);
+    board.audit();
+    assert_eq!(board.retransmit_lost(131), Some(10));
+}
+
 #[test]
 fn the_reordering_window_adapts() {
     let mut board = sent(40);
