@@ -15,7 +15,7 @@
 	P(window_gain, 256, 512, 256, 1024, "window in PROBE_BW over bw * min_rtt (Linux: 2)") \
 	P(bw_window, 1, 10, 2, 100, "rounds for which a delivery rate counts (Linux: 10)") \
 	P(rtt_window, 1000, 10000, 100, 600000, "seconds for which an RTT counts (Linux: 10)") \
-	P(equal_rtt, 1, 0, 0, 1, "1 = an RTT equal to the smallest renews it (draft 4.1.2.3); 0 = only a smaller one does (Linux since 5.11)") \
+	P(equal_rtt, 1, 0, 0, 1, "1 = an RTT equal to the smallest renews it (draft 4.1.2); 0 = only a smaller one does (Linux since 2020)") \
 	P(probe_rtt_time, 1, 200, 0, 10000, "ms of PROBE_RTT at least; 0 = none (Linux: 200)") \
 	P(min_window, 1, 4, 2, 1000, "packets, least window and that of PROBE_RTT (Linux: 4)") \
 	P(pacing_margin, 1, 1, 0, 50, "percent by which the rate stays below bw (Linux: 1)") \
