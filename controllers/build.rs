@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Compiles native.c once for each line of controllers.def and writes the same list as Rust; and the list of the tests' oracles.
+//! Compiles native.c once for each entry of controllers.def and writes the same list as Rust; and the list of the tests' oracles.
 
 use std::{
     env,
@@ -31,10 +31,11 @@ fn main() {
     let mut entries = String::new();
     let mut objects = Vec::new();
     let (mut modules, mut named) = (String::new(), String::new());
-    for line in def.lines().filter_map(|l| l.strip_prefix("TANDEM_CONTROLLER(")) {
-        let arguments: Vec<&str> = line.trim_end().trim_end_matches(')').splitn(4, ", ").collect();
-        let [name, family, signal, source] = arguments[..] else {
-            panic!("`{line}` in controllers.def is not TANDEM_CONTROLLER(name, family, signal, source)")
+    for entry in def.split("\nTANDEM_CONTROLLER(").skip(1) {
+        // The source is the last, and may have commas of its own. What traits say comes from C.
+        let arguments: Vec<&str> = entry.trim_end().trim_end_matches(')').splitn(6, ',').map(str::trim).collect();
+        let [name, family, signal, _traits, look, source] = arguments[..] else {
+            panic!("`{entry}` in controllers.def is not TANDEM_CONTROLLER(name, family, signal, traits, look, source)")
         };
         objects.extend(compile(&package, name));
         let oracle = oracles.join(name).with_extension("rs");
@@ -47,8 +48,8 @@ fn main() {
         let signal = signal[..1].to_owned() + &signal[1..].to_lowercase();
         writeln!(
             entries,
-            "    crate::Controller {{ name: {name:?}, family: {family}, signal: crate::Signal::{signal}, source: {source}, \
-             raw: &tandem_{name} }},"
+            "    crate::Controller {{ name: {name:?}, family: {family}, signal: crate::Signal::{signal}, look: {look}, \
+             source: {source}, raw: &tandem_{name} }},"
         )
         .unwrap();
     }

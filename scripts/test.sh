@@ -24,9 +24,11 @@ begin clocks 2400 bash -c 'lane clock --workspace --lib --bins --tests'
 stage tests 2400 bash -c 'lane rest --workspace'
 stage sanitizer 1200 scripts/test-sanitizer.sh
 stage arm 1200 scripts/test-arm.sh
+# The guest's core is free by now.
+begin page 1200 scripts/web.sh --test
 stage python 2400 scripts/python.sh --test
 PROFILE=dev stage package 1200 scripts/test-packages.sh bookworm
-stage page 1200 scripts/web.sh --test
+join page
 join clocks
 join kernels
 # What the machine was too busy for has it for itself now.

@@ -70,7 +70,7 @@ TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p
 	if (s->is_fast)
 		highspeed_cong_avoid(&s->highspeed, &p->highspeed, c, acked);
 	else
-		reno_grow(c, acked);
+		rfc5681_grow(c, acked);
 }
 
 TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, const struct tandem_conn *c,

@@ -56,15 +56,39 @@ enum tandem_reason {
 	TANDEM_FOR_MARK = 1, /* an ECN mark has come, and nothing is lost    */
 };
 
-/* The congestion signal that a controller reacts to: the third argument of each line of controllers.def. */
+/* What a controller listens to, for people: the third argument of each line of controllers.def. */
 enum tandem_signal {
-	TANDEM_SIGNAL_LOSS,  /* packet loss                                                                         */
-	TANDEM_SIGNAL_DELAY, /* queueing delay                                                                      */
-	TANDEM_SIGNAL_BOTH,  /* loss and delay                                                                      */
-	TANDEM_SIGNAL_MODEL, /* a model of the path: sets a pacing rate too, and the window in recovery (README.md) */
-	TANDEM_SIGNAL_MARKS, /* packet loss and the share of packets that carry an ECN mark                         */
-	TANDEM_SIGNAL_L4S,   /* the same for L4S (RFC 9331): packets carry ECT(1); owns the window as MODEL does    */
+	TANDEM_SIGNAL_LOSS,  /* packet loss                                              */
+	TANDEM_SIGNAL_DELAY, /* queueing delay                                           */
+	TANDEM_SIGNAL_BOTH,  /* loss and delay                                           */
+	TANDEM_SIGNAL_MODEL, /* a model of the path                                      */
+	TANDEM_SIGNAL_MARKS, /* loss, and the share of packets that carry an ECN mark    */
+	TANDEM_SIGNAL_L4S,   /* the same for L4S (RFC 9331)                              */
 };
+
+/*
+ * What a host owes a controller and must know of it: the fourth argument of each line of
+ * controllers.def is a sum of these, or 0.
+ */
+enum tandem_trait {
+	/* It sets the window in recovery too, and a pacing rate (README.md). */
+	TANDEM_OWNS_WINDOW = 1 << 0,
+	/* It reads the delivery rate: delivered to is_app_limited of tandem_ack. */
+	TANDEM_WANTS_RATE = 1 << 1,
+	/* It reads the number of marked packets, which takes accurate ECN (RFC 9768). */
+	TANDEM_COUNTS_MARKS = 1 << 2,
+	/* Its packets carry ECT(1) (RFC 9331 section 4.1). */
+	TANDEM_SENDS_ECT1 = 1 << 3,
+	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
+	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
+
+	/* Its response function at random loss, of which the model has three (crates/model). */
+	TANDEM_RESPONSE_RENO = 1 << 8,
+	TANDEM_RESPONSE_COMPOUND = 2 << 8,
+	TANDEM_RESPONSE_CUBIC = 3 << 8,
+};
+/* What an ECN mark leaves of the window, in percent, where RFC 8511 has a value for it. */
+#define TANDEM_BETA_ECN(percent) ((percent) << 16)
 
 /*
  * What the host shows of the connection at each call. The host refreshes it before the call. Where the call takes it without
@@ -81,7 +105,7 @@ struct tandem_conn {
 	u32 mss;             /* bytes of a full segment's payload, below 2^16             */
 	u16 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
 	u16 is_paced;        /* 1 if the host spreads its packets over time by itself     */
-	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S) */
+	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none; see OWNS_WINDOW */
 };
 
 /* What one ACK said, given before cong_avoid. */
@@ -90,17 +114,20 @@ struct tandem_ack {
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
 
 	/*
-	 * For TANDEM_SIGNAL_MODEL and TANDEM_SIGNAL_L4S only, otherwise 0. The delivery rate is (delivered - prior_delivered) /
-	 * interval_us, as draft-cheng-iccrg-delivery-rate-estimation measures it.
+	 * With TANDEM_WANTS_RATE only, otherwise 0. The delivery rate is
+	 * (delivered - prior_delivered) / interval_us, as
+	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
 	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
 	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
 	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample           */
 	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
+
+	/* With TANDEM_OWNS_WINDOW only, otherwise 0. */
 	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
 	u32 lost;            /* packets that this ACK showed to be lost                                   */
 
-	/* For TANDEM_SIGNAL_MARKS and TANDEM_SIGNAL_L4S only, otherwise 0. */
+	/* With TANDEM_COUNTS_MARKS only, otherwise 0. */
 	u32 marked;          /* packets newly reported to have arrived with an ECN mark (accurate ECN)    */
 };
 

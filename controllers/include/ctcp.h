@@ -40,7 +40,7 @@
 #ifndef TANDEM_CTCP_H
 #define TANDEM_CTCP_H
 
-#include "reno.h"
+#include "growth.h"
 #include "rounds.h"
 
 #define CTCP_LAW_PARAMS(P) \

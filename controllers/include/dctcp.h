@@ -49,7 +49,7 @@ TANDEM_FN void dctcp_pkts_acked(struct dctcp *s, const struct dctcp_params *p, c
 TANDEM_FN void dctcp_cong_avoid(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c, u32 acked)
 {
 	(void)s, (void)p;
-	reno_grow(c, acked);
+	rfc5681_grow(c, acked);
 }
 
 TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c,

@@ -16,7 +16,7 @@
 #ifndef TANDEM_HYSTART_H
 #define TANDEM_HYSTART_H
 
-#include "reno.h"
+#include "growth.h"
 
 /* Linux's defaults: hystart_low_window, hystart_ack_delta_us, hystart_ack_delay, HYSTART_DELAY_MIN and _MAX, HYSTART_MIN_SAMPLES. */
 #define HYSTART_LOW_WINDOW 16

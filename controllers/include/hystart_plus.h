@@ -17,7 +17,7 @@
 #ifndef TANDEM_HYSTART_PLUS_H
 #define TANDEM_HYSTART_PLUS_H
 
-#include "reno.h"
+#include "growth.h"
 
 /* RFC 9406 section 4.3. */
 #define HYSTART_PLUS_MIN_RTT_THRESH_US 4000

@@ -5,7 +5,7 @@
 #ifndef TANDEM_MARKS_H
 #define TANDEM_MARKS_H
 
-#include "reno.h"
+#include "growth.h"
 
 #define MARKS_ONE (1u << 24) /* alpha = 1 */
 

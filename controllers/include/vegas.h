@@ -90,7 +90,7 @@ TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p, s
 		vegas_begin_round(s, c);
 	}
 	if (!s->steered)
-		reno_grow(c, acked);
+		rfc5681_grow(c, acked);
 	else if (c->is_cwnd_limited && in_slow_start(c))
 		slow_start(c, acked);
 }

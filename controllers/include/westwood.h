@@ -55,7 +55,7 @@ TANDEM_FN void westwood_pkts_acked(struct westwood *s, const struct westwood_par
 TANDEM_FN void westwood_cong_avoid(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c, u32 acked)
 {
 	(void)s, (void)p;
-	reno_grow(c, acked);
+	rfc5681_grow(c, acked);
 }
 
 TANDEM_FN u32 westwood_ssthresh(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c,

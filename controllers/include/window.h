@@ -6,7 +6,7 @@
 #ifndef TANDEM_WINDOW_H
 #define TANDEM_WINDOW_H
 
-#include "reno.h"
+#include "growth.h"
 
 struct window {
 	u64 credit_q8;  /* gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window */

@@ -38,7 +38,8 @@ pub struct Conn {
 
 /// `struct tandem_ack`: what one ACK said.
 ///
-/// The fields from `delivered` to `lost` are for controllers that [own the window](crate::Controller::owns_window), and 0 for others.
+/// The fields from `delivered` to `is_app_limited` are for controllers that [want the rate](crate::Controller::wants_rate), those from
+/// `in_flight` to `lost` for such as [own the window](crate::Controller::owns_window); they are 0 for others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
@@ -109,10 +110,25 @@ unsafe fn text(literal: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(literal) }.to_str().expect("the texts of parameters are ASCII")
 }
 
+/// `enum tandem_trait` and `TANDEM_BETA_ECN`.
+pub mod traits {
+    pub const OWNS_WINDOW: u32 = 1 << 0;
+    pub const WANTS_RATE: u32 = 1 << 1;
+    pub const COUNTS_MARKS: u32 = 1 << 2;
+    pub const SENDS_ECT1: u32 = 1 << 3;
+    pub const HALVES_TO_SSTHRESH: u32 = 1 << 4;
+    pub const RESPONSES: u32 = 0xff << 8;
+    pub const RESPONSE_RENO: u32 = 1 << 8;
+    pub const RESPONSE_COMPOUND: u32 = 2 << 8;
+    pub const RESPONSE_CUBIC: u32 = 3 << 8;
+    pub const BETA_ECN_SHIFT: u32 = 16;
+}
+
 /// `struct tandem_controller` of `src/native.c`.
 #[repr(C)]
 pub struct RawController {
     pub state_bytes: u32,
+    pub traits: u32,
     pub param_count: u32,
     pub params: *const RawParam,
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),

@@ -13,6 +13,7 @@ pub mod host;
 mod params;
 
 pub use ffi::{Ack, Conn, View};
+use ffi::traits;
 pub use params::{Param, Params, ParamsError, Setting};
 
 use std::{ffi::c_void, sync::Arc};
@@ -26,7 +27,7 @@ pub const MAX_WINDOW: u32 = 1 << 24;
 /// The longest RTT of an empty path, microseconds, for which it is. Controllers take a longer sample, which a queue may give, for this one.
 pub const MAX_RTT_US: u32 = 1 << 24;
 
-/// The highest delivery rate, packets a microsecond, that a controller with [`Signal::Model`] can tell.
+/// The highest delivery rate, packets a microsecond, that a controller can tell which [wants it](Controller::wants_rate).
 pub const MAX_PACKETS_PER_US: u32 = 256;
 
 /// The "infinite" slow-start threshold, packets: Linux's `TCP_INFINITE_SSTHRESH`.
@@ -72,11 +73,11 @@ pub enum Signal {
     Delay,
     /// Loss and delay.
     Both,
-    /// A model of the path. See [`Controller::owns_window`].
+    /// A model of the path.
     Model,
-    /// Packet loss, and the share of packets that carry an ECN mark. See [`Controller::counts_marks`].
+    /// Packet loss, and the share of packets that carry an ECN mark.
     Marks,
-    /// The same for L4S (RFC 9331): its packets carry ECT(1). See [`Controller::owns_window`].
+    /// The same for L4S (RFC 9331).
     L4s,
 }
 
@@ -94,7 +95,18 @@ impl Signal {
     }
 }
 
-/// One line of `include/controllers.def`.
+/// How a controller's mean window depends on random loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseFunction {
+    /// Growth of a packet a round (RFC 5681).
+    Reno,
+    /// Growth by a power of the window, in windows from `low_window` (Compound TCP 2006, III).
+    Compound,
+    /// Growth by the time since the last loss (RFC 9438).
+    Cubic,
+}
+
+/// One entry of `include/controllers.def`.
 pub struct Controller {
     /// The name that users give, at most 15 ASCII characters.
     pub name: &'static str,
@@ -102,6 +114,8 @@ pub struct Controller {
     pub family: &'static str,
     /// What the controller takes for congestion.
     pub signal: Signal,
+    /// The place of its colour in a palette, different for each controller.
+    pub look: usize,
     /// The paper or RFC that defines the controller.
     pub source: &'static str,
     raw: &'static ffi::RawController,
@@ -116,26 +130,62 @@ impl Controller {
     /// Whether the controller sets the window in recovery too, and a pacing rate. Such a controller must run without proportional
     /// rate reduction.
     pub fn owns_window(&self) -> bool {
-        matches!(self.signal, Signal::Model | Signal::L4s)
+        self.has(traits::OWNS_WINDOW)
+    }
+
+    /// Whether the controller reads the delivery rate: `delivered` to `is_app_limited` of [`Ack`].
+    pub fn wants_rate(&self) -> bool {
+        self.has(traits::WANTS_RATE)
     }
 
     /// Whether the controller needs the number of packets that each ACK newly reports as marked (accurate ECN, RFC 9768).
     pub fn counts_marks(&self) -> bool {
-        matches!(self.signal, Signal::Marks | Signal::L4s)
+        self.has(traits::COUNTS_MARKS)
+    }
+
+    /// Whether its packets carry ECT(1) instead of ECT(0) (RFC 9331 section 4.1).
+    pub fn sends_ect1(&self) -> bool {
+        self.has(traits::SENDS_ECT1)
+    }
+
+    /// Whether its module of Linux 2.6.22 let rate halving stop at ssthresh. Others let it go on to half of that (`tcp_reno_min_cwnd`).
+    pub fn halves_to_ssthresh(&self) -> bool {
+        self.has(traits::HALVES_TO_SSTHRESH)
+    }
+
+    /// What an ECN mark leaves of the window, in percent, by RFC 8511 section 3.1; `None` where the RFC has no value for the controller.
+    pub fn beta_ecn_percent(&self) -> Option<u32> {
+        Some(self.raw.traits >> traits::BETA_ECN_SHIFT).filter(|&percent| percent > 0)
+    }
+
+    /// Its response function; `None` if none is known.
+    pub fn response_function(&self) -> Option<ResponseFunction> {
+        match self.raw.traits & traits::RESPONSES {
+            traits::RESPONSE_RENO => Some(ResponseFunction::Reno),
+            traits::RESPONSE_COMPOUND => Some(ResponseFunction::Compound),
+            traits::RESPONSE_CUBIC => Some(ResponseFunction::Cubic),
+            _ => None,
+        }
+    }
+
+    fn has(&self, of: u32) -> bool {
+        self.raw.traits & of != 0
     }
 
     /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
-        match self.signal {
-            Signal::Loss | Signal::Delay | Signal::Both | Signal::Marks => None,
-            Signal::Model => Some(
-                "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
-                 Linux 6.10, and Tandem's eBPF programs do not implement it",
-            ),
-            Signal::L4s => Some(
+        if self.sends_ect1() {
+            Some(
                 "its packets must carry ECT(1), and Linux's TCP sends ECT(0); it also sets a pacing rate, for which Tandem's eBPF \
                  programs lack `cong_control`",
-            ),
+            )
+        } else if self.owns_window() {
+            Some(
+                "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
+                 Linux 6.10, and Tandem's eBPF programs do not implement it",
+            )
+        } else {
+            None
         }
     }
 

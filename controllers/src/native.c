@@ -10,6 +10,7 @@
 /* The Rust side: src/ffi.rs. */
 struct tandem_controller {
 	u32 state_bytes;
+	u32 traits;
 	u32 param_count;
 	const struct tandem_param *params;
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
@@ -31,22 +32,23 @@ typedef struct controller state_t;
 typedef struct controller_params params_t;
 _Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]), "parameters must be a list of u32");
 
-/* Expands the whole list, so that a misspelt signal does not compile. */
+/* Expands the whole list, so that a misspelt signal or trait does not compile. */
 enum {
-#define TANDEM_CONTROLLER(name, family, signal, source) \
-	name##_owns_window = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MODEL || TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_L4S,
+#define TANDEM_CONTROLLER(name, family, signal, traits, look, source) \
+	name##_signal = TANDEM_SIGNAL_##signal, name##_traits = (traits),
 #include "controllers.def"
+	owns_window = (OP(_traits) & TANDEM_OWNS_WINDOW) != 0,
 };
 
 /* The kernel ignores changes that pkts_acked makes to the connection, so only a controller that owns the window may make any. */
 typedef void (*only_reads)(struct CONTROLLER *s, const struct OP(_params) *p, const struct tandem_conn *c, const struct tandem_ack *ack);
-_Static_assert(OP(_owns_window) || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
-	       "pkts_acked must take `const struct tandem_conn *`, unless the signal is MODEL or L4S");
+_Static_assert(owns_window || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
+	       "pkts_acked must take `const struct tandem_conn *`, unless its traits have OWNS_WINDOW");
 
 #ifdef TANDEM_OWNS_SLOW_START
-_Static_assert(OP(_owns_window), "only a header with the signal MODEL or L4S defines TANDEM_OWNS_SLOW_START");
+_Static_assert(owns_window, "only a header with the trait OWNS_WINDOW defines TANDEM_OWNS_SLOW_START");
 #else
-_Static_assert(!OP(_owns_window), "a header with the signal MODEL or L4S defines TANDEM_OWNS_SLOW_START");
+_Static_assert(!owns_window, "a header with the trait OWNS_WINDOW defines TANDEM_OWNS_SLOW_START");
 #endif
 
 static void init(void *s, const u32 *p, struct tandem_conn *c) { controller_init((state_t *)s, (const params_t *)p, c); }
@@ -85,6 +87,7 @@ static void view(const void *s, const u32 *p, const struct tandem_conn *c, struc
 
 const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.state_bytes = sizeof(state_t),
+	.traits = OP(_traits),
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.params = params,
 	.init = init,

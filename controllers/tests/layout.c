@@ -48,6 +48,7 @@ int main(void)
 
 	TYPE(tandem_controller);
 	FIELD(tandem_controller, state_bytes);
+	FIELD(tandem_controller, traits);
 	FIELD(tandem_controller, param_count);
 	FIELD(tandem_controller, params);
 	FIELD(tandem_controller, init);
@@ -71,5 +72,14 @@ int main(void)
 	CONSTANT(TANDEM_LOSS);
 	CONSTANT(TANDEM_FOR_LOSS);
 	CONSTANT(TANDEM_FOR_MARK);
+	CONSTANT(TANDEM_OWNS_WINDOW);
+	CONSTANT(TANDEM_WANTS_RATE);
+	CONSTANT(TANDEM_COUNTS_MARKS);
+	CONSTANT(TANDEM_SENDS_ECT1);
+	CONSTANT(TANDEM_HALVES_TO_SSTHRESH);
+	CONSTANT(TANDEM_RESPONSE_RENO);
+	CONSTANT(TANDEM_RESPONSE_COMPOUND);
+	CONSTANT(TANDEM_RESPONSE_CUBIC);
+	printf("TANDEM_BETA_ECN_100 %zu 0\n", (size_t)TANDEM_BETA_ECN(100));
 	return 0;
 }

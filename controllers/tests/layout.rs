@@ -3,7 +3,7 @@
 
 use tandem_controllers::{
     CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_RTT_US, MAX_WINDOW, Reason, STATE_BYTES, State,
-    ffi::{Ack, Conn, RawController, RawParam, View},
+    ffi::{Ack, Conn, RawController, RawParam, View, traits},
 };
 
 use tandem_testing::{
@@ -22,7 +22,7 @@ fn rust_layout() -> Layout {
     describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
     describe!(l, "tandem_param", RawParam, name doc scale initial min max);
     describe!(l, "tandem_controller", RawController,
-        state_bytes param_count params init pkts_acked cong_avoid ssthresh set_state restart undo_cwnd view);
+        state_bytes traits param_count params init pkts_acked cong_avoid ssthresh set_state restart undo_cwnd view);
     for (name, value) in [
         ("TANDEM_STATE_BYTES", STATE_BYTES),
         ("TANDEM_MAX_WINDOW", MAX_WINDOW as usize),
@@ -36,6 +36,15 @@ fn rust_layout() -> Layout {
         ("TANDEM_LOSS", State::Loss as usize),
         ("TANDEM_FOR_LOSS", Reason::Loss as usize),
         ("TANDEM_FOR_MARK", Reason::Mark as usize),
+        ("TANDEM_OWNS_WINDOW", traits::OWNS_WINDOW as usize),
+        ("TANDEM_WANTS_RATE", traits::WANTS_RATE as usize),
+        ("TANDEM_COUNTS_MARKS", traits::COUNTS_MARKS as usize),
+        ("TANDEM_SENDS_ECT1", traits::SENDS_ECT1 as usize),
+        ("TANDEM_HALVES_TO_SSTHRESH", traits::HALVES_TO_SSTHRESH as usize),
+        ("TANDEM_RESPONSE_RENO", traits::RESPONSE_RENO as usize),
+        ("TANDEM_RESPONSE_COMPOUND", traits::RESPONSE_COMPOUND as usize),
+        ("TANDEM_RESPONSE_CUBIC", traits::RESPONSE_CUBIC as usize),
+        ("TANDEM_BETA_ECN_100", 100 << traits::BETA_ECN_SHIFT),
     ] {
         l.insert(name.into(), (value, 0));
     }

@@ -18,7 +18,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Expands the whole list: does the controller need the number of marked packets? */
 enum {
-#define TANDEM_CONTROLLER(name, family, signal, source) name##_counts_marks = TANDEM_SIGNAL_##signal == TANDEM_SIGNAL_MARKS,
+#define TANDEM_CONTROLLER(name, family, signal, traits, look, source) \
+	name##_counts_marks = ((traits) & TANDEM_COUNTS_MARKS) != 0,
 #include "controllers.def"
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long flows go from loss to loss: what a run should be longer than.
 
-use tandem_controllers::Params;
+use tandem_controllers::{Params, ResponseFunction};
 use tandem_scenario::{Aqm, Group, Limit, Loss, Scenario, Transfer};
 
 use crate::{
@@ -92,9 +92,9 @@ pub fn cycle_s(path: &Path, params: &Params) -> Option<f64> {
         return None;
     }
     let largest = path.pipe_packets() + path.buffer_packets;
-    match params.controller().name {
-        "reno" => Some(linear_s(path, 1.0, (1.0 - params.get("beta")?) * largest, largest)),
-        "cubic" => {
+    match params.controller().response_function()? {
+        ResponseFunction::Reno => Some(linear_s(path, 1.0, (1.0 - params.get("beta")?) * largest, largest)),
+        ResponseFunction::Cubic => {
             let lost = params.get("decrease")?;
             // RFC 9438: K of section 4.2; W_est, section 4.3, may be there before.
             let curve_s = (lost * largest / params.get("c")?).cbrt();
@@ -104,7 +104,7 @@ pub fn cycle_s(path: &Path, params: &Params) -> Option<f64> {
                 if reno_friendly { linear_s(path, alpha, (1.0 - lost) * largest, largest) } else { f64::INFINITY };
             Some(curve_s.min(friendly_s))
         }
-        _ => Some(followed(path, &Law::of(params)?, Arithmetic::Tandem).ok()?.epoch_s),
+        ResponseFunction::Compound => Some(followed(path, &Law::of(params)?, Arithmetic::Tandem).ok()?.epoch_s),
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Response functions: the mean window of a flow whose only trouble is random loss, without queueing.
 
-use tandem_controllers::Params;
+use tandem_controllers::{Params, ResponseFunction};
 
 /// How a controller answers to loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,15 +29,15 @@ impl Response {
     /// there is no queue.
     pub fn of(params: &Params) -> Option<Self> {
         let get = |name| params.get(name);
-        match (params.controller().name, params.controller().family) {
-            ("reno", _) => Some(Self::Reno { beta: get("beta")? }),
-            (_, "compound") => Some(Self::Compound {
+        match params.controller().response_function()? {
+            ResponseFunction::Reno => Some(Self::Reno { beta: get("beta")? }),
+            ResponseFunction::Compound => Some(Self::Compound {
                 alpha: get("alpha")?,
                 k: get("k")?,
                 beta: get("beta")?,
                 low_window: get("low_window")?,
             }),
-            _ => None,
+            ResponseFunction::Cubic => None,
         }
     }
 

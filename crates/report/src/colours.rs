@@ -4,35 +4,22 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use tandem_controllers::find;
 
-/// A colour for each controller. They stand out from white and from the dark page. The first six are for any colour vision (Okabe and
-/// Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see green and for people who do not.
-const OF_CONTROLLERS: [(&str, &str); 22] = [
-    ("reno", "#0072B2"),
-    ("compound", "#D55E00"),
-    ("cubic", "#009E73"),
-    ("bbr", "#E69F00"),
-    ("vegas", "#CC79A7"),
-    ("westwood", "#56B4E9"),
-    ("htcp", "#2DC369"),
-    ("compound_tube", "#A51E69"),
-    ("yeah", "#695A00"),
-    ("highspeed", "#4B87FF"),
-    ("fast", "#783CB4"),
-    ("veno", "#96695A"),
-    ("illinois", "#E187FF"),
-    ("compound_auto", "#B41E00"),
-    ("fusion", "#B44BB4"),
-    ("bic", "#4B5A69"),
-    ("compound_plus", "#FF7869"),
-    ("africa", "#969600"),
-    ("scalable", "#008700"),
-    ("areno", "#7887B4"),
-    ("dctcp", "#1E1EFF"),
-    ("prague", "#E196B4"),
+/// A controller's place in it is its `look` in the list of controllers. All stand out from white and from the dark page. The first six are for
+/// any colour vision (Okabe and Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see
+/// green and for people who do not. The last ones wait for controllers to come.
+const PALETTE: [&str; 32] = [
+    "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#2DC369", "#A51E69",
+    "#695A00", "#4B87FF", "#783CB4", "#96695A", "#E187FF", "#B41E00", "#B44BB4", "#4B5A69",
+    "#FF7869", "#969600", "#008700", "#7887B4", "#1E1EFF", "#E196B4", "#F000FF", "#FF0087",
+    "#A500FF", "#694BFF", "#A569FF", "#A5A587", "#FF001E", "#D24B69", "#2D4BC3", "#2D785A",
 ];
 
-/// For UDP, and for controllers of the kernel that are not in the table.
+/// The first link's place.
+const LINKS_FROM: usize = 21;
+
+/// For UDP, and for controllers of the kernel that are not in the list.
 const OTHER: &str = "#888888";
 
 /// As Plotly calls them. Neighbours in the table, whose colours are the most used, have different ones.
@@ -71,13 +58,12 @@ impl Default for Look {
 impl Look {
     /// For what belongs to no controller: the places of the table one after the other.
     pub fn nth(place: usize) -> Self {
-        let colour = OF_CONTROLLERS[place % OF_CONTROLLERS.len()].1;
-        Self { colour: colour.into(), symbol: symbol(place) }
+        Self { colour: PALETTE[place % PALETTE.len()].into(), symbol: symbol(place) }
     }
 
-    /// Links take the table from its end, so that few links and few groups share no colour.
+    /// Links take it from behind, so that few links and few groups share no colour.
     pub fn of_link(index: usize) -> Self {
-        Self::nth(OF_CONTROLLERS.len() - 1 - index % OF_CONTROLLERS.len())
+        Self::nth(LINKS_FROM - index % (LINKS_FROM + 1))
     }
 
     /// The look of the `nth` series, from 0, that belongs to a controller. The first has the controller's own; others are darker or lighter.
@@ -85,8 +71,8 @@ impl Look {
         // The kernel's own CUBIC is a CUBIC.
         let name = controller.rsplit(':').next().unwrap_or(controller);
         let name = name.split('@').next().unwrap_or(name);
-        let place = OF_CONTROLLERS.iter().position(|(known, _)| *known == name);
-        let colour = place.map_or(OTHER, |place| OF_CONTROLLERS[place].1);
+        let place = find(name).ok().map(|controller| controller.look);
+        let colour = place.map_or(OTHER, |place| PALETTE[place]);
         let symbol = symbol(place.unwrap_or(0) + nth);
         Self { colour: shade(colour, nth), symbol }
     }
@@ -129,7 +115,9 @@ impl Looks {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::ControllerSpec;
+    use std::collections::BTreeSet;
+
+    use tandem_controllers::CONTROLLERS;
 
     use super::*;
 
@@ -152,27 +140,25 @@ mod tests {
 
     #[test]
     fn every_controller_has_a_colour_that_is_seen_on_white_and_on_the_dark_page() {
-        for (name, colour) in OF_CONTROLLERS {
-            name.parse::<ControllerSpec>().unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert!(contrast(colour, "#ffffff") > 2.2, "{name}");
-            assert!(contrast(colour, "#16181b") > 2.2, "{name}");
+        for colour in PALETTE {
+            assert!(contrast(colour, "#ffffff") > 2.2, "{colour}");
+            assert!(contrast(colour, "#16181b") > 2.2, "{colour}");
         }
-        let known: Vec<&str> = tandem_controllers::CONTROLLERS.iter().map(|c| c.name).collect();
-        for name in &known {
-            assert!(OF_CONTROLLERS.iter().any(|(of, _)| of == name), "{name} has no colour");
+        for controller in &CONTROLLERS {
+            assert!(controller.look < PALETTE.len(), "{controller:?}: its look is beyond the palette: add a colour");
         }
-        assert_eq!(known.len(), OF_CONTROLLERS.len());
     }
 
     #[test]
     fn no_two_controllers_look_alike() {
-        for (i, (a, of_a)) in OF_CONTROLLERS.iter().enumerate() {
-            for (b, of_b) in &OF_CONTROLLERS[..i] {
-                let [a_parts, b_parts] = [channels(of_a), channels(of_b)];
+        let places: BTreeSet<usize> = CONTROLLERS.iter().map(|controller| controller.look).collect();
+        assert_eq!(places.len(), CONTROLLERS.len(), "two controllers have the same look");
+        for a in 0..PALETTE.len() {
+            for b in 0..a {
+                let [a_parts, b_parts] = [a, b].map(|place| channels(PALETTE[place]));
                 let apart: f64 = a_parts.iter().zip(b_parts).map(|(x, y)| (x - y).abs()).sum();
                 assert!(apart > 60.0, "{a} and {b}");
-                let [a_look, b_look] = [a, b].map(|name| Look::of_controller(name, 0));
-                assert!(a_look.symbol != b_look.symbol || apart > 140.0, "{a} and {b}");
+                assert!(symbol(a) != symbol(b) || apart > 140.0, "{a} and {b}");
             }
         }
     }

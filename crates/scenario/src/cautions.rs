@@ -59,7 +59,7 @@ fn no_marks(scenario: &Scenario) -> Option<String> {
 
 fn has_ecn_in_vain(scenario: &Scenario, group: &Group) -> bool {
     let Some(source) = group.source.tcp() else { return false };
-    let is_l4s = group.source.params().is_some_and(|params| params.controller().signal == Signal::L4s);
+    let is_l4s = group.source.params().is_some_and(|params| params.controller().sends_ect1());
     source.ecn != Ecn::Off && !group.forward.iter().any(|&link| scenario.network.links[link].aqm.marks(is_l4s))
 }
 
@@ -127,12 +127,8 @@ fn losses(
     source: &TcpSource,
     seeds: &[SeedResult],
 ) -> Option<String> {
-    let waits_for_losses = match &source.controller {
-        CongestionControl::Tandem(params) => {
-            !matches!(params.controller().signal, Signal::Delay | Signal::Model | Signal::Marks | Signal::L4s)
-        }
-        CongestionControl::Kernel(name) => name == "reno" || name == "cubic",
-    };
+    let waits_for_losses =
+        source.controller.listed().is_some_and(|c| matches!(c.signal, Signal::Loss | Signal::Both));
     let group_of_flow = scenario.group_of_flow();
     let reductions: u64 = seeds
         .iter()

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
-use tandem_controllers::Params;
+use tandem_controllers::{Controller, Params, find};
 
 use crate::{
     controller::KERNEL_PREFIX,
@@ -111,6 +111,16 @@ pub enum CongestionControl {
     Tandem(Arc<Params>),
     /// One of the kernel's own, written `kernel:NAME`. Only the kernel engine has it.
     Kernel(String),
+}
+
+impl CongestionControl {
+    /// What the list of controllers says of it: the kernel's own CUBIC is a CUBIC.
+    pub fn listed(&self) -> Option<&'static Controller> {
+        match self {
+            Self::Tandem(params) => Some(params.controller()),
+            Self::Kernel(name) => find(name).ok(),
+        }
+    }
 }
 
 /// Its name alone, as scenario files write it.

@@ -28,7 +28,7 @@ impl LossRecovery {
     pub fn new(recovery: Recovery, params: &Params) -> Self {
         match recovery {
             Recovery::Prr => Self::Prr(Prr::default()),
-            Recovery::RateHalving => Self::RateHalving(RateHalving::new(params.controller().name)),
+            Recovery::RateHalving => Self::RateHalving(RateHalving::new(params.controller())),
         }
     }
 

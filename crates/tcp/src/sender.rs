@@ -96,10 +96,12 @@ pub struct Sender {
     limited: CwndLimited,
     last_send: u64,
     pacing: Pacing,
-    /// Only for a controller that owns the window.
+    /// The controller sets the window in recovery, too.
+    owns_window: bool,
+    /// Only for a controller that wants it.
     pub(crate) rate: Option<Box<DeliveryRate>>,
     ecn: Option<EcnSender>,
-    /// Neither of the two: most senders.
+    /// Neither rate nor ECN: most senders.
     is_plain: bool,
 }
 
@@ -120,7 +122,7 @@ impl Sender {
             is_paced: u16::from(config.pacing),
             ..Conn::default()
         };
-        let owns_window = params.controller().owns_window();
+        let (owns_window, wants_rate) = (params.controller().owns_window(), params.controller().wants_rate());
         Self {
             controller: Instance::new(params, &mut conn),
             conn,
@@ -141,9 +143,10 @@ impl Sender {
             limited: CwndLimited::default(),
             last_send: 0,
             pacing: Pacing::new(config.pacing || owns_window),
-            rate: owns_window.then(|| Box::new(DeliveryRate::new())),
+            rate: wants_rate.then(|| Box::new(DeliveryRate::new())),
             ecn: EcnSender::new(config.ecn, params.controller()),
-            is_plain: !owns_window && config.ecn == Ecn::Off,
+            owns_window,
+            is_plain: !owns_window && !wants_rate && config.ecn == Ecn::Off,
         }
     }
 
@@ -253,7 +256,7 @@ impl Sender {
 
     /// The controller sets the window, also in recovery, and a pacing rate.
     fn owns_window(&self) -> bool {
-        self.rate.is_some()
+        self.owns_window
     }
 
     fn fills_window(&self) -> bool {
@@ -367,17 +370,15 @@ impl Sender {
 
     /// A controller that owns the window is told last, when it is known what is lost.
     fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64, marks: u32) {
-        if let Some(rate) = self.rate.as_mut().filter(|_| delivered.segments > 0) {
-            let ack = Ack {
-                pkts_acked: delivered.segments as u32,
-                rtt_us,
-                in_flight: self.board.in_flight() as u32,
-                lost: newly_lost as u32,
-                marked: self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks)),
-                ..rate.sample(now, delivered, self.rtt.min_ns)
-            };
-            self.controller.pkts_acked(&mut self.conn, &ack);
+        if delivered.segments == 0 {
+            return;
         }
+        let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks));
+        let min_rtt_ns = self.rtt.min_ns;
+        let rate = self.rate.as_mut().map_or_else(Ack::default, |rate| rate.sample(now, delivered, min_rtt_ns));
+        let (pkts_acked, in_flight, lost) =
+            (delivered.segments as u32, self.board.in_flight() as u32, newly_lost as u32);
+        self.controller.pkts_acked(&mut self.conn, &Ack { pkts_acked, rtt_us, in_flight, lost, marked, ..rate });
     }
 
     #[inline]

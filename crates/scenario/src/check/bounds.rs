@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bounds of what the controllers' arithmetic is proven for: contract.h.
 
-use tandem_controllers::{MAX_PACKETS_PER_US, MAX_RTT_US, Signal};
+use tandem_controllers::{MAX_PACKETS_PER_US, MAX_RTT_US};
 
 use super::SpecError;
 use crate::{
@@ -66,7 +66,7 @@ impl ScenarioSpec {
         let Some(params) = group.source.params() else { return Ok(()) };
         let most_bps = u64::from(MAX_PACKETS_PER_US) * 1_000_000 * 8 * u64::from(scenario.mtu);
         let slowest_bps = group.forward.iter().map(|&link| scenario.network.links[link].fastest_bps()).min();
-        if params.controller().signal != Signal::Model || slowest_bps.is_none_or(|bps| bps <= most_bps) {
+        if !params.controller().wants_rate() || slowest_bps.is_none_or(|bps| bps <= most_bps) {
             return Ok(());
         }
         let name = params.controller().name;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scenario's groups of flows.
 
+use tandem_controllers::{CONTROLLERS, Controller};
+
 use super::{MAX_COUNT, SpecError, check_name};
 use crate::{
     controller::ControllerSpec,
@@ -141,10 +143,13 @@ impl ScenarioSpec {
             return Err(written.wrong("recovery", message));
         }
         let ecn = self.ecn(written, &controller)?;
-        let name = controller.to_string();
-        if ecn == Ecn::Rfc8511 && !matches!(&*name, "reno" | "cubic") {
+        let has_beta_ecn = |c: &Controller| c.beta_ecn_percent().is_some();
+        let is_known = matches!(&controller, CongestionControl::Tandem(params) if has_beta_ecn(params.controller()));
+        if ecn == Ecn::Rfc8511 && !is_known {
+            let known = CONTROLLERS.iter().filter(|c| has_beta_ecn(c)).map(|c| format!("`{}`", c.name));
+            let known = known.collect::<Vec<_>>().join(" and ");
             let message =
-                format!("RFC 8511 says what `reno` and `cubic` do at a mark, not `{name}`: write `ecn = \"rfc3168\"`");
+                format!("RFC 8511 says what {known} do at a mark, not `{controller}`: write `ecn = \"rfc3168\"`");
             return Err(written.wrong("ecn", message));
         }
         let in_packets = |bytes: u64| (bytes / u64::from(mtu - HEADER_BYTES)).clamp(1, 1 << 24) as u32;

@@ -6,7 +6,7 @@
 //! The window falls by a packet at every second ACK and is never more than one above what is in flight. So each loss lowers it, too, and it
 //! may end far below ssthresh; slow start brings it back. docs/reference/recovery.md compares the two recoveries, and ns-2's with this one.
 
-use tandem_controllers::{Conn, State};
+use tandem_controllers::{Conn, Controller, State};
 
 use crate::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 
@@ -24,10 +24,9 @@ pub struct RateHalving {
 
 impl RateHalving {
     /// Most modules of Linux 2.6.22 let the halving go on to half of ssthresh (tcp_reno_min_cwnd), so that it lasts a whole round however
-    /// little the controller gives up. These four stop at ssthresh, and Westwood+ at rate * RTTmin, which is our controller's ssthresh.
-    pub fn new(controller: &str) -> Self {
-        let stops_at_ssthresh = matches!(controller, "bic" | "cubic" | "htcp" | "veno" | "westwood");
-        Self { stops_at_ssthresh, falls_next: false }
+    /// little the controller gives up. Some stop at ssthresh, and Westwood+ at rate * RTTmin, which is our controller's ssthresh.
+    pub fn new(controller: &Controller) -> Self {
+        Self { stops_at_ssthresh: controller.halves_to_ssthresh(), falls_next: false }
     }
 
     pub fn begin(&mut self) {

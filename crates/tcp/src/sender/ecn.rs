@@ -2,7 +2,7 @@
 //! The sender's part in ECN. RFC 3168 section 6.1.2: data says that marks are understood, and once that the window was reduced for one.
 //! Accurate ECN (RFC 9768): ACKs tell how many packets were marked.
 
-use tandem_controllers::{Controller, Signal};
+use tandem_controllers::Controller;
 
 use crate::{
     Ecn,
@@ -35,10 +35,10 @@ impl EcnSender {
             Ecn::Off => return None,
             Ecn::Rfc3168 | Ecn::Accurate => None,
             // RFC 8511 section 3.1: beta_ecn.
-            Ecn::Rfc8511 => Some(if controller.name == "cubic" { 85 } else { 80 }),
+            Ecn::Rfc8511 => controller.beta_ecn_percent(),
         };
         // RFC 9331 section 4.1: the field of L4S.
-        let field = if controller.signal == Signal::L4s { ECT_1 } else { ECT_0 };
+        let field = if controller.sends_ect1() { ECT_1 } else { ECT_0 };
         let accurate = (ecn == Ecn::Accurate).then(|| Accurate { field, told: 0, counts: controller.counts_marks() });
         Some(Self { kept_percent, must_tell: false, accurate })
     }
