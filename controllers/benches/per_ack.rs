@@ -55,7 +55,7 @@ impl Connection {
         self.conn.snd_nxt = self.conn.snd_una.wrapping_add(WINDOW * MSS);
         self.delivered = self.delivered.wrapping_add(1);
         let rtt_us = RTT_US as u32 + (nth.wrapping_mul(0x9e37_79b9) >> 20);
-        let mut ack = Ack { pkts_acked: 1, rtt_us, ..Ack::default() };
+        let mut ack = Ack { pkts_acked: 1, acked_sacked: 1, rtt_us, ..Ack::default() };
         if self.owns_window {
             let prior_delivered = self.delivered.saturating_sub(WINDOW);
             ack = Ack { delivered: self.delivered, prior_delivered, interval_us: rtt_us, in_flight: WINDOW, ..ack };

@@ -40,7 +40,8 @@ static void lose(void)
 /* An ACK of one packet: pkts_acked first; cong_avoid last, unless in recovery. */
 static void acknowledge(u32 rtt_us, int is_lost)
 {
-	struct tandem_ack ack = { .pkts_acked = 1, .rtt_us = rtt_us };
+	static u32 delivered;
+	struct tandem_ack ack = { .pkts_acked = 1, .rtt_us = rtt_us, .delivered = ++delivered };
 
 	conn.snd_una += MSS;
 	controller_pkts_acked(&controller, &params, &conn, &ack);

@@ -117,7 +117,7 @@ TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct 
 TANDEM_FN void areno_pkts_acked(struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
-	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
+	rate_on_ack(&s->rate, &p->rate, c->now_us, ack, rounds_sample(&s->round, ack));
 }
 
 /* In slow start there is no probing window. The host may have lowered the window: at least a packet of it is W_base. */

@@ -62,7 +62,7 @@ TANDEM_FN void bbr_take_rate(struct bbr *s, const struct bbr_params *p, const st
 /* How far acknowledged packets run ahead of bw. The product of two u32 fits. */
 TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	u32 acked = min_u32(ack->pkts_acked, BBR_EXTRA_MAX_ACKED);
+	u32 acked = min_u32(ack->acked_sacked, BBR_EXTRA_MAX_ACKED);
 	u64 expected = (u64)bbr_bw(s) * seq_distance(s->epoch_us, bbr_us(c)) >> 24;
 
 	if (s->round_start && s->extra_rounds + 1 >= BBR_EXTRA_ROUNDS) {
@@ -86,7 +86,7 @@ TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p,
 				const struct tandem_ack *ack)
 {
 	int is_long = seq_distance(s->phase_us, bbr_us(c)) > s->min_rtt_us;
-	u64 before = (u64)ack->in_flight + ack->pkts_acked + ack->lost;
+	u64 before = (u64)ack->in_flight + ack->acked_sacked + ack->lost;
 	u32 gain = bbr_gain(s, p);
 
 	if (gain > BBR_UNIT)
@@ -201,7 +201,7 @@ TANDEM_FN u32 bbr_window_gain(const struct bbr *s, const struct bbr_params *p)
 /* The window after this ACK, by the model and the state of the recovery. All terms are below 2^33. */
 TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	u64 conserved = (u64)ack->in_flight + ack->pkts_acked;
+	u64 conserved = (u64)ack->in_flight + ack->acked_sacked;
 	u64 cwnd = max_u32(sub_floor0(c->snd_cwnd, ack->lost), 1);
 	u64 target;
 
@@ -219,15 +219,15 @@ TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct
 
 	target = bbr_with_quanta(s, p, c, bbr_bdp(s, bbr_bw(s), bbr_window_gain(s, p)) + bbr_extra_window(s, p));
 	if (s->full)
-		cwnd = cwnd + ack->pkts_acked < target ? cwnd + ack->pkts_acked : target;
+		cwnd = cwnd + ack->acked_sacked < target ? cwnd + ack->acked_sacked : target;
 	else if (cwnd < target || ack->delivered < BBR_INITIAL_WINDOW)
-		cwnd += ack->pkts_acked;
+		cwnd += ack->acked_sacked;
 	return cwnd > p->min_window ? cwnd : p->min_window;
 }
 
 TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	u64 cwnd = ack->pkts_acked ? bbr_window(s, p, c, ack) : c->snd_cwnd;
+	u64 cwnd = ack->acked_sacked ? bbr_window(s, p, c, ack) : c->snd_cwnd;
 
 	c->snd_cwnd = cwnd < c->snd_cwnd_clamp ? (u32)cwnd : c->snd_cwnd_clamp;
 	if (s->mode == BBR_PROBE_RTT)

@@ -73,7 +73,7 @@ enum tandem_signal {
 enum tandem_trait {
 	/* It sets the window in recovery too, and a pacing rate (README.md). */
 	TANDEM_OWNS_WINDOW = 1 << 0,
-	/* It reads the delivery rate: delivered to is_app_limited of tandem_ack. */
+	/* It reads the delivery rate: prior_delivered to is_app_limited of tandem_ack. */
 	TANDEM_WANTS_RATE = 1 << 1,
 	/* It reads the number of marked packets, which takes accurate ECN (RFC 9768). */
 	TANDEM_COUNTS_MARKS = 1 << 2,
@@ -110,15 +110,22 @@ struct tandem_conn {
 
 /* What one ACK said, given before cong_avoid. */
 struct tandem_ack {
-	u32 pkts_acked; /* packets newly acknowledged; Linux counts cumulative ACKs only */
+	u32 pkts_acked; /* packets that left the front of the window, SACKed before or not */
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
+
+	u32 delivered;  /* packets, by number or by SACK, since the connection began; wraps */
+
+	/*
+	 * Packets newly delivered, by number or by SACK (Linux's name). Read it with
+	 * TANDEM_OWNS_WINDOW or TANDEM_COUNTS_MARKS only: Linux does not tell others.
+	 */
+	u32 acked_sacked;
 
 	/*
 	 * With TANDEM_WANTS_RATE only, otherwise 0. The delivery rate is
 	 * (delivered - prior_delivered) / interval_us, as
 	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
-	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
 	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
 	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample           */
 	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */

@@ -85,9 +85,9 @@ TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p
 	u32 rtt_us = rounds_sample(&s->round, ack);
 
 	if (p->bandwidth)
-		rate_on_gap(&s->rate, p->gap_filter, c->now_us, ack->pkts_acked, rtt_us);
+		rate_on_gap(&s->rate, p->gap_filter, c->now_us, ack, rtt_us);
 	else
-		rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rtt_us);
+		rate_on_ack(&s->rate, &p->rate, c->now_us, ack, rtt_us);
 }
 
 /* The phase that follows from a measured round. */

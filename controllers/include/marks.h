@@ -31,7 +31,7 @@ TANDEM_FN void marks_init(struct marks *m, const struct tandem_conn *c, u32 alph
 
 TANDEM_FN void marks_count(struct marks *m, const struct tandem_ack *ack)
 {
-	m->acked += ack->pkts_acked;
+	m->acked += ack->acked_sacked;
 	m->marked += ack->marked;
 }
 

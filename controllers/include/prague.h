@@ -178,7 +178,7 @@ TANDEM_FN void prague_init(struct prague *s, const struct prague_params *p, stru
 /* All of it, last on each ACK: Linux's cong_control. */
 TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	u32 marked = min_u32(ack->marked, ack->pkts_acked);
+	u32 marked = min_u32(ack->marked, ack->acked_sacked);
 
 	/* The host has changed the window: a timeout, an undo. The credit was earned under another one, and would be paid out at once. */
 	if (s->window_q16 >> 16 != c->snd_cwnd) {
@@ -188,7 +188,7 @@ TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p
 	prague_take_rtt(s, ack);
 	marks_count(&s->marks, ack);
 	prague_take_marks(s, p, c, ack->marked);
-	prague_grow(s, p, c, min_u32(ack->pkts_acked - marked, TANDEM_MAX_WINDOW));
+	prague_grow(s, p, c, min_u32(ack->acked_sacked - marked, TANDEM_MAX_WINDOW));
 	prague_end_round(s, p, c);
 	prague_set_rate(s, c);
 }

@@ -39,7 +39,8 @@ struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
 #define RATE_MAX_Q8 ((1ull << 39) - 1)
 
 struct rate {
-	u64 since_us;              /* when this interval began                              */
+	u64 since_us : 39;         /* when this interval began, modulo 2^39 (six days)      */
+	u64 told : 25;             /* packets delivered up to the last ACK, modulo 2^25     */
 	u64 filtered_q8 : 39;      /* packets/s after the first filter                      */
 	u64 acked : 25;            /* packets acknowledged in this interval                 */
 	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet          */
@@ -58,6 +59,31 @@ TANDEM_FN void rate_note_rtt(struct rate *r, u32 rtt_us)
 		r->rtt_us = min_u32(rtt_us, RATE_MAX_RTT_US);
 }
 
+#define RATE_SINCE_MASK ((1ull << 39) - 1)
+#define RATE_TOLD_MASK ((1u << 25) - 1)
+
+/* Since this interval began. */
+TANDEM_FN u64 rate_elapsed_us(const struct rate *r, u64 now_us)
+{
+	return (now_us & RATE_SINCE_MASK) >= r->since_us ?
+		       (now_us & RATE_SINCE_MASK) - r->since_us :
+		       (now_us & RATE_SINCE_MASK) + (RATE_SINCE_MASK + 1 - r->since_us);
+}
+
+/*
+ * Packets newly delivered. A packet counts when it is SACKed, as Westwood counts duplicate ACKs: if the
+ * ACK that fills a hole counted all that had arrived behind it, it would be a burst that the path never
+ * carried. A connection may be older than its controller: up to the first sample it is not known what
+ * `delivered` counts from.
+ */
+TANDEM_FN u32 rate_newly(struct rate *r, const struct tandem_ack *ack)
+{
+	u32 packets = seq_distance((u32)r->told, ack->delivered) & RATE_TOLD_MASK;
+
+	r->told = ack->delivered & RATE_TOLD_MASK;
+	return r->rtt_us ? packets : ack->pkts_acked;
+}
+
 /* An interval of a round trip has no more than the largest window. */
 TANDEM_FN void rate_count(struct rate *r, u32 acked)
 {
@@ -66,7 +92,7 @@ TANDEM_FN void rate_count(struct rate *r, u32 acked)
 
 TANDEM_FN void rate_begin_interval(struct rate *r, u64 now_us)
 {
-	r->since_us = now_us;
+	r->since_us = now_us & RATE_SINCE_MASK;
 	r->acked = 0;
 }
 
@@ -75,6 +101,7 @@ TANDEM_FN void rate_init(struct rate *r, u64 now_us)
 	r->filtered_q8 = 0;
 	r->packets_per_s_q8 = 0;
 	r->rtt_us = 0;
+	r->told = 0;
 	rate_begin_interval(r, now_us);
 }
 
@@ -85,9 +112,11 @@ TANDEM_FN u64 rate_filter(u64 x, u64 sample, u32 gain)
 }
 
 /* The packets of the ACK that ends an interval count in the next one: its gap is theirs. */
-TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us, u32 acked, u32 rtt_us)
+TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
+			   const struct tandem_ack *ack, u32 rtt_us)
 {
-	u64 elapsed_us = now_us - r->since_us;
+	u64 elapsed_us = rate_elapsed_us(r, now_us);
+	u32 acked = rate_newly(r, ack);
 
 	rate_note_rtt(r, rtt_us);
 	if (r->rtt_us && elapsed_us > max_u32((u32)r->rtt_us, p->rate_interval)) {
@@ -118,9 +147,11 @@ TANDEM_FN u64 rate_filter_gap(u64 x, u64 sample, u64 gap_us, u32 tau_us)
 /*
  * TCPW-BE instead of rate_on_ack: each gap between two ACKs is a sample. tau_us < 2^22. filtered_q8 is the last sample here.
  */
-TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u32 rtt_us)
+TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, const struct tandem_ack *ack,
+			   u32 rtt_us)
 {
-	u64 gap_us = now_us - r->since_us;
+	u64 gap_us = rate_elapsed_us(r, now_us);
+	u32 acked = rate_newly(r, ack);
 
 	rate_note_rtt(r, rtt_us);
 	rate_count(r, acked);

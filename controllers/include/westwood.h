@@ -49,7 +49,7 @@ TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p
 TANDEM_FN void westwood_pkts_acked(struct westwood *s, const struct westwood_params *p, const struct tandem_conn *c,
 				   const struct tandem_ack *ack)
 {
-	rate_on_ack(&s->rate, &p->rate, c->now_us, ack->pkts_acked, rounds_sample(&s->round, ack));
+	rate_on_ack(&s->rate, &p->rate, c->now_us, ack, rounds_sample(&s->round, ack));
 }
 
 TANDEM_FN void westwood_cong_avoid(struct westwood *s, const struct westwood_params *p, struct tandem_conn *c, u32 acked)

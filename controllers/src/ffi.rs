@@ -38,17 +38,20 @@ pub struct Conn {
 
 /// `struct tandem_ack`: what one ACK said.
 ///
-/// The fields from `delivered` to `is_app_limited` are for controllers that [want the rate](crate::Controller::wants_rate), those from
+/// The fields from `prior_delivered` to `is_app_limited` are for controllers that [want the rate](crate::Controller::wants_rate), those from
 /// `in_flight` to `lost` for such as [own the window](crate::Controller::owns_window); they are 0 for others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
-    /// Packets newly acknowledged.
+    /// Packets that left the front of the window, SACKed before or not.
     pub pkts_acked: u32,
     /// RTT of the newest packet acknowledged, microseconds; 0 = no valid sample.
     pub rtt_us: u32,
-    /// Packets delivered since the connection began, those of this ACK included; wraps.
+    /// Packets delivered since the connection began, by number or by SACK, those of this ACK included; wraps.
     pub delivered: u32,
+    /// Packets newly delivered, by number or by SACK: for controllers that [own the window](crate::Controller::owns_window) or
+    /// [count marks](crate::Controller::counts_marks).
+    pub acked_sacked: u32,
     /// The same count when the newest packet acknowledged was sent.
     pub prior_delivered: u32,
     /// The time in which the difference was delivered, microseconds; 0 = no valid sample.

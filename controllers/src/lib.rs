@@ -133,7 +133,7 @@ impl Controller {
         self.has(traits::OWNS_WINDOW)
     }
 
-    /// Whether the controller reads the delivery rate: `delivered` to `is_app_limited` of [`Ack`].
+    /// Whether the controller reads the delivery rate: `prior_delivered` to `is_app_limited` of [`Ack`].
     pub fn wants_rate(&self) -> bool {
         self.has(traits::WANTS_RATE)
     }

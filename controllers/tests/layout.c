@@ -23,6 +23,7 @@ int main(void)
 	TYPE(tandem_ack);
 	FIELD(tandem_ack, pkts_acked);
 	FIELD(tandem_ack, rtt_us);
+	FIELD(tandem_ack, acked_sacked);
 	FIELD(tandem_ack, delivered);
 	FIELD(tandem_ack, prior_delivered);
 	FIELD(tandem_ack, interval_us);

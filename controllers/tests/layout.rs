@@ -18,7 +18,7 @@ fn rust_layout() -> Layout {
         now_us snd_cwnd snd_cwnd_cnt snd_ssthresh snd_cwnd_clamp snd_una snd_nxt mss is_cwnd_limited
         is_paced pacing_bytes_per_s);
     describe!(l, "tandem_ack", Ack,
-        pkts_acked rtt_us delivered prior_delivered interval_us is_app_limited in_flight lost marked);
+        pkts_acked rtt_us delivered acked_sacked prior_delivered interval_us is_app_limited in_flight lost marked);
     describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
     describe!(l, "tandem_param", RawParam, name doc scale initial min max);
     describe!(l, "tandem_controller", RawController,

@@ -26,7 +26,9 @@ enum {
 /* The controller's state, and behind it what this host needs of its own. */
 typedef struct {
 	struct controller controller;
-	u32 told_ce; /* delivered_ce as the controller has been told of it; only if it counts marks */
+	/* delivered_ce and delivered as the controller knows them; only if it counts marks. */
+	u32 told_ce;
+	u32 told_delivered;
 } counting_state_t;
 typedef struct controller state_t;
 typedef struct controller_params params_t;
@@ -75,6 +77,16 @@ static __always_inline u32 newly_marked(struct sock *sk)
 	return marked;
 }
 
+/* Packets newly delivered, by number or by SACK: all of this ACK's are counted before the call. */
+static __always_inline u32 newly_delivered(struct sock *sk)
+{
+	counting_state_t *s = (counting_state_t *)state_of(sk);
+	u32 now = tcp(sk)->delivered, packets = seq_distance(s->told_delivered, now);
+
+	s->told_delivered = now;
+	return packets;
+}
+
 /* As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the window is about to double. */
 static __always_inline u32 is_cwnd_limited(const struct tcp_sock *tp)
 {
@@ -116,22 +128,35 @@ void BPF_PROG(tandem_init, struct sock *sk)
 	/* The connection's own clock may not be set yet. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
 	controller_init(state_of(sk), parameters(), &c);
-	if (OP(_counts_marks))
-		((counting_state_t *)state_of(sk))->told_ce = tcp(sk)->delivered_ce;
+	if (OP(_counts_marks)) {
+		counting_state_t *s = (counting_state_t *)state_of(sk);
+
+		s->told_ce = tcp(sk)->delivered_ce;
+		s->told_delivered = tcp(sk)->delivered;
+	}
 	write_conn(tcp(sk), &c);
 }
 
 SEC("struct_ops")
 void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	struct tandem_ack ack = { .pkts_acked = sample->pkts_acked };
+	struct tandem_ack ack = {
+		.pkts_acked = sample->pkts_acked,
+		.delivered = tcp(sk)->delivered,
+	};
 	struct tandem_conn c;
 	__s32 rtt_us = sample->rtt_us;
 
 	if (rtt_us > 0)
 		ack.rtt_us = (u32)rtt_us;
-	if (OP(_counts_marks))
-		ack.marked = newly_marked(sk);
+	if (OP(_counts_marks)) {
+		ack.acked_sacked = newly_delivered(sk);
+		if (ack.acked_sacked)
+			ack.marked = newly_marked(sk);
+	}
+	/* As the simulator: an ACK of which there is nothing to tell. */
+	if (!ack.pkts_acked && !ack.rtt_us && !ack.acked_sacked)
+		return;
 	read_conn(tcp(sk), &c);
 	controller_pkts_acked(state_of(sk), parameters(), &c, &ack);
 }

@@ -100,6 +100,7 @@ struct tcp_sock {
 	u32 srtt_us; /* 1/8 us */
 	u32 lost;    /* packets, since the connection began */
 	u32 lost_out;     /* packets, lost and not sent again yet */
+	u32 delivered; /* packets, cumulatively or selectively, since the connection began; wraps */
 	u32 delivered_ce; /* packets reported as marked, since the connection began; wraps */
 	u32 total_retrans;
 	u32 is_cwnd_limited : 1;

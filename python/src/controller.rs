@@ -187,6 +187,8 @@ pub struct Controller {
     instance: Instance,
     #[pyo3(get)]
     connection: Py<Connection>,
+    /// Packets, as far as the caller has told.
+    delivered: u32,
 }
 
 #[pymethods]
@@ -209,7 +211,7 @@ impl Controller {
         let params = Arc::new(params);
         let instance = Instance::new(&params, &mut conn);
         connection.borrow_mut(py).take(&conn);
-        Ok(Self { params, instance, connection })
+        Ok(Self { params, instance, connection, delivered: 0 })
     }
 
     #[getter]
@@ -231,7 +233,7 @@ impl Controller {
         Ok(values)
     }
 
-    #[pyo3(signature = (packets, rtt_us=None, *, delivered=0, prior_delivered=0, interval_us=0, is_app_limited=false,
+    #[pyo3(signature = (packets, rtt_us=None, *, acked_sacked=None, delivered=None, prior_delivered=0, interval_us=0, is_app_limited=false,
         in_flight=0, lost=0, marked=0))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python, and the contract's fields")]
     fn pkts_acked(
@@ -239,7 +241,8 @@ impl Controller {
         py: Python,
         packets: u32,
         rtt_us: Option<u32>,
-        delivered: u32,
+        acked_sacked: Option<u32>,
+        delivered: Option<u32>,
         prior_delivered: u32,
         interval_us: u32,
         is_app_limited: bool,
@@ -247,12 +250,16 @@ impl Controller {
         lost: u32,
         marked: u32,
     ) -> PyResult<()> {
+        let acked_sacked = acked_sacked.unwrap_or(packets);
         check_packets(packets)?;
+        check_packets(acked_sacked)?;
         let (rtt_us, is_app_limited) = (rtt_us.unwrap_or(0), is_app_limited.into());
+        self.delivered = delivered.unwrap_or(self.delivered.wrapping_add(acked_sacked));
         let ack = Ack {
             pkts_acked: packets,
             rtt_us,
-            delivered,
+            delivered: self.delivered,
+            acked_sacked,
             prior_delivered,
             interval_us,
             is_app_limited,

@@ -157,7 +157,8 @@ class Controller:
         packets: int,
         rtt_us: int | None = None,
         *,
-        delivered: int = 0,
+        acked_sacked: int | None = None,
+        delivered: int | None = None,
         prior_delivered: int = 0,
         interval_us: int = 0,
         is_app_limited: bool = False,
@@ -168,11 +169,14 @@ class Controller:
         """Tells of an ACK; the first call on each ACK, except for controllers with signal `model` or `l4s`, for which it is the last.
 
         Args:
-            packets: packets newly acknowledged.
-            rtt_us: the RTT of the newest of them, microseconds; None if it is no valid sample.
-            delivered: packets delivered since the connection began, those of this ACK included, modulo 2**32. This and the
-                following, up to `lost`, are for controllers with signal `model` or `l4s`.
-            prior_delivered: the same count when the newest packet acknowledged was sent.
+            packets: packets that left the front of the window, whether they were SACKed before or not.
+            rtt_us: the RTT of the newest packet acknowledged, microseconds; None if it is no valid sample.
+            acked_sacked: packets newly delivered, by number or by SACK; as many as `packets` if it is left out. For controllers with
+                signal `model`, `marks` or `l4s`.
+            delivered: packets delivered since the connection began, those of this ACK included, modulo 2**32; if it is left out, the sum
+                of what has been told.
+            prior_delivered: the same count when the newest packet acknowledged was sent. This and the following, up to `lost`, are for
+                controllers with signal `model` or `l4s`.
             interval_us: the time in which the difference was delivered, microseconds; 0 if there is no valid sample.
             is_app_limited: whether the application left the path idle when that packet was sent.
             in_flight: packets in flight after this ACK and the losses that it showed.

@@ -179,7 +179,7 @@ impl Bbr {
     fn next_phase(&mut self, now_us: u64, ack: &Ack, ways: &mut Ways) {
         let Mode::ProbeBw { phase, since_us } = self.mode else { return };
         let is_long = now_us - since_us > self.min_rtt_us.map_or(u64::MAX, u64::from);
-        let before = f64::from(ack.in_flight + ack.pkts_acked + ack.lost);
+        let before = f64::from(ack.in_flight + ack.acked_sacked + ack.lost);
         let gain = self.gain();
         let over = if gain > 1.0 {
             let pipe = self.pipe(self.best[0].1, gain);
@@ -266,7 +266,7 @@ impl Bbr {
     }
 
     fn set_window(&mut self, ack: &Ack, ways: &mut Ways) {
-        let (acked, conserved) = (f64::from(ack.pkts_acked), f64::from(ack.in_flight + ack.pkts_acked));
+        let (acked, conserved) = (f64::from(ack.acked_sacked), f64::from(ack.in_flight + ack.acked_sacked));
         self.window = (self.window - f64::from(ack.lost)).max(1.0);
         if self.now == State::Recovery && self.before != State::Recovery {
             (self.conserve, self.round_end, self.window) = (true, ack.delivered, conserved);

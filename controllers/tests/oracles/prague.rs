@@ -94,12 +94,12 @@ impl Model for Prague {
     }
 
     fn ack(&mut self, now_us: u64, ack: &Ack, ways: &mut Ways) {
-        self.una += u64::from(ack.pkts_acked);
+        self.una += u64::from(ack.acked_sacked);
         if ack.lost == 0 {
             self.nxt = self.una + u64::from(ack.in_flight);
         }
         let (una, nxt) = (self.una, self.nxt);
-        let (acked, marked) = (f64::from(ack.pkts_acked), f64::from(ack.marked));
+        let (acked, marked) = (f64::from(ack.acked_sacked), f64::from(ack.marked));
         if ack.rtt_us > 0 {
             let sample = f64::from(ack.rtt_us);
             self.srtt_us = Some(self.srtt_us.map_or(sample, |srtt| srtt * 7.0 / 8.0 + sample / 8.0));

@@ -159,6 +159,7 @@ impl<M: Model> Pair<M> {
         self.command(Command::Ack { packets, rtt_us, times: 1, gap_us: rtt_us / flight * packets, rate });
         let ack = Ack {
             pkts_acked: packets,
+            acked_sacked: packets,
             rtt_us,
             delivered: self.delivered,
             prior_delivered: self.delivered - rate.delivered,

@@ -94,7 +94,7 @@ pub enum Event {
     },
     /// **pkts_acked**, and at once **cong_avoid** unless `grow` is false.
     Ack {
-        /// Packets newly acknowledged.
+        /// Packets that left the front of the window.
         packets: u32,
         /// 0: no sample.
         #[serde(default)]
@@ -200,13 +200,16 @@ impl Event {
     }
 }
 
-/// What an ACK says besides packets and RTT: for controllers with signal `MODEL` or `L4S`, `marked` for `MARKS`, too.
+/// What an ACK says besides packets and RTT, for controllers whose traits ask for it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rate {
-    /// Packets delivered since the connection began.
-    #[serde(skip_serializing_if = "is_0")]
-    pub delivered: u32,
+    /// Packets newly delivered, by number or by SACK; as many as `packets` if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acked_sacked: Option<u32>,
+    /// Packets delivered since the connection began; the sum of `acked_sacked` if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<u32>,
     /// The same when the newest packet acknowledged was sent.
     #[serde(skip_serializing_if = "is_0")]
     pub prior_delivered: u32,

@@ -21,6 +21,7 @@ pub struct Recorder {
     told: Option<Event>,
     /// As the last event left it.
     conn: Conn,
+    acks: Vec<Ack>,
 }
 
 impl Recorder {
@@ -34,7 +35,7 @@ impl Recorder {
             shown: Shown::all_of(conn),
         };
         let instance = Instance::new(params, conn);
-        let mut new = Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn };
+        let mut new = Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn, acks: Vec::new() };
         new.tell(&init);
         new
     }
@@ -42,6 +43,11 @@ impl Recorder {
     /// What has been judged so far.
     pub fn check(&self) -> &Check {
         &self.check
+    }
+
+    /// What the host has told of each ACK.
+    pub fn acks(&self) -> &[Ack] {
+        &self.acks
     }
 
     /// Fails if the host has broken the contract.
@@ -81,15 +87,17 @@ impl Recorder {
     /// As [`Instance::pkts_acked`].
     pub fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
         self.catch_up(conn);
+        self.acks.push(*ack);
         let shown = Shown::all_of(conn);
         self.instance.pkts_acked(conn, ack);
-        let Ack { delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked, .. } = *ack;
+        let Ack { prior_delivered, interval_us, is_app_limited, in_flight, lost, marked, .. } = *ack;
         let app_limited = is_app_limited != 0;
+        let acked_sacked = Some(ack.acked_sacked).filter(|&packets| packets != ack.pkts_acked);
         self.told = Some(Event::Ack {
             packets: ack.pkts_acked,
             rtt_us: ack.rtt_us,
             grow: Some(false),
-            rate: Rate { delivered, prior_delivered, interval_us, app_limited, in_flight, lost, marked },
+            rate: Rate { acked_sacked, delivered: Some(ack.delivered), prior_delivered, interval_us, app_limited, in_flight, lost, marked },
             shown,
             expected: Expected::all_of(conn),
         });

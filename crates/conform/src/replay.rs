@@ -12,6 +12,8 @@ pub struct Replay {
     controller: Instance,
     pub conn: Conn,
     state: State,
+    /// Packets, as far as the log has told.
+    delivered: u32,
 }
 
 /// What came of an event: how many values were compared, and how the log departs from the controller, if it does.
@@ -39,19 +41,21 @@ impl Replay {
         };
         shown.show(&mut conn);
         let controller = Instance::new(params, &mut conn);
-        Ok(Self { controller, conn, state: State::Open })
+        Ok(Self { controller, conn, state: State::Open, delivered: 0 })
     }
 
     /// Carries an event out that is no `init`.
     pub fn play(&mut self, event: &Event) -> Result<Outcome, String> {
-        let Self { controller, conn, state } = self;
+        let Self { controller, conn, state, delivered } = self;
         if let Some(shown) = event.shown() {
             shown.show(conn);
         }
         match event {
             Event::Init { .. } => unreachable!("an `init` begins another replay"),
             Event::Ack { packets, rtt_us, grow, rate, expected, .. } => {
-                controller.pkts_acked(conn, &rate.ack(*packets, *rtt_us));
+                let ack = rate.ack(*packets, *rtt_us, *delivered);
+                *delivered = ack.delivered;
+                controller.pkts_acked(conn, &ack);
                 if *packets > 0 && grow.unwrap_or(!is_reducing(*state)) {
                     controller.cong_avoid(conn, *packets);
                 }
@@ -104,10 +108,20 @@ pub fn is_reducing(state: State) -> bool {
 }
 
 impl Rate {
-    fn ack(self, pkts_acked: u32, rtt_us: u32) -> Ack {
-        let Self { delivered, prior_delivered, interval_us, app_limited, in_flight, lost, marked } = self;
-        let is_app_limited = app_limited.into();
-        Ack { pkts_acked, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked }
+    fn ack(self, pkts_acked: u32, rtt_us: u32, delivered_before: u32) -> Ack {
+        let acked_sacked = self.acked_sacked.unwrap_or(pkts_acked);
+        Ack {
+            pkts_acked,
+            rtt_us,
+            delivered: self.delivered.unwrap_or(delivered_before.wrapping_add(acked_sacked)),
+            acked_sacked,
+            prior_delivered: self.prior_delivered,
+            interval_us: self.interval_us,
+            is_app_limited: self.app_limited.into(),
+            in_flight: self.in_flight,
+            lost: self.lost,
+            marked: self.marked,
+        }
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Host {
     batch: Batch,
     /// Bytes acknowledged that do not make a packet yet.
     acked_carry: u64,
+    /// Packets acknowledged in all.
+    delivered: u64,
     /// The last ACK, and all as it was before it was acted on, while a loss may still follow.
     open: Option<(Core, Arrived)>,
 }
@@ -169,6 +171,7 @@ impl Host {
             newest_acked_ns: 0,
             batch: Batch::default(),
             acked_carry: 0,
+            delivered: 0,
             open: None,
         }
     }
@@ -291,8 +294,11 @@ impl Host {
         self.sync_conn(now_ns);
         self.core.conn.is_cwnd_limited = u16::from(!is_app_limited);
         let packets = whole_packets(&mut self.acked_carry, bytes, self.core.conn.mss);
+        self.delivered += packets;
         let ack = Ack {
             pkts_acked: packets as u32,
+            delivered: self.delivered as u32,
+            acked_sacked: packets as u32,
             rtt_us: rtt_ns.map_or(0, |ns| (ns / 1000).clamp(1, u32::MAX.into()) as u32),
             ..self.rate_sample(now_ns, packets, &newest, is_app_limited)
         };

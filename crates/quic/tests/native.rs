@@ -77,6 +77,7 @@ struct Native {
     sent: u64,
     flight: VecDeque<Sent>,
     last_send: u64,
+    delivered: u32,
 }
 
 impl Native {
@@ -106,6 +107,7 @@ impl Native {
             sent: 0,
             flight: VecDeque::new(),
             last_send: 0,
+            delivered: 0,
         }
     }
 
@@ -152,6 +154,9 @@ impl Native {
                 self.rtt.sample(now - newest.at_ns);
             }
             ack.pkts_acked = acked.len() as u32;
+            ack.acked_sacked = ack.pkts_acked;
+            self.delivered += ack.pkts_acked;
+            ack.delivered = self.delivered;
             self.sync(now);
             self.conn.is_cwnd_limited = u16::from(!step.app_limited);
             if self.owns_window {
@@ -159,7 +164,7 @@ impl Native {
                     self.rate.note_app_limited(self.flight.len() as u64);
                 }
                 let rate = self.rate.sample(now, acked.len() as u64, newest.at_ns, newest.stamp, self.rtt.min_ns);
-                ack = Ack { pkts_acked: ack.pkts_acked, rtt_us: ack.rtt_us, ..rate };
+                ack = Ack { pkts_acked: ack.pkts_acked, acked_sacked: ack.acked_sacked, rtt_us: ack.rtt_us, ..rate };
             } else {
                 self.controller.pkts_acked(&mut self.conn, &ack);
             }

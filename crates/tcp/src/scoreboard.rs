@@ -209,6 +209,12 @@ impl Scoreboard {
         self.flagless_from <= self.una
     }
 
+    /// Segments delivered, by number or by SACK, since the first.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.una + self.sacked
+    }
+
     pub fn has_sacked(&self) -> bool {
         self.sacked > 0
     }

@@ -301,7 +301,8 @@ impl Sender {
         let rtt_ns = now - usual.newest_sent;
         self.board.reordering.note_rtt(rtt_ns);
         self.sync_conn();
-        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), ..Ack::default() };
+        let delivered = self.board.delivered() as u32;
+        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), delivered, ..Ack::default() };
         self.controller.pkts_acked(&mut self.conn, &ack);
         self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
         self.backoff = 0;
@@ -326,10 +327,10 @@ impl Sender {
         self.sync_conn();
         let rtt_us = rtt_ns.map_or(0, rtt_us);
         let has_mark = ack.flags & ECE != 0 || self.ecn.is_some_and(|ecn| ecn.has_new(marks));
-        if delivered.segments > 0 && !self.owns_window() {
-            let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks));
-            let ack = Ack { pkts_acked: delivered.segments as u32, rtt_us, marked, ..Ack::default() };
-            self.controller.pkts_acked(&mut self.conn, &ack);
+        let (pkts_acked, acked_sacked) = ((self.board.una - una) as u32, delivered.segments as u32);
+        let heard = Ack { pkts_acked, rtt_us, delivered: self.board.delivered() as u32, acked_sacked, ..Ack::default() };
+        if !self.owns_window() {
+            self.measure(heard, marks);
         }
         let was = self.state;
         let duplicate = ack.feedback.and_then(|feedback| feedback.duplicate);
@@ -349,7 +350,7 @@ impl Sender {
             self.enter_cwr();
         }
         if self.owns_window() {
-            self.update_model(now, &delivered, rtt_us, newly_lost, marks);
+            self.update_model(now, &delivered, Ack { lost: newly_lost as u32, ..heard }, marks);
         } else if matches!(self.state, State::Cwr | State::Recovery) {
             let Delivered { segments, advanced, .. } = delivered;
             self.reduce_in_recovery(Progress { delivered: segments, newly_lost, advanced });
@@ -368,17 +369,29 @@ impl Sender {
         rtt_ns
     }
 
-    /// A controller that owns the window is told last, when it is known what is lost.
-    fn update_model(&mut self, now: u64, delivered: &Delivered, rtt_us: u32, newly_lost: u64, marks: u32) {
-        if delivered.segments == 0 {
+    /// Tells the controller what an ACK has delivered. Of one that only SACKs what had been sent again, Linux tells nothing unless the
+    /// controller reads more than `pkts_acked` and the RTT.
+    fn measure(&mut self, heard: Ack, marks: u32) {
+        if heard.acked_sacked == 0 {
             return;
         }
         let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.tell(marks));
+        let reads_sacks = self.owns_window() || self.ecn.is_some_and(|ecn| ecn.counts_marks());
+        if heard.pkts_acked > 0 || heard.rtt_us > 0 || reads_sacks {
+            self.controller.pkts_acked(&mut self.conn, &Ack { marked, ..heard });
+        }
+    }
+
+    /// A controller that owns the window is told last, when it is known what is lost.
+    fn update_model(&mut self, now: u64, delivered: &Delivered, heard: Ack, marks: u32) {
         let min_rtt_ns = self.rtt.min_ns;
-        let rate = self.rate.as_mut().map_or_else(Ack::default, |rate| rate.sample(now, delivered, min_rtt_ns));
-        let (pkts_acked, in_flight, lost) =
-            (delivered.segments as u32, self.board.in_flight() as u32, newly_lost as u32);
-        self.controller.pkts_acked(&mut self.conn, &Ack { pkts_acked, rtt_us, in_flight, lost, marked, ..rate });
+        let rate = match &mut self.rate {
+            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered, min_rtt_ns),
+            _ => heard,
+        };
+        let Ack { pkts_acked, rtt_us, acked_sacked, lost, .. } = heard;
+        let in_flight = self.board.in_flight() as u32;
+        self.measure(Ack { pkts_acked, rtt_us, acked_sacked, in_flight, lost, ..rate }, marks);
     }
 
     #[inline]

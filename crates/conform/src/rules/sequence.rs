@@ -15,6 +15,8 @@ pub struct Sequence {
     nxt: Option<u32>,
     /// Before the line that is being judged.
     una_before: Option<u32>,
+    /// At the last ACK: a controller that owns the window hears of one only after what the host has found out by it.
+    una_at_ack: Option<u32>,
     /// The largest window so far, packets.
     widest: u32,
 }
@@ -27,7 +29,7 @@ pub fn ahead(a: u32, b: u32) -> i32 {
 impl Sequence {
     pub fn begin(shown: Shown, cwnd: u32) -> Self {
         let Shown { now_us, una, nxt, .. } = shown;
-        Self { now_us, una, nxt, una_before: None, widest: cwnd }
+        Self { now_us, una, nxt, una_before: None, una_at_ack: una, widest: cwnd }
     }
 
     pub fn show(&mut self, line: u64, shown: &Shown, tally: &mut Tally) {
@@ -65,8 +67,10 @@ impl Sequence {
     }
 
     /// Packets smaller than `mss` take fewer bytes than their number says, and then the window bounds that.
-    pub fn ack(&self, seen: Seen, packets: u32, tally: &mut Tally) {
-        let Some(bytes) = self.in_flight_before_ack() else { return };
+    pub fn ack(&mut self, seen: Seen, packets: u32, tally: &mut Tally) {
+        let una_before = std::mem::replace(&mut self.una_at_ack, self.una).or(self.una_before);
+        let (Some(nxt), Some(una_before)) = (self.nxt, una_before) else { return };
+        let Ok(bytes) = u32::try_from(ahead(nxt, una_before)) else { return };
         let in_flight = bytes.div_ceil(seen.conn.mss);
         let what = || format!("{packets} packets acknowledged, {in_flight} in flight");
         tally.check(Rule::Acked, seen.line, packets <= in_flight.max(self.widest), what);

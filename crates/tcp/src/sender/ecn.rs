@@ -48,6 +48,11 @@ impl EcnSender {
         Self { must_tell: false, ..self }
     }
 
+    /// Does the controller count marked packets?
+    pub fn counts_marks(&self) -> bool {
+        self.accurate.is_some_and(|accurate| accurate.counts)
+    }
+
     /// Does the receiver's count, which has come with an ACK, hold marks that are new?
     pub fn has_new(&self, marks: u32) -> bool {
         self.accurate.is_some_and(|accurate| accurate.is_new(marks))

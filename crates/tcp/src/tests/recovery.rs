@@ -32,6 +32,25 @@ fn one_loss() {
     assert_eq!(wire.window_at_ms(300), 6);
 }
 
+/// What Linux tells a controller (`pkts_acked` of `struct ack_sample`): the packets that leave the front of the window, SACKed before or not. In
+/// `one_loss` eleven ACKs SACK one segment each, and that of segment 0 acknowledges twelve by number. An ACK that only SACKs what was sent
+/// again says nothing: no RTT either (Karn).
+#[test]
+fn a_controller_hears_of_packets_when_the_front_of_the_window_has_passed_them() {
+    let told = |loses: &[(u64, u32)], ms: u64| {
+        let mut wire = Wire::new(&reno()).losing(loses);
+        wire.give(1000);
+        wire.run_until_ms(ms);
+        let acks = wire.sender.controller.acks().iter();
+        acks.map(|ack| (ack.pkts_acked, ack.rtt_us / 1000)).collect::<Vec<_>>()
+    };
+    let [sacked, usual] = [(0, 100), (1, 100)];
+    assert_eq!(told(&[(0, 1)], 299), [vec![sacked; 11], vec![(12, 0)], vec![usual; 2]].concat());
+    // Segment 2 is sent again in the first round of the repair, but 0 is lost twice: the SACK of 2 is not told.
+    let twice = told(&[(0, 1), (0, 2), (2, 1)], 249);
+    assert!(twice.iter().all(|&(acked, rtt_ms)| acked == 0 && rtt_ms == 100), "{twice:?}");
+}
+
 /// Segments of a millisecond, so that the k-th duplicate ACK comes at 101 + k ms, and a window of 20: PRR lets one go at every
 /// second ACK, from the retransmission at the third on, evenly through the round. In flight at the end: 10.
 #[test]

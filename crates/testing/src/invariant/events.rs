@@ -27,6 +27,8 @@ struct ConnFields {
 struct AckFields {
     pkts_acked: u32,
     rtt_us: u32,
+    #[serde(default)]
+    acked_sacked: u32,
     delivered: u32,
     prior_delivered: u32,
     interval_us: u32,
@@ -125,12 +127,23 @@ fn ack() -> impl Strategy<Value = Ack> {
     let in_flight = prop_oneof![0..=4u32, 0..=10_000u32, any::<u32>()];
     let lost = prop_oneof![4 => Just(0), 1 => 1..=100u32, 1 => any::<u32>()];
     let rate = (any::<u32>(), delivered, interval_us, 0..=1u32, in_flight, lost);
-    (acked(), rtt_us(), rate).prop_map(
-        |(pkts_acked, rtt_us, (delivered, since, interval_us, is_app_limited, in_flight, lost))| {
+    (acked(), acked(), rtt_us(), rate).prop_map(
+        |(pkts_acked, acked_sacked, rtt_us, (delivered, since, interval_us, is_app_limited, in_flight, lost))| {
             let prior_delivered = delivered.wrapping_sub(since);
             // Often as many as were acknowledged at most, as a careful host has it.
-            let marked = if is_app_limited == 1 { lost } else { lost.min(pkts_acked) };
-            Ack { pkts_acked, rtt_us, delivered, prior_delivered, interval_us, is_app_limited, in_flight, lost, marked }
+            let marked = if is_app_limited == 1 { lost } else { lost.min(acked_sacked) };
+            Ack {
+                pkts_acked,
+                rtt_us,
+                acked_sacked,
+                delivered,
+                prior_delivered,
+                interval_us,
+                is_app_limited,
+                in_flight,
+                lost,
+                marked,
+            }
         },
     )
 }

@@ -203,11 +203,11 @@ impl<C: Contract> Flow<C> {
             return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
         }
         self.conn.snd_una = self.conn.snd_una.wrapping_add(packets * self.conn.mss);
-        let mut ack = Ack { pkts_acked: packets, rtt_us, ..Ack::default() };
+        self.delivered = self.delivered.wrapping_add(packets);
+        let delivered = self.delivered;
+        let mut ack = Ack { pkts_acked: packets, rtt_us, delivered, acked_sacked: packets, ..Ack::default() };
         if self.owns_window {
-            self.delivered = self.delivered.wrapping_add(packets);
             ack = Ack {
-                delivered: self.delivered,
                 prior_delivered: self.delivered.wrapping_sub(rate.delivered),
                 interval_us: rate.interval_us,
                 is_app_limited: self.app_flight.is_some().into(),

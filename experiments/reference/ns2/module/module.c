@@ -25,6 +25,7 @@
 struct flow {
 	u32 rtt_us;     /* sample of the ACK that is being handled          */
 	u32 pkts_acked; /* packets that this ACK acknowledged cumulatively */
+	u32 delivered;  /* the sum of these */
 	state_t state;
 };
 _Static_assert(sizeof(struct flow) <= sizeof(((struct sock *)0)->icsk_ca_priv), "a flow must fit ns-2's icsk_ca_priv");
@@ -75,7 +76,9 @@ static void ns2_pkts_acked(struct sock *sk, unsigned long acked, ktime_t sent_ns
 
 	(void)sent_ns;
 	f->pkts_acked = (u32)acked;
-	pkts_acked(&f->state, values, &c, &(struct tandem_ack){ .pkts_acked = f->pkts_acked, .rtt_us = f->rtt_us });
+	f->delivered += f->pkts_acked;
+	pkts_acked(&f->state, values, &c,
+		   &(struct tandem_ack){ .pkts_acked = f->pkts_acked, .rtt_us = f->rtt_us, .delivered = f->delivered });
 	take_back(sk, &c);
 }
 
