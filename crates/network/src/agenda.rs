@@ -52,11 +52,22 @@ impl Agenda {
     /// lowest number comes first.
     #[inline]
     pub fn next(&self) -> (u64, usize) {
+        let (time, source) = self.first();
+        (if time == self.last { NEVER } else { time }, source)
+    }
+
+    /// The same for one who asks what is due by a time that an agenda can hold: if there is none, the time is beyond all of those.
+    #[inline]
+    pub fn first(&self) -> (u64, usize) {
         // SAFETY: `new` makes room for a leaf and its sibling, hence for two nodes at least. Each event comes here, and a check would
         // cost it 3 instructions.
         let first = *unsafe { self.nodes.get_unchecked(1) };
-        let time = first >> self.source_bits;
-        (if time == self.last { NEVER } else { time }, (first & self.source_mask) as usize)
+        (first >> self.source_bits, (first & self.source_mask) as usize)
+    }
+
+    /// Is it a time that a source can have?
+    pub fn holds(&self, time: u64) -> bool {
+        time < self.last
     }
 
     /// Sets a source's next time.

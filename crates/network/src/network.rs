@@ -89,8 +89,8 @@ enum Then {
 #[derive(Debug)]
 struct Way<P: Packet> {
     route: Route,
-    /// By end that packets travel to.
-    first_steps: [u32; 2],
+    /// By end that packets travel to: the first step and its number.
+    first_steps: [(u32, Step); 2],
     /// What has left the last link on the way to the sender. Each flow has its own delay from there.
     to_sender: Ring<(u64, P::Returning)>,
     /// When the last of those that keep their order over a link with effects reaches the sender, ns.
@@ -120,12 +120,15 @@ impl<P: Packet> Network<P> {
         let all_links = links.len() + if air.is_some() { Air::<P>::LINKS } else { 0 };
         let mut steps = Vec::new();
         let way = |(flow, route): (usize, Route)| {
-            let first_steps = [End::Senders, End::Receivers].map(|to| add_steps(&mut steps, flow, &route, to));
+            let first_steps = [End::Senders, End::Receivers].map(|to| {
+                let place = add_steps(&mut steps, flow, &route, to);
+                (place, steps[place as usize])
+            });
             Way { route, first_steps, to_sender: Ring::default(), in_order_until: 0 }
         };
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
-            agenda: agenda(all_links, ways.len()),
+            agenda: agenda(all_links, ways.len(), &steps),
             pairs_of_links: all_links,
             link_ends: (0..all_links).map(|_| Ring::default()).collect(),
             links,
@@ -191,7 +194,8 @@ impl<P: Packet> Network<P> {
     #[inline]
     pub fn advance(&mut self, until: u64, contents: &mut impl Contents<P>) -> Option<(u64, Event<P>)> {
         loop {
-            let (now, number) = self.agenda.next();
+            debug_assert!(self.agenda.holds(until), "{until} ns is beyond the times of events");
+            let (now, number) = self.agenda.first();
             if now > until {
                 return None;
             }
@@ -204,7 +208,7 @@ impl<P: Packet> Network<P> {
                         return Some((now, Event::AtReceiver(step.flow as usize, packet)));
                     }
                     packet.set_place(packet.place() + 1);
-                    self.offer(now, packet, contents);
+                    self.offer(now, self.steps[packet.place() as usize], packet, contents);
                 }
                 Source::LinkFree(link) => self.on_link_free(now, link, contents),
                 Source::Sender(flow) => {
@@ -221,14 +225,14 @@ impl<P: Packet> Network<P> {
     /// has already happened.
     #[inline(always)]
     pub fn send(&mut self, now: u64, flow: usize, to: End, mut packet: P, contents: &mut impl Contents<P>) {
-        packet.set_place(self.ways[flow].first_steps[to as usize]);
-        self.offer(now, packet, contents);
+        let (place, step) = self.ways[flow].first_steps[to as usize];
+        packet.set_place(place);
+        self.offer(now, step, packet, contents);
     }
 
     /// Offers a packet to the link of its step.
     #[inline(always)]
-    fn offer(&mut self, now: u64, mut packet: P, contents: &mut impl Contents<P>) {
-        let step = self.steps[packet.place() as usize];
+    fn offer(&mut self, now: u64, step: Step, mut packet: P, contents: &mut impl Contents<P>) {
         let link = step.link as usize;
         let Some(wired) = self.links.get_mut(link) else { return self.send_over_air(now, step, packet, contents) };
         match wired.offer(now, packet.bytes(), &mut packet) {
@@ -355,10 +359,13 @@ impl<P: Packet> Network<P> {
     }
 }
 
-/// An agenda for the sources in the order of their numbers. Each packet changes the times of link ends and senders.
-fn agenda(links: usize, flows: usize) -> Agenda {
+/// An agenda for the sources in the order of their numbers. Each packet changes the times of link ends and senders; but nothing ever waits
+/// at the end of a link from which all go on to their senders.
+fn agenda(links: usize, flows: usize, steps: &[Step]) -> Agenda {
     let (link_ends, senders, others) = (0, 1, 2);
-    let mut branches = [link_ends, others].repeat(links);
+    let is_used = |link| steps.iter().any(|step| step.link as usize == link && step.then != Then::Sender);
+    let of_link = |link| [if is_used(link) { link_ends } else { others }, others];
+    let mut branches: Vec<usize> = (0..links).flat_map(of_link).collect();
     branches.extend([senders, others].repeat(flows));
     branches.extend([others, others]);
     Agenda::new(&branches)

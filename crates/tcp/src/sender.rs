@@ -294,8 +294,9 @@ impl Sender {
         self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
     }
 
-    /// The steps of [`Self::on_unusual_ack`] that have something to do while nothing is lost: a third of its instructions.
-    #[inline]
+    /// The steps of [`Self::on_unusual_ack`] that have something to do while nothing is lost: a third of its instructions. In place, too:
+    /// a call costs 20 more.
+    #[inline(always)]
     fn on_usual_ack(&mut self, now: u64, usual: Usual, out: &mut impl FnMut(u64)) -> u64 {
         self.rtt.sample(now - usual.oldest_sent);
         let rtt_ns = now - usual.newest_sent;
