@@ -65,9 +65,10 @@ impl Agenda {
         (first >> self.source_bits, (first & self.source_mask) as usize)
     }
 
-    /// Is it a time that a source can have?
-    pub fn holds(&self, time: u64) -> bool {
-        time < self.last
+    /// The latest time that a source can have.
+    #[inline]
+    pub fn latest(&self) -> u64 {
+        self.last - 1
     }
 
     /// Sets a source's next time.
