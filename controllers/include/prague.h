@@ -92,6 +92,7 @@ TANDEM_FN void prague_cut(struct prague *s, struct tandem_conn *c, u64 left_q16)
 	ssthresh_follows(c);
 }
 
+/* [RFC 9331 4.3] */
 TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 marked)
 {
 	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) && prague_is_time(s, p, c, s->cut_us));
@@ -108,7 +109,7 @@ TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p
 }
 
 /*
- * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT. The ratio of the RTTs is below 1
+ * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT [RFC 9331 4.3]. The ratio of the RTTs is below 1
  * then, so 2^28 keeps it exact to 1/100000 at 100 us, and its square is below 2^56.
  */
 TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)

@@ -36,7 +36,7 @@ TANDEM_FN void ssthresh_follows(struct tandem_conn *c)
 	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 }
 
-/* Slow start for up to `acked` packets; returns those left over when ssthresh is reached. */
+/* Slow start for up to `acked` packets [RFC 3465 2.2]; returns those left over when ssthresh is reached. */
 TANDEM_FN u32 slow_start(struct tandem_conn *c, u32 acked)
 {
 	u32 room = sub_floor0(min_u32(c->snd_ssthresh, c->snd_cwnd_clamp), c->snd_cwnd);
@@ -67,7 +67,7 @@ TANDEM_FN u32 packets_due(u32 *count, u32 w, u32 acked)
 	return due;
 }
 
-/* Additive increase: one packet for each `w` packets ACKed. Returns how many packets snd_cwnd has grown. */
+/* Additive increase: one packet for each `w` packets ACKed [RFC 3465 2.1]. Returns how many packets snd_cwnd has grown. */
 TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
 {
 	u32 grown = min_u32(packets_due(&c->snd_cwnd_cnt, w, acked), sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
@@ -76,7 +76,7 @@ TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
 	return grown;
 }
 
-/* RFC 5681 (2) and (3). */
+/* Equations 2 and 3 [RFC 5681 3.1]. */
 TANDEM_FN void reno_grow(struct tandem_conn *c, u32 acked)
 {
 	if (!c->is_cwnd_limited)

@@ -32,6 +32,7 @@ impl Config {
         Self {
             controller: Arc::new(controller),
             mss,
+            // [RFC 6928 2]
             initial_window: 10,
             receive_window: None,
             delayed_acks: true,
