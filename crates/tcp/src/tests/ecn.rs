@@ -122,7 +122,7 @@ fn a_count_of_marks_halves_the_window_of_reno() {
     assert_eq!((wire.sender.state, wire.sender.counters.window_reductions), (State::Open, 1));
 }
 
-/// Each ACK has the count so far, so that a lost one takes no mark with it: 3 of 40, of which the ACKs of two are lost.
+/// Each ACK has the count so far, so that a lost one takes no mark with it: 3 of 40, of which the ACKs of two are lost. [RFC 9331 4.2]
 #[test]
 fn counts_survive_lost_acks() {
     let mut wire = accurate("dctcp", &[("initial_alpha", 0.0), ("g", 1.0)], 40);

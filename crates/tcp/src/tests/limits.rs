@@ -34,7 +34,7 @@ fn congestion_avoidance_needs_a_full_window() {
     assert_eq!(wire.window_at_ms(10_000), 11);
 }
 
-/// A packet more would be 1 GiB and beyond [RFC 7323 2.3].
+/// A packet more would be beyond 1 GiB [RFC 7323 2.3]: neither the window nor what the receiver takes is larger.
 #[test]
 fn no_window_is_larger_than_tcp_can_express() {
     let wire = Wire::new(&reno());
