@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Format, warnings, documentation, dependencies, packages; and each controller must compile for the kernel (eBPF).
+# Format, warnings, documentation, the list of RFCs, dependencies, packages; and each controller must compile for the kernel (eBPF).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/stages.sh
@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 stage format 60 cargo fmt --all --check
 stage documents 120 scripts/check-links.sh
 stage scripts 120 scripts/lint/shell.sh
+stage rfcs 120 scripts/lint/rfcs.py --check
 stage python 300 scripts/python.sh --lint
 stage dependencies 300 scripts/lint/dependencies.sh
 stage clippy 1200 cargo clippy --quiet --workspace --all-targets -- -D warnings

@@ -41,7 +41,10 @@ TANDEM_FN u32 bbr_app_limited(const struct bbr *s, const struct tandem_ack *ack)
 	return ack->is_app_limited || sent_in_probe_rtt;
 }
 
-/* The delivery rate, and rounds: one ends when a packet is acknowledged that was sent after its beginning. */
+/*
+ * The delivery rate [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.4], and rounds: one ends when a packet is acknowledged that was sent
+ * after its beginning [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.3].
+ */
 TANDEM_FN void bbr_take_rate(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 			     const struct tandem_ack *ack, u32 app_limited)
 {
@@ -81,7 +84,10 @@ TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c, const 
 	s->extra_acked = max_u32(s->extra_acked, min_u32(s->epoch_acked - (u32)expected, c->snd_cwnd));
 }
 
-/* A phase lasts a min_rtt; the first until it has filled the path by its gain or lost something, the second until no more is queued. */
+/*
+ * A phase lasts a min_rtt; the first until it has filled the path by its gain or lost something, the second until no more is queued.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.1]
+ */
 TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 				const struct tandem_ack *ack)
 {
@@ -96,7 +102,10 @@ TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p,
 	return is_long;
 }
 
-/* Is the path full? Then drain what STARTUP has queued. */
+/*
+ * Is the path full [draft-cardwell-iccrg-bbr-congestion-control 4.3.2.2]? Then drain what STARTUP has queued
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.3].
+ */
 TANDEM_FN void bbr_take_fullness(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 				 const struct tandem_ack *ack, u32 app_limited)
 {
@@ -141,6 +150,7 @@ TANDEM_FN void bbr_try_end_probe_rtt(struct bbr *s, const struct bbr_params *p, 
 		s->mode = BBR_STARTUP;
 }
 
+/* [draft-cardwell-iccrg-bbr-congestion-control 4.3.5] */
 TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	s->probe_rtt_until = seq_advance(ack->delivered, ack->in_flight);
@@ -156,6 +166,7 @@ TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct t
 	}
 }
 
+/* [draft-cardwell-iccrg-bbr-congestion-control 4.1.2.3] [draft-cardwell-iccrg-bbr-congestion-control 4.3.5] */
 TANDEM_FN void bbr_take_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
@@ -198,7 +209,10 @@ TANDEM_FN u32 bbr_window_gain(const struct bbr *s, const struct bbr_params *p)
 	return s->mode == BBR_PROBE_RTT ? BBR_UNIT : p->high_gain;
 }
 
-/* The window after this ACK, by the model and the state of the recovery. All terms are below 2^33. */
+/*
+ * The window after this ACK, by the model [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.6] [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.3]
+ * and the state of the recovery [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.4]. All terms are below 2^33.
+ */
 TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u64 conserved = (u64)ack->in_flight + ack->acked_sacked;
@@ -230,10 +244,12 @@ TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct ta
 	u64 cwnd = ack->acked_sacked ? bbr_window(s, p, c, ack) : c->snd_cwnd;
 
 	c->snd_cwnd = cwnd < c->snd_cwnd_clamp ? (u32)cwnd : c->snd_cwnd_clamp;
+	/* [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.5] */
 	if (s->mode == BBR_PROBE_RTT)
 		c->snd_cwnd = min_u32(c->snd_cwnd, p->min_window);
 }
 
+/* [draft-cardwell-iccrg-bbr-congestion-control 4.3.1] [draft-cardwell-iccrg-bbr-congestion-control 4.2.1] */
 TANDEM_FN void bbr_init(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {
 	*s = (struct bbr){ .min_rtt_us = BBR_UNMEASURED, .min_rtt_ms = bbr_ms(c), .epoch_us = bbr_us(c) };
@@ -287,7 +303,7 @@ TANDEM_FN void bbr_set_state(struct bbr *s, const struct bbr_params *p, struct t
 	}
 }
 
-/* Sending begins again with an empty path: without a burst. */
+/* Sending begins again with an empty path: without a burst [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.4]. */
 TANDEM_FN void bbr_restart(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {
 	s->restarted = 1;

@@ -109,7 +109,7 @@ TANDEM_FN u64 bbr_bytes_per_s(const struct bbr_params *p, const struct tandem_co
 	return rate ? rate : 1;
 }
 
-/* gain * bw * min_rtt in packets, rounded up. bw * min_rtt < 2^56. */
+/* gain * bw * min_rtt in packets, rounded up. bw * min_rtt < 2^56. [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.2] */
 TANDEM_FN u32 bbr_bdp(const struct bbr *s, u32 bw_q24, u32 gain)
 {
 	u64 packets;
@@ -120,7 +120,10 @@ TANDEM_FN u32 bbr_bdp(const struct bbr *s, u32 bw_q24, u32 gain)
 	return packets < TANDEM_MAX_WINDOW ? (u32)packets : TANDEM_MAX_WINDOW;
 }
 
-/* Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s one, otherwise two at least. */
+/*
+ * Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s one, otherwise two at least.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.2]
+ */
 TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *c)
 {
 	u64 rate = c->pacing_bytes_per_s < 1ull << 40 ? c->pacing_bytes_per_s : 1ull << 40;
@@ -130,7 +133,10 @@ TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *
 	return max_u32(min_u32((u32)bytes / max_u32(c->mss, 1), 127), rate < 150000 ? 1 : 2);
 }
 
-/* Room for three pieces under way in hosts, even, for ACKs come for two; PROBE_BW's first phase is to reach beyond. */
+/*
+ * Room for three pieces under way in hosts, even, for ACKs come for two; PROBE_BW's first phase is to reach beyond.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.2]
+ */
 TANDEM_FN u32 bbr_with_quanta(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, u32 packets)
 {
 	packets += 3 * bbr_quantum(p, c);
@@ -146,7 +152,7 @@ TANDEM_FN u32 bbr_inflight(const struct bbr *s, const struct bbr_params *p, cons
 	return bbr_with_quanta(s, p, c, bbr_bdp(s, s->best.bw_q24, gain));
 }
 
-/* The rate's gain. */
+/* The rate's gain [draft-cardwell-iccrg-bbr-congestion-control 4.3.2.1] [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.1]. */
 TANDEM_FN u32 bbr_gain(const struct bbr *s, const struct bbr_params *p)
 {
 	if (s->mode == BBR_STARTUP)
@@ -158,7 +164,7 @@ TANDEM_FN u32 bbr_gain(const struct bbr *s, const struct bbr_params *p)
 	return s->phase ? p->yield_gain : p->probe_gain;
 }
 
-/* Below what has been reached before the path was full the rate does not fall. */
+/* Below what has been reached before the path was full the rate does not fall [draft-cardwell-iccrg-bbr-congestion-control 4.2.1]. */
 TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, u32 gain)
 {
 	u64 rate = bbr_bytes_per_s(p, c, bbr_bw(s), gain);
@@ -174,7 +180,7 @@ TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct ta
 /*
  * The largest rate of the last rounds from three candidates, each later than the one before it (K. Nichols's windowed filter).
  * One that is too old gives way to the next. So that the next is a good one, it is looked for anew when none has come for a
- * quarter of the time, or half of it.
+ * quarter of the time, or half of it. [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.2]
  */
 TANDEM_FN void bbr_keep_best(struct bbr *s, const struct bbr_params *p, u32 bw_q24)
 {
@@ -197,7 +203,7 @@ TANDEM_FN void bbr_keep_best(struct bbr *s, const struct bbr_params *p, u32 bw_q
 		s->third = newest;
 }
 
-/* PROBE_BW begins in any phase but the second. */
+/* PROBE_BW begins in any phase but the second [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.2]. */
 TANDEM_FN void bbr_probe_bw(struct bbr *s, const struct tandem_conn *c)
 {
 	s->mode = BBR_PROBE_BW;

@@ -28,9 +28,10 @@
 
 #include "window.h"
 
-/* See slow_start_exit.h. */
+/* See slow_start_exit.h [RFC 9438 4.10]. */
 #define SLOW_START_EXIT_DEFAULT SLOW_START_EXIT_HYSTART
 
+/* C and beta [RFC 9438 5.1]. */
 #define cubic_PARAMS(P) \
 	P(c, 1000, 400, 10, 10000, "C, packets per cubic second (RFC 9438 section 5.1: 0.4)") \
 	P(decrease, 1000, 300, 50, 900, "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
@@ -82,7 +83,7 @@ TANDEM_FN u64 cubic_rise_q8(u32 c, u64 ms)
 	return ms * ms * ms / 1000000 * c * 256 / 1000000;
 }
 
-/* W(t) in 1/256 packets, Fig. 1; at most the largest window. */
+/* W(t) in 1/256 packets, Fig. 1 [RFC 9438 4.2]; at most the largest window. */
 TANDEM_FN u64 cubic_window_q8(const struct cubic_epoch *e, u32 c, u64 t_us)
 {
 	u64 t_ms = t_us / 1000, distance_q8;
@@ -150,14 +151,14 @@ TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, 
 	s->est_seen_us = c->now_us;
 }
 
-/* Time that the window did not limit. */
+/* Time that the window did not limit [RFC 9438 4.2]. */
 TANDEM_FN void cubic_skip_time(struct cubic *s, const struct tandem_conn *c)
 {
 	s->start_us += c->now_us - s->seen_us;
 	s->seen_us = c->now_us;
 }
 
-/* Fig. 4. */
+/* Fig. 4 [RFC 9438 4.3]. */
 TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c, u32 acked)
 {
 	u32 alpha_q16 = 1 << 16;
@@ -174,7 +175,7 @@ TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p
 	return p->max_growth && s->min_rtt_us ? (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
 }
 
-/* Congestion avoidance for `acked` packets. */
+/* Congestion avoidance for `acked` packets [RFC 9438 4.2] [RFC 9438 4.4] [RFC 9438 4.5]. */
 TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
 {
 	u64 t_us = c->now_us - s->start_us;
@@ -210,6 +211,7 @@ TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, s
 	cubic_grow(s, p, c, acked);
 }
 
+/* [RFC 9438 4.6] [RFC 9438 4.7] */
 TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
 			     u32 reason)
 {
@@ -228,6 +230,7 @@ TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, cons
 TANDEM_FN void cubic_set_state(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 state)
 {
 	(void)p, (void)c;
+	/* W_max is set when congestion avoidance begins [RFC 9438 4.8]. */
 	if (state == TANDEM_LOSS)
 		s->epoch.stage = CUBIC_WITHOUT_PEAK;
 }
@@ -238,6 +241,7 @@ TANDEM_FN void cubic_restart(struct cubic *s, const struct cubic_params *p, stru
 	cubic_skip_time(s, c);
 }
 
+/* [RFC 9438 4.9.1] [RFC 9438 4.9.2] */
 TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
 {
 	(void)p;

@@ -49,6 +49,7 @@ TANDEM_FN void dctcp_pkts_acked(struct dctcp *s, const struct dctcp_params *p, c
 TANDEM_FN void dctcp_cong_avoid(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c, u32 acked)
 {
 	(void)s, (void)p;
+	/* [RFC 8257 3.4] */
 	rfc5681_grow(c, acked);
 }
 
@@ -56,6 +57,7 @@ TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, cons
 			     u32 reason)
 {
 	s->prior_cwnd = c->snd_cwnd;
+	/* [RFC 8257 3.5] */
 	if (reason != TANDEM_FOR_MARK)
 		return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);
 	return max_u32((u32)marks_leave(&s->marks, c->snd_cwnd), 2);

@@ -15,13 +15,13 @@ TANDEM_FN u32 window_after_loss(u32 window, u32 beta_q10)
 
 TANDEM_FN int in_slow_start(const struct tandem_conn *c) { return c->snd_cwnd < c->snd_ssthresh; }
 
-/* The controller has lowered snd_cwnd of its own accord: it does not grow back at once by slow start. */
+/* The controller has lowered snd_cwnd of its own accord: slow start does not bring it back. */
 TANDEM_FN void ssthresh_follows(struct tandem_conn *c)
 {
 	c->snd_ssthresh = min_u32(c->snd_ssthresh, max_u32(c->snd_cwnd, 2));
 }
 
-/* Slow start for up to `acked` packets; returns those left over when ssthresh is reached. */
+/* Slow start for up to `acked` packets [RFC 3465 2.2]; returns those left over at ssthresh. */
 TANDEM_FN u32 slow_start(struct tandem_conn *c, u32 acked)
 {
 	u32 room = sub_floor0(min_u32(c->snd_ssthresh, c->snd_cwnd_clamp), c->snd_cwnd);
@@ -53,16 +53,20 @@ TANDEM_FN u32 packets_due(u32 *count, u32 w, u32 acked)
 	return due;
 }
 
-/* Additive increase: one packet for each `w` packets ACKed. Returns how many packets snd_cwnd has grown. */
+/*
+ * Additive increase: one packet for each `w` packets ACKed [RFC 3465 2.1]. Returns how many packets
+ * snd_cwnd has grown.
+ */
 TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
 {
-	u32 grown = min_u32(packets_due(&c->snd_cwnd_cnt, w, acked), sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
+	u32 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
+	u32 grown = min_u32(packets_due(&c->snd_cwnd_cnt, w, acked), room);
 
 	c->snd_cwnd += grown;
 	return grown;
 }
 
-/* RFC 5681 (2) and (3): all that a controller of this kind does on an ACK. */
+/* Equations 2 and 3 [RFC 5681 3.1]: all that a controller of this kind does on an ACK. */
 TANDEM_FN void rfc5681_grow(struct tandem_conn *c, u32 acked)
 {
 	if (!c->is_cwnd_limited)

@@ -35,7 +35,7 @@ struct highspeed {
 	u32 growth_for; /* the w that it was worked out for  */
 };
 
-/* b(w) in 1/65536; w is above low_window. */
+/* b(w) in 1/65536; w is above low_window. [RFC 3649 5] [RFC 3649 B] */
 TANDEM_FN u32 highspeed_decrease_q16(const struct highspeed_params *p, u32 w)
 {
 	u32 low = log2_q16(p->low_window);
@@ -45,7 +45,7 @@ TANDEM_FN u32 highspeed_decrease_q16(const struct highspeed_params *p, u32 w)
 	return (1u << 15) - mul_div((1u << 15) - p->high_decrease * 65536 / 1000, position, log2_q16(p->high_window) - low);
 }
 
-/* a(w) in 1/256 packets. */
+/* a(w) in 1/256 packets. [RFC 3649 5] [RFC 3649 B] */
 TANDEM_FN u32 highspeed_growth_q8(const struct highspeed_params *p, u32 w)
 {
 	u64 w2p_q16, b_q16;

@@ -19,7 +19,7 @@
 
 #include "growth.h"
 
-/* RFC 9406 section 4.3. */
+/* [RFC 9406 4.3] */
 #define HYSTART_PLUS_MIN_RTT_THRESH_US 4000
 #define HYSTART_PLUS_MAX_RTT_THRESH_US 16000
 #define HYSTART_PLUS_MIN_RTT_DIVISOR 8
@@ -51,6 +51,7 @@ TANDEM_FN void hystart_plus_init(struct hystart_plus *h, const struct tandem_con
 	h->css_acked = 0;
 }
 
+/* In the first slow start [RFC 9406 4.3]. */
 TANDEM_FN int hystart_plus_applies(const struct tandem_conn *c)
 {
 	return c->snd_ssthresh >= TANDEM_INFINITE_SSTHRESH;
@@ -66,7 +67,7 @@ TANDEM_FN void hystart_plus_next_round(struct hystart_plus *h, const struct tand
 		h->css_rounds++;
 }
 
-/* Enters CSS, or leaves it for slow start. */
+/* Enters CSS, or leaves it for slow start [RFC 9406 4.2]. */
 TANDEM_FN void hystart_plus_decide(struct hystart_plus *h)
 {
 	u32 rtt_us = h->rtt_us, last_us = h->last_rtt_us, baseline_us = h->baseline_rtt_us;
@@ -100,7 +101,7 @@ TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_c
 		hystart_plus_decide(h);
 }
 
-/* Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow. */
+/* Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow [RFC 9406 4.2] [RFC 9406 4.3]. */
 TANDEM_FN u32 hystart_plus_before_growth(struct hystart_plus *h, struct tandem_conn *c, u32 acked)
 {
 	u32 counted;

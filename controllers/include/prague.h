@@ -92,6 +92,7 @@ TANDEM_FN void prague_cut(struct prague *s, struct tandem_conn *c, u64 left_q16)
 	ssthresh_follows(c);
 }
 
+/* [RFC 9331 4.3] */
 TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 marked)
 {
 	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) && prague_is_time(s, p, c, s->cut_us));
@@ -108,7 +109,8 @@ TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p
 }
 
 /*
- * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT. The ratio of the RTTs is below 1
+ * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT [RFC 9331 4.3]
+ * [draft-briscoe-iccrg-prague-congestion-control 2.4.4]. The ratio of the RTTs is below 1
  * then, so 2^28 keeps it exact to 1/100000 at 100 us, and its square is below 2^56.
  */
 TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
@@ -144,6 +146,7 @@ TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, stru
 	prague_set_window(s, c, window_q16 < clamp_q16 ? window_q16 : clamp_q16);
 }
 
+/* [draft-briscoe-iccrg-prague-congestion-control 2.3.2] */
 TANDEM_FN void prague_end_round(struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
 {
 	if (!marks_round_ended(&s->marks, c) || !prague_is_time(s, p, c, s->updated_us))

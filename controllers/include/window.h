@@ -49,7 +49,7 @@ TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8,
 	c->snd_cwnd += (u32)(grown < room ? grown : room);
 }
 
-/* A loss leaves `left` packets: no more than there were, but at least two (RFC 5681 (4)). */
+/* A loss leaves `left` packets: no more than there were, but at least two: equation 4 [RFC 5681 3.1]. */
 TANDEM_FN u32 window_reduce(struct window *w, const struct tandem_conn *c, u32 left)
 {
 	w->credit_q8 = 0;

@@ -48,7 +48,8 @@ fn grown(rtt_us: u32, window: u32, rounds: u64) -> (f64, f64) {
     (f64::from(conn.snd_cwnd), reference)
 }
 
-/// By hand: 10,000 rounds of 1 ms are due (1 / 25)^2 * 10,000 = 16 packets.
+/// By hand: 10,000 rounds of 1 ms are due (1 / 25)^2 * 10,000 = 16 packets. [RFC 9331 4.3]
+/// [draft-briscoe-iccrg-prague-congestion-control 2.4.4]
 #[test]
 fn growth_at_short_rtts_is_that_of_real_numbers() {
     for (rtt_us, window, rounds, due) in [

@@ -16,7 +16,7 @@ fn play(host: &mut Host, line: &str) {
     host.play(&parse(line).unwrap().unwrap()).unwrap_or_else(|e| panic!("{line}: {e}"));
 }
 
-/// RFC 3649 appendix B: w, a(w) cut to a whole number, b(w) to two places.
+/// RFC 3649's table: w, a(w) cut to a whole number, b(w) to two places.
 const RFC_3649: [(u32, u32, f64); 14] = [
     (38, 1, 0.50),
     (118, 2, 0.44),
@@ -34,6 +34,7 @@ const RFC_3649: [(u32, u32, f64); 14] = [
     (75401, 69, 0.10),
 ];
 
+/// [RFC 3649 B]
 #[test]
 fn highspeed_follows_the_table_of_rfc_3649() {
     for (w, a, b) in RFC_3649 {
@@ -128,7 +129,7 @@ fn mean_windows_of_reno_and_highspeed_are_those_of_rfc_9438() {
     }
 }
 
-/// Where the tables print for CUBIC what Reno has: the Reno-friendly region.
+/// Where the tables print for CUBIC what Reno has: the Reno-friendly region [RFC 9438 4.3] [RFC 9438 5.1].
 #[test]
 fn mean_windows_of_cubic_where_it_is_as_reno_are_those_of_rfc_9438() {
     for row in RFC_9438.into_iter().filter(|row| row.loss >= 1e-6) {
@@ -152,7 +153,7 @@ fn mean_windows_of_cubic_where_it_is_as_reno_are_those_of_rfc_9438() {
 
 /// Where they print more than Reno has, the window is that of Eq. 5, which is worked out from a period that ends where it began: mean =
 /// (3 + beta) / 4 W_max. From there 1/p packets must bring the window back to W_max. (Over many periods with a loss after exactly 1/p
-/// packets this state does not last: long and short periods alternate, and the mean depends on where they began.)
+/// packets this state does not last: long and short periods alternate, and the mean depends on where they began.) [RFC 9438 5.1]
 #[test]
 fn a_period_of_cubic_is_that_of_rfc_9438() {
     for row in &RFC_9438 {

@@ -31,6 +31,7 @@ impl Default for DeliveryAccount {
 
 impl DeliveryAccount {
     /// A packet is sent at `at`, new or again; `alone`: nothing else is in flight. Returns the note that its ACK needs.
+    /// [draft-cheng-iccrg-delivery-rate-estimation 3.2]
     #[inline]
     pub fn sent(&mut self, at: u64, alone: bool) -> Stamp {
         if alone {
@@ -39,7 +40,7 @@ impl DeliveryAccount {
         self.now
     }
 
-    /// The application has nothing to send though the window would allow it.
+    /// The application has nothing to send though the window would allow it. [draft-cheng-iccrg-delivery-rate-estimation 3.4]
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.now.app_limited = true;
         self.app_limited_until = self.now.delivered + in_flight;
@@ -47,6 +48,7 @@ impl DeliveryAccount {
 
     /// What an ACK says that delivered `packets` at `at`; the last sent of them was sent at `sent` with the note `then`. Fills the fields of
     /// the delivery rate. An interval shorter than the smallest RTT is not to be believed.
+    /// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
     pub fn sample(&mut self, at: u64, packets: u64, sent: u64, then: Stamp, min_rtt_ns: u64) -> Ack {
         self.now.delivered += packets;
         self.now.app_limited &= self.now.delivered <= self.app_limited_until;

@@ -22,18 +22,18 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A recovery begins with this window.
+    /// A recovery begins with this window. [RFC 9937 6.1]
     pub fn new(cwnd: u32) -> Self {
         Self { prior_cwnd: u64::from(cwnd), ..Self::default() }
     }
 
-    /// So many packets have been sent, new or again.
+    /// So many packets have been sent, new or again. [RFC 9937 6.3]
     #[inline]
     pub fn sent(&mut self, packets: u64) {
         self.out += packets;
     }
 
-    /// How many packets an ACK lets go that delivered at least 1.
+    /// How many packets an ACK lets go that delivered at least 1. [RFC 6937 3] [RFC 9937 6.2]
     pub fn allows(&mut self, ssthresh: u64, in_flight: u64, progress: Progress) -> u64 {
         let Progress { delivered, newly_lost, advanced } = progress;
         self.delivered += delivered;

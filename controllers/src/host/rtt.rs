@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Smoothed RTT and retransmission timeout (RFC 6298), with Linux's bounds.
 
-/// Linux's TCP_RTO_MIN: a floor on the variance term, so that the timeout is at least srtt + 200 ms.
+/// Linux's TCP_RTO_MIN: a floor on the variance term, so that the timeout is at least srtt + 200 ms. [RFC 6298 2.4]
 pub const RTO_MIN_NS: u64 = 200_000_000;
-/// Before the first sample (RFC 6298 section 2.1).
+/// Before the first sample [RFC 6298 2.1].
 const RTO_INITIAL_NS: u64 = 1_000_000_000;
-/// Linux's TCP_RTO_MAX.
+/// Linux's TCP_RTO_MAX. [RFC 6298 2.5]
 pub const RTO_MAX_NS: u64 = 120_000_000_000;
 
 /// The estimates of one connection.
@@ -19,7 +19,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// RFC 6298 section 2.2 and 2.3: alpha = 1/8, beta = 1/4.
+    /// [RFC 6298 2.2] and [RFC 6298 2.3]: alpha = 1/8, beta = 1/4.
     #[inline]
     pub fn sample(&mut self, rtt_ns: u64) {
         if self.srtt_ns == 0 {
@@ -48,6 +48,7 @@ mod tests {
 
     /// RFC 6298 by hand: first R = 100 ms gives SRTT 100, RTTVAR 50; then R' = 180 ms gives
     /// RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5 and SRTT = 7/8 * 100 + 1/8 * 180 = 110, RTO = 110 + 230 = 340 ms.
+    /// [RFC 6298 2.1] [RFC 6298 2.2] [RFC 6298 2.3]
     #[test]
     fn follows_rfc_6298() {
         let mut rtt = RttEstimator::default();
@@ -58,6 +59,7 @@ mod tests {
         assert_eq!((rtt.srtt_ns, rtt.rto_ns()), (110_000_000, 340_000_000));
     }
 
+    /// [RFC 6298 2.4]
     #[test]
     fn variance_term_has_a_floor() {
         let mut rtt = RttEstimator::default();

@@ -187,7 +187,7 @@ fn random_connections_leave_slow_start_where_the_oracles_do() {
     assert!(linux > 500 && rfc > 100, "the cases end slow start too rarely: {linux} by HyStart, {rfc} by HyStart++");
 }
 
-/// On a path of 100 packets without an end to its queue only a rise of the delay ends slow start.
+/// On a path of 100 packets without an end to its queue only a rise of the delay ends slow start. [RFC 9438 4.10]
 #[test]
 fn every_controller_with_a_window_can_leave_slow_start_by_its_delay() {
     let path = Path { base_rtt_us: 50_000, bdp: 100, jitter_us: 0 };
@@ -247,7 +247,7 @@ fn pacing_doubles_the_train() {
     assert_eq!(acks_of_a_host_that_paces(1.0, 1, 2000, 100), (51, 150));
 }
 
-/// RFC 9406 section 4.3: L is infinite.
+/// L is infinite. [RFC 9406 4.3]
 #[test]
 fn pacing_lifts_the_limit_of_an_ack() {
     assert_eq!(acks_of_a_host_that_paces(2.0, 20, 2000, 3), (3, 160));

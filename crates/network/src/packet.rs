@@ -48,7 +48,7 @@ pub trait Packet: Copy + Default + fmt::Debug + Send + 'static {
     }
 }
 
-/// The ECN field of the IP header (RFC 3168 section 5, RFC 9331 section 4).
+/// The ECN field of the IP header [RFC 3168 5] [RFC 9331 4.1].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
     /// Not-ECT: its sender would not understand a mark.

@@ -35,6 +35,7 @@ fn offer(driven: &mut Driven, now: u64, ecn: Ecn) -> usize {
 }
 
 /// The packet in transmission is 0. Of those that wait, the two L4S ones go first: the marked one came from another L4S queue.
+/// [RFC 9332 2.2] [RFC 9332 2.3] [RFC 9332 2.4] [RFC 9331 5.1]
 #[test]
 fn l4s_packets_go_first() {
     let mut driven = driven(dualpi2());
@@ -46,7 +47,7 @@ fn l4s_packets_go_first() {
     assert_eq!(order, [0, 3, 4, 1, 2]);
 }
 
-/// Both queues are always full. Of ten bytes the Classic queue gets one, in turn.
+/// Both queues are always full. Of ten bytes the Classic queue gets one, in turn. [RFC 9332 4.2.2]
 #[test]
 fn the_classic_queue_has_its_share() {
     let mut driven = driven(dualpi2());
@@ -58,7 +59,7 @@ fn the_classic_queue_has_its_share() {
 }
 
 /// L4S packets that come just when the one before begins to be sent wait for 1 ms: (1000 - 800) / 400 = 1/2 of them are marked. With RFC
-/// 9332's least length they are not, for none of them meets another one waiting.
+/// 9332's least length they are not, for none of them meets another one waiting. [RFC 9332 A.1]
 #[test]
 fn the_l4s_queue_marks_by_its_ramp() {
     for (min_packets, least, most) in [(0, 499, 500), (1, 0, 0)] {
@@ -72,7 +73,7 @@ fn the_l4s_queue_marks_by_its_ramp() {
 }
 
 /// A quarter too many Classic packets, and nobody reacts: a fifth must go, with p'^2 = 0.2, and the delay is brought to 15 ms. Of the L4S
-/// packets, one in 100, 2 p' = 0.894 are marked; they wait for the one in transmission only.
+/// packets, one in 100, 2 p' = 0.894 are marked; they wait for the one in transmission only. [RFC 9332 2.1] [RFC 9331 5.2]
 #[test]
 fn the_two_queues_are_coupled() {
     let mut driven = driven(dualpi2());
@@ -109,7 +110,7 @@ fn the_two_queues_are_coupled() {
     }
 }
 
-/// Packets with ECT(0) are marked where others are dropped, unless the likelihood is 1/k^2 or more (appendix A.2), and not with `ecn = false`.
+/// Packets with ECT(0) are marked where others are dropped, unless the likelihood is 1/k^2 or more [RFC 9332 A.2], and not with `ecn = false`.
 #[test]
 fn classic_packets_are_marked() {
     for ecn in [true, false] {
@@ -127,8 +128,8 @@ fn classic_packets_are_marked() {
     }
 }
 
-/// A quarter too many L4S packets that do not react: all are marked, a fifth is dropped, and the wait stays near the Classic target (RFC 9332
-/// section 4.2.3).
+/// A quarter too many L4S packets that do not react: all are marked, a fifth is dropped, and the wait stays near the Classic target
+/// [RFC 9332 4.2.3].
 #[test]
 fn overload_drops_l4s_packets() {
     let mut driven = driven(dualpi2());

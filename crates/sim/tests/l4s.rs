@@ -23,7 +23,7 @@ fn pair(rate_mbps: u32, rtt_ms: u32, duration_s: u32) -> SeedResult {
     ))
 }
 
-/// RFC 9332 sections 1 and 2.1, with its own words "approximately equal": a factor of two here. What L4S packets wait is at most the time of
+/// The aim of the coupling [RFC 9332 2.1], with the RFC's own words "approximately equal": a factor of two here. What L4S packets wait is at most the time of
 /// two packets, or a millisecond and a little.
 #[test]
 fn prague_and_cubic_share_a_link() {

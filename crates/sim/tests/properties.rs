@@ -203,7 +203,7 @@ fn highspeed_takes_from_reno_on_a_long_fast_path() {
     assert!(beside_highspeed < 0.6 * beside_reno, "{beside_highspeed} and {beside_reno}");
 }
 
-/// Growth by time, not by rounds: between flows of 40 and 160 ms CUBIC's ratio is nearer to 1 than Reno's (RFC 9438 section 5.1).
+/// Growth by time, not by rounds: between flows of 40 and 160 ms CUBIC's ratio is nearer to 1 than Reno's.
 #[test]
 fn cubic_is_fairer_than_reno_to_longer_paths() {
     let ratio = |controller: &str| {

@@ -14,9 +14,9 @@ pub struct Config {
     pub mss: u32,
     /// Window before the first ACK, packets (RFC 6928: 10).
     pub initial_window: u32,
-    /// Packets that the receiver takes before it is read; `None`: as much as TCP can express (1 GiB, RFC 7323 section 2.3).
+    /// Packets that the receiver takes before it is read; `None`: as much as TCP can express, 1 GiB [RFC 7323 2.3].
     pub receive_window: Option<u32>,
-    /// Whether the receiver delays ACKs (RFC 1122 section 4.2.3.2).
+    /// Whether the receiver delays ACKs [RFC 1122 4.2.3.2].
     pub delayed_acks: bool,
     /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
     pub pacing: bool,
@@ -32,6 +32,7 @@ impl Config {
         Self {
             controller: Arc::new(controller),
             mss,
+            // [RFC 6928 2]
             initial_window: 10,
             receive_window: None,
             delayed_acks: true,

@@ -32,7 +32,7 @@ impl CwndLimited {
     }
 
     /// Segments went out and the application had no more. Returns how many of the window were used at most, in a timeout (`rto_ns`) in
-    /// which the window never limited (tcp_cwnd_application_limited; RFC 2861, RFC 7661 section 4.4.3 in a milder form).
+    /// which the window never limited (tcp_cwnd_application_limited; RFC 2861, and in a milder form [RFC 7661 4.4.3]).
     pub fn unused(&mut self, now: u64, outstanding: u64, rto_ns: u64) -> Option<u32> {
         self.used = self.used.max(outstanding);
         if now - self.since < rto_ns {
@@ -43,7 +43,7 @@ impl CwndLimited {
         Some(used)
     }
 
-    /// In slow start half of the window is use enough, for it is about to double.
+    /// May the window grow [RFC 7661 4.4]? In slow start half of it is use enough, for it is about to double.
     #[inline]
     pub fn holds(&self, cwnd: u32, in_slow_start: bool) -> bool {
         self.limited || in_slow_start && u64::from(cwnd) < 2 * self.max_outstanding

@@ -64,7 +64,7 @@ impl LossRecovery {
         }
     }
 
-    /// The window after an ACK in recovery that delivered something.
+    /// The window after an ACK in recovery that delivered something. [RFC 9937 6.2]
     pub fn window(&mut self, conn: &Conn, in_flight: u64, progress: Progress) -> u32 {
         match self {
             Self::Prr(prr) => (in_flight + prr.allows(conn.snd_ssthresh.into(), in_flight, progress)).max(1) as u32,
@@ -72,7 +72,7 @@ impl LossRecovery {
         }
     }
 
-    /// The window at the end of a recovery.
+    /// The window at the end of a recovery. [RFC 9937 6.4]
     pub fn final_window(&self, conn: &Conn) -> u32 {
         match self {
             Self::Prr(_) => conn.snd_ssthresh,

@@ -9,7 +9,7 @@
 //! before it, and what fills none is dropped in any case. Only a retransmission can raise TS.Recent above the timestamp of something
 //! that is still missing, so only retransmissions are watched, and a connection without them has nothing to do.
 
-/// By how much a timestamp may be older than TS.Recent, ms. RFC 7323 has 0. Linux has one tick (TCP_PAWS_WINDOW), so that a clock that is read on
+/// By how much a timestamp may be older than TS.Recent, ms. The RFC has 0. Linux has one tick (TCP_PAWS_WINDOW), so that a clock that is read on
 /// several processors, or for several connections, may disagree with itself by the tick that is just beginning.
 const TOLERANCE_MS: u64 = 1;
 
@@ -27,13 +27,13 @@ impl Paws {
         self.recent_ms
     }
 
-    /// Is a segment that was sent at `sent_ms` to be dropped?
+    /// Is a segment that was sent at `sent_ms` to be dropped? [RFC 7323 5.3]
     pub fn rejects(self, sent_ms: u64) -> bool {
         sent_ms + TOLERANCE_MS < self.recent_ms
     }
 
     /// A retransmission that is not rejected has arrived. It sets TS.Recent if it is not beyond the left edge, which is the number of the last ACK
-    /// sent (RFC 7323 section 4.3). Linux drops what ends before that edge as out of the window, and learns nothing from it.
+    /// sent [RFC 7323 4.3]. Linux drops what ends before that edge as out of the window, and learns nothing from it.
     pub fn on_again(&mut self, sent_ms: u64, seq: u64, last_ack: u64) {
         if seq == last_ack || seq + 1 == last_ack {
             self.recent_ms = self.recent_ms.max(sent_ms);

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// Linux's TCP_DELACK_MIN.
+/// Linux's TCP_DELACK_MIN. [RFC 1122 4.2.3.2]
 const DELAYED_ACK_NS: u64 = 40_000_000;
 /// Segments that Linux acknowledges at once at the start of a connection, so that slow start is not slowed.
 const QUICK_ACKS: u32 = 16;
@@ -42,7 +42,7 @@ pub struct Receiver {
     unacknowledged: u32,
     /// When a delayed ACK must go, ns; [`NEVER`]: none waits.
     pub ack_deadline: u64,
-    /// A mark has arrived, and its sender has not yet said that it has slowed down (RFC 3168 section 6.1.3). With accurate ECN: the last
+    /// A mark has arrived, and its sender has not yet said that it has slowed down [RFC 3168 6.1.3]. With accurate ECN: the last
     /// packet was marked.
     echoes_mark: bool,
     /// Accurate ECN: packets that have arrived with a mark.
@@ -139,18 +139,18 @@ impl Receiver {
     }
 
     /// PAWS drops a segment. As in Linux, an ACK goes at once, and what the segment said of ECN goes unheard. Linux lets pure ACKs pass, which may
-    /// come in another order than they were sent in and do no harm; data never.
+    /// come in another order than they were sent in and do no harm; data never. [RFC 7323 5.3] [RFC 2883 4.3]
     fn on_rejected(&mut self, seq: u64) -> AckOut {
         self.ack((seq < self.next_expected).then_some(seq))
     }
 
-    /// The number of the last ACK sent (RFC 7323's Last.ACK.sent).
+    /// The number of the last ACK sent, Last.ACK.sent [RFC 7323 4.3].
     fn last_ack(&self) -> u64 {
         self.next_expected - u64::from(self.unacknowledged)
     }
 
-    /// With accurate ECN each ACK has the count, and the first mark after a packet without one is acknowledged at once (RFC 9768 section
-    /// 3.2.2.5.1). Delayed ACKs wait for two packets at most, so two marks never wait.
+    /// With accurate ECN each ACK has the count [RFC 9768 3.2.2], and the first mark after a packet without one is acknowledged at once
+    /// [RFC 9768 3.2.2.5.1]. Delayed ACKs wait for two packets at most, so two marks never wait.
     fn on_counted(&mut self, now: u64, seq: u64, is_marked: bool) -> Option<AckOut> {
         let is_change = is_marked && !self.echoes_mark;
         self.echoes_mark = is_marked;
@@ -173,7 +173,7 @@ impl Receiver {
         if self.echoes_mark && self.marks.is_none() { ECE } else { 0 }
     }
 
-    /// Does the ACK of this segment, which has come in order, wait for the next one?
+    /// Does the ACK of this segment, which has come in order, wait for the next one? [RFC 1122 4.2.3.2]
     fn delays_ack(&mut self, now: u64) -> bool {
         self.unacknowledged += 1;
         if self.quick_acks_left == 0 && self.unacknowledged < 2 {
@@ -207,10 +207,11 @@ impl Receiver {
         Feedback::of(blocks, self.marks.unwrap_or(0), duplicate, echo)
     }
 
-    /// Anything but the next segment of an unbroken row is acknowledged at once (RFC 5681 section 4.2).
+    /// Anything but the next segment of an unbroken row is acknowledged at once [RFC 5681 4.2] [RFC 6582 5].
     #[cold]
     fn on_disorder(&mut self, seq: u64) -> AckOut {
         if seq < self.next_expected || seq > self.next_expected && self.arrived.has(seq) {
+            // It has come twice [RFC 2883 4].
             return self.ack(Some(seq));
         }
         if seq > self.next_expected {
@@ -231,7 +232,7 @@ impl Receiver {
         self.ack(None)
     }
 
-    /// Puts the block that holds `seq` first, merged with those that it touches.
+    /// Puts the block that holds `seq` first, merged with those that it touches. [RFC 2018 4]
     fn report(&mut self, seq: u64) {
         let mut newest = Block { start: seq, end: seq + 1 };
         let mut others = Blocks::default();

@@ -17,11 +17,11 @@ const SACKED: u64 = 1;
 const LOST: u64 = 2;
 /// Sent again, and that copy may still be under way.
 const RETRANSMITTED: u64 = 4;
-/// Sent again at some time: its ACK tells no RTT (Karn's rule).
+/// Sent again at some time: its ACK tells no RTT (Karn's rule) [RFC 6298 3] [RFC 7323 4.1].
 const AMBIGUOUS: u64 = 8;
 
 /// A segment's flags, and above them the time of its last transmission: one word, so that the usual segment costs one access when it
-/// is sent and one when it is acknowledged.
+/// is sent and one when it is acknowledged. [RFC 8985 4]
 #[derive(Debug, Clone, Copy, Default)]
 struct Segment(u64);
 
@@ -49,7 +49,7 @@ impl Segment {
     }
 }
 
-/// Segments that must be SACKed before a hole below them is a loss at once (RFC 6675 DupThresh).
+/// Segments that must be SACKed before a hole below them is a loss at once, DupThresh [RFC 6675 4] [RFC 5681 3.2].
 pub const DUP_THRESH: u64 = 3;
 
 /// What the usual ACK says: it acknowledges segments that were sent once, and nothing is SACKed or lost.
@@ -110,7 +110,7 @@ impl Retransmission {
 
 impl Delivered {
     /// Counts a segment whose last transmission was at `sent`. `latest` is when it must have been sent to be acknowledged
-    /// now: what was sent again later was delivered by an earlier copy (RFC 8985 section 6.2, step 2).
+    /// now: what was sent again later was delivered by an earlier copy (step 2). [RFC 8985 6.2]
     #[inline]
     fn count(&mut self, seq: u64, segment: Segment, latest: u64) {
         self.segments += 1;
@@ -127,6 +127,7 @@ impl Delivered {
     }
 }
 
+/// [RFC 6675 3]
 #[derive(Debug)]
 pub struct Scoreboard {
     /// First segment not cumulatively acknowledged.
@@ -192,7 +193,7 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// RFC 6675's pipe.
+    /// Pipe [RFC 6675 4].
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.nxt - self.una - self.sacked - self.lost + self.retransmitted
@@ -277,6 +278,7 @@ impl Scoreboard {
         seq
     }
 
+    /// The time of the last copy is the one that counts. [RFC 8985 6.1]
     fn send_again(&mut self, now: u64, seq: u64, flags: u64) {
         self.reordering.retransmits += 1;
         let segment = self.segments.slot(seq);
@@ -382,6 +384,7 @@ impl Scoreboard {
             if segment.has(SACKED) {
                 continue;
             }
+            // It will not go again [RFC 2018 5].
             let sent = segment.sent();
             self.lost -= u64::from(segment.has(LOST));
             self.retransmitted -= u64::from(segment.has(RETRANSMITTED));
@@ -399,7 +402,7 @@ impl Scoreboard {
     }
 
     /// Finds segments newly known to be lost; returns how many. A hole below a SACKed segment is a loss at once in recovery
-    /// or with [`DUP_THRESH`] segments SACKed; before, it may still be reordering (RFC 8985 section 6.2, step 4).
+    /// or with [`DUP_THRESH`] segments SACKed; before, it may still be reordering (step 4). [RFC 8985 6.2]
     #[inline]
     pub fn detect_losses(&mut self, delivered: &Delivered, in_recovery: bool) -> u64 {
         if self.sacked == 0 && self.retransmissions.is_empty() {
@@ -447,8 +450,8 @@ impl Scoreboard {
         0
     }
 
-    /// Retransmissions: lost once something sent later has been delivered (RFC 8985 with a reordering window of 0, for
-    /// the network keeps the order so far).
+    /// Retransmissions: lost once something sent later has been delivered (RACK with a reordering window of 0, for
+    /// the network keeps the order so far). The window is not reduced again [RFC 5681 4.3].
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
         self.lose_retransmissions(|again| delivered.last_transmission.is_some_and(|last| again.precedes(last)))
     }

@@ -18,13 +18,13 @@ const NS_PER_MS: u64 = 1_000_000;
 pub const DATA_FLAGS: u64 = 15 << FLAG_SHIFT;
 /// The number of a segment and [`DATA_FLAGS`], without its timestamp.
 pub const SEQ_AND_FLAGS: u64 = !STAMP_MASK;
-/// The IP header's ECN field (RFC 3168 section 5); both bits: CE.
+/// The IP header's ECN field [RFC 3168 5]; both bits: CE.
 pub const ECN_FIELD: u64 = 3 << FLAG_SHIFT;
 /// The sender understands marks.
 pub const ECT_0: u64 = 1 << FLAG_SHIFT;
-/// The sender takes frequent marks (L4S, RFC 9331).
+/// The sender takes frequent marks (L4S) [RFC 9331 4.1].
 pub const ECT_1: u64 = 2 << FLAG_SHIFT;
-/// The sender has reduced its window for a mark (RFC 3168 section 6.1.2).
+/// The sender has reduced its window for a mark [RFC 3168 6.1.2].
 pub const CWR: u64 = 4 << FLAG_SHIFT;
 /// The segment was sent before.
 pub const AGAIN: u64 = 8 << FLAG_SHIFT;
@@ -35,7 +35,7 @@ pub const ECE: u8 = 4;
 /// A timestamp has this bit, and below it when the segment was sent, ms. It wraps after 70 minutes, and no segment is under way for so long.
 pub const IS_STAMP: u32 = 1 << (STAMP_BITS - 1);
 
-/// The timestamp of a segment that is sent at `now`, ns: with a clock of 1 ms, as Linux's.
+/// The timestamp of a segment that is sent at `now`, ns: with a clock of 1 ms, as Linux's. [RFC 7323 3.2] [RFC 7323 5.4]
 #[inline]
 pub fn stamp(now: u64) -> u32 {
     IS_STAMP | (now / NS_PER_MS) as u32 & (IS_STAMP - 1)
@@ -59,7 +59,7 @@ pub fn sent_ms(now: u64, segment: u64) -> u64 {
     now_ms - age
 }
 
-/// SACK blocks that fit beside timestamps (RFC 2018).
+/// SACK blocks that fit beside timestamps [RFC 2018 3].
 pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// Segments `start` to `end` (not included), received out of order.
@@ -75,7 +75,7 @@ pub struct Block {
 pub type Blocks = [Block; MAX_SACK_BLOCKS];
 
 /// The segment that an ACK's number was last raised by, and whether it had been sent before. It stands for the timestamp that the ACK
-/// echoes (RFC 7323 section 4.3).
+/// echoes [RFC 7323 4.3] [RFC 3522 3.2].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Echo {
     /// Its number.

@@ -37,7 +37,7 @@ use ecn::EcnSender;
 use timers::{Probe, Timer};
 use undo::Undo;
 
-/// The largest window that TCP can express (RFC 7323 section 2.3), bytes.
+/// The largest window that TCP can express [RFC 7323 2.3], bytes.
 const MAX_WINDOW_BYTES: u32 = 1 << 30;
 /// An ACK as the sender sees it.
 #[derive(Debug, Clone, Copy)]
@@ -161,7 +161,7 @@ impl Sender {
         self.board.outstanding()
     }
 
-    /// Segments that are thought to be under way (pipe, RFC 6675 section 4).
+    /// Segments that are thought to be under way (pipe) [RFC 6675 4].
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.board.in_flight()
@@ -216,7 +216,7 @@ impl Sender {
         self.data_end = self.board.nxt;
     }
 
-    /// RFC 5681 section 4.1 in Linux's form (RFC 2861): the window halves for each timeout spent idle, down to the restart
+    /// [RFC 5681 4.1] in Linux's form (RFC 2861): the window halves for each timeout spent idle, down to the restart
     /// window. A controller that owns the window keeps it, and is told of any idle time.
     fn restart(&mut self, idle_ns: u64) {
         let is_long = idle_ns > self.rtt.rto_ns();
@@ -237,7 +237,7 @@ impl Sender {
     }
 
     /// Segments have been sent, and the application has no more. Where the window has been too large for a whole timeout, Linux takes back
-    /// half of what was not used, but for the initial window (tcp_cwnd_application_limited).
+    /// half of what was not used, but for the initial window (tcp_cwnd_application_limited). [RFC 7661 4.4.3]
     #[cold]
     fn validate_window(&mut self, now: u64) {
         let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
@@ -362,6 +362,7 @@ impl Sender {
             self.moderate();
         }
         if delivered.advanced {
+            // [RFC 6298 5.3]
             self.backoff = 0;
             self.arm(now);
         }
@@ -418,7 +419,8 @@ impl Sender {
         seq | ecn | if again { AGAIN } else { 0 }
     }
 
-    /// Sends what the window (and pacing) lets go: lost segments first, then new ones.
+    /// Sends what the window (and pacing) lets go: lost segments first, then new ones. Before a loss is found the window has room for what is
+    /// SACKed [RFC 3042 2].
     #[inline(never)]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.send_inline(now, false, out);
@@ -447,6 +449,7 @@ impl Sender {
                 self.counters.retransmits += 1;
                 self.undo.iter_mut().for_each(Undo::sent_again);
                 if seq == self.board.una {
+                    // [RFC 6675 6]
                     self.arm(now);
                 }
                 seq
@@ -470,6 +473,7 @@ impl Sender {
             self.validate_window(now);
         }
         if was_empty && self.board.outstanding() > 0 {
+            // [RFC 6298 5.1]
             self.arm(now);
         }
     }

@@ -10,6 +10,7 @@ use tandem_scenario::aqm::DualPi2;
 use super::{AtDeparture, Waiting};
 use crate::{Ecn, Packet};
 
+/// The two queues [RFC 9332 2.2].
 #[derive(Debug)]
 pub(super) struct Queues<P> {
     dualpi2: DualPi2,
@@ -34,7 +35,7 @@ struct Queue<P> {
     bytes: u64,
 }
 
-/// Says yes with a given likelihood, as evenly spread as can be (RFC 9332 appendix A.1, `recur`).
+/// Says yes with a given likelihood, as evenly spread as can be (`recur`) [RFC 9332 A.1].
 #[derive(Debug, Default)]
 struct Recurrence(f64);
 
@@ -96,7 +97,7 @@ impl<P: Packet> Queues<P> {
         while self.next_update <= now {
             let at = self.next_update;
             self.next_update += interval;
-            // Appendix A.2, `dualpi2_update`: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
+            // `dualpi2_update` [RFC 9332 A.2]: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
             self.update(self.classic.delay(at).max(self.l4s.delay(at)));
             let is_at_rest = self.base == 0.0 && self.old_delay == 0 && self.waiting_packets() == 0;
             if is_at_rest && self.next_update <= now {
@@ -105,7 +106,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Appendix A.1, `dualpi2_update`, with the delay of this time, ns.
+    /// `dualpi2_update` [RFC 9332 A.1], with the delay of this time, ns.
     fn update(&mut self, delay: u64) {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let DualPi2 { target, alpha, beta, .. } = self.dualpi2;
@@ -114,7 +115,7 @@ impl<P: Packet> Queues<P> {
         self.old_delay = delay;
     }
 
-    /// Appendix A.1, `laqm`: the likelihood of a mark that the L4S queue itself asks for.
+    /// `laqm` [RFC 9332 A.1]: the likelihood of a mark that the L4S queue itself asks for.
     fn native(&self, waited: u64, met: usize) -> f64 {
         let DualPi2 { min_threshold, range, min_packets, .. } = self.dualpi2;
         if met < min_packets as usize || waited <= min_threshold.ns {
@@ -124,7 +125,7 @@ impl<P: Packet> Queues<P> {
         if above >= range.ns { 1.0 } else { above as f64 / range.ns as f64 }
     }
 
-    /// L4S packets go first, except that the Classic queue has its share (RFC 9332 section 4.2.2: it must not starve).
+    /// L4S packets go first [RFC 9332 2.4], except that the Classic queue has its share: it must not starve [RFC 9332 4.2.2].
     fn is_l4s_turn(&mut self) -> bool {
         let (Some((l4s, _)), Some((classic, _))) = (self.l4s.packets.front(), self.classic.packets.front()) else {
             self.classic_credit = 0.0;
@@ -139,7 +140,7 @@ impl<P: Packet> Queues<P> {
         true
     }
 
-    /// Appendix A.2, `dualpi2_dequeue`: may the head of the L4S queue go, marked or not?
+    /// `dualpi2_dequeue` [RFC 9332 A.2]: may the head of the L4S queue go, marked or not? Marks are k p' [RFC 9332 2.1] [RFC 9331 5.2].
     fn lets_l4s_pass(&mut self, now: u64, packet: &mut Waiting<P>, met: usize) -> bool {
         let coupled = self.dualpi2.k * self.base;
         if coupled < 1.0 {
@@ -149,7 +150,7 @@ impl<P: Packet> Queues<P> {
             }
             return true;
         }
-        // Overload: marks do not help any more.
+        // Overload: marks do not help any more [RFC 9332 4.2.3].
         if self.overload_drops.comes(self.base * self.base) {
             return false;
         }
@@ -157,7 +158,7 @@ impl<P: Packet> Queues<P> {
         true
     }
 
-    /// Appendix A.2, `dualpi2_dequeue`: may the head of the Classic queue go, marked or not?
+    /// `dualpi2_dequeue` [RFC 9332 A.2]: may the head of the Classic queue go, marked or not? Drops are p'^2 [RFC 9332 2.1].
     fn lets_classic_pass(&mut self, packet: &mut Waiting<P>) -> bool {
         let is_overloaded = self.dualpi2.k * self.base >= 1.0;
         !self.drops.comes(self.base * self.base) || self.dualpi2.ecn && !is_overloaded && packet.mark()
@@ -167,6 +168,7 @@ impl<P: Packet> Queues<P> {
 impl<P: Packet> AtDeparture<P> for Queues<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.catch_up(packet.arrival);
+        // [RFC 9332 2.3] [RFC 9331 5.1]
         match packet.packet.ecn() {
             Ecn::Scalable | Ecn::Marked => self.l4s.push(packet),
             Ecn::NotCapable | Ecn::Capable => self.classic.push(packet),
@@ -242,6 +244,7 @@ mod tests {
     }
 
     /// From 0 to 40 ms: 0.16 * 0.025 + 3.2 * 0.040 = 0.132. Again 40 ms: 0.004 more. Empty: 0.136 - 0.16 * 0.015 - 3.2 * 0.040 = 0.0056.
+    /// [RFC 9332 A.1]
     #[test]
     fn updates_by_hand() {
         let mut queues = queues();

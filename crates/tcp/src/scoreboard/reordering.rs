@@ -8,7 +8,7 @@ use super::{AMBIGUOUS, DUP_THRESH, Delivered, LOST, Retransmission, SACKED, Scor
 const MAX_DEGREE: u64 = 300;
 /// Linux's bound on the quarters of the smallest RTT.
 const MAX_QUARTERS: u64 = 255;
-/// Recoveries without a D-SACK until the window shrinks back (RFC 8985's RACK.reo_wnd_persist).
+/// Recoveries without a D-SACK until the window shrinks back, RACK.reo_wnd_persist [RFC 8985 6.2].
 const PERSISTENCE: u32 = 16;
 
 /// What is known of the network's order.
@@ -75,7 +75,7 @@ impl Reordering {
         true
     }
 
-    /// An ACK at `now` has been taken in, with what it says of duplicates: the window is widened once in a round trip.
+    /// An ACK at `now` has been taken in, with what it says of duplicates: the window is widened once in a round trip (step 4). [RFC 8985 6.2]
     pub fn adapt(&mut self, now: u64, delivered: &Delivered) {
         let Some(last) = delivered.last_sent else { return };
         if let Some(sent) = delivered.last_counted {
@@ -121,7 +121,7 @@ impl Reordering {
 }
 
 impl Scoreboard {
-    /// `low` was delivered after a segment that was sent later.
+    /// `low` was delivered after a segment that was sent later (step 3). [RFC 8985 6.2]
     pub fn note_late(&mut self, low: u64) {
         let highest = if self.sacked > 0 { self.sacked_end } else { self.una };
         self.reordering.seen = true;
@@ -149,7 +149,7 @@ impl Scoreboard {
     }
 
     /// Segments that have had their time are lost: those sent up to an RTT and `window_ns` before `now`, if one that was sent later has been
-    /// delivered. Returns how many are new.
+    /// delivered (step 5). Returns how many are new. [RFC 8985 6.2]
     pub fn lose_by_time(&mut self, now: u64, window_ns: u64) -> u64 {
         let Reordering { newest, rtt_ns, .. } = self.reordering;
         let latest = now.saturating_sub(rtt_ns + window_ns);

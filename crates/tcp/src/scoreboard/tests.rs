@@ -51,6 +51,7 @@ fn sack(ranges: &[(u64, u64)]) -> Blocks {
     blocks
 }
 
+/// [RFC 6675 3] [RFC 6675 4]
 #[test]
 fn a_segment_is_lost_when_three_above_it_are_sacked() {
     let mut board = sent(10);
@@ -64,6 +65,7 @@ fn a_segment_is_lost_when_three_above_it_are_sacked() {
     assert_eq!(board.in_flight(), 7);
 }
 
+/// [RFC 6675 4]
 #[test]
 fn several_holes_are_found_at_once() {
     let mut board = sent(12);
@@ -74,6 +76,7 @@ fn several_holes_are_found_at_once() {
     assert_eq!(again, [1, 2, 4, 5, 8]);
 }
 
+/// [RFC 8985 6.1]
 #[test]
 fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     let mut board = sent(8);
@@ -90,6 +93,7 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     assert_eq!(board.retransmit_lost(200), Some(0));
 }
 
+/// [RFC 6298 3] [RFC 7323 4.1]
 #[test]
 fn ambiguous_acks_tell_no_rtt() {
     let mut board = sent(5);
@@ -102,6 +106,7 @@ fn ambiguous_acks_tell_no_rtt() {
     assert_eq!(board.in_flight(), 0);
 }
 
+/// [RFC 6675 5.1] [RFC 2018 5]
 #[test]
 fn a_timeout_loses_all_but_the_sacked() {
     let mut board = sent(6);
@@ -113,10 +118,8 @@ fn a_timeout_loses_all_but_the_sacked() {
     assert_eq!(board.in_flight(), 4);
 }
 
-/// RFC 8985 section 6.2, step 4: a quarter of the smallest RTT, one more for a round with a D-SACK, back to one after 16 recoveries without;
-/// never more than the smoothed RTT.
 /// Ten segments at 0 to 9 and two at 100 and 101. 4 and 5 are SACKed at 50, so that the RTT is 45, and 0 goes again at 60, 1 at 110. At a
-/// timeout at 130 the first is lost whenever it was sent; 1, 10 and 11 are younger than 45 and under way; the rest is lost. [RFC 8985 6.3]
+/// timeout at 130 the first is lost whenever it was sent; 1, 10 and 11 are younger than 45 and under way; the rest is lost. [RFC 8985 6.3] [RFC 8985 4]
 #[test]
 fn a_timeout_spares_what_is_younger_than_the_rtt() {
     let mut board = sent(10);
@@ -137,6 +140,8 @@ fn a_timeout_spares_what_is_younger_than_the_rtt() {
     assert_eq!(board.retransmit_lost(131), Some(10));
 }
 
+/// Step 4: a quarter of the smallest RTT, one more for a round with a D-SACK, back to one after 16 recoveries without; never more than the
+/// smoothed RTT. [RFC 8985 6.2]
 #[test]
 fn the_reordering_window_adapts() {
     let mut board = sent(40);

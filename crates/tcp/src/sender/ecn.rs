@@ -34,10 +34,10 @@ impl EcnSender {
         let kept_percent = match ecn {
             Ecn::Off => return None,
             Ecn::Rfc3168 | Ecn::Accurate => None,
-            // RFC 8511 section 3.1: beta_ecn.
+            // beta_ecn [RFC 8511 3.1].
             Ecn::Rfc8511 => controller.beta_ecn_percent(),
         };
-        // RFC 9331 section 4.1: the field of L4S.
+        // The field of L4S [RFC 9331 4.1].
         let field = if controller.sends_ect1() { ECT_1 } else { ECT_0 };
         let accurate = (ecn == Ecn::Accurate).then(|| Accurate { field, told: 0, counts: controller.counts_marks() });
         Some(Self { kept_percent, must_tell: false, accurate })
@@ -58,7 +58,7 @@ impl EcnSender {
         self.accurate.is_some_and(|accurate| accurate.is_new(marks))
     }
 
-    /// The marked packets that the controller is to be told of with an ACK that has this count.
+    /// The marked packets that the controller is to be told of with an ACK that has this count. [RFC 9331 4.2]
     pub fn tell(&mut self, marks: u32) -> u32 {
         let Some(accurate) = self.accurate.as_mut().filter(|accurate| accurate.is_new(marks)) else { return 0 };
         let new = marks.wrapping_sub(accurate.told);
@@ -66,7 +66,7 @@ impl EcnSender {
         if accurate.counts { new } else { 0 }
     }
 
-    /// The slow-start threshold after a mark, if it is another than the controller's; `cwnd` in packets.
+    /// The slow-start threshold after a mark, if it is another than the controller's; `cwnd` in packets. [RFC 8511 3]
     pub fn ssthresh(&self, cwnd: u32) -> Option<u32> {
         self.kept_percent.map(|percent| (u64::from(cwnd) * u64::from(percent) / 100).max(2) as u32)
     }
@@ -81,8 +81,8 @@ impl EcnSender {
         self.must_tell = false;
     }
 
-    /// What a segment says about ECN that is sent now. With RFC 3168 retransmissions may not be marked (section 6.1.5); RFC 8311 section 4.3 lifts
-    /// that, and with accurate ECN Linux makes use of it.
+    /// What a segment says about ECN that is sent now. CWR goes with new data [RFC 3168 6.1.2], but not with accurate ECN [RFC 9768 3.1.5].
+    /// Retransmissions may not be marked [RFC 3168 6.1.5]; [RFC 8311 4.3] lifts that, and with accurate ECN Linux makes use of it.
     pub fn on_data(&mut self, again: bool) -> u64 {
         if let Some(accurate) = self.accurate {
             return accurate.field;

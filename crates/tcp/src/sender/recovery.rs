@@ -15,7 +15,7 @@ impl Sender {
         }
     }
 
-    /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun.
+    /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun. [RFC 6582 3.2] [RFC 9937 6.4]
     pub(super) fn change_state(&mut self) {
         if self.state >= State::Recovery && self.board.una >= self.high_seq {
             self.board.reordering.note_recovered();
@@ -53,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// A mark has arrived at the receiver: the window is reduced once in a round, as for a loss or as RFC 8511 says, and nothing is sent
-    /// again (Linux's tcp_enter_cwr).
+    /// A mark has arrived at the receiver: the window is reduced once in a round, as for a loss [RFC 3168 6.1.2] or by less [RFC 8511 3], and
+    /// nothing is sent again (Linux's tcp_enter_cwr).
     pub(super) fn enter_cwr(&mut self) {
         let cwnd = self.conn.snd_cwnd;
         self.recovery.begin(cwnd);
@@ -68,6 +68,7 @@ impl Sender {
         self.enter(State::Cwr);
     }
 
+    /// A loss has been found: one reduction for all that has been sent so far. [RFC 6675 5] [RFC 5681 3.2]
     fn enter_recovery(&mut self) {
         self.begin_undo();
         // A mark in the same round has already begun the reduction.
@@ -98,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// The first segment may go again, and the window is open to that besides what is taken to be under way still: nothing, before RACK.
+    /// The first segment may go again, and the window is open to that besides what is taken to be under way still: nothing, before RACK. [RFC 5681 3.1]
     fn lose_at_timeout(&mut self, now: u64) {
         if self.recovery.has_rack() {
             self.board.lose_old(now);
@@ -114,7 +115,7 @@ impl Sender {
         if self.state <= State::Disorder && self.board.has_dup_thresh() {
             self.board.reordering.note_timeout();
         }
-        // Once for each window of data (RFC 5681 section 3.1), and not again for a timeout that repeats itself.
+        // Once for each window of data [RFC 5681 3.1], and not again for a timeout that repeats itself.
         let new_loss = self.state <= State::Disorder
             || self.board.una >= self.high_seq
             || self.state == State::Loss && self.backoff == 0;
@@ -126,8 +127,10 @@ impl Sender {
         self.lose_at_timeout(now);
         self.conn.snd_cwnd_cnt = 0;
         self.probe = None;
+        // No recovery begins before all of this is acknowledged [RFC 6675 5.1].
         self.high_seq = self.board.nxt;
         self.enter(State::Loss);
+        // [RFC 6298 5.5] [RFC 6298 5.6] [RFC 6298 5.4]
         self.backoff += 1;
         self.arm(now);
         self.send(now, out);

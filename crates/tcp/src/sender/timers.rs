@@ -12,6 +12,7 @@ use crate::{NEVER, scoreboard::Delivered};
 /// Linux's TCP_TIMEOUT_MIN, which it adds to the timeouts of a probe and of a loss that time alone tells.
 const TIMEOUT_MIN_NS: u64 = 2_000_000;
 
+/// What the timer is for; there is but one [RFC 8985 8].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timer {
     Retransmission,
@@ -47,12 +48,13 @@ impl Sender {
     #[inline(always)]
     pub(super) fn arm_inline(&mut self, now: u64, is_undisturbed: bool) {
         if self.board.outstanding() == 0 {
+            // [RFC 6298 5.2]
             self.deadline = NEVER;
             return;
         }
         let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
         if is_undisturbed && self.rtt.srtt_ns > 0 && self.recovery.has_rack() {
-            // With one segment outstanding the receiver may delay its ACK (RFC 8985 section 7.2).
+            // With one segment outstanding the receiver may delay its ACK [RFC 8985 7.2].
             let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { TIMEOUT_MIN_NS };
             self.timer = Timer::TailLossProbe;
             self.deadline = now + (2 * self.rtt.srtt_ns + slack_ns).min(rto_ns);
@@ -94,7 +96,7 @@ impl Sender {
         self.board.lose_by_time(now, self.reordering_window_ns())
     }
 
-    /// Finds segments newly known to be lost; returns how many.
+    /// Finds segments newly known to be lost, also by the ACK of a probe [RFC 8985 7.4.1]; returns how many.
     pub(super) fn detect_losses(&mut self, now: u64, delivered: &Delivered) -> u64 {
         if self.tells_losses_by_time() {
             return self.lose_by_time(now);
@@ -148,6 +150,7 @@ impl Sender {
         self.send(now, out);
     }
 
+    /// The tail may be lost: a new segment goes, or the last one again. [RFC 8985 7.3]
     fn send_probe(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let retransmission = !self.has_new_data();
         let seq = if retransmission { self.board.retransmit_last(now) } else { self.board.send_new(now) };

@@ -28,7 +28,7 @@ impl Undo {
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
     }
 
-    /// Does an ACK that raises its number to `next_expected` answer a segment that was sent before the first retransmission?
+    /// Does an ACK that raises its number to `next_expected` answer a segment that was sent before the first retransmission? [RFC 3522 3.2]
     fn is_answered_by_original(&self, next_expected: u64, echo: Option<Echo>) -> bool {
         let Echo { seq, again } = echo.unwrap_or(Echo { seq: next_expected - 1, again: false });
         !again && seq < self.end
@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// A timeout has begun to send again: F-RTO watches what comes next.
+    /// A timeout has begun to send again: F-RTO watches what comes next. [RFC 5682 3.1]
     pub(super) fn watch_timeout(&mut self, is_first: bool) {
         self.undo.iter_mut().for_each(|undo| undo.frto = is_first || self.backoff > 0);
     }
@@ -75,7 +75,7 @@ impl Sender {
     }
 
     /// Takes the last reduction back if an ACK has shown that it was needless; `una` was the first unacknowledged segment before it. A mark
-    /// asks for a reduction in any case.
+    /// asks for a reduction in any case. [RFC 5682 3.1]
     pub(super) fn try_undo(&mut self, ack: &AckIn, delivered: &Delivered, una: u64, has_mark: bool) {
         let Some(undo) = &mut self.undo else { return };
         if has_mark {
@@ -117,6 +117,7 @@ impl Sender {
         }
     }
 
+    /// The response [RFC 4015 3.1] [RFC 5682 4].
     fn undo_reduction(&mut self) {
         let prior_ssthresh = self.undo.take().and_then(|undo| undo.prior_ssthresh);
         if let Some(prior_ssthresh) = prior_ssthresh {

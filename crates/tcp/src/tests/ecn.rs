@@ -19,7 +19,7 @@ fn wire(ecn: Ecn, initial_window: u32) -> Wire {
 
 /// The first of ten is marked, and all ACKs of the round echo it. The window falls from 10 to 5 over the round, a segment for every second
 /// ACK; the first one says so (CWR), and its ACK brings nothing back. With the next round the reduction is over: five segments, and one
-/// more with the last ACK.
+/// more with the last ACK. [RFC 3168 6.1.2]
 #[test]
 fn a_mark_halves_the_window_without_a_retransmission() {
     let mut wire = wire(Ecn::Rfc3168, 10);
@@ -37,7 +37,7 @@ fn a_mark_halves_the_window_without_a_retransmission() {
     assert_eq!((wire.sender.state, counters.window_reductions, counters.retransmits), (State::Open, 1, 0));
 }
 
-/// RFC 8511 section 3.1: 0.8 of the window with standard TCP, 0.85 with CUBIC.
+/// 0.8 of the window with standard TCP, 0.85 with CUBIC. [RFC 8511 3] [RFC 8511 3.1]
 #[test]
 fn a_mark_takes_less_with_rfc_8511() {
     for (controller, expected) in [("reno", 16), ("cubic", 17)] {
@@ -55,7 +55,8 @@ fn a_mark_takes_less_with_rfc_8511() {
     }
 }
 
-/// A mark and a loss in one round are one reason to reduce (section 6.1.2), but the lost segment goes again, and is not ECN-capable.
+/// A mark and a loss in one round are one reason to reduce [RFC 3168 6.1.2], but the lost segment goes again, and may not be marked
+/// [RFC 3168 6.1.5].
 #[test]
 fn a_mark_and_a_loss_reduce_once() {
     let mut wire = wire(Ecn::Rfc3168, 10);
@@ -67,11 +68,17 @@ fn a_mark_and_a_loss_reduce_once() {
         wire.sent.iter().filter(|sent| sent.nth > 1).map(|sent| (sent.at / MS, sent.seq)).collect::<Vec<_>>(),
         [(100, 5)]
     );
+    let fields = |wire: &Wire, again: bool| -> Vec<u64> {
+        let all = wire.sent.iter().zip(&wire.ecn_fields);
+        all.filter(|(sent, _)| (sent.nth > 1) == again).map(|(_, &field)| field).collect()
+    };
+    assert_eq!(fields(&wire, true), [0]);
+    assert!(fields(&wire, false).iter().all(|&field| field == ECT_0));
     wire.run_until_ms(1000);
     assert_eq!((wire.sender.state, wire.sender.counters.retransmits), (State::Open, 1));
 }
 
-/// Each round's first mark reduces the window again, down to 2 (reno's least ssthresh).
+/// Each round's first mark reduces the window again, down to 2 (reno's least ssthresh). [RFC 3168 6.1.2]
 #[test]
 fn marks_in_each_round_reduce_in_each_round() {
     let mut wire = Wire::new(&Config { ecn: Ecn::Rfc3168, initial_window: 16, ..reno() });
@@ -82,7 +89,7 @@ fn marks_in_each_round_reduce_in_each_round() {
     assert!(wire.sender.conn.snd_cwnd <= 3 && wire.sender.counters.retransmits == 0);
 }
 
-/// Without ECN nothing says that it may be marked.
+/// Without ECN nothing says that it may be marked. [RFC 3168 5]
 #[test]
 fn without_ecn_nothing_is_marked() {
     let mut wire = wire(Ecn::Off, 10);
@@ -98,7 +105,8 @@ fn accurate(controller: &str, settings: &[(&str, f64)], initial_window: u32) -> 
     Wire::new(&Config { controller, ecn: Ecn::Accurate, initial_window, ..reno() })
 }
 
-/// Reno takes a mark for a loss whichever feedback tells of it: the windows are those of RFC 3168. But nothing is told the receiver.
+/// Reno takes a mark for a loss whichever feedback tells of it: the windows are those of RFC 3168. But nothing is told the receiver
+/// [RFC 9768 3.1.5]; all may be marked by others than L4S queues [RFC 3168 5].
 #[test]
 fn a_count_of_marks_halves_the_window_of_reno() {
     let mut wire = accurate("reno", &[], 10);
@@ -114,7 +122,7 @@ fn a_count_of_marks_halves_the_window_of_reno() {
     assert_eq!((wire.sender.state, wire.sender.counters.window_reductions), (State::Open, 1));
 }
 
-/// Each ACK has the count so far, so that a lost one takes no mark with it: 3 of 40, of which the ACKs of two are lost.
+/// Each ACK has the count so far, so that a lost one takes no mark with it: 3 of 40, of which the ACKs of two are lost. [RFC 9331 4.2]
 #[test]
 fn counts_survive_lost_acks() {
     let mut wire = accurate("dctcp", &[("initial_alpha", 0.0), ("g", 1.0)], 40);
@@ -127,7 +135,7 @@ fn counts_survive_lost_acks() {
     assert_eq!(wire.sender.conn.snd_ssthresh, 50);
 }
 
-/// RFC 9331 section 4.1. Prague begins with alpha = 1: the first mark halves at once, without rate reduction, and the window grows on.
+/// Prague begins with alpha = 1: the first mark halves at once, without rate reduction, and the window grows on. [RFC 9331 4.1] [RFC 9331 4.2]
 #[test]
 fn prague_sends_ect_1_and_reduces_at_once() {
     let mut wire = accurate("prague", &[], 20);
@@ -143,7 +151,7 @@ fn prague_sends_ect_1_and_reduces_at_once() {
     assert_eq!(wire.sender.conn.snd_cwnd, 11);
 }
 
-/// A lost packet goes again, with ECT(1), too; the window is halved once.
+/// A lost packet goes again, with ECT(1), too [RFC 8311 4.3]; the window is halved once.
 #[test]
 fn prague_halves_at_a_loss() {
     let mut wire = accurate("prague", &[], 20);

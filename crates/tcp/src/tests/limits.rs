@@ -4,7 +4,7 @@
 use super::wire::{MS, Wire, reno};
 use crate::Config;
 
-/// The receiver takes 5: five a round. The window, 10, is not what limits, so it must not grow, however long this lasts.
+/// The receiver takes 5: five a round. The window, 10, is not what limits, so it must not grow, however long this lasts. [RFC 7661 4.4]
 #[test]
 fn receive_window_holds_and_the_window_does_not_grow() {
     let mut wire = Wire::new(&Config { receive_window: Some(5), ..reno() });
@@ -15,7 +15,7 @@ fn receive_window_holds_and_the_window_does_not_grow() {
     assert_eq!(wire.window_at_ms(10_000), 10);
 }
 
-/// In slow start Linux counts the window as used when more than half of it is: with 6 outstanding it grows to 12, no further.
+/// In slow start Linux counts the window as used when more than half of it is: with 6 outstanding it grows to 12, no further. [RFC 7661 4.4]
 #[test]
 fn slow_start_may_lead_by_a_factor_of_two() {
     let mut wire = Wire::new(&Config { receive_window: Some(6), ..reno() });
@@ -34,6 +34,16 @@ fn congestion_avoidance_needs_a_full_window() {
     assert_eq!(wire.window_at_ms(10_000), 11);
 }
 
+/// A packet more would be beyond 1 GiB [RFC 7323 2.3]: neither the window nor what the receiver takes is larger.
+#[test]
+fn no_window_is_larger_than_tcp_can_express() {
+    let wire = Wire::new(&reno());
+    assert_eq!(u64::from(wire.sender.conn.snd_cwnd_clamp), (1 << 30) / 1448);
+    let mut wire = Wire::new(&Config { mss: 1 << 27, initial_window: 100, ..reno() });
+    wire.give(1000);
+    assert_eq!(wire.sent.len(), 8);
+}
+
 /// Two segments every 100 ms are far below the window of 10: it stays.
 #[test]
 fn application_limited_window_does_not_grow() {
@@ -47,6 +57,7 @@ fn application_limited_window_does_not_grow() {
 
 /// 30 segments in slow start leave a window of 40 at 200 ms; the window last limited at 100 ms. From then on two segments come every 100 ms: each
 /// time that an RTO of 300 ms has passed without the window limiting, it gives up half of what is more than the initial window: 25, 17, 13, 11, 10.
+/// [RFC 7661 4.4.3]
 #[test]
 fn a_window_that_the_application_leaves_unused_shrinks() {
     let mut wire = Wire::new(&reno());
@@ -74,7 +85,7 @@ fn window_after_idling_until(at_ms: u64, initial_window: u32) -> u32 {
     burst as u32
 }
 
-/// RFC 5681 section 4.1 in the form of RFC 2861: the window halves for each RTO spent idle, and never below the restart
+/// [RFC 5681 4.1] in the form of RFC 2861: the window halves for each RTO spent idle, and never below the restart
 /// window, min(IW, cwnd).
 #[test]
 fn idle_restart() {

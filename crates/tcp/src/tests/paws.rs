@@ -63,7 +63,7 @@ fn with_two_missing() -> Receiver {
     receiver
 }
 
-/// RFC 7323 would drop 2 if it was sent at 99 ms; Linux allows for one tick.
+/// The RFC would drop 2 if it was sent at 99 ms; Linux allows for one tick. [RFC 7323 5.3]
 #[test]
 fn older_than_the_last_at_the_left_edge_by_more_than_a_tick() {
     for (sent, next_expected) in [(2, 2), (98, 2), (99, 5), (100, 5)] {
@@ -72,7 +72,8 @@ fn older_than_the_last_at_the_left_edge_by_more_than_a_tick() {
     }
 }
 
-/// What is dropped leaves no trace but an ACK, which says D-SACK if the number of the segment is below its own.
+/// What is dropped leaves no trace but an ACK, which says D-SACK if the number of the segment is below its own. [RFC 7323 5.3]
+/// [RFC 2883 4.3]
 #[test]
 fn a_dropped_segment_is_answered_with_a_duplicate() {
     let mut receiver = with_two_missing();
@@ -86,7 +87,7 @@ fn a_dropped_segment_is_answered_with_a_duplicate() {
     assert_eq!(says(arrive(&mut receiver, AGAIN | 6, 120)), (7, None, None));
 }
 
-/// Only what arrives at the left edge sets TS.Recent: not 2*, which is beyond it.
+/// Only what arrives at the left edge sets TS.Recent: not 2*, which is beyond it. [RFC 7323 4.3]
 #[test]
 fn a_retransmission_beyond_the_left_edge_sets_nothing() {
     let mut receiver = Receiver::new(false);
@@ -98,7 +99,7 @@ fn a_retransmission_beyond_the_left_edge_sets_nothing() {
 }
 
 /// The edge is the number of the last ACK sent. 16 waits for its ACK, so that 17 is beyond the edge: 18 is taken. Of old segments the one just
-/// before the edge sets TS.Recent; earlier ones are out of the window.
+/// before the edge sets TS.Recent; earlier ones are out of the window. [RFC 7323 4.3]
 #[test]
 fn the_left_edge_is_that_of_the_last_ack() {
     for (again, is_dropped) in [(17, false), (16, true), (15, true), (14, false)] {
@@ -114,7 +115,7 @@ fn the_left_edge_is_that_of_the_last_ack() {
     }
 }
 
-/// The stamp wraps after 2^22 ms.
+/// The stamp wraps after 2^22 ms. [RFC 7323 3.2] [RFC 7323 5.4]
 #[test]
 fn the_time_of_sending_is_told_across_the_wrap() {
     const WRAP: u64 = 1 << 22;

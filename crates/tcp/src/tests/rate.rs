@@ -35,8 +35,8 @@ impl Samples {
     }
 }
 
-/// draft-cheng-iccrg-delivery-rate-estimation-02, section 3: ten packets at once, acknowledged 5 ms apart from 100 ms on, each of
-/// which lets one go.
+/// Ten packets at once, acknowledged 5 ms apart from 100 ms on, each of which lets one go. [draft-cheng-iccrg-delivery-rate-estimation 3.2]
+/// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
 #[test]
 fn a_sample_is_what_was_delivered_since_the_packet_was_sent() {
     let mut path = Samples::new();
@@ -60,6 +60,7 @@ fn a_sample_is_what_was_delivered_since_the_packet_was_sent() {
 
 /// ACKs that come together tell no higher rate than the packets were sent at: 10 packets were sent 10 ms apart from 0 on, and come
 /// back in one ACK at 200 ms. The last was sent 90 ms after the first, and all came 200 ms after the first's start.
+/// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
 #[test]
 fn the_longer_of_sending_and_acknowledging_counts() {
     let mut path = Samples::new();
@@ -77,6 +78,7 @@ fn the_longer_of_sending_and_acknowledging_counts() {
 }
 
 /// An interval below the smallest RTT (here 10 ms) is the ACK of an earlier copy: no sample.
+/// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
 #[test]
 fn an_interval_below_the_smallest_rtt_is_no_sample() {
     let mut path = Samples::new();
@@ -85,6 +87,7 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
 }
 
 /// What is sent after a pause is marked until more than what was in flight then is delivered.
+/// [draft-cheng-iccrg-delivery-rate-estimation 3.4]
 #[test]
 fn an_idle_application_marks_what_it_sends_next() {
     let mut path = Samples::new();
@@ -109,7 +112,7 @@ fn bbr() -> Config {
 
 /// Before there is an RTT BBR paces at 739/256 of the window in 1 ms, less 1 %: 10 * 739/256 * 0.99 = 28.58 packets a ms, one each
 /// 0.035 ms. After the first ACK, at 100 ms, at that share of 10 packets in 100 ms: 0.2858 a ms, one each 3.5 ms, two rounds of
-/// which are sent for one that comes back.
+/// which are sent for one that comes back. [draft-cardwell-iccrg-bbr-congestion-control 4.2.1]
 #[test]
 fn bbr_paces_from_the_first_packet_on() {
     let mut wire = Wire::new(&bbr());

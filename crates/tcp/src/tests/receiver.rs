@@ -22,7 +22,7 @@ fn blocks(ack: &AckOut) -> Vec<(u64, u64)> {
     all.iter().filter(|b| b.start < b.end).map(|&Block { start, end }| (start, end)).collect()
 }
 
-/// The third case of RFC 2018 section 7, in segments: 1, 3, 5, 7 are lost, then 3 and 1 come late.
+/// The third case of RFC 2018's examples [RFC 2018 4], in segments: 1, 3, 5, 7 are lost, then 3 and 1 come late.
 #[test]
 fn sack_blocks_of_rfc_2018() {
     let mut receiver = Receiver::new(true);
@@ -42,7 +42,7 @@ fn sack_blocks_of_rfc_2018() {
     }
 }
 
-/// Beside timestamps there is room for three; the most recent ones stay.
+/// Beside timestamps there is room for three [RFC 2018 3]; the most recent ones stay.
 #[test]
 fn three_blocks_at_most() {
     let mut receiver = Receiver::new(false);
@@ -53,6 +53,7 @@ fn three_blocks_at_most() {
     assert_eq!((last.next_expected, blocks(&last).len()), (10, 0));
 }
 
+/// [RFC 2883 4]
 #[test]
 fn duplicates_are_reported_at_once() {
     let mut receiver = Receiver::new(true);
@@ -65,7 +66,7 @@ fn duplicates_are_reported_at_once() {
     }
 }
 
-/// 16 ACKs of their own, then one for two, or for one after 40 ms.
+/// 16 ACKs of their own, then one for two, or for one after 40 ms. [RFC 1122 4.2.3.2]
 #[test]
 fn delayed_acks() {
     let mut receiver = Receiver::new(true);
@@ -79,7 +80,8 @@ fn delayed_acks() {
     assert_eq!(receiver.ack_deadline, NEVER);
 }
 
-/// RFC 5681 section 4.2: no ACK is delayed as long as something is missing, nor that of the segment that fills the hole.
+/// No ACK is delayed as long as something is missing, nor that of the segment that fills the hole [RFC 5681 4.2] or a part of it
+/// [RFC 6582 5].
 #[test]
 fn nothing_is_delayed_while_something_is_missing() {
     let mut receiver = Receiver::new(true);
@@ -113,7 +115,7 @@ fn wide_holes() {
     }
 }
 
-/// RFC 3168 section 6.1.3: ECE on every ACK from the first mark on until a segment says CWR; a mark on that very segment begins it anew.
+/// ECE on every ACK from the first mark on until a segment says CWR; a mark on that very segment begins it anew. [RFC 3168 6.1.3]
 #[test]
 fn marks_are_echoed_until_the_sender_has_slowed_down() {
     let mut receiver = Receiver::new(false);
@@ -134,8 +136,8 @@ fn news_about_marks_are_not_delayed() {
     assert_eq!(receiver.on_data(0, ECT_0 | CWR | 18).map(|ack| (ack.flags, ack.next_expected)), Some((0, 19)));
 }
 
-/// Accurate ECN (RFC 9768 section 3.2.2.5.1): the first mark after a packet without one is acknowledged at once, others in pairs; each ACK
-/// has the count.
+/// The first mark after a packet without one is acknowledged at once, others in pairs [RFC 9768 3.2.2.5.1]; each ACK has the count
+/// [RFC 9768 3.2.2].
 #[test]
 fn marks_are_counted() {
     let source = Config { ecn: Ecn::Accurate, delayed_acks: true, ..reno() };

@@ -12,7 +12,7 @@ use crate::{Config, segment::Feedback};
 /// sends segment 0 again. From then on PRR halves the rate: of the 6 ACKs that follow, the 2nd and the 4th let one go (12,
 /// 13); at the last, 5 = ssthresh are in flight, and none goes.
 /// Next round: 10, 11 are SACKed (14, 15 keep 5 in flight), then 0 fills the hole. All up to 12 is acknowledged, so recovery
-/// is over with the window at ssthresh, and the ACKs of 0, 12, 13 let one go each.
+/// is over with the window at ssthresh, and the ACKs of 0, 12, 13 let one go each. [RFC 3042 2] [RFC 5681 3.2]
 #[test]
 fn one_loss() {
     let mut wire = Wire::new(&reno()).losing(&[(0, 1)]);
@@ -52,7 +52,8 @@ fn a_controller_hears_of_packets_when_the_front_of_the_window_has_passed_them() 
 }
 
 /// Segments of a millisecond, so that the k-th duplicate ACK comes at 101 + k ms, and a window of 20: PRR lets one go at every
-/// second ACK, from the retransmission at the third on, evenly through the round. In flight at the end: 10.
+/// second ACK, from the retransmission at the third on, evenly through the round. In flight at the end: 10. [RFC 6937 3]
+/// [RFC 9937 6.1] [RFC 9937 6.2] [RFC 9937 6.3]
 #[test]
 fn proportional_rate_reduction_paces_one_for_two() {
     let mut wire = Wire::new(&Config { initial_window: 20, ..reno() }).losing(&[(0, 1)]);
@@ -85,7 +86,8 @@ fn proportional_rate_reduction_paces_one_for_two() {
 
 /// Four of 20 are lost. The ACKs of 0, 1, 2 open the window to 23 (20 to 25), two duplicates let 26, 27 go, the third starts
 /// the one recovery: ssthresh = 11. From there each SACK makes the holes below it losses, and PRR sends 11 for 23 delivered:
-/// all four retransmissions are out within the same round, and all is repaired in the next, with 11 in flight.
+/// all four retransmissions are out within the same round, and all is repaired in the next, with 11 in flight. [RFC 6582 3.2]
+/// [RFC 9937 6.4]
 #[test]
 fn several_losses_in_a_window_are_one_reduction_and_one_round() {
     let source = Config { initial_window: 20, ..reno() };
@@ -104,7 +106,7 @@ fn several_losses_in_a_window_are_one_reduction_and_one_round() {
 }
 
 /// Segment 14 is sent in the first recovery, after the data that ends it, and lost: a new loss, so a second reduction, from 5
-/// to 2. In the second recovery 3 are in flight with ssthresh 2: the retransmission, then one for what is delivered.
+/// to 2. In the second recovery 3 are in flight with ssthresh 2: the retransmission, then one for what is delivered. [RFC 6675 5]
 #[test]
 fn losses_in_successive_windows_are_two_reductions() {
     let mut wire = Wire::new(&reno()).losing(&[(0, 1), (14, 1)]);
@@ -123,7 +125,7 @@ fn losses_in_successive_windows_are_two_reductions() {
 }
 
 /// The retransmission is lost too. Segment 12, sent after it, is SACKed without it: sent again at once, a round later and
-/// without a timeout (RFC 8985). RFC 5681 section 4.3 would reduce twice; Linux, and so we, once.
+/// without a timeout. [RFC 5681 4.3] would reduce twice; Linux, and so we, once.
 #[test]
 fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let mut wire = Wire::new(&reno()).losing(&[(0, 1), (0, 2)]);
@@ -141,7 +143,7 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
 }
 
 /// Every second segment of 20 is lost, which leaves fewer than ssthresh = 10 in flight: the window is rebuilt as in slow start
-/// (RFC 6937's reduction bound), never by a burst. No ACK lets more than two segments go.
+/// (the reduction bound), never by a burst. No ACK lets more than two segments go. [RFC 9937 6.2]
 #[test]
 fn heavy_loss_is_no_burst() {
     let lost: Vec<(u64, u32)> = (0..20).step_by(2).map(|seq| (seq, 1)).collect();

@@ -28,7 +28,7 @@ fn late(wire: &mut Wire, list: &'static [(u64, u64)]) {
 
 /// Segment 0 comes 5.5 ms late, after 1 to 5. Nothing is known of reordering, so the third SACK begins a recovery (104 ms), which halves the
 /// window to 5; PRR lets one go for two SACKs (106 ms). At 106.5 ms the ACK of the first copy shows that the recovery was needless:
-/// the window is 10 again, of which 6 to 12 are in flight.
+/// the window is 10 again, of which 6 to 12 are in flight. [RFC 3522 3.2]
 #[test]
 fn the_first_late_segment_costs_a_recovery_that_is_undone() {
     let mut wire = wire();
@@ -54,6 +54,7 @@ fn the_first_late_segment_costs_a_recovery_that_is_undone() {
 }
 
 /// From then on a segment has its RTT and 25 ms. 30 and 60 are overtaken by five, too, and nothing is sent again or reduced for them.
+/// [RFC 8985 6.2]
 #[test]
 fn late_segments_cost_nothing_once_reordering_is_seen() {
     let mut wire = wire();
@@ -67,7 +68,7 @@ fn late_segments_cost_nothing_once_reordering_is_seen() {
 
 /// Segment 0 comes after 1 alone: too little for a loss, but reordering is seen. Ten ACKs make the window 11 at 203 ms. Then 12 is lost, which is
 /// sent at 103 ms; the RTT of those after it is 102 ms. Seven SACKs are no proof: the segment has its time until 103 +
-/// 102 + 25.25 ms, and since no ACK comes then, a timer finds the loss 2 ms later.
+/// 102 + 25.25 ms, and since no ACK comes then, a timer finds the loss 2 ms later. [RFC 8985 6.2]
 #[test]
 fn a_loss_is_found_by_time_alone() {
     let mut wire = wire().losing(&[(12, 1)]);
@@ -136,7 +137,7 @@ fn a_lost_retransmission_is_found_by_time() {
 }
 
 /// 12 comes 30 ms late: too late for 25.25 ms. It is sent again at 232.25 ms; at 235 ms it comes, and the recovery is undone. The D-SACK of
-/// the copy arrives at 333.25 ms, and widens the window to 50.5 ms with the next ACK. 60 may be 30 ms late.
+/// the copy arrives at 333.25 ms, and widens the window to 50.5 ms with the next ACK. 60 may be 30 ms late. [RFC 8985 6.2]
 #[test]
 fn a_dsack_widens_the_window() {
     let mut wire = wire();

@@ -3,7 +3,7 @@
 
 use super::wire::{MS, Wire, reno};
 
-/// Ten segments at once (RFC 6928), then one more for each that is acknowledged: 10, 20, 40, and the 30 that are left.
+/// Ten segments at once [RFC 6928 2], then one more for each that is acknowledged: 10, 20, 40, and the 30 that are left.
 /// 100 segments take four round trips.
 #[test]
 fn window_doubles_each_round_without_delayed_acks() {
@@ -20,7 +20,7 @@ fn window_doubles_each_round_without_delayed_acks() {
     assert_eq!(wire.receiver.next_expected, 100);
 }
 
-/// An ACK for two segments opens the window by two (RFC 3465 as Linux has it), so delayed ACKs slow nothing as long as every
+/// An ACK for two segments opens the window by two, as Linux has it [RFC 3465 2.2], so delayed ACKs slow nothing as long as every
 /// burst is even.
 #[test]
 fn delayed_acks_do_not_slow_it() {
@@ -74,7 +74,7 @@ fn serialisation_spreads_the_rounds() {
     assert!(wire.sent.iter().all(|s| s.nth == 1));
 }
 
-/// The window grows by what is acknowledged, to exactly 10 + 100.
+/// The window grows by what is acknowledged, to exactly 10 + 100. [RFC 5681 3.1]
 #[test]
 fn window_is_the_initial_one_plus_all_acknowledged() {
     let mut wire = Wire::new(&reno());

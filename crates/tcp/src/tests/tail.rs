@@ -12,7 +12,7 @@ fn ten_segments(lost: &[(u64, u32)]) -> Wire {
     wire
 }
 
-/// The last segment: with one outstanding the probe leaves 200 ms for a delayed ACK (section 7.2), 2 * 100 + 200 ms, but never
+/// The last segment: with one outstanding the probe leaves 200 ms for a delayed ACK [RFC 8985 7.2], 2 * 100 + 200 ms, but never
 /// longer than the RTO, 300 ms. Its plain ACK says that segment 9 is there now, not whether the first copy was lost. The ACK of more
 /// data, with no D-SACK before it, does: one reduction. The window is 15 by then, since
 /// the application used 10 of 20 for a whole timeout; 7 are left. [RFC 8985 7.4.2]
@@ -80,6 +80,7 @@ fn needless_probe_reduces_nothing() {
 }
 
 /// Two at the end: the probe, 202 ms after the last ACK, is SACKed, so that 8, sent long before, is lost: it goes at once.
+/// [RFC 8985 7.2] [RFC 8985 7.4.1]
 #[test]
 fn probe_reveals_a_longer_tail() {
     let wire = ten_segments(&[(8, 1), (9, 1)]);
@@ -116,7 +117,7 @@ fn second_hole_near_the_end() {
     assert_eq!((wire.sender.counters.window_reductions, wire.sender.counters.timeouts, wire.now), (1, 0, 200 * MS));
 }
 
-/// All of the second round is lost. The probe, 202 ms after the last ACK, is new data, one more than the window (7.3); its SACK
+/// All of the second round is lost. The probe, 202 ms after the last ACK, is new data, one more than the window [RFC 8985 7.3]; its SACK
 /// tells of the 20 losses. With nothing in flight the recovery is a slow start up to ssthresh = 10: 1, 2, 4, 8, then 10 a
 /// round, and no timeout.
 #[test]

@@ -2,10 +2,10 @@
 //! Retransmission timeouts: RFC 6298, RFC 5681 section 3.1, Karn's rule.
 
 use super::wire::{MS, Sent, Wire, reno};
-use crate::{Config, Recovery};
+use crate::{Config, NEVER, Recovery};
 
-/// The whole first window is lost: no RTT is known, so the timeout is 1 s (RFC 6298 section 2.1). Slow start from 1 to
-/// ssthresh = 5: 1, 2, 4 segments, then the window is 5 and all ten are repaired; one more each round.
+/// The whole first window is lost: no RTT is known, so the timeout is 1 s [RFC 6298 2.1] [RFC 6298 5.1]. Then 0 goes again [RFC 6298 5.4].
+/// Slow start from 1 to ssthresh = 5 [RFC 5681 3.1]: 1, 2, 4 segments, then the window is 5 and all ten are repaired; one more each round.
 /// The first RTT sample is that of segment 10, the first that was sent only once.
 #[test]
 fn whole_window() {
@@ -28,7 +28,8 @@ fn whole_window() {
     assert_eq!(wire.rtts.len(), 2, "of segments 10 and 11");
 }
 
-/// Nothing gets through: the timeout doubles each time (section 5.5) up to Linux's 120 s. It is one loss: one reduction.
+/// Nothing gets through: the timeout runs anew [RFC 6298 5.6] and doubles each time [RFC 6298 5.5] up to Linux's 120 s [RFC 6298 2.5]. It is
+/// one loss: one reduction.
 #[test]
 fn repeated_timeouts_back_off() {
     let mut wire = Wire::new(&reno());
@@ -42,7 +43,7 @@ fn repeated_timeouts_back_off() {
 }
 
 /// RTT 1 ms: the timeout is 1 + 200 ms, for the variance term has Linux's floor. The probe goes after that time at the latest,
-/// and is lost; the timeout counts from the probe.
+/// and is lost; the timeout counts from the probe. [RFC 6298 2.4] [RFC 8985 8]
 #[test]
 fn floor_of_200_ms() {
     let mut wire = Wire::new(&reno()).losing(&[(9, 1), (9, 2)]);
@@ -58,7 +59,8 @@ fn floor_of_200_ms() {
     assert_eq!(wire.rtts.len(), 9);
 }
 
-/// Progress ends the backing off: the second loss, of the retransmission's successor, waits for one plain timeout again.
+/// Progress ends the backing off: the second loss, of the retransmission's successor, waits for one plain timeout again, from the
+/// ACK on. [RFC 6298 5.3]
 #[test]
 fn backoff_ends_with_progress() {
     let mut wire = Wire::new(&reno());
@@ -75,11 +77,12 @@ fn backoff_ends_with_progress() {
          4200: 2*",
     );
     assert_eq!(wire.sender.counters.timeouts, 3);
-    // 0 reduces once for its two timeouts, the new timeout after progress once more (RFC 5681 section 3.1).
+    // 0 reduces once for its two timeouts, the new timeout after progress once more [RFC 5681 3.1].
     assert_eq!(wire.sender.counters.window_reductions, 2);
 }
 
-/// What was SACKed before a timeout is not sent again (RFC 6675 section 5.1; our receivers never renege).
+/// What was SACKed before a timeout is not sent again [RFC 6675 5.1] [RFC 2018 5]; our receivers never renege. The fast retransmission starts the
+/// timer anew [RFC 6675 6].
 #[test]
 fn sacked_data_is_kept() {
     let mut wire = Wire::new(&reno());
@@ -118,6 +121,16 @@ fn spares_what_was_sent_in_the_last_rtt() {
     assert!(young > 0);
     assert_eq!(wire.sender.board.in_flight(), young + 1);
     assert_eq!(u64::from(wire.sender.conn.snd_cwnd), young + 1);
+}
+
+/// [RFC 6298 5.2]
+#[test]
+fn nothing_outstanding_waits_for_nothing() {
+    let mut wire = Wire::new(&reno());
+    wire.give(10);
+    assert_eq!(wire.sender.wake_at(), 1000 * MS);
+    wire.run_to_end();
+    assert_eq!((wire.now, wire.sender.wake_at()), (100 * MS, NEVER));
 }
 
 /// The recovery of Linux 2.6 loses all of it, and begins with one segment.

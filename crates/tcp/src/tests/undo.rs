@@ -30,7 +30,8 @@ fn delayed(lost: &[(u64, u32)]) -> Wire {
 }
 
 /// At 900 ms the first copy of 10 is acknowledged: nothing was lost. The window is 11 again, and full with 11 to 21. The next nine ACKs let one
-/// segment go each, and the eleventh two, since eleven make the window 12.
+/// segment go each, and the eleventh two, since eleven make the window 12. [RFC 4015 3.1]
+/// [RFC 5682 4]
 #[test]
 fn a_spurious_timeout_is_undone() {
     let mut wire = delayed(&[]);
@@ -47,7 +48,7 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!((sender.counters.timeouts, sender.counters.retransmits), (1, 1));
 }
 
-/// 10 was lost indeed, but 11 was not, nor sent again: the timeout was spurious all the same (RFC 5682 section 3.1, step 3b). Each SACK but the
+/// 10 was lost indeed, but 11 was not, nor sent again: the timeout was spurious all the same (step 3b) [RFC 5682 3.1]. Each SACK but the
 /// first lets one go. The retransmission fills the hole at 1402 ms, with no recovery of its own.
 #[test]
 fn a_timeout_is_spurious_if_later_data_arrives() {
