@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when both are full. It writes what it does as
- * the log that `tandem conform` reads. docs/embedding.md explains it.
- *   cc -std=c11 -Icontrollers/include -DCONTROLLER=compound_tube controllers/examples/host.c -o host
- *   ./host | tandem conform - --controller compound_tube
+ * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when both
+ * are full. It writes what it does as the log that `tandem conform` reads. docs/embedding.md
+ * explains it.
+ *   cc -std=c11 -Icontrollers/include -DCONTROLLER=compound_tube controllers/examples/host.c -o
+ *   host ./host | tandem conform - --controller compound_tube
  */
 #include <stdio.h>
 
@@ -26,7 +27,10 @@ static void enter(u32 next, const char *name)
 	printf("{\"event\":\"state\",\"state\":\"%s\",\"cwnd\":%u,\"ssthresh\":%u}\n", name, conn.snd_cwnd, conn.snd_ssthresh);
 }
 
-/* Entering recovery, once for a window of data: ssthresh, then set_state. This host has no rate reduction: the window falls at once. */
+/*
+ * Entering recovery, once for a window of data: ssthresh, then set_state. This host has no rate
+ * reduction: the window falls at once.
+ */
 static void lose(void)
 {
 	conn.snd_cwnd_cnt = 0;

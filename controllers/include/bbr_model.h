@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * What BBR knows of the path, bw and min_rtt, and what follows from them: rates, and packets in flight. Sources and decisions: bbr.h.
+ * What BBR knows of the path, bw and min_rtt, and what follows from them: rates, and packets in
+ * flight. Sources and decisions: bbr.h.
  */
 #ifndef TANDEM_BBR_MODEL_H
 #define TANDEM_BBR_MODEL_H
@@ -8,18 +9,23 @@
 #include "window.h"
 
 #define bbr_PARAMS(P) \
-	P(high_gain, 256, 739, 256, 1024, "gain of rate and window in STARTUP, 2 / ln 2 (Linux: 739/256)") \
+	P(high_gain, 256, 739, 256, 1024, \
+	  "gain of rate and window in STARTUP, 2 / ln 2 (Linux: 739/256)") \
 	P(drain_gain, 256, 88, 16, 256, "gain of the rate in DRAIN (Linux: 88/256)") \
-	P(probe_gain, 256, 320, 256, 512, "gain of the rate in PROBE_BW's first phase (Linux: 5/4)") \
+	P(probe_gain, 256, 320, 256, 512, \
+	  "gain of the rate in PROBE_BW's first phase (Linux: 5/4)") \
 	P(yield_gain, 256, 192, 64, 256, "gain of the rate in the phase after it (Linux: 3/4)") \
 	P(window_gain, 256, 512, 256, 1024, "window in PROBE_BW over bw * min_rtt (Linux: 2)") \
 	P(bw_window, 1, 10, 2, 100, "rounds for which a delivery rate counts (Linux: 10)") \
 	P(rtt_window, 1000, 10000, 100, 600000, "seconds for which an RTT counts (Linux: 10)") \
-	P(equal_rtt, 1, 0, 0, 1, "1 = an RTT equal to the smallest renews it (draft 4.1.2); 0 = only a smaller one does (Linux since 2020)") \
+	P(equal_rtt, 1, 0, 0, 1, \
+	  "1 = an RTT equal to the smallest renews it (draft 4.1.2); 0 = only a smaller one does " \
+	  "(Linux since 2020)") \
 	P(probe_rtt_time, 1, 200, 0, 10000, "ms of PROBE_RTT at least; 0 = none (Linux: 200)") \
 	P(min_window, 1, 4, 2, 1000, "packets, least window and that of PROBE_RTT (Linux: 4)") \
 	P(pacing_margin, 1, 1, 0, 50, "percent by which the rate stays below bw (Linux: 1)") \
-	P(quantum, 1, 1000, 0, 10000, "us of the rate that a host sends in one piece (draft: 1000)") \
+	P(quantum, 1, 1000, 0, 10000, \
+	  "us of the rate that a host sends in one piece (draft: 1000)") \
 	P(aggregation, 1, 1, 0, 1, "1 = a larger window where ACKs come in bursts (Linux: 1)") \
 	P(policer, 1, 1, 0, 1, "1 = look for a policer (Linux: 1)")
 
@@ -100,8 +106,12 @@ TANDEM_FN u32 bbr_rate_q24(u32 packets, u32 us)
 
 TANDEM_FN u32 bbr_bw(const struct bbr *s) { return s->policed ? s->policer_bw_q24 : s->best.bw_q24; }
 
-/* Bytes a second. bw < 2^32, mss < 2^16 and gain <= 2^10 make less than 2^58, in 1/2^32 bytes a microsecond. */
-TANDEM_FN u64 bbr_bytes_per_s(const struct bbr_params *p, const struct tandem_conn *c, u32 bw_q24, u32 gain)
+/*
+ * Bytes a second. bw < 2^32, mss < 2^16 and gain <= 2^10 make less than 2^58, in 1/2^32 bytes a
+ * microsecond.
+ */
+TANDEM_FN u64 bbr_bytes_per_s(const struct bbr_params *p, const struct tandem_conn *c, u32 bw_q24,
+			      u32 gain)
 {
 	u64 rate_q32 = (u64)bw_q24 * min_u32(c->mss, 65535) * gain;
 	u64 rate = (rate_q32 >> 15) * (10000 * (100 - p->pacing_margin)) >> 17;
@@ -120,7 +130,10 @@ TANDEM_FN u32 bbr_bdp(const struct bbr *s, u32 bw_q24, u32 gain)
 	return packets < TANDEM_MAX_WINDOW ? (u32)packets : TANDEM_MAX_WINDOW;
 }
 
-/* Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s one, otherwise two at least. */
+/*
+ * Packets that a host with segmentation offload sends in one piece: at most 64 KB; below 1.2 Mb/s
+ * one, otherwise two at least.
+ */
 TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *c)
 {
 	u64 rate = c->pacing_bytes_per_s < 1ull << 40 ? c->pacing_bytes_per_s : 1ull << 40;
@@ -130,8 +143,12 @@ TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *
 	return max_u32(min_u32((u32)bytes / max_u32(c->mss, 1), 127), rate < 150000 ? 1 : 2);
 }
 
-/* Room for three pieces under way in hosts, even, for ACKs come for two; PROBE_BW's first phase is to reach beyond. */
-TANDEM_FN u32 bbr_with_quanta(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, u32 packets)
+/*
+ * Room for three pieces under way in hosts, even, for ACKs come for two; PROBE_BW's first phase is
+ * to reach beyond.
+ */
+TANDEM_FN u32 bbr_with_quanta(const struct bbr *s, const struct bbr_params *p,
+			      const struct tandem_conn *c, u32 packets)
 {
 	packets += 3 * bbr_quantum(p, c);
 	packets = (packets + 1) & ~1u;
@@ -141,7 +158,8 @@ TANDEM_FN u32 bbr_with_quanta(const struct bbr *s, const struct bbr_params *p, c
 }
 
 /* Packets in flight at this gain. */
-TANDEM_FN u32 bbr_inflight(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, u32 gain)
+TANDEM_FN u32 bbr_inflight(const struct bbr *s, const struct bbr_params *p,
+			   const struct tandem_conn *c, u32 gain)
 {
 	return bbr_with_quanta(s, p, c, bbr_bdp(s, s->best.bw_q24, gain));
 }
@@ -159,7 +177,8 @@ TANDEM_FN u32 bbr_gain(const struct bbr *s, const struct bbr_params *p)
 }
 
 /* Below what has been reached before the path was full the rate does not fall. */
-TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, u32 gain)
+TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			    u32 gain)
 {
 	u64 rate = bbr_bytes_per_s(p, c, bbr_bw(s), gain);
 
@@ -172,9 +191,9 @@ TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct ta
 }
 
 /*
- * The largest rate of the last rounds from three candidates, each later than the one before it (K. Nichols's windowed filter).
- * One that is too old gives way to the next. So that the next is a good one, it is looked for anew when none has come for a
- * quarter of the time, or half of it.
+ * The largest rate of the last rounds from three candidates, each later than the one before it (K.
+ * Nichols's windowed filter). One that is too old gives way to the next. So that the next is a good
+ * one, it is looked for anew when none has come for a quarter of the time, or half of it.
  */
 TANDEM_FN void bbr_keep_best(struct bbr *s, const struct bbr_params *p, u32 bw_q24)
 {

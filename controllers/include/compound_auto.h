@@ -2,13 +2,14 @@
 /*
  * Compound TCP with gamma tuned from the largest and the smallest RTT seen (S0 III.C).
  *
- * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if B / m < gamma while each
- * flow's share (B + BDP) / m exceeds W_low. That cannot happen if gamma <= W_low * rho / (1 + rho), and
- * rho ~ (Rmax - Rmin) / Rmin, hence
+ * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if B / m <
+ * gamma while each flow's share (B + BDP) / m exceeds W_low. That cannot happen if gamma <= W_low *
+ * rho / (1 + rho), and rho ~ (Rmax - Rmin) / Rmin, hence
  *     gamma = W_low * (Rmax - Rmin) / Rmax, at least 3 packets (S0 IV).
- * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose. It puts the bound
- * itself in gamma's place and never ages Rmax and Rmin ("observed so far"); with forget_base_rtt a timeout forgets both. Nothing is
- * known before the first queue: gamma then is its least.
+ * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose.
+ * It puts the bound itself in gamma's place and never ages Rmax and Rmin ("observed so far"); with
+ * forget_base_rtt a timeout forgets both. Nothing is known before the first queue: gamma then is
+ * its least.
  */
 #ifndef TANDEM_COMPOUND_AUTO_H
 #define TANDEM_COMPOUND_AUTO_H
@@ -40,7 +41,6 @@ TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound
 
 TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us, u32 acked)
 {
-	(void)acked;
 	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
 }
 
@@ -54,12 +54,12 @@ TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct comp
 
 TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compound_auto_params *p)
 {
-	(void)p;
 	s->prior_max_rtt_us = 0;
 }
 
 /* It may be of another path, as Rmin may. */
-TANDEM_FN void compound_auto_on_timeout(struct compound_auto *s, const struct compound_auto_params *p)
+TANDEM_FN void compound_auto_on_timeout(struct compound_auto *s,
+					const struct compound_auto_params *p)
 {
 	if (!p->forget_base_rtt)
 		return;

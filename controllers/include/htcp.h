@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * H-TCP (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp-06): the longer
- * the time T since the last loss, the faster the growth; the backoff leaves just what fills the pipe.
+ * H-TCP (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004;
+ * draft-leith-tcp-htcp-06): the longer the time T since the last loss, the faster the growth; the
+ * backoff leaves just what fills the pipe.
  *
  *   f(T)  = 1 for T <= T_L = 1 s, otherwise 1 + 10 (T - T_L) + ((T - T_L) / 2)^2
  *   alpha = 2 (1 - kept) max(f(T) baseRTT / 100 ms, 1)              packets a round; the ratio between 0.1 and 2
@@ -9,15 +10,17 @@
  *           otherwise 0.5;  w = kept w on loss
  *
  * What is open, and how it is decided here:
- *  - The square's factor is 1/4 (paper; Linux), not the draft's 1/2; the adaptive backoff is the paper's and Linux's, the draft
- *    leaves it out: adaptive_backoff.
- *  - Throughput is what one round of rounds.h delivered, smoothed by 1/4; its largest value counts from the fourth round after a
- *    loss on, before that the newest (Linux).
- *  - RTT_max keeps 95 % of its distance to baseRTT from loss to loss (Linux), so that a longer route is forgotten.
+ *  - The square's factor is 1/4 (paper; Linux), not the draft's 1/2; the adaptive backoff is the
+ *    paper's and Linux's, the draft leaves it out: adaptive_backoff.
+ *  - Throughput is what one round of rounds.h delivered, smoothed by 1/4; its largest value counts
+ *    from the fourth round after a loss on, before that the newest (Linux).
+ *  - RTT_max keeps 95 % of its distance to baseRTT from loss to loss (Linux), so that a longer
+ *    route is forgotten.
  *  - T begins when recovery ends. The undo of a reduction brings the old T back.
- *  - A round doubles the window at most (Linux: a packet an ACK): T runs on while the application sends little, and alpha could
- *    then be many windows.
- *  - Linux adapts the backoff only above 10 ms, the resolution of its clock; here the clock counts microseconds.
+ *  - A round doubles the window at most (Linux: a packet an ACK): T runs on while the application
+ *    sends little, and alpha could then be many windows.
+ *  - Linux adapts the backoff only above 10 ms, the resolution of its clock; here the clock counts
+ *    microseconds.
  */
 #ifndef TANDEM_HTCP_H
 #define TANDEM_HTCP_H
@@ -26,15 +29,22 @@
 #include "window.h"
 
 #define htcp_PARAMS(P) \
-	P(low_time, 1000, 1000, 0, 60000, "seconds after a loss in which it grows as Reno does, T_L (draft: 1)") \
+	P(low_time, 1000, 1000, 0, 60000, \
+	  "seconds after a loss in which it grows as Reno does, T_L (draft: 1)") \
 	P(linear, 16, 160, 0, 1600, "packets a round for each further second (draft: 10)") \
-	P(square, 256, 64, 0, 2560, "packets a round for each second squared (paper, Linux: 1/4; draft: 1/2)") \
-	P(rtt_scaling, 1, 1, 0, 1, "1 = growth in time and not in rounds: f(T) baseRTT / 100 ms (draft)") \
-	P(adaptive_backoff, 1, 1, 0, 1, "1 = keep baseRTT / RTT_max (paper, Linux), 0 = always least_kept (draft)") \
-	P(least_kept, 1024, 512, 64, 512, "share of the window left by a loss, at least (paper: 0.5)") \
+	P(square, 256, 64, 0, 2560, \
+	  "packets a round for each second squared (paper, Linux: 1/4; draft: 1/2)") \
+	P(rtt_scaling, 1, 1, 0, 1, \
+	  "1 = growth in time and not in rounds: f(T) baseRTT / 100 ms (draft)") \
+	P(adaptive_backoff, 1, 1, 0, 1, \
+	  "1 = keep baseRTT / RTT_max (paper, Linux), 0 = always least_kept (draft)") \
+	P(least_kept, 1024, 512, 64, 512, \
+	  "share of the window left by a loss, at least (paper: 0.5)") \
 	P(most_kept, 1024, 819, 513, 960, "share left, at most (paper: 0.8)") \
-	P(rate_change, 1000, 200, 0, 1000, "change of throughput from loss to loss that resets the backoff (paper: 0.2)") \
-	P(rtt_memory, 1000, 950, 0, 1000, "share of RTT_max - baseRTT kept from loss to loss (Linux: 0.95)")
+	P(rate_change, 1000, 200, 0, 1000, \
+	  "change of throughput from loss to loss that resets the backoff (paper: 0.2)") \
+	P(rtt_memory, 1000, 950, 0, 1000, \
+	  "share of RTT_max - baseRTT kept from loss to loss (Linux: 0.95)")
 
 struct htcp_params { htcp_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -83,12 +93,11 @@ TANDEM_FN void htcp_init(struct htcp *s, const struct htcp_params *p, struct tan
 	s->kept_q10 = p->least_kept;
 }
 
-TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c,
-			       const struct tandem_ack *ack)
+TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p,
+			       const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
 
-	(void)p, (void)c;
 	s->epoch.max_rtt_us = max_u32(s->epoch.max_rtt_us, rtt_us);
 	s->delivered = min_u32(s->delivered, TANDEM_MAX_WINDOW) + min_u32(ack->pkts_acked, TANDEM_MAX_WINDOW);
 }
@@ -110,7 +119,8 @@ TANDEM_FN void htcp_on_round(struct htcp *s, const struct tandem_conn *c)
 }
 
 /* alpha, in 1/256 packets a round. */
-TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p,
+			   const struct tandem_conn *c)
 {
 	u64 ms = (c->now_us - s->epoch.start_us) / 1000, factor_q8 = 1 << 8;
 
@@ -128,7 +138,8 @@ TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p, co
 	return factor_q8 < 0xffffffff ? (u32)factor_q8 : 0xffffffff;
 }
 
-TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c,
+			       u32 acked)
 {
 	if (rounds_ended(&s->round, c)) {
 		htcp_on_round(s, c);
@@ -153,8 +164,8 @@ TANDEM_FN u32 htcp_kept_q10(const struct htcp *s, const struct htcp_params *p)
 	return min_u32(max_u32(mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
 }
 
-TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c,
-			    u32 reason)
+TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p,
+			    const struct tandem_conn *c, u32 reason)
 {
 	u32 base_rtt_us = s->round.base_rtt_us;
 
@@ -168,9 +179,9 @@ TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p, const s
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, s->kept_q10, 1024));
 }
 
-TANDEM_FN void htcp_set_state(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void htcp_set_state(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c,
+			      u32 state)
 {
-	(void)p;
 	if (!rounds_set_state(&s->round, c, state))
 		return;
 	htcp_begin_round(s, c);
@@ -181,21 +192,19 @@ TANDEM_FN void htcp_set_state(struct htcp *s, const struct htcp_params *p, struc
 
 TANDEM_FN void htcp_restart(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	htcp_begin_round(s, c);
 }
 
-TANDEM_FN u32 htcp_undo_cwnd(struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 htcp_undo_cwnd(struct htcp *s, const struct htcp_params *p,
+			     const struct tandem_conn *c)
 {
-	(void)p;
 	s->epoch = s->prior_epoch;
 	return window_undone(&s->window, c);
 }
 
-TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p, const struct tandem_conn *c,
-			 struct tandem_view *v)
+TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p,
+			 const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	rounds_view(&s->round, c, 0, 0, v);
 }
 

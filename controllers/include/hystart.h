@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * HyStart (Ha, Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55, 2011) as Linux's CUBIC runs it: slow start
- * ends at the first sign that the window has filled the path. Two signs are looked for, from a window of 16 packets on:
+ * HyStart (Ha, Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55, 2011) as
+ * Linux's CUBIC runs it: slow start ends at the first sign that the window has filled the path. Two
+ * signs are looked for, from a window of 16 packets on:
  *
  *   ACK train : the ACKs of a round that follow each other within 2 ms span (RTTmin + 1 ms) / 2, or RTTmin + 1 ms if the host paces
  *   delay     : a round's smallest RTT is larger than RTTmin + RTTmin / 8, where that eighth is held between 4 and 16 ms
  *
  * Facts of Linux (6.x) that the paper does not settle, followed here:
- *  - A round ends with the first ACK beyond what had been sent when it began. That ACK belongs to the next one.
- *  - An ACK without an RTT sample does not count, nor does one below the low window. A train that has a gap is over for this round.
+ *  - A round ends with the first ACK beyond what had been sent when it began. That ACK belongs to
+ *    the next one.
+ *  - An ACK without an RTT sample does not count, nor does one below the low window. A train that
+ *    has a gap is over for this round.
  *  - The delay is looked at from the ninth sample of a round on, and the ninth counts.
  *  - Once found, nothing is looked for until a timeout, after which RTTmin is measured afresh, too.
  * Linux's slack of 1 ms is less at rates above 2 Gb/s (four GSO bursts); here it is 1 ms always.
@@ -18,7 +21,10 @@
 
 #include "reno.h"
 
-/* Linux's defaults: hystart_low_window, hystart_ack_delta_us, hystart_ack_delay, HYSTART_DELAY_MIN and _MAX, HYSTART_MIN_SAMPLES. */
+/*
+ * Linux's defaults: hystart_low_window, hystart_ack_delta_us, hystart_ack_delay, HYSTART_DELAY_MIN
+ * and _MAX, HYSTART_MIN_SAMPLES.
+ */
 #define HYSTART_LOW_WINDOW 16
 #define HYSTART_ACK_DELTA_US 2000
 #define HYSTART_TRAIN_SLACK_US 1000
@@ -88,7 +94,8 @@ TANDEM_FN int hystart_delay_grew(struct hystart *h, u32 rtt_us)
 	return delay_us > threshold_us;
 }
 
-TANDEM_FN void hystart_on_ack(struct hystart *h, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void hystart_on_ack(struct hystart *h, const struct tandem_conn *c,
+			      const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, HYSTART_MAX_US), base_us = h->base_rtt_us, found;
 

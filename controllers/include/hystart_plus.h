@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * HyStart++ (RFC 9406): when the RTT of a round has grown, slow start goes on at a quarter of its pace (conservative slow start,
- * CSS) for five rounds. If the RTT falls again meanwhile, the growth was jitter, and slow start resumes; otherwise it ends.
+ * HyStart++ (RFC 9406): when the RTT of a round has grown, slow start goes on at a quarter of its
+ * pace (conservative slow start, CSS) for five rounds. If the RTT falls again meanwhile, the growth
+ * was jitter, and slow start resumes; otherwise it ends.
  *
  *   RttThresh = max(4 ms, min(last round's smallest RTT / 8, 16 ms))                       section 4.2
  *   slow start, 8 samples: smallest RTT >= last round's + RttThresh : CSS from here, this RTT is the baseline
@@ -82,7 +83,8 @@ TANDEM_FN void hystart_plus_decide(struct hystart_plus *h)
 	}
 }
 
-TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_conn *c,
+				   const struct tandem_ack *ack)
 {
 	u32 sample_us = min_u32(ack->rtt_us, HYSTART_PLUS_MAX_RTT_US), rtt_us;
 
@@ -100,7 +102,9 @@ TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_c
 		hystart_plus_decide(h);
 }
 
-/* Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow. */
+/*
+ * Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow.
+ */
 TANDEM_FN u32 hystart_plus_before_growth(struct hystart_plus *h, struct tandem_conn *c, u32 acked)
 {
 	u32 counted;
