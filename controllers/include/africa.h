@@ -4,8 +4,10 @@
  * a queue builds.
  *
  *   backlog = window * (RTT - RTTmin) / RTT
- *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window    a, b: RFC 3649, highspeed.h
+ *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window
  *   backlog >= alpha : slow mode, w += 1 / w an ACK, a loss takes a half
+ *
+ * a and b are those of RFC 3649: highspeed.h.
  *
  * Not checked against the paper's text: this is what its abstract and a Linux port of the increase
  * say.
@@ -80,7 +82,8 @@ TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p
 TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p,
 			      const struct tandem_conn *c, u32 reason)
 {
-	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) : c->snd_cwnd / 2;
+	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) :
+					       c->snd_cwnd / 2;
 
 	s->is_fast = 0;
 	return window_reduce(&s->highspeed.window, c, left);

@@ -3,12 +3,13 @@
  * TCP-Adaptive Reno (Shimonishi, Hama, Murase, Globecom 2005 and PFLDnet 2006; S3's ARENO): Reno
  * plus a probing window that fills an idle path fast and goes away as the path becomes congested.
  *
- *   c        = min((RTT - RTTmin) / (RTTcong - RTTmin), 1)               how near the queue is to overflowing
+ *   c        = min((RTT - RTTmin) / (RTTcong - RTTmin), 1)     how near the queue is to overflowing
  *   RTTcong  = a * RTTcong + (1 - a) * RTT at each loss
  *   W        = W_base + W_probe;  W_base += 1 / W an ACK
  *   W_probe  = max(W_probe + increase / W, 0) an ACK
  *   W_inc(c) = W_max e^(-10 c) + beta c + gamma,   W_max = B / M packets a round, M = 10 Mb/s
- *              beta  = 2 W_max (1/10 - (1/10 + 1) / e^10),  gamma = 1 - 2 W_max (1/10 - (1/10 + 1/2) / e^10)
+ *              beta  = 2 W_max (1/10 - (1/10 + 1) / e^10)
+ *              gamma = 1 - 2 W_max (1/10 - (1/10 + 1/2) / e^10)
  *   loss     : W_base = W / (1 + c),  W_probe = 0
  *
  * Not checked against the paper's text: the equations are those that several ports agree on, and M
@@ -75,7 +76,8 @@ TANDEM_FN u32 areno_congestion_q16(const struct areno *s, u32 rtt_us)
 {
 	u64 rtt_q16 = (u64)rtt_us << 16, base_q16 = (u64)s->round.base_rtt_us << 16;
 
-	if (!rtt_us || !s->cong_rtt_q16 || s->round.base_rtt_us == ROUNDS_UNMEASURED || rtt_q16 >= s->cong_rtt_q16)
+	if (!rtt_us || !s->cong_rtt_q16 || s->round.base_rtt_us == ROUNDS_UNMEASURED ||
+	    rtt_q16 >= s->cong_rtt_q16)
 		return 1 << 16;
 	/* base <= RTT < RTTcong; RTTs are at most 2^24. */
 	return (u32)(((rtt_q16 - base_q16) << 16) / (s->cong_rtt_q16 - base_q16));
@@ -85,7 +87,8 @@ TANDEM_FN u32 areno_congestion_q16(const struct areno *s, u32 rtt_us)
 TANDEM_FN u64 areno_max_inc_q8(const struct areno *s, const struct areno_params *p, u32 mss)
 {
 	/* 2^39 * 2^16 * 2^3. */
-	u64 inc_q8 = rate_estimate_q8(&s->rate) * min_u32(mss, 1 << 16) * 8 / (p->rate_per_packet * 1000000ull);
+	u64 inc_q8 = rate_estimate_q8(&s->rate) * min_u32(mss, 1 << 16) * 8 /
+		     (p->rate_per_packet * 1000000ull);
 
 	return inc_q8 < 1 << 28 ? inc_q8 : 1 << 28;
 }
@@ -183,15 +186,20 @@ TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p,
 			     const struct tandem_conn *c, u32 reason)
 {
 	u64 rtt_q16 = (u64)s->rate.rtt_us << 16;
+	u32 c_q16;
 
 	areno_reconcile(s, c);
 	s->prior_cong_rtt_q16 = s->cong_rtt_q16;
-	if (rtt_q16)
-		s->cong_rtt_q16 = s->cong_rtt_q16 ? (s->cong_rtt_q16 * p->memory + rtt_q16 * (1000 - p->memory)) / 1000 : rtt_q16;
+	if (rtt_q16 && s->cong_rtt_q16)
+		s->cong_rtt_q16 = (s->cong_rtt_q16 * p->memory +
+				   rtt_q16 * (1000 - p->memory)) / 1000;
+	else if (rtt_q16)
+		s->cong_rtt_q16 = rtt_q16;
 	s->prior_probe_q8 = s->probe_q8;
 	s->probe_q8 = 0;
 	s->gain_q8 = 0;
-	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1 << 16, (1 << 16) + areno_congestion_q16(s, s->rate.rtt_us)));
+	c_q16 = areno_congestion_q16(s, s->rate.rtt_us);
+	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1 << 16, (1 << 16) + c_q16));
 }
 
 ROUNDS_SET_STATE(areno)

@@ -4,13 +4,16 @@
  * control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00), as Linux has
  * it: a model of the path, and neither loss nor delay, says how much and how fast to send.
  *
- *   bw       = largest delivery rate of the last 10 rounds          min_rtt = smallest RTT of the last 10 s
- *   rate     = gain * bw, less 1 %                                  window  = window gain * bw * min_rtt, and what follows below
+ *   bw       = largest delivery rate of the last 10 rounds
+ *   min_rtt  = smallest RTT of the last 10 s
+ *   rate     = gain * bw, less 1 %
+ *   window   = window gain * bw * min_rtt, and what follows below
  *   STARTUP    both gains 2.89, until bw has not grown by 1/4 for three rounds
  *   DRAIN      gain 1/2.89, until no more than bw * min_rtt is in flight
  *   PROBE_BW   gains 5/4, 3/4, 1, 1, 1, 1, 1, 1, a min_rtt each; window gain 2
  *   PROBE_RTT  a window of 4 for 200 ms and a round, once min_rtt is 10 s old
- *   recovery   what is lost leaves the window; its first round sends what is delivered; then the window of before returns
+ *   recovery   what is lost leaves the window; its first round sends what is delivered; then the
+ *              window of before returns
  *
  * To the window are added three of the pieces in which a host with segmentation offload sends (1 ms
  * of the rate), and the packets that are acknowledged in excess of bw (ACKs that come in bursts). A
@@ -83,7 +86,8 @@ TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c,
 		expected = 0;
 	}
 	s->epoch_acked = min_u32(s->epoch_acked + acked, BBR_EXTRA_MAX_ACKED - 1);
-	s->extra_acked = max_u32(s->extra_acked, min_u32(s->epoch_acked - (u32)expected, c->snd_cwnd));
+	s->extra_acked = max_u32(s->extra_acked,
+				 min_u32(s->epoch_acked - (u32)expected, c->snd_cwnd));
 }
 
 /*
@@ -232,7 +236,8 @@ TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct
 	if (s->conserve)
 		return cwnd > conserved ? cwnd : conserved;
 
-	target = bbr_with_quanta(s, p, c, bbr_bdp(s, bbr_bw(s), bbr_window_gain(s, p)) + bbr_extra_window(s, p));
+	target = bbr_with_quanta(s, p, c, bbr_bdp(s, bbr_bw(s), bbr_window_gain(s, p)) +
+					  bbr_extra_window(s, p));
 	if (s->full)
 		cwnd = cwnd + ack->pkts_acked < target ? cwnd + ack->pkts_acked : target;
 	else if (cwnd < target || ack->delivered < BBR_INITIAL_WINDOW)
@@ -252,10 +257,15 @@ TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct ta
 
 TANDEM_FN void bbr_init(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {
-	*s = (struct bbr){ .min_rtt_us = BBR_UNMEASURED, .min_rtt_ms = bbr_ms(c), .epoch_us = bbr_us(c) };
+	*s = (struct bbr){
+		.min_rtt_us = BBR_UNMEASURED,
+		.min_rtt_ms = bbr_ms(c),
+		.epoch_us = bbr_us(c),
+	};
 	/* Nothing lies between them. */
 	s->probe_rtt_from = 1;
-	c->pacing_bytes_per_s = bbr_bytes_per_s(p, c, bbr_rate_q24(c->snd_cwnd, BBR_NOMINAL_RTT_US), p->high_gain);
+	c->pacing_bytes_per_s = bbr_bytes_per_s(p, c, bbr_rate_q24(c->snd_cwnd, BBR_NOMINAL_RTT_US),
+						p->high_gain);
 }
 
 /* All of it: Linux's cong_control. */
@@ -295,7 +305,8 @@ TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const stru
 TANDEM_FN void bbr_set_state(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
 			     u32 state)
 {
-	s->trouble = state == TANDEM_RECOVERY ? BBR_RECOVERY : state == TANDEM_LOSS ? BBR_TIMEOUT : BBR_CALM;
+	s->trouble = state == TANDEM_RECOVERY ? BBR_RECOVERY :
+		     state == TANDEM_LOSS ? BBR_TIMEOUT : BBR_CALM;
 	if (state == TANDEM_LOSS) {
 		s->prior_trouble = BBR_TIMEOUT;
 		s->full_bw_q24 = 0;

@@ -32,7 +32,8 @@ TANDEM_FN void bbr_judge_policer(struct bbr *s, const struct bbr_params *p,
 {
 	u32 last = s->policer_bw_q24, diff = sub_floor0(bw_q24, last) + sub_floor0(last, bw_q24);
 
-	if (last && (diff <= last / 8 || bbr_bytes_per_s(p, c, diff, BBR_UNIT) <= BBR_POLICER_DIFF_BPS)) {
+	if (last && (diff <= last / 8 ||
+		     bbr_bytes_per_s(p, c, diff, BBR_UNIT) <= BBR_POLICER_DIFF_BPS)) {
 		s->policer_bw_q24 = max_u32((u32)(((u64)bw_q24 + last) / 2), 1);
 		s->policed = 1;
 		s->policer_rounds = 0;
@@ -61,7 +62,8 @@ TANDEM_FN void bbr_sample_policer(struct bbr *s, const struct bbr_params *p,
 		bbr_forget_policer(s);
 		return;
 	}
-	if (!lost || !delivered || (u64)s->policer_lost << 8 < (u64)delivered * BBR_POLICER_LOSS_Q8 || !ms)
+	if (!lost || !delivered ||
+	    (u64)s->policer_lost << 8 < (u64)delivered * BBR_POLICER_LOSS_Q8 || !ms)
 		return;
 	if (ms >= 0xffffffffu / 1000)
 		bbr_forget_policer(s);

@@ -4,8 +4,10 @@
  * INFOCOM 2004), with the constants of Linux: a binary search for the window W_max at which the
  * last loss came.
  *
- *   below W_max       w += min((W_max - w) / B, S_max) a round     additive increase, then binary search
- *   near W_max        w += B / smooth_part a round                 2 B packets below it to B packets above
+ *   below W_max       w += min((W_max - w) / B, S_max) a round     additive increase, then
+ *                                                                  binary search
+ *   near W_max        w += B / smooth_part a round                 2 B packets below it to
+ *                                                                  B packets above
  *   above             w += min((w - W_max) / (B - 1), S_max)       max probing
  *   loss              W_max = w, or w (2 - decrease) / 2 if w < W_max;  w = w (1 - decrease)
  *   up to low_window  Reno
@@ -83,7 +85,8 @@ TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, const stru
 
 	s->prior_w_max = s->w_max;
 	s->w_max = p->fast_convergence && w < s->w_max ? mul_div(w, 2048 - p->decrease, 2048) : w;
-	return window_reduce(&s->window, c, w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
+	return window_reduce(&s->window, c,
+			     w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
 }
 
 TANDEM_FN void bic_set_state(struct bic *s, const struct bic_params *p, struct tandem_conn *c,

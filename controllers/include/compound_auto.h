@@ -47,9 +47,10 @@ TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us, u32 
 TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct compound_auto_params *p)
 {
 	u32 rise_us = sub_floor0(s->max_rtt_us, s->core.round.base_rtt_us);
-
 	/* low_window <= 2^24, so only its shift may exceed 32 bits. */
-	s->core.gamma_q8 = max_u32((u32)(((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1)), p->gamma_low);
+	u64 bound_q8 = ((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1);
+
+	s->core.gamma_q8 = max_u32((u32)bound_q8, p->gamma_low);
 }
 
 TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compound_auto_params *p)

@@ -122,7 +122,8 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 {
 	if (in_slow_start(c))
 		s->dwnd_grew = 0;
-	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd && s->core.diff_q8 >= s->core.gamma_q8) {
+	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd &&
+	    s->core.diff_q8 >= s->core.gamma_q8) {
 		compound_plus_take(s, p, c);
 		c->snd_cwnd = max_u32(s->core.cwnd, 1);
 		ssthresh_follows(c);

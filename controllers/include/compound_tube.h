@@ -4,9 +4,9 @@
  *
  * The loss window already behaves like a regular TCP, so its own backlog just before a loss is what
  * such a flow gets of the bottleneck's buffer:
- *   each round   diff_reno = cwnd * (1 - baseRTT / RTT)                                S1 (5)
+ *   each round   diff_reno = cwnd * (1 - baseRTT / RTT)                           S1 (5)
  *   at a loss    gamma = (1 - lambda) * gamma + lambda * 3/4 * diff_reno, within
- *                [gamma_low, gamma_high]; then diff_reno is invalid                     S1 (6), Figure 3
+ *                [gamma_low, gamma_high]; then diff_reno is invalid               S1 (6), Figure 3
  *
  * "Loss" includes a timeout (S1 says "packet loss"). cwnd is the one at the start of the round,
  * which the samples measured (LA). If gamma_low exceeds gamma_high, gamma_high holds.

@@ -24,8 +24,10 @@ typedef uint64_t u64;
  */
 #define TANDEM_STATE_BYTES 104
 #define TANDEM_CHECK_STATE(type) \
-	_Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, "the state exceeds the 104 bytes of icsk_ca_priv"); \
-	_Static_assert(_Alignof(type) <= _Alignof(u64), "the state needs a stricter alignment than u64 has")
+	_Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, \
+		       "the state exceeds the 104 bytes of icsk_ca_priv"); \
+	_Static_assert(_Alignof(type) <= _Alignof(u64), \
+		       "the state needs a stricter alignment than u64 has")
 
 /*
  * Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host
@@ -81,7 +83,8 @@ enum tandem_signal {
  * the call takes it without `const`, the host takes the fields marked [rw] back afterwards.
  */
 struct tandem_conn {
-	u64 now_us;          /* the host's clock, monotonic from any origin; on an ACK, when it arrived */
+	/* The host's clock, monotonic from any origin; on an ACK, when it arrived. */
+	u64 now_us;
 	u32 snd_cwnd;        /* [rw] packets, >= 1                                        */
 	u32 snd_cwnd_cnt;    /* [rw] packets ACKed towards the next +1 of snd_cwnd        */
 	u32 snd_ssthresh;    /* [rw] packets                                              */
@@ -91,7 +94,8 @@ struct tandem_conn {
 	u32 mss;             /* bytes of a full segment's payload, below 2^16             */
 	u16 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
 	u16 is_paced;        /* 1 if the host spreads its packets over time by itself     */
-	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S) */
+	/* [rw] of payload; 0 = the controller sets none (all but MODEL and L4S). */
+	u64 pacing_bytes_per_s;
 };
 
 /* What one ACK said, given before cong_avoid. */
@@ -104,15 +108,15 @@ struct tandem_ack {
 	 * (delivered - prior_delivered) / interval_us, as
 	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
-	u32 delivered;       /* packets since the connection began, this ACK's too; wraps                 */
-	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
-	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample           */
-	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
-	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
-	u32 lost;            /* packets that this ACK showed to be lost                                   */
+	u32 delivered;       /* packets since the connection began, this ACK's too; wraps         */
+	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent       */
+	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample   */
+	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent */
+	u32 in_flight;       /* packets, after this ACK and the losses that it showed             */
+	u32 lost;            /* packets that this ACK showed to be lost                           */
 
 	/* For TANDEM_SIGNAL_MARKS and TANDEM_SIGNAL_L4S only, otherwise 0. */
-	u32 marked;          /* packets newly reported to have arrived with an ECN mark (accurate ECN)    */
+	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
 /*

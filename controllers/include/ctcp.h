@@ -13,8 +13,8 @@
  *        timeout       : dwnd  = 0
  *
  * S0: Tan, Song, Zhang, Sridharan, Compound TCP, 2006. S1: Tan, Song, Sridharan, Ho, CTCP-TUBE,
- * PFLDnet 2008. S2: Blanc, Collange, Avrachenkov, 2009. D02: draft-sridharan-tcpm-ctcp-02. LA: L.
- * Andrew's Linux module 1.3, 2008.
+ * PFLDnet 2008. S2: Blanc, Collange, Avrachenkov, 2009. D02: draft-sridharan-tcpm-ctcp-02. LA:
+ * L. Andrew's Linux module 1.3, 2008.
  *
  * What the papers leave open, and how it is decided here:
  *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
@@ -62,8 +62,8 @@
 	P(forget_base_rtt, 1, 0, 0, 1, \
 	  "0 = the smallest RTT so far (S0, LA), 1 = measured afresh after a timeout (D02)") \
 	P(rtt_gain, 1024, 128, 0, 1024, \
-	  "weight of a sample in the smoothed RTT (S0, D02: no number), 0 = a round's smallest " \
-	  "(LA)") \
+	  "weight of a sample in the smoothed RTT (S0, D02: no number), " \
+	  "0 = a round's smallest (LA)") \
 	P(rtt_per_round, 1, 0, 0, 1, \
 	  "1 = only a round's last sample enters the smoothed RTT, 0 = each")
 
@@ -86,11 +86,14 @@ struct ctcp {
 	u32 gain_q8;        /* what dwnd is to gain in this round, packets               */
 	u32 gain_span;      /* over how many packets ACKed                               */
 	u32 gain_left;      /* how many of them are still to come                        */
-	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
+	/* What the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED. */
+	u32 prior_base_rtt_us;
 	u32 last_rtt_us;    /* last sample                                               */
 	u32 round_cwnd;     /* loss window when this round began, packets                */
-	u64 srtt_q20;       /* smoothed RTT, us; 0 before the first sample, and without rtt_gain */
-	u64 gain_credit_q8; /* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd */
+	/* Smoothed RTT, us; 0 before the first sample, and without rtt_gain. */
+	u64 srtt_q20;
+	/* gain_q8 summed over the packets ACKed; gain_span << 8 is one packet of dwnd. */
+	u64 gain_credit_q8;
 	struct rounds round;
 	u32 prior_cwnd;     /* both windows before the last reduction, for undo          */
 	u32 prior_dwnd;
@@ -147,7 +150,8 @@ TANDEM_FN void ctcp_smooth(struct ctcp *s, const struct ctcp_law *p)
 	u32 kept = s->srtt_q20 ? 1024 - p->rtt_gain : 0;
 
 	if (p->rtt_gain)
-		s->srtt_q20 = (s->srtt_q20 * kept + ((u64)s->last_rtt_us << 20) * (1024 - kept)) >> 10;
+		s->srtt_q20 = (s->srtt_q20 * kept +
+			       ((u64)s->last_rtt_us << 20) * (1024 - kept)) >> 10;
 }
 
 /* Takes the RTT sample; returns it, or 0 if there is none to be had now. */
@@ -206,7 +210,8 @@ TANDEM_FN int ctcp_update_dwnd(struct ctcp *s, const struct ctcp_law *p, struct 
 		/* alpha * win^k - 1: q10 * q16 = q26, down to q8. */
 		u32 step_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, p->k) >> 18);
 
-		ctcp_start_gain(s, sub_floor0(step_q8, 1 << 8), mul_div(c->snd_cwnd, p->spread_gain, 1024));
+		ctcp_start_gain(s, sub_floor0(step_q8, 1 << 8),
+				mul_div(c->snd_cwnd, p->spread_gain, 1024));
 	} else {
 		s->dwnd = sub_floor0(s->dwnd, mul_div(s->diff_q8, p->zeta, 1024 << 8));
 		/* Reno's floor: a controller never leaves fewer than one packet. */

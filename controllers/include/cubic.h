@@ -62,21 +62,21 @@ struct cubic_epoch {
 
 enum cubic_stage {
 	CUBIC_RUNNING = 0,
-	CUBIC_WAITING = 1,      /* for congestion avoidance to begin                                 */
-	CUBIC_WITHOUT_PEAK = 2, /* likewise; W_max is then to be the window (sections 4.8 and 4.10) */
+	CUBIC_WAITING = 1,      /* for congestion avoidance to begin                          */
+	CUBIC_WITHOUT_PEAK = 2, /* likewise; W_max is then the window (sections 4.8 and 4.10) */
 };
 
 struct cubic {
 	struct window window;
 	struct cubic_epoch epoch;
-	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
-	u64 start_us;                   /* when the epoch began                                    */
+	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo */
+	u64 start_us;                   /* when the epoch began */
 	u64 prior_start_us;
-	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
-	u64 est_seen_us;                /* when the window was last compared with w_est            */
-	u64 seen_us;                    /* when the last ACK outside recovery came                */
-	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 before the first */
-	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                   */
+	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet */
+	u64 est_seen_us;                /* when the window was last compared with w_est */
+	u64 seen_us;                    /* when the last ACK outside recovery came */
+	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 = none yet */
+	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth */
 };
 
 /*
@@ -179,14 +179,17 @@ TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p,
 
 	if (!p->alpha_rises || s->epoch.w_est < s->window.prior_cwnd)
 		alpha_q16 = 3 * p->decrease * 65536 / (2000 - p->decrease);
-	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16, (u64)alpha_q16 * acked,
-								   (u64)c->snd_cwnd << 16), TANDEM_MAX_WINDOW);
+	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16,
+								    (u64)alpha_q16 * acked,
+								    (u64)c->snd_cwnd << 16),
+				 TANDEM_MAX_WINDOW);
 }
 
 /* What a round, of the smallest RTT, may bring: max_growth < 2^17, RTT <= 2^24. */
 TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p)
 {
-	return p->max_growth && s->min_rtt_us ? (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
+	return p->max_growth && s->min_rtt_us ?
+	       (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
 }
 
 /* Congestion avoidance for `acked` packets. */

@@ -2,8 +2,8 @@
 /*
  * FAST TCP (Jin, Wei, Low, INFOCOM 2004): steers straight at alpha packets in the queue.
  *
- *   w = min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))          every other round
- *   alpha = w instead while there is no queue: by 1 + gamma                "multiplicative increase"
+ *   w = min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))        every other round
+ *   alpha = w instead while there is no queue: by 1 + gamma              "multiplicative increase"
  *   RTT   : average with weight min(3 / w, 1/4) of a sample
  *   loss  : Reno
  *
@@ -20,8 +20,8 @@
  *    BDP beyond it before its queue shows. Where the buffer is smaller than that, each loss leads
  *    to the next; docs/controllers/fast.md has figures.
  *  - Slow start, which doubles each round, ends with a queueing delay of 0.75 ms (NS) or half of
- *    alpha in the queue, whichever is first: on a fast link alpha packets may take less than 0.75
- *    ms. Less than both counts as no queue.
+ *    alpha in the queue, whichever is first: on a fast link alpha packets may take less than
+ *    0.75 ms. Less than both counts as no queue.
  *  - An update's gain is spread over the round that follows it and the next round shows its effect.
  *    A gain of g packets ends at sqrt(w^2 + 2 g w), for the window by which window_grow divides
  *    grows meanwhile: less than w + g where g is not small against w. A cut is one step, and
@@ -41,8 +41,8 @@
 	  "greatest weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
 	P(idle_delay, 1, 750, 0, 1000000, "us; less queueing delay is no queue (NS: 750)") \
 	P(multiply, 1, 0, 0, 1, \
-	  "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), 0 = in slow " \
-	  "start only") \
+	  "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), " \
+	  "0 = in slow start only") \
 	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (INFOCOM 2004, NS: 1/2)")
 
 struct fast_params { fast_PARAMS(TANDEM_PARAM_FIELD) };

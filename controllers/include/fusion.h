@@ -2,14 +2,14 @@
 /*
  * TCP-Fusion (S3): Westwood's cut, Vegas's three phases, and never less than Reno.
  *
- *   diff  = cwnd * (RTT - RTTmin) / RTT                 packets queued by this flow                    S3 II.B
+ *   diff  = cwnd * (RTT - RTTmin) / RTT         packets queued by this flow                 S3 II.B
  *   diff < alpha      : cwnd += W_inc / cwnd an ACK
  *   diff > 3 alpha    : cwnd falls to where alpha packets are left in the queue
  *   between           : cwnd stays
  *   always            : cwnd  = max(cwnd, reno_cwnd), reno_cwnd what Reno's window would be
- *   loss              : cwnd  = max(RTTmin / RTT * cwnd, cwnd / 2), RTT the last before it             S3 II.A
- *   alpha = cwnd * Dmin / RTT with Dmin = 4 ms          share of the smallest buffer of any router     S3 II.C
- *   W_inc = B * Dmin / packet with Dmin = 1 ms          B / 12 Mb/s for packets of 1500 bytes          S3 II.C
+ *   loss              : cwnd  = max(RTTmin / RTT * cwnd, cwnd / 2), RTT the last before it  S3 II.A
+ *   alpha = cwnd * Dmin / RTT with Dmin = 4 ms  share of the smallest buffer of any router  S3 II.C
+ *   W_inc = B * Dmin / packet with Dmin = 1 ms  B / 12 Mb/s for packets of 1500 bytes       S3 II.C
  *
  * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is
  * lost from the text at hand.
@@ -136,7 +136,8 @@ TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
 
 	if (in_slow_start(c))
 		acked = fusion_slow_start(s, c, acked);
-	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked), limit);
+	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked),
+			       limit);
 	window_grow(&s->window, c, s->gain_q8, acked);
 	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno.cwnd);
 }

@@ -2,10 +2,10 @@
 /*
  * HighSpeed TCP (RFC 3649): AIMD whose two numbers depend on the window w.
  *
- *   congestion avoidance   w += a(w) / w for each packet ACKed                                section 2
+ *   congestion avoidance   w += a(w) / w for each packet ACKed                        section 2
  *   loss                   w  = w (1 - b(w))
- *   b(w) = 1/2 + (b_high - 1/2) (log w - log W_low) / (log W_high - log W_low)                section 5
- *   a(w) = w^2 p(w) 2 b(w) / (2 - b(w)),  p(w) = 0.078 / w^1.2                                section 5
+ *   b(w) = 1/2 + (b_high - 1/2) (log w - log W_low) / (log W_high - log W_low)        section 5
+ *   a(w) = w^2 p(w) 2 b(w) / (2 - b(w)),  p(w) = 0.078 / w^1.2                        section 5
  *   w <= W_low             Reno: a = 1, b = 1/2
  *
  * What the RFC leaves open, and how it is decided here:
@@ -32,8 +32,8 @@
 	P(response, 1024, 80, 1, 1024, \
 	  "p(w) w^1.2 of the response function (RFC 3649 appendix B: 1/12.8)") \
 	P(count_acks, 1, 0, 0, 1, \
-	  "1: an ACK counts once, whatever it acknowledges, as in Linux; 0: each packet ACKed " \
-	  "counts")
+	  "1: an ACK counts once, whatever it acknowledges, as in Linux; " \
+	  "0: each packet ACKed counts")
 
 struct highspeed_params { highspeed_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -50,7 +50,8 @@ TANDEM_FN u32 highspeed_decrease_q16(const struct highspeed_params *p, u32 w)
 	u32 position = log2_q16(min_u32(w, p->high_window)) - low;
 
 	/* (1/2 - b_high) * position / span: below 2^16 * 2^21 / 2^16. */
-	return (1u << 15) - mul_div((1u << 15) - p->high_decrease * 65536 / 1000, position, log2_q16(p->high_window) - low);
+	return (1u << 15) - mul_div((1u << 15) - p->high_decrease * 65536 / 1000, position,
+				    log2_q16(p->high_window) - low);
 }
 
 /* a(w) in 1/256 packets. */

@@ -5,9 +5,10 @@
  * backoff leaves just what fills the pipe.
  *
  *   f(T)  = 1 for T <= T_L = 1 s, otherwise 1 + 10 (T - T_L) + ((T - T_L) / 2)^2
- *   alpha = 2 (1 - kept) max(f(T) baseRTT / 100 ms, 1)              packets a round; the ratio between 0.1 and 2
- *   kept  = baseRTT / RTT_max between 0.5 and 0.8 if the largest throughput between two losses has changed by no more than 20 %,
- *           otherwise 0.5;  w = kept w on loss
+ *   alpha = 2 (1 - kept) max(f(T) baseRTT / 100 ms, 1)
+ *           packets a round; the ratio between 0.1 and 2
+ *   kept  = baseRTT / RTT_max between 0.5 and 0.8 if the largest throughput between two losses has
+ *           changed by no more than 20 %, otherwise 0.5;  w = kept w on loss
  *
  * What is open, and how it is decided here:
  *  - The square's factor is 1/4 (paper; Linux), not the draft's 1/2; the adaptive backoff is the
@@ -99,7 +100,8 @@ TANDEM_FN void htcp_pkts_acked(struct htcp *s, const struct htcp_params *p,
 	u32 rtt_us = rounds_sample(&s->round, ack);
 
 	s->epoch.max_rtt_us = max_u32(s->epoch.max_rtt_us, rtt_us);
-	s->delivered = min_u32(s->delivered, TANDEM_MAX_WINDOW) + min_u32(ack->pkts_acked, TANDEM_MAX_WINDOW);
+	s->delivered = min_u32(s->delivered, TANDEM_MAX_WINDOW) +
+		       min_u32(ack->pkts_acked, TANDEM_MAX_WINDOW);
 }
 
 TANDEM_FN void htcp_on_round(struct htcp *s, const struct tandem_conn *c)
@@ -131,7 +133,8 @@ TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p,
 	if (p->rtt_scaling && s->round.base_rtt_us != ROUNDS_UNMEASURED) {
 		u32 rtt_us = max_u32(s->round.base_rtt_us, HTCP_REFERENCE_RTT_US / 10);
 
-		factor_q8 = factor_q8 * min_u32(rtt_us, 2 * HTCP_REFERENCE_RTT_US) / HTCP_REFERENCE_RTT_US;
+		rtt_us = min_u32(rtt_us, 2 * HTCP_REFERENCE_RTT_US);
+		factor_q8 = factor_q8 * rtt_us / HTCP_REFERENCE_RTT_US;
 		factor_q8 = factor_q8 > 1 << 8 ? factor_q8 : 1 << 8;
 	}
 	factor_q8 = factor_q8 * (1024 - s->kept_q10) / 512;
@@ -150,7 +153,9 @@ TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, stru
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
 	if (acked)
-		window_grow(&s->window, c, min_u32(htcp_gain_q8(s, p, c), min_u32(c->snd_cwnd, 0xffffff) << 8), acked);
+		window_grow(&s->window, c,
+			    min_u32(htcp_gain_q8(s, p, c), min_u32(c->snd_cwnd, 0xffffff) << 8),
+			    acked);
 }
 
 /* What a loss is to leave, by the queue that it found. */
@@ -158,10 +163,13 @@ TANDEM_FN u32 htcp_kept_q10(const struct htcp *s, const struct htcp_params *p)
 {
 	u32 last = s->epoch.last_max_rate;
 	u32 change = s->max_rate > last ? s->max_rate - last : last - s->max_rate;
+	u32 kept_q10;
 
-	if (!p->adaptive_backoff || !s->epoch.max_rtt_us || !last || change > mul_div(last, p->rate_change, 1000))
+	if (!p->adaptive_backoff || !s->epoch.max_rtt_us || !last ||
+	    change > mul_div(last, p->rate_change, 1000))
 		return p->least_kept;
-	return min_u32(max_u32(mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us), p->least_kept), p->most_kept);
+	kept_q10 = mul_div(1024, s->round.base_rtt_us, s->epoch.max_rtt_us);
+	return min_u32(max_u32(kept_q10, p->least_kept), p->most_kept);
 }
 
 TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p,
@@ -172,7 +180,8 @@ TANDEM_FN u32 htcp_ssthresh(struct htcp *s, const struct htcp_params *p,
 	s->kept_q10 = htcp_kept_q10(s, p);
 	s->prior_epoch = s->epoch;
 	if (s->epoch.max_rtt_us > base_rtt_us)
-		s->epoch.max_rtt_us = base_rtt_us + mul_div(s->epoch.max_rtt_us - base_rtt_us, p->rtt_memory, 1000);
+		s->epoch.max_rtt_us = base_rtt_us + mul_div(s->epoch.max_rtt_us - base_rtt_us,
+							    p->rtt_memory, 1000);
 	s->epoch.last_max_rate = s->max_rate;
 	s->epoch.start_us = c->now_us;
 	s->epoch_rounds = 0;

@@ -128,7 +128,8 @@ TANDEM_FN void illinois_update_beta(struct illinois *s, const struct illinois_pa
 	else if (da_us >= d3_us)
 		s->beta_q16 = most_q16;
 	else
-		s->beta_q16 = least_q16 + mul_div(most_q16 - least_q16, da_us - d2_us, d3_us - d2_us);
+		s->beta_q16 = least_q16 + mul_div(most_q16 - least_q16, da_us - d2_us,
+						  d3_us - d2_us);
 }
 
 TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_params *p,

@@ -54,7 +54,8 @@ TANDEM_FN void marks_update(struct marks *m, u32 g_q10)
 	if (!m->acked)
 		return;
 	share_q24 = (u32)((marked << 24) / m->acked);
-	m->alpha_q24 = m->alpha_q24 - mul_div(m->alpha_q24, g_q10, 1024) + mul_div(share_q24, g_q10, 1024);
+	m->alpha_q24 = m->alpha_q24 - mul_div(m->alpha_q24, g_q10, 1024) +
+		       mul_div(share_q24, g_q10, 1024);
 }
 
 /*

@@ -10,9 +10,9 @@
  *   loss          w = w / 2 at once, once in a round
  *   rate          w / srtt, twice that in slow start
  *
- * Flows with a short RTT grow as slowly as one with the virtual RTT of 25 ms: after 500 rounds a =
- * (srtt / 25 ms)^2, and alpha and the window change once in 25 ms at most. Without that a short RTT
- * would get the larger rate, because L4S queues add no delay to speak of.
+ * Flows with a short RTT grow as slowly as one with the virtual RTT of 25 ms: after 500 rounds
+ * a = (srtt / 25 ms)^2, and alpha and the window change once in 25 ms at most. Without that a short
+ * RTT would get the larger rate, because L4S queues add no delay to speak of.
  *
  * What is open, and how it is decided here:
  *  - alpha stays at 1 until the first mark (Linux), which halves the window and ends slow start.
@@ -101,7 +101,8 @@ TANDEM_FN void prague_cut(struct prague *s, struct tandem_conn *c, u64 left_q16)
 TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p,
 				 struct tandem_conn *c, u32 marked)
 {
-	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) && prague_is_time(s, p, c, s->cut_us));
+	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) &&
+					    prague_is_time(s, p, c, s->cut_us));
 
 	if (!marked)
 		return;
@@ -181,7 +182,11 @@ TANDEM_FN void prague_set_rate(const struct prague *s, struct tandem_conn *c)
 
 TANDEM_FN void prague_init(struct prague *s, const struct prague_params *p, struct tandem_conn *c)
 {
-	*s = (struct prague){ .window_q16 = (u64)c->snd_cwnd << 16, .updated_us = c->now_us, .prior_cwnd = c->snd_cwnd };
+	*s = (struct prague){
+		.window_q16 = (u64)c->snd_cwnd << 16,
+		.updated_us = c->now_us,
+		.prior_cwnd = c->snd_cwnd,
+	};
 	marks_init(&s->marks, c, 1024);
 	prague_set_rate(s, c);
 }

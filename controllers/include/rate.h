@@ -10,7 +10,8 @@
  * called TCPW-BE, is rate_on_gap's:
  *
  *   sample     b = packets / gap, from each gap between two ACKs
- *   estimate   x += ((b + last b) / 2 - x) * 2 gap / (2 tau + gap), a low-pass filter with the cut-off frequency 1 / tau
+ *   estimate   x += ((b + last b) / 2 - x) * 2 gap / (2 tau + gap), a low-pass filter with the
+ *              cut-off frequency 1 / tau
  *
  * Decisions:
  *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide TCPW-BE's
@@ -52,11 +53,11 @@ struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
 #define RATE_MAX_Q8 ((1ull << 39) - 1)
 
 struct rate {
-	u64 since_us;              /* when this interval began                              */
-	u64 filtered_q8 : 39;      /* packets/s after the first filter                      */
-	u64 acked : 25;            /* packets acknowledged in this interval                 */
-	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet          */
-	u64 rtt_us : 25;           /* last RTT sample outside recovery, 33 s at most; 0 before the first */
+	u64 since_us;              /* when this interval began                                  */
+	u64 filtered_q8 : 39;      /* packets/s after the first filter                          */
+	u64 acked : 25;            /* packets acknowledged in this interval                     */
+	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet              */
+	u64 rtt_us : 25;           /* last RTT sample outside recovery, at most 33 s; 0 = none  */
 };
 
 /* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */
@@ -112,7 +113,8 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 		if (!r->packets_per_s_q8)
 			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
 		r->filtered_q8 = rate_filter(r->filtered_q8, sample_q8, p->rate_gain);
-		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8, p->rate_gain);
+		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8,
+						  p->rate_gain);
 		rate_begin_interval(r, now_us);
 	}
 	rate_count(r, acked);
@@ -151,7 +153,9 @@ TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, u32 acked, u3
 			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
 		if (gap_us > tau_us / 2)
 			r->filtered_q8 = 0;
-		r->packets_per_s_q8 = rate_filter_gap(r->packets_per_s_q8, (sample_q8 + r->filtered_q8) / 2, gap_us, tau_us);
+		r->packets_per_s_q8 = rate_filter_gap(r->packets_per_s_q8,
+						      (sample_q8 + r->filtered_q8) / 2,
+						      gap_us, tau_us);
 		r->filtered_q8 = sample_q8;
 		rate_begin_interval(r, now_us);
 	}

@@ -35,7 +35,9 @@ struct rounds {
 
 TANDEM_FN u32 packets_in_flight(const struct tandem_conn *c)
 {
-	return min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	u32 packets = seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1);
+
+	return min_u32(packets, TANDEM_MAX_WINDOW);
 }
 
 TANDEM_FN void rounds_begin(struct rounds *r, const struct tandem_conn *c)
@@ -89,11 +91,14 @@ TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 }
 
 /* Do a sample and a packet in flight back this round? */
-TANDEM_FN int rounds_measured(const struct rounds *r) { return r->rtt_us != ROUNDS_UNMEASURED && r->flight; }
+TANDEM_FN int rounds_measured(const struct rounds *r)
+{
+	return r->rtt_us != ROUNDS_UNMEASURED && r->flight;
+}
 
 /*
- * How many of `window` <= 2^24 packets are queued at an RTT not below baseRTT: Vegas's Diff, S1
- * (3). Both are in one unit and 2^31 at most, so that the product stays below 2^63.
+ * How many of `window` <= 2^24 packets are queued at an RTT not below baseRTT: Vegas's Diff,
+ * S1 (3). Both are in one unit and 2^31 at most, so that the product stays below 2^63.
  */
 TANDEM_FN u32 backlog_q8(u32 window, u64 base_rtt, u64 rtt)
 {

@@ -55,7 +55,8 @@ TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params
 {
 	u32 w = c->snd_cwnd;
 
-	return window_reduce(&s->window, c, w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
+	return window_reduce(&s->window, c,
+			     w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
 }
 
 WINDOW_VIEW(scalable)

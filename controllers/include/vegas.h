@@ -3,9 +3,10 @@
  * TCP Vegas (Brakmo, Peterson, IEEE JSAC 1995; Linux's tcp_vegas): holds alpha to beta packets in
  * the queue.
  *
- *   diff = window * (1 - baseRTT / RTT), once a round                         section 4.2: Diff times baseRTT
+ *   diff = window * (1 - baseRTT / RTT), once a round               section 4.2: Diff times baseRTT
  *   diff < alpha : cwnd += 1        diff > beta : cwnd -= 1        between : stays
- *   slow start   : ends when diff > gamma, at what the path holds and one packet more           section 4.3, Linux
+ *   slow start   : ends when diff > gamma, at what the path holds and one packet more
+ *                                                                   section 4.3, Linux
  *   loss         : Reno
  *
  * What is open, and how it is decided here:
@@ -78,7 +79,8 @@ TANDEM_FN void vegas_steer(struct vegas *s, const struct vegas_params *p, struct
 	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
 	if (in_slow_start(c)) {
 		if (s->diff_q8 > p->gamma)
-			vegas_lower(c, mul_div(c->snd_cwnd, s->round.base_rtt_us, s->round.rtt_us) + 1);
+			vegas_lower(c, 1 + mul_div(c->snd_cwnd, s->round.base_rtt_us,
+						   s->round.rtt_us));
 	} else if (s->diff_q8 > p->beta) {
 		vegas_lower(c, c->snd_cwnd - 1);
 	} else if (s->diff_q8 < p->alpha && c->is_cwnd_limited && c->snd_cwnd < c->snd_cwnd_clamp) {

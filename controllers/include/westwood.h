@@ -4,8 +4,9 @@
  * tcp_westwood).
  *
  *   growth   Reno
- *   loss     ssthresh = rate * RTTmin, what the path holds without a queue; the window is at most that     2001, section 3.1
- *   timeout  the same ssthresh, then slow start                                                          2001, section 3.2
+ *   loss     ssthresh = rate * RTTmin, what the path holds without a queue; the window
+ *            is at most that                                              2001, section 3.1
+ *   timeout  the same ssthresh, then slow start                           2001, section 3.2
  *
  * The rate is that of rate.h.
  *
@@ -37,7 +38,8 @@ struct westwood {
 	struct window window;
 	struct rate rate;
 	struct rounds round;
-	u32 prior_base_rtt_us; /* what the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED */
+	/* What the last reduction has forgotten, for undo; otherwise ROUNDS_UNMEASURED. */
+	u32 prior_base_rtt_us;
 };
 
 TANDEM_FN void westwood_init(struct westwood *s, const struct westwood_params *p,

@@ -9,8 +9,9 @@
 #include "reno.h"
 
 struct window {
-	u64 credit_q8;  /* gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window */
-	u32 prior_cwnd; /* the window before the last reduction, for undo                                 */
+	/* Gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window. */
+	u64 credit_q8;
+	u32 prior_cwnd; /* the window before the last reduction, for undo */
 };
 
 TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
@@ -44,7 +45,8 @@ TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
  */
 TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
 {
-	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked, (u64)max_u32(c->snd_cwnd, 1) << 8);
+	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked,
+				 (u64)max_u32(c->snd_cwnd, 1) << 8);
 	u64 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
 
 	c->snd_cwnd += (u32)(grown < room ? grown : room);

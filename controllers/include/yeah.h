@@ -5,12 +5,12 @@
  * has made itself.
  *
  *   Q = w (1 - baseRTT / RTT), once a round              packets of its own in the queue
- *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi        fast: as Scalable TCP; otherwise slow: as Reno
- *   Q >  Q_max and w > w_reno                            w = max(w - min(Q / gamma, epsilon w), w_reno)
+ *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi    fast: as Scalable TCP; otherwise slow: as Reno
+ *   Q >  Q_max and w > w_reno                        w = max(w - min(Q / gamma, epsilon w), w_reno)
  *   loss, fewer than rho slow rounds in a row            w -= max(min(Q, w / 2), delta w)
  *   loss otherwise (Reno flows compete)                  w = w / 2
- *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one; halved on loss; forgotten after
- *   zeta fast rounds
+ *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one;
+ *   halved on loss; forgotten after zeta fast rounds
  *
  * What is open, and how it is decided here:
  *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long queue ends it
