@@ -114,7 +114,6 @@ TANDEM_FN void areno_probe(struct areno *s, const struct areno_params *p, u32 ms
 
 TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	rate_init(&s->rate, c->now_us);
 	rounds_init(&s->round, c);
@@ -206,7 +205,6 @@ ROUNDS_SET_STATE(areno)
 
 TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	s->probe_q8 = 0;
 	s->gain_q8 = 0;
 	rounds_begin(&s->round, c);
@@ -216,7 +214,6 @@ TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, stru
 TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p,
 			      const struct tandem_conn *c)
 {
-	(void)p;
 	s->cong_rtt_q16 = s->prior_cong_rtt_q16;
 	s->probe_q8 = s->prior_probe_q8;
 	return window_undone(&s->window, c);
@@ -225,7 +222,6 @@ TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p,
 TANDEM_FN void areno_view(const struct areno *s, const struct areno_params *p,
 			  const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	v->delay_window = min_u32(s->probe_q8 >> 8, c->snd_cwnd - 1);
 	v->loss_window = c->snd_cwnd - v->delay_window;
 	v->diff_q8 = s->diff_q8;

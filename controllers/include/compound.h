@@ -28,12 +28,12 @@ TANDEM_FN u32 compound_start(struct compound *s, const struct compound_params *p
 	return p->gamma;
 }
 
-TANDEM_FN void compound_on_sample(struct compound *s, u32 rtt_us, u32 acked) { }
-TANDEM_FN void compound_on_round(struct compound *s, const struct compound_params *p) { }
-TANDEM_FN void compound_on_loss(struct compound *s, const struct compound_params *p) { }
-
-CTCP_LEAVES_CWND(compound)
-CTCP_MEASURES_NO_MORE(compound)
+CTCP_NO_ON_SAMPLE(compound)
+CTCP_NO_ON_ROUND(compound)
+CTCP_NO_ON_DWND(compound)
+CTCP_NO_ON_LOSS(compound)
+CTCP_NO_ON_TIMEOUT(compound)
+CTCP_NO_ON_UNDO(compound)
 CTCP_CONTROLLER(compound)
 
 #endif

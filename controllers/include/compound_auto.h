@@ -73,7 +73,7 @@ TANDEM_FN void compound_auto_on_undo(struct compound_auto *s)
 	s->max_rtt_us = max_u32(s->max_rtt_us, s->prior_max_rtt_us);
 }
 
-CTCP_LEAVES_CWND(compound_auto)
+CTCP_NO_ON_DWND(compound_auto)
 CTCP_CONTROLLER(compound_auto)
 
 #endif

@@ -131,18 +131,14 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 	s->acks_lost = 0;
 }
 
-TANDEM_FN void compound_plus_on_loss(struct compound_plus *s, const struct compound_plus_params *p)
-{
-}
-
 TANDEM_FN void compound_plus_on_timeout(struct compound_plus *s,
 					const struct compound_plus_params *p)
 {
 	s->dwnd_grew = 0;
 }
 
-TANDEM_FN void compound_plus_on_undo(struct compound_plus *s) { }
-
+CTCP_NO_ON_LOSS(compound_plus)
+CTCP_NO_ON_UNDO(compound_plus)
 CTCP_CONTROLLER(compound_plus)
 
 #endif

@@ -43,8 +43,6 @@ TANDEM_FN u32 compound_tube_start(struct compound_tube *s, const struct compound
 	return p->gamma;
 }
 
-TANDEM_FN void compound_tube_on_sample(struct compound_tube *s, u32 rtt_us, u32 acked) { }
-
 TANDEM_FN void compound_tube_on_round(struct compound_tube *s, const struct compound_tube_params *p)
 {
 	s->diff_reno_q8 = ctcp_backlog_q8(&s->core, s->core.round_cwnd);
@@ -67,8 +65,10 @@ TANDEM_FN void compound_tube_on_loss(struct compound_tube *s, const struct compo
 	s->diff_reno_q8 = ROUNDS_UNMEASURED;
 }
 
-CTCP_LEAVES_CWND(compound_tube)
-CTCP_MEASURES_NO_MORE(compound_tube)
+CTCP_NO_ON_SAMPLE(compound_tube)
+CTCP_NO_ON_DWND(compound_tube)
+CTCP_NO_ON_TIMEOUT(compound_tube)
+CTCP_NO_ON_UNDO(compound_tube)
 CTCP_CONTROLLER(compound_tube)
 
 #endif

@@ -15,12 +15,16 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+/*
+ * Always inlined, whatever the compiler would choose: otherwise a function becomes a subprogram in
+ * eBPF, where it takes five arguments at most and no more than eight may be nested.
+ */
 #define TANDEM_FN static inline __attribute__((always_inline))
 
 /*
  * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host
  * clones it by copying. Each host checks the state of each controller that it compiles; headers
- * need not.
+ * need not. Where a state has bit-fields, they are there to fit it in.
  */
 #define TANDEM_STATE_BYTES 104
 #define TANDEM_CHECK_STATE(type) \

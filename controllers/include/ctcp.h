@@ -266,7 +266,7 @@ TANDEM_FN u32 ctcp_after_loss(struct ctcp *s, const struct ctcp_law *p)
 }
 
 TANDEM_FN void ctcp_set_state(struct ctcp *s, const struct ctcp_law *p, const struct tandem_conn *c,
-				  u32 state)
+			      u32 state)
 {
 	if (state == TANDEM_LOSS) {
 		s->dwnd = 0;
@@ -304,29 +304,50 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 	v->base_rtt_us = rounds_shown_base_us(&s->round);
 }
 
-/* For a NAME that leaves the loss window to Reno. */
-#define CTCP_LEAVES_CWND(NAME) \
-	TANDEM_FN void NAME##_on_dwnd(struct NAME *s, const struct NAME##_params *p, \
-				      struct tandem_conn *c, int acted) \
-	{ \
-	}
+/*
+ * CTCP_CONTROLLER(NAME), last in NAME.h, writes the eight functions of the contract, NAME_init to
+ * NAME_view, for a Compound controller whose state begins with `struct ctcp core` and whose
+ * parameters begin with CTCP_LAW_FIELDS. Together they are the law above. What sets a NAME apart are
+ * seven hooks, which it defines before. Each function calls only the hooks below it, in this order:
+ *
+ *   NAME_init
+ *     NAME_start(s, p)                  sets what is its own in the state, which is not zeroed;
+ *                                       returns the first gamma_q8
+ *   NAME_pkts_acked
+ *     NAME_on_sample(s, rtt_us, acked)  an RTT sample outside recovery, and how many packets its ACK
+ *                                       acknowledged
+ *   NAME_cong_avoid, at the end of a measured round
+ *     NAME_on_round(s, p)               diff_q8 is new, dwnd not yet changed
+ *     NAME_on_dwnd(s, p, c, acted)      dwnd has changed if the delay part acted
+ *   NAME_ssthresh
+ *     NAME_on_loss(s, p)                a loss, a mark or a timeout, before the windows are cut
+ *   NAME_set_state, after NAME_ssthresh if a call of that is due
+ *     NAME_on_timeout(s, p)             a timeout, before dwnd becomes 0
+ *   NAME_undo_cwnd
+ *     NAME_on_undo(s)                   the last reduction was a mistake, before it is undone
+ *
+ * Every NAME has a NAME_start. For each other hook that it does not need it says so by name, with
+ * one of the macros here.
+ */
+#define CTCP_NO_ON_SAMPLE(NAME) \
+	TANDEM_FN void NAME##_on_sample(struct NAME *s, u32 rtt_us, u32 acked) { }
 
-/* For a NAME that measures no RTT of its own. */
-#define CTCP_MEASURES_NO_MORE(NAME) \
-	TANDEM_FN void NAME##_on_timeout(struct NAME *s, const struct NAME##_params *p) { } \
+#define CTCP_NO_ON_ROUND(NAME) \
+	TANDEM_FN void NAME##_on_round(struct NAME *s, const struct NAME##_params *p) { }
+
+#define CTCP_NO_ON_DWND(NAME) \
+	TANDEM_FN void NAME##_on_dwnd(struct NAME *s, const struct NAME##_params *p, \
+				      struct tandem_conn *c, int acted) { }
+
+#define CTCP_NO_ON_LOSS(NAME) \
+	TANDEM_FN void NAME##_on_loss(struct NAME *s, const struct NAME##_params *p) { }
+
+#define CTCP_NO_ON_TIMEOUT(NAME) \
+	TANDEM_FN void NAME##_on_timeout(struct NAME *s, const struct NAME##_params *p) { }
+
+#define CTCP_NO_ON_UNDO(NAME) \
 	TANDEM_FN void NAME##_on_undo(struct NAME *s) { }
 
-/*
- * The functions of a Compound controller NAME, whose state begins with `struct ctcp core` and whose
- * parameters with CTCP_LAW_FIELDS. What sets it apart are seven functions that it defines first:
- *   NAME_start(s, p)              sets what is its own in the state (it is not zeroed) and returns the first gamma_q8
- *   NAME_on_sample(s, rtt_us, acked)  each RTT sample outside recovery, and how many packets its ACK acknowledged
- *   NAME_on_round(s, p)           a measured round; diff_q8 is new, dwnd not yet changed
- *   NAME_on_dwnd(s, p, c, acted)  then; dwnd has changed if the delay part acted
- *   NAME_on_loss(s, p)            a loss or timeout, before the windows are cut
- *   NAME_on_timeout(s, p)         a timeout, after which dwnd is 0
- *   NAME_on_undo(s)               the last reduction was a mistake
- */
 #define CTCP_CONTROLLER(NAME) \
 	TANDEM_FN void NAME##_init(struct NAME *s, const struct NAME##_params *p, \
 				   struct tandem_conn *c) \
@@ -338,6 +359,7 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 					 const struct tandem_ack *ack) \
 	{ \
 		u32 rtt_us = ctcp_sample(&s->core, &p->law, ack); \
+		\
 		if (rtt_us) \
 			NAME##_on_sample(s, rtt_us, ack->pkts_acked); \
 	} \

@@ -21,6 +21,7 @@
 #define TANDEM_DCTCP_H
 
 #include "marks.h"
+#include "window.h"
 
 #define dctcp_PARAMS(P) \
 	P(g, 1024, 64, 1, 1024, "weight of a round's share of marks in alpha (RFC 8257: 1/16)") \
@@ -65,25 +66,13 @@ TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p,
 	return max_u32((u32)marks_leave(&s->marks, c->snd_cwnd), 2);
 }
 
-TANDEM_FN void dctcp_set_state(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c,
-			       u32 state)
-{
-}
-
-TANDEM_FN void dctcp_restart(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c)
-{
-}
-
 TANDEM_FN u32 dctcp_undo_cwnd(struct dctcp *s, const struct dctcp_params *p,
 			      const struct tandem_conn *c)
 {
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
-TANDEM_FN void dctcp_view(const struct dctcp *s, const struct dctcp_params *p,
-			  const struct tandem_conn *c, struct tandem_view *v)
-{
-	v->loss_window = c->snd_cwnd;
-}
+WINDOW_VIEW(dctcp)
+IGNORES_STATES(dctcp)
 
 #endif

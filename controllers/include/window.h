@@ -66,7 +66,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 	return max_u32(c->snd_cwnd, w->prior_cwnd);
 }
 
-/* For a controller NAME whose state begins with `struct window window`: what it shows of itself. */
+/* For a NAME whose window has no parts, and that measures nothing to show. */
 #define WINDOW_VIEW(NAME) \
 	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, \
 				   const struct tandem_conn *c, struct tandem_view *v) \
@@ -74,7 +74,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 		v->loss_window = c->snd_cwnd; \
 	}
 
-/* For one that has nothing but the window to bring back. */
+/* For a NAME whose state has a `struct window window`, with nothing but that to bring back. */
 #define WINDOW_UNDO(NAME) \
 	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, \
 				       const struct tandem_conn *c) \
