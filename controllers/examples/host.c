@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when both
- * are full. It writes what it does as the log that `tandem conform` reads. docs/embedding.md
- * explains it.
+ * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when
+ * both are full. It writes what it does as the log that `tandem conform` reads.
+ * docs/embedding.md explains it.
  *   cc -std=c11 -Icontrollers/include -DCONTROLLER=compound_tube \
  *      controllers/examples/host.c -o host
  *   ./host | tandem conform - --controller compound_tube

@@ -9,16 +9,16 @@
  *
  * a and b are those of RFC 3649: highspeed.h.
  *
- * Not checked against the paper's text: this is what its abstract and a Linux port of the increase
- * say.
+ * Not checked against the paper's text: this is what its abstract and a Linux port
+ * of the increase say.
  *
  * What is open, and how it is decided here:
  *  - alpha is 1 packet; the paper's constant is not known to us (1 or 2).
  *  - RTT is the smallest of the round (rounds.h), not the average of the paper: with alpha of a
  *    packet, the jitter of an average would pass for a queue at any high rate.
  *  - In slow mode a loss halves; the port takes b(w) always. always_b = 1 does that.
- *  - The mode holds for the round that follows; a round that no sample backs, and the first after a
- *    loss, is slow.
+ *  - The mode holds for the round that follows; a round that no sample backs, and the first
+ *    after a loss, is slow.
  */
 #ifndef TANDEM_AFRICA_H
 #define TANDEM_AFRICA_H

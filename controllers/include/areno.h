@@ -20,12 +20,12 @@
  *    such that W_inc(1) = 1 and the mean of W_inc over c is 1, which is Reno's growth; the ports
  *    add W_inc to Reno's 1 and grow by 2 packets a round when the path is congested.
  *    docs/controllers/areno.md has what either does to Reno: on_top = 1 does as the ports.
- *  - c and W_inc are worked out once a measured round (rounds.h), from its smallest RTT; what
- *    W_probe loses it loses in one step, and ssthresh follows. At a loss the RTT is the last before
- *    it.
+ *  - c and W_inc are worked out once a measured round (rounds.h), from its smallest
+ *    RTT; what W_probe loses it loses in one step, and ssthresh follows. At a loss the
+ *    RTT is the last before it.
  *  - RTTcong takes the loss in before c is worked out. The first loss gives RTTcong its value,
- *    hence c = 1: halved, as by Reno. Before it c = 1, too. A path without any queue, RTTcong =
- *    RTTmin, has c = 1.
+ *    hence c = 1: halved, as by Reno. Before it c = 1, too. A path without any queue,
+ *    RTTcong = RTTmin, has c = 1.
  *  - B is rate.h's estimate, in bits of payload.
  */
 #ifndef TANDEM_ARENO_H
@@ -94,8 +94,8 @@ TANDEM_FN u64 areno_max_inc_q8(const struct areno *s, const struct areno_params 
 }
 
 /*
- * The probing window's increase in the round to come, at congestion c; what it is to lose is taken
- * at once.
+ * The probing window's increase in the round to come, at congestion c; what it is to
+ * lose is taken at once.
  */
 TANDEM_FN void areno_probe(struct areno *s, const struct areno_params *p, u32 mss, u32 c_q16)
 {

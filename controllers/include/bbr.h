@@ -20,8 +20,8 @@
  * loss of 1/5 in two intervals at one rate means a policer: then that rate is used for 48 rounds.
  *
  * What is open, or left out, and how it is decided here:
- *  - Linux draws the phase in which PROBE_BW begins by lot; here the clock decides: now_us modulo
- *    7.
+ *  - Linux draws the phase in which PROBE_BW begins by lot; here the clock
+ *    decides: now_us modulo 7.
  *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets
  *    leave one by one, and what is in flight counts.
  *  - What a timer finds lost does not count for the policer. What is sent in PROBE_RTT is taken for
@@ -46,8 +46,8 @@ TANDEM_FN u32 bbr_app_limited(const struct bbr *s, const struct tandem_ack *ack)
 }
 
 /*
- * The delivery rate, and rounds: one ends when a packet is acknowledged that was sent after its
- * beginning.
+ * The delivery rate, and rounds: one ends when a packet is acknowledged that was sent
+ * after its beginning.
  */
 TANDEM_FN void bbr_take_rate(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 			     const struct tandem_ack *ack, u32 app_limited)

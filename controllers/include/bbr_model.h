@@ -111,8 +111,8 @@ TANDEM_FN u32 bbr_bw(const struct bbr *s)
 }
 
 /*
- * Bytes a second. bw < 2^32, mss < 2^16 and gain <= 2^10 make less than 2^58, in 1/2^32 bytes a
- * microsecond.
+ * Bytes a second. bw < 2^32, mss < 2^16 and gain <= 2^10 make less than 2^58, in 1/2^32
+ * bytes a microsecond.
  */
 TANDEM_FN u64 bbr_bytes_per_s(const struct bbr_params *p, const struct tandem_conn *c, u32 bw_q24,
 			      u32 gain)

@@ -2,14 +2,14 @@
 /*
  * Compound TCP with gamma tuned from the largest and the smallest RTT seen (S0 III.C).
  *
- * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if B / m <
- * gamma while each flow's share (B + BDP) / m exceeds W_low. That cannot happen if gamma <= W_low *
- * rho / (1 + rho), and rho ~ (Rmax - Rmin) / Rmin, hence
+ * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if
+ * B / m < gamma while each flow's share (B + BDP) / m exceeds W_low. That cannot happen if
+ * gamma <= W_low * rho / (1 + rho), and rho ~ (Rmax - Rmin) / Rmin, hence
  *     gamma = W_low * (Rmax - Rmin) / Rmax, at least 3 packets (S0 IV).
- * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose.
- * It puts the bound itself in gamma's place and never ages Rmax and Rmin ("observed so far"); with
- * forget_base_rtt a timeout forgets both. Nothing is known before the first queue: gamma then is
- * its least.
+ * The paper's formulas are lost from the text at hand; this is their reconstruction from its
+ * prose. It puts the bound itself in gamma's place and never ages Rmax and Rmin ("observed so
+ * far"); with forget_base_rtt a timeout forgets both. Nothing is known before the first queue:
+ * gamma then is its least.
  */
 #ifndef TANDEM_COMPOUND_AUTO_H
 #define TANDEM_COMPOUND_AUTO_H

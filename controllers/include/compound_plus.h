@@ -10,8 +10,8 @@
  * S4: Oda, Hisamatsu, Noborio, Congestion control scheme of Compound TCP+ in wireless LAN, IPSJ SIG
  * report, 2012. Its Japanese text is lost to us; equations, the words "dwnd = 0", "ACK", "2/3",
  * "1/2 per RTT" and the English abstract are what is left. When each of the three applies is
- * therefore a reading of ours, chosen with `reading`. In all of them the delay part acts, and diff
- * >= gamma with nothing left of dwnd is "a state where a loss may occur":
+ * therefore a reading of ours, chosen with `reading`. In all of them the delay part acts, and
+ * diff >= gamma with nothing left of dwnd is "a state where a loss may occur":
  *  1 (A)  (2) in the first such round, dwnd was above 0 before; (3) while it lasts. The first sign
  *         of slight congestion is answered once, more mildly than a loss is. The default: it alone
  *         accounts for each word that is left.
@@ -20,9 +20,9 @@
  *         betrays a lost one.
  *
  * Further decisions:
- *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small window,
- *    whose dwnd never grows, would shrink for ever; after_growth = 0 leaves that to diff >= gamma
- *    alone.
+ *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small
+ *    window, whose dwnd never grows, would shrink for ever; after_growth = 0 leaves that to
+ *    diff >= gamma alone.
  *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on:
  *    `decline`. With 1/2 for `decline` it comes on top, and the window still grows by 1/2. An
  *    application-limited window does not grow and does not decline.

@@ -18,10 +18,10 @@
  *
  * What the papers leave open, and how it is decided here:
  *  - win^k, not the drafts' dwnd^k, which cannot leave dwnd = 0 (S0 eq. 3 and 5, S1 eq. 4).
- *  - The delay part acts when the total window is larger than low_window (S0 III.B: "when win is
- *    larger than some threshold"; D02 says "congestion window"): cwnd alone would switch it off
- *    after every halving. Otherwise dwnd is left as it is and does not take part (S0), rather than
- *    zeroed (LA).
+ *  - The delay part acts when the total window is larger than low_window (S0 III.B: "when win
+ *    is larger than some threshold"; D02 says "congestion window"): cwnd alone would switch it
+ *    off after every halving. Otherwise dwnd is left as it is and does not take part (S0),
+ *    rather than zeroed (LA).
  *  - What a round is: rounds.h. Its RTT is the smoothed RTT at its end (S0 III.B, D02: sRTT,
  *    without a gain). Each sample counts 1/8, so it is that of the last eight or so ACKs; a noisy
  *    path raises it. RFC 6298's 1/8 is meant for about one sample a round trip, which rtt_per_round
@@ -307,27 +307,26 @@ TANDEM_FN void ctcp_show(const struct ctcp *s, const struct tandem_conn *c, stru
 /*
  * CTCP_CONTROLLER(NAME), last in NAME.h, writes the eight functions of the contract, NAME_init to
  * NAME_view, for a Compound controller whose state begins with `struct ctcp core` and whose
- * parameters begin with CTCP_LAW_FIELDS. Together they are the law above. What sets a NAME apart are
- * seven hooks, which it defines before. Each function calls only the hooks below it, in this order:
+ * parameters begin with CTCP_LAW_FIELDS. What sets a NAME apart are seven hooks, which it defines
+ * before that line. Each function calls the hooks written under it, in this order:
  *
  *   NAME_init
  *     NAME_start(s, p)                  sets what is its own in the state, which is not zeroed;
  *                                       returns the first gamma_q8
  *   NAME_pkts_acked
- *     NAME_on_sample(s, rtt_us, acked)  an RTT sample outside recovery, and how many packets its ACK
- *                                       acknowledged
+ *     NAME_on_sample(s, rtt_us, acked)  an RTT sample outside recovery, and how many packets its
+ *                                       ACK acknowledged
  *   NAME_cong_avoid, at the end of a measured round
  *     NAME_on_round(s, p)               diff_q8 is new, dwnd not yet changed
  *     NAME_on_dwnd(s, p, c, acted)      dwnd has changed if the delay part acted
  *   NAME_ssthresh
  *     NAME_on_loss(s, p)                a loss, a mark or a timeout, before the windows are cut
- *   NAME_set_state, after NAME_ssthresh if a call of that is due
+ *   NAME_set_state, which the host calls after NAME_ssthresh
  *     NAME_on_timeout(s, p)             a timeout, before dwnd becomes 0
  *   NAME_undo_cwnd
  *     NAME_on_undo(s)                   the last reduction was a mistake, before it is undone
  *
- * Every NAME has a NAME_start. For each other hook that it does not need it says so by name, with
- * one of the macros here.
+ * NAME_start is always needed. Any of the other six may be left out by one of the macros here.
  */
 #define CTCP_NO_ON_SAMPLE(NAME) \
 	TANDEM_FN void NAME##_on_sample(struct NAME *s, u32 rtt_us, u32 acked) { }

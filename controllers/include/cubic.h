@@ -22,8 +22,8 @@
  *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows
  *    at 10 ms (Table 2) need each ACK.
  *  - Linux keeps alpha as it is (RFC 8312 section 4.2); alpha_rises = 0 has that.
- *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no
- *    such limit.
+ *  - Early Linux grew by no more than so many packets a second; max_growth has that, the
+ *    RFC has no such limit.
  * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC
  * asks for HyStart++ (section 4.10, "SHOULD").
  */

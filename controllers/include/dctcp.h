@@ -8,14 +8,14 @@
  *   growth, loss  Reno                                             sections 3.4 and 3.5
  *
  * What is open, and how it is decided here:
- *  - A round ends with the first ACK beyond what had been sent when it began (section 3.3,
- *    WindowEnd).
+ *  - A round ends with the first ACK beyond what had been sent when it began
+ *    (section 3.3, WindowEnd).
  *  - Packets count, where the RFC counts bytes: all but the last of a transfer are full.
  *  - alpha begins with 1, so that the first mark halves the window (Linux).
  *  - The reduction is rounded to the nearest packet. Linux rounds it down, so that a small window
  *    does not give way to few marks.
- *  - The host spreads the reduction over a round and lets nothing grow meanwhile, as Linux does in
- *    CWR.
+ *  - The host spreads the reduction over a round and lets nothing grow meanwhile,
+ *    as Linux does in CWR.
  */
 #ifndef TANDEM_DCTCP_H
 #define TANDEM_DCTCP_H

@@ -9,8 +9,8 @@
  *
  * In equilibrium w (1 - baseRTT / RTT) = alpha, whatever the rate and the RTT.
  *
- * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked against the paper's
- * text):
+ * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked
+ * against the paper's text):
  *  - alpha is 100 packets, as in NS; the paper's prototype chose 8, 20 or 200 by the rate.
  *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small
  *    window over many rounds.
@@ -96,8 +96,8 @@ TANDEM_FN u64 fast_target_q8(const struct fast *s, const struct fast_params *p, 
 	if (p->multiply && fast_sees_no_queue(s, p))
 		return w_q8 + w_q8 * p->gamma / 1024;
 	/*
-	 * 2^(32 + 24 + 7) before the division; rounding the average up keeps the quotient at w or
-	 * below.
+	 * 2^(32 + 24 + 7) before the division; rounding the average up keeps the
+	 * quotient at w or below.
 	 */
 	unqueued_q8 = (w_q8 * s->round.base_rtt_us << 7) / ((s->average_rtt_q16 + 511) >> 9);
 	return (w_q8 * (1024 - p->gamma) + (unqueued_q8 + p->alpha) * p->gamma) / 1024;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Integer arithmetic that both the kernel's verifier and a C compiler accept: no floating point, no
- * signed division, no 128-bit integers, loops with constant bounds. A suffix _qN marks a value in
- * units of 2^-N.
+ * Integer arithmetic that both the kernel's verifier and a C compiler accept: no floating point,
+ * no signed division, no 128-bit integers, loops with constant bounds. A suffix _qN marks a
+ * value in units of 2^-N.
  */
 #ifndef TANDEM_FIXED_H
 #define TANDEM_FIXED_H
@@ -24,8 +24,8 @@ TANDEM_FN u32 mul_div(u32 a, u32 b, u32 c)
 }
 
 /*
- * Bytes from sequence number `from` to `to`; sequence numbers wrap, so this is the one subtraction
- * that may.
+ * Bytes from sequence number `from` to `to`; sequence numbers wrap, so this is the one
+ * subtraction that may.
  */
 #if defined(__clang__)
 __attribute__((no_sanitize("unsigned-integer-overflow")))
@@ -148,8 +148,9 @@ TANDEM_FN u32 log2_q16(u32 x)
 }
 
 /*
- * 2^y in 1/65536 for y in 1/65536, y < 32. For the fraction the first terms of 2^f = sum (f ln 2)^n
- * / n!, whose rest is less than 2e-6; the coefficients ln(2)^n / n! are in 1/2^32.
+ * 2^y in 1/65536 for y in 1/65536, y < 32. For the fraction the first terms of
+ * 2^f = sum (f ln 2)^n / n!, whose rest is less than 2e-6; the coefficients ln(2)^n / n! are in
+ * 1/2^32.
  */
 TANDEM_FN u64 exp2_q16(u32 y_q16)
 {

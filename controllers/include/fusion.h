@@ -25,10 +25,10 @@
  *  - B is the rate achieved, Westwood+'s estimate (rate.h). S3 says "achieved by time sequence of
  *    ACKed sequence numbers like TCPW-BE": bandwidth = 1 has that, rate_on_gap.
  *    docs/controllers/fusion.md compares the two in S3's experiments.
- *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like
- *    TCP-Reno"). After a timeout its slow start ends at its own ssthresh, half of what it was, and
- *    after an idle time at three quarters of it (RFC 2861); there it waits until Fusion's has
- *    ended.
+ *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated
+ *    like TCP-Reno"). After a timeout its slow start ends at its own ssthresh, half of what
+ *    it was, and after an idle time at three quarters of it (RFC 2861); there it waits
+ *    until Fusion's has ended.
  *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
  *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
  */

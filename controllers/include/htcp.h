@@ -20,8 +20,8 @@
  *  - T begins when recovery ends. The undo of a reduction brings the old T back.
  *  - A round doubles the window at most (Linux: a packet an ACK): T runs on while the application
  *    sends little, and alpha could then be many windows.
- *  - Linux adapts the backoff only above 10 ms, the resolution of its clock; here the clock counts
- *    microseconds.
+ *  - Linux adapts the backoff only above 10 ms, the resolution of its clock; here the clock
+ *    counts microseconds.
  */
 #ifndef TANDEM_HTCP_H
 #define TANDEM_HTCP_H

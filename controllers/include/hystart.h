@@ -10,8 +10,8 @@
  *               held between 4 and 16 ms
  *
  * Facts of Linux (6.x) that the paper does not settle, followed here:
- *  - A round ends with the first ACK beyond what had been sent when it began. That ACK belongs to
- *    the next one.
+ *  - A round ends with the first ACK beyond what had been sent when it began. That ACK
+ *    belongs to the next one.
  *  - An ACK without an RTT sample does not count, nor does one below the low window. A train that
  *    has a gap is over for this round.
  *  - The delay is looked at from the ninth sample of a round on, and the ninth counts.

@@ -11,8 +11,8 @@
  *   once d_a has been above d_1, alpha returns to alpha_max only after theta rounds with d_a <= d_1
  *
  * k1 and k2 are such that alpha is continuous at d_1 and alpha_min at d_m, which gives
- *   alpha = (d_m - d_1) alpha_min alpha_max / ((d_m - d_1) alpha_min + (d_a - d_1) (alpha_max -
- *   alpha_min)).
+ *   alpha = (d_m - d_1) alpha_min alpha_max /
+ *           ((d_m - d_1) alpha_min + (d_a - d_1) (alpha_max - alpha_min)).
  *
  * What is open, and how it is decided here:
  *  - A round and its samples are those of rounds.h: none from recoveries.

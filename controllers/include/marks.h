@@ -42,9 +42,9 @@ TANDEM_FN int marks_round_ended(const struct marks *m, const struct tandem_conn 
 }
 
 /*
- * The round's share goes into the average with the weight g. Copies count as marked, too, so there
- * may be more marks than packets. A round has less than 2^40 packets, so that its share stays below
- * 2^64.
+ * The round's share goes into the average with the weight g. Copies count as marked, too, so
+ * there may be more marks than packets. A round has less than 2^40 packets, so that its
+ * share stays below 2^64.
  */
 TANDEM_FN void marks_update(struct marks *m, u32 g_q10)
 {
@@ -59,8 +59,8 @@ TANDEM_FN void marks_update(struct marks *m, u32 g_q10)
 }
 
 /*
- * What marks leave of a window: the share 1 - alpha / 2, in any unit up to 2^40, rounded to the
- * nearest.
+ * What marks leave of a window: the share 1 - alpha / 2, in any unit up to 2^40,
+ * rounded to the nearest.
  */
 TANDEM_FN u64 marks_leave(const struct marks *m, u64 window)
 {

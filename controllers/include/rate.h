@@ -14,10 +14,10 @@
  *              cut-off frequency 1 / tau
  *
  * Decisions:
- *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide TCPW-BE's
- *    samples; Westwood+ was made to mend that. ACKs of the same microsecond count in the next gap.
- *    Before a gap of more than tau / 2 the last b is 0: that stands for the virtual samples of
- *    2001.
+ *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide
+ *    TCPW-BE's samples; Westwood+ was made to mend that. ACKs of the same microsecond count in
+ *    the next gap. Before a gap of more than tau / 2 the last b is 0: that stands for the
+ *    virtual samples of 2001.
  *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery
  *    do not (rounds.h).
  *  - After an idle time a fresh interval begins. Nothing more is done for an application that sends
@@ -37,8 +37,8 @@
 struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
 
 /*
- * For the parameters of a controller that estimates a rate; all are u32, so that the host sees one
- * flat list.
+ * For the parameters of a controller that estimates a rate; all are u32, so that the
+ * host sees one flat list.
  */
 #define RATE_LAW_FIELDS \
 	union { \
@@ -57,7 +57,7 @@ struct rate {
 	u64 filtered_q8 : 39;      /* packets/s after the first filter                          */
 	u64 acked : 25;            /* packets acknowledged in this interval                     */
 	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet              */
-	u64 rtt_us : 25;           /* last RTT sample outside recovery, at most 33 s; 0 = none  */
+	u64 rtt_us : 25;           /* last RTT outside recovery, 33 s at most; 0 = none yet     */
 };
 
 /* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */

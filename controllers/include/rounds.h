@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Measurement by rounds, which controllers that steer by delay share (Vegas: Brakmo, Peterson 1995,
- * section 4.2).
+ * Measurement by rounds, which controllers that steer by delay share (Vegas: Brakmo,
+ * Peterson 1995, section 4.2).
  *
  *   backlog = window * (1 - baseRTT / RTT)      packets that the flow itself has queued
  *
  * What the papers leave open, and how it is decided here:
  *  - RTT of a round = its smallest sample (Linux's Vegas, S2 eq. 3): delayed ACKs and jitter only
  *    ever lengthen one.
- *  - window of a round = the packets in flight when it began, because those are the packets whose
- *    RTTs were measured. With today's window instead, a growing flow overestimates its backlog (S2
- *    eq. 3).
+ *  - window of a round = the packets in flight when it began, because those are the packets
+ *    whose RTTs were measured. With today's window instead, a growing flow overestimates
+ *    its backlog (S2 eq. 3).
  *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples
  *    include the first packet sent after the decision at its beginning (Linux's Vegas; S2's
  *    oscillation types rest on it).
@@ -130,8 +130,8 @@ TANDEM_FN u32 rounds_shown_base_us(const struct rounds *r)
 }
 
 /*
- * The view of a controller whose window has no parts: its backlog, and the bound that it compares
- * that with.
+ * The view of a controller whose window has no parts: its backlog, and the bound that
+ * it compares that with.
  */
 TANDEM_FN void rounds_view(const struct rounds *r, const struct tandem_conn *c, u32 gamma_q8,
 			   u32 diff_q8, struct tandem_view *v)

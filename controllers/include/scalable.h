@@ -8,8 +8,8 @@
  *   w <= legacy window     Reno
  *
  * What is open, and how it is decided here:
- *  - Packets ACKed count, not ACKs; Linux counted ACKs and doubled the increase to make up for
- *    delayed ones.
+ *  - Packets ACKed count, not ACKs; Linux counted ACKs and doubled the increase to make
+ *    up for delayed ones.
  *  - Up to the legacy window of 16 packets, where both response functions meet, Reno acts in growth
  *    and in loss (Kelly). Linux has no legacy window: it grows by one packet a round at least and
  *    always gives up 1/8.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP Vegas (Brakmo, Peterson, IEEE JSAC 1995; Linux's tcp_vegas): holds alpha to beta packets in
- * the queue.
+ * TCP Vegas (Brakmo, Peterson, IEEE JSAC 1995; Linux's tcp_vegas): holds alpha to beta
+ * packets in the queue.
  *
  *   diff = window * (1 - baseRTT / RTT), once a round               section 4.2: Diff times baseRTT
  *   diff < alpha : cwnd += 1        diff > beta : cwnd -= 1        between : stays

@@ -11,8 +11,8 @@
  *  - RTT is the newest sample, as in Linux: what tells congestion from chance is the queue that the
  *    loss came with. A whole round's smallest sample is up to two rounds old, and takes slow
  *    start's overshoot for chance.
- *  - w is what is in flight then: the window of a sender that the application limits says nothing
- *    of a queue.
+ *  - w is what is in flight then: the window of a sender that the application limits
+ *    says nothing of a queue.
  *  - "+1 every other round" is half a packet a round.
  *  - Before the first sample there is no sign of congestion: N = 0.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP Westwood+ (Mascolo, Casetti, Gerla, Sanadidi, Wang 2001; Mascolo, Grieco 2004; Linux's
- * tcp_westwood).
+ * TCP Westwood+ (Mascolo, Casetti, Gerla, Sanadidi, Wang 2001; Mascolo, Grieco 2004;
+ * Linux's tcp_westwood).
  *
  *   growth   Reno
  *   loss     ssthresh = rate * RTTmin, what the path holds without a queue; the window

@@ -40,8 +40,8 @@ TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
 }
 
 /*
- * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and acked <=
- * 2^24, so the credit stays below 2^57.
+ * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and
+ * acked <= 2^24, so the credit stays below 2^57.
  */
 TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
 {

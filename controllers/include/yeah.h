@@ -13,11 +13,11 @@
  *   halved on loss; forgotten after zeta fast rounds
  *
  * What is open, and how it is decided here:
- *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long queue ends it
- *    (Linux).
+ *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long
+ *    queue ends it (Linux).
  *  - Fast growth is at least Reno's, as in Linux: 1 % of a window below 100 packets would be less.
- *  - The first slow round sets w_reno after the window's cut, and w_reno is then not yet counted up
- *    (Linux).
+ *  - The first slow round sets w_reno after the window's cut, and w_reno is then not
+ *    yet counted up (Linux).
  *  - zeta counts fast rounds since the last loss or reset, in a row or not (Linux).
  *  - A w_reno that losses have halved to its least, 2, is still known. In Linux 2 stands for
  *    unknown, so that the next slow round would take half the window for it.

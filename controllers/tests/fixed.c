@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Streams results of the arithmetic in fixed.h as native 64-bit integers, in the order in which
- * fixed.rs reads them. Both sides walk the same ranges; numbers that Rust could not guess precede
- * their result.
+ * fixed.rs reads them. Both sides walk the same ranges; numbers that Rust could not guess
+ * precede their result.
  */
 #include <stdio.h>
 

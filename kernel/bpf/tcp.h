@@ -21,8 +21,8 @@ typedef uint64_t __be64;
 typedef uint32_t __wsum;
 
 /*
- * <linux/bpf.h> has many more. The number is part of the system call's interface, so it never
- * changes.
+ * <linux/bpf.h> has many more. The number is part of the system call's interface,
+ * so it never changes.
  */
 enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2 };
 
@@ -122,8 +122,8 @@ struct bpf_iter__tcp {
 #pragma clang attribute pop
 
 /*
- * Lets child network namespaces choose the controller too. A macro in the kernel, so CO-RE cannot
- * look it up.
+ * Lets child network namespaces choose the controller too. A macro in the kernel, so
+ * CO-RE cannot look it up.
  */
 #define TCP_CONG_NON_RESTRICTED 1
 /* The kernel asks for ECN, and sends ECT(0), without being told to. Likewise a macro. */
