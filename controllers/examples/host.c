@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when both are full. It writes what it does as
- * the log that `tandem conform` reads. docs/embedding.md explains it.
- *   cc -std=c11 -Icontrollers/include -DCONTROLLER=compound_tube controllers/examples/host.c -o host
+ * A host in C: a sender on a path of 50 packets and a queue of 50, which loses one packet when
+ * both are full. It writes what it does as the log that `tandem conform` reads.
+ * docs/embedding.md explains it.
+ *   cc -std=c11 -Icontrollers/include -DCONTROLLER=compound_tube \
+ *      controllers/examples/host.c -o host
  *   ./host | tandem conform - --controller compound_tube
  */
 #include <stdio.h>
@@ -13,7 +15,11 @@ enum { PATH = 50, QUEUE = 50, MSS = 1200, BASE_RTT_US = 50000 };
 
 /* What the contract calls the connection, and the controller's state and parameters. */
 static struct tandem_conn conn = {
-	.snd_cwnd = 10, .snd_ssthresh = TANDEM_INFINITE_SSTHRESH, .snd_cwnd_clamp = TANDEM_MAX_WINDOW, .mss = MSS, .is_cwnd_limited = 1,
+	.snd_cwnd = 10,
+	.snd_ssthresh = TANDEM_INFINITE_SSTHRESH,
+	.snd_cwnd_clamp = TANDEM_MAX_WINDOW,
+	.mss = MSS,
+	.is_cwnd_limited = 1,
 };
 static struct controller controller;
 static const struct controller_params params = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
@@ -23,10 +29,14 @@ static void enter(u32 next, const char *name)
 {
 	controller_set_state(&controller, &params, &conn, next);
 	state = next;
-	printf("{\"event\":\"state\",\"state\":\"%s\",\"cwnd\":%u,\"ssthresh\":%u}\n", name, conn.snd_cwnd, conn.snd_ssthresh);
+	printf("{\"event\":\"state\",\"state\":\"%s\",\"cwnd\":%u,\"ssthresh\":%u}\n",
+	       name, conn.snd_cwnd, conn.snd_ssthresh);
 }
 
-/* Entering recovery, once for a window of data: ssthresh, then set_state. This host has no rate reduction: the window falls at once. */
+/*
+ * Entering recovery, once for a window of data: ssthresh, then set_state. This host has no rate
+ * reduction: the window falls at once.
+ */
 static void lose(void)
 {
 	conn.snd_cwnd_cnt = 0;
@@ -48,8 +58,10 @@ static void acknowledge(u32 rtt_us, int is_lost)
 	int grows = !is_lost && state != TANDEM_RECOVERY;
 	if (grows)
 		controller_cong_avoid(&controller, &params, &conn, ack.pkts_acked);
-	printf("{\"event\":\"ack\",\"now_us\":%llu,\"una\":%u,\"nxt\":%u,\"packets\":1,\"rtt_us\":%u,\"grow\":%s,\"cwnd\":%u,\"ssthresh\":%u}\n",
-	       (unsigned long long)conn.now_us, conn.snd_una, conn.snd_nxt, rtt_us, grows ? "true" : "false", conn.snd_cwnd, conn.snd_ssthresh);
+	printf("{\"event\":\"ack\",\"now_us\":%llu,\"una\":%u,\"nxt\":%u,\"packets\":1,"
+	       "\"rtt_us\":%u,\"grow\":%s,\"cwnd\":%u,\"ssthresh\":%u}\n",
+	       (unsigned long long)conn.now_us, conn.snd_una, conn.snd_nxt, rtt_us,
+	       grows ? "true" : "false", conn.snd_cwnd, conn.snd_ssthresh);
 	if (is_lost)
 		lose();
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-Africa (King, Baraniuk, Riedi, INFOCOM 2005): HighSpeed TCP while the path is idle, Reno once a queue builds.
+ * TCP-Africa (King, Baraniuk, Riedi, INFOCOM 2005): HighSpeed TCP while the path is idle, Reno once
+ * a queue builds.
  *
  *   backlog = window * (RTT - RTTmin) / RTT
- *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window    a, b: RFC 3649, highspeed.h
+ *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window
  *   backlog >= alpha : slow mode, w += 1 / w an ACK, a loss takes a half
  *
- * Not checked against the paper's text: this is what its abstract and a Linux port of the increase say.
+ * a and b are those of RFC 3649: highspeed.h.
+ *
+ * Not checked against the paper's text: this is what its abstract and a Linux port
+ * of the increase say.
  *
  * What is open, and how it is decided here:
  *  - alpha is 1 packet; the paper's constant is not known to us (1 or 2).
- *  - RTT is the smallest of the round (rounds.h), not the average of the paper: with alpha of a packet, the jitter of an average would
- *    pass for a queue at any high rate.
+ *  - RTT is the smallest of the round (rounds.h), not the average of the paper: with alpha of a
+ *    packet, the jitter of an average would pass for a queue at any high rate.
  *  - In slow mode a loss halves; the port takes b(w) always. always_b = 1 does that.
- *  - The mode holds for the round that follows; a round that no sample backs, and the first after a loss, is slow.
+ *  - The mode holds for the round that follows; a round that no sample backs, and the first
+ *    after a loss, is slow.
  */
 #ifndef TANDEM_AFRICA_H
 #define TANDEM_AFRICA_H
@@ -22,7 +27,8 @@
 #include "rounds.h"
 
 #define africa_OWN_PARAMS(P) \
-	P(alpha, 256, 1 << 8, 1, 10000 << 8, "packets queued from which on the path is not idle (1: no published value found)") \
+	P(alpha, 256, 1 << 8, 1, 10000 << 8, \
+	  "packets queued from which on the path is not idle (1: no published value found)") \
 	P(always_b, 1, 0, 0, 1, "1 = a loss takes b(w) in slow mode too (a Linux port), 0 = a half")
 
 #define africa_PARAMS(P) highspeed_PARAMS(P) africa_OWN_PARAMS(P)
@@ -50,14 +56,14 @@ TANDEM_FN void africa_init(struct africa *s, const struct africa_params *p, stru
 	s->is_fast = 0;
 }
 
-TANDEM_FN void africa_pkts_acked(struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
-				 const struct tandem_ack *ack)
+TANDEM_FN void africa_pkts_acked(struct africa *s, const struct africa_params *p,
+				 const struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	(void)p, (void)c;
 	rounds_sample(&s->round, ack);
 }
 
-TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p,
+				 struct tandem_conn *c, u32 acked)
 {
 	if (rounds_ended(&s->round, c)) {
 		s->is_fast = 0;
@@ -73,10 +79,11 @@ TANDEM_FN void africa_cong_avoid(struct africa *s, const struct africa_params *p
 		rfc5681_grow(c, acked);
 }
 
-TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
-			      u32 reason)
+TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p,
+			      const struct tandem_conn *c, u32 reason)
 {
-	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) : c->snd_cwnd / 2;
+	u32 left = s->is_fast || p->always_b ? highspeed_after_loss(&p->highspeed, c->snd_cwnd) :
+					       c->snd_cwnd / 2;
 
 	s->is_fast = 0;
 	return window_reduce(&s->highspeed.window, c, left);
@@ -84,21 +91,21 @@ TANDEM_FN u32 africa_ssthresh(struct africa *s, const struct africa_params *p, c
 
 ROUNDS_SET_STATE(africa)
 
-TANDEM_FN void africa_restart(struct africa *s, const struct africa_params *p, struct tandem_conn *c)
+TANDEM_FN void africa_restart(struct africa *s, const struct africa_params *p,
+			      struct tandem_conn *c)
 {
-	(void)p;
 	s->is_fast = 0;
 	rounds_begin(&s->round, c);
 }
 
-TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p,
+			       const struct tandem_conn *c)
 {
-	(void)p;
 	return window_undone(&s->highspeed.window, c);
 }
 
-TANDEM_FN void africa_view(const struct africa *s, const struct africa_params *p, const struct tandem_conn *c,
-			   struct tandem_view *v)
+TANDEM_FN void africa_view(const struct africa *s, const struct africa_params *p,
+			   const struct tandem_conn *c, struct tandem_view *v)
 {
 	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }

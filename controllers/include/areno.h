@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-Adaptive Reno (Shimonishi, Hama, Murase, Globecom 2005 and PFLDnet 2006; S3's ARENO): Reno plus a probing window that
- * fills an idle path fast and goes away as the path becomes congested.
+ * TCP-Adaptive Reno (Shimonishi, Hama, Murase, Globecom 2005 and PFLDnet 2006; S3's ARENO): Reno
+ * plus a probing window that fills an idle path fast and goes away as the path becomes congested.
  *
- *   c        = min((RTT - RTTmin) / (RTTcong - RTTmin), 1)               how near the queue is to overflowing
+ *   c        = min((RTT - RTTmin) / (RTTcong - RTTmin), 1)     how near the queue is to overflowing
  *   RTTcong  = a * RTTcong + (1 - a) * RTT at each loss
  *   W        = W_base + W_probe;  W_base += 1 / W an ACK
  *   W_probe  = max(W_probe + increase / W, 0) an ACK
  *   W_inc(c) = W_max e^(-10 c) + beta c + gamma,   W_max = B / M packets a round, M = 10 Mb/s
- *              beta  = 2 W_max (1/10 - (1/10 + 1) / e^10),  gamma = 1 - 2 W_max (1/10 - (1/10 + 1/2) / e^10)
+ *              beta  = 2 W_max (1/10 - (1/10 + 1) / e^10)
+ *              gamma = 1 - 2 W_max (1/10 - (1/10 + 1/2) / e^10)
  *   loss     : W_base = W / (1 + c),  W_probe = 0
  *
- * Not checked against the paper's text: the equations are those that several ports agree on, and M is 10 Mb/s in one port's quotation of it.
+ * Not checked against the paper's text: the equations are those that several ports agree on, and M
+ * is 10 Mb/s in one port's quotation of it.
  *
  * What is open, and how it is decided here:
- *  - `increase` is W_inc(c) - 1, so that the total grows by W_inc(c). beta and gamma are chosen such that W_inc(1) = 1 and the mean of
- *    W_inc over c is 1, which is Reno's growth; the ports add W_inc to Reno's 1 and grow by 2 packets a round when the path is
- *    congested. docs/controllers/areno.md has what either does to Reno: on_top = 1 does as the ports.
- *  - c and W_inc are worked out once a measured round (rounds.h), from its smallest RTT; what W_probe loses it loses in one step, and
- *    ssthresh follows. At a loss the RTT is the last before it.
- *  - RTTcong takes the loss in before c is worked out. The first loss gives RTTcong its value, hence c = 1: halved, as by Reno.
- *    Before it c = 1, too. A path without any queue, RTTcong = RTTmin, has c = 1.
+ *  - `increase` is W_inc(c) - 1, so that the total grows by W_inc(c). beta and gamma are chosen
+ *    such that W_inc(1) = 1 and the mean of W_inc over c is 1, which is Reno's growth; the ports
+ *    add W_inc to Reno's 1 and grow by 2 packets a round when the path is congested.
+ *    docs/controllers/areno.md has what either does to Reno: on_top = 1 does as the ports.
+ *  - c and W_inc are worked out once a measured round (rounds.h), from its smallest
+ *    RTT; what W_probe loses it loses in one step, and ssthresh follows. At a loss the
+ *    RTT is the last before it.
+ *  - RTTcong takes the loss in before c is worked out. The first loss gives RTTcong its value,
+ *    hence c = 1: halved, as by Reno. Before it c = 1, too. A path without any queue,
+ *    RTTcong = RTTmin, has c = 1.
  *  - B is rate.h's estimate, in bits of payload.
  */
 #ifndef TANDEM_ARENO_H
@@ -31,10 +36,12 @@
 #include "window.h"
 
 #define areno_OWN_PARAMS(P) \
-	P(rate_per_packet, 1, 10, 1, 100000, "M: Mb/s of estimated rate for each packet a round that is probed with (10)") \
+	P(rate_per_packet, 1, 10, 1, 100000, \
+	  "M: Mb/s of estimated rate for each packet a round that is probed with (10)") \
 	P(decay, 1, 10, 2, 11, "exponent of W_inc's fall from an idle to a congested path (10)") \
 	P(memory, 1000, 850, 0, 999, "a: weight of the older losses in RTTcong (ports: 0.85)") \
-	P(on_top, 1, 0, 0, 1, "0 = the window grows by W_inc in all, 1 = by W_inc and Reno's 1 (ports)")
+	P(on_top, 1, 0, 0, 1, \
+	  "0 = the window grows by W_inc in all, 1 = by W_inc and Reno's 1 (ports)")
 
 #define areno_PARAMS(P) RATE_PARAMS(P) areno_OWN_PARAMS(P)
 
@@ -69,7 +76,8 @@ TANDEM_FN u32 areno_congestion_q16(const struct areno *s, u32 rtt_us)
 {
 	u64 rtt_q16 = (u64)rtt_us << 16, base_q16 = (u64)s->round.base_rtt_us << 16;
 
-	if (!rtt_us || !s->cong_rtt_q16 || s->round.base_rtt_us == ROUNDS_UNMEASURED || rtt_q16 >= s->cong_rtt_q16)
+	if (!rtt_us || !s->cong_rtt_q16 || s->round.base_rtt_us == ROUNDS_UNMEASURED ||
+	    rtt_q16 >= s->cong_rtt_q16)
 		return 1 << 16;
 	/* base <= RTT < RTTcong; RTTs are at most 2^24. */
 	return (u32)(((rtt_q16 - base_q16) << 16) / (s->cong_rtt_q16 - base_q16));
@@ -79,12 +87,16 @@ TANDEM_FN u32 areno_congestion_q16(const struct areno *s, u32 rtt_us)
 TANDEM_FN u64 areno_max_inc_q8(const struct areno *s, const struct areno_params *p, u32 mss)
 {
 	/* 2^39 * 2^16 * 2^3. */
-	u64 inc_q8 = rate_estimate_q8(&s->rate) * min_u32(mss, 1 << 16) * 8 / (p->rate_per_packet * 1000000ull);
+	u64 inc_q8 = rate_estimate_q8(&s->rate) * min_u32(mss, 1 << 16) * 8 /
+		     (p->rate_per_packet * 1000000ull);
 
 	return inc_q8 < 1 << 28 ? inc_q8 : 1 << 28;
 }
 
-/* The probing window's increase in the round to come, at congestion c; what it is to lose is taken at once. */
+/*
+ * The probing window's increase in the round to come, at congestion c; what it is to
+ * lose is taken at once.
+ */
 TANDEM_FN void areno_probe(struct areno *s, const struct areno_params *p, u32 mss, u32 c_q16)
 {
 	u64 max_q8 = areno_max_inc_q8(s, p, mss);
@@ -102,7 +114,6 @@ TANDEM_FN void areno_probe(struct areno *s, const struct areno_params *p, u32 ms
 
 TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	rate_init(&s->rate, c->now_us);
 	rounds_init(&s->round, c);
@@ -114,13 +125,16 @@ TANDEM_FN void areno_init(struct areno *s, const struct areno_params *p, struct 
 	s->diff_q8 = 0;
 }
 
-TANDEM_FN void areno_pkts_acked(struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
-				const struct tandem_ack *ack)
+TANDEM_FN void areno_pkts_acked(struct areno *s, const struct areno_params *p,
+				const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	rate_on_ack(&s->rate, &p->rate, c->now_us, ack, rounds_sample(&s->round, ack));
 }
 
-/* In slow start there is no probing window. The host may have lowered the window: at least a packet of it is W_base. */
+/*
+ * In slow start there is no probing window. The host may have lowered the window: at least a packet
+ * of it is W_base.
+ */
 TANDEM_FN void areno_reconcile(struct areno *s, const struct tandem_conn *c)
 {
 	if (in_slow_start(c)) {
@@ -147,7 +161,8 @@ TANDEM_FN void areno_end_round(struct areno *s, const struct areno_params *p, st
 	}
 }
 
-TANDEM_FN void areno_cong_avoid(struct areno *s, const struct areno_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void areno_cong_avoid(struct areno *s, const struct areno_params *p,
+				struct tandem_conn *c, u32 acked)
 {
 	u32 before;
 
@@ -166,44 +181,47 @@ TANDEM_FN void areno_cong_avoid(struct areno *s, const struct areno_params *p, s
 	s->probe_q8 = min_u32(s->probe_q8 + ((c->snd_cwnd - before) << 8), ARENO_MAX_PROBE_Q8);
 }
 
-TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
-			     u32 reason)
+TANDEM_FN u32 areno_ssthresh(struct areno *s, const struct areno_params *p,
+			     const struct tandem_conn *c, u32 reason)
 {
 	u64 rtt_q16 = (u64)s->rate.rtt_us << 16;
+	u32 c_q16;
 
 	areno_reconcile(s, c);
 	s->prior_cong_rtt_q16 = s->cong_rtt_q16;
-	if (rtt_q16)
-		s->cong_rtt_q16 = s->cong_rtt_q16 ? (s->cong_rtt_q16 * p->memory + rtt_q16 * (1000 - p->memory)) / 1000 : rtt_q16;
+	if (rtt_q16 && s->cong_rtt_q16)
+		s->cong_rtt_q16 = (s->cong_rtt_q16 * p->memory +
+				   rtt_q16 * (1000 - p->memory)) / 1000;
+	else if (rtt_q16)
+		s->cong_rtt_q16 = rtt_q16;
 	s->prior_probe_q8 = s->probe_q8;
 	s->probe_q8 = 0;
 	s->gain_q8 = 0;
-	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1 << 16, (1 << 16) + areno_congestion_q16(s, s->rate.rtt_us)));
+	c_q16 = areno_congestion_q16(s, s->rate.rtt_us);
+	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, 1 << 16, (1 << 16) + c_q16));
 }
 
 ROUNDS_SET_STATE(areno)
 
 TANDEM_FN void areno_restart(struct areno *s, const struct areno_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	s->probe_q8 = 0;
 	s->gain_q8 = 0;
 	rounds_begin(&s->round, c);
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p,
+			      const struct tandem_conn *c)
 {
-	(void)p;
 	s->cong_rtt_q16 = s->prior_cong_rtt_q16;
 	s->probe_q8 = s->prior_probe_q8;
 	return window_undone(&s->window, c);
 }
 
-TANDEM_FN void areno_view(const struct areno *s, const struct areno_params *p, const struct tandem_conn *c,
-			  struct tandem_view *v)
+TANDEM_FN void areno_view(const struct areno *s, const struct areno_params *p,
+			  const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	v->delay_window = min_u32(s->probe_q8 >> 8, c->snd_cwnd - 1);
 	v->loss_window = c->snd_cwnd - v->delay_window;
 	v->diff_q8 = s->diff_q8;

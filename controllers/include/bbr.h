@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * BBR version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: congestion-based congestion control", ACM Queue 14(5), 2016;
- * draft-cardwell-iccrg-bbr-congestion-control-00), as Linux has it: a model of the path, and neither loss nor delay, says how
- * much and how fast to send.
+ * BBR version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: congestion-based congestion
+ * control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00), as Linux has
+ * it: a model of the path, and neither loss nor delay, says how much and how fast to send.
  *
- *   bw       = largest delivery rate of the last 10 rounds          min_rtt = smallest RTT of the last 10 s
- *   rate     = gain * bw, less 1 %                                  window  = window gain * bw * min_rtt, and what follows below
+ *   bw       = largest delivery rate of the last 10 rounds
+ *   min_rtt  = smallest RTT of the last 10 s
+ *   rate     = gain * bw, less 1 %
+ *   window   = window gain * bw * min_rtt, and what follows below
  *   STARTUP    both gains 2.89, until bw has not grown by 1/4 for three rounds
  *   DRAIN      gain 1/2.89, until no more than bw * min_rtt is in flight
  *   PROBE_BW   gains 5/4, 3/4, 1, 1, 1, 1, 1, 1, a min_rtt each; window gain 2
  *   PROBE_RTT  a window of 4 for 200 ms and a round, once min_rtt is 10 s old
- *   recovery   what is lost leaves the window; its first round sends what is delivered; then the window of before returns
+ *   recovery   what is lost leaves the window; its first round sends what is delivered; then the
+ *              window of before returns
  *
- * To the window are added three of the pieces in which a host with segmentation offload sends (1 ms of the rate), and the packets
- * that are acknowledged in excess of bw (ACKs that come in bursts). A loss of 1/5 in two intervals at one rate means a policer:
- * then that rate is used for 48 rounds.
+ * To the window are added three of the pieces in which a host with segmentation offload sends (1 ms
+ * of the rate), and the packets that are acknowledged in excess of bw (ACKs that come in bursts). A
+ * loss of 1/5 in two intervals at one rate means a policer: then that rate is used for 48 rounds.
  *
  * What is open, or left out, and how it is decided here:
- *  - Linux draws the phase in which PROBE_BW begins by lot; here the clock decides: now_us modulo 7.
- *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets leave one by one, and what is in
- *    flight counts.
- *  - What a timer finds lost does not count for the policer. What is sent in PROBE_RTT is taken for application-limited here,
- *    where Linux tells the host.
+ *  - Linux draws the phase in which PROBE_BW begins by lot; here the clock
+ *    decides: now_us modulo 7.
+ *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets
+ *    leave one by one, and what is in flight counts.
+ *  - What a timer finds lost does not count for the policer. What is sent in PROBE_RTT is taken for
+ *    application-limited here, where Linux tells the host.
  *  - snd_ssthresh is left alone: Linux shows bw * min_rtt there.
  */
 #ifndef TANDEM_BBR_H
@@ -42,8 +46,10 @@ TANDEM_FN u32 bbr_app_limited(const struct bbr *s, const struct tandem_ack *ack)
 }
 
 /*
- * The delivery rate [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.4], and rounds: one ends when a packet is acknowledged that was sent
- * after its beginning [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.3].
+ * The delivery rate, and rounds: one ends when a packet is acknowledged that was sent
+ * after its beginning.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.4]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.1.1.3]
  */
 TANDEM_FN void bbr_take_rate(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 			     const struct tandem_ack *ack, u32 app_limited)
@@ -63,7 +69,8 @@ TANDEM_FN void bbr_take_rate(struct bbr *s, const struct bbr_params *p, const st
 }
 
 /* How far acknowledged packets run ahead of bw. The product of two u32 fits. */
-TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c,
+			      const struct tandem_ack *ack)
 {
 	u32 acked = min_u32(ack->acked_sacked, BBR_EXTRA_MAX_ACKED);
 	u64 expected = (u64)bbr_bw(s) * seq_distance(s->epoch_us, bbr_us(c)) >> 24;
@@ -81,15 +88,17 @@ TANDEM_FN void bbr_take_extra(struct bbr *s, const struct tandem_conn *c, const 
 		expected = 0;
 	}
 	s->epoch_acked = min_u32(s->epoch_acked + acked, BBR_EXTRA_MAX_ACKED - 1);
-	s->extra_acked = max_u32(s->extra_acked, min_u32(s->epoch_acked - (u32)expected, c->snd_cwnd));
+	s->extra_acked = max_u32(s->extra_acked,
+				 min_u32(s->epoch_acked - (u32)expected, c->snd_cwnd));
 }
 
 /*
- * A phase lasts a min_rtt; the first until it has filled the path by its gain or lost something, the second until no more is queued.
+ * A phase lasts a min_rtt; the first until it has filled the path by its gain or lost something,
+ * the second until no more is queued.
  * [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.1]
  */
-TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
-				const struct tandem_ack *ack)
+TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p,
+				const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	int is_long = seq_distance(s->phase_us, bbr_us(c)) > s->min_rtt_us;
 	u64 before = (u64)ack->in_flight + ack->acked_sacked + ack->lost;
@@ -103,11 +112,13 @@ TANDEM_FN int bbr_phase_is_over(const struct bbr *s, const struct bbr_params *p,
 }
 
 /*
- * Is the path full [draft-cardwell-iccrg-bbr-congestion-control 4.3.2.2]? Then drain what STARTUP has queued
- * [draft-cardwell-iccrg-bbr-congestion-control 4.3.3].
+ * Is the path full? Then drain what STARTUP has queued.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.2.2]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.3]
  */
-TANDEM_FN void bbr_take_fullness(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
-				 const struct tandem_ack *ack, u32 app_limited)
+TANDEM_FN void bbr_take_fullness(struct bbr *s, const struct bbr_params *p,
+				 const struct tandem_conn *c, const struct tandem_ack *ack,
+				 u32 app_limited)
 {
 	if (!s->full && s->round_start && !app_limited) {
 		if (s->best.bw_q24 >= (u64)s->full_bw_q24 * 5 / 4) {
@@ -138,7 +149,8 @@ TANDEM_FN void bbr_raise_cwnd(struct tandem_conn *c, u32 cwnd)
 	c->snd_cwnd = max_u32(c->snd_cwnd, min_u32(cwnd, c->snd_cwnd_clamp));
 }
 
-TANDEM_FN void bbr_try_end_probe_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
+TANDEM_FN void bbr_try_end_probe_rtt(struct bbr *s, const struct bbr_params *p,
+				     struct tandem_conn *c)
 {
 	if (!s->probe_rtt_runs || seq_distance(s->probe_rtt_ms, bbr_ms(c)) <= p->probe_rtt_time)
 		return;
@@ -151,7 +163,8 @@ TANDEM_FN void bbr_try_end_probe_rtt(struct bbr *s, const struct bbr_params *p, 
 }
 
 /* [draft-cardwell-iccrg-bbr-congestion-control 4.3.5] */
-TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			     const struct tandem_ack *ack)
 {
 	s->probe_rtt_until = seq_advance(ack->delivered, ack->in_flight);
 	if (s->probe_rtt_runs) {
@@ -166,8 +179,12 @@ TANDEM_FN void bbr_probe_rtt(struct bbr *s, const struct bbr_params *p, struct t
 	}
 }
 
-/* [draft-cardwell-iccrg-bbr-congestion-control 4.1.2.3] [draft-cardwell-iccrg-bbr-congestion-control 4.3.5] */
-TANDEM_FN void bbr_take_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
+/*
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.1.2.3]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.5]
+ */
+TANDEM_FN void bbr_take_rtt(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			    const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 	u32 is_old = seq_distance(s->min_rtt_ms, bbr_ms(c)) > p->rtt_window;
@@ -210,10 +227,13 @@ TANDEM_FN u32 bbr_window_gain(const struct bbr *s, const struct bbr_params *p)
 }
 
 /*
- * The window after this ACK, by the model [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.6] [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.3]
- * and the state of the recovery [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.4]. All terms are below 2^33.
+ * The window after this ACK, by the model and the state of the recovery. All terms are below 2^33.
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.6]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.3]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.4]
  */
-TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
+			 const struct tandem_ack *ack)
 {
 	u64 conserved = (u64)ack->in_flight + ack->acked_sacked;
 	u64 cwnd = max_u32(sub_floor0(c->snd_cwnd, ack->lost), 1);
@@ -231,7 +251,8 @@ TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct
 	if (s->conserve)
 		return cwnd > conserved ? cwnd : conserved;
 
-	target = bbr_with_quanta(s, p, c, bbr_bdp(s, bbr_bw(s), bbr_window_gain(s, p)) + bbr_extra_window(s, p));
+	target = bbr_with_quanta(s, p, c, bbr_bdp(s, bbr_bw(s), bbr_window_gain(s, p)) +
+					  bbr_extra_window(s, p));
 	if (s->full)
 		cwnd = cwnd + ack->acked_sacked < target ? cwnd + ack->acked_sacked : target;
 	else if (cwnd < target || ack->delivered < BBR_INITIAL_WINDOW)
@@ -239,7 +260,8 @@ TANDEM_FN u64 bbr_window(struct bbr *s, const struct bbr_params *p, const struct
 	return cwnd > p->min_window ? cwnd : p->min_window;
 }
 
-TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			    const struct tandem_ack *ack)
 {
 	u64 cwnd = ack->acked_sacked ? bbr_window(s, p, c, ack) : c->snd_cwnd;
 
@@ -249,17 +271,26 @@ TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct ta
 		c->snd_cwnd = min_u32(c->snd_cwnd, p->min_window);
 }
 
-/* [draft-cardwell-iccrg-bbr-congestion-control 4.3.1] [draft-cardwell-iccrg-bbr-congestion-control 4.2.1] */
+/*
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.1] [draft-cardwell-iccrg-bbr-congestion-control
+ * 4.2.1]
+ */
 TANDEM_FN void bbr_init(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {
-	*s = (struct bbr){ .min_rtt_us = BBR_UNMEASURED, .min_rtt_ms = bbr_ms(c), .epoch_us = bbr_us(c) };
+	*s = (struct bbr){
+		.min_rtt_us = BBR_UNMEASURED,
+		.min_rtt_ms = bbr_ms(c),
+		.epoch_us = bbr_us(c),
+	};
 	/* Nothing lies between them. */
 	s->probe_rtt_from = 1;
-	c->pacing_bytes_per_s = bbr_bytes_per_s(p, c, bbr_rate_q24(c->snd_cwnd, BBR_NOMINAL_RTT_US), p->high_gain);
+	c->pacing_bytes_per_s = bbr_bytes_per_s(p, c, bbr_rate_q24(c->snd_cwnd, BBR_NOMINAL_RTT_US),
+						p->high_gain);
 }
 
 /* All of it: Linux's cong_control. */
-TANDEM_FN void bbr_pkts_acked(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void bbr_pkts_acked(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			      const struct tandem_ack *ack)
 {
 	u32 app_limited = bbr_app_limited(s, ack);
 
@@ -278,24 +309,24 @@ TANDEM_FN void bbr_pkts_acked(struct bbr *s, const struct bbr_params *p, struct 
 	bbr_set_cwnd(s, p, c, ack);
 }
 
-TANDEM_FN void bbr_cong_avoid(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void bbr_cong_avoid(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			      u32 acked)
 {
-	(void)s, (void)p, (void)c, (void)acked;
 }
 
 /* A loss changes no threshold. */
 TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 			   u32 reason)
 {
-	(void)p;
 	bbr_save_cwnd(s, c);
 	return c->snd_ssthresh;
 }
 
-TANDEM_FN void bbr_set_state(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void bbr_set_state(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,
+			     u32 state)
 {
-	(void)p, (void)c;
-	s->trouble = state == TANDEM_RECOVERY ? BBR_RECOVERY : state == TANDEM_LOSS ? BBR_TIMEOUT : BBR_CALM;
+	s->trouble = state == TANDEM_RECOVERY ? BBR_RECOVERY :
+		     state == TANDEM_LOSS ? BBR_TIMEOUT : BBR_CALM;
 	if (state == TANDEM_LOSS) {
 		s->prior_trouble = BBR_TIMEOUT;
 		s->full_bw_q24 = 0;
@@ -303,7 +334,10 @@ TANDEM_FN void bbr_set_state(struct bbr *s, const struct bbr_params *p, struct t
 	}
 }
 
-/* Sending begins again with an empty path: without a burst [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.4]. */
+/*
+ * Sending begins again with an empty path: without a burst
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.4].
+ */
 TANDEM_FN void bbr_restart(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {
 	s->restarted = 1;
@@ -317,16 +351,15 @@ TANDEM_FN void bbr_restart(struct bbr *s, const struct bbr_params *p, struct tan
 
 TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c)
 {
-	(void)p;
 	s->full_bw_q24 = 0;
 	s->full_rounds = 0;
 	bbr_forget_policer(s);
 	return c->snd_cwnd;
 }
 
-TANDEM_FN void bbr_view(const struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c, struct tandem_view *v)
+TANDEM_FN void bbr_view(const struct bbr *s, const struct bbr_params *p,
+			const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	v->loss_window = c->snd_cwnd;
 	v->base_rtt_us = s->min_rtt_us == BBR_UNMEASURED ? 0 : s->min_rtt_us;
 }

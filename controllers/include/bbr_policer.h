@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * BBR's search for a policer, as in Linux: two intervals in a row in which a fifth of the packets is lost, at the same rate. Then that
- * rate takes the place of bw for a while.
+ * BBR's search for a policer, as in Linux: two intervals in a row in which a fifth of the packets
+ * is lost, at the same rate. Then that rate takes the place of bw for a while.
  */
 #ifndef TANDEM_BBR_POLICER_H
 #define TANDEM_BBR_POLICER_H
 
 #include "bbr_model.h"
 
-TANDEM_FN void bbr_policer_interval(struct bbr *s, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void bbr_policer_interval(struct bbr *s, const struct tandem_conn *c,
+				    const struct tandem_ack *ack)
 {
 	s->policer_from = ack->delivered;
 	s->policer_ms = bbr_ms(c);
@@ -25,12 +26,14 @@ TANDEM_FN void bbr_forget_policer(struct bbr *s)
 }
 
 /* An interval has ended with many losses: a policer if the one before it had the same rate. */
-TANDEM_FN void bbr_judge_policer(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
-				 const struct tandem_ack *ack, u32 bw_q24)
+TANDEM_FN void bbr_judge_policer(struct bbr *s, const struct bbr_params *p,
+				 const struct tandem_conn *c, const struct tandem_ack *ack,
+				 u32 bw_q24)
 {
 	u32 last = s->policer_bw_q24, diff = sub_floor0(bw_q24, last) + sub_floor0(last, bw_q24);
 
-	if (last && (diff <= last / 8 || bbr_bytes_per_s(p, c, diff, BBR_UNIT) <= BBR_POLICER_DIFF_BPS)) {
+	if (last && (diff <= last / 8 ||
+		     bbr_bytes_per_s(p, c, diff, BBR_UNIT) <= BBR_POLICER_DIFF_BPS)) {
 		s->policer_bw_q24 = max_u32((u32)(((u64)bw_q24 + last) / 2), 1);
 		s->policed = 1;
 		s->policer_rounds = 0;
@@ -40,9 +43,13 @@ TANDEM_FN void bbr_judge_policer(struct bbr *s, const struct bbr_params *p, cons
 	bbr_policer_interval(s, c, ack);
 }
 
-/* Each ACK of an interval: it lasts 4 to 16 rounds, and ends with a loss once a fifth of the packets is lost. */
-TANDEM_FN void bbr_sample_policer(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
-				  const struct tandem_ack *ack, u32 lost)
+/*
+ * Each ACK of an interval: it lasts 4 to 16 rounds, and ends with a loss once a fifth of the
+ * packets is lost.
+ */
+TANDEM_FN void bbr_sample_policer(struct bbr *s, const struct bbr_params *p,
+				  const struct tandem_conn *c, const struct tandem_ack *ack,
+				  u32 lost)
 {
 	u32 delivered = seq_distance(s->policer_from, ack->delivered);
 	u32 ms = seq_distance(s->policer_ms, bbr_ms(c));
@@ -55,7 +62,8 @@ TANDEM_FN void bbr_sample_policer(struct bbr *s, const struct bbr_params *p, con
 		bbr_forget_policer(s);
 		return;
 	}
-	if (!lost || !delivered || (u64)s->policer_lost << 8 < (u64)delivered * BBR_POLICER_LOSS_Q8 || !ms)
+	if (!lost || !delivered ||
+	    (u64)s->policer_lost << 8 < (u64)delivered * BBR_POLICER_LOSS_Q8 || !ms)
 		return;
 	if (ms >= 0xffffffffu / 1000)
 		bbr_forget_policer(s);
@@ -63,8 +71,9 @@ TANDEM_FN void bbr_sample_policer(struct bbr *s, const struct bbr_params *p, con
 		bbr_judge_policer(s, p, c, ack, bbr_rate_q24(delivered, ms * 1000));
 }
 
-TANDEM_FN void bbr_watch_policer(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
-				 const struct tandem_ack *ack, u32 app_limited)
+TANDEM_FN void bbr_watch_policer(struct bbr *s, const struct bbr_params *p,
+				 const struct tandem_conn *c, const struct tandem_ack *ack,
+				 u32 app_limited)
 {
 	u32 lost = min_u32(ack->lost, 0x7fffffffu), loss = lost || s->timed_out;
 

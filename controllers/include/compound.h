@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Compound TCP with a fixed gamma: 30 packets (S1 section II; S0 calls it the value of the earlier work).
- * The law is in ctcp.h.
+ * Compound TCP with a fixed gamma: 30 packets (S1 section II; S0 calls it the value of the earlier
+ * work). The law is in ctcp.h.
  */
 #ifndef TANDEM_COMPOUND_H
 #define TANDEM_COMPOUND_H
@@ -9,7 +9,8 @@
 #include "ctcp.h"
 
 #define compound_OWN_PARAMS(P) \
-	P(gamma, 256, 30 << 8, 1, 10000 << 8, "backlog in packets that counts as early congestion (S1 II: 30)")
+	P(gamma, 256, 30 << 8, 1, 10000 << 8, \
+	  "backlog in packets that counts as early congestion (S1 II: 30)")
 
 #define compound_PARAMS(P) CTCP_LAW_PARAMS(P) compound_OWN_PARAMS(P)
 
@@ -24,16 +25,15 @@ struct compound {
 
 TANDEM_FN u32 compound_start(struct compound *s, const struct compound_params *p)
 {
-	(void)s;
 	return p->gamma;
 }
 
-TANDEM_FN void compound_on_sample(struct compound *s, u32 rtt_us, u32 acked) { (void)s, (void)rtt_us, (void)acked; }
-TANDEM_FN void compound_on_round(struct compound *s, const struct compound_params *p) { (void)s, (void)p; }
-TANDEM_FN void compound_on_loss(struct compound *s, const struct compound_params *p) { (void)s, (void)p; }
-
-CTCP_LEAVES_CWND(compound)
-CTCP_MEASURES_NO_MORE(compound)
+CTCP_NO_ON_SAMPLE(compound)
+CTCP_NO_ON_ROUND(compound)
+CTCP_NO_ON_DWND(compound)
+CTCP_NO_ON_LOSS(compound)
+CTCP_NO_ON_TIMEOUT(compound)
+CTCP_NO_ON_UNDO(compound)
 CTCP_CONTROLLER(compound)
 
 #endif

@@ -2,13 +2,14 @@
 /*
  * Compound TCP with gamma tuned from the largest and the smallest RTT seen (S0 III.C).
  *
- * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if B / m < gamma while each
- * flow's share (B + BDP) / m exceeds W_low. That cannot happen if gamma <= W_low * rho / (1 + rho), and
- * rho ~ (Rmax - Rmin) / Rmin, hence
+ * A bottleneck buffer of B = rho * BDP packets shared by m flows defeats early detection if
+ * B / m < gamma while each flow's share (B + BDP) / m exceeds W_low. That cannot happen if
+ * gamma <= W_low * rho / (1 + rho), and rho ~ (Rmax - Rmin) / Rmin, hence
  *     gamma = W_low * (Rmax - Rmin) / Rmax, at least 3 packets (S0 IV).
- * The paper's formulas are lost from the text at hand; this is their reconstruction from its prose. It puts the bound
- * itself in gamma's place and never ages Rmax and Rmin ("observed so far"); with forget_base_rtt a timeout forgets both. Nothing is
- * known before the first queue: gamma then is its least.
+ * The paper's formulas are lost from the text at hand; this is their reconstruction from its
+ * prose. It puts the bound itself in gamma's place and never ages Rmax and Rmin ("observed so
+ * far"); with forget_base_rtt a timeout forgets both. Nothing is known before the first queue:
+ * gamma then is its least.
  */
 #ifndef TANDEM_COMPOUND_AUTO_H
 #define TANDEM_COMPOUND_AUTO_H
@@ -40,26 +41,26 @@ TANDEM_FN u32 compound_auto_start(struct compound_auto *s, const struct compound
 
 TANDEM_FN void compound_auto_on_sample(struct compound_auto *s, u32 rtt_us, u32 acked)
 {
-	(void)acked;
 	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
 }
 
 TANDEM_FN void compound_auto_on_round(struct compound_auto *s, const struct compound_auto_params *p)
 {
 	u32 rise_us = sub_floor0(s->max_rtt_us, s->core.round.base_rtt_us);
-
 	/* low_window <= 2^24, so only its shift may exceed 32 bits. */
-	s->core.gamma_q8 = max_u32((u32)(((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1)), p->gamma_low);
+	u64 bound_q8 = ((u64)p->low_window << 8) * rise_us / max_u32(s->max_rtt_us, 1);
+
+	s->core.gamma_q8 = max_u32((u32)bound_q8, p->gamma_low);
 }
 
 TANDEM_FN void compound_auto_on_loss(struct compound_auto *s, const struct compound_auto_params *p)
 {
-	(void)p;
 	s->prior_max_rtt_us = 0;
 }
 
 /* It may be of another path, as Rmin may. */
-TANDEM_FN void compound_auto_on_timeout(struct compound_auto *s, const struct compound_auto_params *p)
+TANDEM_FN void compound_auto_on_timeout(struct compound_auto *s,
+					const struct compound_auto_params *p)
 {
 	if (!p->forget_base_rtt)
 		return;
@@ -72,7 +73,7 @@ TANDEM_FN void compound_auto_on_undo(struct compound_auto *s)
 	s->max_rtt_us = max_u32(s->max_rtt_us, s->prior_max_rtt_us);
 }
 
-CTCP_LEAVES_CWND(compound_auto)
+CTCP_NO_ON_DWND(compound_auto)
 CTCP_CONTROLLER(compound_auto)
 
 #endif

@@ -7,21 +7,27 @@
  *   cwnd = cwnd - 1/2                                                      S4 (3)
  *   cwnd as it is                                                          S4 (4)
  *
- * S4: Oda, Hisamatsu, Noborio, Congestion control scheme of Compound TCP+ in wireless LAN, IPSJ SIG report, 2012. Its Japanese
- * text is lost to us; equations, the words "dwnd = 0", "ACK", "2/3", "1/2 per RTT" and the English abstract are what is left. When
- * each of the three applies is therefore a reading of ours, chosen with `reading`. In all of them the delay part acts, and
+ * S4: Oda, Hisamatsu, Noborio, Congestion control scheme of Compound TCP+ in wireless LAN, IPSJ SIG
+ * report, 2012. Its Japanese text is lost to us; equations, the words "dwnd = 0", "ACK", "2/3",
+ * "1/2 per RTT" and the English abstract are what is left. When each of the three applies is
+ * therefore a reading of ours, chosen with `reading`. In all of them the delay part acts, and
  * diff >= gamma with nothing left of dwnd is "a state where a loss may occur":
- *  1 (A)  (2) in the first such round, dwnd was above 0 before; (3) while it lasts. The first sign of slight congestion is
- *         answered once, more mildly than a loss is. The default: it alone accounts for each word that is left.
+ *  1 (A)  (2) in the first such round, dwnd was above 0 before; (3) while it lasts. The first sign
+ *         of slight congestion is answered once, more mildly than a loss is. The default: it alone
+ *         accounts for each word that is left.
  *  2 (B)  (3) in the first, (2) while it lasts.
- *  3 (C)  (2) in the first if ACKs were lost in it, otherwise (3). An ACK for more than two packets betrays a lost one.
+ *  3 (C)  (2) in the first if ACKs were lost in it, otherwise (3). An ACK for more than two packets
+ *         betrays a lost one.
  *
  * Further decisions:
- *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small window, whose dwnd never grows, would
- *    shrink for ever; after_growth = 0 leaves that to diff >= gamma alone.
- *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on: `decline`. With 1/2 for `decline`
- *    it comes on top, and the window still grows by 1/2. An application-limited window does not grow and does not decline.
- *  - The square brackets of (2) and (3) round down to whole packets; what (3) takes is summed up in fractions first.
+ *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small
+ *    window, whose dwnd never grows, would shrink for ever; after_growth = 0 leaves that to
+ *    diff >= gamma alone.
+ *  - (3) is "-1/2 per RTT" in place of Reno's +1, so that 3/2 are taken while Reno grows on:
+ *    `decline`. With 1/2 for `decline` it comes on top, and the window still grows by 1/2. An
+ *    application-limited window does not grow and does not decline.
+ *  - The square brackets of (2) and (3) round down to whole packets; what (3) takes is summed up in
+ *    fractions first.
  *  - ssthresh follows the window down, as after a decrease of dwnd (ctcp.h).
  */
 #ifndef TANDEM_COMPOUND_PLUS_H
@@ -30,11 +36,16 @@
 #include "ctcp.h"
 
 #define compound_plus_OWN_PARAMS(P) \
-	P(gamma, 256, 30 << 8, 1, 10000 << 8, "backlog in packets that counts as early congestion (S1 II: 30)") \
-	P(reading, 1, 1, 1, 3, "which reading of S4 section 3: 1 = A, 2 = B, 3 = C (see the controller's page)") \
-	P(slight_beta, 3072, 1024, 0, 2880, "share of the loss window given up on slight congestion (S4 (2): 1/3)") \
-	P(decline, 256, 384, 0, 10 << 8, "packets taken a round while it lasts (S4 (3): 1/2, plus Reno's 1 that it replaces)") \
-	P(after_growth, 1, 1, 0, 1, "1 = only once dwnd has been above 0 since the last slow start, 0 = always")
+	P(gamma, 256, 30 << 8, 1, 10000 << 8, \
+	  "backlog in packets that counts as early congestion (S1 II: 30)") \
+	P(reading, 1, 1, 1, 3, \
+	  "which reading of S4 section 3: 1 = A, 2 = B, 3 = C (see the controller's page)") \
+	P(slight_beta, 3072, 1024, 0, 2880, \
+	  "share of the loss window given up on slight congestion (S4 (2): 1/3)") \
+	P(decline, 256, 384, 0, 10 << 8, \
+	  "packets taken a round while it lasts (S4 (3): 1/2, plus Reno's 1 that it replaces)") \
+	P(after_growth, 1, 1, 0, 1, \
+	  "1 = only once dwnd has been above 0 since the last slow start, 0 = always")
 
 #define compound_plus_PARAMS(P) CTCP_LAW_PARAMS(P) compound_plus_OWN_PARAMS(P)
 
@@ -69,7 +80,6 @@ TANDEM_FN u32 compound_plus_start(struct compound_plus *s, const struct compound
 
 TANDEM_FN void compound_plus_on_sample(struct compound_plus *s, u32 rtt_us, u32 acked)
 {
-	(void)rtt_us;
 	/* RFC 5681 section 4.2: a receiver acknowledges at least every second segment. */
 	if (acked > 2)
 		s->acks_lost = 1;
@@ -77,7 +87,6 @@ TANDEM_FN void compound_plus_on_sample(struct compound_plus *s, u32 rtt_us, u32 
 
 TANDEM_FN void compound_plus_on_round(struct compound_plus *s, const struct compound_plus_params *p)
 {
-	(void)p;
 	s->dwnd_before = s->core.dwnd;
 	if (s->core.dwnd)
 		s->dwnd_grew = 1;
@@ -113,7 +122,8 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 {
 	if (in_slow_start(c))
 		s->dwnd_grew = 0;
-	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd && s->core.diff_q8 >= s->core.gamma_q8) {
+	if (acted && (s->dwnd_grew || !p->after_growth) && !s->core.dwnd &&
+	    s->core.diff_q8 >= s->core.gamma_q8) {
 		compound_plus_take(s, p, c);
 		c->snd_cwnd = max_u32(s->core.cwnd, 1);
 		ssthresh_follows(c);
@@ -121,19 +131,14 @@ TANDEM_FN void compound_plus_on_dwnd(struct compound_plus *s, const struct compo
 	s->acks_lost = 0;
 }
 
-TANDEM_FN void compound_plus_on_loss(struct compound_plus *s, const struct compound_plus_params *p)
+TANDEM_FN void compound_plus_on_timeout(struct compound_plus *s,
+					const struct compound_plus_params *p)
 {
-	(void)s, (void)p;
-}
-
-TANDEM_FN void compound_plus_on_timeout(struct compound_plus *s, const struct compound_plus_params *p)
-{
-	(void)p;
 	s->dwnd_grew = 0;
 }
 
-TANDEM_FN void compound_plus_on_undo(struct compound_plus *s) { (void)s; }
-
+CTCP_NO_ON_LOSS(compound_plus)
+CTCP_NO_ON_UNDO(compound_plus)
 CTCP_CONTROLLER(compound_plus)
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * The contract between a transport (the host) and a congestion controller.
  *
- * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller decides *how much*.
- * The call points are those of Linux's struct tcp_congestion_ops, because the kernel is the strictest host.
- * ../README.md gives the call order, the units and the integer rules.
+ * The host decides *when*: it detects loss, runs recovery (PRR), timeouts and undo. The controller
+ * decides *how much*. The call points are those of Linux's struct tcp_congestion_ops, because the
+ * kernel is the strictest host. ../README.md gives the call order, the units and the integer rules.
  */
 #ifndef TANDEM_CONTRACT_H
 #define TANDEM_CONTRACT_H
@@ -15,27 +15,40 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+/*
+ * Always inlined, whatever the compiler would choose: otherwise a function becomes a subprogram in
+ * eBPF, where it takes five arguments at most and no more than eight may be nested.
+ */
 #define TANDEM_FN static inline __attribute__((always_inline))
 
 /*
- * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host clones it by copying.
- * Each host checks the state of each controller that it compiles; headers need not.
+ * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host
+ * clones it by copying. Each host checks the state of each controller that it compiles; headers
+ * need not. Where a state has bit-fields, they are there to fit it in.
  */
 #define TANDEM_STATE_BYTES 104
 #define TANDEM_CHECK_STATE(type) \
-	_Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, "the state exceeds the 104 bytes of icsk_ca_priv"); \
-	_Static_assert(_Alignof(type) <= _Alignof(u64), "the state needs a stricter alignment than u64 has")
+	_Static_assert(sizeof(type) <= TANDEM_STATE_BYTES, \
+		       "the state exceeds the 104 bytes of icsk_ca_priv"); \
+	_Static_assert(_Alignof(type) <= _Alignof(u64), \
+		       "the state needs a stricter alignment than u64 has")
 
-/* Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host never exceeds it. */
+/*
+ * Windows are packets of one MSS. The largest window that the arithmetic is proven for; the host
+ * never exceeds it.
+ */
 #define TANDEM_MAX_WINDOW (1u << 24)
 
 /*
- * The longest RTT of an empty path that the arithmetic is proven for, microseconds (16.8 s). A host's path is no longer. A sample may be,
- * by a queue: controllers take it for this one.
+ * The longest RTT of an empty path that the arithmetic is proven for, microseconds (16.8 s). A
+ * host's path is no longer. A sample may be, by a queue: controllers take it for this one.
  */
 #define TANDEM_MAX_RTT_US (1u << 24)
 
-/* The highest delivery rate that a controller with signal MODEL can tell, packets a microsecond: more counts as so much. */
+/*
+ * The highest delivery rate that a controller with signal MODEL can tell, packets a microsecond:
+ * more counts as so much.
+ */
 #define TANDEM_MAX_PACKETS_PER_US 256
 
 /* "Infinite" slow-start threshold (RFC 5681 section 3.1), Linux's TCP_INFINITE_SSTHRESH. */
@@ -56,7 +69,7 @@ enum tandem_reason {
 	TANDEM_FOR_MARK = 1, /* an ECN mark has come, and nothing is lost    */
 };
 
-/* What a controller listens to, for people: the third argument of each line of controllers.def. */
+/* What a controller listens to, for people: the third argument in controllers.def. */
 enum tandem_signal {
 	TANDEM_SIGNAL_LOSS,  /* packet loss                                              */
 	TANDEM_SIGNAL_DELAY, /* queueing delay                                           */
@@ -91,11 +104,12 @@ enum tandem_trait {
 #define TANDEM_BETA_ECN(percent) ((percent) << 16)
 
 /*
- * What the host shows of the connection at each call. The host refreshes it before the call. Where the call takes it without
- * `const`, the host takes the fields marked [rw] back afterwards.
+ * What the host shows of the connection at each call. The host refreshes it before the call. Where
+ * the call takes it without `const`, the host takes the fields marked [rw] back afterwards.
  */
 struct tandem_conn {
-	u64 now_us;          /* the host's clock, monotonic from any origin; on an ACK, when it arrived */
+	/* The host's clock, monotonic from any origin; on an ACK, when it arrived. */
+	u64 now_us;
 	u32 snd_cwnd;        /* [rw] packets, >= 1                                        */
 	u32 snd_cwnd_cnt;    /* [rw] packets ACKed towards the next +1 of snd_cwnd        */
 	u32 snd_ssthresh;    /* [rw] packets                                              */
@@ -105,14 +119,14 @@ struct tandem_conn {
 	u32 mss;             /* bytes of a full segment's payload, below 2^16             */
 	u16 is_cwnd_limited; /* 1 if the window, not the application, limited the sending */
 	u16 is_paced;        /* 1 if the host spreads its packets over time by itself     */
-	u64 pacing_bytes_per_s; /* [rw] of payload; 0 = the controller sets none; see OWNS_WINDOW */
+	/* [rw] of payload; 0 = the controller sets none, unless it owns the window. */
+	u64 pacing_bytes_per_s;
 };
 
 /* What one ACK said, given before cong_avoid. */
 struct tandem_ack {
 	u32 pkts_acked; /* packets that left the front of the window, SACKed before or not */
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
-
 	u32 delivered;  /* packets, by number or by SACK, since the connection began; wraps */
 
 	/*
@@ -126,19 +140,22 @@ struct tandem_ack {
 	 * (delivered - prior_delivered) / interval_us, as
 	 * draft-cheng-iccrg-delivery-rate-estimation measures it.
 	 */
-	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent               */
-	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample           */
-	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent         */
+	u32 prior_delivered; /* the same count when the newest packet acknowledged was sent       */
+	u32 interval_us;     /* time in which the difference was delivered; 0 = no valid sample   */
+	u32 is_app_limited;  /* 1 if the application left the path idle when that packet was sent */
 
 	/* With TANDEM_OWNS_WINDOW only, otherwise 0. */
-	u32 in_flight;       /* packets, after this ACK and the losses that it showed                     */
-	u32 lost;            /* packets that this ACK showed to be lost                                   */
+	u32 in_flight; /* packets, after this ACK and the losses that it showed */
+	u32 lost;      /* packets that this ACK showed to be lost               */
 
 	/* With TANDEM_COUNTS_MARKS only, otherwise 0. */
-	u32 marked;          /* packets newly reported to have arrived with an ECN mark (accurate ECN)    */
+	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
-/* What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller has no such thing. */
+/*
+ * What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller
+ * has no such thing.
+ */
 struct tandem_view {
 	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
 	u32 delay_window; /* packets                                                       */
@@ -148,9 +165,9 @@ struct tandem_view {
 };
 
 /*
- * A parameter: kept as an integer, raw = value * scale. Each controller lists its own in NAME_PARAMS(P), one
- * P(name, scale, default, min, max, "what it is; whose reading") each, the three numbers raw. No host passes a value
- * outside min..max.
+ * A parameter: kept as an integer, raw = value * scale. Each controller lists its own in
+ * NAME_PARAMS(P), one P(name, scale, default, min, max, "what it is; whose reading") each, the
+ * three numbers raw. No host passes a value outside min..max.
  */
 struct tandem_param {
 	const char *name;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * What a host compiles, with -DCONTROLLER=NAME: the controller NAME.h with what all controllers share, the end of slow start.
- *   struct controller, struct controller_params, CONTROLLER_PARAMS(P), controller_init() and the other seven calls.
+ * What a host compiles, with -DCONTROLLER=NAME: the controller NAME.h with what all controllers
+ * share, the end of slow start.
+ *   struct controller, struct controller_params, CONTROLLER_PARAMS(P), controller_init() and the
+ *   other seven calls.
  */
 #ifndef TANDEM_CONTROLLER_H
 #define TANDEM_CONTROLLER_H
@@ -17,13 +19,19 @@
 
 #include "contract.h"
 
-/* A function of the contract need not use all that it is given. Linux's build does not warn of that either. */
+/*
+ * A function of the contract need not use all that it is given. Linux's build does not warn of that
+ * either.
+ */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include TANDEM_HEADER(CONTROLLER)
 #pragma GCC diagnostic pop
 
-/* A controller with the signal MODEL or L4S ends its slow start itself, if it has one, and its header says so. */
+/*
+ * A controller that owns the window ends its slow start itself, if it has one, and its
+ * header says so.
+ */
 #ifdef TANDEM_OWNS_SLOW_START
 #define CONTROLLER_PARAMS(P) OP(_PARAMS)(P)
 #else
@@ -50,7 +58,8 @@ struct controller_params {
 #endif
 };
 
-TANDEM_FN void controller_init(struct controller *s, const struct controller_params *p, struct tandem_conn *c)
+TANDEM_FN void controller_init(struct controller *s, const struct controller_params *p,
+			       struct tandem_conn *c)
 {
 #ifndef TANDEM_OWNS_SLOW_START
 	slow_start_exit_init(&s->exit, p->hystart, c);
@@ -58,7 +67,8 @@ TANDEM_FN void controller_init(struct controller *s, const struct controller_par
 	OP(_init)(&s->law, &p->law, c);
 }
 
-TANDEM_FN void controller_pkts_acked(struct controller *s, const struct controller_params *p, struct tandem_conn *c,
+TANDEM_FN void controller_pkts_acked(struct controller *s, const struct controller_params *p,
+				     struct tandem_conn *c,
 				     const struct tandem_ack *ack)
 {
 #ifndef TANDEM_OWNS_SLOW_START
@@ -67,7 +77,8 @@ TANDEM_FN void controller_pkts_acked(struct controller *s, const struct controll
 	OP(_pkts_acked)(&s->law, &p->law, c, ack);
 }
 
-TANDEM_FN void controller_cong_avoid(struct controller *s, const struct controller_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void controller_cong_avoid(struct controller *s, const struct controller_params *p,
+				     struct tandem_conn *c, u32 acked)
 {
 #ifndef TANDEM_OWNS_SLOW_START
 	acked = slow_start_exit_before_growth(&s->exit, p->hystart, c, acked);
@@ -75,13 +86,15 @@ TANDEM_FN void controller_cong_avoid(struct controller *s, const struct controll
 	OP(_cong_avoid)(&s->law, &p->law, c, acked);
 }
 
-TANDEM_FN u32 controller_ssthresh(struct controller *s, const struct controller_params *p, const struct tandem_conn *c,
+TANDEM_FN u32 controller_ssthresh(struct controller *s, const struct controller_params *p,
+				  const struct tandem_conn *c,
 				  u32 reason)
 {
 	return OP(_ssthresh)(&s->law, &p->law, c, reason);
 }
 
-TANDEM_FN void controller_set_state(struct controller *s, const struct controller_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void controller_set_state(struct controller *s, const struct controller_params *p,
+				    struct tandem_conn *c, u32 state)
 {
 #ifndef TANDEM_OWNS_SLOW_START
 	slow_start_exit_set_state(&s->exit, p->hystart, c, state);
@@ -89,17 +102,20 @@ TANDEM_FN void controller_set_state(struct controller *s, const struct controlle
 	OP(_set_state)(&s->law, &p->law, c, state);
 }
 
-TANDEM_FN void controller_restart(struct controller *s, const struct controller_params *p, struct tandem_conn *c)
+TANDEM_FN void controller_restart(struct controller *s, const struct controller_params *p,
+				  struct tandem_conn *c)
 {
 	OP(_restart)(&s->law, &p->law, c);
 }
 
-TANDEM_FN u32 controller_undo_cwnd(struct controller *s, const struct controller_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 controller_undo_cwnd(struct controller *s, const struct controller_params *p,
+				   const struct tandem_conn *c)
 {
 	return OP(_undo_cwnd)(&s->law, &p->law, c);
 }
 
-TANDEM_FN void controller_view(const struct controller *s, const struct controller_params *p, const struct tandem_conn *c,
+TANDEM_FN void controller_view(const struct controller *s, const struct controller_params *p,
+			       const struct tandem_conn *c,
 			       struct tandem_view *v)
 {
 	OP(_view)(&s->law, &p->law, c, v);

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * CUBIC (RFC 9438): the window follows a cubic function of the time since the last loss, flat around the window at which
- * that loss came.
+ * CUBIC (RFC 9438): the window follows a cubic function of the time since the last loss, flat
+ * around the window at which that loss came.
  *
  *   W(t)    = C (t - K)^3 + W_max, K = cbrt((W_max - w_epoch) / C)             Fig. 1, 2
  *   target  = W(t + RTT), at least w and at most 1.5 w                         section 4.2
  *   growth  : w += (target - w) / w for each packet ACKed                      sections 4.4, 4.5
  *   W_est  += alpha / w for each packet ACKed, from w_epoch on;                Fig. 4
- *             alpha = 3 (1 - beta) / (1 + beta), 1 once W_est is the window before the loss; alpha_rises
+ *             alpha = 3 (1 - beta) / (1 + beta), 1 once W_est is the window before the loss;
+ *             alpha_rises
  *   W(t) < W_est : w = W_est, what Reno would have                             section 4.3
  *   loss    : W_max = w, or w (1 + beta) / 2 if w < W_max;  w = beta w         sections 4.6, 4.7
  *   timeout : then K = 0 and W_max = w where congestion avoidance begins       section 4.8
  *
  * What the RFC leaves open, and how it is decided here:
  *  - The window never falls because W_est is smaller than it.
- *  - t leaves out the time in which the window did not limit the sending (section 4.2 asks for it; Linux leaves out only
- *    idle times).
+ *  - t leaves out the time in which the window did not limit the sending (section 4.2 asks for it;
+ *    Linux leaves out only idle times).
  *  - The window and not the flight size is reduced, as in reno.h.
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
- *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows at 10 ms (Table 2) need each ACK.
+ *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows
+ *    at 10 ms (Table 2) need each ACK.
  *  - Linux keeps alpha as it is (RFC 8312 section 4.2); alpha_rises = 0 has that.
- *  - Early Linux grew by no more than so many packets a second; max_growth has that, the RFC has no such limit.
- * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC asks for HyStart++ (section 4.10, "SHOULD").
+ *  - Early Linux grew by no more than so many packets a second; max_growth has that, the
+ *    RFC has no such limit.
+ * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC
+ * asks for HyStart++ (section 4.10, "SHOULD").
  */
 #ifndef TANDEM_CUBIC_H
 #define TANDEM_CUBIC_H
@@ -34,12 +38,18 @@
 /* C and beta [RFC 9438 5.1]. */
 #define cubic_PARAMS(P) \
 	P(c, 1000, 400, 10, 10000, "C, packets per cubic second (RFC 9438 section 5.1: 0.4)") \
-	P(decrease, 1000, 300, 50, 900, "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
-	P(fast_convergence, 1, 1, 0, 1, "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
+	P(decrease, 1000, 300, 50, 900, \
+	  "share of the window given up on loss, 1 - beta (RFC 9438 section 4.6: 0.3)") \
+	P(fast_convergence, 1, 1, 0, 1, \
+	  "1 = a smaller window at loss than last time lowers W_max further (section 4.7)") \
 	P(reno_friendly, 1, 1, 0, 1, "1 = never less than Reno would have (RFC 9438 section 4.3)") \
-	P(est_interval, 1, 0, 0, 1000, "ms between two looks at W_est (the RFC: 0, at each ACK; Linux: 1/32 s)") \
-	P(alpha_rises, 1, 1, 0, 1, "1 = alpha is 1 once W_est is the window before the loss (section 4.3); 0 = never (RFC 8312, Linux)") \
-	P(max_growth, 1, 0, 0, 100000, "packets a second that the curve gains at most; 0 = no limit (Linux 2.6.15: 20)")
+	P(est_interval, 1, 0, 0, 1000, \
+	  "ms between two looks at W_est (the RFC: 0, at each ACK; Linux: 1/32 s)") \
+	P(alpha_rises, 1, 1, 0, 1, \
+	  "1 = alpha is 1 once W_est is the window before the loss (section 4.3); 0 = never (RFC " \
+	  "8312, Linux)") \
+	P(max_growth, 1, 0, 0, 100000, \
+	  "packets a second that the curve gains at most; 0 = no limit (Linux 2.6.15: 20)")
 
 struct cubic_params { cubic_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -53,30 +63,32 @@ struct cubic_epoch {
 
 enum cubic_stage {
 	CUBIC_RUNNING = 0,
-	CUBIC_WAITING = 1,      /* for congestion avoidance to begin                                 */
-	CUBIC_WITHOUT_PEAK = 2, /* likewise; W_max is then to be the window (sections 4.8 and 4.10) */
+	CUBIC_WAITING = 1,      /* for congestion avoidance to begin                          */
+	CUBIC_WITHOUT_PEAK = 2, /* likewise; W_max is then the window (sections 4.8 and 4.10) */
 };
 
 struct cubic {
 	struct window window;
 	struct cubic_epoch epoch;
-	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
-	u64 start_us;                   /* when the epoch began                                    */
+	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo */
+	u64 start_us;                   /* when the epoch began */
 	u64 prior_start_us;
-	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
-	u64 est_seen_us;                /* when the window was last compared with w_est            */
-	u64 seen_us;                    /* when the last ACK outside recovery came                */
-	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 before the first */
-	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                   */
+	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet */
+	u64 est_seen_us;                /* when the window was last compared with w_est */
+	u64 seen_us;                    /* when the last ACK outside recovery came */
+	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 = none yet */
+	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth */
 };
 
 /*
- * Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for C >= 0.015, and 11 million
- * packets for the least C.
+ * Times from the plateau count up to here (17 min): C t^3 is then more than the largest window for
+ * C >= 0.015, and 11 million packets for the least C.
  */
 #define CUBIC_MAX_MS (1u << 20)
 
-/* C t^3 in 1/256 packets: t^3 < 2^60, / 10^6 < 2^41, times C in 1/1000 (2^14) and 2^8 below 2^63. */
+/*
+ * C t^3 in 1/256 packets: t^3 < 2^60, / 10^6 < 2^41, times C in 1/1000 (2^14) and 2^8 below 2^63.
+ */
 TANDEM_FN u64 cubic_rise_q8(u32 c, u64 ms)
 {
 	ms = ms < CUBIC_MAX_MS ? ms : CUBIC_MAX_MS;
@@ -100,7 +112,6 @@ TANDEM_FN u64 cubic_window_q8(const struct cubic_epoch *e, u32 c, u64 t_us)
 
 TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	s->epoch = (struct cubic_epoch){ .stage = CUBIC_WITHOUT_PEAK };
 	s->prior_epoch = s->epoch;
@@ -113,12 +124,11 @@ TANDEM_FN void cubic_init(struct cubic *s, const struct cubic_params *p, struct 
 	s->min_rtt_us = 0;
 }
 
-TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
-				const struct tandem_ack *ack)
+TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p,
+				const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 
-	(void)p, (void)c;
 	if (rtt_us && (!s->min_rtt_us || rtt_us < s->min_rtt_us))
 		s->min_rtt_us = rtt_us;
 	if (!s->srtt_us_q3)
@@ -131,14 +141,18 @@ TANDEM_FN void cubic_pkts_acked(struct cubic *s, const struct cubic_params *p, c
 TANDEM_FN u32 cubic_q8(u32 packets) { return mul_div(packets, 256, 1); }
 
 /* Congestion avoidance begins. */
-TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
+TANDEM_FN void cubic_begin_epoch(struct cubic *s, const struct cubic_params *p,
+				 const struct tandem_conn *c)
 {
 	struct cubic_epoch *e = &s->epoch;
 	u32 window_q8 = cubic_q8(c->snd_cwnd);
 
 	if (e->stage == CUBIC_WITHOUT_PEAK) {
 		e->w_max_q8 = window_q8;
-		/* cwnd_prior (section 4.1.2): the window before a timeout, or at the end of a first slow start without a loss. */
+		/*
+		 * cwnd_prior (section 4.1.2): the window before a timeout, or at the end of a first
+		 * slow start without a loss.
+		 */
 		s->window.prior_cwnd = max_u32(s->window.prior_cwnd, c->snd_cwnd);
 	}
 	e->w_max_q8 = max_u32(e->w_max_q8, window_q8);
@@ -159,24 +173,29 @@ TANDEM_FN void cubic_skip_time(struct cubic *s, const struct tandem_conn *c)
 }
 
 /* Fig. 4 [RFC 9438 4.3]. */
-TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c, u32 acked)
+TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p,
+				const struct tandem_conn *c, u32 acked)
 {
 	u32 alpha_q16 = 1 << 16;
 
 	if (!p->alpha_rises || s->epoch.w_est < s->window.prior_cwnd)
 		alpha_q16 = 3 * p->decrease * 65536 / (2000 - p->decrease);
-	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16, (u64)alpha_q16 * acked,
-								   (u64)c->snd_cwnd << 16), TANDEM_MAX_WINDOW);
+	s->epoch.w_est = min_u32(s->epoch.w_est + (u32)take_packets(&s->est_credit_q16,
+								    (u64)alpha_q16 * acked,
+								    (u64)c->snd_cwnd << 16),
+				 TANDEM_MAX_WINDOW);
 }
 
 /* What a round, of the smallest RTT, may bring: max_growth < 2^17, RTT <= 2^24. */
 TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p)
 {
-	return p->max_growth && s->min_rtt_us ? (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
+	return p->max_growth && s->min_rtt_us ?
+	       (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
 }
 
 /* Congestion avoidance for `acked` packets [RFC 9438 4.2] [RFC 9438 4.4] [RFC 9438 4.5]. */
-TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
+			  u32 acked)
 {
 	u64 t_us = c->now_us - s->start_us;
 	u64 window_q8 = (u64)c->snd_cwnd << 8, most_q8 = window_q8 + window_q8 / 2;
@@ -195,7 +214,8 @@ TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct 
 		c->snd_cwnd = max_u32(c->snd_cwnd, min_u32(s->epoch.w_est, c->snd_cwnd_clamp));
 }
 
-TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p,
+				struct tandem_conn *c, u32 acked)
 {
 	if (!c->is_cwnd_limited) {
 		cubic_skip_time(s, c);
@@ -212,8 +232,8 @@ TANDEM_FN void cubic_cong_avoid(struct cubic *s, const struct cubic_params *p, s
 }
 
 /* [RFC 9438 4.6] [RFC 9438 4.7] */
-TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c,
-			     u32 reason)
+TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p,
+			     const struct tandem_conn *c, u32 reason)
 {
 	u32 w = c->snd_cwnd;
 
@@ -227,9 +247,9 @@ TANDEM_FN u32 cubic_ssthresh(struct cubic *s, const struct cubic_params *p, cons
 	return window_reduce(&s->window, c, mul_div(w, 1000 - p->decrease, 1000));
 }
 
-TANDEM_FN void cubic_set_state(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void cubic_set_state(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
+			       u32 state)
 {
-	(void)p, (void)c;
 	/* W_max is set when congestion avoidance begins [RFC 9438 4.8]. */
 	if (state == TANDEM_LOSS)
 		s->epoch.stage = CUBIC_WITHOUT_PEAK;
@@ -237,14 +257,13 @@ TANDEM_FN void cubic_set_state(struct cubic *s, const struct cubic_params *p, st
 
 TANDEM_FN void cubic_restart(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	cubic_skip_time(s, c);
 }
 
 /* [RFC 9438 4.9.1] [RFC 9438 4.9.2] */
-TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p,
+			      const struct tandem_conn *c)
 {
-	(void)p;
 	s->epoch = s->prior_epoch;
 	s->start_us = s->prior_start_us;
 	return window_undone(&s->window, c);

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * DCTCP (RFC 8257): the window gives way by the share of packets that were marked, and not by half for a single mark.
+ * DCTCP (RFC 8257): the window gives way by the share of packets that were marked, and not by half
+ * for a single mark.
  *
  *   each round    alpha = (1 - g) alpha + g marked / acked         section 3.3
  *   mark          w = w (1 - alpha / 2), once in a round           section 3.3
  *   growth, loss  Reno                                             sections 3.4 and 3.5
  *
  * What is open, and how it is decided here:
- *  - A round ends with the first ACK beyond what had been sent when it began (section 3.3, WindowEnd).
+ *  - A round ends with the first ACK beyond what had been sent when it began
+ *    (section 3.3, WindowEnd).
  *  - Packets count, where the RFC counts bytes: all but the last of a transfer are full.
  *  - alpha begins with 1, so that the first mark halves the window (Linux).
- *  - The reduction is rounded to the nearest packet. Linux rounds it down, so that a small window does not give way to few marks.
- *  - The host spreads the reduction over a round and lets nothing grow meanwhile, as Linux does in CWR.
+ *  - The reduction is rounded to the nearest packet. Linux rounds it down, so that a small window
+ *    does not give way to few marks.
+ *  - The host spreads the reduction over a round and lets nothing grow meanwhile,
+ *    as Linux does in CWR.
  */
 #ifndef TANDEM_DCTCP_H
 #define TANDEM_DCTCP_H
 
 #include "marks.h"
+#include "window.h"
 
 #define dctcp_PARAMS(P) \
 	P(g, 1024, 64, 1, 1024, "weight of a round's share of marks in alpha (RFC 8257: 1/16)") \
@@ -36,8 +41,8 @@ TANDEM_FN void dctcp_init(struct dctcp *s, const struct dctcp_params *p, struct 
 	s->prior_cwnd = c->snd_cwnd;
 }
 
-TANDEM_FN void dctcp_pkts_acked(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c,
-				const struct tandem_ack *ack)
+TANDEM_FN void dctcp_pkts_acked(struct dctcp *s, const struct dctcp_params *p,
+				const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	marks_count(&s->marks, ack);
 	if (marks_round_ended(&s->marks, c)) {
@@ -46,15 +51,15 @@ TANDEM_FN void dctcp_pkts_acked(struct dctcp *s, const struct dctcp_params *p, c
 	}
 }
 
-TANDEM_FN void dctcp_cong_avoid(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void dctcp_cong_avoid(struct dctcp *s, const struct dctcp_params *p,
+				struct tandem_conn *c, u32 acked)
 {
-	(void)s, (void)p;
 	/* [RFC 8257 3.4] */
 	rfc5681_grow(c, acked);
 }
 
-TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c,
-			     u32 reason)
+TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p,
+			     const struct tandem_conn *c, u32 reason)
 {
 	s->prior_cwnd = c->snd_cwnd;
 	/* [RFC 8257 3.5] */
@@ -63,27 +68,13 @@ TANDEM_FN u32 dctcp_ssthresh(struct dctcp *s, const struct dctcp_params *p, cons
 	return max_u32((u32)marks_leave(&s->marks, c->snd_cwnd), 2);
 }
 
-TANDEM_FN void dctcp_set_state(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN u32 dctcp_undo_cwnd(struct dctcp *s, const struct dctcp_params *p,
+			      const struct tandem_conn *c)
 {
-	(void)s, (void)p, (void)c, (void)state;
-}
-
-TANDEM_FN void dctcp_restart(struct dctcp *s, const struct dctcp_params *p, struct tandem_conn *c)
-{
-	(void)s, (void)p, (void)c;
-}
-
-TANDEM_FN u32 dctcp_undo_cwnd(struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c)
-{
-	(void)p;
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
-TANDEM_FN void dctcp_view(const struct dctcp *s, const struct dctcp_params *p, const struct tandem_conn *c,
-			  struct tandem_view *v)
-{
-	(void)s, (void)p;
-	v->loss_window = c->snd_cwnd;
-}
+WINDOW_VIEW(dctcp)
+IGNORES_STATES(dctcp)
 
 #endif

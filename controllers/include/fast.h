@@ -2,24 +2,30 @@
 /*
  * FAST TCP (Jin, Wei, Low, INFOCOM 2004): steers straight at alpha packets in the queue.
  *
- *   w = min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))          every other round
- *   alpha = w instead while there is no queue: by 1 + gamma                "multiplicative increase"
+ *   w = min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))        every other round
+ *   alpha = w instead while there is no queue: by 1 + gamma              "multiplicative increase"
  *   RTT   : average with weight min(3 / w, 1/4) of a sample
  *   loss  : Reno
  *
  * In equilibrium w (1 - baseRTT / RTT) = alpha, whatever the rate and the RTT.
  *
- * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked against the paper's text):
+ * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked
+ * against the paper's text):
  *  - alpha is 100 packets, as in NS; the paper's prototype chose 8, 20 or 200 by the rate.
- *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small window over many rounds.
- *  - RTT of "no queue" and of diff is the smallest of the round (rounds.h), that of the law the average at the round's end.
- *  - Multiplicative increase is off (`multiply`): a window just short of the BDP is taken half a BDP beyond it before its queue shows.
- *    Where the buffer is smaller than that, each loss leads to the next; docs/controllers/fast.md has figures.
- *  - Slow start, which doubles each round, ends with a queueing delay of 0.75 ms (NS) or half of alpha in the queue, whichever
- *    is first: on a fast link alpha packets may take less than 0.75 ms. Less than both counts as no queue.
- *  - An update's gain is spread over the round that follows it and the next round shows its effect. A gain of g packets ends at
- *    sqrt(w^2 + 2 g w), for the window by which window_grow divides grows meanwhile: less than w + g where g is not small against w.
- *    A cut is one step, and ssthresh follows.
+ *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small
+ *    window over many rounds.
+ *  - RTT of "no queue" and of diff is the smallest of the round (rounds.h), that of the law the
+ *    average at the round's end.
+ *  - Multiplicative increase is off (`multiply`): a window just short of the BDP is taken half a
+ *    BDP beyond it before its queue shows. Where the buffer is smaller than that, each loss leads
+ *    to the next; docs/controllers/fast.md has figures.
+ *  - Slow start, which doubles each round, ends with a queueing delay of 0.75 ms (NS) or half of
+ *    alpha in the queue, whichever is first: on a fast link alpha packets may take less than
+ *    0.75 ms. Less than both counts as no queue.
+ *  - An update's gain is spread over the round that follows it and the next round shows its effect.
+ *    A gain of g packets ends at sqrt(w^2 + 2 g w), for the window by which window_grow divides
+ *    grows meanwhile: less than w + g where g is not small against w. A cut is one step, and
+ *    ssthresh follows.
  */
 #ifndef TANDEM_FAST_H
 #define TANDEM_FAST_H
@@ -29,10 +35,14 @@
 
 #define fast_PARAMS(P) \
 	P(alpha, 256, 100 << 8, 1 << 8, 10000 << 8, "packets to be kept in the queue (NS: 100)") \
-	P(gamma, 1024, 512, 1, 1024, "share of the way to the target taken in an update (INFOCOM 2004: 1/2)") \
-	P(average_weight, 1024, 256, 1, 1024, "greatest weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
+	P(gamma, 1024, 512, 1, 1024, \
+	  "share of the way to the target taken in an update (INFOCOM 2004: 1/2)") \
+	P(average_weight, 1024, 256, 1, 1024, \
+	  "greatest weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
 	P(idle_delay, 1, 750, 0, 1000000, "us; less queueing delay is no queue (NS: 750)") \
-	P(multiply, 1, 0, 0, 1, "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), 0 = in slow start only") \
+	P(multiply, 1, 0, 0, 1, \
+	  "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), " \
+	  "0 = in slow start only") \
 	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (INFOCOM 2004, NS: 1/2)")
 
 struct fast_params { fast_PARAMS(TANDEM_PARAM_FIELD) };
@@ -48,7 +58,6 @@ struct fast {
 
 TANDEM_FN void fast_init(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
 	s->average_rtt_q16 = 0;
@@ -57,8 +66,8 @@ TANDEM_FN void fast_init(struct fast *s, const struct fast_params *p, struct tan
 	s->is_update_due = 1;
 }
 
-TANDEM_FN void fast_pkts_acked(struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
-			       const struct tandem_ack *ack)
+TANDEM_FN void fast_pkts_acked(struct fast *s, const struct fast_params *p,
+			       const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u64 rtt_q16 = (u64)rounds_sample(&s->round, ack) << 16;
 	u32 weight_q20 = min_u32((3u << 20) / max_u32(c->snd_cwnd, 1), p->average_weight << 10);
@@ -86,7 +95,10 @@ TANDEM_FN u64 fast_target_q8(const struct fast *s, const struct fast_params *p, 
 
 	if (p->multiply && fast_sees_no_queue(s, p))
 		return w_q8 + w_q8 * p->gamma / 1024;
-	/* 2^(32 + 24 + 7) before the division; rounding the average up keeps the quotient at w or below. */
+	/*
+	 * 2^(32 + 24 + 7) before the division; rounding the average up keeps the
+	 * quotient at w or below.
+	 */
 	unqueued_q8 = (w_q8 * s->round.base_rtt_us << 7) / ((s->average_rtt_q16 + 511) >> 9);
 	return (w_q8 * (1024 - p->gamma) + (unqueued_q8 + p->alpha) * p->gamma) / 1024;
 }
@@ -121,7 +133,8 @@ TANDEM_FN void fast_end_round(struct fast *s, const struct fast_params *p, struc
 	}
 }
 
-TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, struct tandem_conn *c,
+			       u32 acked)
 {
 	if (rounds_ended(&s->round, c)) {
 		fast_end_round(s, p, c);
@@ -134,8 +147,8 @@ TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, stru
 	window_grow(&s->window, c, s->gain_q8, acked);
 }
 
-TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
-			    u32 reason)
+TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p,
+			    const struct tandem_conn *c, u32 reason)
 {
 	s->gain_q8 = 0;
 	s->is_update_due = 1;
@@ -146,15 +159,14 @@ ROUNDS_SET_STATE(fast)
 
 TANDEM_FN void fast_restart(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	s->gain_q8 = 0;
 	rounds_begin(&s->round, c);
 }
 
 WINDOW_UNDO(fast)
 
-TANDEM_FN void fast_view(const struct fast *s, const struct fast_params *p, const struct tandem_conn *c,
-			 struct tandem_view *v)
+TANDEM_FN void fast_view(const struct fast *s, const struct fast_params *p,
+			 const struct tandem_conn *c, struct tandem_view *v)
 {
 	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }

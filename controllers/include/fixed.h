@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Integer arithmetic that both the kernel's verifier and a C compiler accept: no floating point, no signed division,
- * no 128-bit integers, loops with constant bounds. A suffix _qN marks a value in units of 2^-N.
+ * Integer arithmetic that both the kernel's verifier and a C compiler accept: no floating point,
+ * no signed division, no 128-bit integers, loops with constant bounds. A suffix _qN marks a
+ * value in units of 2^-N.
  */
 #ifndef TANDEM_FIXED_H
 #define TANDEM_FIXED_H
@@ -22,7 +23,10 @@ TANDEM_FN u32 mul_div(u32 a, u32 b, u32 c)
 	return q > 0xffffffffu ? 0xffffffffu : (u32)q;
 }
 
-/* Bytes from sequence number `from` to `to`; sequence numbers wrap, so this is the one subtraction that may. */
+/*
+ * Bytes from sequence number `from` to `to`; sequence numbers wrap, so this is the one
+ * subtraction that may.
+ */
 #if defined(__clang__)
 __attribute__((no_sanitize("unsigned-integer-overflow")))
 #endif
@@ -49,8 +53,8 @@ TANDEM_FN int seq_after(u32 a, u32 b)
 }
 
 /*
- * A 0 or 1 of which clang is to make neither a branch nor a mask: recent verifiers take each mask for a branch, and walk through
- * every combination of those.
+ * A 0 or 1 of which clang is to make neither a branch nor a mask: recent verifiers take each mask
+ * for a branch, and walk through every combination of those.
  */
 TANDEM_FN u64 without_branch(u64 zero_or_one)
 {
@@ -65,8 +69,8 @@ TANDEM_FN u64 at_least(u64 x, u64 y)
 }
 
 /*
- * Square root, rounded down, of x < 2^63. Digit by digit, two bits a turn: 32 turns whatever x. Without branches, for the
- * kernel's verifier walks through every combination of those.
+ * Square root, rounded down, of x < 2^63. Digit by digit, two bits a turn: 32 turns whatever x.
+ * Without branches, for the kernel's verifier walks through every combination of those.
  */
 TANDEM_FN u64 isqrt(u64 x)
 {
@@ -97,10 +101,11 @@ TANDEM_FN u32 icbrt(u64 x)
 }
 
 /*
- * w^(eighths/8) in 1/65536, for w <= 2^24 and eighths 1..7. S0 III.C chose k = 3/4 because two square roots give it;
- * a third one gives every eighth, so k can be varied. The bits of `eighths` select which roots are multiplied:
- * 4 -> w^1/2, 2 -> w^1/4, 1 -> w^1/8. Each root is rounded down, hence monotone, hence so is their product.
- * The smallest factors are multiplied first so that no product exceeds 2^53.
+ * w^(eighths/8) in 1/65536, for w <= 2^24 and eighths 1..7. S0 III.C chose k = 3/4 because two
+ * square roots give it; a third one gives every eighth, so k can be varied. The bits of `eighths`
+ * select which roots are multiplied: 4 -> w^1/2, 2 -> w^1/4, 1 -> w^1/8. Each root is rounded down,
+ * hence monotone, hence so is their product. The smallest factors are multiplied first so that no
+ * product exceeds 2^53.
  */
 TANDEM_FN u64 pow_eighths_q16(u32 w, u32 eighths)
 {
@@ -120,8 +125,8 @@ TANDEM_FN u64 pow_eighths_q16(u32 w, u32 eighths)
 }
 
 /*
- * log2(x) in 1/65536, rounded down, for x >= 1. The whole part is the highest bit's place; each squaring of what is left,
- * between 1 and 2, yields one more binary digit.
+ * log2(x) in 1/65536, rounded down, for x >= 1. The whole part is the highest bit's place; each
+ * squaring of what is left, between 1 and 2, yields one more binary digit.
  */
 TANDEM_FN u32 log2_q16(u32 x)
 {
@@ -143,8 +148,9 @@ TANDEM_FN u32 log2_q16(u32 x)
 }
 
 /*
- * 2^y in 1/65536 for y in 1/65536, y < 32. For the fraction the first terms of 2^f = sum (f ln 2)^n / n!, whose rest is
- * less than 2e-6; the coefficients ln(2)^n / n! are in 1/2^32.
+ * 2^y in 1/65536 for y in 1/65536, y < 32. For the fraction the first terms of
+ * 2^f = sum (f ln 2)^n / n!, whose rest is less than 2e-6; the coefficients ln(2)^n / n! are in
+ * 1/2^32.
  */
 TANDEM_FN u64 exp2_q16(u32 y_q16)
 {

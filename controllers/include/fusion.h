@@ -2,27 +2,33 @@
 /*
  * TCP-Fusion (S3): Westwood's cut, Vegas's three phases, and never less than Reno.
  *
- *   diff  = cwnd * (RTT - RTTmin) / RTT                 packets queued by this flow                    S3 II.B
+ *   diff  = cwnd * (RTT - RTTmin) / RTT         packets queued by this flow                 S3 II.B
  *   diff < alpha      : cwnd += W_inc / cwnd an ACK
  *   diff > 3 alpha    : cwnd falls to where alpha packets are left in the queue
  *   between           : cwnd stays
  *   always            : cwnd  = max(cwnd, reno_cwnd), reno_cwnd what Reno's window would be
- *   loss              : cwnd  = max(RTTmin / RTT * cwnd, cwnd / 2), RTT the last before it             S3 II.A
- *   alpha = cwnd * Dmin / RTT with Dmin = 4 ms          share of the smallest buffer of any router     S3 II.C
- *   W_inc = B * Dmin / packet with Dmin = 1 ms          B / 12 Mb/s for packets of 1500 bytes          S3 II.C
+ *   loss              : cwnd  = max(RTTmin / RTT * cwnd, cwnd / 2), RTT the last before it  S3 II.A
+ *   alpha = cwnd * Dmin / RTT with Dmin = 4 ms  share of the smallest buffer of any router  S3 II.C
+ *   W_inc = B * Dmin / packet with Dmin = 1 ms  B / 12 Mb/s for packets of 1500 bytes       S3 II.C
  *
- * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is lost from the text at hand.
+ * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is
+ * lost from the text at hand.
  *
  * What is open, and how it is decided here:
- *  - The upper threshold is 3 alpha: two ns-3 ports agree on it, though they differ in many other points. `upper` changes it.
- *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the smallest buffer when the pipe fills.
- *  - The measured round (rounds.h) decides for the next; its cwnd is what was in flight. The fall is one step: "decreased to the
- *    value that has at least the lower bound threshold in the bottleneck queue". ssthresh follows, as in ctcp.h.
- *  - B is the rate achieved, Westwood+'s estimate (rate.h). S3 says "achieved by time sequence of ACKed sequence numbers like
- *    TCPW-BE": bandwidth = 1 has that, rate_on_gap. docs/controllers/fusion.md compares the two in S3's experiments.
- *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated like TCP-Reno"). After a timeout its
- *    slow start ends at its own ssthresh, half of what it was, and after an idle time at three quarters of it (RFC 2861); there it
- *    waits until Fusion's has ended.
+ *  - The upper threshold is 3 alpha: two ns-3 ports agree on it, though they differ in many other
+ *    points. `upper` changes it.
+ *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the
+ *    smallest buffer when the pipe fills.
+ *  - The measured round (rounds.h) decides for the next; its cwnd is what was in flight. The fall
+ *    is one step: "decreased to the value that has at least the lower bound threshold in the
+ *    bottleneck queue". ssthresh follows, as in ctcp.h.
+ *  - B is the rate achieved, Westwood+'s estimate (rate.h). S3 says "achieved by time sequence of
+ *    ACKed sequence numbers like TCPW-BE": bandwidth = 1 has that, rate_on_gap.
+ *    docs/controllers/fusion.md compares the two in S3's experiments.
+ *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated
+ *    like TCP-Reno"). After a timeout its slow start ends at its own ssthresh, half of what
+ *    it was, and after an idle time at three quarters of it (RFC 2861); there it waits
+ *    until Fusion's has ended.
  *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
  *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
  */
@@ -35,12 +41,16 @@
 
 #define fusion_OWN_PARAMS(P) \
 	P(beta, 1024, 512, 64, 960, "largest share of the window given up on loss (S3 II.A: 1/2)") \
-	P(alpha_delay, 1, 4000, 1, 1000000, "us; Dmin in alpha, the least queueing delay aimed at (S3 II.C: 4 ms)") \
+	P(alpha_delay, 1, 4000, 1, 1000000, \
+	  "us; Dmin in alpha, the least queueing delay aimed at (S3 II.C: 4 ms)") \
 	P(alpha_low, 256, 1 << 8, 1, 10000 << 8, "packets; the least alpha (an ns-3 port: 1)") \
 	P(upper, 16, 3 << 4, 1 << 4, 100 << 4, "upper threshold in alphas (both ns-3 ports: 3)") \
-	P(increase_delay, 1, 1000, 0, 1000000, "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)") \
-	P(bandwidth, 1, 0, 0, 1, "B in W_inc: 0 = the rate achieved, 1 = from the gaps between ACKs (S3 II.C: TCPW-BE)") \
-	P(gap_filter, 1, 500000, 10000, 4000000, "us; tau of the filter if bandwidth is 1 (TCPW-BE)")
+	P(increase_delay, 1, 1000, 0, 1000000, \
+	  "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)") \
+	P(bandwidth, 1, 0, 0, 1, \
+	  "B in W_inc: 0 = the rate achieved, 1 = from the gaps between ACKs (S3 II.C: TCPW-BE)") \
+	P(gap_filter, 1, 500000, 10000, 4000000, \
+	  "us; tau of the filter if bandwidth is 1 (TCPW-BE)")
 
 #define fusion_PARAMS(P) RATE_PARAMS(P) fusion_OWN_PARAMS(P)
 
@@ -79,8 +89,8 @@ TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, stru
 	s->gain_q8 = 0;
 }
 
-TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
-				 const struct tandem_ack *ack)
+TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p,
+				 const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
 
@@ -91,7 +101,8 @@ TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p
 }
 
 /* The phase that follows from a measured round. */
-TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params *p,
+				   struct tandem_conn *c)
 {
 	/* flight <= 2^24. */
 	u64 alpha_q8 = ((u64)s->round.flight << 8) * p->alpha_delay / s->round.rtt_us;
@@ -125,12 +136,14 @@ TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
 
 	if (in_slow_start(c))
 		acked = fusion_slow_start(s, c, acked);
-	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked), limit);
+	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked),
+			       limit);
 	window_grow(&s->window, c, s->gain_q8, acked);
 	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno.cwnd);
 }
 
-TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p,
+				 struct tandem_conn *c, u32 acked)
 {
 	/* The host may have lowered the window. */
 	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
@@ -144,8 +157,8 @@ TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p
 		fusion_grow(s, c, acked);
 }
 
-TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
-			      u32 reason)
+TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p,
+			      const struct tandem_conn *c, u32 reason)
 {
 	u32 left = window_after_loss(c->snd_cwnd, p->beta);
 
@@ -159,9 +172,9 @@ TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p, c
 
 ROUNDS_SET_STATE(fusion)
 
-TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
+TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p,
+			      struct tandem_conn *c)
 {
-	(void)p;
 	s->reno.ssthresh = max_u32(s->reno.ssthresh, mul_div(s->reno.cwnd, 3, 4));
 	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
 	s->gain_q8 = 0;
@@ -169,17 +182,16 @@ TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p, s
 	rate_begin_interval(&s->rate, c->now_us);
 }
 
-TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p,
+			       const struct tandem_conn *c)
 {
-	(void)p;
 	s->reno = s->prior_reno;
 	return window_undone(&s->window, c);
 }
 
-TANDEM_FN void fusion_view(const struct fusion *s, const struct fusion_params *p, const struct tandem_conn *c,
-			   struct tandem_view *v)
+TANDEM_FN void fusion_view(const struct fusion *s, const struct fusion_params *p,
+			   const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	v->loss_window = min_u32(s->reno.cwnd, c->snd_cwnd);
 	v->delay_window = c->snd_cwnd - v->loss_window;
 	v->gamma_q8 = s->alpha_q8;

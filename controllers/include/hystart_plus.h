@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * HyStart++ (RFC 9406): when the RTT of a round has grown, slow start goes on at a quarter of its pace (conservative slow start,
- * CSS) for five rounds. If the RTT falls again meanwhile, the growth was jitter, and slow start resumes; otherwise it ends.
+ * HyStart++ (RFC 9406): when the RTT of a round has grown, slow start goes on at a quarter of its
+ * pace (conservative slow start, CSS) for five rounds. If the RTT falls again meanwhile, the growth
+ * was jitter, and slow start resumes; otherwise it ends.
  *
- *   RttThresh = max(4 ms, min(last round's smallest RTT / 8, 16 ms))                       section 4.2
- *   slow start, 8 samples: smallest RTT >= last round's + RttThresh : CSS from here, this RTT is the baseline
+ *   RttThresh = max(4 ms, min(last round's smallest RTT / 8, 16 ms))                    section 4.2
+ *   slow start, 8 samples: smallest RTT >= last round's + RttThresh :
+ *                            CSS from here, this RTT is the baseline
  *   CSS, 8 samples: smallest RTT < baseline                         : slow start again
  *   five rounds of CSS, the one in which it began counts            : ssthresh = cwnd
- *   growth : min(N, L) packets for N ACKed, in CSS a quarter of that;  L: no limit if the host paces, otherwise 8   section 4.3
+ *   growth : min(N, L) packets for N ACKed, in CSS a quarter of that;
+ *            L: no limit if the host paces, otherwise 8                                 section 4.3
  *
  * What the RFC leaves open, and how it is decided here:
  *  - Only the initial slow start has it: while ssthresh is infinite (section 4.3, "SHOULD").
@@ -71,9 +74,10 @@ TANDEM_FN void hystart_plus_next_round(struct hystart_plus *h, const struct tand
 TANDEM_FN void hystart_plus_decide(struct hystart_plus *h)
 {
 	u32 rtt_us = h->rtt_us, last_us = h->last_rtt_us, baseline_us = h->baseline_rtt_us;
-	u32 thresh_us = max_u32(HYSTART_PLUS_MIN_RTT_THRESH_US,
-				min_u32(last_us / HYSTART_PLUS_MIN_RTT_DIVISOR, HYSTART_PLUS_MAX_RTT_THRESH_US));
+	u32 thresh_us = min_u32(last_us / HYSTART_PLUS_MIN_RTT_DIVISOR,
+				HYSTART_PLUS_MAX_RTT_THRESH_US);
 
+	thresh_us = max_u32(HYSTART_PLUS_MIN_RTT_THRESH_US, thresh_us);
 	if (baseline_us) {
 		if (rtt_us < baseline_us)
 			h->baseline_rtt_us = 0;
@@ -83,7 +87,8 @@ TANDEM_FN void hystart_plus_decide(struct hystart_plus *h)
 	}
 }
 
-TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_conn *c,
+				   const struct tandem_ack *ack)
 {
 	u32 sample_us = min_u32(ack->rtt_us, HYSTART_PLUS_MAX_RTT_US), rtt_us;
 
@@ -101,7 +106,10 @@ TANDEM_FN void hystart_plus_on_ack(struct hystart_plus *h, const struct tandem_c
 		hystart_plus_decide(h);
 }
 
-/* Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow [RFC 9406 4.2] [RFC 9406 4.3]. */
+/*
+ * Ends slow start if that is due; returns for how many of the packets ACKed the window is to grow.
+ * [RFC 9406 4.2] [RFC 9406 4.3]
+ */
 TANDEM_FN u32 hystart_plus_before_growth(struct hystart_plus *h, struct tandem_conn *c, u32 acked)
 {
 	u32 counted;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-Illinois (Liu, Basar, Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed networks",
- * Performance Evaluation 65(6-7), 2008): losses say when to back off, the queueing delay says how much to grow and to give up.
+ * TCP-Illinois (Liu, Basar, Srikant, "TCP-Illinois: a loss and delay-based congestion control
+ * algorithm for high-speed networks", Performance Evaluation 65(6-7), 2008): losses say when to
+ * back off, the queueing delay says how much to grow and to give up.
  *
  *   d_a = mean RTT of a round - baseRTT, d_m = largest RTT - baseRTT              section 3
  *   alpha = alpha_max for d_a <= d_1 = 0.01 d_m, otherwise k1 / (k2 + d_a) down to alpha_min at d_m
@@ -10,11 +11,13 @@
  *   once d_a has been above d_1, alpha returns to alpha_max only after theta rounds with d_a <= d_1
  *
  * k1 and k2 are such that alpha is continuous at d_1 and alpha_min at d_m, which gives
- *   alpha = (d_m - d_1) alpha_min alpha_max / ((d_m - d_1) alpha_min + (d_a - d_1) (alpha_max - alpha_min)).
+ *   alpha = (d_m - d_1) alpha_min alpha_max /
+ *           ((d_m - d_1) alpha_min + (d_a - d_1) (alpha_max - alpha_min)).
  *
  * What is open, and how it is decided here:
  *  - A round and its samples are those of rounds.h: none from recoveries.
- *  - The rounds counted for theta need not follow one another, and one above d_1 does not set the count back (Linux).
+ *  - The rounds counted for theta need not follow one another, and one above d_1 does not set the
+ *    count back (Linux).
  *  - After a timeout alpha = 1 and beta = 1/2 until the next round (Linux).
  *  - The largest RTT is never forgotten (paper; Linux too).
  */
@@ -27,12 +30,17 @@
 #define illinois_PARAMS(P) \
 	P(alpha_min, 1000, 300, 1, 1000, "packets a round at the largest delay (section 5: 0.3)") \
 	P(alpha_max, 1000, 10000, 1001, 100000, "packets a round without delay (section 5: 10)") \
-	P(beta_min, 1000, 125, 10, 499, "share of the window given up on loss without delay (section 5: 0.125)") \
+	P(beta_min, 1000, 125, 10, 499, \
+	  "share of the window given up on loss without delay (section 5: 0.125)") \
 	P(beta_max, 1000, 500, 500, 900, "share given up at the largest delay (section 5: 0.5)") \
-	P(delay_1, 1000, 10, 0, 90, "share of the largest delay up to which alpha is alpha_max (section 5: 0.01)") \
-	P(delay_2, 1000, 100, 0, 400, "share of the largest delay up to which beta is beta_min (section 5: 0.1)") \
-	P(delay_3, 1000, 800, 401, 1000, "share of the largest delay from which on beta is beta_max (section 5: 0.8)") \
-	P(theta, 1, 5, 1, 1000, "rounds of low delay before alpha is alpha_max again (section 5: 5)") \
+	P(delay_1, 1000, 10, 0, 90, \
+	  "share of the largest delay up to which alpha is alpha_max (section 5: 0.01)") \
+	P(delay_2, 1000, 100, 0, 400, \
+	  "share of the largest delay up to which beta is beta_min (section 5: 0.1)") \
+	P(delay_3, 1000, 800, 401, 1000, \
+	  "share of the largest delay from which on beta is beta_max (section 5: 0.8)") \
+	P(theta, 1, 5, 1, 1000, \
+	  "rounds of low delay before alpha is alpha_max again (section 5: 5)") \
 	P(win_thresh, 1, 15, 2, 1 << 24, "packets; below this window as Reno (section 5: 15)")
 
 struct illinois_params { illinois_PARAMS(TANDEM_PARAM_FIELD) };
@@ -62,7 +70,8 @@ TANDEM_FN void illinois_as_reno(struct illinois *s)
 	s->beta_q16 = 1 << 15;
 }
 
-TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c)
+TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p,
+			     struct tandem_conn *c)
 {
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
@@ -74,12 +83,11 @@ TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p
 	s->low_rounds = 0;
 }
 
-TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c,
-				   const struct tandem_ack *ack)
+TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_params *p,
+				   const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);
 
-	(void)p, (void)c;
 	if (!rtt_us)
 		return;
 	s->max_rtt_us = max_u32(s->max_rtt_us, rtt_us);
@@ -88,7 +96,8 @@ TANDEM_FN void illinois_pkts_acked(struct illinois *s, const struct illinois_par
 }
 
 /* alpha for a mean delay d_a and a largest delay d_m. */
-TANDEM_FN void illinois_update_alpha(struct illinois *s, const struct illinois_params *p, u32 da_us, u32 dm_us)
+TANDEM_FN void illinois_update_alpha(struct illinois *s, const struct illinois_params *p, u32 da_us,
+				     u32 dm_us)
 {
 	u32 d1_us = mul_div(dm_us, p->delay_1, 1000);
 	u64 span, slope;
@@ -108,7 +117,8 @@ TANDEM_FN void illinois_update_alpha(struct illinois *s, const struct illinois_p
 	s->alpha_q8 = (u32)(span * p->alpha_max * 256 / 1000 / (span + slope));
 }
 
-TANDEM_FN void illinois_update_beta(struct illinois *s, const struct illinois_params *p, u32 da_us, u32 dm_us)
+TANDEM_FN void illinois_update_beta(struct illinois *s, const struct illinois_params *p, u32 da_us,
+				    u32 dm_us)
 {
 	u32 d2_us = mul_div(dm_us, p->delay_2, 1000), d3_us = mul_div(dm_us, p->delay_3, 1000);
 	u32 least_q16 = p->beta_min * 65536 / 1000, most_q16 = p->beta_max * 65536 / 1000;
@@ -118,10 +128,12 @@ TANDEM_FN void illinois_update_beta(struct illinois *s, const struct illinois_pa
 	else if (da_us >= d3_us)
 		s->beta_q16 = most_q16;
 	else
-		s->beta_q16 = least_q16 + mul_div(most_q16 - least_q16, da_us - d2_us, d3_us - d2_us);
+		s->beta_q16 = least_q16 + mul_div(most_q16 - least_q16, da_us - d2_us,
+						  d3_us - d2_us);
 }
 
-TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c)
+TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_params *p,
+				 const struct tandem_conn *c)
 {
 	u32 da_us, dm_us;
 
@@ -135,7 +147,8 @@ TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_param
 	}
 }
 
-TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_params *p,
+				   struct tandem_conn *c, u32 acked)
 {
 	if (rounds_ended(&s->round, c)) {
 		illinois_on_round(s, p, c);
@@ -148,16 +161,15 @@ TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_par
 	window_grow(&s->window, c, s->alpha_q8, acked);
 }
 
-TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c,
-				u32 reason)
+TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p,
+				const struct tandem_conn *c, u32 reason)
 {
-	(void)p;
 	return window_reduce(&s->window, c, mul_div(c->snd_cwnd, (1 << 16) - s->beta_q16, 1 << 16));
 }
 
-TANDEM_FN void illinois_set_state(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void illinois_set_state(struct illinois *s, const struct illinois_params *p,
+				  struct tandem_conn *c, u32 state)
 {
-	(void)p;
 	if (state == TANDEM_LOSS) {
 		illinois_as_reno(s);
 		s->was_above = 0;
@@ -167,16 +179,15 @@ TANDEM_FN void illinois_set_state(struct illinois *s, const struct illinois_para
 		illinois_begin_round(s, c);
 }
 
-TANDEM_FN void illinois_restart(struct illinois *s, const struct illinois_params *p, struct tandem_conn *c)
+TANDEM_FN void illinois_restart(struct illinois *s, const struct illinois_params *p,
+				struct tandem_conn *c)
 {
-	(void)p;
 	illinois_begin_round(s, c);
 }
 
-TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_params *p, const struct tandem_conn *c,
-			     struct tandem_view *v)
+TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_params *p,
+			     const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)p;
 	rounds_view(&s->round, c, 0, 0, v);
 }
 

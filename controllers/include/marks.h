@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The moving average of the share of packets that carry an ECN mark (RFC 8257 section 3.3), which the scalable controllers share.
+ * The moving average of the share of packets that carry an ECN mark (RFC 8257 section 3.3), which
+ * the scalable controllers share.
  */
 #ifndef TANDEM_MARKS_H
 #define TANDEM_MARKS_H
@@ -41,8 +42,10 @@ TANDEM_FN int marks_round_ended(const struct marks *m, const struct tandem_conn 
 }
 
 /*
- * The round's share goes into the average with the weight g [RFC 8257 3.3] [RFC 9331 4.4]. Copies count as marked, too, so there may be more marks than packets.
- * A round has less than 2^40 packets, so that its share stays below 2^64.
+ * The round's share goes into the average with the weight g. Copies count as marked, too, so
+ * there may be more marks than packets. A round has less than 2^40 packets, so that its
+ * share stays below 2^64.
+ * [RFC 8257 3.3] [RFC 9331 4.4]
  */
 TANDEM_FN void marks_update(struct marks *m, u32 g_q10)
 {
@@ -52,10 +55,15 @@ TANDEM_FN void marks_update(struct marks *m, u32 g_q10)
 	if (!m->acked)
 		return;
 	share_q24 = (u32)((marked << 24) / m->acked);
-	m->alpha_q24 = m->alpha_q24 - mul_div(m->alpha_q24, g_q10, 1024) + mul_div(share_q24, g_q10, 1024);
+	m->alpha_q24 = m->alpha_q24 - mul_div(m->alpha_q24, g_q10, 1024) +
+		       mul_div(share_q24, g_q10, 1024);
 }
 
-/* What marks leave of a window [RFC 8257 3.3]: the share 1 - alpha / 2, in any unit up to 2^40, rounded to the nearest. */
+/*
+ * What marks leave of a window: the share 1 - alpha / 2, in any unit up to 2^40,
+ * rounded to the nearest.
+ * [RFC 8257 3.3]
+ */
 TANDEM_FN u64 marks_leave(const struct marks *m, u64 window)
 {
 	/* In two steps, so that no product exceeds 2^60. */

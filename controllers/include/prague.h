@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Prague (De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04), for L4S (RFC 9330): DCTCP made
- * fit for the Internet. Fractions of a packet count, and the window grows while it gives way.
+ * Prague (De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04),
+ * for L4S (RFC 9330): DCTCP made fit for the Internet. Fractions of a packet count, and the window
+ * grows while it gives way.
  *
  *   each round    alpha = (1 - g) alpha + g marked / acked
  *   mark          w = w (1 - alpha / 2) at once, once in a round
@@ -9,13 +10,15 @@
  *   loss          w = w / 2 at once, once in a round
  *   rate          w / srtt, twice that in slow start
  *
- * Flows with a short RTT grow as slowly as one with the virtual RTT of 25 ms: after 500 rounds a = (srtt / 25 ms)^2, and alpha and the
- * window change once in 25 ms at most. Without that a short RTT would get the larger rate, because L4S queues add no delay to speak of.
+ * Flows with a short RTT grow as slowly as one with the virtual RTT of 25 ms: after 500 rounds
+ * a = (srtt / 25 ms)^2, and alpha and the window change once in 25 ms at most. Without that a short
+ * RTT would get the larger rate, because L4S queues add no delay to speak of.
  *
  * What is open, and how it is decided here:
  *  - alpha stays at 1 until the first mark (Linux), which halves the window and ends slow start.
  *  - A loss halves what a mark in the same round has left.
- *  - Left out: the search for a queue that marks as RFC 3168 has it (not in the draft's default), and windows below 2.
+ *  - Left out: the search for a queue that marks as RFC 3168 has it (not in the draft's default),
+ *    and windows below 2.
  */
 #ifndef TANDEM_PRAGUE_H
 #define TANDEM_PRAGUE_H
@@ -28,7 +31,8 @@
 #define prague_PARAMS(P) \
 	P(g, 1024, 64, 1, 1024, "weight of a round's share of marks in alpha (draft: 1/16)") \
 	P(beta, 1024, 512, 64, 960, "share of the window given up on loss (draft: 1/2)") \
-	P(virtual_rtt, 1, 25000, 0, 100000, "us; shorter RTTs act as this one; 0 = none (draft: 25 ms)") \
+	P(virtual_rtt, 1, 25000, 0, 100000, \
+	  "us; shorter RTTs act as this one; 0 = none (draft: 25 ms)") \
 	P(transition, 1, 500, 0, 100000, "rounds after slow start before that (Linux: 500)")
 
 struct prague_params { prague_PARAMS(TANDEM_PARAM_FIELD) };
@@ -55,13 +59,15 @@ struct prague {
 };
 
 /* Does the virtual RTT take the place of a shorter one? */
-TANDEM_FN int prague_is_virtual(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+TANDEM_FN int prague_is_virtual(const struct prague *s, const struct prague_params *p,
+				const struct tandem_conn *c)
 {
 	return !in_slow_start(c) && s->rounds >= p->transition && s->srtt_q3 >> 3 < p->virtual_rtt;
 }
 
 /* Has the time come that may pass between two changes of one kind? */
-TANDEM_FN int prague_is_time(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c, u64 since_us)
+TANDEM_FN int prague_is_time(const struct prague *s, const struct prague_params *p,
+			     const struct tandem_conn *c, u64 since_us)
 {
 	return !prague_is_virtual(s, p, c) || c->now_us - since_us >= p->virtual_rtt;
 }
@@ -93,9 +99,11 @@ TANDEM_FN void prague_cut(struct prague *s, struct tandem_conn *c, u64 left_q16)
 }
 
 /* [RFC 9331 4.3] */
-TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 marked)
+TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p,
+				 struct tandem_conn *c, u32 marked)
 {
-	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) && prague_is_time(s, p, c, s->cut_us));
+	int is_next_round = !s->has_cut || (seq_after(c->snd_una, s->cut_end) &&
+					    prague_is_time(s, p, c, s->cut_us));
 
 	if (!marked)
 		return;
@@ -109,11 +117,13 @@ TANDEM_FN void prague_take_marks(struct prague *s, const struct prague_params *p
 }
 
 /*
- * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual RTT [RFC 9331 4.3]
- * [draft-briscoe-iccrg-prague-congestion-control 2.4.4]. The ratio of the RTTs is below 1
- * then, so 2^28 keeps it exact to 1/100000 at 100 us, and its square is below 2^56.
+ * What a round of ACKs adds, 1/2^32 packets: the same rate in the same time as with the virtual
+ * RTT. The ratio of the RTTs is below 1 then, so 2^28 keeps it exact to 1/100000 at 100 us, and its
+ * square is below 2^56.
+ * [RFC 9331 4.3] [draft-briscoe-iccrg-prague-congestion-control 2.4.4]
  */
-TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_params *p,
+				  const struct tandem_conn *c)
 {
 	u64 ratio_q28;
 
@@ -124,11 +134,13 @@ TANDEM_FN u64 prague_increase_q32(const struct prague *s, const struct prague_pa
 }
 
 /*
- * `acked` <= 2^24 packets were ACKed that no mark was reported for: the window grows by a / w for each. With a short RTT that is less than
- * the window's unit for many ACKs in a row, so what makes no unit yet is kept. The credit stays below 2^56 + 2^40. A mark or a loss leaves half
- * of the window at least, so that credit from before it makes two units at most.
+ * `acked` <= 2^24 packets were ACKed that no mark was reported for: the window grows by a / w for
+ * each. With a short RTT that is less than the window's unit for many ACKs in a row, so what makes
+ * no unit yet is kept. The credit stays below 2^56 + 2^40. A mark or a loss leaves half of the
+ * window at least, so that credit from before it makes two units at most.
  */
-TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, struct tandem_conn *c,
+			   u32 acked)
 {
 	u64 clamp_q16 = (u64)c->snd_cwnd_clamp << 16, window_q16;
 
@@ -147,7 +159,8 @@ TANDEM_FN void prague_grow(struct prague *s, const struct prague_params *p, stru
 }
 
 /* [draft-briscoe-iccrg-prague-congestion-control 2.3.2] */
-TANDEM_FN void prague_end_round(struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+TANDEM_FN void prague_end_round(struct prague *s, const struct prague_params *p,
+				const struct tandem_conn *c)
 {
 	if (!marks_round_ended(&s->marks, c) || !prague_is_time(s, p, c, s->updated_us))
 		return;
@@ -172,18 +185,25 @@ TANDEM_FN void prague_set_rate(const struct prague *s, struct tandem_conn *c)
 
 TANDEM_FN void prague_init(struct prague *s, const struct prague_params *p, struct tandem_conn *c)
 {
-	(void)p;
-	*s = (struct prague){ .window_q16 = (u64)c->snd_cwnd << 16, .updated_us = c->now_us, .prior_cwnd = c->snd_cwnd };
+	*s = (struct prague){
+		.window_q16 = (u64)c->snd_cwnd << 16,
+		.updated_us = c->now_us,
+		.prior_cwnd = c->snd_cwnd,
+	};
 	marks_init(&s->marks, c, 1024);
 	prague_set_rate(s, c);
 }
 
 /* All of it, last on each ACK: Linux's cong_control. */
-TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p, struct tandem_conn *c, const struct tandem_ack *ack)
+TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p,
+				 struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	u32 marked = min_u32(ack->marked, ack->acked_sacked);
 
-	/* The host has changed the window: a timeout, an undo. The credit was earned under another one, and would be paid out at once. */
+	/*
+	 * The host has changed the window: a timeout, an undo. The credit was earned under another
+	 * one, and would be paid out at once.
+	 */
 	if (s->window_q16 >> 16 != c->snd_cwnd) {
 		s->window_q16 = (u64)c->snd_cwnd << 16;
 		s->credit_q32 = 0;
@@ -196,14 +216,14 @@ TANDEM_FN void prague_pkts_acked(struct prague *s, const struct prague_params *p
 	prague_set_rate(s, c);
 }
 
-TANDEM_FN void prague_cong_avoid(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void prague_cong_avoid(struct prague *s, const struct prague_params *p,
+				 struct tandem_conn *c, u32 acked)
 {
-	(void)s, (void)p, (void)c, (void)acked;
 }
 
 /* At a mark slow start is over; what the window loses then, pkts_acked decides. */
-TANDEM_FN u32 prague_ssthresh(struct prague *s, const struct prague_params *p, const struct tandem_conn *c,
-			      u32 reason)
+TANDEM_FN u32 prague_ssthresh(struct prague *s, const struct prague_params *p,
+			      const struct tandem_conn *c, u32 reason)
 {
 	if (reason == TANDEM_FOR_MARK)
 		return max_u32(c->snd_cwnd, 2);
@@ -211,7 +231,8 @@ TANDEM_FN u32 prague_ssthresh(struct prague *s, const struct prague_params *p, c
 	return max_u32(window_after_loss(c->snd_cwnd, p->beta), 2);
 }
 
-TANDEM_FN void prague_set_state(struct prague *s, const struct prague_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void prague_set_state(struct prague *s, const struct prague_params *p,
+				struct tandem_conn *c, u32 state)
 {
 	u32 begins = state == TANDEM_RECOVERY && !s->in_recovery;
 
@@ -222,20 +243,20 @@ TANDEM_FN void prague_set_state(struct prague *s, const struct prague_params *p,
 	prague_cut(s, c, (u64)window_after_loss(c->snd_cwnd, p->beta) << 16);
 }
 
-TANDEM_FN void prague_restart(struct prague *s, const struct prague_params *p, struct tandem_conn *c)
+TANDEM_FN void prague_restart(struct prague *s, const struct prague_params *p,
+			      struct tandem_conn *c)
 {
-	(void)s, (void)p, (void)c;
 }
 
-TANDEM_FN u32 prague_undo_cwnd(struct prague *s, const struct prague_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 prague_undo_cwnd(struct prague *s, const struct prague_params *p,
+			       const struct tandem_conn *c)
 {
-	(void)p;
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
-TANDEM_FN void prague_view(const struct prague *s, const struct prague_params *p, const struct tandem_conn *c, struct tandem_view *v)
+TANDEM_FN void prague_view(const struct prague *s, const struct prague_params *p,
+			   const struct tandem_conn *c, struct tandem_view *v)
 {
-	(void)s, (void)p;
 	v->loss_window = c->snd_cwnd;
 }
 

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Rate estimation as in TCP Westwood+ (Mascolo, Grieco 2004) and Linux's tcp_westwood, which fusion and areno use as well.
+ * Rate estimation as in TCP Westwood+ (Mascolo, Grieco 2004) and Linux's tcp_westwood, which fusion
+ * and areno use as well.
  *
  *   sample     packets acknowledged in an interval of one RTT, 50 ms at least, over its length
  *   estimate   the samples through two low-pass filters in a row, each x += (sample - x) / 8
  *
- * The first Westwood's estimate (Casetti, Gerla, Mascolo, Sanadidi, Wang 2001, section 2.2), later called TCPW-BE, is rate_on_gap's:
+ * The first Westwood's estimate (Casetti, Gerla, Mascolo, Sanadidi, Wang 2001, section 2.2), later
+ * called TCPW-BE, is rate_on_gap's:
  *
  *   sample     b = packets / gap, from each gap between two ACKs
- *   estimate   x += ((b + last b) / 2 - x) * 2 gap / (2 tau + gap), a low-pass filter with the cut-off frequency 1 / tau
+ *   estimate   x += ((b + last b) / 2 - x) * 2 gap / (2 tau + gap), a low-pass filter with the
+ *              cut-off frequency 1 / tau
  *
  * Decisions:
- *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide TCPW-BE's samples; Westwood+ was made to
- *    mend that. ACKs of the same microsecond count in the next gap. Before a gap of more than tau / 2 the last b is 0: that stands
- *    for the virtual samples of 2001.
- *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery do not (rounds.h).
- *  - After an idle time a fresh interval begins. Nothing more is done for an application that sends less than it may.
+ *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide
+ *    TCPW-BE's samples; Westwood+ was made to mend that. ACKs of the same microsecond count in
+ *    the next gap. Before a gap of more than tau / 2 the last b is 0: that stands for the
+ *    virtual samples of 2001.
+ *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery
+ *    do not (rounds.h).
+ *  - After an idle time a fresh interval begins. Nothing more is done for an application that sends
+ *    less than it may.
  */
 #ifndef TANDEM_RATE_H
 #define TANDEM_RATE_H
@@ -23,19 +29,27 @@
 #include "fixed.h"
 
 #define RATE_PARAMS(P) \
-	P(rate_interval, 1, 50000, 1000, 10000000, "us; what a rate sample spans at least, if not an RTT (Linux: 50 ms)") \
-	P(rate_gain, 1024, 128, 1, 1024, "weight of a new sample in each of the rate's two filters (Linux: 1/8)")
+	P(rate_interval, 1, 50000, 1000, 10000000, \
+	  "us; what a rate sample spans at least, if not an RTT (Linux: 50 ms)") \
+	P(rate_gain, 1024, 128, 1, 1024, \
+	  "weight of a new sample in each of the rate's two filters (Linux: 1/8)")
 
 struct rate_law { RATE_PARAMS(TANDEM_PARAM_FIELD) };
 
-/* For the parameters of a controller that estimates a rate; all are u32, so that the host sees one flat list. */
+/*
+ * For the parameters of a controller that estimates a rate; all are u32, so that the
+ * host sees one flat list.
+ */
 #define RATE_LAW_FIELDS \
 	union { \
 		struct rate_law rate; \
 		struct { RATE_PARAMS(TANDEM_PARAM_FIELD) }; \
 	};
 
-/* Packets a second that the estimate never exceeds: times an RTT or a second in us, in 1/256, it stays below 2^64. */
+/*
+ * Packets a second that the estimate never exceeds: times an RTT or a second in us, in 1/256, it
+ * stays below 2^64.
+ */
 #define RATE_MAX_Q8 ((1ull << 39) - 1)
 
 struct rate {
@@ -44,7 +58,7 @@ struct rate {
 	u64 filtered_q8 : 39;      /* packets/s after the first filter                      */
 	u64 acked : 25;            /* packets acknowledged in this interval                 */
 	u64 packets_per_s_q8 : 39; /* after the second: the estimate; 0 = none yet          */
-	u64 rtt_us : 25;           /* last RTT sample outside recovery, 33 s at most; 0 before the first */
+	u64 rtt_us : 25;           /* last RTT outside recovery, 33 s at most; 0 = none yet */
 };
 
 /* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */
@@ -71,10 +85,10 @@ TANDEM_FN u64 rate_elapsed_us(const struct rate *r, u64 now_us)
 }
 
 /*
- * Packets newly delivered. A packet counts when it is SACKed, as Westwood counts duplicate ACKs: if the
- * ACK that fills a hole counted all that had arrived behind it, it would be a burst that the path never
- * carried. A connection may be older than its controller: up to the first sample it is not known what
- * `delivered` counts from.
+ * Packets newly delivered. A packet counts when it is SACKed, as Westwood counts duplicate ACKs: if
+ * the ACK that fills a hole counted all that had arrived behind it, it would be a burst that the
+ * path never carried. A connection may be older than its controller: up to the first sample it is
+ * not known what `delivered` counts from.
  */
 TANDEM_FN u32 rate_newly(struct rate *r, const struct tandem_ack *ack)
 {
@@ -127,13 +141,17 @@ TANDEM_FN void rate_on_ack(struct rate *r, const struct rate_law *p, u64 now_us,
 		if (!r->packets_per_s_q8)
 			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
 		r->filtered_q8 = rate_filter(r->filtered_q8, sample_q8, p->rate_gain);
-		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8, p->rate_gain);
+		r->packets_per_s_q8 = rate_filter(r->packets_per_s_q8, r->filtered_q8,
+						  p->rate_gain);
 		rate_begin_interval(r, now_us);
 	}
 	rate_count(r, acked);
 }
 
-/* TCPW-BE's filter for a gap; its gain is 2 gap / (2 tau + gap), for 2 tau at most. The products stay below 2^39 * 2^24. */
+/*
+ * TCPW-BE's filter for a gap; its gain is 2 gap / (2 tau + gap), for 2 tau at most. The products
+ * stay below 2^39 * 2^24.
+ */
 TANDEM_FN u64 rate_filter_gap(u64 x, u64 sample, u64 gap_us, u32 tau_us)
 {
 	u64 most_us = 2 * (u64)tau_us, num, den;
@@ -145,7 +163,8 @@ TANDEM_FN u64 rate_filter_gap(u64 x, u64 sample, u64 gap_us, u32 tau_us)
 }
 
 /*
- * TCPW-BE instead of rate_on_ack: each gap between two ACKs is a sample. tau_us < 2^22. filtered_q8 is the last sample here.
+ * TCPW-BE instead of rate_on_ack: each gap between two ACKs is a sample. tau_us < 2^22. filtered_q8
+ * is the last sample here.
  */
 TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, const struct tandem_ack *ack,
 			   u32 rtt_us)
@@ -164,13 +183,17 @@ TANDEM_FN void rate_on_gap(struct rate *r, u32 tau_us, u64 now_us, const struct 
 			r->filtered_q8 = r->packets_per_s_q8 = sample_q8;
 		if (gap_us > tau_us / 2)
 			r->filtered_q8 = 0;
-		r->packets_per_s_q8 = rate_filter_gap(r->packets_per_s_q8, (sample_q8 + r->filtered_q8) / 2, gap_us, tau_us);
+		r->packets_per_s_q8 = rate_filter_gap(r->packets_per_s_q8,
+						      (sample_q8 + r->filtered_q8) / 2,
+						      gap_us, tau_us);
 		r->filtered_q8 = sample_q8;
 		rate_begin_interval(r, now_us);
 	}
 }
 
-/* What passes in `span_us` <= 2^24 at the estimated rate: packets in 1/256, saturated to 32 bits. */
+/*
+ * What passes in `span_us` <= 2^24 at the estimated rate: packets in 1/256, saturated to 32 bits.
+ */
 TANDEM_FN u32 rate_packets_q8(const struct rate *r, u32 span_us)
 {
 	u64 packets_q8 = rate_estimate_q8(r) * span_us / 1000000;

@@ -2,9 +2,9 @@
 /*
  * Reno (RFC 5681; recovery by the host: RFC 6582, RFC 6675).
  *
- *   slow start            snd_cwnd += packets ACKed                      RFC 5681 (2), counted in packets (RFC 3465)
- *   congestion avoidance  snd_cwnd += 1 each snd_cwnd packets ACKed      RFC 5681 (3)
- *   loss                  ssthresh = max(snd_cwnd / 2, 2)                RFC 5681 (4)
+ *   slow start            snd_cwnd += packets ACKed                  RFC 5681 (2), RFC 3465
+ *   congestion avoidance  snd_cwnd += 1 each snd_cwnd packets ACKed  RFC 5681 (3)
+ *   loss                  ssthresh = max(snd_cwnd / 2, 2)            RFC 5681 (4)
  *
  * RFC 5681 halves FlightSize; like Linux we halve snd_cwnd, which the host keeps from growing while
  * it is not the limit.

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Measurement by rounds, which controllers that steer by delay share (Vegas: Brakmo, Peterson 1995, section 4.2).
+ * Measurement by rounds, which controllers that steer by delay share (Vegas: Brakmo,
+ * Peterson 1995, section 4.2).
  *
  *   backlog = window * (1 - baseRTT / RTT)      packets that the flow itself has queued
  *
  * What the papers leave open, and how it is decided here:
- *  - RTT of a round = its smallest sample (Linux's Vegas, S2 eq. 3): delayed ACKs and jitter only ever lengthen one.
- *  - window of a round = the packets in flight when it began, because those are the packets whose RTTs were measured. With
- *    today's window instead, a growing flow overestimates its backlog (S2 eq. 3).
- *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples include the first
- *    packet sent after the decision at its beginning (Linux's Vegas; S2's oscillation types rest on it).
+ *  - RTT of a round = its smallest sample (Linux's Vegas, S2 eq. 3): delayed ACKs and jitter only
+ *    ever lengthen one.
+ *  - window of a round = the packets in flight when it began, because those are the packets
+ *    whose RTTs were measured. With today's window instead, a growing flow overestimates
+ *    its backlog (S2 eq. 3).
+ *  - A round ends with the first ACK beyond what had been sent when it began, so that its samples
+ *    include the first packet sent after the decision at its beginning (Linux's Vegas; S2's
+ *    oscillation types rest on it).
  *  - No samples from the start of a recovery to its end; then a fresh round (D02 section 6).
  *
  * S2: Blanc, Collange, Avrachenkov, 2009. D02: draft-sridharan-tcpm-ctcp-02.
@@ -31,7 +35,9 @@ struct rounds {
 
 TANDEM_FN u32 packets_in_flight(const struct tandem_conn *c)
 {
-	return min_u32(seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1), TANDEM_MAX_WINDOW);
+	u32 packets = seq_distance(c->snd_una, c->snd_nxt) / max_u32(c->mss, 1);
+
+	return min_u32(packets, TANDEM_MAX_WINDOW);
 }
 
 TANDEM_FN void rounds_begin(struct rounds *r, const struct tandem_conn *c)
@@ -48,7 +54,10 @@ TANDEM_FN void rounds_init(struct rounds *r, const struct tandem_conn *c)
 	rounds_begin(r, c);
 }
 
-/* Takes the RTT sample; returns it bounded, which keeps every product below 2^64, or 0 if there is none to be had now. */
+/*
+ * Takes the RTT sample; returns it bounded, which keeps every product below 2^64, or 0 if there is
+ * none to be had now.
+ */
 TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 {
 	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
@@ -60,7 +69,10 @@ TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 	return rtt_us;
 }
 
-/* A timeout: the path may be another, so baseRTT is measured afresh. What it was goes to *prior_base_rtt_us, for undo. */
+/*
+ * A timeout: the path may be another, so baseRTT is measured afresh. What it was goes to
+ * *prior_base_rtt_us, for undo.
+ */
 TANDEM_FN void rounds_forget_base(struct rounds *r, u32 *prior_base_rtt_us)
 {
 	*prior_base_rtt_us = min_u32(*prior_base_rtt_us, r->base_rtt_us);
@@ -79,11 +91,14 @@ TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 }
 
 /* Do a sample and a packet in flight back this round? */
-TANDEM_FN int rounds_measured(const struct rounds *r) { return r->rtt_us != ROUNDS_UNMEASURED && r->flight; }
+TANDEM_FN int rounds_measured(const struct rounds *r)
+{
+	return r->rtt_us != ROUNDS_UNMEASURED && r->flight;
+}
 
 /*
- * How many of `window` <= 2^24 packets are queued at an RTT not below baseRTT: Vegas's Diff, S1 (3). Both are in one unit and
- * 2^31 at most, so that the product stays below 2^63.
+ * How many of `window` <= 2^24 packets are queued at an RTT not below baseRTT: Vegas's Diff,
+ * S1 (3). Both are in one unit and 2^31 at most, so that the product stays below 2^63.
  */
 TANDEM_FN u32 backlog_q8(u32 window, u64 base_rtt, u64 rtt)
 {
@@ -114,9 +129,12 @@ TANDEM_FN u32 rounds_shown_base_us(const struct rounds *r)
 	return r->base_rtt_us == ROUNDS_UNMEASURED ? 0 : r->base_rtt_us;
 }
 
-/* The view of a controller whose window has no parts: its backlog, and the bound that it compares that with. */
-TANDEM_FN void rounds_view(const struct rounds *r, const struct tandem_conn *c, u32 gamma_q8, u32 diff_q8,
-			   struct tandem_view *v)
+/*
+ * The view of a controller whose window has no parts: its backlog, and the bound that
+ * it compares that with.
+ */
+TANDEM_FN void rounds_view(const struct rounds *r, const struct tandem_conn *c, u32 gamma_q8,
+			   u32 diff_q8, struct tandem_view *v)
 {
 	v->loss_window = c->snd_cwnd;
 	v->gamma_q8 = gamma_q8;
@@ -126,9 +144,9 @@ TANDEM_FN void rounds_view(const struct rounds *r, const struct tandem_conn *c, 
 
 /* For a NAME to which states matter only as its rounds do. */
 #define ROUNDS_SET_STATE(NAME) \
-	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, u32 state) \
+	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, \
+					struct tandem_conn *c, u32 state) \
 	{ \
-		(void)p; \
 		rounds_set_state(&s->round, c, state); \
 	}
 

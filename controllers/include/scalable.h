@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", 2003): the time to recover
- * from a loss does not depend on the window.
+ * Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks",
+ * 2003): the time to recover from a loss does not depend on the window.
  *
  *   congestion avoidance   w += 0.01 for each packet ACKed
  *   loss                   w -= w / 8
  *   w <= legacy window     Reno
  *
  * What is open, and how it is decided here:
- *  - Packets ACKed count, not ACKs; Linux counted ACKs and doubled the increase to make up for delayed ones.
- *  - Up to the legacy window of 16 packets, where both response functions meet, Reno acts in growth and in loss (Kelly).
- *    Linux has no legacy window: it grows by one packet a round at least and always gives up 1/8.
+ *  - Packets ACKed count, not ACKs; Linux counted ACKs and doubled the increase to make
+ *    up for delayed ones.
+ *  - Up to the legacy window of 16 packets, where both response functions meet, Reno acts in growth
+ *    and in loss (Kelly). Linux has no legacy window: it grows by one packet a round at least and
+ *    always gives up 1/8.
  */
 #ifndef TANDEM_SCALABLE_H
 #define TANDEM_SCALABLE_H
@@ -28,13 +30,14 @@ struct scalable {
 	struct window window;
 };
 
-TANDEM_FN void scalable_init(struct scalable *s, const struct scalable_params *p, struct tandem_conn *c)
+TANDEM_FN void scalable_init(struct scalable *s, const struct scalable_params *p,
+			     struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 }
 
-TANDEM_FN void scalable_cong_avoid(struct scalable *s, const struct scalable_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void scalable_cong_avoid(struct scalable *s, const struct scalable_params *p,
+				   struct tandem_conn *c, u32 acked)
 {
 	u32 gain_q8 = 1 << 8;
 
@@ -47,12 +50,13 @@ TANDEM_FN void scalable_cong_avoid(struct scalable *s, const struct scalable_par
 	window_grow(&s->window, c, gain_q8, acked);
 }
 
-TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params *p, const struct tandem_conn *c,
-				u32 reason)
+TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params *p,
+				const struct tandem_conn *c, u32 reason)
 {
 	u32 w = c->snd_cwnd;
 
-	return window_reduce(&s->window, c, w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
+	return window_reduce(&s->window, c,
+			     w > p->low_window ? window_after_loss(w, p->decrease) : w / 2);
 }
 
 WINDOW_VIEW(scalable)

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP Vegas (Brakmo, Peterson, IEEE JSAC 1995; Linux's tcp_vegas): holds alpha to beta packets in the queue.
+ * TCP Vegas (Brakmo, Peterson, IEEE JSAC 1995; Linux's tcp_vegas): holds alpha to beta
+ * packets in the queue.
  *
- *   diff = window * (1 - baseRTT / RTT), once a round                         section 4.2: Diff times baseRTT
+ *   diff = window * (1 - baseRTT / RTT), once a round               section 4.2: Diff times baseRTT
  *   diff < alpha : cwnd += 1        diff > beta : cwnd -= 1        between : stays
- *   slow start   : ends when diff > gamma, at what the path holds and one packet more           section 4.3, Linux
+ *   slow start   : ends when diff > gamma, at what the path holds and one packet more
+ *                                                                   section 4.3, Linux
  *   loss         : Reno
  *
  * What is open, and how it is decided here:
  *  - Slow start doubles each round, as in Linux; the paper doubles every other round.
  *  - A round with fewer than three samples says nothing, and Reno acts in the next (Linux).
- *  - The paper's finer retransmission timer is the host's affair, and so is its cut by a quarter: a loss halves, as in Linux.
- *  - diff as in the paper; Linux has (since 2.6.26) window * (RTT / baseRTT - 1), which is the same to first order.
+ *  - The paper's finer retransmission timer is the host's affair, and so is its cut by a quarter: a
+ *    loss halves, as in Linux.
+ *  - diff as in the paper; Linux has (since 2.6.26) window * (RTT / baseRTT - 1), which is the same
+ *    to first order.
  *  - ssthresh follows the window down, as in Linux.
  */
 #ifndef TANDEM_VEGAS_H
@@ -21,10 +25,14 @@
 #include "window.h"
 
 #define vegas_PARAMS(P) \
-	P(alpha, 256, 2 << 8, 1, 10000 << 8, "packets; with less in the queue the window grows (Linux: 2; 1995: 1 to 3)") \
-	P(beta, 256, 4 << 8, 1, 10000 << 8, "packets; with more in the queue the window shrinks (Linux: 4; 1995: 3 to 6)") \
-	P(gamma, 256, 1 << 8, 1, 10000 << 8, "packets; with more in the queue slow start ends (1995, Linux: 1)") \
-	P(least_samples, 1, 3, 1, 1000, "RTT samples without which a round says nothing (Linux: 3)") \
+	P(alpha, 256, 2 << 8, 1, 10000 << 8, \
+	  "packets; with less in the queue the window grows (Linux: 2; 1995: 1 to 3)") \
+	P(beta, 256, 4 << 8, 1, 10000 << 8, \
+	  "packets; with more in the queue the window shrinks (Linux: 4; 1995: 3 to 6)") \
+	P(gamma, 256, 1 << 8, 1, 10000 << 8, \
+	  "packets; with more in the queue slow start ends (1995, Linux: 1)") \
+	P(least_samples, 1, 3, 1, 1000, \
+	  "RTT samples without which a round says nothing (Linux: 3)") \
 	P(loss_beta, 1024, 512, 64, 960, "share of the window given up on loss (Linux: 1/2)")
 
 struct vegas_params { vegas_PARAMS(TANDEM_PARAM_FIELD) };
@@ -45,7 +53,6 @@ TANDEM_FN void vegas_begin_round(struct vegas *s, const struct tandem_conn *c)
 
 TANDEM_FN void vegas_init(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
 	s->samples = 0;
@@ -53,10 +60,9 @@ TANDEM_FN void vegas_init(struct vegas *s, const struct vegas_params *p, struct 
 	s->diff_q8 = 0;
 }
 
-TANDEM_FN void vegas_pkts_acked(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
-				const struct tandem_ack *ack)
+TANDEM_FN void vegas_pkts_acked(struct vegas *s, const struct vegas_params *p,
+				const struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	(void)p, (void)c;
 	if (rounds_sample(&s->round, ack))
 		s->samples = min_u32(s->samples + 1, 1000);
 }
@@ -73,7 +79,8 @@ TANDEM_FN void vegas_steer(struct vegas *s, const struct vegas_params *p, struct
 	s->diff_q8 = rounds_backlog_q8(&s->round, s->round.flight);
 	if (in_slow_start(c)) {
 		if (s->diff_q8 > p->gamma)
-			vegas_lower(c, mul_div(c->snd_cwnd, s->round.base_rtt_us, s->round.rtt_us) + 1);
+			vegas_lower(c, 1 + mul_div(c->snd_cwnd, s->round.base_rtt_us,
+						   s->round.rtt_us));
 	} else if (s->diff_q8 > p->beta) {
 		vegas_lower(c, c->snd_cwnd - 1);
 	} else if (s->diff_q8 < p->alpha && c->is_cwnd_limited && c->snd_cwnd < c->snd_cwnd_clamp) {
@@ -81,7 +88,8 @@ TANDEM_FN void vegas_steer(struct vegas *s, const struct vegas_params *p, struct
 	}
 }
 
-TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p,
+				struct tandem_conn *c, u32 acked)
 {
 	if (rounds_ended(&s->round, c)) {
 		s->steered = rounds_measured(&s->round) && s->samples >= p->least_samples;
@@ -95,29 +103,28 @@ TANDEM_FN void vegas_cong_avoid(struct vegas *s, const struct vegas_params *p, s
 		slow_start(c, acked);
 }
 
-TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
-			     u32 reason)
+TANDEM_FN u32 vegas_ssthresh(struct vegas *s, const struct vegas_params *p,
+			     const struct tandem_conn *c, u32 reason)
 {
 	return window_reduce(&s->window, c, window_after_loss(c->snd_cwnd, p->loss_beta));
 }
 
-TANDEM_FN void vegas_set_state(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c, u32 state)
+TANDEM_FN void vegas_set_state(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c,
+			       u32 state)
 {
-	(void)p;
 	if (rounds_set_state(&s->round, c, state))
 		vegas_begin_round(s, c);
 }
 
 TANDEM_FN void vegas_restart(struct vegas *s, const struct vegas_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	vegas_begin_round(s, c);
 }
 
 WINDOW_UNDO(vegas)
 
-TANDEM_FN void vegas_view(const struct vegas *s, const struct vegas_params *p, const struct tandem_conn *c,
-			  struct tandem_view *v)
+TANDEM_FN void vegas_view(const struct vegas *s, const struct vegas_params *p,
+			  const struct tandem_conn *c, struct tandem_view *v)
 {
 	rounds_view(&s->round, c, p->alpha, s->diff_q8, v);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * What controllers with one undivided window share: growth by a fraction of a packet, the reduction and its undo.
- * They differ in how much a window of ACKs is worth and in what a loss leaves.
+ * What controllers with one undivided window share: growth by a fraction of a packet, the reduction
+ * and its undo. They differ in how much a window of ACKs is worth and in what a loss leaves.
  */
 #ifndef TANDEM_WINDOW_H
 #define TANDEM_WINDOW_H
@@ -9,8 +9,9 @@
 #include "growth.h"
 
 struct window {
-	u64 credit_q8;  /* gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window */
-	u32 prior_cwnd; /* the window before the last reduction, for undo                                 */
+	/* Gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window. */
+	u64 credit_q8;
+	u32 prior_cwnd; /* the window before the last reduction, for undo */
 };
 
 TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
@@ -20,8 +21,9 @@ TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
 }
 
 /*
- * Adds what has been earned and returns the whole packets in it; `packet` is what one is worth now. What was left over
- * from when a packet was worth more (before a loss) counts as one packet at most; otherwise a small window would jump.
+ * Adds what has been earned and returns the whole packets in it; `packet` is what one is worth now.
+ * What was left over from when a packet was worth more (before a loss) counts as one packet at
+ * most; otherwise a small window would jump.
  */
 TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
 {
@@ -38,18 +40,22 @@ TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
 }
 
 /*
- * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and acked <= 2^24, so the credit stays
- * below 2^57.
+ * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and
+ * acked <= 2^24, so the credit stays below 2^57.
  */
 TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
 {
-	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked, (u64)max_u32(c->snd_cwnd, 1) << 8);
+	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked,
+				 (u64)max_u32(c->snd_cwnd, 1) << 8);
 	u64 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
 
 	c->snd_cwnd += (u32)(grown < room ? grown : room);
 }
 
-/* A loss leaves `left` packets: no more than there were, but at least two: equation 4 [RFC 5681 3.1]. */
+/*
+ * A loss leaves `left` packets: no more than there were, but at least two: equation 4 [RFC 5681
+ * 3.1].
+ */
 TANDEM_FN u32 window_reduce(struct window *w, const struct tandem_conn *c, u32 left)
 {
 	w->credit_q8 = 0;
@@ -63,41 +69,39 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 	return max_u32(c->snd_cwnd, w->prior_cwnd);
 }
 
-/* For a controller NAME whose state begins with `struct window window`: what it shows of itself. */
+/* For a NAME whose window has no parts, and that measures nothing to show. */
 #define WINDOW_VIEW(NAME) \
-	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
-				   struct tandem_view *v) \
+	TANDEM_FN void NAME##_view(const struct NAME *s, const struct NAME##_params *p, \
+				   const struct tandem_conn *c, struct tandem_view *v) \
 	{ \
-		(void)s, (void)p; \
 		v->loss_window = c->snd_cwnd; \
 	}
 
-/* For one that has nothing but the window to bring back. */
+/* For a NAME whose state has a `struct window window`, with nothing but that to bring back. */
 #define WINDOW_UNDO(NAME) \
-	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c) \
+	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, \
+				       const struct tandem_conn *c) \
 	{ \
-		(void)p; \
 		return window_undone(&s->window, c); \
 	}
 
 /* For a NAME that RTTs do not matter to. */
 #define IGNORES_RTT(NAME) \
-	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, const struct tandem_conn *c, \
+	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, \
+					 const struct tandem_conn *c, \
 					 const struct tandem_ack *ack) \
 	{ \
-		(void)s, (void)p, (void)c, (void)ack; \
 	}
 
 /* For a NAME that acts in the same way in every state, and after an idle time too. */
 #define IGNORES_STATES(NAME) \
-	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c, \
-					u32 state) \
+	TANDEM_FN void NAME##_set_state(struct NAME *s, const struct NAME##_params *p, \
+					struct tandem_conn *c, u32 state) \
 	{ \
-		(void)s, (void)p, (void)c, (void)state; \
 	} \
-	TANDEM_FN void NAME##_restart(struct NAME *s, const struct NAME##_params *p, struct tandem_conn *c) \
+	TANDEM_FN void NAME##_restart(struct NAME *s, const struct NAME##_params *p, \
+				      struct tandem_conn *c) \
 	{ \
-		(void)s, (void)p, (void)c; \
 	}
 
 #endif

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * YeAH-TCP (Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007): Scalable TCP while the queue
- * is short, Reno while it is long, and it empties the queue that it has made itself.
+ * YeAH-TCP (Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", PFLDnet 2007):
+ * Scalable TCP while the queue is short, Reno while it is long, and it empties the queue that it
+ * has made itself.
  *
  *   Q = w (1 - baseRTT / RTT), once a round              packets of its own in the queue
- *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi        fast: as Scalable TCP; otherwise slow: as Reno
- *   Q >  Q_max and w > w_reno                            w = max(w - min(Q / gamma, epsilon w), w_reno)
+ *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi    fast: as Scalable TCP; otherwise slow: as Reno
+ *   Q >  Q_max and w > w_reno                        w = max(w - min(Q / gamma, epsilon w), w_reno)
  *   loss, fewer than rho slow rounds in a row            w -= max(min(Q, w / 2), delta w)
  *   loss otherwise (Reno flows compete)                  w = w / 2
- *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one; halved on loss; forgotten after
- *   zeta fast rounds
+ *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one;
+ *   halved on loss; forgotten after zeta fast rounds
  *
  * What is open, and how it is decided here:
- *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long queue ends it (Linux).
+ *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long
+ *    queue ends it (Linux).
  *  - Fast growth is at least Reno's, as in Linux: 1 % of a window below 100 packets would be less.
- *  - The first slow round sets w_reno after the window's cut, and w_reno is then not yet counted up (Linux).
+ *  - The first slow round sets w_reno after the window's cut, and w_reno is then not
+ *    yet counted up (Linux).
  *  - zeta counts fast rounds since the last loss or reset, in a row or not (Linux).
- *  - A w_reno that losses have halved to its least, 2, is still known. In Linux 2 stands for unknown, so that the next slow
- *    round would take half the window for it.
+ *  - A w_reno that losses have halved to its least, 2, is still known. In Linux 2 stands for
+ *    unknown, so that the next slow round would take half the window for it.
  */
 #ifndef TANDEM_YEAH_H
 #define TANDEM_YEAH_H
@@ -26,14 +29,18 @@
 #include "window.h"
 
 #define yeah_PARAMS(P) \
-	P(queue, 256, 80 << 8, 1 << 8, 10000 << 8, "packets of its own in the queue at most, Q_max (paper: 80)") \
+	P(queue, 256, 80 << 8, 1 << 8, 10000 << 8, \
+	  "packets of its own in the queue at most, Q_max (paper: 80)") \
 	P(phi, 1, 8, 1, 1000, "a queueing delay of baseRTT / phi ends the fast mode (paper: 8)") \
 	P(gamma, 1, 1, 1, 16, "rounds in which its own queue is to be emptied (paper: 1)") \
-	P(epsilon, 1024, 512, 0, 960, "share of the window at most given up to empty the queue (paper: 1/2)") \
+	P(epsilon, 1024, 512, 0, 960, \
+	  "share of the window at most given up to empty the queue (paper: 1/2)") \
 	P(delta, 1024, 128, 1, 512, "share of the window at least given up on loss (paper: 1/8)") \
-	P(rho, 1, 16, 0, 10000, "slow rounds in a row from which on Reno flows compete (paper: 16)") \
+	P(rho, 1, 16, 0, 10000, \
+	  "slow rounds in a row from which on Reno flows compete (paper: 16)") \
 	P(zeta, 1, 50, 1, 10000, "fast rounds after which no Reno flows compete (paper: 50)") \
-	P(increase, 1000, 10, 1, 100, "packets for each packet ACKed in fast mode (Scalable TCP: 0.01)")
+	P(increase, 1000, 10, 1, 100, \
+	  "packets for each packet ACKed in fast mode (Scalable TCP: 0.01)")
 
 struct yeah_params { yeah_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -52,7 +59,6 @@ struct yeah {
 
 TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
 	s->queue_q8 = 0;
@@ -63,15 +69,15 @@ TANDEM_FN void yeah_init(struct yeah *s, const struct yeah_params *p, struct tan
 	s->prior_fast_rounds = 0;
 }
 
-TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
-			       const struct tandem_ack *ack)
+TANDEM_FN void yeah_pkts_acked(struct yeah *s, const struct yeah_params *p,
+			       const struct tandem_conn *c, const struct tandem_ack *ack)
 {
-	(void)p, (void)c;
 	rounds_sample(&s->round, ack);
 }
 
 /* Takes its own packets out of the queue, down to what a Reno flow would have. */
-TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
+TANDEM_FN void yeah_empty_queue(const struct yeah *s, const struct yeah_params *p,
+				struct tandem_conn *c)
 {
 	u32 cut = min_u32((s->queue_q8 >> 8) / p->gamma, mul_div(c->snd_cwnd, p->epsilon, 1024));
 	u32 least = max_u32(s->w_reno, YEAH_LEAST);
@@ -105,7 +111,8 @@ TANDEM_FN void yeah_on_round(struct yeah *s, const struct yeah_params *p, struct
 	s->slow_rounds = min_u32(s->slow_rounds + 1, TANDEM_MAX_WINDOW);
 }
 
-TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c, u32 acked)
+TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c,
+			       u32 acked)
 {
 	u32 gain_q8 = 1 << 8;
 
@@ -123,8 +130,8 @@ TANDEM_FN void yeah_cong_avoid(struct yeah *s, const struct yeah_params *p, stru
 	window_grow(&s->window, c, gain_q8, acked);
 }
 
-TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
-			    u32 reason)
+TANDEM_FN u32 yeah_ssthresh(struct yeah *s, const struct yeah_params *p,
+			    const struct tandem_conn *c, u32 reason)
 {
 	u32 w = c->snd_cwnd, cut = w / 2;
 
@@ -142,21 +149,20 @@ ROUNDS_SET_STATE(yeah)
 
 TANDEM_FN void yeah_restart(struct yeah *s, const struct yeah_params *p, struct tandem_conn *c)
 {
-	(void)p;
 	s->queue_q8 = 0;
 	s->slow_rounds = 0;
 	rounds_begin(&s->round, c);
 }
 
-TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c,
-			 struct tandem_view *v)
+TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p,
+			 const struct tandem_conn *c, struct tandem_view *v)
 {
 	rounds_view(&s->round, c, p->queue, s->queue_q8, v);
 }
 
-TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p, const struct tandem_conn *c)
+TANDEM_FN u32 yeah_undo_cwnd(struct yeah *s, const struct yeah_params *p,
+			     const struct tandem_conn *c)
 {
-	(void)p;
 	s->w_reno = s->prior_w_reno;
 	s->fast_rounds = s->prior_fast_rounds;
 	return window_undone(&s->window, c);

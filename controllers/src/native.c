@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The native host's view of one controller: compiled once for each line of controllers.def with -DCONTROLLER=name, it exports
- * `const struct tandem_controller tandem_NAME`.
+ * The native host's view of one controller: compiled once for each line of controllers.def with
+ * -DCONTROLLER=name, it exports `const struct tandem_controller tandem_NAME`.
  */
 #include <stddef.h>
 
@@ -14,13 +14,15 @@ struct tandem_controller {
 	u32 param_count;
 	const struct tandem_param *params;
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
-	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack);
+	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c,
+			   const struct tandem_ack *ack);
 	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
 	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c, u32 reason);
 	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
 	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
 	u32 (*undo_cwnd)(void *s, const u32 *p, const struct tandem_conn *c);
-	void (*view)(const void *s, const u32 *p, const struct tandem_conn *c, struct tandem_view *v);
+	void (*view)(const void *s, const u32 *p, const struct tandem_conn *c,
+		     struct tandem_view *v);
 };
 
 static const struct tandem_param params[] = {
@@ -30,7 +32,8 @@ static const struct tandem_param params[] = {
 
 typedef struct controller state_t;
 typedef struct controller_params params_t;
-_Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]), "parameters must be a list of u32");
+_Static_assert(sizeof(params_t) == sizeof(u32) * sizeof(params) / sizeof(params[0]),
+	       "parameters must be a list of u32");
 
 /* Expands the whole list, so that a misspelt signal or trait does not compile. */
 enum {
@@ -40,18 +43,26 @@ enum {
 	owns_window = (OP(_traits) & TANDEM_OWNS_WINDOW) != 0,
 };
 
-/* The kernel ignores changes that pkts_acked makes to the connection, so only a controller that owns the window may make any. */
-typedef void (*only_reads)(struct CONTROLLER *s, const struct OP(_params) *p, const struct tandem_conn *c, const struct tandem_ack *ack);
+/*
+ * The kernel ignores changes that pkts_acked makes to the connection, so only a controller that
+ * owns the window may make any.
+ */
+typedef void (*only_reads)(struct CONTROLLER *s, const struct OP(_params) *p,
+			   const struct tandem_conn *c, const struct tandem_ack *ack);
 _Static_assert(owns_window || _Generic(&OP(_pkts_acked), only_reads : 1, default : 0),
-	       "pkts_acked must take `const struct tandem_conn *`, unless its traits have OWNS_WINDOW");
+	       "pkts_acked must take `const struct tandem_conn *`, unless it owns the window");
 
 #ifdef TANDEM_OWNS_SLOW_START
-_Static_assert(owns_window, "only a header with the trait OWNS_WINDOW defines TANDEM_OWNS_SLOW_START");
+_Static_assert(owns_window,
+	       "only a header with the trait OWNS_WINDOW defines TANDEM_OWNS_SLOW_START");
 #else
 _Static_assert(!owns_window, "a header with the trait OWNS_WINDOW defines TANDEM_OWNS_SLOW_START");
 #endif
 
-static void init(void *s, const u32 *p, struct tandem_conn *c) { controller_init((state_t *)s, (const params_t *)p, c); }
+static void init(void *s, const u32 *p, struct tandem_conn *c)
+{
+	controller_init((state_t *)s, (const params_t *)p, c);
+}
 
 static void pkts_acked(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack)
 {
@@ -73,7 +84,10 @@ static void set_state(void *s, const u32 *p, struct tandem_conn *c, u32 state)
 	controller_set_state((state_t *)s, (const params_t *)p, c, state);
 }
 
-static void restart(void *s, const u32 *p, struct tandem_conn *c) { controller_restart((state_t *)s, (const params_t *)p, c); }
+static void restart(void *s, const u32 *p, struct tandem_conn *c)
+{
+	controller_restart((state_t *)s, (const params_t *)p, c);
+}
 
 static u32 undo_cwnd(void *s, const u32 *p, const struct tandem_conn *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Streams results of the arithmetic in fixed.h as native 64-bit integers, in the order in which fixed.rs reads them.
- * Both sides walk the same ranges; numbers that Rust could not guess precede their result.
+ * Streams results of the arithmetic in fixed.h as native 64-bit integers, in the order in which
+ * fixed.rs reads them. Both sides walk the same ranges; numbers that Rust could not guess
+ * precede their result.
  */
 #include <stdio.h>
 
@@ -10,7 +11,8 @@
 static void put(u64 value) { fwrite(&value, sizeof(value), 1, stdout); }
 
 static const u64 square_roots[] = {
-	0, 1, 2, 3, 4, 8, 9, 0xffffull * 0xffff, 1ull << 32, (1ull << 62) - 1, 1ull << 62, (1ull << 63) - 1,
+	0, 1, 2, 3, 4, 8, 9, 0xffffull * 0xffff, 1ull << 32,
+	(1ull << 62) - 1, 1ull << 62, (1ull << 63) - 1,
 };
 
 static const u32 edges[] = { 0, 1, 2, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff };
@@ -31,7 +33,8 @@ int main(void)
 		put(isqrt(square_roots[i]));
 	}
 	/* Perfect squares and their neighbours, up to the largest root of x < 2^63. */
-	for (u64 root = 2; root <= 3037000498ull; root = root < 1000 ? root + 1 : root + root / 16 + 1)
+	for (u64 root = 2; root <= 3037000498ull;
+	     root = root < 1000 ? root + 1 : root + root / 16 + 1)
 		for (u64 x = root * root - 1; x <= root * root + 1; x++) {
 			put(x);
 			put(isqrt(x));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Streams function, argument and result for the functions of fixed.h that take one number, as native 64-bit integers. */
+/*
+ * Streams function, argument and result for the functions of fixed.h that take one number, as
+ * native 64-bit integers.
+ */
 #include <stdio.h>
 
 #include "fixed.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The kernel's view of one controller: compiled once for each line of controllers.def with -DCONTROLLER=name.
- * It holds
+ * The kernel's view of one controller: compiled once for each line of controllers.def with
+ * -DCONTROLLER=name. It holds
  *  - the struct_ops map `controller` with the call points of struct tcp_congestion_ops,
  *  - `flows`, an iterator over the connections that use the controller, for `tandem kernel watch`,
  *  - `replay`, which makes one call of the contract on a state that a test passes in.
@@ -32,7 +32,8 @@ typedef struct {
 } counting_state_t;
 typedef struct controller state_t;
 typedef struct controller_params params_t;
-_Static_assert(!OP(_counts_marks) || sizeof(counting_state_t) <= TANDEM_STATE_BYTES, "the state leaves no room for the host's count");
+_Static_assert(!OP(_counts_marks) || sizeof(counting_state_t) <= TANDEM_STATE_BYTES,
+	       "the state leaves no room for the host's count");
 
 /* The loader may set both before it loads; the verifier then takes them for constants. */
 const volatile params_t params SEC(".rodata.params") = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
@@ -41,7 +42,8 @@ const volatile char registered_name[16] SEC(".rodata.name") = TANDEM_QUOTE(CONTR
 /* The loader needs this again when it unloads; the pinned map keeps it. */
 struct registration {
 	char controller[16];
-	char replaced_default[16]; /* net.ipv4.tcp_congestion_control before; empty if it was left alone */
+	/* net.ipv4.tcp_congestion_control before; empty if it was left alone. */
+	char replaced_default[16];
 };
 
 struct {
@@ -62,11 +64,15 @@ static __always_inline const params_t *parameters(void)
 
 static __always_inline struct tcp_sock *tcp(struct sock *sk) { return (struct tcp_sock *)sk; }
 
-static __always_inline state_t *state_of(struct sock *sk) { return (state_t *)tcp(sk)->inet_conn.icsk_ca_priv; }
+static __always_inline state_t *state_of(struct sock *sk)
+{
+	return (state_t *)tcp(sk)->inet_conn.icsk_ca_priv;
+}
 
 /*
- * Packets newly reported as marked. With accurate ECN the kernel counts those of an ACK after the call, so that they come with the next
- * one; without it, all packets count that are acknowledged while the receiver echoes a mark.
+ * Packets newly reported as marked. With accurate ECN the kernel counts those of an ACK after the
+ * call, so that they come with the next one; without it, all packets count that are acknowledged
+ * while the receiver echoes a mark.
  */
 static __always_inline u32 newly_marked(struct sock *sk)
 {
@@ -87,7 +93,10 @@ static __always_inline u32 newly_delivered(struct sock *sk)
 	return packets;
 }
 
-/* As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the window is about to double. */
+/*
+ * As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the
+ * window is about to double.
+ */
 static __always_inline u32 is_cwnd_limited(const struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -178,10 +187,11 @@ u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
 
 	read_conn(tcp(sk), &c);
 	/*
-	 * A guess: the kernel does not tell the reason. Where nothing is lost it is a mark, or a loss that a tail loss probe has repaired
-	 * already. The two cannot be told apart here.
+	 * A guess: the kernel does not tell the reason. Where nothing is lost it is a mark, or a
+	 * loss that a tail loss probe has repaired already. The two cannot be told apart here.
 	 */
-	return controller_ssthresh(state_of(sk), parameters(), &c, tcp(sk)->lost_out ? TANDEM_FOR_LOSS : TANDEM_FOR_MARK);
+	return controller_ssthresh(state_of(sk), parameters(), &c,
+				   tcp(sk)->lost_out ? TANDEM_FOR_LOSS : TANDEM_FOR_MARK);
 }
 
 SEC("struct_ops")
@@ -259,7 +269,10 @@ static __always_inline void read_addresses(const struct sock_common *sk, struct 
 	flow->state = sk->skc_state;
 }
 
-/* Writes one struct tandem_flow for each connection of the reader's network namespace that uses this controller. */
+/*
+ * Writes one struct tandem_flow for each connection of the reader's network namespace that uses
+ * this controller.
+ */
 SEC("iter/tcp")
 int flows(struct bpf_iter__tcp *ctx)
 {
@@ -269,7 +282,9 @@ int flows(struct bpf_iter__tcp *ctx)
 	struct tcp_sock *tp;
 	state_t state;
 
-	/* Connection requests and TIME-WAIT have no tcp_sock; listeners have no connection to show. */
+	/*
+	 * Connection requests and TIME-WAIT have no tcp_sock; listeners have no connection to show.
+	 */
 	tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
 	if (!tp || sk->skc_state == TCP_LISTEN || !uses_this_controller(tp))
 		return 0;
@@ -289,11 +304,16 @@ int flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* One call of the contract, so that a test can compare the eBPF machine code with the native code. */
+/*
+ * One call of the contract, so that a test can compare the eBPF machine code with the native code.
+ */
 SEC("syscall")
 int replay(struct tandem_replay *asked)
 {
-	/* The verifier accepts accesses to the context only at constant offsets, which a compiler need not produce: use a copy. */
+	/*
+	 * The verifier accepts accesses to the context only at constant offsets, which a compiler
+	 * need not produce: use a copy.
+	 */
 	struct tandem_replay copy = *asked, *r = &copy;
 	const params_t *p = parameters();
 	state_t *s;
@@ -305,7 +325,9 @@ int replay(struct tandem_replay *asked)
 	case TANDEM_CALL_INIT: controller_init(s, p, &r->conn); break;
 	case TANDEM_CALL_PKTS_ACKED: controller_pkts_acked(s, p, &r->conn, &r->ack); break;
 	case TANDEM_CALL_CONG_AVOID: controller_cong_avoid(s, p, &r->conn, r->argument); break;
-	case TANDEM_CALL_SSTHRESH: r->result = controller_ssthresh(s, p, &r->conn, r->argument); break;
+	case TANDEM_CALL_SSTHRESH:
+		r->result = controller_ssthresh(s, p, &r->conn, r->argument);
+		break;
 	case TANDEM_CALL_SET_STATE: controller_set_state(s, p, &r->conn, r->argument); break;
 	case TANDEM_CALL_RESTART: controller_restart(s, p, &r->conn); break;
 	case TANDEM_CALL_UNDO_CWND: r->result = controller_undo_cwnd(s, p, &r->conn); break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The few kernel types that the eBPF host needs, written by hand. Only names matter: libbpf finds where the running kernel keeps
- * each member and which number it gives each enumerator (CO-RE), so one object serves all kernels. Members that we do not use
- * are left out.
+ * The few kernel types that the eBPF host needs, written by hand. Only names matter: libbpf finds
+ * where the running kernel keeps each member and which number it gives each enumerator (CO-RE), so
+ * one object serves all kernels. Members that we do not use are left out.
  */
 #ifndef TANDEM_KERNEL_TCP_H
 #define TANDEM_KERNEL_TCP_H
@@ -20,7 +20,10 @@ typedef uint32_t __be32;
 typedef uint64_t __be64;
 typedef uint32_t __wsum;
 
-/* <linux/bpf.h> has many more. The number is part of the system call's interface, so it never changes. */
+/*
+ * <linux/bpf.h> has many more. The number is part of the system call's interface,
+ * so it never changes.
+ */
 enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2 };
 
 #include <bpf/bpf_core_read.h>
@@ -59,8 +62,8 @@ struct ack_sample {
 };
 
 /*
- * libbpf matches members by name, so the order is free: the name comes first, where the loader writes it.
- * Members that the running kernel lacks must stay 0.
+ * libbpf matches members by name, so the order is free: the name comes first, where the loader
+ * writes it. Members that the running kernel lacks must stay 0.
  */
 struct tcp_congestion_ops {
 	char name[16];
@@ -119,19 +122,25 @@ struct bpf_iter__tcp {
 
 #pragma clang attribute pop
 
-/* Lets child network namespaces choose the controller too. A macro in the kernel, so CO-RE cannot look it up. */
+/*
+ * Lets child network namespaces choose the controller too. A macro in the kernel, so
+ * CO-RE cannot look it up.
+ */
 #define TCP_CONG_NON_RESTRICTED 1
 /* The kernel asks for ECN, and sends ECT(0), without being told to. Likewise a macro. */
 #define TCP_CONG_NEEDS_ECN 2
 
-/* The numbers of these two are part of the interface to programs (<sys/socket.h>, <netinet/tcp.h>), so they never change. */
+/*
+ * The numbers of these two are part of the interface to programs (<sys/socket.h>, <netinet/tcp.h>),
+ * so they never change.
+ */
 #define AF_INET 2
 #define TCP_LISTEN 10
 
 enum tcp_ca_event {
 	/*
-	 * Sending resumes after an idle time longer than the RTO, and the window is about to be cut. The number is a placeholder:
-	 * bpf_core_enum_value() gives the running kernel's.
+	 * Sending resumes after an idle time longer than the RTO, and the window is about to be
+	 * cut. The number is a placeholder: bpf_core_enum_value() gives the running kernel's.
 	 */
 	CA_EVENT_CWND_RESTART = 1,
 };

@@ -18,4 +18,7 @@ u64 BPF_PROG(show_nothing, struct sock *sk, u32 ext, int *attr, void *info)
 }
 
 SEC(".struct_ops.link")
-struct tcp_congestion_ops___with_get_info controller = { COMPLETE, .get_info = (void *)show_nothing };
+struct tcp_congestion_ops___with_get_info controller = {
+	COMPLETE,
+	.get_info = (void *)show_nothing,
+};
