@@ -225,7 +225,8 @@ def page(documents, tags):
         f"that ask something, {len(rows) - left_out - differs} are followed as they stand, {differs} in part or in another way, and {left_out} are left out.",
         "",
         "Each section that is followed has a place in the code and a test that holds it there. Both have its tag in a comment, such as",
-        "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. A test that is a golden trace has no name: the comment there has the tag.",
+        "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. Where the test is a [golden trace](../../controllers/vectors/README.md), a",
+        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them.",
         "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same in the order of the subject.",
     ]
     for document in documents:

@@ -187,7 +187,7 @@ fn random_connections_leave_slow_start_where_the_oracles_do() {
     assert!(linux > 500 && rfc > 100, "the cases end slow start too rarely: {linux} by HyStart, {rfc} by HyStart++");
 }
 
-/// On a path of 100 packets without an end to its queue only a rise of the delay ends slow start. [RFC 9438 4.10]
+/// On a path of 100 packets without an end to its queue only a rise of the delay ends slow start.
 #[test]
 fn every_controller_with_a_window_can_leave_slow_start_by_its_delay() {
     let path = Path { base_rtt_us: 50_000, bdp: 100, jitter_us: 0 };
@@ -207,6 +207,20 @@ fn every_controller_with_a_window_can_leave_slow_start_by_its_delay() {
             assert_eq!(ended, kind > 0.0 || by_itself, "{controller:?}.hystart={kind}: {conn:?}");
             assert!(!ended || conn.snd_cwnd < 1000, "{controller:?}.hystart={kind}: {conn:?}");
         }
+    }
+}
+
+/// CUBIC has HyStart without being told so, Reno has not. [RFC 9438 4.10]
+#[test]
+fn cubic_leaves_slow_start_by_its_delay_by_default() {
+    let path = Path { base_rtt_us: 50_000, bdp: 100, jitter_us: 0 };
+    for (controller, ends) in [("cubic", true), ("reno", false)] {
+        let mut host = Host::<Instance>::begin(&Params::new(find(controller).unwrap()), 10, MSS, 0);
+        for _ in 0..10 {
+            let rtt_us = path.rtt_us(host.flight(), 0, 0);
+            host.play(&Command::Round { rtt_us, by: 1, times: 1 }).unwrap();
+        }
+        assert_eq!(host.conn().snd_ssthresh < INFINITE_SSTHRESH, ends, "{controller}");
     }
 }
 

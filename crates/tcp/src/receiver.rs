@@ -130,6 +130,7 @@ impl Receiver {
             return self.on_counted(now, seq, is_marked);
         }
         let was_echoing = self.echoes_mark;
+        // [RFC 3168 6.1.3]
         self.echoes_mark = is_marked || was_echoing && !has_slowed_down;
         let ack = self.on_segment(now, seq);
         // As Linux: the sender's window may be so small that it waits for this ACK.

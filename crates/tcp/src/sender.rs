@@ -306,6 +306,7 @@ impl Sender {
         let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), delivered, ..Ack::default() };
         self.controller.pkts_acked(&mut self.conn, &ack);
         self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
+        // [RFC 6298 5.3]
         self.backoff = 0;
         self.arm_inline(now, true);
         if self.pacing.is_on() {
@@ -449,7 +450,7 @@ impl Sender {
                 self.counters.retransmits += 1;
                 self.undo.iter_mut().for_each(Undo::sent_again);
                 if seq == self.board.una {
-                    // [RFC 6675 6]
+                    // [RFC 6675 6] [RFC 6298 5.6]
                     self.arm(now);
                 }
                 seq

@@ -87,7 +87,6 @@ fn proportional_rate_reduction_paces_one_for_two() {
 /// Four of 20 are lost. The ACKs of 0, 1, 2 open the window to 23 (20 to 25), two duplicates let 26, 27 go, the third starts
 /// the one recovery: ssthresh = 11. From there each SACK makes the holes below it losses, and PRR sends 11 for 23 delivered:
 /// all four retransmissions are out within the same round, and all is repaired in the next, with 11 in flight. [RFC 6582 3.2]
-/// [RFC 9937 6.4]
 #[test]
 fn several_losses_in_a_window_are_one_reduction_and_one_round() {
     let source = Config { initial_window: 20, ..reno() };
@@ -156,6 +155,26 @@ fn heavy_loss_is_no_burst() {
     }
     let counters = wire.sender.counters;
     assert_eq!((counters.window_reductions, counters.timeouts, counters.retransmits), (1, 0, 10));
+}
+
+/// All but the last of ten are lost. 27 ms after its SACK nothing is in flight, and the window is rebuilt as in slow start: 1, 2, 4, and the two
+/// that are left [RFC 9937 6.2]. In the end it is the threshold, though nothing is in flight [RFC 9937 6.4].
+#[test]
+fn the_window_after_a_recovery_is_the_threshold() {
+    let mut wire = Wire::new(&reno());
+    wire.loses = Box::new(|seq, nth| seq < 9 && nth == 1);
+    wire.give(10);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-8x 9
+         127: 0*
+         227: 1-2*
+         327: 3-6*
+         427: 7-8*",
+    );
+    let sender = &wire.sender;
+    assert_eq!((sender.conn.snd_cwnd, sender.conn.snd_ssthresh, sender.state), (5, 5, State::Open));
+    assert_eq!(sender.counters.timeouts, 0);
 }
 
 /// Lost ACKs are no lost data: the last of ten acknowledges all, and the window opens by ten.

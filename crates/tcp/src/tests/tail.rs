@@ -119,7 +119,7 @@ fn second_hole_near_the_end() {
 
 /// All of the second round is lost. The probe, 202 ms after the last ACK, is new data, one more than the window [RFC 8985 7.3]; its SACK
 /// tells of the 20 losses. With nothing in flight the recovery is a slow start up to ssthresh = 10: 1, 2, 4, 8, then 10 a
-/// round, and no timeout.
+/// round, and no timeout. [RFC 9937 6.2]
 #[test]
 fn probe_with_new_data_repairs_a_whole_window() {
     let mut wire = Wire::new(&reno());

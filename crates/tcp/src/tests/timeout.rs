@@ -59,8 +59,7 @@ fn floor_of_200_ms() {
     assert_eq!(wire.rtts.len(), 9);
 }
 
-/// Progress ends the backing off: the second loss, of the retransmission's successor, waits for one plain timeout again, from the
-/// ACK on. [RFC 6298 5.3]
+/// Progress ends the backing off: the second loss, of the retransmission's successor, waits for one plain timeout again.
 #[test]
 fn backoff_ends_with_progress() {
     let mut wire = Wire::new(&reno());
@@ -121,6 +120,18 @@ fn spares_what_was_sent_in_the_last_rtt() {
     assert!(young > 0);
     assert_eq!(wire.sender.board.in_flight(), young + 1);
     assert_eq!(u64::from(wire.sender.conn.snd_cwnd), young + 1);
+}
+
+/// Without probes: the ACKs of 0 to 8 at 100 ms start the timer anew, with the timeout that they tell, 100 + 200 ms; it began at 1 s. [RFC 6298 5.3]
+#[test]
+fn an_ack_starts_the_timer_anew() {
+    let mut wire = Wire::new(&Config { recovery: Recovery::RateHalving, ..reno() }).losing(&[(9, 1)]);
+    wire.give(10);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-8 9x
+         400: 9*",
+    );
 }
 
 /// [RFC 6298 5.2]
