@@ -70,14 +70,14 @@ enum cubic_stage {
 struct cubic {
 	struct window window;
 	struct cubic_epoch epoch;
-	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo */
-	u64 start_us;                   /* when the epoch began */
+	struct cubic_epoch prior_epoch; /* the one that the last loss ended, for undo             */
+	u64 start_us;                   /* when the epoch began                                   */
 	u64 prior_start_us;
-	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet */
-	u64 est_seen_us;                /* when the window was last compared with w_est */
-	u64 seen_us;                    /* when the last ACK outside recovery came */
-	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 = none yet */
-	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth */
+	u64 est_credit_q16;             /* of w_est: snd_cwnd << 16 is one packet                 */
+	u64 est_seen_us;                /* when the window was last compared with w_est           */
+	u64 seen_us;                    /* when the last ACK outside recovery came                */
+	u32 srtt_us_q3;                 /* smoothed RTT (RFC 6298: 1/8), 1/8 us; 0 = none yet     */
+	u32 min_rtt_us;                 /* smallest RTT, likewise; for max_growth                 */
 };
 
 /*

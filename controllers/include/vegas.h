@@ -5,8 +5,8 @@
  *
  *   diff = window * (1 - baseRTT / RTT), once a round               section 4.2: Diff times baseRTT
  *   diff < alpha : cwnd += 1        diff > beta : cwnd -= 1        between : stays
- *   slow start   : ends when diff > gamma, at what the path holds and one packet more
- *                                                                   section 4.3, Linux
+ *   slow start   : ends when diff > gamma, at what the path holds and one packet
+ *                  more                                             section 4.3, Linux
  *   loss         : Reno
  *
  * What is open, and how it is decided here:

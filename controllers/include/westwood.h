@@ -4,8 +4,8 @@
  * Linux's tcp_westwood).
  *
  *   growth   Reno
- *   loss     ssthresh = rate * RTTmin, what the path holds without a queue; the window
- *            is at most that                                              2001, section 3.1
+ *   loss     ssthresh = rate * RTTmin, what the path holds without a queue;
+ *            the window is at most that                                   2001, section 3.1
  *   timeout  the same ssthresh, then slow start                           2001, section 3.2
  *
  * The rate is that of rate.h.

@@ -4,11 +4,11 @@
  * Scalable TCP while the queue is short, Reno while it is long, and it empties the queue that it
  * has made itself.
  *
- *   Q = w (1 - baseRTT / RTT), once a round              packets of its own in the queue
+ *   Q = w (1 - baseRTT / RTT), once a round          packets of its own in the queue
  *   Q <= Q_max and RTT - baseRTT <= baseRTT / phi    fast: as Scalable TCP; otherwise slow: as Reno
  *   Q >  Q_max and w > w_reno                        w = max(w - min(Q / gamma, epsilon w), w_reno)
- *   loss, fewer than rho slow rounds in a row            w -= max(min(Q, w / 2), delta w)
- *   loss otherwise (Reno flows compete)                  w = w / 2
+ *   loss, fewer than rho slow rounds in a row        w -= max(min(Q, w / 2), delta w)
+ *   loss otherwise (Reno flows compete)              w = w / 2
  *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one;
  *   halved on loss; forgotten after zeta fast rounds
  *
