@@ -272,8 +272,8 @@ TANDEM_FN void bbr_set_cwnd(struct bbr *s, const struct bbr_params *p, struct ta
 }
 
 /*
- * [draft-cardwell-iccrg-bbr-congestion-control 4.3.1] [draft-cardwell-iccrg-bbr-congestion-control
- * 4.2.1]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.1]
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.2.1]
  */
 TANDEM_FN void bbr_init(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c)
 {

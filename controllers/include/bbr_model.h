@@ -237,8 +237,8 @@ TANDEM_FN void bbr_keep_best(struct bbr *s, const struct bbr_params *p, u32 bw_q
 }
 
 /*
- * PROBE_BW begins in any phase but the second [draft-cardwell-iccrg-bbr-congestion-control
- * 4.3.4.2].
+ * PROBE_BW begins in any phase but the second
+ * [draft-cardwell-iccrg-bbr-congestion-control 4.3.4.2].
  */
 TANDEM_FN void bbr_probe_bw(struct bbr *s, const struct tandem_conn *c)
 {

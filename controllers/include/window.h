@@ -53,8 +53,8 @@ TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8,
 }
 
 /*
- * A loss leaves `left` packets: no more than there were, but at least two: equation 4 [RFC 5681
- * 3.1].
+ * A loss leaves `left` packets: no more than there were, but at least two: equation 4
+ * [RFC 5681 3.1].
  */
 TANDEM_FN u32 window_reduce(struct window *w, const struct tandem_conn *c, u32 left)
 {

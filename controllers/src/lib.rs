@@ -12,8 +12,8 @@ pub mod ffi;
 pub mod host;
 mod params;
 
-pub use ffi::{Ack, Conn, View};
 use ffi::traits;
+pub use ffi::{Ack, Conn, View};
 pub use params::{Param, Params, ParamsError, Setting};
 
 use std::{ffi::c_void, sync::Arc};

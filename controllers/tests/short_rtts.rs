@@ -39,8 +39,15 @@ fn grown(rtt_us: u32, window: u32, rounds: u64) -> (f64, f64) {
         let increase = (f64::from(rtt_us) / 25_000.0).powi(2).min(1.0);
         for left in (0..flight).rev() {
             conn.snd_una = conn.snd_una.wrapping_add(MSS);
-            let ack =
-                Ack { pkts_acked: 1, acked_sacked: 1, rtt_us, delivered: 1, interval_us: rtt_us, in_flight: left, ..Ack::default() };
+            let ack = Ack {
+                pkts_acked: 1,
+                acked_sacked: 1,
+                rtt_us,
+                delivered: 1,
+                interval_us: rtt_us,
+                in_flight: left,
+                ..Ack::default()
+            };
             prague.pkts_acked(&mut conn, &ack);
             reference += increase / reference;
         }
@@ -87,7 +94,15 @@ fn a_timeout_forgets_what_a_large_window_has_earned() {
     };
     let mut prague = Instance::new(&params, &mut conn);
     conn.snd_ssthresh = 2;
-    let ack = Ack { pkts_acked: 1, acked_sacked: 1, rtt_us: 20_000, delivered: 1, interval_us: 20_000, in_flight: 1, ..Ack::default() };
+    let ack = Ack {
+        pkts_acked: 1,
+        acked_sacked: 1,
+        rtt_us: 20_000,
+        delivered: 1,
+        interval_us: 20_000,
+        in_flight: 1,
+        ..Ack::default()
+    };
     // Each ACK earns 1/1000000 packet; 1/65536 packet is shown after 15.3 of them.
     (0..15).for_each(|_| prague.pkts_acked(&mut conn, &ack));
     assert_eq!(conn.snd_cwnd, window);

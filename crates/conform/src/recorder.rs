@@ -35,7 +35,8 @@ impl Recorder {
             shown: Shown::all_of(conn),
         };
         let instance = Instance::new(params, conn);
-        let mut new = Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn, acks: Vec::new() };
+        let mut new =
+            Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn, acks: Vec::new() };
         new.tell(&init);
         new
     }
@@ -97,7 +98,16 @@ impl Recorder {
             packets: ack.pkts_acked,
             rtt_us: ack.rtt_us,
             grow: Some(false),
-            rate: Rate { acked_sacked, delivered: Some(ack.delivered), prior_delivered, interval_us, app_limited, in_flight, lost, marked },
+            rate: Rate {
+                acked_sacked,
+                delivered: Some(ack.delivered),
+                prior_delivered,
+                interval_us,
+                app_limited,
+                in_flight,
+                lost,
+                marked,
+            },
             shown,
             expected: Expected::all_of(conn),
         });

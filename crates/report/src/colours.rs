@@ -10,10 +10,10 @@ use tandem_controllers::find;
 /// any colour vision (Okabe and Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see
 /// green and for people who do not. The last ones wait for controllers to come.
 const PALETTE: [&str; 32] = [
-    "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#2DC369", "#A51E69",
-    "#695A00", "#4B87FF", "#783CB4", "#96695A", "#E187FF", "#B41E00", "#B44BB4", "#4B5A69",
-    "#FF7869", "#969600", "#008700", "#7887B4", "#1E1EFF", "#E196B4", "#F000FF", "#FF0087",
-    "#A500FF", "#694BFF", "#A569FF", "#A5A587", "#FF001E", "#D24B69", "#2D4BC3", "#2D785A",
+    "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#2DC369", "#A51E69", "#695A00", "#4B87FF",
+    "#783CB4", "#96695A", "#E187FF", "#B41E00", "#B44BB4", "#4B5A69", "#FF7869", "#969600", "#008700", "#7887B4",
+    "#1E1EFF", "#E196B4", "#F000FF", "#FF0087", "#A500FF", "#694BFF", "#A569FF", "#A5A587", "#FF001E", "#D24B69",
+    "#2D4BC3", "#2D785A",
 ];
 
 /// The first link's place.

@@ -127,8 +127,7 @@ fn losses(
     source: &TcpSource,
     seeds: &[SeedResult],
 ) -> Option<String> {
-    let waits_for_losses =
-        source.controller.listed().is_some_and(|c| matches!(c.signal, Signal::Loss | Signal::Both));
+    let waits_for_losses = source.controller.listed().is_some_and(|c| matches!(c.signal, Signal::Loss | Signal::Both));
     let group_of_flow = scenario.group_of_flow();
     let reductions: u64 = seeds
         .iter()

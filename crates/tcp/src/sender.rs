@@ -330,7 +330,8 @@ impl Sender {
         let rtt_us = rtt_ns.map_or(0, rtt_us);
         let has_mark = ack.flags & ECE != 0 || self.ecn.is_some_and(|ecn| ecn.has_new(marks));
         let (pkts_acked, acked_sacked) = ((self.board.una - una) as u32, delivered.segments as u32);
-        let heard = Ack { pkts_acked, rtt_us, delivered: self.board.delivered() as u32, acked_sacked, ..Ack::default() };
+        let heard =
+            Ack { pkts_acked, rtt_us, delivered: self.board.delivered() as u32, acked_sacked, ..Ack::default() };
         if !self.owns_window() {
             self.measure(heard, marks);
         }
