@@ -111,7 +111,7 @@ fn in_virtual_time(seed: u64) -> Log {
     let (mut network, mut log) = (network(seed), Log::default());
     let mut packets = sent(seed).into_iter().peekable();
     network.wake(Alarm::Host, 0);
-    while let Some((now, event)) = network.advance(1 << 60, &mut log) {
+    while let Some((now, event)) = network.advance(1 << 50, &mut log) {
         if event != Event::Alarm(Alarm::Host) {
             log.note(now, event);
             continue;
@@ -142,7 +142,7 @@ fn by_the_clock(seed: u64) -> Log {
         send(&mut network, at, packet, &mut log);
         last = at;
     }
-    look(&mut network, &mut log, 1 << 60);
+    look(&mut network, &mut log, 1 << 50);
     log
 }
 
@@ -173,7 +173,7 @@ fn delays_outside_the_links_are_a_flow_s_own() {
         let packet = Numbered { number: flow, flow, bytes: 75, to: End::Senders, place: 0 };
         send(&mut network, 0, packet, &mut log);
     }
-    while let Some((now, event)) = network.advance(1 << 60, &mut log) {
+    while let Some((now, event)) = network.advance(1 << 50, &mut log) {
         log.note(now, event);
     }
     assert_eq!(log.arrivals, [(10_050_000, 0), (11_100_000, 1)]);
