@@ -79,6 +79,17 @@ impl<P: Packet> Link<P> {
         self.effects.is_some()
     }
 
+    /// Does its discipline decide at departure, so that the link must be served?
+    #[inline(always)]
+    pub(crate) fn keeps_packets(&self) -> bool {
+        matches!(self.queue, Queue::AtDeparture(_))
+    }
+
+    /// Time to put a full packet on the wire, ns; at least 1.
+    pub(crate) fn full_packet_ns(&self) -> u64 {
+        self.wire.transmission_ns(self.full_packet_bytes.into()).max(1)
+    }
+
     /// Offers a packet at `now`, ns. One that departs may have been marked.
     #[inline(always)]
     pub fn offer(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {

@@ -5,6 +5,8 @@
 //! time for all that is due by then. Each packet is worked out from the time when it was due, never from the time when the
 //! host looked, so a host that looks late does not change when anything is due further on.
 
+mod windows;
+
 use std::ops::Range;
 
 use tandem_scenario::{LinkConfig, Topology};
@@ -15,6 +17,8 @@ use crate::{
     effects::Arriving,
     wlan::{AP, Air, Delivered},
 };
+
+pub use windows::Lookahead;
 
 /// Something that the host must deal with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +34,14 @@ pub enum Event<P: Packet> {
 /// What a host can ask to be woken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alarm {
-    /// A timer of this flow.
-    Flow(usize),
+    /// The timer of this flow's that belongs to this end.
+    Flow(usize, End),
     /// The host's own, one for all.
     Host,
 }
 
-/// Sources of the agenda are numbered: two a link, two a flow, then one that is not used and the host's own. Of those due at the same time, the one
-/// with the lowest number comes first.
+/// Sources of the agenda are numbered: two a link, [`OF_A_FLOW`] a flow, then the host's own. Of those due at the same time, the one with the lowest
+/// number comes first.
 enum Source {
     /// A packet reaches the far end of the link: a receiver, or the next link.
     LinkEnd(usize),
@@ -47,6 +51,9 @@ enum Source {
     Sender(usize),
     Alarm(Alarm),
 }
+
+/// Sources of a flow: packets that reach its sender, the timer at the senders' end, the timer at the receivers' end.
+const OF_A_FLOW: usize = 3;
 
 /// `P` is what the host calls a packet.
 #[derive(Debug)]
@@ -64,8 +71,8 @@ pub struct Network<P: Packet> {
     link_ends: Vec<Ring<(u64, P)>>,
     /// What a link with effects has just sent on its way; empty between calls.
     arriving: Vec<Arriving<P>>,
-    /// Pairs of sources of the agenda before those of the flows.
-    pairs_of_links: usize,
+    /// Sources of the agenda that are links', which come before those of the flows.
+    of_links: usize,
 }
 
 /// One link of a flow's way to one end. Packets hold the number of a step, for which nothing needs to be looked up.
@@ -97,6 +104,24 @@ struct Way<P: Packet> {
     in_order_until: u64,
 }
 
+impl<P: Packet> Way<P> {
+    /// A packet leaves the last link on the way to the sender at `time`, ns, and reaches the sender later. Returns when, if it is the only one
+    /// under way.
+    #[inline(always)]
+    fn approach_sender(&mut self, mut time: u64, packet: P::Returning) -> Option<u64> {
+        let Way { route, to_sender, .. } = self;
+        time += route.access_ns;
+        if route.send_jitter_ns > 0 {
+            time += route.rng.below(route.send_jitter_ns);
+        }
+        let last = to_sender.last();
+        // Jitter keeps the order.
+        time = time.max(last.map_or(0, |(last, _)| last));
+        to_sender.push((time, packet));
+        last.is_none().then_some(time)
+    }
+}
+
 /// The wired links of a topology. `mtu` in bytes; the run begins at `origin`, ns; `measured` is the part of it that counts in
 /// statistics, ns.
 pub fn wired_links<P: Packet>(
@@ -126,7 +151,7 @@ impl<P: Packet> Network<P> {
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
             agenda: agenda(all_links, ways.len(), &steps),
-            pairs_of_links: all_links,
+            of_links: 2 * all_links,
             link_ends: (0..all_links).map(|_| Ring::default()).collect(),
             links,
             air,
@@ -148,24 +173,25 @@ impl<P: Packet> Network<P> {
         match source {
             Source::LinkEnd(l) => 2 * l,
             Source::LinkFree(l) => 2 * l + 1,
-            Source::Sender(f) => 2 * (self.pairs_of_links + f),
-            Source::Alarm(Alarm::Flow(f)) => 2 * (self.pairs_of_links + f) + 1,
-            Source::Alarm(Alarm::Host) => 2 * (self.pairs_of_links + self.ways.len()) + 1,
+            Source::Sender(f) => self.of_links + OF_A_FLOW * f,
+            Source::Alarm(Alarm::Flow(f, End::Senders)) => self.of_links + OF_A_FLOW * f + 1,
+            Source::Alarm(Alarm::Flow(f, End::Receivers)) => self.of_links + OF_A_FLOW * f + 2,
+            Source::Alarm(Alarm::Host) => self.of_links + OF_A_FLOW * self.ways.len(),
         }
     }
 
     #[inline]
     fn source(&self, number: usize) -> Source {
-        let (index, is_first) = (number / 2, number.is_multiple_of(2));
-        let Some(flow) = index.checked_sub(self.pairs_of_links) else {
-            return if is_first { Source::LinkEnd(index) } else { Source::LinkFree(index) };
+        let Some(of_flows) = number.checked_sub(self.of_links) else {
+            let link = number / 2;
+            return if number.is_multiple_of(2) { Source::LinkEnd(link) } else { Source::LinkFree(link) };
         };
-        if is_first {
-            Source::Sender(flow)
-        } else if flow == self.ways.len() {
-            Source::Alarm(Alarm::Host)
-        } else {
-            Source::Alarm(Alarm::Flow(flow))
+        let flow = of_flows / OF_A_FLOW;
+        match of_flows % OF_A_FLOW {
+            _ if flow == self.ways.len() => Source::Alarm(Alarm::Host),
+            0 => Source::Sender(flow),
+            1 => Source::Alarm(Alarm::Flow(flow, End::Senders)),
+            _ => Source::Alarm(Alarm::Flow(flow, End::Receivers)),
         }
     }
 
@@ -258,18 +284,9 @@ impl<P: Packet> Network<P> {
     }
 
     #[inline(always)]
-    fn approach_sender(&mut self, flow: usize, mut time: u64, packet: P::Returning) {
-        let Way { route, to_sender, .. } = &mut self.ways[flow];
-        time += route.access_ns;
-        if route.send_jitter_ns > 0 {
-            time += route.rng.below(route.send_jitter_ns);
-        }
-        let last = to_sender.last();
-        // Jitter keeps the order.
-        time = time.max(last.map_or(0, |(last, _)| last));
-        to_sender.push((time, packet));
-        if last.is_none() {
-            self.set(Source::Sender(flow), time);
+    fn approach_sender(&mut self, flow: usize, time: u64, packet: P::Returning) {
+        if let Some(first_at) = self.ways[flow].approach_sender(time, packet) {
+            self.set(Source::Sender(flow), first_at);
         }
     }
 
@@ -364,8 +381,8 @@ fn agenda(links: usize, flows: usize, steps: &[Step]) -> Agenda {
     let is_used = |link| steps.iter().any(|step| step.link as usize == link && step.then != Then::Sender);
     let of_link = |link| [if is_used(link) { link_ends } else { others }, others];
     let mut branches: Vec<usize> = (0..links).flat_map(of_link).collect();
-    branches.extend([senders, others].repeat(flows));
-    branches.extend([others, others]);
+    branches.extend([senders, others, others].repeat(flows));
+    branches.push(others);
     Agenda::new(&branches)
 }
 

@@ -195,7 +195,7 @@ impl Endpoints for QuicFlow {
         None
     }
 
-    fn on_timer(&mut self, port: &mut Port) -> u64 {
+    fn on_timer(&mut self, _at: End, port: &mut Port) -> u64 {
         self.go_on(port);
         self.wake_at()
     }

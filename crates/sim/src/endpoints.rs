@@ -13,8 +13,14 @@ pub trait Endpoints {
     /// A packet has reached an end. Returns the RTT that it told, ns.
     fn on_packet(&mut self, at: End, header: Header, port: &mut Port) -> Option<u64>;
 
-    /// A timer may be due. Returns when to look again, ns; [`NEVER`](tandem_network::agenda::NEVER): not at all.
-    fn on_timer(&mut self, port: &mut Port) -> u64;
+    /// The timer of an end may be due. Returns when to look at it again, ns; [`NEVER`](tandem_network::agenda::NEVER): not at all.
+    fn on_timer(&mut self, at: End, port: &mut Port) -> u64;
+
+    /// Do the two ends matter to each other by packets alone, so that the simulator may deal with one of them for a while before it looks at the
+    /// other? Each has a timer of its own then. Otherwise there is but the one at the senders' end.
+    fn are_apart(&self) -> bool {
+        false
+    }
 
     /// The flow's counts; what has been received in units of the scenario's MSS, or in packets.
     fn counters(&self) -> Counters;
@@ -82,8 +88,10 @@ impl NewFlow<'_> {
 pub struct Port<'a> {
     pub(crate) now: u64,
     pub(crate) flow: usize,
+    /// The end whose timer it sets.
+    pub(crate) timer: End,
     pub(crate) net: &'a mut Net,
-    /// What the agenda holds for the flow's timer.
+    /// What is set for that timer, ns.
     pub(crate) wakes_at: &'a mut u64,
 }
 
@@ -93,12 +101,12 @@ impl Port<'_> {
         self.now
     }
 
-    /// Brings the flow's timer forward to `time`, ns; never puts it off, for a timer that fires early looks for itself.
+    /// Brings the timer of this end forward to `time`, ns; never puts it off, for a timer that fires early looks for itself.
     #[inline]
     pub fn wake_by(&mut self, time: u64) {
         if time < *self.wakes_at {
             *self.wakes_at = time;
-            self.net.wake(self.flow, time);
+            self.net.wake(self.flow, self.timer, time);
         }
     }
 

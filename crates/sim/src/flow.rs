@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A flow: its endpoints, whatever kind of traffic they carry, and its timer.
 
-use tandem_network::End;
+use tandem_engine::Recorder;
+use tandem_network::{End, agenda::NEVER};
 
 use crate::{
     endpoints::{Endpoints, Make, NewFlow, Port},
@@ -22,8 +23,8 @@ pub struct Flow {
     pub group: usize,
     kind: Kind,
     start: u64,
-    /// What the agenda holds for its timer.
-    wakes_at: u64,
+    /// What is set for its timers, by end.
+    wakes_at: [u64; 2],
     /// Packets delivered to the receiver, copies included.
     pub arrived_packets: u64,
 }
@@ -40,7 +41,7 @@ impl Flow {
         let other = foreign(flow).or_else(|| KINDS.iter().find_map(|make| make(flow)));
         let kind = other.map_or_else(|| Kind::Tcp(Tcp::of(flow).expect("a kind knows each source")), Kind::Other);
         let start = flow.start();
-        Self { group: flow.group, kind, start, wakes_at: start, arrived_packets: 0 }
+        Self { group: flow.group, kind, start, wakes_at: [start, NEVER], arrived_packets: 0 }
     }
 
     pub fn start(&self) -> u64 {
@@ -69,21 +70,47 @@ impl Flow {
 
     #[inline(always)]
     fn on_packet(&mut self, now: u64, flow: usize, at: End, header: Header, net: &mut Net) -> Option<u64> {
-        let wakes_at = &mut self.wakes_at;
         match &mut self.kind {
-            Kind::Tcp(tcp) => tcp.on_packet(at, header, &mut Port { now, flow, net, wakes_at }),
-            Kind::Other(other) => other.on_packet(at, header, &mut Port { now, flow, net, wakes_at }),
+            Kind::Tcp(tcp) => {
+                let wakes_at = &mut self.wakes_at[at as usize];
+                tcp.on_packet(at, header, &mut Port { now, flow, timer: at, net, wakes_at })
+            }
+            Kind::Other(other) => {
+                let timer = if other.are_apart() { at } else { End::Senders };
+                let wakes_at = &mut self.wakes_at[timer as usize];
+                other.on_packet(at, header, &mut Port { now, flow, timer, net, wakes_at })
+            }
         }
     }
 
-    /// One of the flow's timers may be due. Sets the next.
-    pub fn on_timer(&mut self, now: u64, flow: usize, net: &mut Net) {
-        let port = &mut Port { now, flow, net, wakes_at: &mut self.wakes_at };
+    /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
+    pub fn advance_sender(&mut self, until: u64, flow: usize, net: &mut Net, recorder: &mut Recorder) -> u64 {
+        loop {
+            let ack_at = net.network.next_at_sender(flow).unwrap_or(NEVER);
+            let timer_at = self.wakes_at[End::Senders as usize];
+            let now = ack_at.min(timer_at);
+            if now > until {
+                return now;
+            }
+            // As the network's agenda has it: of both at the same time, the packet comes first.
+            if ack_at > timer_at {
+                self.on_timer(now, flow, End::Senders, net);
+            } else if let Some(ack) = net.network.take_at_sender(flow)
+                && let Some(rtt_ns) = self.on_ack(now, flow, ack, net)
+            {
+                recorder.rtt(now, self.group, rtt_ns / 1000);
+            }
+        }
+    }
+
+    /// The timer of the flow at this end may be due. Sets it anew.
+    pub fn on_timer(&mut self, now: u64, flow: usize, at: End, net: &mut Net) {
+        let port = &mut Port { now, flow, timer: at, net, wakes_at: &mut self.wakes_at[at as usize] };
         let next = match &mut self.kind {
-            Kind::Tcp(tcp) => tcp.on_timer(port),
-            Kind::Other(other) => other.on_timer(port),
+            Kind::Tcp(tcp) => tcp.on_timer(at, port),
+            Kind::Other(other) => other.on_timer(at, port),
         };
-        self.wakes_at = next;
-        net.wake(flow, next);
+        self.wakes_at[at as usize] = next;
+        net.wake(flow, at, next);
     }
 }

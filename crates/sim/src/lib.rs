@@ -11,6 +11,7 @@ mod packet;
 mod short;
 mod tcp;
 mod udp;
+mod windows;
 mod world;
 
 pub use endpoints::{Endpoints, Make, NewFlow, Port};
@@ -20,7 +21,7 @@ pub use packet::Header;
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_scenario::{Scenario, result::SeedResult};
 
-pub use world::World;
+pub use world::{Way, World};
 
 /// The packet-level simulator.
 pub struct Sim;
@@ -57,7 +58,7 @@ impl Engine for Sim {
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
-    Ok(World::new(scenario, seed, options, &|_| None))
+    Ok(World::new(scenario, seed, options, &|_| None, Way::Fastest))
 }
 
 /// Runs one seed; `None` if it was cancelled.
@@ -66,6 +67,16 @@ pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Res
 /// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
     Ok(start(scenario, seed, options)?.run())
+}
+
+/// As [`run`], event by event: what the fast way is held against.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by_events(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+    refuse_kernel_controllers(scenario)?;
+    refuse_quic(scenario)?;
+    Ok(World::new(scenario, seed, options, &|_| None, Way::Events).run())
 }
 
 /// As [`run`], with endpoints that `make` has for some flows.
@@ -79,5 +90,5 @@ pub fn run_with(
     make: &Make,
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
-    Ok(World::new(scenario, seed, options, make).run())
+    Ok(World::new(scenario, seed, options, make, Way::Fastest).run())
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
-use tandem_network::{Alarm, Contents, DropReason, Ecn, End, Event, Network, Route, wired_links, wlan::Air};
+use tandem_network::{
+    Alarm, Contents, DropReason, Ecn, End, Event, Lookahead, Network, Route, Sends, agenda::{Agenda, NEVER}, wired_links, wlan::Air,
+};
 use tandem_scenario::Scenario;
 use tandem_tcp::{
     AckOut,
-    segment::{stamp, stamp_ends},
+    segment::{NS_PER_MS, stamp},
 };
 
 use crate::packet::{Carried, DATAGRAM, Header, NO_SACK, Packet};
@@ -16,12 +18,26 @@ pub const UDP_HEADER_BYTES: u32 = 28;
 pub struct Net {
     pub network: Network<Packet>,
     pub carried: Carried,
+    /// If the run goes by windows.
+    pub windows: Option<Windows>,
     ack_bytes: u32,
     data_bytes: u32,
-    /// The timestamp of what is sent before `stamp_until`, ns: a division for each segment would cost more.
+    /// The timestamp of what is sent from `stamp_since` on for a millisecond, ns: a division for each segment would cost more.
     stamp: u32,
-    stamp_until: u64,
+    stamp_since: u64,
 }
+
+/// What takes the place of the network's agenda where a run goes by windows.
+pub struct Windows {
+    pub ahead: Lookahead,
+    /// What senders have sent in this window.
+    pub sends: Sends<Packet>,
+    /// By flow: when the timer at its receiver's end is due.
+    pub deadlines: Agenda,
+}
+
+/// A window must be worth a look at each flow: no fewer full packets than this for each of them can pass the link in it.
+const MIN_PACKETS_PER_FLOW: u64 = 1;
 
 impl tandem_network::Packet for Packet {
     type Returning = Header;
@@ -69,7 +85,8 @@ impl Contents<Packet> for Carried {
 }
 
 impl Net {
-    pub fn new(scenario: &Scenario, seed: u64) -> Self {
+    /// `by_windows`: the run may go by windows, if the network is one for it.
+    pub fn new(scenario: &Scenario, seed: u64, by_windows: bool) -> Self {
         let topology = &scenario.network;
         let measured = scenario.warmup.ns..scenario.duration.ns;
         let mut routes = Route::of_flows(scenario, seed);
@@ -79,13 +96,25 @@ impl Net {
             }
         }
         let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
+        let flows = routes.len();
+        let network = Network::new(links, Air::of(topology, &measured, seed), routes);
+        let is_worth_it = |ahead: &Lookahead| {
+            network.packets_in(*ahead, ahead.forward_ns + ahead.back_ns) >= MIN_PACKETS_PER_FLOW * flows as u64
+        };
+        let ahead = by_windows.then(|| network.lookahead()).flatten().filter(is_worth_it);
+        let windows = ahead.map(|ahead| Windows {
+            ahead,
+            sends: Sends::default(),
+            deadlines: Agenda::new(&vec![0; flows]),
+        });
         Self {
-            network: Network::new(links, Air::of(topology, &measured, seed), routes),
+            network,
             carried: Carried::default(),
+            windows,
             ack_bytes: tandem_scenario::HEADER_BYTES,
             data_bytes: scenario.mtu,
-            stamp: NO_SACK,
-            stamp_until: 0,
+            stamp: stamp(0),
+            stamp_since: 0,
         }
     }
 
@@ -95,26 +124,71 @@ impl Net {
         self.network.advance(end, &mut self.carried)
     }
 
-    /// Sets when a flow's timer is next due.
+    /// Lets happen at the link from the senders what is due by `until`, with what they have sent in this window.
+    pub fn carry(&mut self, ahead: Lookahead, until: u64) {
+        let Self { network, windows, carried, .. } = self;
+        windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, until, carried));
+    }
+
+    /// The timer at a receiver's end that is due next: when, and the flow.
+    #[inline(always)]
+    pub fn next_deadline(&self) -> (u64, usize) {
+        self.windows.as_ref().map_or((NEVER, 0), |windows| windows.deadlines.next())
+    }
+
+    /// The next packet that reaches its receiver by `until`, ns. What the link back does before that has happened then.
+    #[inline(always)]
+    pub fn at_receiver(&mut self, ahead: Lookahead, until: u64) -> Option<(u64, usize, Packet)> {
+        let arrival = self.network.at_receiver(ahead, until)?;
+        self.network.serve_back_before_arrival(ahead, arrival.0, &mut self.carried);
+        Some(arrival)
+    }
+
+    /// Lets happen at the link from the receivers what is due by `until`.
+    #[inline(always)]
+    pub fn serve_back(&mut self, ahead: Lookahead, until: u64) {
+        self.network.serve_back(ahead, until, &mut self.carried);
+    }
+
+    /// When something is next due anywhere but at the senders, ns.
+    pub fn next_at_receivers(&self, ahead: Lookahead) -> u64 {
+        let arrival = self.network.next_at_receivers(ahead).unwrap_or(NEVER);
+        arrival.min(self.next_deadline().0).min(self.network.next_at_links(ahead))
+    }
+
+    /// Sets when the timer of a flow at this end is next due.
     #[inline]
-    pub fn wake(&mut self, flow: usize, time: u64) {
-        self.network.wake(Alarm::Flow(flow), time);
+    pub fn wake(&mut self, flow: usize, at: End, time: u64) {
+        match &mut self.windows {
+            None => self.network.wake(Alarm::Flow(flow, at), time),
+            Some(windows) if at == End::Receivers => windows.deadlines.set(flow, time),
+            // Senders are looked at in each window.
+            Some(_) => {}
+        }
     }
 
     /// A sender sends a segment, with what it says about ECN in the upper bits.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        if now >= self.stamp_until {
-            (self.stamp, self.stamp_until) = (stamp(now), stamp_ends(now));
+        // Where the run goes by windows, time may be earlier now than it was.
+        if now.wrapping_sub(self.stamp_since) >= NS_PER_MS {
+            (self.stamp, self.stamp_since) = (stamp(now), now / NS_PER_MS * NS_PER_MS);
         }
-        let packet = Packet { header: Header::new(seq, self.stamp, 0), bytes: self.data_bytes, place: 0 };
-        self.network.send(now, flow, End::Receivers, packet, &mut self.carried);
+        self.send(now, flow, Header::new(seq, self.stamp, 0), self.data_bytes);
     }
 
     /// A UDP source sends a packet of so many bytes.
     pub fn send_udp(&mut self, now: u64, flow: usize, number: u64, bytes: u32) {
-        let packet = Packet { header: Header::new(number, NO_SACK, 0), bytes, place: 0 };
-        self.network.send(now, flow, End::Receivers, packet, &mut self.carried);
+        self.send(now, flow, Header::new(number, NO_SACK, 0), bytes);
+    }
+
+    #[inline(always)]
+    fn send(&mut self, now: u64, flow: usize, header: Header, bytes: u32) {
+        let packet = Packet { header, bytes, place: flow as u32 };
+        match &mut self.windows {
+            None => self.network.send(now, flow, End::Receivers, packet, &mut self.carried),
+            Some(windows) => windows.sends.push(now, packet),
+        }
     }
 
     /// An end sends a datagram. On the wire it has the headers of UDP and IPv4, too.
@@ -131,6 +205,9 @@ impl Net {
         let sack = ack.feedback.map_or(NO_SACK, |feedback| self.carried.feedback.keep(feedback));
         let header = Header::new(ack.next_expected, sack, ack.flags);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
-        self.network.send(now, flow, End::Senders, packet, &mut self.carried);
+        match &self.windows {
+            None => self.network.send(now, flow, End::Senders, packet, &mut self.carried),
+            Some(windows) => self.network.send_back(windows.ahead, now, flow, packet, &mut self.carried),
+        }
     }
 }

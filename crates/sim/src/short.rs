@@ -46,7 +46,8 @@ impl Endpoints for Short {
         }
     }
 
-    fn on_timer(&mut self, port: &mut Port) -> u64 {
+    /// A new connection begins at both ends at once, so both have one timer.
+    fn on_timer(&mut self, _at: End, port: &mut Port) -> u64 {
         match self.tcp.transfers.on_time(port.now) {
             Due::Nothing => {}
             Due::Stop => self.tcp.sender.stop(),
@@ -57,7 +58,7 @@ impl Endpoints for Short {
                 self.tcp.give(segments.unwrap_or(0), port);
             }
         }
-        self.tcp.on_timers(port)
+        self.tcp.on_receiver_timer(port).min(self.tcp.on_sender_timer(port))
     }
 
     fn counters(&self) -> Counters {

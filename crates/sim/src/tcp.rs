@@ -91,17 +91,22 @@ impl Tcp {
         self.sender.give(now, segments, &mut |segment| port.net.send_data(now, flow, segment));
     }
 
-    /// The timers of the connection may be due. Returns when to look again.
-    pub fn on_timers(&mut self, port: &mut Port) -> u64 {
+    /// A timer of the sender's may be due. Returns when to look again.
+    pub fn on_sender_timer(&mut self, port: &mut Port) -> u64 {
         let Port { now, flow, .. } = *port;
-        if self.receiver.ack_deadline <= now {
-            let ack = self.receiver.on_ack_deadline();
-            port.send_ack(ack);
-        }
         if self.sender.wake_at() <= now {
             self.sender.on_wake(now, &mut |segment| port.net.send_data(now, flow, segment));
         }
-        self.transfers.next(now).min(self.receiver.ack_deadline).min(self.sender.wake_at())
+        self.transfers.next(now).min(self.sender.wake_at())
+    }
+
+    /// A delayed ACK may be due. Returns when to look again.
+    pub fn on_receiver_timer(&mut self, port: &mut Port) -> u64 {
+        if self.receiver.ack_deadline <= port.now {
+            let ack = self.receiver.on_ack_deadline();
+            port.send_ack(ack);
+        }
+        self.receiver.ack_deadline
     }
 }
 
@@ -118,13 +123,20 @@ impl Endpoints for Tcp {
         }
     }
 
-    fn on_timer(&mut self, port: &mut Port) -> u64 {
+    fn on_timer(&mut self, at: End, port: &mut Port) -> u64 {
+        if at == End::Receivers {
+            return self.on_receiver_timer(port);
+        }
         match self.transfers.on_time(port.now) {
             Due::Nothing => {}
             Due::Begin(segments) => self.give(segments.unwrap_or(ENDLESS), port),
             Due::Stop => self.sender.stop(),
         }
-        self.on_timers(port)
+        self.on_sender_timer(port)
+    }
+
+    fn are_apart(&self) -> bool {
+        true
     }
 
     fn counters(&self) -> Counters {

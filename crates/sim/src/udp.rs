@@ -60,7 +60,8 @@ impl Endpoints for Udp {
     }
 
     /// Sends what is due.
-    fn on_timer(&mut self, port: &mut Port) -> u64 {
+    fn on_timer(&mut self, at: End, port: &mut Port) -> u64 {
+        debug_assert!(at == End::Senders, "receivers have nothing to do");
         if self.source.is_due(port.now) {
             port.send_udp(self.sent, self.packet_bytes);
             self.sent += 1;
@@ -68,6 +69,10 @@ impl Endpoints for Udp {
             self.source.sent();
         }
         self.source.next()
+    }
+
+    fn are_apart(&self) -> bool {
+        true
     }
 
     fn counters(&self) -> Counters {

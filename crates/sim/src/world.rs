@@ -2,7 +2,7 @@
 //! The event loop, and the result that it makes of a run.
 
 use tandem_engine::{Applications, Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
-use tandem_network::{Alarm, Event, QueueSamples, wlan::CellSamples};
+use tandem_network::{Alarm, End, Event, QueueSamples, wlan::CellSamples};
 use tandem_scenario::{
     Scenario,
     result::{FlowSample, LinkResult, SeedResult, Trace},
@@ -12,18 +12,30 @@ use crate::{
     endpoints::{Make, NewFlow},
     flow::Flow,
     net::Net,
+    windows::Front,
 };
 
 /// One seed of a scenario while it runs.
 pub struct World<'a> {
     scenario: &'a Scenario,
     options: Options<'a>,
-    flows: Vec<Flow>,
-    net: Net,
-    recorder: Recorder<'a>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) net: Net,
+    pub(crate) recorder: Recorder<'a>,
+    /// How far the ends have come, if the run goes by windows.
+    pub(crate) front: Front,
     cpu_start_s: f64,
     /// When the host last looked, ns.
     last_tick: u64,
+}
+
+/// How a run takes its way through time. Both give the same result, to the last bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By windows, where the scenario is one for it.
+    Fastest,
+    /// Event by event.
+    Events,
 }
 
 /// Some milliseconds: on a fast link a tick of the recorder may be many seconds away.
@@ -43,7 +55,7 @@ fn cpu_s() -> f64 {
 
 impl<'a> World<'a> {
     /// At time 0. The scenario has none of the kernel's own controllers.
-    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, make: &Make) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, make: &Make, way: Way) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let applications = Applications::new(scenario, seed);
@@ -51,9 +63,10 @@ impl<'a> World<'a> {
             Flow::new(&NewFlow { scenario, index, group, seed, applications: &applications }, make)
         };
         let flows: Vec<Flow> = group_of_flow.iter().enumerate().map(flow).collect();
-        let mut net = Net::new(scenario, seed);
+        let by_windows = way == Way::Fastest && flows.iter().all(|flow| flow.endpoints().are_apart());
+        let mut net = Net::new(scenario, seed, by_windows);
         for (f, flow) in flows.iter().enumerate() {
-            net.wake(f, flow.start());
+            net.wake(f, End::Senders, flow.start());
         }
         let recording = RecorderOptions {
             unit_bytes: scenario.mss(),
@@ -62,7 +75,8 @@ impl<'a> World<'a> {
         };
         let recorder = Recorder::new(scenario, seed, recording);
         net.network.wake(Alarm::Host, recorder.next());
-        Self { scenario, options, flows, net, recorder, cpu_start_s, last_tick: 0 }
+        let front = Front::default();
+        Self { scenario, options, flows, net, recorder, front, cpu_start_s, last_tick: 0 }
     }
 
     /// Runs to the end; `None` if cancelled.
@@ -72,6 +86,14 @@ impl<'a> World<'a> {
 
     /// Runs until the time `end`, ns, which is not after the scenario's; `false` if cancelled. Several steps give what one gives.
     pub fn advance(&mut self, end: u64) -> bool {
+        match &self.net.windows {
+            Some(windows) => self.advance_by_windows(end, windows.ahead),
+            None => self.advance_by_events(end),
+        }
+    }
+
+    /// One event after the other, as the network's agenda has them.
+    fn advance_by_events(&mut self, end: u64) -> bool {
         let mut events: u32 = 0;
         while let Some((now, event)) = self.net.advance(end) {
             events = events.wrapping_add(1);
@@ -86,19 +108,37 @@ impl<'a> World<'a> {
                         self.recorder.rtt(now, flow.group, rtt_ns / 1000);
                     }
                 }
-                Event::Alarm(Alarm::Flow(f)) => self.flows[f].on_timer(now, f, &mut self.net),
+                Event::Alarm(Alarm::Flow(f, at)) => self.flows[f].on_timer(now, f, at, &mut self.net),
                 Event::Alarm(Alarm::Host) => {
-                    if self.options.is_cancelled() {
+                    if !self.on_tick(now) {
                         return false;
                     }
-                    self.options.advance(now - self.last_tick);
-                    self.last_tick = now;
-                    self.recorder.on_tick(now, &mut Moment { now, flows: &self.flows, net: &mut self.net });
                     self.net.network.wake(Alarm::Host, self.recorder.next());
                 }
             }
         }
         true
+    }
+
+    /// It is time for the recorder to read; `false` if cancelled.
+    pub(crate) fn on_tick(&mut self, now: u64) -> bool {
+        if self.options.is_cancelled() {
+            return false;
+        }
+        self.options.advance(now - self.last_tick);
+        self.last_tick = now;
+        self.recorder.on_tick(now, &mut Moment { now, flows: &self.flows, net: &mut self.net });
+        true
+    }
+
+    /// Has the caller had enough?
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.options.is_cancelled()
+    }
+
+    /// Does the run go by windows?
+    pub fn goes_by_windows(&self) -> bool {
+        self.net.windows.is_some()
     }
 
     /// The samples so far, if there are any to be taken.

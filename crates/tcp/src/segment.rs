@@ -11,7 +11,8 @@ pub const STAMP_BITS: u32 = 23;
 pub const FLAG_SHIFT: u32 = SEQ_BITS + STAMP_BITS;
 /// Where a segment has its timestamp.
 pub const STAMP_MASK: u64 = ((1 << STAMP_BITS) - 1) << SEQ_BITS;
-const NS_PER_MS: u64 = 1_000_000;
+/// Timestamps count milliseconds.
+pub const NS_PER_MS: u64 = 1_000_000;
 
 /// What data says of itself, above the number of its segment: the IP header's ECN field in the two lower bits, then CWR, then that the
 /// segment was sent before, which a timestamp would tell.
@@ -39,12 +40,6 @@ pub const IS_STAMP: u32 = 1 << (STAMP_BITS - 1);
 #[inline]
 pub fn stamp(now: u64) -> u32 {
     IS_STAMP | (now / NS_PER_MS) as u32 & (IS_STAMP - 1)
-}
-
-/// When the timestamp of `now` becomes another, ns.
-#[inline]
-pub fn stamp_ends(now: u64) -> u64 {
-    (now / NS_PER_MS + 1) * NS_PER_MS
 }
 
 /// A segment that a sender has put out, with the timestamp of `now`, ns: what its receiver takes.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The fast way through a network in which all flows pass one link there and another one back.
+//!
+//! What a sender does matters to receivers no sooner than the forward link's delay later, and what a receiver does to senders no sooner than that
+//! of the link back. So a host can deal with one end for a window of that length, flow by flow and without an agenda, before it looks at the other
+//! (conservative synchronisation: Chandy and Misra 1979; the delays are its lookahead). Each link and each flow meets what it meets in
+//! [`Network::advance`], in the same order, to the last tie.
+
+use super::{Network, Then, Way};
+use crate::{Contents, DropReason, End, Link, Offer, Packet, sends::Sends};
+
+/// Such a network's two links, and how long the ends are of no matter to each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookahead {
+    /// From what a sender does until the receivers may meet it, ns.
+    pub forward_ns: u64,
+    /// From what a receiver does until the senders may meet it, ns.
+    pub back_ns: u64,
+    forward: usize,
+    back: usize,
+}
+
+impl<P: Packet> Network<P> {
+    /// `None` if this network is of another kind: a wireless cell, links with effects, several links on a way, flows in both directions.
+    pub fn lookahead(&self) -> Option<Lookahead> {
+        let links_of = |way: &Way<P>| match (way.route.links(End::Receivers), way.route.links(End::Senders)) {
+            (&[forward], &[back]) if forward != back => Some((forward as usize, back as usize)),
+            _ => None,
+        };
+        let (forward, back) = links_of(self.ways.first()?)?;
+        if self.air.is_some() || self.ways.iter().any(|way| links_of(way) != Some((forward, back))) {
+            return None;
+        }
+        let (there, home) = (&self.links[forward], &self.links[back]);
+        let access_ns = self.ways.iter().map(|way| way.route.access_ns).min()?;
+        let has_effects = there.has_effects() || home.has_effects();
+        (!has_effects).then_some(Lookahead { forward_ns: there.delay, back_ns: home.delay + access_ns, forward, back })
+    }
+
+    /// How many full packets the forward link sends in `time_ns`.
+    pub fn packets_in(&self, ahead: Lookahead, time_ns: u64) -> u64 {
+        time_ns / self.links[ahead.forward].full_packet_ns()
+    }
+
+    /// Offers to the forward link what senders have sent since the last call, and lets happen there what is due by `until`, ns.
+    pub fn carry(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
+        for &(now, mut packet) in sends.in_order() {
+            let flow = packet.place() as usize;
+            packet.set_place(self.ways[flow].first_steps[End::Receivers as usize].0);
+            self.serve(ahead.forward, now, contents);
+            let link = &mut self.links[ahead.forward];
+            match link.offer(now, packet.bytes(), &mut packet) {
+                Offer::Departs(departure) => self.link_ends[ahead.forward].push((departure + link.delay, packet)),
+                Offer::Waits => {}
+                Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+            }
+        }
+        sends.clear();
+        self.serve(ahead.forward, until, contents);
+    }
+
+    /// The next packet that reaches its receiver by `until`, ns, with that time and its flow.
+    #[inline(always)]
+    pub fn at_receiver(&mut self, ahead: Lookahead, until: u64) -> Option<(u64, usize, P)> {
+        let pipe = &mut self.link_ends[ahead.forward];
+        let (now, packet) = pipe.first().filter(|&(at, _)| at <= until)?;
+        pipe.pop();
+        Some((now, self.steps[packet.place() as usize].flow as usize, packet))
+    }
+
+    /// When the next packet reaches a receiver, of those that have left the forward link, ns.
+    pub fn next_at_receivers(&self, ahead: Lookahead) -> Option<u64> {
+        self.link_ends[ahead.forward].first().map(|(at, _)| at)
+    }
+
+    /// A packet reaches its receiver at `now`: lets happen at the link back what comes before that.
+    #[inline(always)]
+    pub fn serve_back_before_arrival(&mut self, ahead: Lookahead, now: u64, contents: &mut impl Contents<P>) {
+        // Of two links that have something at the same time, that with the lower number comes first.
+        let until = if ahead.back < ahead.forward { now } else { now.saturating_sub(1) };
+        self.serve(ahead.back, until, contents);
+    }
+
+    /// Lets happen at the link back what is due by `until`, ns.
+    pub fn serve_back(&mut self, ahead: Lookahead, until: u64, contents: &mut impl Contents<P>) {
+        self.serve(ahead.back, until, contents);
+    }
+
+    /// A receiver's packet. What the link back does by then has happened.
+    #[inline(always)]
+    pub fn send_back(&mut self, ahead: Lookahead, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+        packet.set_place(self.ways[flow].first_steps[End::Senders as usize].0);
+        let link = &mut self.links[ahead.back];
+        match link.offer(now, packet.bytes(), &mut packet) {
+            Offer::Departs(departure) => {
+                let time = departure + link.delay;
+                self.ways[flow].approach_sender(time, packet.into());
+            }
+            Offer::Waits => {}
+            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        }
+    }
+
+    /// When the next packet reaches this flow's sender, of those that have left the link back, ns.
+    #[inline(always)]
+    pub fn next_at_sender(&self, flow: usize) -> Option<u64> {
+        self.ways[flow].to_sender.first().map(|(at, _)| at)
+    }
+
+    /// Takes the packet that [`Self::next_at_sender`] speaks of.
+    #[inline(always)]
+    pub fn take_at_sender(&mut self, flow: usize) -> Option<P::Returning> {
+        self.ways[flow].to_sender.pop().map(|(_, packet)| packet)
+    }
+
+    /// When a link whose discipline decides at departure has something to do; [`NEVER`](crate::agenda::NEVER): nothing waits.
+    pub fn next_at_links(&self, ahead: Lookahead) -> u64 {
+        self.links[ahead.forward].next_at().min(self.links[ahead.back].next_at())
+    }
+
+    /// A link whose discipline decides at departure becomes free, as often as it does by `until`, ns.
+    #[inline(always)]
+    fn serve(&mut self, link: usize, until: u64, contents: &mut impl Contents<P>) {
+        if self.links[link].keeps_packets() {
+            self.serve_kept(link, until, contents);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_kept(&mut self, number: usize, until: u64, contents: &mut impl Contents<P>) {
+        loop {
+            let link: &mut Link<P> = &mut self.links[number];
+            let now = link.next_at();
+            if now > until {
+                return;
+            }
+            let served = link.serve(now, |packet| contents.dropped(now, packet, DropReason::Queue));
+            let Some((packet, departure)) = served else { continue };
+            let (step, arrival) = (self.steps[packet.place() as usize], departure + link.delay);
+            match step.then {
+                Then::Sender => drop(self.ways[step.flow as usize].approach_sender(arrival, packet.into())),
+                _ => self.link_ends[number].push((arrival, packet)),
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The run by windows: as far as neither end can matter to the other, first all senders, flow by flow, then the link that carries what they have
+//! sent, then all receivers. See [`Lookahead`].
+
+use tandem_network::{End, Lookahead, agenda::NEVER};
+
+use crate::world::World;
+
+/// How far the two ends have come: all that is due there by these times, ns, has happened. Nothing can reach a receiver at time 0.
+#[derive(Debug, Default)]
+pub struct Front {
+    senders: u64,
+    receivers: u64,
+}
+
+impl World<'_> {
+    /// Runs until the time `end`, ns; `false` if cancelled.
+    pub(crate) fn advance_by_windows(&mut self, end: u64, ahead: Lookahead) -> bool {
+        loop {
+            let tick = self.recorder.next();
+            if !self.advance_ends(end.min(tick), ahead) {
+                return false;
+            }
+            if tick > end {
+                return true;
+            }
+            if !self.on_tick(tick) {
+                return false;
+            }
+        }
+    }
+
+    /// Lets happen at both ends what is due by `end`; `false` if cancelled.
+    fn advance_ends(&mut self, end: u64, ahead: Lookahead) -> bool {
+        loop {
+            self.front.senders = end.min(self.front.receivers + ahead.back_ns);
+            let next_at_senders = self.advance_senders(self.front.senders, ahead);
+            self.front.receivers = end.min(self.front.senders + ahead.forward_ns);
+            let are_quiet = !self.advance_receivers(self.front.receivers, ahead);
+            if self.front.senders == end && self.front.receivers == end {
+                return true;
+            }
+            if are_quiet {
+                self.skip_silence(next_at_senders, end, ahead);
+            }
+            if self.is_cancelled() {
+                return false;
+            }
+        }
+    }
+
+    /// Lets happen at the senders' end and at the link from there what is due by `until`. Returns when something is next due at a sender.
+    fn advance_senders(&mut self, until: u64, ahead: Lookahead) -> u64 {
+        let Self { flows, net, recorder, .. } = self;
+        let flows = flows.iter_mut().enumerate();
+        let next = flows.map(|(f, flow)| flow.advance_sender(until, f, net, recorder)).min();
+        net.carry(ahead, until);
+        next.unwrap_or(NEVER)
+    }
+
+    /// Lets happen at the receivers' end and at the link from there what is due by `until`. Returns whether anything was.
+    fn advance_receivers(&mut self, until: u64, ahead: Lookahead) -> bool {
+        let Self { flows, net, .. } = self;
+        let mut was_any = false;
+        loop {
+            let (due, deadline_of) = net.next_deadline();
+            // Data that arrives at the very time of a deadline comes first.
+            if let Some((now, f, data)) = net.at_receiver(ahead, until.min(due)) {
+                flows[f].on_data(now, f, data.header, net);
+            } else if due <= until {
+                net.serve_back(ahead, due);
+                flows[deadline_of].on_timer(due, deadline_of, End::Receivers, net);
+            } else {
+                net.serve_back(ahead, until);
+                return was_any;
+            }
+            was_any = true;
+        }
+    }
+
+    /// Nothing is under way to a sender but what was there before `next_at_senders`: goes to the time right before something is due at all.
+    fn skip_silence(&mut self, next_at_senders: u64, end: u64, ahead: Lookahead) {
+        let next = next_at_senders.min(self.net.next_at_receivers(ahead));
+        let silent_until = end.min(next.saturating_sub(1));
+        self.front.senders = self.front.senders.max(silent_until);
+        self.front.receivers = self.front.receivers.max(silent_until);
+    }
+}

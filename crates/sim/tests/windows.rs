@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The fast way through a run gives what the slow one gives, to the last bit: windows of time for each end against one event after the other.
+
+mod common;
+
+use common::{fingerprint, scenario};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use tandem_engine::Options;
+use tandem_scenario::Scenario;
+use tandem_testing::random_test;
+
+/// A dumbbell, or two links of their own rates.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Case {
+    seed: u64,
+    rate_kbit: u64,
+    /// Of the link back; `None`: a dumbbell, whose links are alike.
+    back_rate_kbit: Option<u64>,
+    one_way_us: u64,
+    queue_packets: u64,
+    aqm: String,
+    loss: String,
+    delayed_acks: bool,
+    jitter_us: u64,
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Group {
+    /// Keys and values of a table `[[flows]]`.
+    keys: String,
+    count: u64,
+    rtt_spread_us: u64,
+    start_ms: u64,
+    start_spread_ms: u64,
+}
+
+impl Case {
+    fn text(&self) -> String {
+        let Self { rate_kbit, one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, .. } = self;
+        let network = match self.back_rate_kbit {
+            None => format!(
+                "[dumbbell]\nrate = \"{rate_kbit}kbit\"\nrtt = \"{}us\"\nqueue = \"{queue_packets}p\"\naqm = {aqm}\nloss = {loss}\n",
+                2 * one_way_us
+            ),
+            Some(back) => ["a b", "b a"].into_iter().zip([*rate_kbit, back]).fold(String::new(), |text, (ends, rate)| {
+                let (from, to) = ends.split_once(' ').unwrap();
+                let link = format!(
+                    "[[links]]\nname = \"{from}{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}kbit\"\ndelay = \"{one_way_us}us\"\nqueue = \"{queue_packets}p\"\naqm = {aqm}\nloss = {loss}\n"
+                );
+                text + &link
+            }),
+        };
+        let route = if self.back_rate_kbit.is_some() { "from = \"a\"\nto = \"b\"\n" } else { "" };
+        let groups: String = self.groups.iter().map(|group| group.text(route)).collect();
+        format!(
+            "duration = \"4s\"\nwarmup = \"1s\"\ndelayed_acks = {delayed_acks}\nsend_jitter = \"{jitter_us}us\"\n{network}{groups}"
+        )
+    }
+}
+
+impl Group {
+    fn text(&self, route: &str) -> String {
+        let Self { keys, count, rtt_spread_us, start_ms, start_spread_ms } = self;
+        format!(
+            "[[flows]]\n{route}{keys}\ncount = {count}\nrtt_spread = \"{rtt_spread_us}us\"\nstart = \"{start_ms}ms\"\nstart_spread = \"{start_spread_ms}ms\"\n"
+        )
+    }
+}
+
+fn one_of(values: &'static [&'static str]) -> impl Strategy<Value = String> {
+    proptest::sample::select(values).prop_map(str::to_owned)
+}
+
+fn group() -> impl Strategy<Value = Group> {
+    let keys = one_of(&[
+        "controller = \"reno\"",
+        "controller = \"cubic\"",
+        "controller = \"cubic\"\npacing = true",
+        "controller = \"compound\"",
+        "controller = \"compound_tube\"\nrecovery = \"rate_halving\"",
+        "controller = \"westwood\"",
+        "controller = \"bbr\"",
+        "controller = \"dctcp\"\necn = \"accurate\"",
+        "controller = \"prague\"\necn = \"accurate\"",
+        "controller = \"cubic\"\necn = \"rfc3168\"",
+        "controller = \"vegas\"\ntransfer = \"200kB\"\npause = \"50ms\"",
+        "controller = \"fusion\"\nstop = \"2s\"",
+        "controller = \"reno\"\nreceive_window = \"30kB\"",
+        "udp = { rate = \"1mbit\", on = \"100ms\", off = \"50ms\" }",
+    ]);
+    (keys, 1..=4u64, 0..3000u64, 0..1500u64, 0..200u64).prop_map(
+        |(keys, count, rtt_spread_us, start_ms, start_spread_ms)| Group {
+            keys,
+            count,
+            rtt_spread_us,
+            // Half of them begin together, at the very start.
+            start_ms: start_ms.saturating_sub(750),
+            start_spread_ms: start_spread_ms.saturating_sub(100),
+        },
+    )
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let aqm = one_of(&["\"droptail\"", "\"droptail\"", "\"red\"", "\"pie\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\""]);
+    let loss = one_of(&["0.0", "0.0", "1e-4", "1e-2", "{ good_to_bad = 1e-3, bad_to_good = 0.2 }"]);
+    let groups = proptest::collection::vec(group(), 1..4);
+    let rates = (2_000..100_000u64, proptest::option::of(500..50_000u64));
+    (1..1000u64, rates, 100..60_000u64, 2..300u64, aqm, loss, any::<bool>(), 0..500u64, groups).prop_map(
+        |(seed, (rate_kbit, back_rate_kbit), one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, groups)| Case {
+            seed,
+            rate_kbit,
+            back_rate_kbit,
+            one_way_us,
+            queue_packets,
+            aqm,
+            loss,
+            delayed_acks,
+            jitter_us: jitter_us.saturating_sub(250),
+            groups,
+        },
+    )
+}
+
+/// Both ways of one run, the samples over time included; whether the first went by windows.
+fn both_ways(scenario: &Scenario, seed: u64) -> (bool, String, String) {
+    let options = || Options { traced_flows_per_group: 1, ..Options::default() };
+    let by_windows = tandem_sim::start(scenario, seed, options()).unwrap().goes_by_windows();
+    let fast = tandem_sim::run(scenario, seed, options()).unwrap().unwrap();
+    let slow = tandem_sim::run_by_events(scenario, seed, options()).unwrap().unwrap();
+    assert_eq!(format!("{:?}", fast.trace), format!("{:?}", slow.trace), "the samples over time");
+    (by_windows, fingerprint(fast), fingerprint(slow))
+}
+
+fn check(case: Case) -> Result<(), TestCaseError> {
+    let (_, fast, slow) = both_ways(&scenario(&case.text()), case.seed);
+    prop_assert_eq!(fast, slow);
+    Ok(())
+}
+
+#[test]
+fn random_paths_have_the_same_result_by_windows_and_by_events() {
+    random_test!(random_paths_have_the_same_result_by_windows_and_by_events, 150).run(case(), check);
+}
+
+/// Ten flows begin at the same nanosecond, so times tie; queues of both families, both ways of pacing, marks.
+#[test]
+fn windows_are_used_and_change_nothing() {
+    for aqm in ["\"droptail\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\"", "\"pie\"", "\"red\""] {
+        let text = format!(
+            r#"
+            duration = "8s"
+            warmup = "1s"
+            [dumbbell]
+            rate = "50mbit"
+            rtt = "40ms"
+            queue = "100p"
+            aqm = {aqm}
+            [[flows]]
+            controller = "cubic"
+            count = 3
+            [[flows]]
+            controller = "bbr"
+            count = 2
+            [[flows]]
+            controller = "dctcp"
+            ecn = "accurate"
+            [[flows]]
+            controller = "compound_tube"
+            transfer = "1MB"
+            pause = "100ms"
+            count = 3
+            [[flows]]
+            udp = {{ rate = "2mbit" }}
+            "#
+        );
+        let (by_windows, fast, slow) = both_ways(&scenario(&text), 3);
+        assert!(by_windows, "{aqm}");
+        assert_eq!(fast, slow, "{aqm}");
+    }
+}
+
+/// Where a packet may matter to the other end at once, or the ends share more than packets, events come one after the other.
+#[test]
+fn other_networks_go_by_events() {
+    let two_ways = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\n[[flows]]\n[[flows]]\nreverse = true\n";
+    let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\n[[flows]]\nshort = { size = \"20kB\", load = \"20%\" }\n";
+    for text in [two_ways, short] {
+        assert!(!tandem_sim::start(&scenario(text), 1, Options::default()).unwrap().goes_by_windows(), "{text}");
+    }
+}
