@@ -277,6 +277,12 @@ impl Instance {
         call!(self, cong_avoid(conn, acked));
     }
 
+    /// [`Self::pkts_acked`], then [`Self::cong_avoid`] with the same packets: what nearly each ACK asks for, in one call.
+    #[inline]
+    pub fn usual_ack(&mut self, conn: &mut Conn, ack: &Ack) {
+        call!(self, usual_ack(conn, ack));
+    }
+
     /// Returns the slow-start threshold after a loss or a mark, packets. The host calls it once on entering CWR, Recovery or Loss.
     pub fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
         call!(self, ssthresh(conn, reason as u32))

@@ -17,6 +17,8 @@ struct tandem_controller {
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c,
 			   const struct tandem_ack *ack);
 	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
+	void (*usual_ack)(void *s, const u32 *p, struct tandem_conn *c,
+			  const struct tandem_ack *ack);
 	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c, u32 reason);
 	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
 	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
@@ -74,6 +76,13 @@ static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
 
+/* Both of the above for the same packets: a call less for nearly each ACK. */
+static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack)
+{
+	controller_pkts_acked((state_t *)s, (const params_t *)p, c, ack);
+	controller_cong_avoid((state_t *)s, (const params_t *)p, c, ack->pkts_acked);
+}
+
 static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c, u32 reason)
 {
 	return controller_ssthresh((state_t *)s, (const params_t *)p, c, reason);
@@ -107,6 +116,7 @@ const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.init = init,
 	.pkts_acked = pkts_acked,
 	.cong_avoid = cong_avoid,
+	.usual_ack = usual_ack,
 	.ssthresh = ssthresh,
 	.set_state = set_state,
 	.restart = restart,

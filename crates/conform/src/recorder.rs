@@ -134,6 +134,12 @@ impl Recorder {
         self.conn = *conn;
     }
 
+    /// As [`Instance::usual_ack`].
+    pub fn usual_ack(&mut self, conn: &mut Conn, ack: &Ack) {
+        self.pkts_acked(conn, ack);
+        self.cong_avoid(conn, ack.pkts_acked);
+    }
+
     /// As [`Instance::ssthresh`].
     pub fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
         self.catch_up(conn);

@@ -27,7 +27,7 @@ pub use effects::normal_quantile;
 pub use generate::{Generated, TraceKind, generate};
 pub use link::{Link, Offer};
 pub use measure::{QueueSamples, Samples, distribution, histogram};
-pub use network::{Alarm, Event, Lookahead, Network, wired_links};
+pub use network::{Alarm, Event, Lookahead, Network, Receivers, wired_links};
 pub use packet::{Contents, DropReason, Ecn, End, Packet};
 pub use ring::Ring;
 pub use rng::{Rng, Stream, access_ns, start_ns};

@@ -55,7 +55,7 @@ impl<P: Packet> Link<P> {
             stats: LinkStats::new(measured.start, measured.end),
             wire: Wire { ns_per_byte_q31: ((8_000_000_000u128 << 31) / u128::from(spec.rate.bps)) as u64 },
             limit: spec.limit,
-            queue: discipline::queue(spec.aqm, mtu),
+            queue: discipline::queue(spec.aqm, spec.limit, mtu),
             loss: LossModel::new(spec.loss),
             rng,
             busy_until: 0,
@@ -97,11 +97,29 @@ impl<P: Packet> Link<P> {
             self.stats.lost(now);
             return Offer::Dropped(DropReason::Random);
         }
+        let Self { queue, stats, busy_until, .. } = self;
+        let Queue::AtArrival(ahead, None) = queue else { return self.offer_to_discipline(now, bytes, packet) };
+        let row = &mut ahead.row;
+        if row.bytes != bytes {
+            return self.offer_to_discipline(now, bytes, packet);
+        }
+        let backlog_ns = busy_until.saturating_sub(now);
+        if backlog_ns > row.room_ns {
+            return self.offer_to_discipline(now, bytes, packet);
+        }
+        *busy_until = now + backlog_ns + row.packet_ns;
+        stats.passed_in_row(now, backlog_ns, row);
+        Offer::Departs(*busy_until)
+    }
+
+    /// The same for a queue that is no drop-tail of one row of packets with room for one more.
+    #[inline(never)]
+    fn offer_to_discipline(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {
         let Self { wire, limit, queue, rng, busy_until, .. } = self;
         let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, *packet) };
-        let waiting = ahead.waiting_packets(now);
+        let (waiting, waiting_bytes) = ahead.waiting(now, *busy_until);
         let is_busy = *busy_until > now;
-        if is_busy && !has_room(*limit, waiting, ahead.waiting_bytes(), bytes) {
+        if is_busy && !has_room(*limit, waiting, waiting_bytes, bytes) {
             return self.drop_arrival(now, waiting);
         }
         if let Some(judge) = judge {
@@ -116,16 +134,12 @@ impl<P: Packet> Link<P> {
                 Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
             }
         }
-        let (start, waiting) = if is_busy {
-            ahead.push(*busy_until, bytes);
-            (*busy_until, waiting + 1)
-        } else {
-            (now, 0)
-        };
-        let departure = start + wire.transmission_ns(bytes.into());
-        *busy_until = departure;
-        self.stats.passed(now, waiting, start, departure);
-        Offer::Departs(departure)
+        let packet_ns = wire.transmission_ns(bytes.into());
+        ahead.join(now, *busy_until, bytes, packet_ns);
+        let (start, waiting) = if is_busy { (*busy_until, waiting + 1) } else { (now, 0) };
+        *busy_until = start + packet_ns;
+        self.stats.passed(now, waiting, start, start + packet_ns);
+        Offer::Departs(start + packet_ns)
     }
 
     #[cold]
@@ -232,7 +246,7 @@ impl<P> Link<P> {
     #[inline]
     pub fn waiting(&mut self, now: u64) -> usize {
         match &mut self.queue {
-            Queue::AtArrival(ahead, _) => ahead.waiting_packets(now),
+            Queue::AtArrival(ahead, _) => ahead.waiting(now, self.busy_until).0,
             Queue::AtDeparture(kept) => kept.waiting_packets(),
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     wlan::{AP, Air, Delivered},
 };
 
-pub use windows::Lookahead;
+pub use windows::{Lookahead, Receivers};
 
 /// Something that the host must deal with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a link counts, within the measured part of a run.
 
+use crate::ahead::Row;
+
 /// Sums over the measured part of a run, `from` to `to` nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub struct LinkStats {
@@ -64,24 +66,33 @@ impl LinkStats {
     }
 
     /// A packet was offered at `now`, and with it `waiting` wait; it is transmitted from `start` to `departure`. The same as
-    /// [`Self::offered`] and [`Self::sent`], with one look at the time for nearly all packets.
-    #[inline]
+    /// [`Self::offered`] and [`Self::sent`].
     pub(crate) fn passed(&mut self, now: u64, waiting: usize, start: u64, departure: u64) {
-        if now >= self.from && departure < self.to {
-            self.offered_packets += 1;
-            self.max_waiting = self.max_waiting.max(waiting);
-            self.waiting_packet_ns += start - now;
-            self.busy_ns += departure - start;
-            self.max_wait_ns = self.max_wait_ns.max(departure - now);
-        } else {
-            self.passed_at_the_edge(now, waiting, start, departure);
+        self.offered(now, waiting);
+        self.sent(now, start, departure);
+    }
+
+    /// The same of one that joins a row of its kind after `backlog_ns`: one look at the time for nearly all packets, and a division for few.
+    #[inline(always)]
+    pub(crate) fn passed_in_row(&mut self, now: u64, backlog_ns: u64, row: &mut Row) {
+        let start = now + backlog_ns;
+        let departure = start + row.packet_ns;
+        if now < self.from || departure >= self.to {
+            return self.passed_at_the_edge(now, row.packets(backlog_ns), start, departure);
+        }
+        self.offered_packets += 1;
+        self.waiting_packet_ns += backlog_ns;
+        self.busy_ns += row.packet_ns;
+        self.max_wait_ns = self.max_wait_ns.max(departure - now);
+        if backlog_ns > row.longest_ns {
+            row.longest_ns = backlog_ns;
+            self.max_waiting = self.max_waiting.max(row.packets(backlog_ns) as usize);
         }
     }
 
     #[cold]
-    fn passed_at_the_edge(&mut self, now: u64, waiting: usize, start: u64, departure: u64) {
-        self.offered(now, waiting);
-        self.sent(now, start, departure);
+    fn passed_at_the_edge(&mut self, now: u64, waiting: u64, start: u64, departure: u64) {
+        self.passed(now, waiting as usize, start, departure);
     }
 
     /// A packet waited from `arrival` to `start` and was transmitted until `departure`.

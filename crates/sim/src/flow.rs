@@ -7,7 +7,7 @@ use tandem_network::{End, agenda::NEVER};
 use crate::{
     endpoints::{Endpoints, Make, NewFlow, Port},
     net::Net,
-    packet::Header,
+    packet::{Header, NO_SACK},
     short::Short,
     tcp::Tcp,
     udp::Udp,
@@ -27,6 +27,14 @@ pub struct Flow {
     wakes_at: [u64; 2],
     /// Packets delivered to the receiver, copies included.
     pub arrived_packets: u64,
+}
+
+/// What a receiver says to the next segment of its connection.
+pub enum Answer {
+    /// This ACK goes at once.
+    Ack(Header),
+    /// The ACK may wait until this time, ns.
+    Later(u64),
 }
 
 /// Almost all packets are those of TCP connections, whose code is part of the event loop's for the sake of speed.
@@ -83,10 +91,38 @@ impl Flow {
         }
     }
 
+    /// A segment reaches the receiver that is the next of its connection, with nothing special about it; `None`: it is another, and is not taken.
+    #[inline(always)]
+    pub fn take_next(&mut self, now: u64, data: Header) -> Option<Answer> {
+        let Kind::Tcp(tcp) = &mut self.kind else { return None };
+        if !tcp.receiver.is_next(data.segment()) {
+            return None;
+        }
+        self.arrived_packets += 1;
+        let acks_now = tcp.receiver.take_next(now);
+        Some(match acks_now {
+            true => Answer::Ack(Header::new(tcp.receiver.next_expected, NO_SACK, 0)),
+            false => Answer::Later(tcp.receiver.ack_deadline),
+        })
+    }
+
+    /// Is the timer at the receiver's end set for later than `time`? Then it is set for that now.
+    pub fn brings_forward(&mut self, time: u64) -> bool {
+        let wakes_at = &mut self.wakes_at[End::Receivers as usize];
+        let is_earlier = time < *wakes_at;
+        *wakes_at = time.min(*wakes_at);
+        is_earlier
+    }
+
     /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
     pub fn advance_sender(&mut self, until: u64, flow: usize, net: &mut Net, recorder: &mut Recorder) -> u64 {
         loop {
-            let ack_at = net.network.next_at_sender(flow).unwrap_or(NEVER);
+            if let Kind::Tcp(tcp) = &mut self.kind
+                && let Some(next) = tcp.take_train(until, flow, net, |now, rtt_ns| recorder.rtt(now, self.group, rtt_ns / 1000))
+            {
+                self.wakes_at[End::Senders as usize] = next;
+            }
+            let ack_at = net.network.to_sender(flow).first().map_or(NEVER, |(at, _)| at);
             let timer_at = self.wakes_at[End::Senders as usize];
             let now = ack_at.min(timer_at);
             if now > until {
@@ -95,7 +131,7 @@ impl Flow {
             // As the network's agenda has it: of both at the same time, the packet comes first.
             if ack_at > timer_at {
                 self.on_timer(now, flow, End::Senders, net);
-            } else if let Some(ack) = net.network.take_at_sender(flow)
+            } else if let Some((_, ack)) = net.network.to_sender(flow).pop()
                 && let Some(rtt_ns) = self.on_ack(now, flow, ack, net)
             {
                 recorder.rtt(now, self.group, rtt_ns / 1000);

@@ -2,7 +2,7 @@
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
 use tandem_network::{
-    Alarm, Contents, DropReason, Ecn, End, Event, Lookahead, Network, Route, Sends, agenda::{Agenda, NEVER}, wired_links, wlan::Air,
+    Alarm, Contents, DropReason, Ecn, End, Event, Lookahead, Network, Ring, Route, Sends, agenda::{Agenda, NEVER}, wired_links, wlan::Air,
 };
 use tandem_scenario::Scenario;
 use tandem_tcp::{
@@ -20,7 +20,7 @@ pub struct Net {
     pub carried: Carried,
     /// If the run goes by windows.
     pub windows: Option<Windows>,
-    ack_bytes: u32,
+    pub ack_bytes: u32,
     data_bytes: u32,
     /// The timestamp of what is sent from `stamp_since` on for a millisecond, ns: a division for each segment would cost more.
     stamp: u32,
@@ -125,9 +125,23 @@ impl Net {
     }
 
     /// Lets happen at the link from the senders what is due by `until`, with what they have sent in this window.
-    pub fn carry(&mut self, ahead: Lookahead, until: u64) {
+    pub fn carry(&mut self, ahead: Lookahead, from: u64, until: u64) {
         let Self { network, windows, carried, .. } = self;
-        windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, until, carried));
+        windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, (from, until), carried));
+    }
+
+    /// The ACKs that are on their way to this flow's sender, and where a segment goes that it sends: its time and what
+    /// [`Self::send_data`] takes.
+    #[inline(always)]
+    pub fn acks_and_sends(&mut self, flow: usize) -> Option<(&mut Ring<(u64, Header)>, impl FnMut(u64, u64))> {
+        let Self { network, windows, stamp, stamp_since, data_bytes, .. } = self;
+        let (place, bytes) = (network.place_of(flow), *data_bytes);
+        let sends = &mut windows.as_mut()?.sends;
+        let send = move |now: u64, segment: u64| {
+            let header = Header::new(segment, stamp_at(now, stamp, stamp_since), 0);
+            sends.push(now, Packet { header, bytes, place });
+        };
+        Some((network.to_sender(flow), send))
     }
 
     /// The timer at a receiver's end that is due next: when, and the flow.
@@ -170,11 +184,8 @@ impl Net {
     /// A sender sends a segment, with what it says about ECN in the upper bits.
     #[inline(always)]
     pub fn send_data(&mut self, now: u64, flow: usize, seq: u64) {
-        // Where the run goes by windows, time may be earlier now than it was.
-        if now.wrapping_sub(self.stamp_since) >= NS_PER_MS {
-            (self.stamp, self.stamp_since) = (stamp(now), now / NS_PER_MS * NS_PER_MS);
-        }
-        self.send(now, flow, Header::new(seq, self.stamp, 0), self.data_bytes);
+        let stamp = stamp_at(now, &mut self.stamp, &mut self.stamp_since);
+        self.send(now, flow, Header::new(seq, stamp, 0), self.data_bytes);
     }
 
     /// A UDP source sends a packet of so many bytes.
@@ -184,10 +195,10 @@ impl Net {
 
     #[inline(always)]
     fn send(&mut self, now: u64, flow: usize, header: Header, bytes: u32) {
-        let packet = Packet { header, bytes, place: flow as u32 };
+        let packet = Packet { header, bytes, place: 0 };
         match &mut self.windows {
             None => self.network.send(now, flow, End::Receivers, packet, &mut self.carried),
-            Some(windows) => windows.sends.push(now, packet),
+            Some(windows) => windows.sends.push(now, Packet { place: self.network.place_of(flow), ..packet }),
         }
     }
 
@@ -210,4 +221,13 @@ impl Net {
             Some(windows) => self.network.send_back(windows.ahead, now, flow, packet, &mut self.carried),
         }
     }
+}
+
+/// The timestamp of `now`, with the last one and since when it was that. By windows, time may be earlier now than it was.
+#[inline(always)]
+fn stamp_at(now: u64, last: &mut u32, since: &mut u64) -> u32 {
+    if now.wrapping_sub(*since) >= NS_PER_MS {
+        (*last, *since) = (stamp(now), now / NS_PER_MS * NS_PER_MS);
+    }
+    *last
 }

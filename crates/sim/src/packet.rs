@@ -135,6 +135,12 @@ impl Header {
         ((self.0 & STAMP_MASK) >> SEQ_BITS) as u32
     }
 
+    /// Of an ACK: does it say more than its number?
+    #[inline]
+    pub(crate) fn has_feedback(self) -> bool {
+        self.sack() < DATAGRAM
+    }
+
     /// The same with other SACK blocks.
     pub(crate) fn with_sack(self, sack: u32) -> Self {
         Self(self.0 & !STAMP_MASK | u64::from(sack) << SEQ_BITS)

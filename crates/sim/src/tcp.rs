@@ -8,6 +8,7 @@ use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
 
 use crate::{
     endpoints::{Endpoints, NewFlow, Port},
+    net::Net,
     packet::Header,
 };
 
@@ -83,6 +84,37 @@ impl Tcp {
         }
         port.wake_by(self.sender.wake_at());
         rtt_ns
+    }
+
+    /// Where the run goes by windows: takes the ACKs that reach the sender by `until`, as long as they are usual and no timer comes before them;
+    /// `tell` hears of the RTTs. Returns when the sender must be looked at besides, if there were any.
+    #[inline(always)]
+    pub fn take_train(
+        &mut self,
+        until: u64,
+        flow: usize,
+        net: &mut Net,
+        mut tell: impl FnMut(u64, u64),
+    ) -> Option<u64> {
+        let (acks, mut send) = net.acks_and_sends(flow)?;
+        let (first, _) = acks.first()?;
+        if self.transfers.is_running() {
+            return None;
+        }
+        let until = until.min(self.transfers.next(first)).min(self.sender.wake_at());
+        let mut train = self.sender.train()?;
+        let mut last = None;
+        while let Some((now, ack)) = acks.first()
+            && now <= until
+            && !ack.has_feedback()
+            && let Some(rtt_ns) = train.take(now, ack.seq(), &mut send)
+        {
+            acks.pop();
+            tell(now, rtt_ns);
+            last = Some(now);
+        }
+        train.end();
+        Some(self.transfers.next(last?).min(self.sender.wake_at()))
     }
 
     /// The application gives `segments` more.

@@ -4,7 +4,12 @@
 
 use tandem_network::{End, Lookahead, agenda::NEVER};
 
-use crate::world::World;
+use crate::{
+    flow::Answer,
+    net::{Net, Windows},
+    packet::Packet,
+    world::World,
+};
 
 /// How far the two ends have come: all that is due there by these times, ns, has happened. Nothing can reach a receiver at time 0.
 #[derive(Debug, Default)]
@@ -33,8 +38,7 @@ impl World<'_> {
     /// Lets happen at both ends what is due by `end`; `false` if cancelled.
     fn advance_ends(&mut self, end: u64, ahead: Lookahead) -> bool {
         loop {
-            self.front.senders = end.min(self.front.receivers + ahead.back_ns);
-            let next_at_senders = self.advance_senders(self.front.senders, ahead);
+            let next_at_senders = self.advance_senders(end.min(self.front.receivers + ahead.back_ns), ahead);
             self.front.receivers = end.min(self.front.senders + ahead.forward_ns);
             let are_quiet = !self.advance_receivers(self.front.receivers, ahead);
             if self.front.senders == end && self.front.receivers == end {
@@ -54,16 +58,18 @@ impl World<'_> {
         let Self { flows, net, recorder, .. } = self;
         let flows = flows.iter_mut().enumerate();
         let next = flows.map(|(f, flow)| flow.advance_sender(until, f, net, recorder)).min();
-        net.carry(ahead, until);
+        net.carry(ahead, self.front.senders, until);
+        self.front.senders = until;
         next.unwrap_or(NEVER)
     }
 
     /// Lets happen at the receivers' end and at the link from there what is due by `until`. Returns whether anything was.
     fn advance_receivers(&mut self, until: u64, ahead: Lookahead) -> bool {
-        let Self { flows, net, .. } = self;
         let mut was_any = false;
         loop {
-            let (due, deadline_of) = net.next_deadline();
+            was_any |= self.take_rows(until.min(self.net.next_deadline().0), ahead);
+            let (due, deadline_of) = self.net.next_deadline();
+            let Self { flows, net, .. } = self;
             // Data that arrives at the very time of a deadline comes first.
             if let Some((now, f, data)) = net.at_receiver(ahead, until.min(due)) {
                 flows[f].on_data(now, f, data.header, net);
@@ -76,6 +82,30 @@ impl World<'_> {
             }
             was_any = true;
         }
+    }
+
+    /// Takes the segments that reach receivers by `until`, as long as each is the next of its connection. Returns whether there were any.
+    fn take_rows(&mut self, until: u64, ahead: Lookahead) -> bool {
+        let Self { flows, net, .. } = self;
+        let ack_bytes = net.ack_bytes;
+        let Net { network, carried, windows: Some(Windows { deadlines, .. }), .. } = net else { return false };
+        let Some(mut receivers) = network.receivers(ahead) else { return false };
+        let (mut until, mut was_any) = (until, false);
+        while let Some((now, f, data)) = receivers.first(until)
+            && let Some(answer) = flows[f].take_next(now, data.header)
+        {
+            receivers.take();
+            was_any = true;
+            match answer {
+                Answer::Ack(header) => receivers.answer(now, f, Packet { header, bytes: ack_bytes, place: 0 }, carried),
+                Answer::Later(deadline) if flows[f].brings_forward(deadline) => {
+                    deadlines.set(f, deadline);
+                    until = until.min(deadline);
+                }
+                Answer::Later(_) => {}
+            }
+        }
+        was_any
     }
 
     /// Nothing is under way to a sender but what was there before `next_at_senders`: goes to the time right before something is due at all.

@@ -86,22 +86,30 @@ impl Receiver {
     /// A segment has arrived, with its timestamp and what it says of itself in the upper bits. Returns the ACK to send now, if any.
     #[inline]
     pub fn on_data(&mut self, now: u64, segment: u64) -> Option<AckOut> {
-        // One comparison: three cost six instructions more.
-        let difference = segment & SEQ_AND_FLAGS ^ self.next_expected;
-        if difference | self.out_of_order | self.paws.recent_ms() > 0 {
+        if !self.is_next(segment) {
             return self.on_unusual(now, segment);
         }
         self.on_next(now)
     }
 
-    /// The next segment of an unbroken row has arrived.
+    /// Is this the next segment of an unbroken row, with nothing special about it?
+    #[inline(always)]
+    pub fn is_next(&self, segment: u64) -> bool {
+        // One comparison: three cost six instructions more.
+        let difference = segment & SEQ_AND_FLAGS ^ self.next_expected;
+        difference | self.out_of_order | self.paws.recent_ms() == 0
+    }
+
     #[inline]
     fn on_next(&mut self, now: u64) -> Option<AckOut> {
+        self.take_next(now).then_some(AckOut { next_expected: self.next_expected, feedback: None, flags: 0 })
+    }
+
+    /// The [next](Self::is_next) segment has arrived. Returns whether its ACK goes now; then it says `next_expected` and nothing else.
+    #[inline(always)]
+    pub fn take_next(&mut self, now: u64) -> bool {
         self.next_expected += 1;
-        if self.delayed_acks && self.delays_ack(now) {
-            return None;
-        }
-        Some(AckOut { next_expected: self.next_expected, feedback: None, flags: 0 })
+        !(self.delayed_acks && self.delays_ack(now))
     }
 
     #[cold]

@@ -10,6 +10,7 @@
 mod ecn;
 mod recovery;
 mod timers;
+mod train;
 mod undo;
 
 // In the tests a controller takes its place that judges how it is called.
@@ -298,14 +299,8 @@ impl Sender {
     /// a call costs 20 more.
     #[inline(always)]
     fn on_usual_ack(&mut self, now: u64, usual: Usual, out: &mut impl FnMut(u64)) -> u64 {
-        self.rtt.sample(now - usual.oldest_sent);
-        let rtt_ns = now - usual.newest_sent;
+        let rtt_ns = self.hear_usual(now, usual);
         self.board.reordering.note_rtt(rtt_ns);
-        self.sync_conn();
-        let delivered = self.board.delivered() as u32;
-        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), delivered, ..Ack::default() };
-        self.controller.pkts_acked(&mut self.conn, &ack);
-        self.controller.cong_avoid(&mut self.conn, usual.segments as u32);
         // [RFC 6298 5.3]
         self.backoff = 0;
         self.arm_inline(now, true);
@@ -314,6 +309,18 @@ impl Sender {
         } else {
             self.send_inline(now, true, out);
         }
+        rtt_ns
+    }
+
+    /// What estimator and controller learn of the usual ACK. Returns its RTT, ns.
+    #[inline(always)]
+    fn hear_usual(&mut self, now: u64, usual: Usual) -> u64 {
+        self.rtt.sample(now - usual.oldest_sent);
+        let rtt_ns = now - usual.newest_sent;
+        self.sync_conn();
+        let delivered = self.board.delivered() as u32;
+        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), delivered, ..Ack::default() };
+        self.controller.usual_ack(&mut self.conn, &ack);
         rtt_ns
     }
 

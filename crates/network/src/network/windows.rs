@@ -6,8 +6,8 @@
 //! (conservative synchronisation: Chandy and Misra 1979; the delays are its lookahead). Each link and each flow meets what it meets in
 //! [`Network::advance`], in the same order, to the last tie.
 
-use super::{Network, Then, Way};
-use crate::{Contents, DropReason, End, Link, Offer, Packet, sends::Sends};
+use super::{Network, Step, Then, Way};
+use crate::{Contents, DropReason, End, Link, Offer, Packet, Ring, sends::Sends};
 
 /// Such a network's two links, and how long the ends are of no matter to each other.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,39 @@ pub struct Lookahead {
     pub back_ns: u64,
     forward: usize,
     back: usize,
+}
+
+/// The receivers' end of such a network, where the link back decides at arrival.
+pub struct Receivers<'a, P: Packet> {
+    pipe: &'a mut Ring<(u64, P)>,
+    back: &'a mut Link<P>,
+    ways: &'a mut [Way<P>],
+    steps: &'a [Step],
+}
+
+impl<P: Packet> Receivers<'_, P> {
+    /// The next packet that reaches its receiver by `until`, ns, with that time and its flow. It stays until it is [taken](Self::take).
+    #[inline(always)]
+    pub fn first(&self, until: u64) -> Option<(u64, usize, P)> {
+        let (now, packet) = self.pipe.first()?;
+        (now <= until).then(|| (now, self.steps[packet.place() as usize].flow as usize, packet))
+    }
+
+    /// Takes it.
+    #[inline(always)]
+    pub fn take(&mut self) {
+        self.pipe.pop();
+    }
+
+    /// A receiver's packet.
+    #[inline(always)]
+    pub fn answer(&mut self, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+        match self.back.offer(now, packet.bytes(), &mut packet) {
+            Offer::Departs(departure) => drop(self.ways[flow].approach_sender(departure + self.back.delay, packet.into())),
+            Offer::Waits => {}
+            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        }
+    }
 }
 
 impl<P: Packet> Network<P> {
@@ -42,21 +75,42 @@ impl<P: Packet> Network<P> {
         time_ns / self.links[ahead.forward].full_packet_ns()
     }
 
-    /// Offers to the forward link what senders have sent since the last call, and lets happen there what is due by `until`, ns.
-    pub fn carry(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
-        for &(now, mut packet) in sends.in_order() {
-            let flow = packet.place() as usize;
-            packet.set_place(self.ways[flow].first_steps[End::Receivers as usize].0);
-            self.serve(ahead.forward, now, contents);
-            let link = &mut self.links[ahead.forward];
+    /// The network's note on a packet that this flow's sender sends.
+    #[inline(always)]
+    pub fn place_of(&self, flow: usize) -> u32 {
+        self.ways[flow].first_steps[End::Receivers as usize].0
+    }
+
+    /// Offers to the forward link what senders have sent, and lets happen there what is due from `from` to `until`, ns.
+    pub fn carry(
+        &mut self,
+        ahead: Lookahead,
+        sends: &mut Sends<P>,
+        (from, until): (u64, u64),
+        contents: &mut impl Contents<P>,
+    ) {
+        let keeps_packets = self.links[ahead.forward].keeps_packets();
+        for &(now, mut packet) in sends.in_order(from, until) {
+            if keeps_packets {
+                self.serve_kept(ahead.forward, now, contents);
+            }
+            let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
             match link.offer(now, packet.bytes(), &mut packet) {
-                Offer::Departs(departure) => self.link_ends[ahead.forward].push((departure + link.delay, packet)),
+                Offer::Departs(departure) => pipe.push((departure + link.delay, packet)),
                 Offer::Waits => {}
                 Offer::Dropped(reason) => contents.dropped(now, packet, reason),
             }
         }
         sends.clear();
         self.serve(ahead.forward, until, contents);
+    }
+
+    /// What receivers meet, and how they answer, in one hand; `None` if the link back must be served in between.
+    #[inline(always)]
+    pub fn receivers(&mut self, ahead: Lookahead) -> Option<Receivers<'_, P>> {
+        let Self { links, link_ends, ways, steps, .. } = self;
+        let back = &mut links[ahead.back];
+        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward], back, ways, steps })
     }
 
     /// The next packet that reaches its receiver by `until`, ns, with that time and its flow.
@@ -101,16 +155,10 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// When the next packet reaches this flow's sender, of those that have left the link back, ns.
+    /// What is on its way to this flow's sender, of what has left the link back, with the times, ns, when it arrives there.
     #[inline(always)]
-    pub fn next_at_sender(&self, flow: usize) -> Option<u64> {
-        self.ways[flow].to_sender.first().map(|(at, _)| at)
-    }
-
-    /// Takes the packet that [`Self::next_at_sender`] speaks of.
-    #[inline(always)]
-    pub fn take_at_sender(&mut self, flow: usize) -> Option<P::Returning> {
-        self.ways[flow].to_sender.pop().map(|(_, packet)| packet)
+    pub fn to_sender(&mut self, flow: usize) -> &mut Ring<(u64, P::Returning)> {
+        &mut self.ways[flow].to_sender
     }
 
     /// When a link whose discipline decides at departure has something to do; [`NEVER`](crate::agenda::NEVER): nothing waits.

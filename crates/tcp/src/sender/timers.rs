@@ -10,7 +10,7 @@ use super::Sender;
 use crate::{NEVER, scoreboard::Delivered};
 
 /// Linux's TCP_TIMEOUT_MIN, which it adds to the timeouts of a probe and of a loss that time alone tells.
-const TIMEOUT_MIN_NS: u64 = 2_000_000;
+pub(super) const TIMEOUT_MIN_NS: u64 = 2_000_000;
 
 /// What the timer is for; there is but one [RFC 8985 8].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,13 @@ impl Sender {
     /// The same in place, where it is known whether anything hints at a loss.
     #[inline(always)]
     pub(super) fn arm_inline(&mut self, now: u64, is_undisturbed: bool) {
-        if self.board.outstanding() == 0 {
+        self.arm_for(now, self.board.outstanding(), is_undisturbed);
+    }
+
+    /// The same for so many segments outstanding.
+    #[inline(always)]
+    pub(super) fn arm_for(&mut self, now: u64, outstanding: u64, is_undisturbed: bool) {
+        if outstanding == 0 {
             // [RFC 6298 5.2]
             self.deadline = NEVER;
             return;
@@ -55,7 +61,7 @@ impl Sender {
         let rto_ns = (self.rtt.rto_ns() << self.backoff.min(20)).min(RTO_MAX_NS);
         if is_undisturbed && self.rtt.srtt_ns > 0 && self.recovery.has_rack() {
             // With one segment outstanding the receiver may delay its ACK [RFC 8985 7.2].
-            let slack_ns = if self.board.outstanding() == 1 { RTO_MIN_NS } else { TIMEOUT_MIN_NS };
+            let slack_ns = if outstanding == 1 { RTO_MIN_NS } else { TIMEOUT_MIN_NS };
             self.timer = Timer::TailLossProbe;
             self.deadline = now + (2 * self.rtt.srtt_ns + slack_ns).min(rto_ns);
         } else {
