@@ -137,7 +137,7 @@ pub struct RawController {
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub pkts_acked: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
     pub cong_avoid: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
-    pub usual_ack: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
+    pub usual_ack: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32, u32, u32),
     pub ssthresh: unsafe extern "C" fn(*mut c_void, *const u32, *const Conn, u32) -> u32,
     pub set_state: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
     pub restart: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),

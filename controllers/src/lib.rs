@@ -277,10 +277,11 @@ impl Instance {
         call!(self, cong_avoid(conn, acked));
     }
 
-    /// [`Self::pkts_acked`], then [`Self::cong_avoid`] with the same packets: what nearly each ACK asks for, in one call.
-    #[inline]
-    pub fn usual_ack(&mut self, conn: &mut Conn, ack: &Ack) {
-        call!(self, usual_ack(conn, ack));
+    /// [`Self::pkts_acked`] of an ACK for `acked` packets that tells nothing but its RTT (us) and how many packets have been delivered so far, then
+    /// [`Self::cong_avoid`]: what nearly each ACK asks for, in one call.
+    #[inline(always)]
+    pub fn usual_ack(&mut self, conn: &mut Conn, acked: u32, rtt_us: u32, delivered: u32) {
+        call!(self, usual_ack(conn, acked, rtt_us, delivered));
     }
 
     /// Returns the slow-start threshold after a loss or a mark, packets. The host calls it once on entering CWR, Recovery or Loss.

@@ -17,8 +17,8 @@ struct tandem_controller {
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c,
 			   const struct tandem_ack *ack);
 	void (*cong_avoid)(void *s, const u32 *p, struct tandem_conn *c, u32 acked);
-	void (*usual_ack)(void *s, const u32 *p, struct tandem_conn *c,
-			  const struct tandem_ack *ack);
+	void (*usual_ack)(void *s, const u32 *p, struct tandem_conn *c, u32 acked, u32 rtt_us,
+			  u32 delivered);
 	u32 (*ssthresh)(void *s, const u32 *p, const struct tandem_conn *c, u32 reason);
 	void (*set_state)(void *s, const u32 *p, struct tandem_conn *c, u32 state);
 	void (*restart)(void *s, const u32 *p, struct tandem_conn *c);
@@ -77,10 +77,17 @@ static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 }
 
 /* Both of the above for the same packets: a call less for nearly each ACK. */
-static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, const struct tandem_ack *ack)
+static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, u32 acked, u32 rtt_us,
+		      u32 delivered)
 {
-	controller_pkts_acked((state_t *)s, (const params_t *)p, c, ack);
-	controller_cong_avoid((state_t *)s, (const params_t *)p, c, ack->pkts_acked);
+	const struct tandem_ack ack = {
+		.pkts_acked = acked,
+		.rtt_us = rtt_us,
+		.delivered = delivered,
+	};
+
+	controller_pkts_acked((state_t *)s, (const params_t *)p, c, &ack);
+	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
 
 static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c, u32 reason)

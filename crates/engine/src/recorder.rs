@@ -99,6 +99,24 @@ pub struct Recorder<'a> {
     tracer: Option<Tracer>,
 }
 
+/// RTTs of one group.
+pub struct Rtts<'a> {
+    warmup: u64,
+    tally: Option<&'a mut Tally>,
+}
+
+impl Rtts<'_> {
+    /// As [`Recorder::rtt`].
+    #[inline(always)]
+    pub fn record(&mut self, now: u64, rtt_us: u64) {
+        if now >= self.warmup
+            && let Some(tally) = &mut self.tally
+        {
+            tally.record(rtt_us);
+        }
+    }
+}
+
 impl<'a> Recorder<'a> {
     /// Nothing is recorded yet. The first reading is due at [`next`](Self::next).
     pub fn new(scenario: &'a Scenario, seed: u64, options: RecorderOptions) -> Self {
@@ -132,11 +150,13 @@ impl<'a> Recorder<'a> {
     /// An ACK has measured an RTT. Nothing is recorded if the engine does not tell all of them.
     #[inline]
     pub fn rtt(&mut self, now: u64, group: usize, rtt_us: u64) {
-        if now >= self.warmup
-            && let Some(rtts) = self.rtts.get_mut(group)
-        {
-            rtts.record(rtt_us);
-        }
+        self.rtts(group).record(now, rtt_us);
+    }
+
+    /// Where the RTTs of a group are recorded, for one who has several.
+    #[inline]
+    pub fn rtts(&mut self, group: usize) -> Rtts<'_> {
+        Rtts { warmup: self.warmup, tally: self.rtts.get_mut(group) }
     }
 
     /// When there is next something to read.

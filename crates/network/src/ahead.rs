@@ -16,11 +16,9 @@ struct Waiting {
     bytes: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    pub row: Row,
-    limit: Limit,
-    /// All that wait, if they are of several sizes.
+    /// All that wait, unless they are in the row.
     waiting: Ring<Waiting>,
     waiting_bytes: u64,
 }
@@ -34,73 +32,56 @@ pub(crate) struct Row {
     pub packet_ns: u64,
     /// A backlog longer than this leaves no room for one more, ns.
     pub room_ns: u64,
-    /// The longest backlog that one was counted with, ns.
-    pub longest_ns: u64,
+    /// Longer than any backlog that one was counted with so far, ns.
+    pub above_ns: u64,
 }
 
 impl Row {
-    fn new(limit: Limit, bytes: u32, packet_ns: u64) -> Self {
+    pub fn new(limit: Limit, bytes: u32, packet_ns: u64) -> Self {
         let most = match limit {
             Limit::Packets(packets) => packets.into(),
             Limit::Bytes(limit) => limit / u64::from(bytes.max(1)),
         };
-        Self { bytes, packet_ns, room_ns: packet_ns.saturating_mul(most), longest_ns: 0 }
+        Self { bytes, packet_ns, room_ns: packet_ns.saturating_mul(most), above_ns: 0 }
     }
 
     /// Packets that take `backlog_ns` to leave, the one in transmission counted.
     pub fn packets(&self, backlog_ns: u64) -> u64 {
         backlog_ns.div_ceil(self.packet_ns.max(1))
     }
+
+    /// Of those, the packets that wait and their bytes.
+    pub fn waiting(&self, backlog_ns: u64) -> (usize, u64) {
+        let packets = self.packets(backlog_ns).saturating_sub(1);
+        (packets as usize, packets * u64::from(self.bytes))
+    }
 }
 
 impl Ahead {
-    pub fn new(limit: Limit) -> Self {
-        Self { row: Row::default(), limit, waiting: Ring::default(), waiting_bytes: 0 }
+    /// A packet waits until its transmission begins at `start`. One that finds the link free does not come here.
+    #[inline]
+    pub fn push(&mut self, start: u64, bytes: u32) {
+        self.waiting_bytes += u64::from(bytes);
+        self.waiting.push(Waiting { start, bytes });
     }
 
-    /// A packet has room and takes `packet_ns` to send. All before it will have left at `busy_until`.
-    pub fn join(&mut self, now: u64, busy_until: u64, bytes: u32, packet_ns: u64) {
-        if busy_until <= now {
-            self.forget_started(now);
-            self.row = Row::new(self.limit, bytes, packet_ns);
-        } else if self.row.bytes != bytes {
-            self.keep_row(now, busy_until);
-            self.waiting_bytes += u64::from(bytes);
-            self.waiting.push(Waiting { start: busy_until, bytes });
-        }
-    }
-
-    /// Keeps each packet of the row that waits, for one of another size comes after it.
-    fn keep_row(&mut self, now: u64, busy_until: u64) {
-        let Row { bytes, packet_ns, .. } = std::mem::take(&mut self.row);
-        if bytes == 0 {
-            return;
-        }
-        let row = Row { bytes, packet_ns, ..Row::default() };
+    /// Keeps each packet of a row that waits at `now`, for one of another size comes after it. The last will have left at `busy_until`.
+    pub fn keep(&mut self, row: &Row, now: u64, busy_until: u64) {
         for from_last in (1..row.packets(busy_until.saturating_sub(now))).rev() {
-            self.waiting_bytes += u64::from(bytes);
-            self.waiting.push(Waiting { start: busy_until - from_last * packet_ns, bytes });
+            self.push(busy_until - from_last * row.packet_ns, row.bytes);
         }
     }
 
-    /// Packets waiting at `now` and their bytes, the one in transmission not counted. All before will have left at `busy_until`.
-    pub fn waiting(&mut self, now: u64, busy_until: u64) -> (usize, u64) {
-        if self.row.bytes == 0 {
-            self.forget_started(now);
-            return (self.waiting.len(), self.waiting_bytes);
-        }
-        let packets = self.row.packets(busy_until.saturating_sub(now)).saturating_sub(1);
-        (packets as usize, packets * u64::from(self.row.bytes))
-    }
-
-    /// Forgets packets that wait no more.
-    fn forget_started(&mut self, now: u64) {
+    /// Packets waiting at `now` and their bytes, the one in transmission not counted. Forgets those that wait no more.
+    #[inline]
+    pub fn waiting(&mut self, now: u64) -> (usize, u64) {
         while let Some(first) = self.waiting.first()
             && first.start <= now
         {
             self.waiting.pop();
             self.waiting_bytes -= u64::from(first.bytes);
         }
+        (self.waiting.len(), self.waiting_bytes)
     }
 }
 
@@ -111,26 +92,29 @@ mod tests {
     use super::*;
     use crate::{Rng, Stream};
 
-    /// A list of all packets is the oracle: one size alone, and another size now and then.
+    /// A list of all packets is the oracle: a row alone, and one that is kept when it has grown.
     #[test]
     fn tells_what_waits_as_a_list_of_packets_does() {
         let mut rng = Rng::new(1, Stream::Flow(0));
-        for other_size_percent in [0, 1, 50] {
-            let mut ahead = Ahead::new(Limit::Packets(u32::MAX));
-            let mut list: VecDeque<(u64, u32)> = VecDeque::new();
+        for kept_at in [0, 100, u32::MAX] {
+            let row = Row::new(Limit::Packets(u32::MAX), 1500, 1000);
+            let mut ahead = Ahead::default();
+            let mut list: VecDeque<u64> = VecDeque::new();
             let (mut now, mut busy_until, mut most) = (0, 0, 0);
-            for _ in 0..100_000 {
+            for packet in 0..100_000 {
                 now += rng.below(2000);
-                let bytes = if rng.below(100) < other_size_percent { 700 } else { 1500 };
-                let packet_ns = u64::from(bytes) * 2 / 3;
-                list.retain(|&(start, _)| start > now);
-                let expected = (list.len(), list.iter().map(|&(_, bytes)| u64::from(bytes)).sum());
-                assert_eq!(ahead.waiting(now, busy_until), expected);
-                ahead.join(now, busy_until, bytes, packet_ns);
-                if busy_until > now {
-                    list.push_back((busy_until, bytes));
+                list.retain(|&start| start > now);
+                if packet == kept_at {
+                    ahead.keep(&row, now, busy_until);
                 }
-                busy_until = busy_until.max(now) + packet_ns;
+                let backlog_ns = busy_until - now.min(busy_until);
+                let waiting = if packet < kept_at { row.waiting(backlog_ns) } else { ahead.waiting(now) };
+                assert_eq!(waiting, (list.len(), 1500 * list.len() as u64), "packet {packet}");
+                if busy_until > now {
+                    list.push_back(busy_until);
+                    (packet >= kept_at).then(|| ahead.push(busy_until, 1500));
+                }
+                busy_until = busy_until.max(now) + row.packet_ns;
                 most = most.max(list.len());
             }
             assert!(most > 10 && list.len() < most);

@@ -11,6 +11,7 @@ use tandem_scenario::{Limit, LinkConfig, Loss};
 use crate::{
     DropReason, LinkStats, Packet, Rng,
     agenda::NEVER,
+    ahead::Row,
     discipline::{self, Arrival, Queue, Verdict, Waiting},
     effects::{Arriving, Effects},
     loss::LossModel,
@@ -37,6 +38,8 @@ pub struct Link<P> {
     wire: Wire,
     limit: Limit,
     queue: Queue<P>,
+    /// What waits in a drop-tail queue, as long as all are of one size; the queue holds none of it.
+    row: Row,
     loss: LossModel,
     rng: Rng,
     /// When the last packet accepted so far will have left, ns; if the discipline decides at departure, the one in
@@ -55,7 +58,8 @@ impl<P: Packet> Link<P> {
             stats: LinkStats::new(measured.start, measured.end),
             wire: Wire { ns_per_byte_q31: ((8_000_000_000u128 << 31) / u128::from(spec.rate.bps)) as u64 },
             limit: spec.limit,
-            queue: discipline::queue(spec.aqm, spec.limit, mtu),
+            queue: discipline::queue(spec.aqm, mtu),
+            row: Row::default(),
             loss: LossModel::new(spec.loss),
             rng,
             busy_until: 0,
@@ -97,28 +101,24 @@ impl<P: Packet> Link<P> {
             self.stats.lost(now);
             return Offer::Dropped(DropReason::Random);
         }
-        let Self { queue, stats, busy_until, .. } = self;
-        let Queue::AtArrival(ahead, None) = queue else { return self.offer_to_discipline(now, bytes, packet) };
-        let row = &mut ahead.row;
-        if row.bytes != bytes {
-            return self.offer_to_discipline(now, bytes, packet);
-        }
+        let Self { row, stats, busy_until, .. } = self;
         let backlog_ns = busy_until.saturating_sub(now);
-        if backlog_ns > row.room_ns {
-            return self.offer_to_discipline(now, bytes, packet);
+        if row.bytes != bytes || backlog_ns > row.room_ns {
+            return self.offer_to_queue(now, bytes, packet);
         }
         *busy_until = now + backlog_ns + row.packet_ns;
         stats.passed_in_row(now, backlog_ns, row);
         Offer::Departs(*busy_until)
     }
 
-    /// The same for a queue that is no drop-tail of one row of packets with room for one more.
+    /// The same for a packet that does not join a row, or finds no room.
     #[inline(never)]
-    fn offer_to_discipline(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {
-        let Self { wire, limit, queue, rng, busy_until, .. } = self;
+    fn offer_to_queue(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {
+        let Self { wire, limit, queue, row, rng, busy_until, .. } = self;
         let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, *packet) };
-        let (waiting, waiting_bytes) = ahead.waiting(now, *busy_until);
         let is_busy = *busy_until > now;
+        let (waiting, waiting_bytes) =
+            if row.bytes > 0 { row.waiting(busy_until.saturating_sub(now)) } else { ahead.waiting(now) };
         if is_busy && !has_room(*limit, waiting, waiting_bytes, bytes) {
             return self.drop_arrival(now, waiting);
         }
@@ -135,7 +135,15 @@ impl<P: Packet> Link<P> {
             }
         }
         let packet_ns = wire.transmission_ns(bytes.into());
-        ahead.join(now, *busy_until, bytes, packet_ns);
+        if !is_busy && judge.is_none() {
+            *row = Row::new(*limit, bytes, packet_ns);
+        } else if is_busy {
+            let broken = std::mem::take(row);
+            if broken.bytes > 0 {
+                ahead.keep(&broken, now, *busy_until);
+            }
+            ahead.push(*busy_until, bytes);
+        }
         let (start, waiting) = if is_busy { (*busy_until, waiting + 1) } else { (now, 0) };
         *busy_until = start + packet_ns;
         self.stats.passed(now, waiting, start, start + packet_ns);
@@ -246,7 +254,8 @@ impl<P> Link<P> {
     #[inline]
     pub fn waiting(&mut self, now: u64) -> usize {
         match &mut self.queue {
-            Queue::AtArrival(ahead, _) => ahead.waiting(now, self.busy_until).0,
+            Queue::AtArrival(..) if self.row.bytes > 0 => self.row.waiting(self.busy_until.saturating_sub(now)).0,
+            Queue::AtArrival(ahead, _) => ahead.waiting(now).0,
             Queue::AtDeparture(kept) => kept.waiting_packets(),
         }
     }

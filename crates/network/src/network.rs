@@ -100,25 +100,25 @@ struct Way<P: Packet> {
     first_steps: [(u32, Step); 2],
     /// What has left the last link on the way to the sender. Each flow has its own delay from there.
     to_sender: Ring<(u64, P::Returning)>,
-    /// When the last of those that keep their order over a link with effects reaches the sender, ns.
+    /// When the last of those that keep their order reaches the sender, ns.
     in_order_until: u64,
 }
 
 impl<P: Packet> Way<P> {
-    /// A packet leaves the last link on the way to the sender at `time`, ns, and reaches the sender later. Returns when, if it is the only one
-    /// under way.
+    /// A packet leaves the last link on the way to the sender at `time`, ns, and reaches the sender later, but never before one that left earlier.
+    /// Returns when, if it is the only one under way.
     #[inline(always)]
     fn approach_sender(&mut self, mut time: u64, packet: P::Returning) -> Option<u64> {
-        let Way { route, to_sender, .. } = self;
+        let Way { route, to_sender, in_order_until, .. } = self;
         time += route.access_ns;
         if route.send_jitter_ns > 0 {
             time += route.rng.below(route.send_jitter_ns);
         }
-        let last = to_sender.last();
-        // Jitter keeps the order.
-        time = time.max(last.map_or(0, |(last, _)| last));
+        time = time.max(*in_order_until);
+        *in_order_until = time;
+        let is_alone = to_sender.is_empty();
         to_sender.push((time, packet));
-        last.is_none().then_some(time)
+        is_alone.then_some(time)
     }
 }
 

@@ -64,15 +64,16 @@ impl<P: Copy + Default> Sends<P> {
 /// An insertion sort by time, which keeps the order of equal times.
 fn sort_nearly_sorted<P: Copy>(items: &mut [(u64, P)]) {
     for i in 1..items.len() {
+        if items[i - 1].0 <= items[i].0 {
+            continue;
+        }
         let item = items[i];
         let mut place = i;
         while place > 0 && items[place - 1].0 > item.0 {
             items[place] = items[place - 1];
             place -= 1;
         }
-        if place != i {
-            items[place] = item;
-        }
+        items[place] = item;
     }
 }
 

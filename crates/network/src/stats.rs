@@ -83,9 +83,9 @@ impl LinkStats {
         self.offered_packets += 1;
         self.waiting_packet_ns += backlog_ns;
         self.busy_ns += row.packet_ns;
-        self.max_wait_ns = self.max_wait_ns.max(departure - now);
-        if backlog_ns > row.longest_ns {
-            row.longest_ns = backlog_ns;
+        if backlog_ns >= row.above_ns {
+            row.above_ns = backlog_ns + 1;
+            self.max_wait_ns = self.max_wait_ns.max(departure - now);
             self.max_waiting = self.max_waiting.max(row.packets(backlog_ns) as usize);
         }
     }

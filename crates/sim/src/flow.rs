@@ -116,9 +116,10 @@ impl Flow {
 
     /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
     pub fn advance_sender(&mut self, until: u64, flow: usize, net: &mut Net, recorder: &mut Recorder) -> u64 {
+        let mut rtts = recorder.rtts(self.group);
         loop {
             if let Kind::Tcp(tcp) = &mut self.kind
-                && let Some(next) = tcp.take_train(until, flow, net, |now, rtt_ns| recorder.rtt(now, self.group, rtt_ns / 1000))
+                && let Some(next) = tcp.take_train(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
             {
                 self.wakes_at[End::Senders as usize] = next;
             }
@@ -134,7 +135,7 @@ impl Flow {
             } else if let Some((_, ack)) = net.network.to_sender(flow).pop()
                 && let Some(rtt_ns) = self.on_ack(now, flow, ack, net)
             {
-                recorder.rtt(now, self.group, rtt_ns / 1000);
+                rtts.record(now, rtt_ns / 1000);
             }
         }
     }

@@ -16,12 +16,17 @@ pub struct CwndLimited {
 }
 
 impl CwndLimited {
-    /// After an attempt to send: did the window end it? True once in a window of data counts for all of it.
+    /// The window has ended an attempt to send. True once in a window of data counts for all of it.
     #[inline]
-    pub fn note(&mut self, limited: bool, una: u64, nxt: u64) {
+    pub fn by_window(&mut self, now: u64, una: u64, nxt: u64) {
+        *self = Self { limited: true, max_outstanding: nxt - una, until: nxt, since: now, used: 0 };
+    }
+
+    /// Something else has.
+    pub fn by_other(&mut self, una: u64, nxt: u64) {
         let outstanding = nxt - una;
-        if una >= self.until || limited || !self.limited && outstanding > self.max_outstanding {
-            *self = Self { limited, max_outstanding: outstanding, until: nxt, ..*self };
+        if una >= self.until || !self.limited && outstanding > self.max_outstanding {
+            *self = Self { limited: false, max_outstanding: outstanding, until: nxt, ..*self };
         }
     }
 

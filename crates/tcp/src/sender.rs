@@ -255,13 +255,26 @@ impl Sender {
         }
     }
 
+    /// Something else than the window has ended an attempt to send; `has_sent`: after it had let go something.
+    fn note_unused(&mut self, now: u64, has_sent: bool) {
+        self.limited.by_other(self.board.una, self.board.nxt);
+        if self.board.nxt == self.data_end && has_sent {
+            self.validate_window(now);
+        }
+    }
+
     /// The controller sets the window, also in recovery, and a pacing rate.
     fn owns_window(&self) -> bool {
         self.owns_window
     }
 
     fn fills_window(&self) -> bool {
-        self.board.in_flight() >= u64::from(self.conn.snd_cwnd)
+        self.fills_window_with(self.board.in_flight())
+    }
+
+    #[inline]
+    fn fills_window_with(&self, in_flight: u64) -> bool {
+        in_flight >= u64::from(self.conn.snd_cwnd)
     }
 
     #[inline]
@@ -319,8 +332,7 @@ impl Sender {
         let rtt_ns = now - usual.newest_sent;
         self.sync_conn();
         let delivered = self.board.delivered() as u32;
-        let ack = Ack { pkts_acked: usual.segments as u32, rtt_us: rtt_us(rtt_ns), delivered, ..Ack::default() };
-        self.controller.usual_ack(&mut self.conn, &ack);
+        self.controller.usual_ack(&mut self.conn, usual.segments as u32, rtt_us(rtt_ns), delivered);
         rtt_ns
     }
 
@@ -446,7 +458,7 @@ impl Sender {
         }
         loop {
             let in_flight = if is_usual { self.board.outstanding() } else { self.board.in_flight() };
-            if in_flight >= u64::from(self.conn.snd_cwnd) {
+            if self.fills_window_with(in_flight) {
                 cwnd_limited = true;
                 break;
             }
@@ -475,11 +487,10 @@ impl Sender {
             }
             self.transmit(now, seq, lost.is_some(), out);
         }
-        self.limited.note(cwnd_limited, self.board.una, self.board.nxt);
         if cwnd_limited {
-            self.limited.used_up(now);
-        } else if self.board.nxt == self.data_end && self.counters.sent > sent_before {
-            self.validate_window(now);
+            self.limited.by_window(now, self.board.una, self.board.nxt);
+        } else {
+            self.note_unused(now, self.counters.sent > sent_before);
         }
         if was_empty && self.board.outstanding() > 0 {
             // [RFC 6298 5.1]

@@ -116,8 +116,8 @@ pub(crate) enum Queue<P> {
 }
 
 /// The list of disciplines. `mtu` in bytes.
-pub(crate) fn queue<P: Packet>(aqm: Aqm, limit: Limit, mtu: u32) -> Queue<P> {
-    let at_arrival = |judge| Queue::AtArrival(Ahead::new(limit), judge);
+pub(crate) fn queue<P: Packet>(aqm: Aqm, mtu: u32) -> Queue<P> {
+    let at_arrival = |judge| Queue::AtArrival(Ahead::default(), judge);
     match aqm {
         Aqm::DropTail => at_arrival(None),
         Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),

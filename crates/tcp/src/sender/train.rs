@@ -29,6 +29,22 @@ impl Sender {
         }
         Some(Train { safe_until: self.deadline, sender: self, last: None })
     }
+
+    /// As [`Self::send`], where nothing is lost and nothing paced.
+    #[inline(always)]
+    fn send_usual(&mut self, now: u64, out: &mut impl FnMut(u64, u64)) {
+        let nxt = self.board.nxt;
+        while !self.fills_window_with(self.board.outstanding()) {
+            if !self.has_new_data() {
+                return self.note_unused(now, self.board.nxt > nxt);
+            }
+            let segment = self.board.send_new(now);
+            self.counters.sent += 1;
+            self.last_send = now;
+            out(now, segment);
+        }
+        self.limited.by_window(now, self.board.una, self.board.nxt);
+    }
 }
 
 impl Train<'_> {
@@ -43,7 +59,7 @@ impl Train<'_> {
         self.sender.conn.now_us = now / 1000;
         let rtt_ns = self.sender.hear_usual(now, usual);
         let outstanding = self.sender.outstanding();
-        self.sender.send_inline(now, true, &mut |segment| out(now, segment));
+        self.sender.send_usual(now, out);
         self.last = Some(Last { now, rtt_ns, outstanding });
         // Each ACK sets the timer at least so far ahead.
         self.safe_until = now + TIMEOUT_MIN_NS;
