@@ -16,6 +16,12 @@ impl LossModel {
         Self { loss, in_bad_state: false }
     }
 
+    /// Does it never lose a packet?
+    #[inline(always)]
+    pub fn is_none(&self) -> bool {
+        matches!(self.loss, Loss::None)
+    }
+
     /// The channel is now this one. A channel with bursts that has changed is good.
     pub fn follow(&mut self, loss: Loss) {
         if self.loss != loss {

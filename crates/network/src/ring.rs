@@ -70,6 +70,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
+    /// Drops the first item, which there is.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        debug_assert!(!self.is_empty());
+        self.head = self.head.wrapping_add(1);
+    }
+
     /// A copy of the item that came first; `None` if the queue is empty.
     #[inline]
     pub fn first(&self) -> Option<T> {

@@ -75,24 +75,29 @@ impl LinkStats {
     /// The same of one that joins a row of its kind after `backlog_ns`: one look at the time for nearly all packets, and a division for few.
     #[inline(always)]
     pub(crate) fn passed_in_row(&mut self, now: u64, backlog_ns: u64, row: &mut Row) {
-        let start = now + backlog_ns;
-        let departure = start + row.packet_ns;
-        if now < self.from || departure >= self.to {
-            return self.passed_at_the_edge(now, row.packets(backlog_ns), start, departure);
+        let departure = now + backlog_ns + row.packet_ns;
+        if departure >= self.to || now < self.from {
+            return self.passed_at_the_edge(now, backlog_ns, row);
         }
         self.offered_packets += 1;
         self.waiting_packet_ns += backlog_ns;
         self.busy_ns += row.packet_ns;
         if backlog_ns >= row.above_ns {
-            row.above_ns = backlog_ns + 1;
-            self.max_wait_ns = self.max_wait_ns.max(departure - now);
-            self.max_waiting = self.max_waiting.max(row.packets(backlog_ns) as usize);
+            self.note_longest(backlog_ns, row);
         }
     }
 
     #[cold]
-    fn passed_at_the_edge(&mut self, now: u64, waiting: u64, start: u64, departure: u64) {
-        self.passed(now, waiting as usize, start, departure);
+    fn note_longest(&mut self, backlog_ns: u64, row: &mut Row) {
+        row.above_ns = backlog_ns + 1;
+        self.max_wait_ns = self.max_wait_ns.max(backlog_ns + row.packet_ns);
+        self.max_waiting = self.max_waiting.max(row.packets(backlog_ns) as usize);
+    }
+
+    #[cold]
+    fn passed_at_the_edge(&mut self, now: u64, backlog_ns: u64, row: &Row) {
+        let start = now + backlog_ns;
+        self.passed(now, row.packets(backlog_ns) as usize, start, start + row.packet_ns);
     }
 
     /// A packet waited from `arrival` to `start` and was transmitted until `departure`.

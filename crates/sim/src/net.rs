@@ -227,7 +227,13 @@ impl Net {
 #[inline(always)]
 fn stamp_at(now: u64, last: &mut u32, since: &mut u64) -> u32 {
     if now.wrapping_sub(*since) >= NS_PER_MS {
-        (*last, *since) = (stamp(now), now / NS_PER_MS * NS_PER_MS);
+        (*last, *since) = new_stamp(now);
     }
     *last
+}
+
+/// The timestamp of `now`, and since when it is that.
+#[cold]
+fn new_stamp(now: u64) -> (u32, u64) {
+    (stamp(now), now / NS_PER_MS * NS_PER_MS)
 }

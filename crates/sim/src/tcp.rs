@@ -109,7 +109,7 @@ impl Tcp {
             && !ack.has_feedback()
             && let Some(rtt_ns) = train.take(now, ack.seq(), &mut send)
         {
-            acks.pop();
+            acks.skip();
             tell(now, rtt_ns);
             last = Some(now);
         }

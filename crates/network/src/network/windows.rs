@@ -39,14 +39,20 @@ impl<P: Packet> Receivers<'_, P> {
     /// Takes it.
     #[inline(always)]
     pub fn take(&mut self) {
-        self.pipe.pop();
+        self.pipe.skip();
     }
 
     /// A receiver's packet.
     #[inline(always)]
-    pub fn answer(&mut self, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+    pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
+        let way = &mut self.ways[flow];
+        if let Some(departure) = self.back.pass(now, packet.bytes()) {
+            way.approach_sender(departure + self.back.delay, packet.into());
+            return;
+        }
+        let mut packet = packet;
         match self.back.offer(now, packet.bytes(), &mut packet) {
-            Offer::Departs(departure) => drop(self.ways[flow].approach_sender(departure + self.back.delay, packet.into())),
+            Offer::Departs(departure) => drop(way.approach_sender(departure + self.back.delay, packet.into())),
             Offer::Waits => {}
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }
@@ -89,11 +95,35 @@ impl<P: Packet> Network<P> {
         (from, until): (u64, u64),
         contents: &mut impl Contents<P>,
     ) {
-        let keeps_packets = self.links[ahead.forward].keeps_packets();
-        for &(now, mut packet) in sends.in_order(from, until) {
-            if keeps_packets {
-                self.serve_kept(ahead.forward, now, contents);
+        let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
+        if link.keeps_packets() {
+            return self.carry_kept(ahead, sends, (from, until), contents);
+        }
+        for &(now, packet) in sends.in_order(from, until) {
+            if let Some(departure) = link.pass(now, packet.bytes()) {
+                pipe.push((departure + link.delay, packet));
+                continue;
             }
+            let mut packet = packet;
+            match link.offer(now, packet.bytes(), &mut packet) {
+                Offer::Departs(departure) => pipe.push((departure + link.delay, packet)),
+                Offer::Waits => {}
+                Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+            }
+        }
+        sends.clear();
+    }
+
+    /// As [`Self::carry`], where the discipline decides at departure.
+    fn carry_kept(
+        &mut self,
+        ahead: Lookahead,
+        sends: &mut Sends<P>,
+        (from, until): (u64, u64),
+        contents: &mut impl Contents<P>,
+    ) {
+        for &(now, mut packet) in sends.in_order(from, until) {
+            self.serve_kept(ahead.forward, now, contents);
             let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
             match link.offer(now, packet.bytes(), &mut packet) {
                 Offer::Departs(departure) => pipe.push((departure + link.delay, packet)),
@@ -102,7 +132,7 @@ impl<P: Packet> Network<P> {
             }
         }
         sends.clear();
-        self.serve(ahead.forward, until, contents);
+        self.serve_kept(ahead.forward, until, contents);
     }
 
     /// What receivers meet, and how they answer, in one hand; `None` if the link back must be served in between.
