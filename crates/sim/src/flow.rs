@@ -7,7 +7,7 @@ use crate::{
     endpoints::{Endpoints, Make, NewFlow, Port},
     net::Net,
     packet::Header,
-    short::Short,
+    short_flows::Short,
     tcp::Tcp,
     udp::Udp,
 };
