@@ -50,22 +50,31 @@ TANDEM_FN void bic_init(struct bic *s, const struct bic_params *p, struct tandem
 	s->prior_w_max = 0;
 }
 
-/* Packets to be gained in a round at window w, in 1/256. */
-TANDEM_FN u32 bic_gain_q8(const struct bic *s, const struct bic_params *p, u32 w)
+/* See window.h: near W_max a round gains search / smooth_part packets. */
+TANDEM_FN u32 bic_unit(const struct bic_params *p)
 {
-	u32 below = sub_floor0(s->w_max, w), above = sub_floor0(w, s->w_max), gain_q8;
+	return p->search < 4 || p->smooth_part > 20 ? 1 << 16 : WINDOW_UNIT;
+}
+
+/* Packets to be gained in a round at window w, in bic_unit: less than 2^24 / 20 * 2^16. */
+TANDEM_FN u64 bic_gain(const struct bic *s, const struct bic_params *p, u32 w)
+{
+	u64 below = sub_floor0(s->w_max, w), above = sub_floor0(w, s->w_max), unit = bic_unit(p);
+	u64 most = p->max_increment * unit, gain;
 
 	if (w <= p->low_window)
-		return 1 << 8;
-	if (!s->w_max)
-		return max_u32(p->max_increment << 8, mul_div(w, 256, 20));
+		return unit;
+	if (!s->w_max) {
+		gain = w * unit / 20;
+		return gain > most ? gain : most;
+	}
 	if (below >= 2 * p->search)
-		gain_q8 = mul_div(below, 256, p->search);
+		gain = below * unit / p->search;
 	else if (above >= p->search)
-		gain_q8 = mul_div(above, 256, p->search - 1);
+		gain = above * unit / (p->search - 1);
 	else
-		gain_q8 = (p->search << 8) / p->smooth_part;
-	return min_u32(gain_q8, p->max_increment << 8);
+		gain = p->search * unit / p->smooth_part;
+	return gain < most ? gain : most;
 }
 
 TANDEM_FN void bic_cong_avoid(struct bic *s, const struct bic_params *p, struct tandem_conn *c,
@@ -75,7 +84,7 @@ TANDEM_FN void bic_cong_avoid(struct bic *s, const struct bic_params *p, struct 
 		return;
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
-	window_grow(&s->window, c, bic_gain_q8(s, p, c->snd_cwnd), acked);
+	window_grow_by(&s->window, c, bic_gain(s, p, c->snd_cwnd), bic_unit(p), acked);
 }
 
 TANDEM_FN u32 bic_ssthresh(struct bic *s, const struct bic_params *p, const struct tandem_conn *c,

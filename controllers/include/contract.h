@@ -46,8 +46,8 @@ typedef uint64_t u64;
 #define TANDEM_MAX_RTT_US (1u << 24)
 
 /*
- * The highest delivery rate that a controller with signal MODEL can tell, packets a microsecond:
- * more counts as so much.
+ * The highest delivery rate that a controller with TANDEM_WANTS_RATE can tell, packets a
+ * microsecond: more counts as so much.
  */
 #define TANDEM_MAX_PACKETS_PER_US 256
 

@@ -186,11 +186,31 @@ TANDEM_FN void cubic_update_est(struct cubic *s, const struct cubic_params *p,
 				 TANDEM_MAX_WINDOW);
 }
 
-/* What a round, of the smallest RTT, may bring: max_growth < 2^17, RTT <= 2^24. */
-TANDEM_FN u64 cubic_limit_q8(const struct cubic *s, const struct cubic_params *p)
+/*
+ * See window.h: with max_growth a round may bring that much in the smallest RTT, at short RTTs a
+ * small part of 1/256 packet. Packets a second times microseconds are exact in this unit.
+ */
+TANDEM_FN u32 cubic_unit(const struct cubic_params *p)
 {
-	return p->max_growth && s->min_rtt_us ?
-	       (u64)p->max_growth * s->min_rtt_us * 256 / 1000000 : 1ull << 32;
+	return p->max_growth ? 1000000 : WINDOW_UNIT;
+}
+
+/*
+ * The curve's growth, for a gain of half a window at most. In the finer unit that is below 2^43, so
+ * that no more than 2^20 packets may count at once: a million with one ACK.
+ */
+TANDEM_FN void cubic_follow(struct cubic *s, const struct cubic_params *p, struct tandem_conn *c,
+			    u64 gain_q8, u32 acked)
+{
+	u64 unit = cubic_unit(p), gain = gain_q8 * unit / WINDOW_UNIT;
+	u64 limit = (u64)p->max_growth * s->min_rtt_us;
+
+	if (p->max_growth) {
+		acked = min_u32(acked, 1 << 20);
+		if (s->min_rtt_us && gain > limit)
+			gain = limit;
+	}
+	window_grow_by(&s->window, c, gain, unit, acked);
 }
 
 /* Congestion avoidance for `acked` packets [RFC 9438 4.2] [RFC 9438 4.4] [RFC 9438 4.5]. */
@@ -199,14 +219,12 @@ TANDEM_FN void cubic_grow(struct cubic *s, const struct cubic_params *p, struct 
 {
 	u64 t_us = c->now_us - s->start_us;
 	u64 window_q8 = (u64)c->snd_cwnd << 8, most_q8 = window_q8 + window_q8 / 2;
-	u64 limit_q8 = window_q8 + cubic_limit_q8(s, p);
 	u64 target_q8 = cubic_window_q8(&s->epoch, p->c, t_us + (s->srtt_us_q3 >> 3));
 
 	cubic_update_est(s, p, c, acked);
 	target_q8 = target_q8 < most_q8 ? target_q8 : most_q8;
-	target_q8 = target_q8 < limit_q8 ? target_q8 : limit_q8;
 	if (target_q8 > window_q8)
-		window_grow(&s->window, c, (u32)(target_q8 - window_q8), acked);
+		cubic_follow(s, p, c, target_q8 - window_q8, acked);
 	if (!p->reno_friendly || c->now_us - s->est_seen_us < (u64)p->est_interval * 1000)
 		return;
 	s->est_seen_us = c->now_us;

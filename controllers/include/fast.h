@@ -51,17 +51,26 @@ struct fast {
 	struct window window;
 	struct rounds round;
 	u64 average_rtt_q16; /* us; 0 before the first sample                     */
-	u32 gain_q8;         /* what a window of ACKs adds in this round, packets */
+	u32 gain;            /* what a window of ACKs adds in this round, fast_unit */
 	u32 diff_q8;         /* backlog of the last measured round, packets       */
 	u32 is_update_due;   /* 1 every other round                               */
 };
+
+/*
+ * See window.h. A gain is at most alpha * gamma, below 2^31 in the finer unit, where it is exact;
+ * with `multiply` it is a share of the window.
+ */
+TANDEM_FN u32 fast_unit(const struct fast_params *p)
+{
+	return p->gamma < 512 && !p->multiply ? 1 << 18 : WINDOW_UNIT;
+}
 
 TANDEM_FN void fast_init(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
 	window_init(&s->window, c);
 	rounds_init(&s->round, c);
 	s->average_rtt_q16 = 0;
-	s->gain_q8 = 0;
+	s->gain = 0;
 	s->diff_q8 = 0;
 	s->is_update_due = 1;
 }
@@ -89,29 +98,31 @@ TANDEM_FN int fast_sees_no_queue(const struct fast *s, const struct fast_params 
 }
 
 /* The law's next window without its bound 2 w. w <= 2^24 packets. */
-TANDEM_FN u64 fast_target_q8(const struct fast *s, const struct fast_params *p, u64 w_q8)
+TANDEM_FN u64 fast_target_q18(const struct fast *s, const struct fast_params *p, u64 w_q8)
 {
 	u64 unqueued_q8;
 
 	if (p->multiply && fast_sees_no_queue(s, p))
-		return w_q8 + w_q8 * p->gamma / 1024;
+		return w_q8 * (1024 + p->gamma);
 	/*
 	 * 2^(32 + 24 + 7) before the division; rounding the average up keeps the
 	 * quotient at w or below.
 	 */
 	unqueued_q8 = (w_q8 * s->round.base_rtt_us << 7) / ((s->average_rtt_q16 + 511) >> 9);
-	return (w_q8 * (1024 - p->gamma) + (unqueued_q8 + p->alpha) * p->gamma) / 1024;
+	return w_q8 * (1024 - p->gamma) + (unqueued_q8 + p->alpha) * p->gamma;
 }
 
 TANDEM_FN void fast_update(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
-	u64 w_q8 = (u64)c->snd_cwnd << 8, target_q8 = fast_target_q8(s, p, w_q8);
+	u64 w_q8 = (u64)c->snd_cwnd << 8, target_q18 = fast_target_q18(s, p, w_q8);
+	u64 unit = fast_unit(p), most = c->snd_cwnd * unit - 1, gain;
 
-	if (target_q8 >= w_q8) {
-		s->gain_q8 = (u32)(target_q8 - w_q8 < w_q8 ? target_q8 - w_q8 : w_q8 - 1);
+	if (target_q18 >= w_q8 << 10) {
+		gain = (target_q18 - (w_q8 << 10)) / ((1 << 18) / unit);
+		s->gain = (u32)(gain < most ? gain : most);
 		return;
 	}
-	c->snd_cwnd = min_u32(c->snd_cwnd, max_u32((u32)(target_q8 >> 8), 2));
+	c->snd_cwnd = min_u32(c->snd_cwnd, max_u32((u32)(target_q18 >> 18), 2));
 	ssthresh_follows(c);
 }
 
@@ -119,7 +130,7 @@ TANDEM_FN void fast_end_round(struct fast *s, const struct fast_params *p, struc
 {
 	u32 is_due = s->is_update_due;
 
-	s->gain_q8 = 0;
+	s->gain = 0;
 	s->is_update_due = 1;
 	if (!rounds_measured(&s->round))
 		return;
@@ -144,13 +155,13 @@ TANDEM_FN void fast_cong_avoid(struct fast *s, const struct fast_params *p, stru
 		return;
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
-	window_grow(&s->window, c, s->gain_q8, acked);
+	window_grow_by(&s->window, c, s->gain, fast_unit(p), acked);
 }
 
 TANDEM_FN u32 fast_ssthresh(struct fast *s, const struct fast_params *p,
 			    const struct tandem_conn *c, u32 reason)
 {
-	s->gain_q8 = 0;
+	s->gain = 0;
 	s->is_update_due = 1;
 	return window_reduce(&s->window, c, window_after_loss(c->snd_cwnd, p->beta));
 }
@@ -159,7 +170,7 @@ ROUNDS_SET_STATE(fast)
 
 TANDEM_FN void fast_restart(struct fast *s, const struct fast_params *p, struct tandem_conn *c)
 {
-	s->gain_q8 = 0;
+	s->gain = 0;
 	rounds_begin(&s->round, c);
 }
 

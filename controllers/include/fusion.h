@@ -73,8 +73,22 @@ struct fusion {
 	struct reno_copy prior_reno; /* before the last reduction, for undo               */
 	u32 alpha_q8;                /* of the last measured round, packets               */
 	u32 diff_q8;                 /* likewise                                          */
-	u32 gain_q8;                 /* what a window of ACKs adds in this round, packets */
+	u64 gain;                    /* what a window of ACKs adds in this round, fusion_unit */
 };
+
+/* See window.h. */
+TANDEM_FN u32 fusion_unit(const struct fusion_params *p)
+{
+	return p->increase_delay < 1000 ? 1 << 16 : WINDOW_UNIT;
+}
+
+/* W_inc in fusion_unit; in the finer one below 2^39 * 2^10 * 2^8 before the division. */
+TANDEM_FN u64 fusion_w_inc(const struct fusion *s, const struct fusion_params *p)
+{
+	if (fusion_unit(p) == WINDOW_UNIT)
+		return rate_packets_q8(&s->rate, p->increase_delay);
+	return (rate_estimate_q8(&s->rate) << 8) * p->increase_delay / 1000000;
+}
 
 TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c)
 {
@@ -86,7 +100,7 @@ TANDEM_FN void fusion_init(struct fusion *s, const struct fusion_params *p, stru
 	s->prior_reno = s->reno;
 	s->alpha_q8 = p->alpha_low;
 	s->diff_q8 = 0;
-	s->gain_q8 = 0;
+	s->gain = 0;
 }
 
 TANDEM_FN void fusion_pkts_acked(struct fusion *s, const struct fusion_params *p,
@@ -112,7 +126,7 @@ TANDEM_FN void fusion_choose_phase(struct fusion *s, const struct fusion_params 
 	if (in_slow_start(c))
 		return;
 	if (s->diff_q8 < s->alpha_q8) {
-		s->gain_q8 = rate_packets_q8(&s->rate, p->increase_delay);
+		s->gain = fusion_w_inc(s, p);
 	} else if ((u64)s->diff_q8 << 4 > (u64)s->alpha_q8 * p->upper) {
 		u32 cwnd = sub_floor0(c->snd_cwnd, (s->diff_q8 - s->alpha_q8) >> 8);
 
@@ -130,7 +144,8 @@ TANDEM_FN u32 fusion_slow_start(struct fusion *s, struct tandem_conn *c, u32 ack
 	return left;
 }
 
-TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
+TANDEM_FN void fusion_grow(struct fusion *s, const struct fusion_params *p, struct tandem_conn *c,
+			   u32 acked)
 {
 	u32 limit = max_u32(c->snd_cwnd_clamp, c->snd_cwnd);
 
@@ -138,7 +153,7 @@ TANDEM_FN void fusion_grow(struct fusion *s, struct tandem_conn *c, u32 acked)
 		acked = fusion_slow_start(s, c, acked);
 	s->reno.cwnd = min_u32(s->reno.cwnd + packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked),
 			       limit);
-	window_grow(&s->window, c, s->gain_q8, acked);
+	window_grow_by(&s->window, c, s->gain, fusion_unit(p), acked);
 	c->snd_cwnd = max_u32(c->snd_cwnd, s->reno.cwnd);
 }
 
@@ -148,13 +163,13 @@ TANDEM_FN void fusion_cong_avoid(struct fusion *s, const struct fusion_params *p
 	/* The host may have lowered the window. */
 	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
 	if (rounds_ended(&s->round, c)) {
-		s->gain_q8 = 0;
+		s->gain = 0;
 		if (rounds_measured(&s->round))
 			fusion_choose_phase(s, p, c);
 		rounds_begin(&s->round, c);
 	}
 	if (c->is_cwnd_limited)
-		fusion_grow(s, c, acked);
+		fusion_grow(s, p, c, acked);
 }
 
 TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p,
@@ -164,7 +179,7 @@ TANDEM_FN u32 fusion_ssthresh(struct fusion *s, const struct fusion_params *p,
 
 	s->prior_reno = s->reno;
 	s->reno.cwnd = s->reno.ssthresh = max_u32(min_u32(s->reno.cwnd, c->snd_cwnd) / 2, 2);
-	s->gain_q8 = 0;
+	s->gain = 0;
 	if (s->rate.rtt_us && s->round.base_rtt_us != ROUNDS_UNMEASURED)
 		left = max_u32(left, mul_div(c->snd_cwnd, s->round.base_rtt_us, s->rate.rtt_us));
 	return window_reduce(&s->window, c, max_u32(left, s->reno.cwnd));
@@ -177,7 +192,7 @@ TANDEM_FN void fusion_restart(struct fusion *s, const struct fusion_params *p,
 {
 	s->reno.ssthresh = max_u32(s->reno.ssthresh, mul_div(s->reno.cwnd, 3, 4));
 	s->reno.cwnd = min_u32(s->reno.cwnd, c->snd_cwnd);
-	s->gain_q8 = 0;
+	s->gain = 0;
 	rounds_begin(&s->round, c);
 	rate_begin_interval(&s->rate, c->now_us);
 }

@@ -120,8 +120,14 @@ TANDEM_FN void htcp_on_round(struct htcp *s, const struct tandem_conn *c)
 	s->max_rate = max_u32(s->max_rate, s->rate);
 }
 
-/* alpha, in 1/256 packets a round. */
-TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p,
+/* See window.h: where a loss may leave more, a round may gain less. */
+TANDEM_FN u32 htcp_unit(const struct htcp_params *p)
+{
+	return p->most_kept > 819 ? 1 << 13 : WINDOW_UNIT;
+}
+
+/* alpha, packets a round in htcp_unit: less than 2^33 * 2 * 2^10 * 2^5. */
+TANDEM_FN u64 htcp_gain(const struct htcp *s, const struct htcp_params *p,
 			   const struct tandem_conn *c)
 {
 	u64 ms = (c->now_us - s->epoch.start_us) / 1000, factor_q8 = 1 << 8;
@@ -137,13 +143,14 @@ TANDEM_FN u32 htcp_gain_q8(const struct htcp *s, const struct htcp_params *p,
 		factor_q8 = factor_q8 * rtt_us / HTCP_REFERENCE_RTT_US;
 		factor_q8 = factor_q8 > 1 << 8 ? factor_q8 : 1 << 8;
 	}
-	factor_q8 = factor_q8 * (1024 - s->kept_q10) / 512;
-	return factor_q8 < 0xffffffff ? (u32)factor_q8 : 0xffffffff;
+	return factor_q8 * (1024 - s->kept_q10) * (htcp_unit(p) / WINDOW_UNIT) / 512;
 }
 
 TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, struct tandem_conn *c,
 			       u32 acked)
 {
+	u64 unit = htcp_unit(p), gain, most;
+
 	if (rounds_ended(&s->round, c)) {
 		htcp_on_round(s, c);
 		htcp_begin_round(s, c);
@@ -152,10 +159,11 @@ TANDEM_FN void htcp_cong_avoid(struct htcp *s, const struct htcp_params *p, stru
 		return;
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
-	if (acked)
-		window_grow(&s->window, c,
-			    min_u32(htcp_gain_q8(s, p, c), min_u32(c->snd_cwnd, 0xffffff) << 8),
-			    acked);
+	if (!acked)
+		return;
+	gain = htcp_gain(s, p, c);
+	most = min_u32(c->snd_cwnd, TANDEM_MAX_WINDOW - 1) * unit;
+	window_grow_by(&s->window, c, gain < most ? gain : most, unit, acked);
 }
 
 /* What a loss is to leave, by the queue that it found. */

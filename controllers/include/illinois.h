@@ -51,11 +51,23 @@ struct illinois {
 	u32 samples;    /* of this round                                       */
 	u64 sum_rtt_us; /* their sum                                           */
 	u32 max_rtt_us; /* largest seen; 0 before the first                    */
-	u32 alpha_q8;   /* packets a round                                     */
+	u32 alpha;      /* packets a round, in illinois_unit                   */
 	u32 beta_q16;   /* share given up on loss                              */
 	u32 was_above;  /* 1 = the delay has been above d_1 since alpha_max    */
 	u32 low_rounds; /* rounds up to d_1 since then                         */
 };
+
+/* See window.h. alpha is at most 100, in the finer unit below 2^27. */
+TANDEM_FN u32 illinois_unit(const struct illinois_params *p)
+{
+	return p->alpha_min < 300 || p->alpha_max < 10000 ? 1 << 20 : WINDOW_UNIT;
+}
+
+/* alpha_max, in illinois_unit. */
+TANDEM_FN u32 illinois_most(const struct illinois_params *p)
+{
+	return mul_div(p->alpha_max, illinois_unit(p), 1000);
+}
 
 TANDEM_FN void illinois_begin_round(struct illinois *s, const struct tandem_conn *c)
 {
@@ -64,9 +76,9 @@ TANDEM_FN void illinois_begin_round(struct illinois *s, const struct tandem_conn
 	s->sum_rtt_us = 0;
 }
 
-TANDEM_FN void illinois_as_reno(struct illinois *s)
+TANDEM_FN void illinois_as_reno(struct illinois *s, const struct illinois_params *p)
 {
-	s->alpha_q8 = 1 << 8;
+	s->alpha = illinois_unit(p);
 	s->beta_q16 = 1 << 15;
 }
 
@@ -77,7 +89,7 @@ TANDEM_FN void illinois_init(struct illinois *s, const struct illinois_params *p
 	rounds_init(&s->round, c);
 	illinois_begin_round(s, c);
 	s->max_rtt_us = 0;
-	s->alpha_q8 = p->alpha_max * 256 / 1000;
+	s->alpha = illinois_most(p);
 	s->beta_q16 = 1 << 15;
 	s->was_above = 0;
 	s->low_rounds = 0;
@@ -107,14 +119,14 @@ TANDEM_FN void illinois_update_alpha(struct illinois *s, const struct illinois_p
 			return;
 		s->was_above = 0;
 		s->low_rounds = 0;
-		s->alpha_q8 = p->alpha_max * 256 / 1000;
+		s->alpha = illinois_most(p);
 		return;
 	}
 	s->was_above = 1;
-	/* Below 2^24 * 2^10; times alpha_max and 2^8 below 2^59. */
+	/* Below 2^24 * 2^10; times alpha_max below 2^61. */
 	span = (u64)(dm_us - d1_us) * p->alpha_min;
 	slope = (u64)(da_us - d1_us) * (p->alpha_max - p->alpha_min);
-	s->alpha_q8 = (u32)(span * p->alpha_max * 256 / 1000 / (span + slope));
+	s->alpha = (u32)(span * illinois_most(p) / (span + slope));
 }
 
 TANDEM_FN void illinois_update_beta(struct illinois *s, const struct illinois_params *p, u32 da_us,
@@ -138,7 +150,7 @@ TANDEM_FN void illinois_on_round(struct illinois *s, const struct illinois_param
 	u32 da_us, dm_us;
 
 	if (c->snd_cwnd < p->win_thresh) {
-		illinois_as_reno(s);
+		illinois_as_reno(s, p);
 	} else if (s->samples) {
 		da_us = (u32)(s->sum_rtt_us / s->samples) - s->round.base_rtt_us;
 		dm_us = s->max_rtt_us - s->round.base_rtt_us;
@@ -158,7 +170,7 @@ TANDEM_FN void illinois_cong_avoid(struct illinois *s, const struct illinois_par
 		return;
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
-	window_grow(&s->window, c, s->alpha_q8, acked);
+	window_grow_by(&s->window, c, s->alpha, illinois_unit(p), acked);
 }
 
 TANDEM_FN u32 illinois_ssthresh(struct illinois *s, const struct illinois_params *p,
@@ -171,7 +183,7 @@ TANDEM_FN void illinois_set_state(struct illinois *s, const struct illinois_para
 				  struct tandem_conn *c, u32 state)
 {
 	if (state == TANDEM_LOSS) {
-		illinois_as_reno(s);
+		illinois_as_reno(s, p);
 		s->was_above = 0;
 		s->low_rounds = 0;
 	}

@@ -36,18 +36,24 @@ TANDEM_FN void scalable_init(struct scalable *s, const struct scalable_params *p
 	window_init(&s->window, c);
 }
 
+/* With 1/1000 nothing is cut off; see window.h. */
+TANDEM_FN u32 scalable_unit(const struct scalable_params *p)
+{
+	return p->increase < 10 ? 1000 : WINDOW_UNIT;
+}
+
 TANDEM_FN void scalable_cong_avoid(struct scalable *s, const struct scalable_params *p,
 				   struct tandem_conn *c, u32 acked)
 {
-	u32 gain_q8 = 1 << 8;
+	u32 unit = scalable_unit(p), gain = unit;
 
 	if (!c->is_cwnd_limited)
 		return;
 	if (in_slow_start(c))
 		acked = slow_start(c, acked);
 	if (c->snd_cwnd > p->low_window)
-		gain_q8 = mul_div(c->snd_cwnd, p->increase * 256, 1000);
-	window_grow(&s->window, c, gain_q8, acked);
+		gain = mul_div(c->snd_cwnd, p->increase * unit, 1000);
+	window_grow_by(&s->window, c, gain, unit, acked);
 }
 
 TANDEM_FN u32 scalable_ssthresh(struct scalable *s, const struct scalable_params *p,

@@ -9,14 +9,17 @@
 #include "growth.h"
 
 struct window {
-	/* Gain summed over the packets ACKed: snd_cwnd << 8 of it is one packet of window. */
-	u64 credit_q8;
+	/*
+	 * Gain summed over the packets ACKed, in the controller's unit: snd_cwnd times as much is
+	 * one packet of window.
+	 */
+	u64 credit;
 	u32 prior_cwnd; /* the window before the last reduction, for undo */
 };
 
 TANDEM_FN void window_init(struct window *w, const struct tandem_conn *c)
 {
-	w->credit_q8 = 0;
+	w->credit = 0;
 	w->prior_cwnd = c->snd_cwnd;
 }
 
@@ -40,16 +43,29 @@ TANDEM_FN u64 take_packets(u64 *credit, u64 earned, u64 packet)
 }
 
 /*
- * Grows by gain_q8 / 256 packets for each window of packets ACKed. gain_q8 < 2^32 and
- * acked <= 2^24, so the credit stays below 2^57.
+ * The unit of a gain: 1/256 packets a round, in which published results and golden traces are.
+ * Where a parameter makes the gain less than it is by default, a controller takes a finer one, so
+ * that what is cut off is no larger a share of it.
  */
-TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
+#define WINDOW_UNIT (1u << 8)
+
+/*
+ * Grows by gain / unit packets for each window of packets ACKed. gain * acked < 2^63 and
+ * unit < 2^38, so that the credit stays below 2^64.
+ */
+TANDEM_FN void window_grow_by(struct window *w, struct tandem_conn *c, u64 gain, u64 unit,
+			      u32 acked)
 {
-	u64 grown = take_packets(&w->credit_q8, (u64)gain_q8 * acked,
-				 (u64)max_u32(c->snd_cwnd, 1) << 8);
+	u64 grown = take_packets(&w->credit, gain * acked, max_u32(c->snd_cwnd, 1) * unit);
 	u64 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
 
 	c->snd_cwnd += (u32)(grown < room ? grown : room);
+}
+
+/* The same in the usual unit. gain_q8 < 2^32 and acked <= 2^24. */
+TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8, u32 acked)
+{
+	window_grow_by(w, c, gain_q8, WINDOW_UNIT, acked);
 }
 
 /*
@@ -58,7 +74,7 @@ TANDEM_FN void window_grow(struct window *w, struct tandem_conn *c, u32 gain_q8,
  */
 TANDEM_FN u32 window_reduce(struct window *w, const struct tandem_conn *c, u32 left)
 {
-	w->credit_q8 = 0;
+	w->credit = 0;
 	w->prior_cwnd = c->snd_cwnd;
 	return max_u32(min_u32(left, c->snd_cwnd), 2);
 }

@@ -34,7 +34,7 @@ fn table() -> String {
     }
     text + "\n`signal` is what the controller listens to: loss, delay, both, a model of the path, or the number of ECN marks (`l4s`: with \
          ECT(1), for L4S queues).\n\
-         Controllers with the signals `model` and `l4s` do not run in the kernel.\n"
+         Controllers with the trait `OWNS_WINDOW` do not run in the kernel.\n"
 }
 
 #[test]

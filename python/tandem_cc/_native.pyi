@@ -166,22 +166,23 @@ class Controller:
         lost: int = 0,
         marked: int = 0,
     ) -> None:
-        """Tells of an ACK; the first call on each ACK, except for controllers with signal `model` or `l4s`, for which it is the last.
+        """Tells of an ACK; the first call on each ACK, except for controllers that own their window (`bbr`, `prague`), for
+        which it is the last.
 
         Args:
             packets: packets that left the front of the window, whether they were SACKed before or not.
             rtt_us: the RTT of the newest packet acknowledged, microseconds; None if it is no valid sample.
-            acked_sacked: packets newly delivered, by number or by SACK; as many as `packets` if it is left out. For controllers with
-                signal `model`, `marks` or `l4s`.
+            acked_sacked: packets newly delivered, by number or by SACK; as many as `packets` if it is left out. For controllers
+                that own their window or count marks.
             delivered: packets delivered since the connection began, those of this ACK included, modulo 2**32; if it is left out, the sum
                 of what has been told.
             prior_delivered: the same count when the newest packet acknowledged was sent. This and the following, up to `lost`, are for
-                controllers with signal `model` or `l4s`.
+                controllers that own their window.
             interval_us: the time in which the difference was delivered, microseconds; 0 if there is no valid sample.
             is_app_limited: whether the application left the path idle when that packet was sent.
             in_flight: packets in flight after this ACK and the losses that it showed.
             lost: packets that this ACK showed to be lost.
-            marked: packets newly reported to have arrived with an ECN mark; for controllers with signal `marks` or `l4s`.
+            marked: packets newly reported to have arrived with an ECN mark; for controllers that count marks (`dctcp`, `prague`).
         """
     def cong_avoid(self, packets: int) -> None:
         """Grows the window for so many packets newly acknowledged; not in the states `cwr` and `recovery`."""

@@ -47,7 +47,8 @@ impl Law for Africa {
 
     fn grow(&mut self, win: &mut Windows, acked: f64) {
         let growth = if self.fast { self.highspeed.growth(win.loss) } else { 1.0 };
-        win.loss += growth * acked / win.loss;
+        let counted = if self.fast { self.highspeed.counted(acked) } else { acked };
+        win.loss += growth * counted / win.loss;
     }
 
     fn after_loss(&mut self, win: Windows, _: &Meter) -> Windows {

@@ -50,12 +50,17 @@ impl HighSpeed {
         // p(w) = response / w^1.2
         (w * w * (self.response / w.powf(1.2)) * 2.0 * b / (2.0 - b)).max(1.0)
     }
+
+    /// What counts of the packets of an ACK.
+    pub fn counted(&self, acked: f64) -> f64 {
+        if self.count_acks { acked.min(1.0) } else { acked }
+    }
 }
 
 impl Law for HighSpeed {
     fn gain(&mut self, window: f64, ack: &Ack, their_side: TheirSide) -> f64 {
         let growth = if beyond(window, their_side.window, self.low) { self.growth(window.max(self.low + 1e-9)) } else { 1.0 };
-        if self.count_acks { growth / ack.acked } else { growth }
+        growth * self.counted(ack.acked) / ack.acked
     }
 
     fn after_loss(&mut self, window: f64, their_window: f64) -> f64 {

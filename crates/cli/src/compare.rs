@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem compare`: some controllers, one path; alone, against neighbours, or each against each.
 
-mod matrix;
+mod each_with_each;
 
 use tandem_compare::{CompareError, Comparison};
 use tandem_scenario::units::{Bytes, Span};
@@ -105,7 +105,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
         return Err(Failure::usage(format!("--duration {duration} must be longer than --warmup {warmup}")));
     }
     if args.matrix {
-        return matrix::compare_each_with_each(&args);
+        return each_with_each::compare_each_with_each(&args);
     }
     let comparison = args.comparison()?;
     let plan = comparison.plan().map_err(refused)?;

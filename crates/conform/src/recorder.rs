@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A controller that judges the host that calls it.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
 
@@ -9,6 +9,9 @@ use crate::{
     check::Check,
     event::{Event, Expected, Rate, Shown},
 };
+
+/// How many ACKs a [`Recorder`] remembers: a run may have millions.
+const RECENT: usize = 64;
 
 /// Takes an [`Instance`]'s place in the tests of a host: it has the same calls, and each becomes an [`Event`] of a [`Check`]. A copy goes on
 /// by itself, as with an instance.
@@ -21,7 +24,7 @@ pub struct Recorder {
     told: Option<Event>,
     /// As the last event left it.
     conn: Conn,
-    acks: Vec<Ack>,
+    recent: VecDeque<Ack>,
 }
 
 impl Recorder {
@@ -35,8 +38,8 @@ impl Recorder {
             shown: Shown::all_of(conn),
         };
         let instance = Instance::new(params, conn);
-        let mut new =
-            Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn, acks: Vec::new() };
+        let recent = VecDeque::with_capacity(RECENT);
+        let mut new = Self { instance, check: Check::new(params), events: 0, told: None, conn: *conn, recent };
         new.tell(&init);
         new
     }
@@ -46,9 +49,9 @@ impl Recorder {
         &self.check
     }
 
-    /// What the host has told of each ACK.
-    pub fn acks(&self) -> &[Ack] {
-        &self.acks
+    /// What the host has told of the latest ACKs, 64 at most, in order.
+    pub fn recent_acks(&self) -> impl Iterator<Item = &Ack> {
+        self.recent.iter()
     }
 
     /// Fails if the host has broken the contract.
@@ -88,7 +91,10 @@ impl Recorder {
     /// As [`Instance::pkts_acked`].
     pub fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
         self.catch_up(conn);
-        self.acks.push(*ack);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(*ack);
         let shown = Shown::all_of(conn);
         self.instance.pkts_acked(conn, ack);
         let Ack { prior_delivered, interval_us, is_app_limited, in_flight, lost, marked, .. } = *ack;

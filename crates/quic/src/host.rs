@@ -4,7 +4,7 @@
 //! A stack tells of growth before it knows of losses on the same ACK; the contract wants it the other way round. So the host keeps the
 //! connection as it was before the ACK was acted on ([`Core`], a few hundred bytes). If a loss follows, it goes back and acts on both.
 
-mod recovery;
+mod window;
 
 use std::sync::Arc;
 

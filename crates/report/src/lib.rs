@@ -7,14 +7,14 @@ mod colours;
 mod comparison;
 mod curves;
 mod delivery;
-mod figures;
-mod matrix;
+mod figures_page;
+mod matrix_maps;
 mod number;
 mod pack;
 mod page;
 mod rows;
 mod sections;
-mod short;
+mod short_flows_table;
 #[cfg(test)]
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -23,8 +23,8 @@ mod thin;
 mod trace;
 mod words;
 
-pub use figures::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
-pub use matrix::{matrix_figures, matrix_text};
+pub use figures_page::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
+pub use matrix_maps::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};
 pub use page::{charts_json, html, summary_html};
 pub use sections::{Mark, Note, Section as FigureSection, SectionsPage, Table, sections_html};

@@ -13,7 +13,7 @@ use crate::{
     delivery, number,
     pack::pack,
     rows::{Row, doubts, has_intervals, label, rows, runs, seed_counts},
-    short, words,
+    short_flows_table, words,
 };
 
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
@@ -174,8 +174,8 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         links => run.links.iter().take(MAX_LINKS).map(|of_run| link(of_run, has_marks)).collect::<Vec<_>>(),
         links_left_out => run.links.len().saturating_sub(MAX_LINKS),
         deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
-        short_flows => short::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
-        offered => short::offered(run).collect::<Vec<_>>(),
+        short_flows => short_flows_table::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
+        offered => short_flows_table::offered(run).collect::<Vec<_>>(),
         transfers => run.groups.iter().filter(|g| g.short_flows.is_none()).filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
             name => group.name.as_str(),
             seconds => [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3)),

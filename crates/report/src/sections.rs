@@ -5,7 +5,7 @@ use minijinja::{Value, context, value::Serde};
 use serde::Serialize;
 
 use crate::{
-    figures::Figure,
+    figures_page::Figure,
     page::{Charts, render},
 };
 

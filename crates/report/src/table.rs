@@ -7,7 +7,7 @@ use tandem_scenario::result::{Distribution, LinkSummary, Run};
 use crate::{
     Report, delivery, number,
     rows::{Row, bottleneck, doubts, has_intervals, rows, runs, seed_counts},
-    short, words,
+    short_flows_table, words,
 };
 
 /// Where there is no terminal to ask.
@@ -29,7 +29,7 @@ fn table_at(report: &Report, width: u16) -> String {
     let parts = [
         summary(report, width),
         bottlenecks(report, width),
-        of_some(report, width, &short::HEADER, short::rows),
+        of_some(report, width, &short_flows_table::HEADER, short_flows_table::rows),
         of_some(report, width, &delivery::HEADER, delivery::rows),
         notes(report, width),
     ];
@@ -144,7 +144,7 @@ fn notes(report: &Report, width: u16) -> String {
     }
     notes.extend(caution_notes(report));
     notes.extend(runs(report).iter().flat_map(|(run, _)| completion_notes(run)));
-    notes.extend(runs(report).iter().flat_map(|(run, _)| short::offered(run)));
+    notes.extend(runs(report).iter().flat_map(|(run, _)| short_flows_table::offered(run)));
     let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
     notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {

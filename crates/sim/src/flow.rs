@@ -8,7 +8,7 @@ use crate::{
     endpoints::{Endpoints, Make, NewFlow, Port},
     net::Net,
     packet::{Header, NO_SACK},
-    short::Short,
+    short_flows::Short,
     tcp::Tcp,
     udp::Udp,
 };

@@ -8,7 +8,7 @@ mod endpoints;
 mod flow;
 mod net;
 mod packet;
-mod short;
+mod short_flows;
 mod tcp;
 mod udp;
 mod windows;

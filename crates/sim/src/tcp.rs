@@ -3,7 +3,7 @@
 
 use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::{End, agenda};
-use tandem_scenario::{CongestionControl, Ecn, Recovery, TcpSource, result::FlowSample};
+use tandem_scenario::{CongestionControl, TcpSource, result::FlowSample};
 use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
 
 use crate::{
@@ -36,16 +36,8 @@ pub fn config(source: &TcpSource, mss: u32) -> Config {
         receive_window: source.receive_window,
         delayed_acks: source.delayed_acks,
         pacing: source.pacing,
-        recovery: match source.recovery {
-            Recovery::Prr => tandem_tcp::Recovery::Prr,
-            Recovery::RateHalving => tandem_tcp::Recovery::RateHalving,
-        },
-        ecn: match source.ecn {
-            Ecn::Off => tandem_tcp::Ecn::Off,
-            Ecn::Rfc3168 => tandem_tcp::Ecn::Rfc3168,
-            Ecn::Rfc8511 => tandem_tcp::Ecn::Rfc8511,
-            Ecn::Accurate => tandem_tcp::Ecn::Accurate,
-        },
+        recovery: source.recovery,
+        ecn: source.ecn,
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tandem_controllers::Params;
+pub use tandem_controllers::host::{Ecn, Recovery};
 
 /// Both halves of a connection are made from the same.
 #[derive(Debug, Clone)]
@@ -41,26 +42,4 @@ impl Config {
             ecn: Ecn::Off,
         }
     }
-}
-
-/// How a sender finds losses, and what its window does until they are repaired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recovery {
-    /// Today's Linux: RACK-TLP (RFC 8985) and proportional rate reduction (RFC 6937).
-    Prr,
-    /// Linux 2.4 and 2.6 up to 3.1: FACK and rate halving.
-    RateHalving,
-}
-
-/// Explicit congestion notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ecn {
-    /// Segments say that a mark would not be understood.
-    Off,
-    /// A mark has the effect of a loss on the window (RFC 3168).
-    Rfc3168,
-    /// A mark reduces the window less than a loss (RFC 8511).
-    Rfc8511,
-    /// ACKs tell how many packets were marked (RFC 9768). A controller that does not count them takes a mark for a loss.
-    Accurate,
 }

@@ -8,7 +8,7 @@
 //! cong_control).
 
 mod ecn;
-mod recovery;
+mod states;
 mod timers;
 mod train;
 mod undo;

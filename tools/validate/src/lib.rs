@@ -6,13 +6,13 @@ mod compare;
 mod controllers;
 mod dumbbell;
 mod features;
-mod figures;
 mod l4s;
 mod model;
+mod papers_in_ns2;
 mod queues;
 mod quic;
 mod real_tcp;
-mod recovery;
+mod recoveries_in_ns2;
 mod reference;
 mod setups;
 mod slow_start;
@@ -47,12 +47,12 @@ struct Part {
 }
 
 const PARTS: [Part; 11] = [
-    Part { name: "fig3", write: figures::figure3 },
-    Part { name: "fig4", write: figures::figure4 },
-    Part { name: "fig5", write: figures::figure5 },
-    Part { name: "fig6", write: figures::figure6 },
-    Part { name: "fig8", write: figures::figure8 },
-    Part { name: "recovery", write: recovery::part },
+    Part { name: "fig3", write: papers_in_ns2::figure3 },
+    Part { name: "fig4", write: papers_in_ns2::figure4 },
+    Part { name: "fig5", write: papers_in_ns2::figure5 },
+    Part { name: "fig6", write: papers_in_ns2::figure6 },
+    Part { name: "fig8", write: papers_in_ns2::figure8 },
+    Part { name: "recovery", write: recoveries_in_ns2::part },
     Part { name: "controllers", write: controllers::part },
     Part { name: "wlan", write: wlan::part },
     Part { name: "queues", write: queues::part },

@@ -129,7 +129,7 @@ rules! {
 }
 
 impl Rule {
-    /// Is it asked of a host whose controller owns the window (signal `MODEL` or `L4S`)?
+    /// Is it asked of a host whose controller owns the window (the trait `OWNS_WINDOW`)?
     pub fn is_for_owners(self) -> bool {
         !matches!(self, Self::Growth | Self::NoGrowth | Self::Exit | Self::Timeout | Self::Limited)
     }

@@ -161,3 +161,29 @@ fn prague_halves_at_a_loss() {
     assert_eq!(wire.sender.counters.retransmits, 1);
     assert!(wire.ecn_fields.iter().all(|&field| field == ECT_1));
 }
+
+/// Packets count when they are SACKed, and not again when the hole before them is filled. 2 and 21 are lost. The ACK of 2 ends a round, and the
+/// next one lasts until 43, sent last before it, is acknowledged: in it 26 to 40 are SACKed, then 21 and 41 to 43 arrive. Of these 19 packets
+/// 13 are marked, so with g = 1 the mark of 44 takes 22 * 13/19 / 2 = 7.5 of 22. Counted by number, 21 to 43 would be 23 packets, and 6.2.
+/// [RFC 8257 3.3]
+#[test]
+fn dctcp_counts_a_sacked_packet_once() {
+    let mut wire = accurate("dctcp", &[("initial_alpha", 0.0), ("g", 1.0)], 20).losing(&[(2, 1), (21, 1)]);
+    // The mark of 3 finds alpha = 0: the reduction, which the loss shares, takes nothing.
+    wire.marks = Box::new(|seq| (26..39).contains(&seq) || [3, 44].contains(&seq));
+    wire.give(60);
+    wire.run_to_end();
+    wire.assert_sent(
+        "0: 0-1 2x 3-19
+         100: 20 21x 22-25 2* 26-39
+         200: 40 21* 41-59",
+    );
+    assert_eq!(wire.sender.conn.snd_ssthresh, 14);
+    // Each of the sixty once, whichever way it is told.
+    let (mut packets, mut marks) = (0, 0);
+    for ack in wire.sender.controller.recent_acks() {
+        (packets, marks) = (packets + ack.acked_sacked, marks + ack.marked);
+        assert_eq!(packets, ack.delivered);
+    }
+    assert_eq!((packets, marks), (60, 15));
+}

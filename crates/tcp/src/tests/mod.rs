@@ -2,13 +2,13 @@
 //! One connection over a scripted path: what is sent when, worked out by hand from the RFCs.
 
 mod ecn;
+mod fast_recovery;
 mod limits;
 mod paws;
 mod property;
 mod rate;
 mod rate_halving;
 mod receiver;
-mod recovery;
 mod reordering;
 mod slow_start;
 mod tail;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! docs/sim-vs-kernel.md: the simulator beside real Linux TCP over the emulated path.
 
-mod measure;
+mod missing_runs;
 mod plot;
 
 use std::{
@@ -47,7 +47,7 @@ pub struct RealTcpValidation<'a> {
 pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<String> {
     let mut runs = kept_runs(validation)?;
     if !how.incomplete || !how.again.is_empty() {
-        measure::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
+        missing_runs::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
     }
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for setup in over_real_tcp() {

@@ -41,7 +41,7 @@ fn a_controller_hears_of_packets_when_the_front_of_the_window_has_passed_them() 
         let mut wire = Wire::new(&reno()).losing(loses);
         wire.give(1000);
         wire.run_until_ms(ms);
-        let acks = wire.sender.controller.acks().iter();
+        let acks = wire.sender.controller.recent_acks();
         acks.map(|ack| (ack.pkts_acked, ack.rtt_us / 1000)).collect::<Vec<_>>()
     };
     let [sacked, usual] = [(0, 100), (1, 100)];

@@ -4,7 +4,7 @@
 use tandem_scenario::matrix::Matrix;
 
 use crate::{
-    figures::{Colouring, Figure, Map, Point},
+    figures_page::{Colouring, Figure, Map, Point},
     number,
     table::{render, width},
 };
