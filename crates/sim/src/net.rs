@@ -234,6 +234,7 @@ fn stamp_at(now: u64, last: &mut u32, since: &mut u64) -> u32 {
 
 /// The timestamp of `now`, and since when it is that.
 #[cold]
+#[inline(never)]
 fn new_stamp(now: u64) -> (u32, u64) {
     (stamp(now), now / NS_PER_MS * NS_PER_MS)
 }

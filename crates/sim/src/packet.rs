@@ -135,10 +135,11 @@ impl Header {
         ((self.0 & STAMP_MASK) >> SEQ_BITS) as u32
     }
 
-    /// Of an ACK: does it say more than its number?
-    #[inline]
-    pub(crate) fn has_feedback(self) -> bool {
-        self.sack() < DATAGRAM
+    /// Of an ACK that says nothing but its number: that number.
+    #[inline(always)]
+    pub(crate) fn bare_number(self) -> Option<u64> {
+        let number = self.0 ^ u64::from(NO_SACK) << SEQ_BITS;
+        (number >> SEQ_BITS == 0).then_some(number)
     }
 
     /// The same with other SACK blocks.

@@ -98,8 +98,8 @@ impl Tcp {
         let mut last = None;
         while let Some((now, ack)) = acks.first()
             && now <= until
-            && !ack.has_feedback()
-            && let Some(rtt_ns) = train.take(now, ack.seq(), &mut send)
+            && let Some(number) = ack.bare_number()
+            && let Some(rtt_ns) = train.take(now, number, &mut send)
         {
             acks.skip();
             tell(now, rtt_ns);

@@ -6,7 +6,7 @@
 //! (conservative synchronisation: Chandy and Misra 1979; the delays are its lookahead). Each link and each flow meets what it meets in
 //! [`Network::advance`], in the same order, to the last tie.
 
-use super::{Network, Step, Then, Way};
+use super::{Network, Then, Way};
 use crate::{Contents, DropReason, End, Link, Offer, Packet, Ring, sends::Sends};
 
 /// Such a network's two links, and how long the ends are of no matter to each other.
@@ -20,12 +20,22 @@ pub struct Lookahead {
     back: usize,
 }
 
+/// The number of a flow's one step to its receiver: its step to its sender comes before.
+fn place_of(flow: usize) -> u32 {
+    2 * flow as u32 + 1
+}
+
+/// The flow of that step.
+#[inline(always)]
+fn flow_at(place: u32) -> usize {
+    place as usize / 2
+}
+
 /// The receivers' end of such a network, where the link back decides at arrival.
 pub struct Receivers<'a, P: Packet> {
     pipe: &'a mut Ring<(u64, P)>,
     back: &'a mut Link<P>,
     ways: &'a mut [Way<P>],
-    steps: &'a [Step],
 }
 
 impl<P: Packet> Receivers<'_, P> {
@@ -33,7 +43,7 @@ impl<P: Packet> Receivers<'_, P> {
     #[inline(always)]
     pub fn first(&self, until: u64) -> Option<(u64, usize, P)> {
         let (now, packet) = self.pipe.first()?;
-        (now <= until).then(|| (now, self.steps[packet.place() as usize].flow as usize, packet))
+        (now <= until).then(|| (now, flow_at(packet.place()), packet))
     }
 
     /// Takes it.
@@ -72,6 +82,8 @@ impl<P: Packet> Network<P> {
         }
         let (there, home) = (&self.links[forward], &self.links[back]);
         let access_ns = self.ways.iter().map(|way| way.route.access_ns).min()?;
+        let has_own_place = |flow: usize| self.place_of(flow) == place_of(flow);
+        debug_assert!((0..self.ways.len()).all(has_own_place), "each way has a step to each end");
         let has_effects = there.has_effects() || home.has_effects();
         (!has_effects).then_some(Lookahead { forward_ns: there.delay, back_ns: home.delay + access_ns, forward, back })
     }
@@ -138,9 +150,9 @@ impl<P: Packet> Network<P> {
     /// What receivers meet, and how they answer, in one hand; `None` if the link back must be served in between.
     #[inline(always)]
     pub fn receivers(&mut self, ahead: Lookahead) -> Option<Receivers<'_, P>> {
-        let Self { links, link_ends, ways, steps, .. } = self;
+        let Self { links, link_ends, ways, .. } = self;
         let back = &mut links[ahead.back];
-        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward], back, ways, steps })
+        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward], back, ways })
     }
 
     /// The next packet that reaches its receiver by `until`, ns, with that time and its flow.
@@ -149,7 +161,7 @@ impl<P: Packet> Network<P> {
         let pipe = &mut self.link_ends[ahead.forward];
         let (now, packet) = pipe.first().filter(|&(at, _)| at <= until)?;
         pipe.pop();
-        Some((now, self.steps[packet.place() as usize].flow as usize, packet))
+        Some((now, flow_at(packet.place()), packet))
     }
 
     /// When the next packet reaches a receiver, of those that have left the forward link, ns.
