@@ -79,7 +79,7 @@ fn group() -> impl Strategy<Value = Group> {
         "controller = \"cubic\"",
         "controller = \"cubic\"\npacing = true",
         "controller = \"compound\"",
-        "controller = \"compound_tube\"\nrecovery = \"rate_halving\"",
+        "controller = \"compound_tube\"\nrecovery = \"rate-halving\"",
         "controller = \"westwood\"",
         "controller = \"bbr\"",
         "controller = \"dctcp\"\necn = \"accurate\"",
@@ -184,8 +184,8 @@ fn windows_are_used_and_change_nothing() {
 /// Where a packet may matter to the other end at once, or the ends share more than packets, events come one after the other.
 #[test]
 fn other_networks_go_by_events() {
-    let two_ways = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\n[[flows]]\n[[flows]]\nreverse = true\n";
-    let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\n[[flows]]\nshort = { size = \"20kB\", load = \"20%\" }\n";
+    let two_ways = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\n[[flows]]\nreverse = true\n";
+    let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\nshort = { size = \"20kB\", load = \"20%\" }\n";
     for text in [two_ways, short] {
         assert!(!tandem_sim::start(&scenario(text), 1, Options::default()).unwrap().goes_by_windows(), "{text}");
     }
