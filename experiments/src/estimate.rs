@@ -2,7 +2,7 @@
 //! An estimate: a mean over seeds and how far chance may have moved it.
 
 use serde::Serialize;
-use tandem_scenario::stats::{ci95, mean, ratio, stolen};
+use tandem_results::stats::{ci95, mean, ratio, stolen};
 
 /// A mean over seeds with its 95 % confidence interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::{Model, loss_cycle};
-use tandem_scenario::{cautions, result::SeedResult};
+use tandem_results::{SeedResult, cautions};
 
 use crate::{
     error::RunError,

@@ -9,11 +9,8 @@ use tandem_model::{
     published, published_oscillation, published_window,
     rule::Linux13,
 };
-use tandem_scenario::{
-    Scenario,
-    result::{FlowSample, SeedResult},
-    stats::mean,
-};
+use tandem_results::{FlowSample, SeedResult, stats::mean};
+use tandem_scenario::Scenario;
 
 const ARITHMETIC: Arithmetic = Arithmetic::Linux13;
 

@@ -2,11 +2,11 @@
 //! What is read off a run for a point of a figure.
 
 use serde::Deserialize;
-use tandem_scenario::{
-    FORWARD_LINK, Scenario,
-    result::SeedResult,
+use tandem_results::{
+    SeedResult,
     stats::{jain, mean},
 };
+use tandem_scenario::{FORWARD_LINK, Scenario};
 
 use crate::{
     estimate::Estimate,
@@ -270,13 +270,7 @@ impl Measure {
     }
 
     /// The mean of samples over time and flows.
-    fn traced(
-        &self,
-        x: &X,
-        scenario: &Scenario,
-        seed: &SeedResult,
-        of: fn(&tandem_scenario::result::FlowSample) -> f64,
-    ) -> f64 {
+    fn traced(&self, x: &X, scenario: &Scenario, seed: &SeedResult, of: fn(&tandem_results::FlowSample) -> f64) -> f64 {
         let Some(trace) = &seed.trace else { return f64::NAN };
         let warmup_s = scenario.warmup.as_secs_f64();
         let (from, to) = self.time_window(x).unwrap_or((warmup_s, f64::INFINITY));
@@ -315,10 +309,8 @@ mod tests {
 
     #[test]
     fn a_late_flow_has_a_shorter_time_of_its_own() {
-        use tandem_scenario::{
-            file::{Overrides, parse},
-            result::FlowResult,
-        };
+        use tandem_results::FlowResult;
+        use tandem_scenario::file::{Overrides, parse};
         let text = "duration = \"100s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
                     [[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"reno\"\nstart = \"40s\"\n";
         let scenario = parse(text, "a test", "late", &Overrides::default()).unwrap();

@@ -31,7 +31,7 @@ use rustix::{
 };
 use tandem_controllers::find;
 use tandem_kernel::{loadable, verified_instructions};
-use tandem_scenario::stats::{ci95, mean, ratio};
+use tandem_results::stats::{ci95, mean, ratio};
 
 use net::{FAR, Path, Registered, connected, info};
 

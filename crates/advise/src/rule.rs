@@ -6,10 +6,8 @@
 //! over it to be worth a change. Otherwise the tie goes to the controller that is easiest to deploy, and among those to the highest goodput.
 
 use serde::Serialize;
-use tandem_scenario::{
-    stats::{ci95, mean, stolen},
-    units::Span,
-};
+use tandem_results::stats::{ci95, mean, stolen};
+use tandem_scenario::units::Span;
 
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -2,9 +2,9 @@
 //! The wireless cell alone, its senders always with something to send: against arithmetic by hand and Bianchi's model.
 
 use tandem_network::wlan::{AP, Cell, CellConfig, Phy};
+use tandem_results::stats::jain;
 use tandem_scenario::{
     Limit,
-    stats::jain,
     units::{LossRate, Rate},
     wlan::{Standard, WlanCell},
 };

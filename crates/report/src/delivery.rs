@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of real-time traffic, for the terminal and for the page alike.
 
-use tandem_scenario::result::{Delivery, Distribution, Run};
+use tandem_results::{Delivery, Distribution, Run};
 
 use crate::number;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every controller against every other, as text and as maps.
 
-use tandem_scenario::matrix::Matrix;
+use tandem_results::Matrix;
 
 use crate::{
     figures::{Colouring, Figure, Map, Point},
@@ -118,7 +118,7 @@ fn among_its_own_figure(matrix: &Matrix) -> Figure {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::matrix::MatrixCell;
+    use tandem_results::MatrixCell;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
 use minijinja::{Environment, Value, context, value::Serde};
-use tandem_scenario::result::{LinkSummary, Run};
+use tandem_results::{LinkSummary, Run};
 
 use crate::{
     Report, Section,

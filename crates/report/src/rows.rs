@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows of the summary, for the terminal and for the page alike.
 
-use tandem_scenario::{
-    result::{Distribution, GroupSummary, LinkSummary, Run},
-    stats::ci95,
-};
+use tandem_results::{Distribution, GroupSummary, LinkSummary, Run, stats::ci95};
 
 use crate::{Report, number};
 

@@ -2,7 +2,7 @@
 //! The summary for a terminal: plain text, no colour, at most as wide as the terminal.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use tandem_scenario::result::{Distribution, LinkSummary, Run};
+use tandem_results::{Distribution, LinkSummary, Run};
 
 use crate::{
     Report, delivery, number,

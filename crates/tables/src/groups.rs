@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 
 use arrow_array::{Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
-use tandem_scenario::{
-    Group, Scenario,
-    result::{Distribution, GroupSummary, LinkSummary, Run, SeedResult},
-};
+use tandem_results::{Distribution, GroupSummary, LinkSummary, Run, SeedResult};
+use tandem_scenario::{Group, Scenario};
 
 use crate::Columns;
 

@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 use tandem_report::{significant, with_interval};
-use tandem_scenario::{FileError, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::FileError;
 
 use crate::{
     file::Experiment,

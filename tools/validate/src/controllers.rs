@@ -4,10 +4,8 @@
 use std::fmt::Write;
 
 use tandem_papers::{Estimate, Verdict};
-use tandem_scenario::{
-    Scenario,
-    result::{GroupSummary, Run},
-};
+use tandem_results::{GroupSummary, Run};
+use tandem_scenario::Scenario;
 
 use super::{
     Validation,

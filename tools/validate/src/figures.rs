@@ -3,7 +3,8 @@
 
 use anyhow::Context;
 use tandem_papers::{Estimate, Verdict};
-use tandem_scenario::{Scenario, result::Run};
+use tandem_results::Run;
+use tandem_scenario::Scenario;
 
 use super::{
     Validation,

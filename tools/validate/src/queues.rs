@@ -6,10 +6,10 @@ use std::fmt::Write;
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
 use tandem_papers::{Estimate, Verdict};
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 use tandem_sim::Sim;
 

@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use anyhow::{Context, ensure};
 use tandem_engine::{Engine, Options};
+use tandem_results::{FlowSample, SeedResult};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse_inner},
-    result::{FlowSample, SeedResult},
 };
 use tandem_sim::Sim;
 

@@ -7,11 +7,8 @@ use anyhow::ensure;
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
 use tandem_papers::{Estimate, bottleneck};
-use tandem_scenario::{
-    Scenario,
-    result::{FlowResult, SeedResult},
-    stats::mean,
-};
+use tandem_results::{FlowResult, SeedResult, stats::mean};
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 use super::{

@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
 use tandem_papers::{Estimate, RealTcpRun, RealTcpRuns, WindowSample};
-use tandem_scenario::{result::SeedResult, stats::mean};
+use tandem_results::{SeedResult, stats::mean};
 use tandem_sim::Sim;
 
 use super::{

@@ -2,11 +2,11 @@
 //! How long short flows took, by size.
 
 use serde::{Deserialize, Serialize};
+use tandem_scenario::{Group, Parts, ShortFlows};
 
-use super::ShortFlows;
 use crate::{
-    result::{Distribution, SeedResult, ShortTransfer},
-    scenario::{Group, Parts},
+    distribution::Distribution,
+    seed::{SeedResult, ShortTransfer},
     stats::{ci95, mean},
 };
 

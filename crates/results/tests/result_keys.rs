@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use tandem_results::{
+    Delivery, Distribution, Emulation, FlowResult, LinkResult, Matrix, Run, SeedResult, ShortTransfer,
+};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    matrix::Matrix,
-    result::{Delivery, Distribution, Emulation, FlowResult, LinkResult, Run, SeedResult, ShortTransfer},
 };
 
 /// Keys of the first column, and all that a part of the page writes as code.

@@ -2,10 +2,10 @@
 //! Every controller against every other on one path.
 
 use serde::{Deserialize, Serialize};
+use tandem_scenario::FORWARD_LINK;
 
 use crate::{
-    dumbbell::FORWARD_LINK,
-    result::Run,
+    run::Run,
     stats::{ci95, mean},
 };
 

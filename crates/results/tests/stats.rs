@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statistics by hand.
 
-use tandem_scenario::stats::{ci95, jain, mean, stolen};
+use tandem_results::stats::{ci95, jain, mean, stolen};
 
 #[track_caller]
 fn close(actual: f64, expected: f64) {

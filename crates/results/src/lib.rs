@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What came of a scenario, whichever engine ran it.
+//!
+//! An engine returns a [`SeedResult`] for each seed; [`Run::from_seeds`] sums those up, with intervals. A [`Trace`] has samples over time,
+//! a [`Matrix`] every controller against every other. docs/reference/result-keys.md has the keys of all of them as JSON.
+
+mod cautions;
+mod cell;
+mod delivery;
+mod distribution;
+mod emulation;
+mod fairness;
+mod group;
+mod link;
+mod matrix;
+mod run;
+mod seed;
+mod short_flows;
+pub mod stats;
+mod trace;
+
+pub use cautions::cautions;
+pub use cell::CellSummary;
+pub use delivery::Delivery;
+pub use distribution::Distribution;
+pub use emulation::Emulation;
+pub use fairness::RttFairness;
+pub use group::GroupSummary;
+pub use link::LinkSummary;
+pub use matrix::{Matrix, MatrixCell};
+pub use run::Run;
+pub use seed::{CellResult, FlowResult, LinkResult, SeedResult, ShortTransfer};
+pub use short_flows::{ShortFlow, ShortFlowsSummary, SizeClass};
+pub use trace::{FlowSample, FlowTrace, LinkTrace, Trace};
