@@ -24,4 +24,4 @@ pub use case::{Assumed, Case, Known, Neighbours};
 pub use error::AdviseError;
 pub use machine::{Machine, Tools, Way, send_command};
 pub use question::{Answer, Answers, Question};
-pub use rule::{Decision, Estimate, Judged, Limits, Why, usual_delay_limit};
+pub use rule::{Decision, Judged, Limits, Why, usual_delay_limit};

@@ -10,6 +10,7 @@ use tandem_scenario::{
     Scenario,
     units::{Bytes, Span},
 };
+use tandem_statistics::mean;
 
 use crate::{
     AdviseError, Candidate,
@@ -131,7 +132,6 @@ impl Question<'_> {
         let mut trials: Vec<Trial> = own.map(trial).collect::<Result<_, _>>()?;
         let Some((decision, is_cut_short)) = self.settle(&mut trials, clock, is_first)? else { return Ok(None) };
         let candidates = &trials[..self.candidates.len()];
-        let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         Ok(Some(Answer {
             case: case.clone(),
             length,

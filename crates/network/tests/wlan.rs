@@ -2,12 +2,12 @@
 //! The wireless cell alone, its senders always with something to send: against arithmetic by hand and Bianchi's model.
 
 use tandem_network::wlan::{AP, Cell, CellConfig, Phy};
-use tandem_results::stats::jain;
 use tandem_scenario::{
     Limit,
     units::{LossRate, Rate},
     wlan::{Standard, WlanCell},
 };
+use tandem_statistics::jain;
 
 const SECOND: u64 = 1_000_000_000;
 const PACKET_BYTES: u32 = 1500;

@@ -2,6 +2,7 @@
 //! Every controller against every other, as text and as maps.
 
 use tandem_results::Matrix;
+use tandem_statistics::Estimate;
 
 use crate::{
     figures::{Colouring, Figure, Map, Point},
@@ -106,7 +107,7 @@ pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
 fn among_its_own_figure(matrix: &Matrix) -> Figure {
     let point = |(i, name): (usize, &String)| {
         let cell = matrix.cells[i][i]?;
-        let (x, y) = ((cell.queue_packets, None), (cell.goodput_mbps, None));
+        let [x, y] = [cell.queue_packets, cell.goodput_mbps].map(|mean| Estimate::kept(mean, None));
         Some(Point { name: name.clone(), controller: name.clone(), x, y })
     };
     let points: Vec<Point> = matrix.controllers.iter().enumerate().filter_map(point).collect();

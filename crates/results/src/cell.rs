@@ -3,11 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{Scenario, wlan::WlanCell};
+use tandem_statistics::{jain, mean};
 
-use crate::{
-    seed::{CellResult, LinkResult, SeedResult},
-    stats::{jain, mean},
-};
+use crate::seed::{CellResult, LinkResult, SeedResult};
 
 /// How the channel of a wireless cell was used, mean over seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 //! What packets met on their way.
 
 use serde::{Deserialize, Serialize};
+use tandem_statistics::mean;
 
-use crate::{distribution::Distribution, stats::mean};
+use crate::distribution::Distribution;
 
 /// What the packets of a group without congestion control met on their way.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 //! A quantity in brief: its mean and its percentiles.
 
 use serde::{Deserialize, Serialize};
-
-use crate::stats::mean;
+use tandem_statistics::{mean, percentile};
 
 /// Mean and percentiles of a quantity, in the unit that the name of the field with it ends in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -24,14 +23,8 @@ impl Distribution {
     /// Of values that are all at hand; `None` if there are none.
     pub fn of_values(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
-        let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
-        (!values.is_empty()).then(|| Self {
-            mean: mean(&values),
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            max: at(1.0),
-        })
+        let at = |share| percentile(&values, share);
+        Some(Self { mean: mean(&values), p50: at(0.5)?, p95: at(0.95)?, p99: at(0.99)?, max: at(1.0)? })
     }
 
     /// Each figure's mean over seeds; the maximum is that of all.

@@ -2,8 +2,9 @@
 //! How exactly a path was emulated.
 
 use serde::{Deserialize, Serialize};
+use tandem_statistics::mean;
 
-use crate::{distribution::Distribution, stats::mean};
+use crate::distribution::Distribution;
 
 /// How exactly a path was emulated (kernel engine).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

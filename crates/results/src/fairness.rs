@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{Group, Scenario};
+use tandem_statistics::jain;
 
-use crate::{group::GroupSummary, seed::SeedResult, stats::jain};
+use crate::{group::GroupSummary, seed::SeedResult};
 
 /// How goodput falls with RTT (RFC 5166 section 2.3.2), between the groups with the shortest and the longest RTT.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

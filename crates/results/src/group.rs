@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{Group, Scenario};
+use tandem_statistics::{Estimate, mean};
 
 use crate::{
     delivery::Delivery,
     distribution::Distribution,
     seed::{FlowResult, SeedResult},
     short_flows::{self, ShortFlowsSummary},
-    stats::{ci95, mean},
 };
 
 /// A group of flows, summed up over seeds.
@@ -74,7 +74,8 @@ pub(crate) fn summarise(
 ) -> GroupSummary {
     let sum = |s: &SeedResult, f: fn(&FlowResult) -> f64| flows.iter().map(|&i| f(&s.flows[i])).sum::<f64>();
     let over_seeds = |f: fn(&FlowResult) -> f64| mean(&seeds.iter().map(|s| sum(s, f)).collect::<Vec<_>>());
-    let goodput: Vec<f64> = seeds.iter().map(|s| sum(s, |f| f.goodput_mbps)).collect();
+    let goodput_by_seed: Vec<f64> = seeds.iter().map(|s| sum(s, |f| f.goodput_mbps)).collect();
+    let goodput = Estimate::of_mean(&goodput_by_seed);
     let sent = over_seeds(|f| f.sent_packets as f64);
     let retransmits = over_seeds(|f| f.retransmits as f64);
     let completions: Vec<f64> =
@@ -83,9 +84,9 @@ pub(crate) fn summarise(
         name: group.name.clone(),
         controller: group.source.controller(),
         flows: group.flows,
-        goodput_mbps: mean(&goodput),
-        goodput_ci95_mbps: ci95(&goodput),
-        goodput_by_seed_mbps: goodput,
+        goodput_mbps: goodput.value,
+        goodput_ci95_mbps: goodput.half_width,
+        goodput_by_seed_mbps: goodput_by_seed,
         per_flow_goodput_mbps: flows
             .iter()
             .map(|&f| mean(&seeds.iter().map(|s| s.flows[f].goodput_mbps).collect::<Vec<_>>()))

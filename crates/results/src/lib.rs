@@ -16,7 +16,7 @@ mod matrix;
 mod run;
 mod seed;
 mod short_flows;
-pub mod stats;
+mod stolen;
 mod trace;
 
 pub use cautions::cautions;
@@ -31,4 +31,5 @@ pub use matrix::{Matrix, MatrixCell};
 pub use run::Run;
 pub use seed::{CellResult, FlowResult, LinkResult, SeedResult, ShortTransfer};
 pub use short_flows::{ShortFlow, ShortFlowsSummary, SizeClass};
+pub use stolen::stolen;
 pub use trace::{FlowSample, FlowTrace, LinkTrace, Trace};

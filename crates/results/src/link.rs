@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::Scenario;
+use tandem_statistics::{Estimate, mean};
 
 use crate::{
     distribution::Distribution,
     seed::{LinkResult, SeedResult},
-    stats::{ci95, mean},
 };
 
 /// A link, summed up over seeds.
@@ -44,15 +44,15 @@ fn is_none_f64(count: &f64) -> bool {
 pub(crate) fn summarise(scenario: &Scenario, index: usize, seeds: &[SeedResult]) -> LinkSummary {
     let link = &scenario.network.links[index];
     let each = |f: fn(&LinkResult) -> f64| seeds.iter().map(|s| f(&s.links[index])).collect::<Vec<_>>();
-    let utilisation = each(|l| l.utilisation);
+    let utilisation = Estimate::of_mean(&each(|l| l.utilisation));
     let drops = mean(&each(|l| l.drops as f64));
     let random_losses = mean(&each(|l| l.random_losses as f64));
     let offered = mean(&each(|l| l.offered_packets as f64));
     LinkSummary {
         name: link.name.clone(),
         rate_mbps: link.rate.bps as f64 / 1e6,
-        utilisation: mean(&utilisation),
-        utilisation_ci95: ci95(&utilisation),
+        utilisation: utilisation.value,
+        utilisation_ci95: utilisation.half_width,
         queue_packets: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queue_packets)),
         queueing_delay_ms: Distribution::over_seeds(seeds.iter().map(|s| &s.links[index].queueing_delay_ms)),
         drops,

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::Scenario;
+use tandem_statistics::{jain, mean};
 
 use crate::{
     cautions::cautions,
@@ -12,7 +13,7 @@ use crate::{
     group::{self, GroupSummary},
     link::{self, LinkSummary},
     seed::SeedResult,
-    stats::{jain, mean, stolen},
+    stolen::stolen,
     trace::Trace,
 };
 
@@ -114,9 +115,9 @@ impl Run {
         let (there, here) = (by_seed(baseline), by_seed(self));
         let (p, q): (Vec<f64>, Vec<f64>) =
             here.iter().filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q))).unzip();
-        if let Some((value, half)) = stolen(&p, &q) {
-            self.groups[group].stolen = Some(value);
-            self.groups[group].stolen_ci95 = half;
+        if let Some(stolen) = stolen(&p, &q) {
+            self.groups[group].stolen = Some(stolen.value);
+            self.groups[group].stolen_ci95 = stolen.half_width;
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{Group, Parts, ShortFlows};
+use tandem_statistics::Estimate;
 
 use crate::{
     distribution::Distribution,
     seed::{SeedResult, ShortTransfer},
-    stats::{ci95, mean},
 };
 
 /// The short flows of a group that came after the warm-up, all seeds.
@@ -94,13 +94,13 @@ pub(crate) fn summarise(
     let mbps = |of_seed: &Vec<ShortFlow>| {
         of_seed.iter().map(|flow| flow.transfer.bytes as f64).sum::<f64>() * 8.0 / 1e6 / measured_s
     };
-    let offered_mbps: Vec<f64> = by_seed.iter().map(mbps).collect();
+    let offered_mbps = Estimate::of_mean(&by_seed.iter().map(mbps).collect::<Vec<_>>());
     let each: Vec<ShortFlow> = by_seed.into_iter().flatten().collect();
     let capacity_bps = scenario.network.payload_bps(&group.forward, scenario.mtu);
     Some(ShortFlowsSummary {
-        offered_mbps: mean(&offered_mbps),
-        offered_ci95_mbps: ci95(&offered_mbps),
-        load: capacity_bps.map(|bps| mean(&offered_mbps) * 1e6 / bps),
+        offered_mbps: offered_mbps.value,
+        offered_ci95_mbps: offered_mbps.half_width,
+        load: capacity_bps.map(|bps| offered_mbps.value * 1e6 / bps),
         transfers: each.len() as u64,
         unfinished: unfinished(&each),
         slowdown: Distribution::of_values(each.iter().filter_map(ShortFlow::slowdown).collect()),

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use anyhow::Context;
 use tandem_papers::Verdict;
-use tandem_results::stats::mean;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
 };
+use tandem_statistics::mean;
 
 use super::seeds;
 use crate::{
