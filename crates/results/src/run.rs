@@ -75,7 +75,7 @@ impl Run {
         let groups: Vec<GroupSummary> = (0..scenario.groups.len())
             .map(|g| {
                 let flows: Vec<usize> = (0..group_of_flow.len()).filter(|&f| group_of_flow[f] == g).collect();
-                group::summarise(scenario, &scenario.groups[g], g, &flows, &seeds)
+                group::summarise(scenario, g, flows, &seeds)
             })
             .collect();
         let jain_of = |s: &SeedResult| jain(&competing.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>());

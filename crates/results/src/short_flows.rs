@@ -2,11 +2,12 @@
 //! How long short flows took, by size.
 
 use serde::{Deserialize, Serialize};
-use tandem_scenario::{Group, Parts, ShortFlows};
+use tandem_scenario::ShortFlows;
 use tandem_statistics::Estimate;
 
 use crate::{
     distribution::Distribution,
+    measure::Seeds,
     seed::{SeedResult, ShortTransfer},
 };
 
@@ -69,13 +70,9 @@ impl ShortFlow {
     }
 }
 
-/// Sums up the short flows of a group, which has these flows; `None` if it has none.
-pub(crate) fn summarise(
-    scenario: &Parts,
-    group: &Group,
-    flows: &[usize],
-    seeds: &[SeedResult],
-) -> Option<ShortFlowsSummary> {
+/// Sums up the short flows of a group; `None` if it has none.
+pub(crate) fn summarise(seeds: &Seeds) -> Option<ShortFlowsSummary> {
+    let (scenario, group) = (seeds.scenario, seeds.group());
     let short = group.source.short()?;
     let of_seed = |seed: &SeedResult| {
         let of_flow = |&flow: &usize| {
@@ -87,9 +84,9 @@ pub(crate) fn summarise(
                 ShortFlow { seed, flow, transfer, alone_s }
             })
         };
-        flows.iter().flat_map(of_flow).collect::<Vec<_>>()
+        seeds.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
     };
-    let by_seed: Vec<Vec<ShortFlow>> = seeds.iter().map(of_seed).collect();
+    let by_seed: Vec<Vec<ShortFlow>> = seeds.results.iter().map(of_seed).collect();
     let measured_s = scenario.measured().as_secs_f64();
     let mbps = |of_seed: &Vec<ShortFlow>| {
         of_seed.iter().map(|flow| flow.transfer.bytes as f64).sum::<f64>() * 8.0 / 1e6 / measured_s
