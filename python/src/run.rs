@@ -23,7 +23,7 @@ use tandem_scenario::{
 };
 
 use crate::{
-    error::{at_key, failed, of_engine, usage},
+    error::{at_key, of_engine, usage, with_causes},
     result::Outcome,
     scenario::{Scenario, overrides, read},
 };
@@ -173,7 +173,7 @@ pub fn watched<T: Send>(
     let done = py.detach(|| work(&cancelled, &watch));
     match raised.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(e) => Err(e),
-        None => done.map_err(|e| failed(format!("{e:#}"))),
+        None => done.map_err(with_causes),
     }
 }
 

@@ -21,12 +21,12 @@ use pyo3::{
 use tandem_engine::{Engine, EngineError};
 use tandem_scenario::FileError;
 use tandem_sweep::{
-    Feeder, Key, MAX_RUNS, Program, RunOptions, Store, Survey, SurveyError, Task, from_bytes, key_at_place, run,
-    to_bytes,
+    Feeder, Key, MAX_RUNS, Program, RunOptions, Store, StoreError, Survey, SurveyError, Task, from_bytes, key_at_place,
+    run, to_bytes,
 };
 
 use crate::{
-    error::{at_key, failed, of_file, usage},
+    error::{at_key, failed, of_file, usage, with_causes},
     run::{engine, warn, watched},
     scenario::table_of,
 };
@@ -64,7 +64,7 @@ impl Sweep {
         Ok(Self { sweep: Arc::new(sweep), engine, survey })
     }
 
-    fn store(&self, folder: &Path, traces: bool) -> anyhow::Result<Store> {
+    fn store(&self, folder: &Path, traces: bool) -> Result<Store, StoreError> {
         Store::open(folder, &self.sweep, self.engine, &self.survey.schema, traces)
     }
 }
@@ -192,7 +192,7 @@ impl SweepDriver {
 
     fn with_open<T: Send>(&self, py: Python, work: impl FnOnce(&mut Open) -> anyhow::Result<T> + Send) -> PyResult<T> {
         let done = py.detach(|| work(self.lock().as_mut().context("the data set was closed")?));
-        done.map_err(|e| failed(format!("{e:#}")))
+        done.map_err(with_causes)
     }
 }
 
@@ -200,7 +200,7 @@ impl SweepDriver {
 impl SweepDriver {
     #[new]
     fn new(py: Python, sweep: &Sweep, folder: PathBuf, traces: bool) -> PyResult<Self> {
-        let store = py.detach(|| sweep.store(&folder, traces)).map_err(|e| failed(format!("{e:#}")))?;
+        let store = py.detach(|| sweep.store(&folder, traces)).map_err(with_causes)?;
         let feeder = Feeder::new(&sweep.sweep, sweep.engine).map_err(failed)?;
         Ok(Self(Mutex::new(Some(Open { store, feeder, given: HashMap::new() }))))
     }
@@ -238,7 +238,7 @@ impl SweepDriver {
     /// Writes what is not on disk yet, and lets others write to the folder.
     fn close(&self, py: Python) -> PyResult<()> {
         let write = || self.lock().take().map_or(Ok(()), |mut open| open.store.write());
-        py.detach(write).map_err(|e| failed(format!("{e:#}")))
+        py.detach(write).map_err(with_causes)
     }
 }
 
@@ -257,8 +257,8 @@ pub fn run_bundle<'py>(
             let tables = Task::run_text(text, &folder, *seed, engine, &PROGRAM, traces, None)?;
             tables.context("nobody cancelled it")
         };
-        to_bytes(&tasks.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?)
+        Ok(to_bytes(&tasks.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?)?)
     };
-    let bytes = py.detach(run_all).map_err(|e| failed(format!("{e:#}")))?;
+    let bytes = py.detach(run_all).map_err(with_causes)?;
     Ok(PyBytes::new(py, &bytes))
 }
