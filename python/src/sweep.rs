@@ -7,10 +7,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        mpsc::{RecvTimeoutError, channel},
     },
-    thread,
-    time::Duration,
 };
 
 use anyhow::Context;
@@ -27,15 +24,13 @@ use tandem_sweep::{
 
 use crate::{
     error::{at_key, failed, of_file, usage, with_causes},
-    run::{engine, warn, watched},
+    run::{beside, engine, warn, watched},
     scenario::table_of,
 };
 
 const PROGRAM: Program = Program { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT") };
 /// What a dictionary is called in messages.
 const DICTIONARY: &str = "sweep";
-/// Ctrl-C is looked out for so often.
-const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A sweep whose scenarios were all read and checked.
 #[pyclass(module = "tandem_cc", frozen)]
@@ -157,18 +152,7 @@ impl Sweep {
             let count = |runs: usize| done.store(runs, Relaxed);
             let options = RunOptions { traces, workers, cancelled: Some(cancelled), progress: Some(&count) };
             let share = || done.load(Relaxed) as f64 / self.survey.tasks as f64;
-            let (running, is_over) = channel::<()>();
-            let outcome = thread::scope(|scope| {
-                let all = scope.spawn(|| {
-                    let _running = running;
-                    run(&self.sweep, self.engine, &mut store, &PROGRAM, &options)
-                });
-                while is_over.recv_timeout(WATCH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                    watch(share());
-                }
-                all.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })?;
-            watch(share());
+            let outcome = beside(watch, share, || run(&self.sweep, self.engine, &mut store, &PROGRAM, &options))?;
             Ok((outcome.ran, outcome.found))
         })
     }

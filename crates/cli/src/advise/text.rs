@@ -4,11 +4,9 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use tandem_advise::{Answer, Decision, Judged, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Decision, Judged, Why, measured::Inferred};
 use tandem_report::{significant, with_interval};
 use tandem_statistics::Estimate;
-
-use super::advice::Advice;
 
 /// Columns of a terminal that are counted on.
 const WIDTH: usize = 80;

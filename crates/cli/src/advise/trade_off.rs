@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The trade-off drawn: goodput against what neighbours lose, and against delay.
 
-use tandem_advise::{Answer, Judged};
+use tandem_advise::{Advice, Answer, Judged};
 use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
 use tandem_statistics::Estimate;
 
-use super::{advice::Advice, text};
+use super::text;
 use crate::origin::command_line;
 
 pub fn page(advice: &Advice) -> FiguresPage {
