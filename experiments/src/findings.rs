@@ -7,17 +7,17 @@ use serde::Serialize;
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::{Model, loss_cycle};
-use tandem_scenario::{cautions, result::SeedResult};
+use tandem_results::{SeedResult, cautions};
 
 use crate::{
     error::RunError,
-    estimate::Estimate,
     file::{CurveEngine, Experiment},
     judge::{Claim, Points},
     judged::Judged,
     kernel::{KernelComparison, KernelForm, RealTcpRuns},
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
+    sample::Sample,
     verdict::Verdict,
 };
 
@@ -233,7 +233,7 @@ impl Reading {
         let mut curves = Vec::new();
         for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
             let measure = experiment.measure(curve).expect("checked when read").get_ref();
-            let mut value = |x: &X, point: &Point| -> Option<Estimate> {
+            let mut value = |x: &X, point: &Point| -> Option<Sample> {
                 let own = results(&point.own);
                 let baseline = point.baseline.as_ref().map(&mut *results);
                 let is_missing = baseline.as_ref().is_some_and(Option::is_none);

@@ -9,11 +9,9 @@ use tandem_model::{
     published, published_oscillation, published_window,
     rule::Linux13,
 };
-use tandem_scenario::{
-    Scenario,
-    result::{FlowSample, SeedResult},
-    stats::mean,
-};
+use tandem_results::{FlowSample, SeedResult};
+use tandem_scenario::Scenario;
+use tandem_statistics::mean;
 
 const ARITHMETIC: Arithmetic = Arithmetic::Linux13;
 

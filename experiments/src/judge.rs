@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{estimate::Estimate, patch::X, verdict::Verdict};
+use crate::{patch::X, sample::Sample, verdict::Verdict};
 
 /// Something that the figure is said to show: the limits of a curve's points, at every point unless said.
 #[derive(Debug, Default, Deserialize)]
@@ -51,7 +51,7 @@ pub struct Points {
     /// The curve's name.
     pub name: String,
     /// One estimate for each x; `None` where nothing was run or nothing could be measured.
-    pub points: Vec<Option<Estimate>>,
+    pub points: Vec<Option<Sample>>,
     /// The paper's value at each x, as far as it can be read.
     pub published: Vec<Option<f64>>,
 }
@@ -59,7 +59,7 @@ pub struct Points {
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
     pub at: String,
-    pub value: Estimate,
+    pub value: Sample,
     pub low: f64,
     pub high: f64,
     /// The printed value that the limits lie around.
@@ -68,12 +68,12 @@ pub(crate) struct Asked {
 
 impl Asked {
     fn is_met(&self) -> bool {
-        self.low <= self.value.mean && self.value.mean <= self.high
+        self.low <= self.value.estimate.value && self.value.estimate.value <= self.high
     }
 
     /// Whether the interval reaches over the limit, so that chance may have decided.
     fn is_close(&self) -> bool {
-        let half = self.value.ci95.unwrap_or(0.0);
+        let half = self.value.estimate.half_width.unwrap_or(0.0);
         self.margin().abs() < half
     }
 
@@ -87,7 +87,7 @@ impl Asked {
 
     /// How far the mean is inside the limits; negative outside.
     pub fn margin(&self) -> f64 {
-        (self.value.mean - self.low).min(self.high - self.value.mean)
+        (self.value.estimate.value - self.low).min(self.high - self.value.estimate.value)
     }
 }
 
@@ -158,7 +158,7 @@ impl Claim {
     fn asked(&self, xs: &[X], curves: &[Points]) -> Vec<Asked> {
         let curve = |name: &str| curves.iter().find(|c| c.name == name).expect("checked when read");
         let own = curve(&self.curve);
-        let value = |i: usize| -> Option<Estimate> {
+        let value = |i: usize| -> Option<Sample> {
             let value = own.points[i].as_ref()?;
             match (&self.over, &self.minus) {
                 (Some(other), _) => value.over(curve(other).points[i].as_ref()?),
@@ -216,8 +216,8 @@ mod tests {
     use super::*;
     use crate::judged::Judged;
 
-    fn value(by_seed: &[f64]) -> Option<Estimate> {
-        Some(Estimate::new(by_seed.to_vec()))
+    fn value(by_seed: &[f64]) -> Option<Sample> {
+        Some(Sample::new(by_seed.to_vec()))
     }
 
     /// Half widths of the intervals, t = 4.303: at 1 and 2 0.25 of `a`, at 3 13.1.

@@ -156,7 +156,7 @@ fn at(point: &Asked) -> String {
 }
 
 fn number(point: &Asked) -> String {
-    with_interval(point.value.mean, point.value.ci95, 3)
+    with_interval(point.value.estimate.value, point.value.estimate.half_width, 3)
 }
 
 /// Four decimals at most, without zeros at the end.

@@ -2,11 +2,10 @@
 //! What the papers published, run again here and judged.
 //!
 //! An experiment is a figure or table of a paper: a file in experiments/papers/ with the set-up, its curves, the published numbers and the
-//! claims as something that can be checked. The way is: set-up, runs in a batch, [`Estimate`], claim, [`Verdict`], document.
+//! claims as something that can be checked. The way is: set-up, runs in a batch, [`Sample`], claim, [`Verdict`], document.
 
 mod document;
 mod error;
-mod estimate;
 mod file;
 mod findings;
 mod isolated;
@@ -18,6 +17,7 @@ mod page;
 mod patch;
 mod plan;
 pub mod prose;
+mod sample;
 mod table;
 mod verdict;
 
@@ -25,7 +25,6 @@ use tandem_scenario::FileError;
 
 pub use document::{Document, markdown};
 pub use error::{RealTcpRunsError, RunError};
-pub use estimate::Estimate;
 pub use file::Experiment;
 pub use findings::{Findings, Reading, Tally, run};
 pub use judge::Points;
@@ -37,6 +36,7 @@ pub use kernel::{
 pub use page::page;
 pub use patch::X;
 pub use plan::Form;
+pub use sample::Sample;
 pub use table::text;
 pub use verdict::Verdict;
 

@@ -2,16 +2,14 @@
 //! What is read off a run for a point of a figure.
 
 use serde::Deserialize;
-use tandem_scenario::{
-    FORWARD_LINK, Scenario,
-    result::SeedResult,
-    stats::{jain, mean},
-};
+use tandem_results::SeedResult;
+use tandem_scenario::{FORWARD_LINK, Scenario};
+use tandem_statistics::{jain, mean};
 
 use crate::{
-    estimate::Estimate,
     isolated::{self, Epochs},
     patch::X,
+    sample::Sample,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -208,8 +206,8 @@ impl Measure {
     }
 
     /// The value at `x`. `None` where there is none, as of a ratio to nothing.
-    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Estimate> {
-        let each = |of: &dyn Fn(&SeedResult) -> f64| Estimate::new(seeds.iter().map(of).collect());
+    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Sample> {
+        let each = |of: &dyn Fn(&SeedResult) -> f64| Sample::new(seeds.iter().map(of).collect());
         let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
         let goodputs = |s: &SeedResult| -> Vec<f64> {
             flows_of(scenario, &self.groups).iter().map(|&f| self.flow_goodput(x, scenario, s, f)).collect()
@@ -227,7 +225,7 @@ impl Measure {
             Kind::Stolen => {
                 let q: Vec<f64> = seeds.iter().map(|s| goodput(s, &self.groups)).collect();
                 let p: Vec<f64> = baseline.iter().map(|s| goodput(s, &self.groups)).collect();
-                Estimate::stolen(&p, &q)?.percent()
+                Sample::stolen(&p, &q)?.percent()
             }
             Kind::Utilisation => each(&|s| link.map_or(f64::NAN, |l| 100.0 * s.links[l].utilisation)),
             Kind::Queue => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queue_packets.mean)),
@@ -237,10 +235,10 @@ impl Measure {
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
             kind if kind.is_of_epochs() => {
-                Estimate::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
+                Sample::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
             // The same for each seed, so that it stands beside what was simulated with as many.
-            _ => Estimate::new(vec![self.worked_out(x, scenario)?; seeds.len()]),
+            _ => Sample::new(vec![self.worked_out(x, scenario)?; seeds.len()]),
         })
     }
 
@@ -270,13 +268,7 @@ impl Measure {
     }
 
     /// The mean of samples over time and flows.
-    fn traced(
-        &self,
-        x: &X,
-        scenario: &Scenario,
-        seed: &SeedResult,
-        of: fn(&tandem_scenario::result::FlowSample) -> f64,
-    ) -> f64 {
+    fn traced(&self, x: &X, scenario: &Scenario, seed: &SeedResult, of: fn(&tandem_results::FlowSample) -> f64) -> f64 {
         let Some(trace) = &seed.trace else { return f64::NAN };
         let warmup_s = scenario.warmup.as_secs_f64();
         let (from, to) = self.time_window(x).unwrap_or((warmup_s, f64::INFINITY));
@@ -315,10 +307,8 @@ mod tests {
 
     #[test]
     fn a_late_flow_has_a_shorter_time_of_its_own() {
-        use tandem_scenario::{
-            file::{Overrides, parse},
-            result::FlowResult,
-        };
+        use tandem_results::FlowResult;
+        use tandem_scenario::file::{Overrides, parse};
         let text = "duration = \"100s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
                     [[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"reno\"\nstart = \"40s\"\n";
         let scenario = parse(text, "a test", "late", &Overrides::default()).unwrap();
@@ -327,7 +317,7 @@ mod tests {
         let of = |group: usize, text: &str| {
             let measure: Measure = toml::from_str(&format!("kind = \"goodput\"\ngroups = [{group}]\n{text}")).unwrap();
             measure.check(&scenario).unwrap();
-            measure.value(&X::Name("x".into()), &scenario, std::slice::from_ref(&run), &[]).unwrap().mean
+            measure.value(&X::Name("x".into()), &scenario, std::slice::from_ref(&run), &[]).unwrap().estimate.value
         };
         // 4 Mb/s in the 90 s after the warm-up are 6 Mb/s in the last 60 s, in which alone the second flow sends.
         assert_eq!(

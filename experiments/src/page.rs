@@ -4,13 +4,13 @@
 use tandem_report::{Colouring, Curve, Figure, FigureSection, Map, Mark, Note, SectionsPage, Style, Table};
 
 use crate::{
-    estimate::Estimate,
     file::{Experiment, MapAxis},
     findings::{Findings, Reading},
     judge::Points,
     judged::Judged,
     kernel::KernelComparison,
     patch::X,
+    sample::Sample,
     source,
     table::{self, capital},
     verdict::Verdict,
@@ -142,7 +142,8 @@ fn map(experiment: &Experiment, reading: &Reading, at: &[f64], axis: &MapAxis) -
     let rows = experiment.file.curves.iter().map(|curve| curve.get_ref().row).zip(&reading.curves);
     let mut rows: Vec<(f64, &Points)> = rows.filter_map(|(row, points)| Some((row?, points))).collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let values = |points: &Points| points.points.iter().map(|v| v.as_ref().map_or(f64::NAN, |v| v.mean)).collect();
+    let values =
+        |points: &Points| points.points.iter().map(|v| v.as_ref().map_or(f64::NAN, |v| v.estimate.value)).collect();
     Map {
         x: at.to_vec(),
         y: rows.iter().map(|(row, _)| *row).collect(),
@@ -174,8 +175,8 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
         name: curve.name.clone(),
         style: if is_named { Style::Points } else { Style::Marked },
         x: found().map(|(_, x)| x).collect(),
-        y: found().map(|(value, _)| value.mean).collect(),
-        half_widths: found().map(|(value, _)| value.ci95.unwrap_or(0.0)).collect(),
+        y: found().map(|(value, _)| value.estimate.value).collect(),
+        half_widths: found().map(|(value, _)| value.estimate.half_width.unwrap_or(0.0)).collect(),
         colour: Some(colour),
         ..Curve::default()
     }
@@ -186,7 +187,7 @@ fn ours(curve: &Points, at: &[f64], colour: usize, is_named: bool) -> Curve {
 fn real_tcp(comparison: &KernelComparison, xs: &[String], at: &[f64]) -> Vec<Curve> {
     let curve = |(colour, curve): (usize, &Points)| {
         let place = |x: &String| xs.iter().position(|own| own == x).map(|i| at[i]);
-        let found: Vec<(f64, &Estimate)> = comparison
+        let found: Vec<(f64, &Sample)> = comparison
             .x
             .iter()
             .zip(&curve.points)
@@ -196,7 +197,7 @@ fn real_tcp(comparison: &KernelComparison, xs: &[String], at: &[f64]) -> Vec<Cur
             name: format!("{}, real TCP", curve.name),
             style: Style::Measured,
             x: found.iter().map(|(x, _)| *x).collect(),
-            y: found.iter().map(|(_, value)| value.mean).collect(),
+            y: found.iter().map(|(_, value)| value.estimate.value).collect(),
             half_widths: vec![0.0; found.len()],
             colour: Some(colour),
             ..Curve::default()

@@ -16,7 +16,8 @@ pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Readi
     let names = reading.curves.iter().map(|curve| curve.name.clone());
     let header = std::iter::once(experiment.file.sweep.label.clone()).chain(names).collect();
     let cell = |curve: &Points, i: usize| {
-        let own = curve.points[i].as_ref().map_or("-".into(), |v| with_interval(v.mean, v.ci95, 3));
+        let own =
+            curve.points[i].as_ref().map_or("-".into(), |v| with_interval(v.estimate.value, v.estimate.half_width, 3));
         match curve.published[i] {
             Some(published) => format!("{own} [{published}]"),
             None => own,

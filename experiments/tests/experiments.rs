@@ -94,7 +94,7 @@ fn a_claim_is_judged_from_the_runs() {
     assert_eq!(findings.verdict.words(), "holds", "{}", findings.reason);
     assert_eq!(findings.seeds, [1, 2]);
     for value in findings.own.curves[0].points.iter().flatten() {
-        assert_eq!((value.mean, value.ci95), (0.0, Some(0.0)));
+        assert_eq!((value.estimate.value, value.estimate.half_width), (0.0, Some(0.0)));
     }
 }
 

@@ -9,10 +9,8 @@ use std::{
 use tandem_batch::Batch;
 use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_papers::{Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text};
-use tandem_scenario::{
-    Scenario,
-    result::{Emulation, SeedResult},
-};
+use tandem_results::{Emulation, SeedResult};
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 const KERNEL: &str = "machines = true\n[kernel]\nvalues = [20]\nseeds = 2\nscale = \"At a tenth of the rate\"\n";

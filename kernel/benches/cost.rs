@@ -31,7 +31,7 @@ use rustix::{
 };
 use tandem_controllers::find;
 use tandem_kernel::{loadable, verified_instructions};
-use tandem_scenario::stats::{ci95, mean, ratio};
+use tandem_statistics::{Estimate, mean};
 
 use net::{FAR, Path, Registered, connected, info};
 
@@ -90,14 +90,13 @@ fn compare(rounds: usize) {
     for ((_, label), costs) in contenders.iter().zip(&costs) {
         let acks = mean(&figures(costs, |c| f64::from(c.acks)));
         let [ends, machine] =
-            [figures(costs, |c| c.ends_s), figures(costs, |c| c.machine_s)].map(|f| show(mean(&f), ci95(&f)));
+            [figures(costs, |c| c.ends_s), figures(costs, |c| c.machine_s)].map(|f| Estimate::of_mean(&f).text(3));
         println!("  {label:20} {ends:>17} {machine:>17} {acks:>8.0}");
     }
     println!("\nRatios (goal: at most {GOAL}); that of the kernel's own shows what is chance:");
     for [i, j] in [[0, 2], [0, 3], [1, 2], [1, 3], [3, 2]] {
         let compared = |figure: fn(&Cost) -> f64| {
-            let (ratio, half) = ratio(&figures(&costs[i], figure), &figures(&costs[j], figure)).expect("rounds");
-            show(ratio, half)
+            Estimate::of_ratio(&figures(&costs[i], figure), &figures(&costs[j], figure)).expect("rounds").text(3)
         };
         let (ends, machine) = (compared(|c| c.ends_s), compared(|c| c.machine_s));
         println!(
@@ -140,10 +139,6 @@ fn program_times() -> BTreeMap<u32, (String, u64, u64)> {
 
 fn figures(costs: &[Cost], figure: fn(&Cost) -> f64) -> Vec<f64> {
     costs.iter().map(figure).collect()
-}
-
-fn show(value: f64, half_width: Option<f64>) -> String {
-    half_width.map_or_else(|| format!("{value:.3}"), |half| format!("{value:.3} ± {half:.3}"))
 }
 
 /// One transfer, each end on a core of its own if there are two.

@@ -19,6 +19,11 @@ pub fn failed(cause: impl std::fmt::Display) -> PyErr {
     RunError::new_err(cause.to_string())
 }
 
+/// The same, with all that led to it.
+pub fn with_causes(cause: impl Into<anyhow::Error>) -> PyErr {
+    failed(format!("{:#}", cause.into()))
+}
+
 /// What is wrong with a scenario file, and where.
 pub fn of_file(error: FileError) -> PyErr {
     let (line, column) = error.place.unzip();

@@ -3,6 +3,7 @@
 //!
 //! `tandem_cc/_native.pyi` documents it for users and their editors.
 
+mod advise;
 mod controller;
 mod error;
 mod measured;
@@ -23,6 +24,8 @@ mod _native {
     #[allow(non_upper_case_globals, reason = "the name is that of Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::advise::advise;
     #[pymodule_export]
     use crate::controller::{Connection, Controller, ControllerInfo, Parameter, View, controllers};
     #[pymodule_export]

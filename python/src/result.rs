@@ -9,10 +9,8 @@ use tandem_compare::Plan;
 use tandem_engine::Engine;
 use tandem_model::loss_cycle::cautions;
 use tandem_report::{Report, Section};
-use tandem_scenario::{
-    Scenario,
-    result::{Run, SeedResult},
-};
+use tandem_results::{Run, SeedResult};
+use tandem_scenario::Scenario;
 use tandem_tables::{Columns, run_of_seed};
 
 use crate::{

@@ -6,7 +6,10 @@ use std::{
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{RecvTimeoutError, channel},
     },
+    thread,
+    time::Duration,
 };
 
 use pyo3::{
@@ -23,13 +26,15 @@ use tandem_scenario::{
 };
 
 use crate::{
-    error::{at_key, failed, of_engine, usage},
+    error::{at_key, of_engine, usage, with_causes},
     result::Outcome,
     scenario::{Scenario, overrides, read},
 };
 
 /// Flows of each group whose windows are sampled.
 const TRACED_FLOWS_PER_GROUP: usize = 8;
+/// Ctrl-C is looked out for so often.
+const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How to run, whatever is run.
 #[derive(FromPyObject)]
@@ -105,7 +110,7 @@ fn flows(texts: &[String]) -> PyResult<Vec<Flows>> {
     texts.iter().map(|text| text.parse().map_err(|e: String| usage(e))).collect()
 }
 
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> PyResult<Option<T>> {
+pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> PyResult<Option<T>> {
     text.map(|text| text.parse().map_err(|e: T::Err| usage(e))).transpose()
 }
 
@@ -173,8 +178,25 @@ pub fn watched<T: Send>(
     let done = py.detach(|| work(&cancelled, &watch));
     match raised.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(e) => Err(e),
-        None => done.map_err(|e| failed(format!("{e:#}"))),
+        None => done.map_err(with_causes),
     }
+}
+
+/// Does work in another thread, while this one watches how much is done.
+pub fn beside<T: Send>(watch: &dyn Fn(f64), share: impl Fn() -> f64, work: impl FnOnce() -> T + Send) -> T {
+    let (running, is_over) = channel::<()>();
+    let done = thread::scope(|scope| {
+        let all = scope.spawn(|| {
+            let _running = running;
+            work()
+        });
+        while is_over.recv_timeout(WATCH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            watch(share());
+        }
+        all.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    watch(share());
+    done
 }
 
 /// JSON as Python has it.

@@ -7,10 +7,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        mpsc::{RecvTimeoutError, channel},
     },
-    thread,
-    time::Duration,
 };
 
 use anyhow::Context;
@@ -21,21 +18,19 @@ use pyo3::{
 use tandem_engine::{Engine, EngineError};
 use tandem_scenario::FileError;
 use tandem_sweep::{
-    Feeder, Key, MAX_RUNS, Program, RunOptions, Store, Survey, SurveyError, Task, from_bytes, key_at_place, run,
-    to_bytes,
+    Feeder, Key, MAX_RUNS, Program, RunOptions, Store, StoreError, Survey, SurveyError, Task, from_bytes, key_at_place,
+    run, to_bytes,
 };
 
 use crate::{
-    error::{at_key, failed, of_file, usage},
-    run::{engine, warn, watched},
+    error::{at_key, failed, of_file, usage, with_causes},
+    run::{beside, engine, warn, watched},
     scenario::table_of,
 };
 
 const PROGRAM: Program = Program { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT") };
 /// What a dictionary is called in messages.
 const DICTIONARY: &str = "sweep";
-/// Ctrl-C is looked out for so often.
-const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A sweep whose scenarios were all read and checked.
 #[pyclass(module = "tandem_cc", frozen)]
@@ -64,7 +59,7 @@ impl Sweep {
         Ok(Self { sweep: Arc::new(sweep), engine, survey })
     }
 
-    fn store(&self, folder: &Path, traces: bool) -> anyhow::Result<Store> {
+    fn store(&self, folder: &Path, traces: bool) -> Result<Store, StoreError> {
         Store::open(folder, &self.sweep, self.engine, &self.survey.schema, traces)
     }
 }
@@ -157,18 +152,7 @@ impl Sweep {
             let count = |runs: usize| done.store(runs, Relaxed);
             let options = RunOptions { traces, workers, cancelled: Some(cancelled), progress: Some(&count) };
             let share = || done.load(Relaxed) as f64 / self.survey.tasks as f64;
-            let (running, is_over) = channel::<()>();
-            let outcome = thread::scope(|scope| {
-                let all = scope.spawn(|| {
-                    let _running = running;
-                    run(&self.sweep, self.engine, &mut store, &PROGRAM, &options)
-                });
-                while is_over.recv_timeout(WATCH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                    watch(share());
-                }
-                all.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })?;
-            watch(share());
+            let outcome = beside(watch, share, || run(&self.sweep, self.engine, &mut store, &PROGRAM, &options))?;
             Ok((outcome.ran, outcome.found))
         })
     }
@@ -192,7 +176,7 @@ impl SweepDriver {
 
     fn with_open<T: Send>(&self, py: Python, work: impl FnOnce(&mut Open) -> anyhow::Result<T> + Send) -> PyResult<T> {
         let done = py.detach(|| work(self.lock().as_mut().context("the data set was closed")?));
-        done.map_err(|e| failed(format!("{e:#}")))
+        done.map_err(with_causes)
     }
 }
 
@@ -200,7 +184,7 @@ impl SweepDriver {
 impl SweepDriver {
     #[new]
     fn new(py: Python, sweep: &Sweep, folder: PathBuf, traces: bool) -> PyResult<Self> {
-        let store = py.detach(|| sweep.store(&folder, traces)).map_err(|e| failed(format!("{e:#}")))?;
+        let store = py.detach(|| sweep.store(&folder, traces)).map_err(with_causes)?;
         let feeder = Feeder::new(&sweep.sweep, sweep.engine).map_err(failed)?;
         Ok(Self(Mutex::new(Some(Open { store, feeder, given: HashMap::new() }))))
     }
@@ -238,7 +222,7 @@ impl SweepDriver {
     /// Writes what is not on disk yet, and lets others write to the folder.
     fn close(&self, py: Python) -> PyResult<()> {
         let write = || self.lock().take().map_or(Ok(()), |mut open| open.store.write());
-        py.detach(write).map_err(|e| failed(format!("{e:#}")))
+        py.detach(write).map_err(with_causes)
     }
 }
 
@@ -257,8 +241,8 @@ pub fn run_bundle<'py>(
             let tables = Task::run_text(text, &folder, *seed, engine, &PROGRAM, traces, None)?;
             tables.context("nobody cancelled it")
         };
-        to_bytes(&tasks.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?)
+        Ok(to_bytes(&tasks.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?)?)
     };
-    let bytes = py.detach(run_all).map_err(|e| failed(format!("{e:#}")))?;
+    let bytes = py.detach(run_all).map_err(with_causes)?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -8,7 +8,7 @@ use tandem_report::{FiguresPage, figures_html};
 use tandem_sweep::{Pair, figures, group_files, read_part};
 
 use crate::{
-    error::{failed, usage},
+    error::{usage, with_causes},
     run::loads,
     table::Table,
 };
@@ -22,7 +22,7 @@ pub fn data_set(py: Python, folder: PathBuf, columns: Option<Vec<String>>) -> Py
         let batches = group_files(&folder)?.into_iter().map(|path| Ok(read_part(&path, names.as_deref())?.1));
         Ok(batches.collect::<anyhow::Result<Vec<_>>>()?.concat())
     });
-    Table::united(&batches.map_err(|e| failed(format!("{e:#}")))?)
+    Table::united(&batches.map_err(with_causes)?)
 }
 
 /// The axes of charts: two columns, or one.
@@ -30,7 +30,7 @@ type Axes = Vec<(String, Option<String>)>;
 
 fn charts(folder: &Path, axes: Axes, measures: &[String], swept: &[String]) -> PyResult<Vec<tandem_report::Figure>> {
     let pairs: Vec<Pair> = axes.into_iter().map(|(x, y)| Pair::new(x, y)).collect();
-    figures(folder, &pairs, measures, swept).map_err(|e| usage(format!("{e:#}")))
+    figures(folder, &pairs, measures, swept).map_err(|e| usage(format!("{:#}", anyhow::Error::from(e))))
 }
 
 /// Charts for `plot.py`; without axes those of all pairs of swept columns.

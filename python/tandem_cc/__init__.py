@@ -24,6 +24,7 @@ from tandem_cc._native import (
     __version__,
     controllers,
 )
+from tandem_cc.advice import advise
 from tandem_cc.errors import RunError, ScenarioError, TandemError, UsageError
 from tandem_cc.measurement import Inferred, Measured, measured
 from tandem_cc.path import Dumbbell
@@ -49,6 +50,7 @@ __all__ = [
     "UsageError",
     "View",
     "__version__",
+    "advise",
     "compare",
     "controllers",
     "measured",

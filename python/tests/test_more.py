@@ -105,6 +105,38 @@ def test_measurements_become_a_path() -> None:
         tandem.measured(__file__)
 
 
+def test_advice_is_that_of_the_command_line() -> None:
+    advice = tandem.advise(
+        "10mbit",
+        "20ms",
+        queue="20p",
+        loss=0,
+        neighbours="cubic:1",
+        default="cubic",
+        duration="4s",
+        warmup="1s",
+        seeds=2,
+        controllers=["cubic", "compound"],
+    )
+    assert advice["advice"] in ("cubic", "compound")
+    (path,) = advice["paths"]
+    assert (path["queue"], path["chosen"]) == ("20p", advice["advice"])
+    assert {found["controller"] for found in path["controllers"]} == {"cubic", "compound"}
+    assert all(set(found["goodput_mbps"]) == {"mean", "ci95"} for found in path["controllers"])
+    assert advice["command"].startswith("tandem_cc.advise(rate='10mbit', rtt='20ms', queue='20p'")
+    assert advice["assumed"] == []
+
+
+def test_advice_takes_measurements_and_says_what_it_lacks() -> None:
+    with pytest.raises(tandem.UsageError, match="no rate: give `rate`"):
+        tandem.advise(measurements=[FIXTURES / "ping-idle.txt"])
+    with pytest.raises(tandem.UsageError, match="cannot be simulated"):
+        tandem.advise("10mbit", "20ms", controllers=["kernel:lp"])
+    files = [FIXTURES / name for name in ("iperf3.json", "ping-idle.txt")]
+    advice = tandem.advise(measurements=files, duration="1s", warmup="0s", seeds=2, time="1ms", controllers=["reno"])
+    assert (advice["rate"], [found["what"] for found in advice["inferred"]][:2]) == ("49.9mbit", ["rate", "rtt"])
+
+
 def test_charts_are_those_of_the_report(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = tandem.Dumbbell(rate="10mbit", rtt="20ms", queue="20p")

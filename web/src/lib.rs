@@ -10,10 +10,10 @@ mod rows;
 use serde::Serialize;
 use tandem_controllers::CONTROLLERS;
 use tandem_engine::Options;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 
 pub use rows::Rows;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Samples in rows of numbers, which a page reads without parsing.
 
-use tandem_scenario::{Scenario, result::Trace};
+use tandem_results::Trace;
+use tandem_scenario::Scenario;
 
 /// Columns before those of the groups: time, s; packets that wait at the first link.
 const SHARED_COLUMNS: usize = 2;

@@ -7,8 +7,11 @@
 //! 3. [`Question::answers`] simulates the candidates on each path, seed by seed, until the rule can decide. An [`Answer`] has the
 //!    [`Decision`] and what it rests on.
 //!
+//! An [`Advice`] puts the answers together: what to switch on, and all of it as JSON.
+//!
 //! The caller chooses the engine, may cancel, and gets what was finished by then.
 
+mod advice;
 mod candidate;
 mod case;
 mod clock;
@@ -19,9 +22,10 @@ mod question;
 mod rule;
 mod trial;
 
+pub use advice::{Advice, Origin};
 pub use candidate::{Candidate, Present, candidates};
 pub use case::{Assumed, Case, Known, Neighbours};
 pub use error::AdviseError;
 pub use machine::{Machine, Tools, Way, send_command};
 pub use question::{Answer, Answers, Question};
-pub use rule::{Decision, Estimate, Judged, Limits, Why, usual_delay_limit};
+pub use rule::{Decision, Judged, Limits, Why, usual_delay_limit};

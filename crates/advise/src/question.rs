@@ -10,6 +10,7 @@ use tandem_scenario::{
     Scenario,
     units::{Bytes, Span},
 };
+use tandem_statistics::mean;
 
 use crate::{
     AdviseError, Candidate,
@@ -131,7 +132,6 @@ impl Question<'_> {
         let mut trials: Vec<Trial> = own.map(trial).collect::<Result<_, _>>()?;
         let Some((decision, is_cut_short)) = self.settle(&mut trials, clock, is_first)? else { return Ok(None) };
         let candidates = &trials[..self.candidates.len()];
-        let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         Ok(Some(Answer {
             case: case.clone(),
             length,
@@ -190,7 +190,7 @@ impl Question<'_> {
         let of_name = |name: &str| candidates.iter().find(|trial| trial.observed.name == name);
         let mut cautions = Vec::new();
         for trial in [&*decision.chosen, self.default].into_iter().filter_map(of_name) {
-            let of_seeds = tandem_scenario::cautions(&trial.scenario, &trial.seeds);
+            let of_seeds = tandem_results::cautions(&trial.scenario, &trial.seeds);
             for caution in of_seeds.into_iter().chain(tandem_model::loss_cycle::cautions(&trial.scenario)) {
                 if !cautions.contains(&caution) {
                     cautions.push(caution);
@@ -263,7 +263,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
     use tandem_engine::{EngineError, Options, Warning};
-    use tandem_scenario::{aqm::AqmSpec, result::SeedResult, units::QueueSize};
+    use tandem_results::SeedResult;
+    use tandem_scenario::{aqm::AqmSpec, units::QueueSize};
     use tandem_sim::Sim;
 
     use super::*;

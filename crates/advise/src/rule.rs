@@ -6,10 +6,9 @@
 //! over it to be worth a change. Otherwise the tie goes to the controller that is easiest to deploy, and among those to the highest goodput.
 
 use serde::Serialize;
-use tandem_scenario::{
-    stats::{ci95, mean, stolen},
-    units::Span,
-};
+use tandem_results::stolen;
+use tandem_scenario::units::Span;
+use tandem_statistics::{Estimate, mean};
 
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,28 +49,14 @@ pub struct Observed {
     pub delay_ms: Vec<f64>,
 }
 
-/// A mean over seeds with half of its 95 % interval; null with one seed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// Half of the interval's width.
-    pub ci95: Option<f64>,
+/// Without an interval chance may have done anything.
+fn half(estimate: Estimate) -> f64 {
+    estimate.half_width.unwrap_or(f64::INFINITY)
 }
 
-impl Estimate {
-    fn of(values: &[f64]) -> Self {
-        Self { mean: mean(values), ci95: ci95(values) }
-    }
-
-    fn half(self) -> f64 {
-        self.ci95.unwrap_or(f64::INFINITY)
-    }
-
-    /// Is the value on one side of the limit, as far as seeds tell, or near enough to be known?
-    fn is_clear_of(self, limit: f64, narrow: f64) -> bool {
-        (self.mean - limit).abs() > self.half() || self.half() <= narrow
-    }
+/// Is the value on one side of the limit, as far as seeds tell, or near enough to be known?
+fn is_clear_of(estimate: Estimate, limit: f64, narrow: f64) -> bool {
+    (estimate.value - limit).abs() > half(estimate) || half(estimate) <= narrow
 }
 
 /// What the rule finds of a controller.
@@ -140,7 +125,7 @@ impl Decision {
 pub fn decide(observed: &[Observed], default: &str, reference: &Observed, limits: Limits) -> Option<Decision> {
     let present = observed.iter().find(|o| o.name == default)?;
     let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(|o| (judge(o, reference, limits), o)).collect();
-    judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.mean.total_cmp(&a.goodput_mbps.mean));
+    judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
     let best = judged.iter().find(|(judged, _)| judged.is_within_limits).map(|(_, observed)| *observed);
     let bar = best.unwrap_or(present);
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
@@ -148,9 +133,10 @@ pub fn decide(observed: &[Observed], default: &str, reference: &Observed, limits
         compare(judged, observed, bar, observed.name == default, limits);
         let is_in_question = judged.is_within_limits && judged.is_tied_with_best;
         let worth = gain(observed, present).filter(|_| default_is_within && is_in_question);
-        judged.is_open |= worth.is_some_and(|gain| gain.mean >= limits.gain && !gain.is_clear_of(limits.gain, NARROW));
+        judged.is_open |=
+            worth.is_some_and(|gain| gain.value >= limits.gain && !is_clear_of(gain, limits.gain, NARROW));
     }
-    let is_worth_it = |o: &Observed| gain(o, present).is_some_and(|gain| gain.mean - gain.half() >= limits.gain);
+    let is_worth_it = |o: &Observed| gain(o, present).is_some_and(|gain| gain.value - half(gain) >= limits.gain);
     // A default that exceeds a limit has to go, whatever that costs; one that does not, for something that is worth it.
     let may_be_chosen = |o: &Observed| if default_is_within { o.name != default && is_worth_it(o) } else { true };
     let default_is_tied = judged.iter().any(|(judged, o)| o.name == default && judged.is_tied_with_best);
@@ -174,19 +160,18 @@ pub fn decide(observed: &[Observed], default: &str, reference: &Observed, limits
 
 fn judge(observed: &Observed, reference: &Observed, limits: Limits) -> Judged {
     let both = observed.neighbours_mbps.len().min(reference.neighbours_mbps.len());
-    let lost = stolen(&reference.neighbours_mbps[..both], &observed.neighbours_mbps[..both]);
-    let stolen = lost.map(|(mean, ci95)| Estimate { mean, ci95 });
-    let added_delay_ms = difference(&observed.delay_ms, &reference.delay_ms);
+    let stolen = stolen(&reference.neighbours_mbps[..both], &observed.neighbours_mbps[..both]);
+    let added_delay_ms = Estimate::of_difference(&observed.delay_ms, &reference.delay_ms);
     let is_within_limits =
-        stolen.is_none_or(|s| s.mean <= limits.stolen) && added_delay_ms.mean <= limits.added_delay_ms;
-    let goodput_mbps = Estimate::of(&observed.goodput_mbps);
+        stolen.is_none_or(|s| s.value <= limits.stolen) && added_delay_ms.value <= limits.added_delay_ms;
+    let goodput_mbps = Estimate::of_mean(&observed.goodput_mbps);
     Judged {
         controller: observed.name.clone(),
         seeds: observed.goodput_mbps.len(),
         goodput_mbps,
-        above_best_mbps: Estimate { mean: 0.0, ci95: Some(0.0) },
+        above_best_mbps: Estimate::exactly(0.0),
         stolen,
-        delay_ms: Estimate::of(&observed.delay_ms),
+        delay_ms: Estimate::of_mean(&observed.delay_ms),
         added_delay_ms,
         is_within_limits,
         is_tied_with_best: true,
@@ -198,33 +183,27 @@ fn judge(observed: &Observed, reference: &Observed, limits: Limits) -> Judged {
 fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, is_default: bool, limits: Limits) {
     let best_mbps = mean(&best.goodput_mbps);
     let above = if observed.name == best.name {
-        Estimate { mean: 0.0, ci95: Some(0.0) }
+        Estimate::exactly(0.0)
     } else {
-        difference(&observed.goodput_mbps, &best.goodput_mbps)
+        Estimate::of_difference(&observed.goodput_mbps, &best.goodput_mbps)
     };
-    let is_clearly_worse = above.mean + above.half() < 0.0 && above.mean.abs() >= SAME * best_mbps;
+    let is_clearly_worse = above.value + half(above) < 0.0 && above.value.abs() >= SAME * best_mbps;
     judged.above_best_mbps = above;
     judged.is_tied_with_best = !is_clearly_worse;
-    let limits_are_clear = judged.stolen.is_none_or(|s| s.is_clear_of(limits.stolen, NARROW))
-        && judged.added_delay_ms.is_clear_of(limits.added_delay_ms, limits.added_delay_ms / 2.0);
+    let limits_are_clear = judged.stolen.is_none_or(|s| is_clear_of(s, limits.stolen, NARROW))
+        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
     let may_matter =
-        if is_default { above.half() - above.mean } else { above.half() + above.mean } > limits.gain * best_mbps;
-    let goodput_is_clear = !judged.is_within_limits || above.half() <= NARROW * best_mbps || !may_matter;
+        if is_default { half(above) - above.value } else { half(above) + above.value } > limits.gain * best_mbps;
+    let goodput_is_clear = !judged.is_within_limits || half(above) <= NARROW * best_mbps || !may_matter;
     judged.is_open = !(is_clearly_worse || limits_are_clear && goodput_is_clear);
-}
-
-/// The first less the second, of the seeds that both have.
-fn difference(a: &[f64], b: &[f64]) -> Estimate {
-    Estimate::of(&a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>())
 }
 
 /// The difference from the default, of the seeds that both have, over the default's mean there.
 fn gain(observed: &Observed, present: &Observed) -> Option<Estimate> {
     let both = observed.goodput_mbps.len().min(present.goodput_mbps.len());
     let scale = mean(&present.goodput_mbps[..both]);
-    let above = difference(&observed.goodput_mbps, &present.goodput_mbps);
-    (observed.name != present.name && scale > 0.0)
-        .then(|| Estimate { mean: above.mean / scale, ci95: above.ci95.map(|half| half / scale) })
+    let above = Estimate::of_difference(&observed.goodput_mbps, &present.goodput_mbps);
+    (observed.name != present.name && scale > 0.0).then(|| above / scale)
 }
 
 #[cfg(test)]
@@ -261,11 +240,11 @@ mod tests {
         assert_eq!((&*decision.chosen, decision.why), ("compound", Why::Better));
         // 25 of 50; the seeds rise and fall together: (74, 75, 76) - (49, 50, 51) is 25 in each.
         let gain = decision.gain.unwrap();
-        assert!((gain.mean - 0.5).abs() < 1e-12 && gain.ci95.unwrap() < 1e-12, "{gain:?}");
+        assert!((gain.value - 0.5).abs() < 1e-12 && gain.half_width.unwrap() < 1e-12, "{gain:?}");
         let names: Vec<&str> = decision.controllers.iter().map(|j| &*j.controller).collect();
         assert_eq!(names, ["scalable", "highspeed", "compound", "cubic"]);
         let stolen = decision.of("scalable").unwrap().stolen.unwrap();
-        assert!((stolen.mean - 0.2).abs() < 1e-12);
+        assert!((stolen.value - 0.2).abs() < 1e-12);
         assert!(decision.is_clear);
     }
 
@@ -327,7 +306,7 @@ mod tests {
         let cubic = observed("cubic", 80.0, 1.0, 20.0, 20.0);
         let decision = decide(&[reno.clone(), cubic.clone()], "cubic", &reno, LIMITS).unwrap();
         assert_eq!((&*decision.chosen, decision.why), ("reno", Why::DefaultExceedsLimits));
-        assert!((decision.gain.unwrap().mean + 0.375).abs() < 1e-12);
+        assert!((decision.gain.unwrap().value + 0.375).abs() < 1e-12);
         // The reference itself cannot be deployed here, and nothing else keeps the limits.
         let alone = decide(std::slice::from_ref(&cubic), "cubic", &reno, LIMITS).unwrap();
         assert_eq!((&*alone.chosen, alone.why), ("cubic", Why::NoneWithinLimits));

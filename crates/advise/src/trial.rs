@@ -2,11 +2,8 @@
 //! What the runs of one controller give, seed by seed.
 
 use tandem_compare::Flows;
-use tandem_scenario::{
-    Scenario,
-    result::{FlowResult, SeedResult},
-    units::Bytes,
-};
+use tandem_results::{FlowResult, SeedResult};
+use tandem_scenario::{Scenario, units::Bytes};
 
 use crate::rule::Observed;
 

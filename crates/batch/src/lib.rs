@@ -17,10 +17,8 @@ use std::{
 };
 
 use tandem_engine::{Engine, Options, on_threads};
-use tandem_scenario::{
-    Scenario,
-    result::{Run, SeedResult},
-};
+use tandem_results::{Run, SeedResult};
+use tandem_scenario::Scenario;
 
 pub use error::{BatchError, StoreError};
 use progress::Progress;

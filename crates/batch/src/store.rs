@@ -11,10 +11,10 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     bounded::{self, RESULTS_BYTES, read_line},
-    result::SeedResult,
 };
 
 use crate::{BatchError, StoreError, lock};
@@ -247,7 +247,7 @@ fn program() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::result::Trace;
+    use tandem_results::Trace;
 
     use super::*;
 

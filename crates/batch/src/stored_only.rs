@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 
 /// Stands for another engine without running it: what that engine did before is in the [`Store`](crate::Store), and the rest counts as
 /// cancelled.

@@ -9,7 +9,8 @@ use tandem_report::{
     FLOWS_FILE, FiguresPage, LINKS_FILE, Report, Section, figures_html, html, matrix_figures, matrix_text, table,
     write_atomically, write_trace,
 };
-use tandem_scenario::{Parts, Scenario, matrix::Matrix, result::Run};
+use tandem_results::{Matrix, Run};
+use tandem_scenario::{Parts, Scenario};
 
 use crate::{
     failure::Failure,

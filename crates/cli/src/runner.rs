@@ -4,7 +4,8 @@
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::loss_cycle::cautions;
-use tandem_scenario::{Scenario, result::Run};
+use tandem_results::Run;
+use tandem_scenario::Scenario;
 
 use crate::{engine::Engines, failure::Failure, interrupt, terminal::is_quiet};
 

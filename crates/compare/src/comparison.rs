@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use tandem_results::Run;
 use tandem_scenario::{
     DumbbellSpec, Ecn, EffectsSpec, FORWARD_LINK, FlowsSpec, Scenario, ScenarioSpec, SpecError,
     file::Overrides,
-    result::Run,
     units::{Bytes, Span},
 };
 

@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_network::{Rng, Stream, agenda::NEVER, normal_quantile};
+use tandem_results::ShortTransfer;
 use tandem_scenario::{
     ShortFlows,
-    result::ShortTransfer,
     short::{Arrivals, Sizes},
 };
 

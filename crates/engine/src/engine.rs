@@ -8,7 +8,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
-use tandem_scenario::{Group, Scenario, Transport, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::{Group, Scenario, Transport};
 
 /// Runs scenarios, one seed at a time.
 pub trait Engine: Sync {

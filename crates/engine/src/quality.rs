@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use tandem_network::{distribution, histogram};
-use tandem_scenario::result::{Delivery, Distribution};
+use tandem_results::{Delivery, Distribution};
 
 /// A packet that so many later ones have overtaken is lost, for whoever plays what it carries.
 const MAX_LATE_PACKETS: u64 = 64;

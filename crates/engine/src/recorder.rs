@@ -3,10 +3,8 @@
 
 use hdrhistogram::Histogram;
 use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
-use tandem_scenario::{
-    Group, Scenario,
-    result::{Delivery, FlowResult, FlowSample, LinkResult, SeedResult, Trace},
-};
+use tandem_results::{Delivery, FlowResult, FlowSample, LinkResult, SeedResult, Trace};
+use tandem_scenario::{Group, Scenario};
 
 use crate::{Quality, Transfers, tracer::Tracer};
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Windows and queues over time.
 
-use tandem_scenario::{
-    Scenario,
-    result::{FlowTrace, LinkTrace, Trace},
-};
+use tandem_results::{FlowTrace, LinkTrace, Trace};
+use tandem_scenario::Scenario;
 
 use crate::Readable;
 

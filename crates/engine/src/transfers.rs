@@ -2,7 +2,8 @@
 //! The application of a TCP flow: one endless transfer, finite ones with pauses between them, data at a rate, or short flows.
 
 use tandem_network::agenda::NEVER;
-use tandem_scenario::{TcpSource, Transfer, result::ShortTransfer};
+use tandem_results::ShortTransfer;
+use tandem_scenario::{TcpSource, Transfer};
 
 use crate::{
     ConstantRate,

@@ -3,10 +3,10 @@
 
 use tandem_engine::Options;
 use tandem_engines::find;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 
 fn dumbbell(top: &str, flow: &str) -> Scenario {

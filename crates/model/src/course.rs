@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A whole run, round after round, and what is measured of a part of it.
 
-use tandem_scenario::result::Distribution;
+use tandem_results::Distribution;
 
 use crate::{
     connection::Connection,

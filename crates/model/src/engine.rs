@@ -6,9 +6,9 @@
 use std::{borrow::Cow, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
+use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
 use tandem_scenario::{
     Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
-    result::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace},
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the samples of a flow show of its phases, whoever ran it.
 
-use tandem_scenario::result::FlowSample;
+use tandem_results::FlowSample;
 
 use crate::{law::Law, path::Path, prediction};
 

@@ -124,7 +124,9 @@ mod tests {
     /// A row has room for as many packets as a limit in packets or in bytes says.
     #[test]
     fn a_row_has_room_to_its_limit() {
-        for (limit, waiting) in [(Limit::Packets(3), 3), (Limit::Bytes(4499), 2), (Limit::Bytes(4500), 3), (Limit::Packets(0), 0)] {
+        for (limit, waiting) in
+            [(Limit::Packets(3), 3), (Limit::Bytes(4499), 2), (Limit::Bytes(4500), 3), (Limit::Packets(0), 0)]
+        {
             let row = Row::new(limit, 1500, 1000);
             // One in transmission that has just begun, and `waiting - 1` behind it: there is room for one more.
             assert!(row.room_ns >= waiting * 1000, "{limit:?}");

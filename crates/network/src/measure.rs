@@ -2,7 +2,7 @@
 //! How engines measure, so that their results can be laid side by side.
 
 use hdrhistogram::Histogram;
-use tandem_scenario::result::{Distribution, LinkResult};
+use tandem_results::{Distribution, LinkResult};
 
 use crate::{Link, Packet};
 

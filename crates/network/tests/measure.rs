@@ -5,10 +5,8 @@ mod common;
 
 use common::{MS, MTU, Plain, codel, link, spec};
 use tandem_network::{Link, QueueSamples, Rng, Samples, Stream};
-use tandem_scenario::{
-    Aqm, Limit,
-    result::{Distribution, LinkResult},
-};
+use tandem_results::{Distribution, LinkResult};
+use tandem_scenario::{Aqm, Limit};
 
 /// Three digits, rounded up: a histogram takes 8333 for 8335. Mean and maximum are exact.
 #[test]

@@ -4,10 +4,10 @@
 use tandem_network::wlan::{AP, Cell, CellConfig, Phy};
 use tandem_scenario::{
     Limit,
-    stats::jain,
     units::{LossRate, Rate},
     wlan::{Standard, WlanCell},
 };
+use tandem_statistics::jain;
 
 const SECOND: u64 = 1_000_000_000;
 const PACKET_BYTES: u32 = 1500;

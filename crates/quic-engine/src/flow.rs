@@ -13,7 +13,7 @@ use noq_proto::{
 use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::{End, agenda::NEVER};
 use tandem_quic::{Host, OverNoq};
-use tandem_scenario::result::FlowSample;
+use tandem_results::FlowSample;
 use tandem_sim::{Endpoints, Header, Port};
 
 use crate::{config::Setup, peer::Peer};

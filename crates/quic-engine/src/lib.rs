@@ -14,7 +14,8 @@ use std::{
 };
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
-use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Transport, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Transport};
 use tandem_sim::{Endpoints, NewFlow, UDP_HEADER_BYTES, run_with};
 
 use flow::QuicFlow;

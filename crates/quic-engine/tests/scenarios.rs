@@ -3,10 +3,10 @@
 
 use tandem_engine::{Engine, Options};
 use tandem_quic_engine::{Quic, StackOwn};
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 
 fn scenario(top: &str, network: &str, flows: &str) -> Scenario {

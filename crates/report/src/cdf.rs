@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Distributions over samples, flows and transfers, as cumulative shares.
 
-use tandem_scenario::result::{GroupSummary, Run};
+use tandem_results::{GroupSummary, Run};
 
 use crate::{
     Report, Section,

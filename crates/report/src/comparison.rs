@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs side by side.
 
-use tandem_scenario::result::{Distribution, GroupSummary, Run};
+use tandem_results::{Distribution, GroupSummary, Run};
 
 use crate::{
     Report,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What happened over time in the first seed of a run.
 
-use tandem_scenario::result::{FlowSample, FlowTrace, Trace};
+use tandem_results::{FlowSample, FlowTrace, Trace};
 
 use crate::{
     Section,

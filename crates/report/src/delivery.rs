@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of real-time traffic, for the terminal and for the page alike.
 
-use tandem_scenario::result::{Delivery, Distribution, Run};
+use std::iter;
+
+use tandem_results::{Figure, GROUP_MEASURES, GroupSummary, Measure, Run};
 
 use crate::number;
 
+/// The columns: what packets met on their way.
+fn columns() -> impl Iterator<Item = (&'static Measure<GroupSummary>, &'static str, Figure)> {
+    let measures = GROUP_MEASURES.iter().filter(|measure| measure.key.starts_with("delivery."));
+    measures.flat_map(|measure| measure.shown.terminal.iter().map(move |(title, figure)| (measure, *title, *figure)))
+}
+
 /// What the columns of [`rows`] are, the group's name first.
-pub const HEADER: [&str; 9] =
-    ["Real time", "Delay ms\np50", "\np95", "\np99", "Jitter ms\np50", "\np95", "\np99", "Loss\nrate", "\np95"];
+pub fn header() -> Vec<&'static str> {
+    iter::once("Real time").chain(columns().map(|(_, title, _)| title)).collect()
+}
 
 /// A row for each group of UDP: its name, and the cells.
 pub fn rows(run: &Run) -> Vec<(String, Vec<String>)> {
-    let groups = run.groups.iter().filter_map(|group| Some((&group.name, group.delivery.as_ref()?)));
-    let of_group = |(name, met): (&String, &Delivery)| {
-        let percentiles = |d: &Distribution| [d.p50, d.p95, d.p99].map(|ms| number::significant(ms, 3));
-        let losses = [met.loss_rate, met.loss_rate_by_second.p95].map(number::rate);
-        let cells = percentiles(&met.delay_ms).into_iter().chain(percentiles(&met.jitter_ms)).chain(losses);
-        (name.clone(), cells.collect())
-    };
-    groups.map(of_group).collect()
+    let cells =
+        |group: &GroupSummary| columns().map(|(measure, _, figure)| number::cell(measure, group, figure, 3)).collect();
+    let groups = run.groups.iter().filter(|group| group.delivery.is_some());
+    groups.map(|group| (group.name.clone(), cells(group))).collect()
 }

@@ -2,6 +2,7 @@
 //! A page of figures and tables that are not about runs: curves, points and maps.
 
 use minijinja::{Value, context, value::Serde};
+use tandem_statistics::Estimate;
 
 use crate::{
     chart::{Axis, Cells, Chart, Draw, Series},
@@ -54,10 +55,10 @@ pub struct Point {
     pub name: String,
     /// The controller that it stands for, which decides its colour and symbol.
     pub controller: String,
-    /// One measure, with the half width of its interval.
-    pub x: (f64, Option<f64>),
-    /// The other, likewise.
-    pub y: (f64, Option<f64>),
+    /// One measure.
+    pub x: Estimate,
+    /// The other.
+    pub y: Estimate,
 }
 
 /// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
@@ -137,10 +138,10 @@ impl Figure {
         let curve = |point: &Point| Curve {
             name: point.name.clone(),
             style: Style::Points,
-            x: vec![point.x.0],
-            y: vec![point.y.0],
-            half_widths: halves(point.y.1),
-            x_half_widths: halves(point.x.1),
+            x: vec![point.x.value],
+            y: vec![point.y.value],
+            half_widths: halves(point.y.half_width),
+            x_half_widths: halves(point.x.half_width),
             controller: Some(point.controller.clone()),
             ..Curve::default()
         };

@@ -34,7 +34,8 @@ pub use thin::thin;
 pub use trace::{FLOWS_FILE, LINKS_FILE, write_trace};
 pub use words::setup;
 
-use tandem_scenario::{Scenario, result::Run};
+use tandem_results::Run;
+use tandem_scenario::Scenario;
 
 /// One thing that was run, with what it was run on.
 #[derive(Clone, Copy)]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every controller against every other, as text and as maps.
 
-use tandem_scenario::matrix::Matrix;
+use tandem_results::Matrix;
+use tandem_statistics::Estimate;
 
 use crate::{
     figures_page::{Colouring, Figure, Map, Point},
@@ -106,7 +107,7 @@ pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
 fn among_its_own_figure(matrix: &Matrix) -> Figure {
     let point = |(i, name): (usize, &String)| {
         let cell = matrix.cells[i][i]?;
-        let (x, y) = ((cell.queue_packets, None), (cell.goodput_mbps, None));
+        let [x, y] = [cell.queue_packets, cell.goodput_mbps].map(|mean| Estimate::kept(mean, None));
         Some(Point { name: name.clone(), controller: name.clone(), x, y })
     };
     let points: Vec<Point> = matrix.controllers.iter().enumerate().filter_map(point).collect();
@@ -118,7 +119,7 @@ fn among_its_own_figure(matrix: &Matrix) -> Figure {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::matrix::MatrixCell;
+    use tandem_results::MatrixCell;
 
     use super::*;
 

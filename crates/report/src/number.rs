@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers as people read them: as many digits as mean something, no more.
 
+use tandem_results::{Figure, Measure, Unit, Value};
+
 /// Decimals that leave `digits` significant ones.
 fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
@@ -40,6 +42,33 @@ pub fn percent_with_interval(share: f64, half: Option<f64>) -> String {
         Some(half) => format!("{} ± {}", percent(share), percent(half)),
         None => percent(share),
     }
+}
+
+/// A figure of a measure as tables have it; empty where it has no value. Rates of links have so many digits.
+pub fn cell<S>(measure: &Measure<S>, of: &S, figure: Figure, rate_digits: i32) -> String {
+    let Some(value) = (measure.value)(of) else { return String::new() };
+    let number = value.figure(figure);
+    match (measure.unit, value) {
+        (Unit::Share, Value::Mean(share)) => percent_with_interval(share.value, share.half_width),
+        (Unit::Share, _) => percent(number),
+        (Unit::Rate, _) => rate(number),
+        (Unit::Count, _) => count(number),
+        (Unit::Packets, _) if figure == Figure::Max => count(number),
+        (Unit::Mbps, _) => significant(number, rate_digits),
+        (Unit::Packets | Unit::Ms | Unit::S | Unit::Ratio, _) => significant(number, 3),
+    }
+}
+
+/// The measures that a table of these has: last those that only some have any of.
+pub fn shown<'a, S>(
+    measures: &'static [Measure<S>],
+    all: impl Iterator<Item = &'a S> + Clone,
+) -> Vec<&'static Measure<S>> {
+    let has_any = |measure: &&Measure<S>| {
+        all.clone().any(|of| (measure.value)(of).is_some_and(|value| value.figure(Figure::Mean) > 0.0))
+    };
+    let (rare, usual): (Vec<_>, Vec<_>) = measures.iter().partition(|measure| measure.shown.if_any);
+    usual.into_iter().chain(rare.into_iter().filter(has_any)).collect()
 }
 
 /// A small share as scenarios spell it, such as `1.2e-5`.

@@ -2,7 +2,7 @@
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
 use minijinja::{Environment, Value, context, value::Serde};
-use tandem_scenario::result::{LinkSummary, Run};
+use tandem_results::{LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
     Report, Section,
@@ -21,6 +21,8 @@ const TEMPLATE: &str = "page.html";
 /// Rows of the summary, and groups and links of a run, that a page has; more than that nobody reads, and browsers take long.
 const MAX_ROWS: usize = 400;
 const MAX_LINKS: usize = 100;
+/// Digits of a link's rate.
+const RATE_DIGITS: i32 = 4;
 
 /// The charts of a page. A figure of the page has the number of its chart.
 #[derive(Default)]
@@ -161,7 +163,7 @@ fn common_set_up(report: &Report) -> Option<String> {
 
 fn section_content(section: &Section, with_set_up: bool) -> Value {
     let Section { scenario, run } = section;
-    let has_marks = run.links.iter().any(|link| link.marks > 0.0);
+    let measures = number::shown(LINK_MEASURES, run.links.iter());
     context! {
         name => label(run, scenario.seeds.len()),
         set_up => with_set_up.then(|| words::setup(scenario)),
@@ -170,8 +172,8 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         cautions => run.cautions.clone(),
         facts => facts(run),
         trace_seed => run.trace.as_ref().map(|t| t.seed),
-        has_marks,
-        links => run.links.iter().take(MAX_LINKS).map(|of_run| link(of_run, has_marks)).collect::<Vec<_>>(),
+        link_heads => measures.iter().map(|measure| head(measure)).collect::<Vec<_>>(),
+        links => run.links.iter().take(MAX_LINKS).map(|of_run| link(of_run, &measures)).collect::<Vec<_>>(),
         links_left_out => run.links.len().saturating_sub(MAX_LINKS),
         deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         short_flows => short_flows_table::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
@@ -214,25 +216,21 @@ fn facts(run: &Run) -> String {
     text
 }
 
-fn link(link: &LinkSummary, has_marks: bool) -> Value {
-    let (queue, delay) = (&link.queue_packets, &link.queueing_delay_ms);
+/// The head of a measure's columns: lines, and the figures below them if there are several.
+fn head(measure: &Measure<LinkSummary>) -> Value {
+    let (title, figures) = measure.shown.page;
     context! {
-        name => link.name.as_str(),
-        marks => has_marks.then(|| number::count(link.marks)),
-        cells => [
-            number::significant(link.rate_mbps, 4),
-            number::percent_with_interval(link.utilisation, link.utilisation_ci95),
-            number::significant(queue.mean, 3),
-            number::significant(queue.p95, 3),
-            number::significant(queue.p99, 3),
-            number::count(queue.max),
-            number::significant(delay.mean, 3),
-            number::significant(delay.p95, 3),
-            number::count(link.drops),
-            number::count(link.random_losses),
-            number::rate(link.loss_rate),
-        ],
+        lines => title.lines().collect::<Vec<_>>(),
+        figures => figures.iter().map(|figure| figure.name()).collect::<Vec<_>>(),
     }
+}
+
+fn link(link: &LinkSummary, measures: &[&Measure<LinkSummary>]) -> Value {
+    let cells = measures.iter().flat_map(|measure| {
+        let (_, figures) = measure.shown.page;
+        figures.iter().map(|figure| number::cell(measure, link, *figure, RATE_DIGITS))
+    });
+    context! { name => link.name.as_str(), cells => cells.collect::<Vec<_>>() }
 }
 
 /// Each seed list once, with the runs that used it.

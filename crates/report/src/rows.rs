@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows of the summary, for the terminal and for the page alike.
 
-use tandem_scenario::{
-    result::{Distribution, GroupSummary, LinkSummary, Run},
-    stats::ci95,
-};
+use tandem_results::{Distribution, GroupSummary, LinkSummary, Run};
+use tandem_statistics::Estimate;
 
 use crate::{Report, number};
 
@@ -115,7 +113,7 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         label: label.to_owned(),
         indented: false,
         flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
-        goodput: number::with_interval(total(|g| g.goodput_mbps), ci95(&by_seed), 4),
+        goodput: number::with_interval(total(|g| g.goodput_mbps), Estimate::of_mean(&by_seed).half_width, 4),
         stolen: String::new(),
         rtt: only.and_then(|g| g.rtt_ms).into(),
         srtt: only.and_then(|g| g.srtt_ms).into(),

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of short flows, for the terminal and for the page alike.
 
-use tandem_scenario::{
-    result::{Distribution, Run},
-    short::{ShortFlowsSummary, SizeClass},
-    units::Bytes,
-};
+use tandem_results::{Distribution, Run, ShortFlowsSummary, SizeClass};
+use tandem_scenario::units::Bytes;
 
 use crate::number;
 

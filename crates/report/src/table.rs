@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The summary for a terminal: plain text, no colour, at most as wide as the terminal.
 
+use std::iter;
+
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use tandem_scenario::result::{Distribution, LinkSummary, Run};
+use tandem_results::{Distribution, Figure, LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
     Report, delivery, number,
@@ -14,6 +16,8 @@ use crate::{
 const DEFAULT_WIDTH: u16 = 100;
 /// Narrower than this, lines had better run over than numbers be cut.
 const MIN_WIDTH: u16 = 100;
+/// Digits of a link's rate.
+const RATE_DIGITS: i32 = 3;
 
 /// A row for each run and for each group of a run with several; below, a row for each run's bottleneck.
 pub fn table(report: &Report) -> String {
@@ -30,7 +34,7 @@ fn table_at(report: &Report, width: u16) -> String {
         summary(report, width),
         bottlenecks(report, width),
         of_some(report, width, &short_flows_table::HEADER, short_flows_table::rows),
-        of_some(report, width, &delivery::HEADER, delivery::rows),
+        of_some(report, width, &delivery::header(), delivery::rows),
         notes(report, width),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
@@ -69,39 +73,19 @@ fn summary(report: &Report, width: u16) -> String {
 }
 
 fn bottlenecks(report: &Report, width: u16) -> String {
-    let mut header = vec![
-        "Bottleneck",
-        "Rate\nMbit/s",
-        "Used\n%",
-        "Queue\np95",
-        "pkts\np99",
-        "\nmax",
-        "Delay ms\np95",
-        "Drops",
-        "Random\nlosses",
-    ];
     let runs = runs(report);
     let links: Vec<(&Run, &LinkSummary)> = runs.iter().filter_map(|(run, _)| Some((*run, bottleneck(run)?))).collect();
-    let has_marks = links.iter().any(|(_, link)| link.marks > 0.0);
-    if has_marks {
-        header.push("Marks");
-    }
+    let measures = number::shown(LINK_MEASURES, links.iter().map(|(_, link)| *link));
+    let columns: Vec<(&Measure<LinkSummary>, &str, Figure)> = measures
+        .iter()
+        .flat_map(|measure| measure.shown.terminal.iter().map(|(title, figure)| (*measure, *title, *figure)))
+        .collect();
+    let header = iter::once("Bottleneck").chain(columns.iter().map(|(_, title, _)| *title)).map(str::to_owned);
     let rows = links.iter().map(|(run, link)| {
-        let mut cells = vec![
-            format!("{}: {}", run.name, link.name),
-            number::significant(link.rate_mbps, 3),
-            number::percent_with_interval(link.utilisation, link.utilisation_ci95),
-            number::significant(link.queue_packets.p95, 3),
-            number::significant(link.queue_packets.p99, 3),
-            number::count(link.queue_packets.max),
-            number::significant(link.queueing_delay_ms.p95, 3),
-            number::count(link.drops),
-            number::count(link.random_losses),
-        ];
-        cells.extend(has_marks.then(|| number::count(link.marks)));
-        cells
+        let cells = columns.iter().map(|(measure, _, figure)| number::cell(measure, *link, *figure, RATE_DIGITS));
+        iter::once(format!("{}: {}", run.name, link.name)).chain(cells).collect()
     });
-    render(header.into_iter().map(str::to_owned).collect(), rows, width)
+    render(header.collect(), rows, width)
 }
 
 /// A group's label and its cells.

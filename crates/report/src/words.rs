@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scenario in words.
 
+use tandem_results::CellSummary;
 use tandem_scenario::{
     Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
-    result::CellSummary,
     short::{Arrivals, Sizes},
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},

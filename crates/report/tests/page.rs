@@ -7,10 +7,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use tandem_report::{Report, Section, html};
-use tandem_scenario::{
-    file::{Overrides, parse},
-    result::{Delivery, Distribution},
-};
+use tandem_results::{Delivery, Distribution};
+use tandem_scenario::file::{Overrides, parse};
 
 mod synthetic;
 

@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is run and what came of it, whichever engine runs it.
+//! What is run, whichever engine runs it.
 //!
 //! A [`ScenarioSpec`] is a scenario as written. It comes from a TOML file ([`file::load`]) or from a command's arguments.
 //! [`ScenarioSpec::check`] makes a [`Scenario`] of it, which is complete and checked: routes are found, buffers are in packets or
 //! bytes, parameters are in range.
-//! Engines turn it into one [`result::SeedResult`] a seed; [`result::Run`] sums those up with intervals.
+//! What came of it is described by the crate `tandem-results`.
 
 pub mod aqm;
 pub mod bounded;
-mod cautions;
-mod cell;
 mod check;
 pub mod controller;
 mod dumbbell;
 pub mod effects;
 pub mod file;
 mod loss;
-pub mod matrix;
-pub mod result;
 mod route;
 mod scenario;
 pub mod short;
+mod slow_start;
 pub mod spec;
-pub mod stats;
-mod summary;
 mod traffic;
 pub mod units;
 pub mod wlan;
 
 pub use aqm::Aqm;
-pub use cautions::{cautions, last_slow_start_end_s};
 pub use check::SpecError;
 pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
 pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
@@ -39,5 +33,6 @@ pub use loss::Loss;
 pub use route::RouteError;
 pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, Topology};
 pub use short::ShortFlows;
+pub use slow_start::{bulk_groups, last_slow_start_end_s, slow_start_end_s};
 pub use spec::{FlowsSpec, ScenarioSpec};
 pub use traffic::{CongestionControl, Ecn, Recovery, TcpSource, Traffic, Transfer, Transport};

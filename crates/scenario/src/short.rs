@@ -4,12 +4,9 @@
 
 mod sizes;
 mod spec;
-mod summary;
 
 pub use sizes::{SizeList, Sizes};
 pub use spec::{Load, ShortSpec, SizeSpec};
-pub(crate) use summary::summarise;
-pub use summary::{ShortFlow, ShortFlowsSummary, SizeClass};
 
 use serde::Serialize;
 

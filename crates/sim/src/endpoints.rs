@@ -3,7 +3,8 @@
 
 use tandem_engine::{Applications, Counters, Quality, Transfers};
 use tandem_network::{End, start_ns};
-use tandem_scenario::{Scenario, Traffic, result::FlowSample};
+use tandem_results::FlowSample;
+use tandem_scenario::{Scenario, Traffic};
 use tandem_tcp::{AckOut, segment::Feedback};
 
 use crate::{net::Net, packet::Header};

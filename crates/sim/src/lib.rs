@@ -19,7 +19,8 @@ pub use net::UDP_HEADER_BYTES;
 pub use packet::Header;
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 
 pub use world::{Way, World};
 

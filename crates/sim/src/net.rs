@@ -2,7 +2,10 @@
 //! What lies between the hosts: the network in virtual time, and what its packets leave behind while they are under way.
 
 use tandem_network::{
-    Alarm, Contents, DropReason, Ecn, End, Event, Lookahead, Network, Ring, Route, Sends, agenda::{Agenda, NEVER}, wired_links, wlan::Air,
+    Alarm, Contents, DropReason, Ecn, End, Event, Lookahead, Network, Ring, Route, Sends,
+    agenda::{Agenda, NEVER},
+    wired_links,
+    wlan::Air,
 };
 use tandem_scenario::Scenario;
 use tandem_tcp::{
@@ -102,11 +105,8 @@ impl Net {
             network.packets_in(*ahead, ahead.forward_ns + ahead.back_ns) >= MIN_PACKETS_PER_FLOW * flows as u64
         };
         let ahead = by_windows.then(|| network.lookahead()).flatten().filter(is_worth_it);
-        let windows = ahead.map(|ahead| Windows {
-            ahead,
-            sends: Sends::default(),
-            deadlines: Agenda::new(&vec![0; flows]),
-        });
+        let windows =
+            ahead.map(|ahead| Windows { ahead, sends: Sends::default(), deadlines: Agenda::new(&vec![0; flows]) });
         Self {
             network,
             carried: Carried::default(),

@@ -3,7 +3,7 @@
 
 use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::End;
-use tandem_scenario::result::FlowSample;
+use tandem_results::FlowSample;
 use tandem_tcp::{AckOut, Config};
 
 use crate::{

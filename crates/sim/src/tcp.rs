@@ -3,7 +3,8 @@
 
 use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::{End, agenda};
-use tandem_scenario::{CongestionControl, TcpSource, result::FlowSample};
+use tandem_results::FlowSample;
+use tandem_scenario::{CongestionControl, TcpSource};
 use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
 
 use crate::{

@@ -3,10 +3,8 @@
 
 use tandem_engine::{Applications, Counters, FlowEnd, Options, Readable, Recorder, RecorderOptions};
 use tandem_network::{Alarm, End, Event, QueueSamples, wlan::CellSamples};
-use tandem_scenario::{
-    Scenario,
-    result::{FlowSample, LinkResult, SeedResult, Trace},
-};
+use tandem_results::{FlowSample, LinkResult, SeedResult, Trace};
+use tandem_scenario::Scenario;
 
 use crate::{
     endpoints::{Make, NewFlow},

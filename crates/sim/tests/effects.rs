@@ -3,10 +3,10 @@
 //! trace. Payload is 1448 of 1500 bytes.
 
 use tandem_engine::Options;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, load, parse},
-    result::SeedResult,
 };
 
 fn scenario(duration_s: u32, network: &str, flows: &str) -> Scenario {

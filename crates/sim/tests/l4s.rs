@@ -3,10 +3,10 @@
 //! whole grid stands in docs/validation.md. And DCTCP over a queue that marks at a low threshold.
 
 use tandem_engine::Options;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 
 fn run(text: &str) -> SeedResult {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{run_seed, scenario, within};
-use tandem_scenario::result::SeedResult;
+use tandem_results::SeedResult;
 
 /// Seeds 1 and 2 of flows `groups` (lines of `[[flows]]` tables) on S3's path: 100 Mb/s, 40 ms, a buffer of one BDP, 333 packets.
 fn on_s3_path(path: &str, groups: &[&str]) -> Vec<SeedResult> {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{run, within};
-use tandem_scenario::result::{Delivery, SeedResult};
+use tandem_results::{Delivery, SeedResult};
 
 fn delivery(result: &SeedResult, group: usize) -> Delivery {
     result.deliveries[group].expect("the group is UDP")

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{run, run_seed, scenario, within};
-use tandem_scenario::result::{Run, SeedResult, ShortTransfer};
+use tandem_results::{Run, SeedResult, ShortTransfer};
 
 fn transfers(result: &SeedResult) -> impl Iterator<Item = ShortTransfer> {
     result.flows.iter().flat_map(|flow| flow.short_flows.iter().copied())

@@ -103,22 +103,25 @@ fn group() -> impl Strategy<Value = Group> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let aqm = one_of(&["\"droptail\"", "\"droptail\"", "\"red\"", "\"pie\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\""]);
+    let aqm =
+        one_of(&["\"droptail\"", "\"droptail\"", "\"red\"", "\"pie\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\""]);
     let loss = one_of(&["0.0", "0.0", "1e-4", "1e-2", "{ good_to_bad = 1e-3, bad_to_good = 0.2 }"]);
     let groups = proptest::collection::vec(group(), 1..4);
     let rates = (2_000..100_000u64, proptest::option::of(500..50_000u64));
     (1..1000u64, rates, 100..60_000u64, 2..300u64, aqm, loss, any::<bool>(), 0..500u64, groups).prop_map(
-        |(seed, (rate_kbit, back_rate_kbit), one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, groups)| Case {
-            seed,
-            rate_kbit,
-            back_rate_kbit,
-            one_way_us,
-            queue_packets,
-            aqm,
-            loss,
-            delayed_acks,
-            jitter_us: jitter_us.saturating_sub(250),
-            groups,
+        |(seed, (rate_kbit, back_rate_kbit), one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, groups)| {
+            Case {
+                seed,
+                rate_kbit,
+                back_rate_kbit,
+                one_way_us,
+                queue_packets,
+                aqm,
+                loss,
+                delayed_acks,
+                jitter_us: jitter_us.saturating_sub(250),
+                groups,
+            }
         },
     )
 }

@@ -4,10 +4,8 @@
 mod common;
 
 use common::{fingerprint, run, run_seed, scenario, within};
-use tandem_scenario::{
-    result::{Run, SeedResult},
-    stats::jain,
-};
+use tandem_results::{Run, SeedResult};
+use tandem_statistics::jain;
 
 fn cell(stations: u32, queue: &str, more: &str, flows: &str) -> String {
     format!(

@@ -6,7 +6,12 @@ use std::{collections::VecDeque, sync::Arc};
 use tandem_engine::Engine;
 use tandem_scenario::FileError;
 
-use crate::{file::Sweep, part::PART_TASKS, task::Task};
+use crate::{
+    error::{StoreError, SweepError},
+    file::Sweep,
+    part::PART_TASKS,
+    task::Task,
+};
 
 /// The tasks that are not in the data set, in the sweep's order. Only a part of them is in memory.
 pub struct Feeder {
@@ -30,8 +35,8 @@ impl Feeder {
     /// If a scenario is not good, or `begin` fails.
     pub fn next(
         &mut self,
-        mut begin: impl FnMut(Vec<Task>) -> anyhow::Result<Vec<Task>>,
-    ) -> anyhow::Result<Option<Task>> {
+        mut begin: impl FnMut(Vec<Task>) -> Result<Vec<Task>, StoreError>,
+    ) -> Result<Option<Task>, SweepError> {
         while self.ready.is_empty() {
             let part = self.tasks.by_ref().take(PART_TASKS).collect::<Result<Vec<_>, _>>()?;
             if part.is_empty() {

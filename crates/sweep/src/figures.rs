@@ -6,7 +6,10 @@ use std::{path::Path, str::FromStr};
 use tandem_controllers::CONTROLLERS;
 use tandem_report::{Colouring, Curve, Figure, Map, Style, significant};
 
-use crate::summary::{Axis, Means, groups_of_a_task, means};
+use crate::{
+    error::SummaryError,
+    summary::{Axis, Means, groups_of_a_task, means},
+};
 
 /// The most pairs of keys that have a chart if none is asked for.
 const MAX_PAIRS: usize = 6;
@@ -50,7 +53,12 @@ impl Pair {
 ///
 /// # Errors
 /// If a column is not there, has too many words for an axis, or is a measure without numbers.
-pub fn figures(folder: &Path, pairs: &[Pair], measures: &[String], swept: &[String]) -> anyhow::Result<Vec<Figure>> {
+pub fn figures(
+    folder: &Path,
+    pairs: &[Pair],
+    measures: &[String],
+    swept: &[String],
+) -> Result<Vec<Figure>, SummaryError> {
     let all = all_pairs(swept);
     let pairs = if pairs.is_empty() { &all[..] } else { pairs };
     let groups = groups_of_a_task(folder)?;

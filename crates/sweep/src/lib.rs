@@ -12,6 +12,7 @@
 mod bundle;
 mod column;
 mod draw;
+mod error;
 mod feeder;
 mod figures;
 mod file;
@@ -28,6 +29,7 @@ mod task;
 
 pub use bundle::{from_bytes, to_bytes};
 pub use column::{Column, Kind};
+pub use error::{BundleError, KeyError, StoreError, SummaryError, SweepError, TaskError};
 pub use feeder::Feeder;
 pub use figures::{Pair, figures};
 pub use file::Sweep;

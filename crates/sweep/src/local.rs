@@ -12,6 +12,7 @@ use std::{
 use tandem_engine::{Engine, on_threads};
 
 use crate::{
+    error::SweepError,
     feeder::Feeder,
     file::Sweep,
     store::{Program, Store},
@@ -52,12 +53,12 @@ pub fn run(
     store: &mut Store,
     program: &Program,
     options: &RunOptions,
-) -> anyhow::Result<Outcome> {
+) -> Result<Outcome, SweepError> {
     let feeder = Mutex::new(Feeder::new(sweep, engine)?);
     let store = Mutex::new(store);
     let (ran, failure) = (AtomicUsize::new(0), Mutex::new(None));
     let is_cancelled = || options.cancelled.is_some_and(|flag| flag.load(Relaxed));
-    let one = || -> anyhow::Result<bool> {
+    let one = || -> Result<bool, SweepError> {
         let Some(task) = lock(&feeder).next(|part| lock(&store).begin(part))? else { return Ok(false) };
         let Some(tables) = task.run(engine, program, options.traces, options.cancelled)? else { return Ok(false) };
         lock(&store).add(&task, &tables)?;

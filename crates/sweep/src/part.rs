@@ -6,12 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, anyhow};
 use arrow_array::{Array, RecordBatch, cast::AsArray};
 use arrow_schema::SchemaRef;
 use tandem_tables::{concatenated, read_sealed, write_sealed};
 
-use crate::task::{Key, Task};
+use crate::{
+    error::{KeyError, StoreError},
+    task::{Key, Task},
+};
 
 /// Tasks whose rows share a file.
 pub const PART_TASKS: usize = 1024;
@@ -31,7 +33,7 @@ pub struct Part {
 impl Part {
     /// The part of these tasks, with the rows that its file has. The name of the file depends on the tasks alone, so that whoever goes on with
     /// the same sweep finds it.
-    pub fn open(folder: &Path, tasks: &[Task]) -> anyhow::Result<Self> {
+    pub fn open(folder: &Path, tasks: &[Task]) -> Result<Self, StoreError> {
         let mut hasher = blake3::Hasher::new();
         for task in tasks {
             hasher.update(task.key.to_string().as_bytes());
@@ -40,9 +42,7 @@ impl Part {
         let places: HashMap<Key, usize> = tasks.iter().enumerate().map(|(i, task)| (task.key, i)).collect();
         let mut rows = BTreeMap::new();
         if path.exists() {
-            for (key, batch) in
-                read_part(&path, None)?.1.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat()
-            {
+            for (key, batch) in read_part(&path, None)?.1.iter().map(by_key).collect::<Result<Vec<_>, _>>()?.concat() {
                 places.get(&key).map(|place| rows.insert(*place, batch));
             }
         }
@@ -57,11 +57,10 @@ impl Part {
     }
 
     /// Writes the file, if it lacks rows. It has the old ones or all at any time.
-    pub fn write(&mut self, schema: &SchemaRef) -> anyhow::Result<()> {
+    pub fn write(&mut self, schema: &SchemaRef) -> Result<(), StoreError> {
         if self.is_dirty {
             let batch = concatenated(schema, &self.rows.values().cloned().collect::<Vec<_>>())?;
-            let hint = "cannot write to the data set: is the disk full? What was written before is kept";
-            write_sealed(&self.path, schema.clone(), &[batch]).context(hint)?;
+            write_sealed(&self.path, schema.clone(), &[batch]).map_err(StoreError::Write)?;
             self.is_dirty = false;
         }
         Ok(())
@@ -72,19 +71,19 @@ impl Part {
 ///
 /// # Errors
 /// If it is not as it was written.
-pub fn read_part(path: &Path, names: Option<&[&str]>) -> anyhow::Result<(SchemaRef, Vec<RecordBatch>)> {
-    read_sealed(path, names).map_err(|e| anyhow!("{e}. Move the file elsewhere: the next sweep makes its runs again"))
+pub fn read_part(path: &Path, names: Option<&[&str]>) -> Result<(SchemaRef, Vec<RecordBatch>), StoreError> {
+    read_sealed(path, names).map_err(StoreError::Damaged)
 }
 
 /// The keys of the rows, one for each.
-pub fn keys(batch: &RecordBatch) -> anyhow::Result<Vec<Key>> {
+pub fn keys(batch: &RecordBatch) -> Result<Vec<Key>, KeyError> {
     let column = batch.column_by_name("key").and_then(|column| column.as_string_opt::<i32>());
-    let column = column.filter(|column| column.null_count() == 0).context("there is no column `key` with text")?;
-    column.iter().flatten().map(|text| text.parse().map_err(anyhow::Error::msg)).collect()
+    let column = column.filter(|column| column.null_count() == 0).ok_or(KeyError::NoColumn)?;
+    column.iter().flatten().map(str::parse).collect()
 }
 
 /// The rows of each task, which stand together.
-pub fn by_key(batch: &RecordBatch) -> anyhow::Result<Vec<(Key, RecordBatch)>> {
+pub fn by_key(batch: &RecordBatch) -> Result<Vec<(Key, RecordBatch)>, KeyError> {
     let (keys, mut start) = (keys(batch)?, 0);
     let slice = |same: &[Key]| {
         let rows = batch.slice(start, same.len());

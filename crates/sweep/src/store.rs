@@ -14,7 +14,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, bail};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tandem_engine::Engine;
@@ -23,6 +22,7 @@ use tandem_tables::{TEMPORARY_PREFIX, common_schema, concatenated, conformed, wr
 use toml::Value;
 
 use crate::{
+    error::StoreError,
     file::Sweep,
     key_table::KeyTable,
     part::{Part, by_key, keys, read_part},
@@ -93,18 +93,15 @@ impl Store {
         engine: &dyn Engine,
         schema: &SchemaRef,
         traces: bool,
-    ) -> anyhow::Result<Self> {
-        let shown = folder.display();
-        let cannot = || format!("cannot keep a data set in `{shown}`; choose another folder with --out");
-        fs::create_dir_all(folder.join(GROUPS_FOLDER)).with_context(cannot)?;
+    ) -> Result<Self, StoreError> {
+        let cannot = |cause| StoreError::Keep { folder: folder.to_owned(), cause };
+        fs::create_dir_all(folder.join(GROUPS_FOLDER)).map_err(cannot)?;
         let mut append = OpenOptions::new();
         bounded::without_waiting(append.create(true).append(true));
-        let lock = append.open(folder.join(LOCK_FILE)).with_context(cannot)?;
+        let lock = append.open(folder.join(LOCK_FILE)).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                bail!("another sweep is writing to `{shown}`; wait for it, or choose another folder with --out")
-            }
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(folder.to_owned())),
             // Some network file systems have no locks. There, what two sweeps wrote twice is put right when the next one begins.
             Err(TryLockError::Error(_)) => {}
         }
@@ -140,11 +137,11 @@ impl Store {
     ///
     /// # Errors
     /// If temporary files cannot be read, or samples are not as they were written.
-    pub fn has(&mut self, key: Key) -> anyhow::Result<bool> {
+    pub fn has(&mut self, key: Key) -> Result<bool, StoreError> {
         Ok(self.done.contains(key.0)? && (!self.traces || self.has_samples(key)?))
     }
 
-    fn has_samples(&self, key: Key) -> anyhow::Result<bool> {
+    fn has_samples(&self, key: Key) -> Result<bool, StoreError> {
         for kind in [FLOWS_FOLDER, LINKS_FOLDER] {
             let path = self.trace_path(kind, key);
             if !path.try_exists()? {
@@ -156,15 +153,14 @@ impl Store {
     }
 
     /// Learns which rows the files have, and gives all files the same columns, and each task one file.
-    fn take_in(&mut self, engine: EngineId) -> anyhow::Result<()> {
+    fn take_in(&mut self, engine: EngineId) -> Result<(), StoreError> {
         let mut files = Vec::new();
         let mut schemas = vec![self.schema.clone()];
         for path in group_files(&self.folder)? {
             let (schema, batches) = read_part(&path, Some(&["key"]))?;
-            let has_keys = || format!("`{}` is no part of a data set: move it elsewhere", path.display());
             let mut is_whole = true;
             for batch in &batches {
-                let keys = keys(batch).with_context(has_keys)?;
+                let keys = keys(batch).map_err(|cause| StoreError::NoPart { path: path.clone(), cause })?;
                 for same in keys.chunk_by(|a, b| a == b) {
                     is_whole &= self.done.insert(same[0].0, 0)?;
                 }
@@ -174,22 +170,20 @@ impl Store {
             }
             files.push((path, schema, is_whole));
         }
-        let schema = common_schema(&schemas).with_context(|| {
-            format!("the data set in `{}` is of another kind; choose another folder with --out", self.folder.display())
-        })?;
-        self.schema = schema;
+        let other_kind = |cause| StoreError::OtherKind { folder: self.folder.clone(), cause };
+        self.schema = common_schema(&schemas).map_err(other_kind)?;
         if files.iter().all(|(_, schema, is_whole)| *is_whole && schema.fields() == self.schema.fields()) {
             return Ok(());
         }
         self.rewrite(files, engine)
     }
 
-    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: EngineId) -> anyhow::Result<()> {
+    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: EngineId) -> Result<(), StoreError> {
         let mut points = self.points_done(engine)?;
         let mut seen = KeyTable::new()?;
         for (path, schema, is_whole) in files {
             let (_, batches) = read_part(&path, None)?;
-            let tasks = batches.iter().map(by_key).collect::<anyhow::Result<Vec<_>>>()?.concat();
+            let tasks = batches.iter().map(by_key).collect::<Result<Vec<_>, _>>()?.concat();
             let is_good = is_whole && schema.fields() == self.schema.fields();
             let mut all_rows = Vec::new();
             for (key, rows) in tasks {
@@ -199,14 +193,15 @@ impl Store {
                 }
             }
             if !is_good {
-                write_sealed(&path, self.schema.clone(), &[concatenated(&self.schema, &all_rows)?])?;
+                write_sealed(&path, self.schema.clone(), &[concatenated(&self.schema, &all_rows)?])
+                    .map_err(StoreError::Write)?;
             }
         }
         Ok(())
     }
 
     /// The point of each task of the sweep whose rows are there.
-    fn points_done(&mut self, engine: EngineId) -> anyhow::Result<KeyTable> {
+    fn points_done(&mut self, engine: EngineId) -> Result<KeyTable, StoreError> {
         let mut points = KeyTable::new()?;
         for i in 0..self.sweep.points() {
             let hash = self.sweep.point(i)?.hash;
@@ -220,7 +215,7 @@ impl Store {
     }
 
     /// Rows with the columns of the data set; the swept keys have these values, if they are known.
-    fn with_swept(&self, rows: &RecordBatch, values: Option<&[Option<Value>]>) -> anyhow::Result<RecordBatch> {
+    fn with_swept(&self, rows: &RecordBatch, values: Option<&[Option<Value>]>) -> Result<RecordBatch, StoreError> {
         let rows = conformed(rows, &self.schema)?;
         let Some(values) = values else { return Ok(rows) };
         let mut arrays = rows.columns().to_vec();
@@ -238,7 +233,7 @@ impl Store {
     ///
     /// # Errors
     /// If the part's file cannot be read.
-    pub fn begin(&mut self, tasks: Vec<Task>) -> anyhow::Result<Vec<Task>> {
+    pub fn begin(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, StoreError> {
         let mut missing = Vec::new();
         for task in &tasks {
             if !self.has(task.key)? {
@@ -261,10 +256,10 @@ impl Store {
     ///
     /// # Errors
     /// If a file cannot be written: the disk may be full.
-    pub fn add(&mut self, task: &Task, tables: &Tables) -> anyhow::Result<()> {
+    pub fn add(&mut self, task: &Task, tables: &Tables) -> Result<(), StoreError> {
         let given = keys(&tables.groups)?;
         if given.iter().any(|key| *key != task.key) {
-            bail!("a worker has another arithmetic: it must run the same version of this program");
+            return Err(StoreError::OtherArithmetic);
         }
         if let Some((flows, links)) = &tables.samples {
             self.write_samples(FLOWS_FOLDER, task.key, flows)?;
@@ -291,7 +286,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub fn write(&mut self) -> anyhow::Result<()> {
+    pub fn write(&mut self) -> Result<(), StoreError> {
         let start = Instant::now();
         self.open.values_mut().try_for_each(|part| part.write(&self.schema))?;
         self.write_interval = WRITE_INTERVAL.max(start.elapsed() * WRITE_SHARE);
@@ -305,11 +300,11 @@ impl Store {
         self.folder.join(kind).join(&key[..2]).join(format!("{key}.parquet"))
     }
 
-    fn write_samples(&self, kind: &str, key: Key, samples: &RecordBatch) -> anyhow::Result<()> {
+    fn write_samples(&self, kind: &str, key: Key, samples: &RecordBatch) -> Result<(), StoreError> {
         let path = self.trace_path(kind, key);
-        let cannot = || format!("cannot write `{}`: is the disk full? What was written before is kept", path.display());
-        fs::create_dir_all(path.parent().expect("a file is in a folder")).with_context(cannot)?;
-        write_sealed(&path, samples.schema(), std::slice::from_ref(samples)).with_context(cannot)
+        let cannot = |cause| StoreError::WriteSamples { path: path.clone(), cause };
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).map_err(|e| cannot(e.into()))?;
+        write_sealed(&path, samples.schema(), std::slice::from_ref(samples)).map_err(|e| cannot(e.into()))
     }
 }
 

@@ -6,7 +6,6 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, bail};
 use arrow_array::{
     Array, ArrayRef, RecordBatch,
     cast::AsArray,
@@ -14,6 +13,7 @@ use arrow_array::{
 };
 
 use crate::{
+    error::{StoreError, SummaryError},
     part::{by_key, read_part},
     store::group_files,
 };
@@ -125,23 +125,23 @@ fn number(column: &ArrayRef, row: usize) -> Option<f64> {
 ///
 /// # Errors
 /// If a file cannot be read.
-pub fn column_names(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let Some(first) = group_files(folder)?.into_iter().next() else { return Ok(Vec::new()) };
+pub fn column_names(folder: &Path) -> Result<Vec<String>, SummaryError> {
+    let Some(first) = group_files(folder).map_err(StoreError::from)?.into_iter().next() else { return Ok(Vec::new()) };
     let (schema, _) = read_part(&first, Some(&[]))?;
     Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
 }
 
 /// Calls `each` for every task's rows, with the columns of these names only, and `key`.
-fn for_each_task(folder: &Path, names: &[&str], mut each: impl FnMut(&RecordBatch)) -> anyhow::Result<()> {
+fn for_each_task(folder: &Path, names: &[&str], mut each: impl FnMut(&RecordBatch)) -> Result<(), SummaryError> {
     let known = column_names(folder)?;
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|known| known == *name)) {
-        bail!("the data set has no column `{unknown}`; it has {}", known.join(", "));
+        return Err(SummaryError::NoColumn { name: (*unknown).to_owned(), known: known.join(", ") });
     }
     let mut wanted = names.to_vec();
     wanted.push("key");
-    for path in group_files(folder)? {
+    for path in group_files(folder).map_err(StoreError::from)? {
         for batch in read_part(&path, Some(&wanted))?.1 {
-            by_key(&batch)?.iter().for_each(|(_, rows)| each(rows));
+            by_key(&batch).map_err(StoreError::from)?.iter().for_each(|(_, rows)| each(rows));
         }
     }
     Ok(())
@@ -151,7 +151,7 @@ fn for_each_task(folder: &Path, names: &[&str], mut each: impl FnMut(&RecordBatc
 ///
 /// # Errors
 /// If a file cannot be read.
-pub fn groups_of_a_task(folder: &Path) -> anyhow::Result<usize> {
+pub fn groups_of_a_task(folder: &Path) -> Result<usize, SummaryError> {
     let mut most = 0;
     for_each_task(folder, &[], |rows| most = most.max(rows.num_rows()))?;
     Ok(most)
@@ -161,7 +161,7 @@ pub fn groups_of_a_task(folder: &Path) -> anyhow::Result<usize> {
 ///
 /// # Errors
 /// If there is no such column, or it has too many words.
-pub fn axis(folder: &Path, name: &str) -> anyhow::Result<Axis> {
+pub fn axis(folder: &Path, name: &str) -> Result<Axis, SummaryError> {
     let mut words = BTreeSet::new();
     // In the order of their bits numbers above 0 are sorted; the others are put right below.
     let (mut values, mut ends) = (BTreeSet::new(), [f64::INFINITY, f64::NEG_INFINITY]);
@@ -181,7 +181,7 @@ pub fn axis(folder: &Path, name: &str) -> anyhow::Result<Axis> {
         }
     })?;
     if words.len() > MAX_WORDS {
-        bail!("`{name}` has more than {MAX_WORDS} different words: no axis can show them");
+        return Err(SummaryError::TooManyWords { name: name.to_owned(), most: MAX_WORDS });
     }
     if !words.is_empty() {
         return Ok(Axis::Words(words.into_iter().collect()));
@@ -205,7 +205,7 @@ fn bins([low, high]: [f64; 2]) -> Vec<f64> {
 ///
 /// # Errors
 /// If a column is not there, or the measure is not a number.
-pub fn means(folder: &Path, measure: &str, x: &str, y: Option<&str>, group: usize) -> anyhow::Result<Means> {
+pub fn means(folder: &Path, measure: &str, x: &str, y: Option<&str>, group: usize) -> Result<Means, SummaryError> {
     let x_axis = axis(folder, x)?;
     let y_axis = y.map_or(Ok(Axis::Words(vec![String::new()])), |y| axis(folder, y))?;
     let mut sums: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
@@ -224,7 +224,9 @@ pub fn means(folder: &Path, measure: &str, x: &str, y: Option<&str>, group: usiz
             *sum = (sum.0 + value, sum.1 + 1.0);
         }
     })?;
-    is_number.then_some(()).with_context(|| format!("`{measure}` is no number: it cannot be drawn"))?;
+    if !is_number {
+        return Err(SummaryError::NoNumber(measure.to_owned()));
+    }
     let mean = |row, column| sums.get(&(row, column)).map(|(sum, count)| sum / count);
     let cells = (0..y_axis.len()).map(|row| (0..x_axis.len()).map(|column| mean(row, column)).collect()).collect();
     Ok(Means { x: x_axis, y: y_axis, cells })

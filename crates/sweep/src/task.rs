@@ -9,7 +9,6 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use anyhow::Context;
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tandem_engine::{Engine, EngineError, Options};
@@ -18,6 +17,7 @@ use tandem_tables::{Columns, common_schema, flows, group_schema, groups, links, 
 use toml::Value;
 
 use crate::{
+    error::{KeyError, TaskError},
     file::Sweep,
     key_table::{KeyBytes, KeyTable},
     point::{Point, read},
@@ -92,10 +92,10 @@ impl fmt::Display for ScenarioHash {
 }
 
 impl FromStr for Key {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = KeyError;
+    fn from_str(text: &str) -> Result<Self, KeyError> {
         let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
-        number.map(|n| Self(n.to_be_bytes())).ok_or_else(|| format!("`{text}` is no key: 32 hexadecimal digits"))
+        number.map(|n| Self(n.to_be_bytes())).ok_or_else(|| KeyError::NoKey(text.to_owned()))
     }
 }
 
@@ -137,8 +137,8 @@ impl Task {
         program: &Program,
         traces: bool,
         cancelled: Option<&AtomicBool>,
-    ) -> anyhow::Result<Option<Tables>> {
-        let (scenario, hash) = read(text, folder).context("the task's scenario")?;
+    ) -> Result<Option<Tables>, TaskError> {
+        let (scenario, hash) = read(text, folder).map_err(TaskError::Scenario)?;
         let traced_flows_per_group = if traces { usize::MAX } else { 0 };
         let options = Options { traced_flows_per_group, cancelled, ..Options::default() };
         let scenario = engine.as_run(&scenario);
@@ -160,7 +160,7 @@ impl Task {
         program: &Program,
         traces: bool,
         cancelled: Option<&AtomicBool>,
-    ) -> anyhow::Result<Option<Tables>> {
+    ) -> Result<Option<Tables>, TaskError> {
         Self::run_text(&self.text, &self.folder, self.seed, engine, program, traces, cancelled)
     }
 }
@@ -168,7 +168,12 @@ impl Task {
 /// The columns that say where rows come from.
 const ORIGIN: [&str; 4] = ["scenario_hash", "key", "version", "commit"];
 
-fn with_origin(groups: &RecordBatch, hash: ScenarioHash, key: Key, program: &Program) -> anyhow::Result<RecordBatch> {
+fn with_origin(
+    groups: &RecordBatch,
+    hash: ScenarioHash,
+    key: Key,
+    program: &Program,
+) -> Result<RecordBatch, TaskError> {
     let mut columns = Columns::default();
     for (field, array) in groups.schema().fields().iter().zip(groups.columns()) {
         columns.add(field.name(), array.clone(), field.is_nullable());

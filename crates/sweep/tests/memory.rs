@@ -15,7 +15,8 @@ use std::{
 
 use common::{PROGRAM, sweep};
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 use tandem_sweep::{PART_TASKS, RunOptions, Store, run};
 

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 
 use arrow_array::{Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
-use tandem_scenario::{
-    Group, Scenario,
-    result::{Distribution, GroupSummary, LinkSummary, Run, SeedResult},
-};
+use tandem_results::{Column, GROUP_MEASURES, GroupSummary, LINK_MEASURES, LinkSummary, Measure, Run, SeedResult};
+use tandem_scenario::{Group, Scenario};
 
 use crate::Columns;
 
@@ -46,9 +44,6 @@ fn batch(scenario: &Scenario, run: &Run, seed: u64) -> RecordBatch {
     columns.batch(table.rows.len()).expect("each column has a value for each group")
 }
 
-/// The name of a column and its values.
-type Figure<T> = (&'static str, fn(&T) -> f64);
-
 struct Table<'a> {
     run: &'a Run,
     rows: Vec<(&'a Group, &'a GroupSummary)>,
@@ -70,31 +65,11 @@ impl Table<'_> {
     }
 
     fn figures(&self, columns: &mut Columns) {
-        self.known(columns, "base_rtt_ms", |_, group| Some(group.base_rtt_ms));
-        self.known(columns, "goodput_mbps", |_, group| Some(group.goodput_mbps));
-        self.known(columns, "stolen", |_, group| group.stolen);
-        let of_tcp: [Figure<GroupSummary>; 4] = [
-            ("retransmit_rate", |group| group.retransmit_rate),
-            ("retransmits", |group| group.retransmits),
-            ("timeouts", |group| group.timeouts),
-            ("window_reductions", |group| group.window_reductions),
-        ];
-        for (name, figure) in of_tcp {
-            self.known(columns, name, |group, summary| group.source.is_tcp().then(|| figure(summary)));
-        }
-        self.distribution(columns, "rtt", "ms", |group| group.rtt_ms.filter(|rtt| rtt.mean > 0.0));
-        self.distribution(columns, "srtt", "ms", |group| group.srtt_ms.filter(|srtt| srtt.mean > 0.0));
-        let completed = |summary: &GroupSummary| Some(summary.completion_times_s.len() as f64).filter(|&n| n > 0.0);
-        self.known(columns, "transfers", |_, summary| completed(summary));
-        self.distribution(columns, "completion_time", "s", |group| group.completion_time_s);
-        let unfinished = |summary: &GroupSummary| Some(summary.short_flows.as_ref()?.unfinished as f64);
-        self.known(columns, "unfinished_transfers", |_, summary| unfinished(summary));
-        self.distribution(columns, "slowdown", "ratio", |group| group.short_flows.as_ref()?.slowdown);
-        self.distribution(columns, "delay", "ms", |group| Some(group.delivery?.delay_ms));
-        self.distribution(columns, "jitter", "ms", |group| Some(group.delivery?.jitter_ms));
-        self.known(columns, "loss_rate", |_, summary| Some(summary.delivery?.loss_rate));
-        self.known(columns, "jain", |_, _| self.run.jain);
-        self.known(columns, "convergence_s", |_, _| self.run.convergence_s);
+        let rows: Vec<Option<&GroupSummary>> = self.rows.iter().map(|(_, summary)| Some(*summary)).collect();
+        measured(columns, GROUP_MEASURES, &rows);
+        let of_run = |value: Option<f64>| self.rows.iter().map(|_| value).collect::<Float64Array>();
+        columns.push_nullable("jain", of_run(self.run.jain));
+        columns.push_nullable("convergence_s", of_run(self.run.convergence_s));
         let doubts = self.run.emulation.as_ref().map(|emulation| emulation.doubts.join("; "));
         let doubts = doubts.filter(|doubts| !doubts.is_empty());
         columns.push_nullable("doubts", self.rows.iter().map(|_| doubts.as_deref()).collect::<StringArray>());
@@ -109,22 +84,7 @@ impl Table<'_> {
         let links: Vec<Option<&LinkSummary>> = self.rows.iter().map(|(group, _)| used_most(group)).collect();
         let names = links.iter().map(|link| link.map(|link| link.name.as_str()));
         columns.push_nullable("link", names.collect::<StringArray>());
-        let figures: [Figure<LinkSummary>; 11] = [
-            ("link_rate_mbps", |link| link.rate_mbps),
-            ("link_utilisation", |link| link.utilisation),
-            ("queue_mean_packets", |link| link.queue_packets.mean),
-            ("queue_p95_packets", |link| link.queue_packets.p95),
-            ("queue_max_packets", |link| link.queue_packets.max),
-            ("queueing_delay_mean_ms", |link| link.queueing_delay_ms.mean),
-            ("queueing_delay_p95_ms", |link| link.queueing_delay_ms.p95),
-            ("link_drops", |link| link.drops),
-            ("link_marks", |link| link.marks),
-            ("link_random_losses", |link| link.random_losses),
-            ("link_loss_rate", |link| link.loss_rate),
-        ];
-        for (name, figure) in figures {
-            columns.push_nullable(name, links.iter().map(|link| link.map(figure)).collect::<Float64Array>());
-        }
+        measured(columns, LINK_MEASURES, &links);
     }
 
     fn parameters(&self, columns: &mut Columns) {
@@ -135,23 +95,14 @@ impl Table<'_> {
             columns.push_nullable(&format!("{PARAMETER_PREFIX}{name}"), values.collect::<Float64Array>());
         }
     }
+}
 
-    fn known(&self, columns: &mut Columns, name: &str, of: impl Fn(&Group, &GroupSummary) -> Option<f64>) {
-        let values = self.rows.iter().map(|(group, summary)| of(group, summary));
-        columns.push_nullable(name, values.collect::<Float64Array>());
-    }
-
-    fn distribution(
-        &self,
-        columns: &mut Columns,
-        name: &str,
-        unit: &str,
-        of: impl Fn(&GroupSummary) -> Option<Distribution>,
-    ) {
-        let figures: [Figure<Distribution>; 5] =
-            [("mean", |d| d.mean), ("p50", |d| d.p50), ("p95", |d| d.p95), ("p99", |d| d.p99), ("max", |d| d.max)];
-        for (figure, value) in figures {
-            self.known(columns, &format!("{name}_{figure}_{unit}"), |_, summary| of(summary).as_ref().map(value));
+/// The columns of all measures; null where there is nothing to measure, or it has no value.
+fn measured<S>(columns: &mut Columns, measures: &[Measure<S>], rows: &[Option<&S>]) {
+    for measure in measures {
+        for (name, figure) in measure.column.iter().flat_map(Column::names) {
+            let values = rows.iter().map(|row| Some((measure.value)((*row)?)?.figure(figure)));
+            columns.push_nullable(&name, values.collect::<Float64Array>());
         }
     }
 }

@@ -4,10 +4,8 @@
 use arrow_array::{Float32Array, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
 use tandem_controllers::INFINITE_SSTHRESH;
-use tandem_scenario::{
-    Scenario,
-    result::{FlowSample, FlowTrace, Run, Trace},
-};
+use tandem_results::{FlowSample, FlowTrace, Run, Trace};
+use tandem_scenario::Scenario;
 
 use crate::Columns;
 

@@ -6,10 +6,10 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, UInt32Type, UInt64Type},
 };
+use tandem_results::{Delivery, Distribution, FlowResult, LinkResult, SeedResult};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::{Delivery, Distribution, FlowResult, LinkResult, SeedResult},
 };
 use tandem_tables::{groups, read_parquet, run_of_seed, united, write_parquet};
 

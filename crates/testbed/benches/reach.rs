@@ -3,10 +3,8 @@
 //! `make bench` runs it. `-- RATE SECONDS` (`-- 1gbit 10`) measures one rate.
 
 use tandem_engine::Options;
-use tandem_scenario::{
-    file::{Overrides, parse},
-    result::{Emulation, SeedResult},
-};
+use tandem_results::{Emulation, SeedResult};
+use tandem_scenario::file::{Overrides, parse};
 use tandem_testbed::run;
 
 const RATES: [&str; 6] = ["1gbit", "800mbit", "600mbit", "400mbit", "200mbit", "100mbit"];

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_quic};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 
 use crate::{Error, Namespace, capacity};
 

@@ -7,10 +7,8 @@ use linux_raw_sys::net::tcp_info;
 use tandem_controllers::View;
 use tandem_engine::{Counters, FlowEnd, Readable, Recorder, RecorderOptions};
 use tandem_network::{QueueSamples, wlan::CellSamples};
-use tandem_scenario::{
-    Scenario,
-    result::{FlowSample, SeedResult},
-};
+use tandem_results::{FlowSample, SeedResult};
+use tandem_scenario::Scenario;
 
 use crate::{
     controllers::Controllers,

@@ -12,7 +12,8 @@ use hdrhistogram::Histogram;
 use rustix::time::ClockId;
 use tandem_engine::Options;
 use tandem_network::{histogram, wired_links};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 
 use crate::{
     controllers::Controllers,

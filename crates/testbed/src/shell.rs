@@ -14,7 +14,8 @@ use std::{
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::Serialize;
 use tandem_network::{Link, Rng, Route, Stream, agenda::NEVER, wired_links};
-use tandem_scenario::{Topology, result::Emulation};
+use tandem_results::Emulation;
+use tandem_scenario::Topology;
 
 use crate::{
     delivered::Delivered,

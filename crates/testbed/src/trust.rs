@@ -3,7 +3,8 @@
 
 use hdrhistogram::Histogram;
 use tandem_network::distribution;
-use tandem_scenario::{Limit, LinkConfig, result::Emulation};
+use tandem_results::Emulation;
+use tandem_scenario::{Limit, LinkConfig};
 
 use crate::{
     emulator::{Pauses, Punctuality},

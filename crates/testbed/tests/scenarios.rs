@@ -7,10 +7,8 @@ mod common;
 use common::can_emulate;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tandem_engine::Options;
-use tandem_scenario::{
-    file::{Overrides, parse},
-    result::{FlowResult, SeedResult},
-};
+use tandem_results::{FlowResult, SeedResult};
+use tandem_scenario::file::{Overrides, parse};
 use tandem_testbed::run;
 use tandem_testing::trusted_run;
 

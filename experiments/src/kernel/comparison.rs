@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 use tandem_report::{significant, with_interval};
-use tandem_scenario::{FileError, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::FileError;
 
 use crate::{
     file::Experiment,
@@ -192,10 +193,10 @@ fn differences(
                 continue;
             };
             let difference = match is_percentage {
-                true => same.mean - real.mean,
-                false => same.mean / real.mean - 1.0,
+                true => same.estimate.value - real.estimate.value,
+                false => same.estimate.value / real.estimate.value - 1.0,
             };
-            let is_inside_spread = all.spans(real.mean);
+            let is_inside_spread = all.spans(real.estimate.value);
             differences.push(Difference {
                 curve: curve.name.clone(),
                 x: x.clone(),
@@ -275,8 +276,9 @@ impl KernelComparison {
                 rows.push(vec![
                     measured.name.clone(),
                     x.clone(),
-                    with_interval(sim.mean, sim.ci95, 3),
-                    with_interval(real.mean, real.ci95, 3) + if is_doubtful { " (doubtful)" } else { "" },
+                    with_interval(sim.estimate.value, sim.estimate.half_width, 3),
+                    with_interval(real.estimate.value, real.estimate.half_width, 3)
+                        + if is_doubtful { " (doubtful)" } else { "" },
                     difference.map_or(String::new(), Difference::text),
                     measured.published[i].map_or(String::new(), |value| value.to_string()),
                 ]);

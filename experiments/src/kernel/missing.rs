@@ -8,7 +8,8 @@ use std::{
 
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_scenario::{FileError, Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::{FileError, Scenario};
 
 use crate::{
     error::RunError,

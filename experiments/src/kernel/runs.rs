@@ -8,10 +8,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tandem_report::{thin, write_atomically};
+use tandem_results::{Distribution, Emulation, FlowResult, LinkResult, SeedResult};
 use tandem_scenario::{
     FORWARD_LINK, Scenario,
     bounded::{MEASUREMENT_BYTES, read_text},
-    result::{Distribution, Emulation, FlowResult, LinkResult, SeedResult},
 };
 
 use crate::error::RealTcpRunsError;

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use tandem_papers::{Estimate, Verdict};
+use tandem_papers::Verdict;
+use tandem_statistics::Estimate;
 
 /// The claim that is made of two estimates: what counts as agreement besides overlapping intervals.
 #[derive(Debug, Clone, Copy)]
@@ -18,10 +19,10 @@ pub(super) enum Bound {
 
 impl Bound {
     fn is_met(self, ours: &Estimate, reference: &Estimate) -> bool {
-        let difference = (ours.mean - reference.mean).abs();
+        let difference = (ours.value - reference.value).abs();
         match self {
-            Bound::Relative(share) => difference <= share * reference.mean.abs(),
-            Bound::RelativeOr(share, distance) => difference <= (share * reference.mean.abs()).max(distance),
+            Bound::Relative(share) => difference <= share * reference.value.abs(),
+            Bound::RelativeOr(share, distance) => difference <= (share * reference.value.abs()).max(distance),
             Bound::Interval => false,
         }
     }
@@ -70,7 +71,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     pub fn difference(&self) -> f64 {
-        self.ours.mean - self.reference.mean
+        self.ours.value - self.reference.value
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -94,7 +95,7 @@ impl Pair {
 
     /// Of the simulation, as a share of the other engine's.
     pub fn difference(&self) -> f64 {
-        self.same_seeds.mean / self.measured.mean - 1.0
+        self.same_seeds.value / self.measured.value - 1.0
     }
 
     /// Four cells of a table: both estimates, the difference, whether they agree.
@@ -125,7 +126,7 @@ pub(super) fn table(axis: &str, quantity: &str, digits: usize, comparisons: &[Co
         let Comparison { point, controller, ours, reference, bound } = comparison;
         let difference = match bound {
             Bound::Interval => format!("{:+.digits$}", comparison.difference()),
-            _ => format!("{:+.1} %", 100.0 * comparison.difference() / reference.mean),
+            _ => format!("{:+.1} %", 100.0 * comparison.difference() / reference.value),
         };
         let (here, there) = (ours.text(digits), reference.text(digits));
         writeln!(
@@ -142,8 +143,8 @@ pub(super) fn table(axis: &str, quantity: &str, digits: usize, comparisons: &[Co
 mod tests {
     use super::*;
 
-    fn of(mean: f64, ci95: Option<f64>) -> Estimate {
-        Estimate { mean, ci95, by_seed: Vec::new() }
+    fn of(value: f64, half_width: Option<f64>) -> Estimate {
+        Estimate::kept(value, half_width)
     }
 
     /// Half widths of 3 and 4 give a joint one of 5.

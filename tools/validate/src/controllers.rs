@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use tandem_papers::{Estimate, Verdict};
-use tandem_scenario::{
-    Scenario,
-    result::{GroupSummary, Run},
-};
+use tandem_papers::Verdict;
+use tandem_results::{GroupSummary, Run};
+use tandem_scenario::Scenario;
+use tandem_statistics::Estimate;
 
 use super::{
     Validation,
@@ -88,8 +87,8 @@ impl<'a> Case<'a> {
         let compare = |here: &GroupSummary, there: Vec<f64>| Comparison {
             point: path_text(self.row()),
             controller: self.row().label.clone(),
-            ours: Estimate::new(here.goodput_by_seed_mbps.clone()),
-            reference: Estimate::new(there),
+            ours: Estimate::of_mean(&here.goodput_by_seed_mbps),
+            reference: Estimate::of_mean(&there),
             bound: BOUND,
         };
         [
@@ -123,7 +122,7 @@ fn path_text(row: &Ns2Run) -> String {
 }
 
 fn cells(comparison: &Comparison) -> String {
-    let percent = 100.0 * comparison.difference() / comparison.reference.mean;
+    let percent = 100.0 * comparison.difference() / comparison.reference.value;
     let mark = if comparison.verdict() == Verdict::Holds { "" } else { "**" };
     format!("{} | {} | {mark}{percent:+.1} %{mark}", comparison.ours.text(1), comparison.reference.text(1))
 }

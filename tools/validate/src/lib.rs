@@ -23,7 +23,8 @@ use std::path::Path;
 use anyhow::Context;
 use tandem_batch::{Batch, Task, Traces};
 use tandem_papers::prose::with_short_lines;
-use tandem_scenario::{Scenario, result::Run};
+use tandem_results::Run;
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 pub use quic::{QuicValidation, quic_page};

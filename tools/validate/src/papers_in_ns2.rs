@@ -2,8 +2,10 @@
 //! The figures of the papers that have been run in ns-2, in the simulator beside it.
 
 use anyhow::Context;
-use tandem_papers::{Estimate, Verdict};
-use tandem_scenario::{Scenario, result::Run};
+use tandem_papers::Verdict;
+use tandem_results::{Run, stolen};
+use tandem_scenario::Scenario;
+use tandem_statistics::Estimate;
 
 use super::{
     Validation,
@@ -37,8 +39,8 @@ pub(super) fn figure3(validation: &Validation) -> anyhow::Result<String> {
         .map(|(run, &(loss, controller, _))| Comparison {
             point: loss_text(loss),
             controller: controller.into(),
-            ours: Estimate::new(run.groups[0].goodput_by_seed_mbps.clone()),
-            reference: Estimate::new(ns2::column(
+            ours: Estimate::of_mean(&run.groups[0].goodput_by_seed_mbps),
+            reference: Estimate::of_mean(&ns2::column(
                 &rows,
                 ns2::label(controller),
                 |r| r.loss,
@@ -78,14 +80,14 @@ impl Stolen {
             let (baseline, others) = runs.split_first().expect("three runs a point");
             for (run, head) in others.iter().zip(&HEADS[1..]) {
                 let goodputs = |run: &Run| run.groups[1].goodput_by_seed_mbps.clone();
-                let ours = Estimate::stolen(&goodputs(baseline), &goodputs(run));
+                let ours = stolen(&goodputs(baseline), &goodputs(run));
                 let p = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_b_mbps);
                 let q = ns2::column(&rows, ns2::label(head), self.axis, point, |r| r.goodput_b_mbps);
                 comparisons.push(Comparison {
                     point: point_text(point),
                     controller: (*head).into(),
                     ours: ours.context("a run without a baseline")?,
-                    reference: Estimate::stolen(&p, &q).context("ns-2 runs without a baseline")?,
+                    reference: stolen(&p, &q).context("ns-2 runs without a baseline")?,
                     bound: Bound::Interval,
                 });
             }

@@ -5,13 +5,14 @@ use std::fmt::Write;
 
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
-use tandem_papers::{Estimate, Verdict};
+use tandem_papers::Verdict;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 use tandem_sim::Sim;
+use tandem_statistics::Estimate;
 
 use super::{
     Validation,
@@ -38,7 +39,7 @@ impl<'a> Case<'a> {
     }
 
     fn estimate(&self, of: fn(&QueueRun) -> f64) -> Estimate {
-        Estimate::new(self.0.iter().map(|run| of(run)).collect())
+        Estimate::of_mean(&self.0.iter().map(|run| of(run)).collect::<Vec<_>>())
     }
 
     fn scenario(&self, seeds: u64) -> anyhow::Result<Scenario> {
@@ -76,7 +77,7 @@ struct Measured {
 
 impl Measured {
     fn simulated(seeds: &[SeedResult]) -> Self {
-        let of = |value: fn(&SeedResult) -> f64| Estimate::new(seeds.iter().map(value).collect());
+        let of = |value: fn(&SeedResult) -> f64| Estimate::of_mean(&seeds.iter().map(value).collect::<Vec<_>>());
         Self {
             goodput_mbps: of(|seed| seed.flows.iter().map(|flow| flow.goodput_mbps).sum()),
             // Little's law: the mean wait is the mean queue over the rate of arrivals that were not dropped.
@@ -110,7 +111,7 @@ impl Line {
     fn new(case: &Case, seeds: &[SeedResult]) -> Self {
         let (ours, theirs) = (Measured::simulated(seeds), Measured::reference(case));
         // With ECN next to nothing is dropped.
-        let chosen = |m: Measured| if case.0[0].ecn == 1 { m.marked } else { m.dropped }.percent();
+        let chosen = |m: Measured| if case.0[0].ecn == 1 { m.marked } else { m.dropped } * 100.0;
         let mut verdicts = Vec::new();
         let mut cells = |bound: Bound, here: &Estimate, there: &Estimate, digits: usize| {
             verdicts.push(bound.judge(here, there));

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use tandem_scenario::{FlowsSpec, Recovery, Scenario, result::Run};
+use tandem_results::Run;
+use tandem_scenario::{FlowsSpec, Recovery, Scenario};
 
 use super::{
     Validation, compare,

@@ -6,12 +6,13 @@ use std::fmt::Write;
 
 use anyhow::{Context, ensure};
 use tandem_engine::{Engine, Options};
+use tandem_results::{FlowSample, SeedResult};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse_inner},
-    result::{FlowSample, SeedResult},
 };
 use tandem_sim::Sim;
+use tandem_statistics::percentile;
 
 /// A path, and whether the receiver delays ACKs. Without that the simulator's senders have no random delay either.
 struct Path {
@@ -97,9 +98,9 @@ fn shown(ends: &[(u32, bool)]) -> String {
 
 /// A pause of the machine that is too short for a doubt can break an ACK train in one of the runs.
 fn median(ends: &[(u32, bool)]) -> f64 {
-    let mut windows: Vec<u32> = ends.iter().map(|(window, _)| *window).collect();
-    windows.sort_unstable();
-    windows.get(windows.len() / 2).copied().map_or(f64::NAN, f64::from)
+    let mut windows: Vec<f64> = ends.iter().map(|(window, _)| f64::from(*window)).collect();
+    windows.sort_by(f64::total_cmp);
+    percentile(&windows, 0.5).unwrap_or(f64::NAN)
 }
 
 /// The table, from so many runs of each controller on each path. Without an engine for real TCP its columns are empty.

@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 use anyhow::Context;
-use tandem_papers::Estimate;
+use tandem_results::Run;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::Run,
 };
+use tandem_statistics::Estimate;
 
 use super::{
     Validation,
@@ -42,7 +42,7 @@ impl<'a> Case<'a> {
     }
 
     fn estimate(&self, of: fn(&Ns3Run) -> f64) -> Estimate {
-        Estimate::new(self.0.iter().map(|r| of(r)).collect::<Vec<_>>())
+        Estimate::of_mean(&self.0.iter().map(|r| of(r)).collect::<Vec<_>>())
     }
 
     fn scenario(&self, seeds: u64) -> anyhow::Result<Scenario> {
@@ -74,8 +74,8 @@ fn throughput(scenario: &Scenario, run: &Run, only_ap: bool) -> Estimate {
     let whole = f64::from(scenario.mtu) / f64::from(scenario.mss());
     let groups = if only_ap { &run.groups[1..] } else { &run.groups[..] };
     let seeds = 0..run.seeds.len();
-    Estimate::new(
-        seeds.map(|s| groups.iter().map(|g| g.goodput_by_seed_mbps[s]).sum::<f64>() * whole).collect::<Vec<_>>(),
+    Estimate::of_mean(
+        &seeds.map(|s| groups.iter().map(|g| g.goodput_by_seed_mbps[s]).sum::<f64>() * whole).collect::<Vec<_>>(),
     )
 }
 
@@ -93,7 +93,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
     for ((case, scenario), run) in cases.iter().zip(&scenarios).zip(&runs) {
         let mut line = |name: String, here: Estimate, there: Estimate, rest: String| {
             verdicts.push(BOUND.judge(&here, &there));
-            let difference = 100.0 * (here.mean / there.mean - 1.0);
+            let difference = 100.0 * (here.value / there.value - 1.0);
             writeln!(
                 text,
                 "| {name} | {} | {} | {difference:+.1} % | {} | {rest} |",
@@ -106,7 +106,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
         let jain = case.estimate(|r| r.jain);
         let rest = match case.row().ap_sends {
             1 => format!("| | {:.1} %", 100.0 * cell.collision_rate),
-            _ => format!("{:.4} | {:.4} | {:.1} %", cell.station_jain, jain.mean, 100.0 * cell.collision_rate),
+            _ => format!("{:.4} | {:.4} | {:.1} %", cell.station_jain, jain.value, 100.0 * cell.collision_rate),
         };
         line(case.name(), throughput(scenario, run, false), case.estimate(|r| r.throughput_mbps), rest)?;
         if case.row().ap_sends == 1 {

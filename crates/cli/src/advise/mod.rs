@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem advise`: which controller to run on a path, why, and how to switch it on.
 
-mod advice;
 mod text;
 mod trade_off;
 
@@ -9,11 +8,10 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use tandem_advise::{
-    AdviseError, Answers, Known, Limits, Machine, Neighbours, Present, Question, Tools, candidates,
+    Advice, AdviseError, Answers, Known, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
     measured::{self, Measured},
     usual_delay_limit,
 };
-use tandem_controllers::CONTROLLERS;
 use tandem_scenario::{
     ControllerSpec,
     aqm::{self, AqmSpec},
@@ -25,11 +23,11 @@ use crate::{
     failure::Failure,
     folder::{Folder, RESULTS_FILE},
     interrupt,
-    output::{where_it_is, write, write_report},
+    origin::{COMMIT, command_line},
+    output::{json_text, where_it_is, write, write_report},
     settings::Common,
     terminal::{is_quiet, note, print_kept, warn},
 };
-use advice::Advice;
 
 /// Which controller should carry data over this path: one recommendation, with its reasons
 ///
@@ -174,7 +172,6 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
     };
-    let way = |name: &str| CONTROLLERS.iter().find(|c| c.name == name).and_then(|c| machine.way(c));
     let advice = Advice {
         question: &question,
         inferred: &measured.inferred,
@@ -183,7 +180,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         not_looked_at,
         present: &present,
         time: args.time,
-        way: &way,
+        machine: &machine,
     };
     publish(&advice, args, &folder, keeping)
 }
@@ -191,7 +188,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
 /// Prints and writes the advice. An interrupted one leaves what is there of an earlier one.
 fn publish(advice: &Advice, args: &Args, folder: &Folder, keeping: interrupt::Guard) -> Result<(), Failure> {
     let interrupted = interrupt::is_interrupted();
-    let json = advice::json(advice)?;
+    let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: command_line() };
+    let json = json_text(&advice.results(&origin))?;
     let text = text::for_terminal(advice);
     let is_kept = !interrupted || !folder.has_results();
     let keep = || {

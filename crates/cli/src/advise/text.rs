@@ -4,10 +4,9 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use tandem_advise::{Answer, Decision, Estimate, Judged, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Decision, Judged, Why, measured::Inferred};
 use tandem_report::{significant, with_interval};
-
-use super::advice::Advice;
+use tandem_statistics::Estimate;
 
 /// Columns of a terminal that are counted on.
 const WIDTH: usize = 80;
@@ -106,13 +105,13 @@ fn headline(advice: &Advice) -> String {
 fn excess(advice: &Advice) -> String {
     let limits = advice.question.limits;
     let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
-    match default.stolen.filter(|stolen| stolen.mean > limits.stolen) {
+    match default.stolen.filter(|stolen| stolen.value > limits.stolen) {
         Some(stolen) => {
-            let [taken, limit] = [stolen.mean, limits.stolen].map(|share| significant(share * 100.0, 3));
+            let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
             format!("takes {taken} % from its neighbours, more than {limit} %")
         }
         None => {
-            let [added, limit] = [default.added_delay_ms.mean, limits.added_delay_ms].map(|ms| significant(ms, 3));
+            let [added, limit] = [default.added_delay_ms.value, limits.added_delay_ms].map(|ms| significant(ms, 3));
             format!("adds {added} ms to the queue's delay, more than {limit} ms")
         }
     }
@@ -156,9 +155,9 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     }
     if let Some(stolen) = chosen.stolen {
         let neighbours = &answer.case.neighbours;
-        let words = match stolen.mean >= 0.0 {
+        let words = match stolen.value >= 0.0 {
             true => format!("{neighbours} loses {} %", plain(stolen, 100.0)),
-            false => format!("{neighbours} gains {} %", plain(Estimate { mean: -stolen.mean, ..stolen }, 100.0)),
+            false => format!("{neighbours} gains {} %", plain(-stolen, 100.0)),
         };
         let of_default = match default.stolen {
             Some(stolen) if decision.chosen != advice.present.name => {
@@ -188,12 +187,12 @@ fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
     let is_as_good = |judged: &&Judged| {
         judged.is_within_limits
             && judged.is_tied_with_best
-            && judged.goodput_mbps.mean >= AS_GOOD * chosen.goodput_mbps.mean
+            && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
     };
     let least =
-        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.mean.total_cmp(&b.delay_ms.mean))?;
+        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.value.total_cmp(&b.delay_ms.value))?;
     let is_much_less =
-        least.delay_ms.mean <= chosen.delay_ms.mean / 2.0 && chosen.delay_ms.mean - least.delay_ms.mean >= 1.0;
+        least.delay_ms.value <= chosen.delay_ms.value / 2.0 && chosen.delay_ms.value - least.delay_ms.value >= 1.0;
     is_much_less.then(|| {
         let (name, delay) = (&least.controller, plain(least.delay_ms, 1.0));
         format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")
@@ -225,7 +224,7 @@ fn sureness(advice: &Advice) -> String {
     let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
     let limit = advice.question.limits.stolen;
     let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
-    let near = stolen.filter(|s| s.mean <= limit && s.mean + s.ci95.unwrap_or(0.0) > limit);
+    let near = stolen.filter(|s| s.value <= limit && s.value + s.half_width.unwrap_or(0.0) > limit);
     let near = near.map_or("", |_| "; it may take a little more than the limit from its neighbours");
     format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
 }
@@ -317,10 +316,10 @@ fn remark(advice: &Advice, judged: &Judged) -> String {
     if judged.controller == advice.present.name {
         remarks.push("default");
     }
-    if judged.stolen.is_some_and(|stolen| stolen.mean > limits.stolen) {
+    if judged.stolen.is_some_and(|stolen| stolen.value > limits.stolen) {
         remarks.push("takes too much");
     }
-    if judged.added_delay_ms.mean > limits.added_delay_ms {
+    if judged.added_delay_ms.value > limits.added_delay_ms {
         remarks.push("too much delay");
     }
     if judged.is_within_limits && judged.is_tied_with_best && judged.controller != advice.usual.decision.chosen {
@@ -348,19 +347,15 @@ fn duration(seconds: f64) -> String {
 }
 
 fn mbps(estimate: Estimate) -> String {
-    with_interval(estimate.mean, estimate.ci95, 4)
+    with_interval(estimate.value, estimate.half_width, 4)
 }
 
 fn plain(estimate: Estimate, factor: f64) -> String {
-    let value = |v: f64| format!("{:.1}", v * factor);
-    match estimate.ci95 {
-        Some(half) => format!("{} ± {}", value(estimate.mean), value(half)),
-        None => value(estimate.mean),
-    }
+    (estimate * factor).text(1)
 }
 
 fn signed(estimate: Estimate, factor: f64) -> String {
-    let sign = if estimate.mean >= 0.0 { "+" } else { "" };
+    let sign = if estimate.value >= 0.0 { "+" } else { "" };
     format!("{sign}{}", plain(estimate, factor))
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The trade-off drawn: goodput against what neighbours lose, and against delay.
 
-use tandem_advise::{Answer, Judged};
+use tandem_advise::{Advice, Answer, Judged};
 use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
+use tandem_statistics::Estimate;
 
-use super::{advice::Advice, text};
+use super::text;
 use crate::origin::command_line;
-
-/// A mean, and half the width of its 95 % interval.
-type Estimated = (f64, Option<f64>);
 
 pub fn page(advice: &Advice) -> FiguresPage {
     let mut figures = of_answer(advice, advice.usual);
@@ -35,16 +33,16 @@ fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {
         answer,
         &format!("Goodput and what neighbours lose{path}"),
         "Lost by the neighbours, %",
-        &|judged| judged.stolen.map(|stolen| (stolen.mean * 100.0, stolen.ci95.map(|half| half * 100.0))),
+        &|judged| judged.stolen.map(|stolen| stolen * 100.0),
         Some(limits.stolen * 100.0),
     );
-    let of_reference = |judged: &Judged| judged.delay_ms.mean - judged.added_delay_ms.mean;
+    let of_reference = |judged: &Judged| judged.delay_ms.value - judged.added_delay_ms.value;
     let delay = scatter(
         advice,
         answer,
         &format!("Goodput and delay{path}"),
         "95th percentile of the queueing delay, ms",
-        &|judged| Some((judged.delay_ms.mean, judged.delay_ms.ci95)),
+        &|judged| Some(judged.delay_ms),
         answer.decision.of(&advice.present.name).map(|judged| of_reference(judged) + limits.added_delay_ms),
     );
     if answer.case.neighbours.0.is_empty() { vec![delay] } else { vec![stolen, delay] }
@@ -56,7 +54,7 @@ fn scatter(
     answer: &Answer,
     title: &str,
     x_axis: &str,
-    x: &dyn Fn(&Judged) -> Option<Estimated>,
+    x: &dyn Fn(&Judged) -> Option<Estimate>,
     limit: Option<f64>,
 ) -> Figure {
     let decision = &answer.decision;
@@ -70,7 +68,7 @@ fn scatter(
             name: format!("{}{what}", judged.controller),
             controller: judged.controller.split('@').next()?.to_owned(),
             x: x(judged)?,
-            y: (judged.goodput_mbps.mean, judged.goodput_mbps.ci95),
+            y: judged.goodput_mbps,
         })
     };
     let points: Vec<Point> = decision.controllers.iter().filter_map(point).collect();
@@ -79,12 +77,12 @@ fn scatter(
     let places = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     let most = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
     // A limit far from all of them would only press them together.
-    let is_near = |limit: &f64| *limit <= 2.0 * most(places(|point| point.x.0));
+    let is_near = |limit: &f64| *limit <= 2.0 * most(places(|point| point.x.value));
     figure.curves.extend(limit.filter(is_near).map(|limit| Curve {
         name: "limit".into(),
         style: Style::Dashed,
         x: vec![limit, limit],
-        y: vec![0.0, most(places(|point| point.y.0))],
+        y: vec![0.0, most(places(|point| point.y.value))],
         ..Curve::default()
     }));
     figure

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use tandem_compare::same_number_of_flows;
 use tandem_controllers::CONTROLLERS;
 use tandem_report::setup;
-use tandem_scenario::matrix::Matrix;
+use tandem_results::Matrix;
 
 use super::{Args, note_length, refused};
 use crate::{

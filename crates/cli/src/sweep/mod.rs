@@ -172,7 +172,7 @@ pub fn sweep(args: &Args) -> Result<(), Failure> {
         engines,
         interrupted,
         swept_columns: sweep.columns().map(|column| column.name.clone()).collect(),
-        columns: column_names(&folder)?,
+        columns: column_names(&folder).map_err(anyhow::Error::from)?,
     };
     publish(args, &summary, &folder)
 }
@@ -208,7 +208,7 @@ fn run_in(
     folder: &Path,
     args: &Args,
 ) -> Result<Outcome, Failure> {
-    let mut store = Store::open(folder, sweep, engine, &survey.schema, args.trace)?;
+    let mut store = Store::open(folder, sweep, engine, &survey.schema, args.trace).map_err(anyhow::Error::from)?;
     let bar = bar::Bar::new(survey.tasks);
     let progress = |done: usize| bar.set(done);
     let options = RunOptions {
@@ -219,7 +219,7 @@ fn run_in(
     };
     let _unbroken = engine.needs_machine().then(interrupt::unbroken);
     let program = Program { version: env!("CARGO_PKG_VERSION"), commit: COMMIT };
-    Ok(run(sweep, engine, &mut store, &program, &options)?)
+    Ok(run(sweep, engine, &mut store, &program, &options).map_err(anyhow::Error::from)?)
 }
 
 fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure> {
@@ -247,7 +247,8 @@ fn write_charts(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Fai
         title: format!("Sweep {}", summary.sweep),
         paragraphs: vec!["Each value is the mean over all rows of the data set that it stands for.".into()],
         text: text(summary),
-        figures: figures(folder, &args.charts, &args.measure, &summary.swept_columns).map_err(Failure::Usage)?,
+        figures: figures(folder, &args.charts, &args.measure, &summary.swept_columns)
+            .map_err(|e| Failure::Usage(e.into()))?,
         command: summary.command.clone(),
         version: summary.version.into(),
     };

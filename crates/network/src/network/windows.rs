@@ -184,7 +184,14 @@ impl<P: Packet> Network<P> {
 
     /// A receiver's packet. What the link back does by then has happened.
     #[inline(always)]
-    pub fn send_back(&mut self, ahead: Lookahead, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+    pub fn send_back(
+        &mut self,
+        ahead: Lookahead,
+        now: u64,
+        flow: usize,
+        mut packet: P,
+        contents: &mut impl Contents<P>,
+    ) {
         packet.set_place(self.ways[flow].first_steps[End::Senders as usize].0);
         let link = &mut self.links[ahead.back];
         match link.offer(now, packet.bytes(), &mut packet) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A cell's results.
 
-use tandem_scenario::result::{CellResult, LinkResult};
+use tandem_results::{CellResult, LinkResult};
 
 use super::{AP, Cell, stats::Direction};
 use crate::{Samples, distribution};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Made-up results that look like real ones: Reno's sawtooth, Compound's two windows, and a queue below both.
 
+use tandem_results::{Distribution, FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, Run, SeedResult, Trace};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::{Distribution, FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, Run, SeedResult, Trace},
 };
 
 pub const SAMPLES: usize = 2000;

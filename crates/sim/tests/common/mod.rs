@@ -2,10 +2,10 @@
 #![allow(dead_code)]
 
 use tandem_engine::Options;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::SeedResult,
 };
 
 pub fn scenario(text: &str) -> Scenario {

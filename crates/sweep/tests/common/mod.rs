@@ -17,7 +17,8 @@ use arrow_array::{
     types::{Float64Type, UInt64Type},
 };
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_scenario::{Scenario, result::SeedResult};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 use tandem_sweep::{Outcome, Program, RunOptions, Store, Sweep, group_files, run};
 use tandem_tables::{read_parquet, united};

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use anyhow::Context;
 use tandem_papers::Verdict;
+use tandem_results::Run;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::Run,
 };
 
 use super::seeds;

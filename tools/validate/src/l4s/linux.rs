@@ -8,8 +8,8 @@ use tandem_papers::Verdict;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    stats::mean,
 };
+use tandem_statistics::mean;
 
 use super::seeds;
 use crate::{

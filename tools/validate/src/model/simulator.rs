@@ -6,9 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tandem_batch::{Batch, Task, Traces};
 use tandem_model::{Arithmetic, Law, Path, Prediction, followed, observed};
+use tandem_results::SeedResult;
 use tandem_scenario::{
     DEFAULT_MTU, Scenario, ScenarioSpec,
-    result::SeedResult,
     units::{Rate, Span},
 };
 use tandem_sim::Sim;

@@ -6,13 +6,11 @@ use std::fmt::Write;
 use anyhow::ensure;
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
-use tandem_papers::{Estimate, bottleneck};
-use tandem_scenario::{
-    Scenario,
-    result::{FlowResult, SeedResult},
-    stats::mean,
-};
+use tandem_papers::bottleneck;
+use tandem_results::{FlowResult, SeedResult};
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
+use tandem_statistics::{Estimate, mean};
 
 use super::{
     Validation,
@@ -80,9 +78,9 @@ fn compare(setup: &Setup, validation: &Validation, how: &QuicValidation) -> anyh
 
 impl Compared {
     fn pair(&self, bound: Bound, of: impl Fn(&SeedResult) -> f64) -> Pair {
-        let estimate = |results: &[SeedResult]| Estimate::new(results.iter().map(&of).collect());
+        let estimate = |results: &[SeedResult]| Estimate::of_mean(&results.iter().map(&of).collect::<Vec<_>>());
         let simulated = estimate(&self.simulated);
-        Pair { same_seeds: simulated.clone(), simulated, measured: estimate(&self.measured), bound }
+        Pair { same_seeds: simulated, simulated, measured: estimate(&self.measured), bound }
     }
 
     /// Of all flows together.

@@ -95,10 +95,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     use tandem_engine::{EngineError, Options, Warning};
-    use tandem_scenario::{
-        Scenario,
-        result::{Emulation, FlowResult, LinkResult, SeedResult},
-    };
+    use tandem_results::{Emulation, FlowResult, LinkResult, SeedResult};
+    use tandem_scenario::Scenario;
 
     use super::*;
 

@@ -12,9 +12,10 @@ use std::{
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
-use tandem_papers::{Estimate, RealTcpRun, RealTcpRuns, WindowSample};
-use tandem_scenario::{result::SeedResult, stats::mean};
+use tandem_papers::{RealTcpRun, RealTcpRuns, WindowSample};
+use tandem_results::SeedResult;
 use tandem_sim::Sim;
+use tandem_statistics::{Estimate, mean};
 
 use super::{
     Validation,
@@ -154,11 +155,11 @@ impl Compared {
     /// One quantity in both engines.
     fn pair(&self, bound: Bound, of: impl Fn(&RealTcpRun) -> f64) -> Pair {
         let values = |rows: &[RealTcpRun]| rows.iter().map(&of).collect::<Vec<_>>();
-        let simulated = Estimate::new(values(&self.simulated));
+        let simulated = Estimate::of_mean(&values(&self.simulated));
         let is_shared = |run: &&RealTcpRun| self.measured.iter().any(|m| m.seed == run.seed);
         let same: Vec<f64> = self.simulated.iter().filter(is_shared).map(&of).collect();
-        let same_seeds = Estimate { mean: mean(&same), ci95: simulated.ci95, by_seed: same };
-        Pair { simulated, same_seeds, measured: Estimate::new(values(&self.measured)), bound }
+        let same_seeds = Estimate { value: mean(&same), ..simulated };
+        Pair { simulated, same_seeds, measured: Estimate::of_mean(&values(&self.measured)), bound }
     }
 
     fn goodput(&self, flow: usize) -> Pair {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is said of a result that cannot mean what it seems to.
 
-use tandem_scenario::{
-    file::{Overrides, parse},
-    result::{FlowResult, LinkResult, Run, SeedResult},
-};
+use tandem_results::{FlowResult, LinkResult, Run, SeedResult};
+use tandem_scenario::file::{Overrides, parse};
 
 /// The cautions for these flows, whose windows were reduced so often in each of the seeds.
 fn cautions(warmup: &str, seeds: u64, flows: &str, reductions: &[u64]) -> Vec<String> {
@@ -86,7 +84,7 @@ fn ecn_behind_a_queue_that_marks_is_right() {
             "duration = \"40s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"50ms\"\nqueue = \"99p\"\naqm = {aqm}\n{flows}"
         );
         let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
-        !tandem_scenario::cautions(&scenario, &[]).iter().any(|caution| caution.contains("ECN needs"))
+        !tandem_results::cautions(&scenario, &[]).iter().any(|caution| caution.contains("ECN needs"))
     };
     let reno = flows("reno", 1) + "ecn = \"rfc3168\"\n";
     for kind in ["red", "codel", "fq_codel", "pie"] {
@@ -113,7 +111,7 @@ fn about_bursts(queue: &str, flows: &str) -> Vec<String> {
         "duration = \"40s\"\nwarmup = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"50ms\"\nqueue = \"{queue}\"\n{flows}"
     );
     let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
-    tandem_scenario::cautions(&scenario, &[]).into_iter().filter(|caution| caution.contains("burst")).collect()
+    tandem_results::cautions(&scenario, &[]).into_iter().filter(|caution| caution.contains("burst")).collect()
 }
 
 /// A delayed ACK for two packets releases three, the jitter brings a fourth; one of them is sent at once. So it is in the simulator: cubic uses
@@ -152,7 +150,7 @@ fn a_burst_that_a_slower_link_has_spread_needs_no_room() {
         let links = link("one", ("a", "b"), first, "99p") + &link("two", ("b", "c"), second, "1p");
         let text = format!("duration = \"9s\"\n{links}{}from = \"a\"\nto = \"c\"\n", flows("reno", 1));
         let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
-        tandem_scenario::cautions(&scenario, &[]).iter().filter(|caution| caution.contains("queue of `two`")).count()
+        tandem_results::cautions(&scenario, &[]).iter().filter(|caution| caution.contains("queue of `two`")).count()
     };
     assert_eq!(cautions("10mbit", "10mbit"), 0);
     assert_eq!(cautions("1mbit", "10mbit"), 0);
@@ -168,7 +166,7 @@ fn bbr_on_a_path_longer_than_its_memory_of_the_rtt() {
             flows(controller, 1)
         );
         let scenario = parse(&text, "x", "x", &Overrides::default()).unwrap();
-        tandem_scenario::cautions(&scenario, &[])
+        tandem_results::cautions(&scenario, &[])
     };
     let [caution] = &at("11s", "bbr")[..] else { panic!() };
     assert!(caution.contains("each `rtt_window` = 10 s, and here a round takes 11.0 s"), "{caution}");

@@ -2,17 +2,16 @@
 //! The advice as a whole, and as JSON.
 
 use serde::Serialize;
-use tandem_advise::{Answer, Assumed, Decision, Limits, Present, Question, Way, measured::Inferred, send_command};
+use tandem_controllers::CONTROLLERS;
 use tandem_scenario::units::{Rate, Span};
 
 use crate::{
-    failure::Failure,
-    origin::{COMMIT, command_line},
-    output::json_text,
+    Answer, Assumed, Decision, Limits, Machine, Present, Question, Way, machine::send_command, measured::Inferred,
 };
 
 /// All that is to be said.
 pub struct Advice<'a> {
+    /// What was asked.
     pub question: &'a Question<'a>,
     /// From measurements.
     pub inferred: &'a [Inferred],
@@ -22,10 +21,22 @@ pub struct Advice<'a> {
     pub others: &'a [Answer],
     /// Those for which there was no time, by what differs.
     pub not_looked_at: Vec<String>,
+    /// What the machine runs now.
     pub present: &'a Present,
+    /// How much there was for all paths.
     pub time: Span,
-    /// How a controller comes onto this machine.
-    pub way: &'a dyn Fn(&str) -> Option<Way>,
+    /// Where the controller is to run.
+    pub machine: &'a Machine,
+}
+
+/// What an advice was made with.
+pub struct Origin {
+    /// The program's version.
+    pub version: &'static str,
+    /// The commit that it is built from.
+    pub commit: &'static str,
+    /// The command or the call that makes it again.
+    pub command: String,
 }
 
 impl Advice<'_> {
@@ -37,7 +48,8 @@ impl Advice<'_> {
         }
         // With parameters of its own, or unknown to the kernel's list, it is eBPF's.
         let name = chosen.split('@').next().unwrap_or(chosen);
-        match (self.way)(name) {
+        let way = CONTROLLERS.iter().find(|c| c.name == name).and_then(|c| self.machine.way(c));
+        match way {
             Some(Way::Present | Way::Sysctl | Way::Module) if chosen.contains('@') => Way::Load.command(chosen),
             Some(Way::Present) => Way::Sysctl.command(chosen),
             Some(way) => way.command(chosen),
@@ -49,7 +61,8 @@ impl Advice<'_> {
     pub fn command_without_root(&self) -> Option<String> {
         let chosen = &self.usual.decision.chosen;
         let controller = tandem_controllers::find(chosen.split('@').next()?).ok()?;
-        (super::TOOLS.sends && !controller.owns_window() && !controller.counts_marks()).then(|| send_command(chosen))
+        (self.machine.tools.sends && !controller.owns_window() && !controller.counts_marks())
+            .then(|| send_command(chosen))
     }
 
     /// Those of the other cases in which the advice is another.
@@ -60,6 +73,46 @@ impl Advice<'_> {
     /// Those in which it is the same.
     pub fn unchanged(&self) -> impl Iterator<Item = &Answer> {
         self.others.iter().filter(|answer| answer.decision.chosen == self.usual.decision.chosen)
+    }
+
+    /// All of it, as `tandem advise --json` has it; docs/reference/result-keys.md describes the keys.
+    pub fn results(&self, origin: &Origin) -> impl Serialize {
+        let Question { known, limits, .. } = self.question;
+        Output {
+            version: origin.version,
+            commit: origin.commit,
+            command: origin.command.clone(),
+            rate: known.rate,
+            rtt: known.rtt,
+            advice: &self.usual.decision.chosen,
+            default: &self.present.name,
+            stands_for: self.present.stands_for.as_deref(),
+            switch_on: self.command(),
+            without_root: self.command_without_root(),
+            limits: *limits,
+            inferred: self.inferred,
+            assumed: known.assumed(),
+            paths: std::iter::once(self.usual).chain(self.others).map(|answer| self.of_path(answer)).collect(),
+            not_looked_at: &self.not_looked_at,
+        }
+    }
+
+    fn of_path<'a>(&'a self, answer: &'a Answer) -> OfPath<'a> {
+        let names = self.question.candidates.iter().map(|c| &*c.flows.name);
+        OfPath {
+            differs: &answer.case.differs,
+            queue: answer.case.queue.to_string(),
+            loss: answer.case.loss.0,
+            neighbours: answer.case.neighbours.to_string(),
+            reference: &answer.reference,
+            duration_s: answer.length.duration.as_secs_f64(),
+            warmup_s: answer.length.warmup.as_secs_f64(),
+            is_cut_short: answer.is_cut_short,
+            cautions: &answer.cautions,
+            decision: &answer.decision,
+            completion_s: names.zip(answer.completion_s.iter().copied()).collect(),
+            is_extrapolated: answer.is_extrapolated,
+        }
     }
 }
 
@@ -107,43 +160,4 @@ struct OfPath<'a> {
     completion_s: Vec<(&'a str, f64)>,
     /// Some transfers outlast their run, and their time is worked out from its pace.
     is_extrapolated: bool,
-}
-
-pub fn json(advice: &Advice) -> Result<String, Failure> {
-    let output = Output {
-        version: env!("CARGO_PKG_VERSION"),
-        commit: COMMIT,
-        command: command_line(),
-        rate: advice.question.known.rate,
-        rtt: advice.question.known.rtt,
-        advice: &advice.usual.decision.chosen,
-        default: &advice.present.name,
-        stands_for: advice.present.stands_for.as_deref(),
-        switch_on: advice.command(),
-        without_root: advice.command_without_root(),
-        limits: advice.question.limits,
-        inferred: advice.inferred,
-        assumed: advice.question.known.assumed(),
-        paths: std::iter::once(advice.usual).chain(advice.others).map(|answer| of_path(advice, answer)).collect(),
-        not_looked_at: &advice.not_looked_at,
-    };
-    Ok(json_text(&output)?)
-}
-
-fn of_path<'a>(advice: &'a Advice, answer: &'a Answer) -> OfPath<'a> {
-    let names = advice.question.candidates.iter().map(|c| &*c.flows.name);
-    OfPath {
-        differs: &answer.case.differs,
-        queue: answer.case.queue.to_string(),
-        loss: answer.case.loss.0,
-        neighbours: answer.case.neighbours.to_string(),
-        reference: &answer.reference,
-        duration_s: answer.length.duration.as_secs_f64(),
-        warmup_s: answer.length.warmup.as_secs_f64(),
-        is_cut_short: answer.is_cut_short,
-        cautions: &answer.cautions,
-        decision: &answer.decision,
-        completion_s: names.zip(answer.completion_s.iter().copied()).collect(),
-        is_extrapolated: answer.is_extrapolated,
-    }
 }

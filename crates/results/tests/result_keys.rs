@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! docs/reference/result-keys.md names every key that results have, and no other.
+//! docs/reference/result-keys.md names every key that results have, and no other. Its tables of measures are written from their rows.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, env, fs};
 
 use serde_json::Value;
+use tandem_results::{
+    Delivery, Distribution, Emulation, FlowResult, GROUP_MEASURES, LINK_MEASURES, LinkResult, Matrix, Measure, Run,
+    SeedResult, ShortTransfer,
+};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    matrix::Matrix,
-    result::{Delivery, Distribution, Emulation, FlowResult, LinkResult, Run, SeedResult, ShortTransfer},
 };
+
+const PAGE: &str = "../../docs/reference/result-keys.md";
+/// Set: the tables of measures are written instead of compared.
+const UPDATE: &str = "UPDATE_DOCS";
 
 /// Keys of the first column, and all that a part of the page writes as code.
 struct Part {
@@ -23,13 +29,16 @@ fn code_in(text: &str) -> BTreeSet<String> {
 
 /// What stands under this heading, up to the next.
 fn part(heading: &str) -> Part {
-    let page = std::fs::read_to_string("../../docs/reference/result-keys.md").unwrap();
+    let page = fs::read_to_string(PAGE).unwrap();
     let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with('#'));
     let (mut keys, mut code) = (BTreeSet::new(), BTreeSet::new());
     for line in lines {
         code.extend(code_in(line));
         if let Some(row) = line.strip_prefix("| `") {
-            keys.extend(code_in(&format!("`{}", row.split(" | ").next().unwrap())));
+            let of_row = code_in(&format!("`{}", row.split(" | ").next().unwrap()));
+            // Of a key within another, such as `delivery.delay_ms`, both.
+            code.extend(of_row.iter().flat_map(|key| key.split('.')).map(str::to_owned));
+            keys.extend(of_row.iter().filter_map(|key| key.split('.').next()).map(str::to_owned));
         }
     }
     assert!(!keys.is_empty(), "`{heading}` has a table");
@@ -111,4 +120,69 @@ fn the_page_has_every_key_of_results_and_no_other() {
         assert!(!inner.is_empty(), "{heading}");
         assert_eq!(inner.iter().find(is_there), None, "{heading} lacks it");
     }
+}
+
+fn code(keys: &[impl AsRef<str>]) -> String {
+    keys.iter().map(|key| format!("`{}`", key.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// The rows of a table of keys.
+fn rows_of_keys<S>(measures: &[Measure<S>]) -> String {
+    let with_key = measures.iter().filter(|measure| !measure.key.is_empty());
+    with_key.map(|m| format!("| {} | {} |\n", code(&[&[m.key], m.beside].concat()), m.meaning)).collect()
+}
+
+/// The rows of a table of columns.
+fn rows_of_columns<S>(measures: &[Measure<S>]) -> String {
+    let row = |measure: &Measure<S>| {
+        let names: Vec<String> = measure.column.as_ref()?.names().into_iter().map(|(name, _)| name).collect();
+        Some(format!("| {} | {} |\n", code(&names), measure.meaning))
+    };
+    measures.iter().filter_map(row).collect()
+}
+
+/// The page with these tables, each the first below its heading.
+fn with_tables(page: &str) -> String {
+    let head = |of: &str| format!("| {of} | contents |\n|---|---|\n");
+    let groups = format!(
+        "{}| `name`, `controller`, `flows` | |\n{}| `short_flows.offered_mbps`, ... | only with `short`: see [`short_flows`](#short_flows) |\n",
+        head("key"),
+        rows_of_keys(GROUP_MEASURES),
+    );
+    let links = format!("{}| `name` | |\n{}", head("key"), rows_of_keys(LINK_MEASURES));
+    let columns = format!(
+        "{}| `run`, `engine`, `seed`, `group`, `controller`, `flows` | `run` is the scenario's name |\n\
+         | `duration_s`, `warmup_s` | as run |\n{}\
+         | `jain`, `convergence_s` | of the whole run, in each of its rows |\n\
+         | `doubts` | why the figures are not to be trusted (`kernel`); null if they are |\n\
+         | `link` | of the links on the group's way, the one that is used most; the next columns are about it |\n{}\
+         | `param_gamma`, ... | one column for each parameter that a controller of the table has; null for the other controllers |\n",
+        head("column"),
+        rows_of_columns(GROUP_MEASURES),
+        rows_of_columns(LINK_MEASURES),
+    );
+    let tables = [("### `groups`", groups), ("### `links`", links), ("## Rows of groups", columns)];
+    tables.iter().fold(page.to_owned(), |page, (heading, table)| with_table(&page, heading, table))
+}
+
+fn with_table(page: &str, heading: &str, table: &str) -> String {
+    let start = page.find(&format!("\n{heading}\n")).expect(heading);
+    let start = start + page[start..].find("\n|").expect("a table") + 1;
+    let is_row = |line: &&str| line.starts_with('|');
+    let length: usize = page[start..].split_inclusive('\n').take_while(is_row).map(str::len).sum();
+    format!("{}{table}{}", &page[..start], &page[start + length..])
+}
+
+#[test]
+fn the_tables_of_measures_are_those_of_the_rows() {
+    let page = fs::read_to_string(PAGE).unwrap();
+    let expected = with_tables(&page);
+    if env::var_os(UPDATE).is_some() {
+        fs::write(PAGE, &expected).unwrap();
+    }
+    let found = fs::read_to_string(PAGE).unwrap();
+    assert!(
+        found == expected,
+        "{PAGE} is old; write its tables anew: {UPDATE}=1 cargo test -p tandem-results --test result_keys"
+    );
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use tandem_controllers::Signal;
-
-use crate::{
-    result::SeedResult,
-    scenario::{Group, Limit, LinkConfig, Scenario},
-    traffic::{CongestionControl, Ecn, TcpSource, Transfer, Transport},
+use tandem_scenario::{
+    CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport, aqm::marking_names,
+    bulk_groups, slow_start_end_s,
 };
+
+use crate::seed::SeedResult;
 
 /// Losses that a flow should meet before its mean says little of where in its cycle the measure began. Ours.
 const ENOUGH_LOSSES: f64 = 3.0;
@@ -18,7 +18,7 @@ const ENOUGH_SEEDS: usize = 3;
 
 /// What the results of these seeds cannot mean: sentences without a full stop. Those about some groups name them.
 pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
-    let bulk: Vec<(usize, &Group, &TcpSource)> = scenario.groups.iter().enumerate().filter_map(of_bulk).collect();
+    let bulk: Vec<(usize, &Group, &TcpSource)> = bulk_groups(scenario).collect();
     let mut groups_of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for &(index, group, source) in &bulk {
         let of_group =
@@ -39,11 +39,6 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     all
 }
 
-fn of_bulk((index, group): (usize, &Group)) -> Option<(usize, &Group, &TcpSource)> {
-    let source = group.source.tcp().filter(|source| source.transfer == Transfer::Bulk)?;
-    Some((index, group, source))
-}
-
 /// ECN that never has an effect: `compare --ecn` refuses it in these words, but a sweep may well go over queues that do not mark.
 fn no_marks(scenario: &Scenario) -> Option<String> {
     let tcp = || scenario.groups.iter().filter(|group| group.source.is_tcp());
@@ -52,7 +47,7 @@ fn no_marks(scenario: &Scenario) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "{about}ECN needs a queue that marks, and none on the way does: give its `aqm` {} with `ecn = true`",
-            crate::aqm::marking_names()
+            marking_names()
         )
     })
 }
@@ -172,26 +167,4 @@ fn slow_start(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<
     (group.start.as_secs_f64() <= warmup_s && ends_s > warmup_s).then(|| {
         format!("slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: what slow start does is in the figures")
     })
-}
-
-/// When slow start ends at the latest, seconds from the start of the run: the window doubles in each round, or grows by half with delayed
-/// ACKs, until the path and its queue are full.
-fn slow_start_end_s(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<f64> {
-    let link = group.forward.iter().map(|&l| &scenario.network.links[l]).min_by_key(|link| link.rate.bps)?;
-    let packets_per_s = link.rate.bps as f64 / 8.0 / f64::from(scenario.mtu);
-    let rtt_s = scenario.base_rtt(group).as_secs_f64();
-    let queue_packets = match link.limit {
-        Limit::Packets(packets) => f64::from(packets),
-        Limit::Bytes(bytes) => bytes as f64 / f64::from(scenario.mtu),
-    };
-    let full = (packets_per_s * rtt_s + queue_packets) / f64::from(group.flows);
-    let growth: f64 = if source.delayed_acks { 1.5 } else { 2.0 };
-    let rounds = (full / f64::from(source.initial_window)).max(1.0).ln() / growth.ln();
-    Some(group.start.as_secs_f64() + group.start_spread.as_secs_f64() + rounds * rtt_s)
-}
-
-/// When the slow start of the last group with endless data ends at the latest, seconds from the start of the run; 0 without such groups.
-pub fn last_slow_start_end_s(scenario: &Scenario) -> f64 {
-    let bulk = scenario.groups.iter().enumerate().filter_map(of_bulk);
-    bulk.filter_map(|(_, group, source)| slow_start_end_s(scenario, group, source)).fold(0.0, f64::max)
 }

@@ -2,12 +2,13 @@
 //! How long short flows took, by size.
 
 use serde::{Deserialize, Serialize};
+use tandem_scenario::ShortFlows;
+use tandem_statistics::Estimate;
 
-use super::ShortFlows;
 use crate::{
-    result::{Distribution, SeedResult, ShortTransfer},
-    scenario::{Group, Parts},
-    stats::{ci95, mean},
+    distribution::Distribution,
+    measure::Seeds,
+    seed::{SeedResult, ShortTransfer},
 };
 
 /// The short flows of a group that came after the warm-up, all seeds.
@@ -69,13 +70,9 @@ impl ShortFlow {
     }
 }
 
-/// Sums up the short flows of a group, which has these flows; `None` if it has none.
-pub(crate) fn summarise(
-    scenario: &Parts,
-    group: &Group,
-    flows: &[usize],
-    seeds: &[SeedResult],
-) -> Option<ShortFlowsSummary> {
+/// Sums up the short flows of a group; `None` if it has none.
+pub(crate) fn summarise(seeds: &Seeds) -> Option<ShortFlowsSummary> {
+    let (scenario, group) = (seeds.scenario, seeds.group());
     let short = group.source.short()?;
     let of_seed = |seed: &SeedResult| {
         let of_flow = |&flow: &usize| {
@@ -87,20 +84,20 @@ pub(crate) fn summarise(
                 ShortFlow { seed, flow, transfer, alone_s }
             })
         };
-        flows.iter().flat_map(of_flow).collect::<Vec<_>>()
+        seeds.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
     };
-    let by_seed: Vec<Vec<ShortFlow>> = seeds.iter().map(of_seed).collect();
+    let by_seed: Vec<Vec<ShortFlow>> = seeds.results.iter().map(of_seed).collect();
     let measured_s = scenario.measured().as_secs_f64();
     let mbps = |of_seed: &Vec<ShortFlow>| {
         of_seed.iter().map(|flow| flow.transfer.bytes as f64).sum::<f64>() * 8.0 / 1e6 / measured_s
     };
-    let offered_mbps: Vec<f64> = by_seed.iter().map(mbps).collect();
+    let offered_mbps = Estimate::of_mean(&by_seed.iter().map(mbps).collect::<Vec<_>>());
     let each: Vec<ShortFlow> = by_seed.into_iter().flatten().collect();
     let capacity_bps = scenario.network.payload_bps(&group.forward, scenario.mtu);
     Some(ShortFlowsSummary {
-        offered_mbps: mean(&offered_mbps),
-        offered_ci95_mbps: ci95(&offered_mbps),
-        load: capacity_bps.map(|bps| mean(&offered_mbps) * 1e6 / bps),
+        offered_mbps: offered_mbps.value,
+        offered_ci95_mbps: offered_mbps.half_width,
+        load: capacity_bps.map(|bps| offered_mbps.value * 1e6 / bps),
         transfers: each.len() as u64,
         unfinished: unfinished(&each),
         slowdown: Distribution::of_values(each.iter().filter_map(ShortFlow::slowdown).collect()),

@@ -2,12 +2,10 @@
 //! Every controller against every other on one path.
 
 use serde::{Deserialize, Serialize};
+use tandem_scenario::FORWARD_LINK;
+use tandem_statistics::{Estimate, mean};
 
-use crate::{
-    dumbbell::FORWARD_LINK,
-    result::Run,
-    stats::{ci95, mean},
-};
+use crate::run::Run;
 
 /// What came of each pair. `cells[row][column]` belongs to `controllers[row]` against `controllers[column]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,9 +62,10 @@ impl MatrixCell {
         let shares: Vec<f64> = own.iter().zip(&both).map(|(a, both)| a / both).collect();
         let link = run.links.iter().find(|l| l.name == FORWARD_LINK)?;
         let jain = run.jain?;
+        let share = Estimate::of_mean(&shares);
         both.iter().all(|&b| b > 0.0).then(|| Self {
-            share: mean(&shares),
-            share_ci95: ci95(&shares),
+            share: share.value,
+            share_ci95: share.half_width,
             goodput_mbps: mean(&both),
             utilisation: link.utilisation,
             queue_packets: link.queue_packets.mean,

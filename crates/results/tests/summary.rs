@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Summing up seeds, by hand.
 
+use tandem_results::{Distribution, FlowResult, LinkResult, Run, SeedResult};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
-    result::{Distribution, FlowResult, LinkResult, Run, SeedResult},
 };
 
 fn scenario(groups: &str) -> Scenario {

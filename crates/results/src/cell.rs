@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of a wireless cell, in one seed and over all.
+//! What came of a wireless cell, over all seeds.
 
 use serde::{Deserialize, Serialize};
+use tandem_scenario::{Scenario, wlan::WlanCell};
+use tandem_statistics::{jain, mean};
 
-use crate::{
-    result::{LinkResult, SeedResult},
-    scenario::Scenario,
-    stats::{jain, mean},
-    wlan::WlanCell,
-};
-
-/// How the channel of a wireless cell was used, one seed. Shares are of the measured time; the rest was idle, with its
-/// backoffs and the gaps before them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct CellResult {
-    /// Exchanges from stations that succeeded: data, SIFS and ACK.
-    pub up_airtime: f64,
-    /// The same from the access point.
-    pub down_airtime: f64,
-    /// Collisions, with the gap after each.
-    pub collision_airtime: f64,
-    /// Frames that did not collide but were damaged.
-    pub error_airtime: f64,
-    /// Data frames sent, each try counted.
-    pub frames: u64,
-    /// Data frames that another frame disturbed.
-    pub collided_frames: u64,
-    /// Data frames that did not collide but were damaged.
-    pub damaged_frames: u64,
-}
+use crate::seed::{CellResult, LinkResult, SeedResult};
 
 /// How the channel of a wireless cell was used, mean over seeds.
 #[derive(Debug, Clone, Serialize, Deserialize)]

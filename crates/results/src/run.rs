@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The results of a scenario's seeds, summed up.
+
+use serde::{Deserialize, Serialize};
+use tandem_scenario::Scenario;
+use tandem_statistics::{jain, mean};
+
+use crate::{
+    cautions::cautions,
+    cell::{self, CellSummary},
+    emulation::Emulation,
+    fairness::{RttFairness, competing_groups, convergence_s, rtt_fairness},
+    group::{self, GroupSummary},
+    link::{self, LinkSummary},
+    seed::SeedResult,
+    stolen::stolen,
+    trace::Trace,
+};
+
+/// A scenario's outcome over its seeds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the scenario or of the contender.
+    pub name: String,
+    /// Name of the engine that ran it.
+    pub engine: String,
+    /// The seeds that finished, in ascending order.
+    pub seeds: Vec<u64>,
+    /// True if the run was interrupted and seeds are missing.
+    pub partial: bool,
+    /// Simulated or real length of each seed's run, warm-up included.
+    pub duration_s: f64,
+    /// The part at the start that no measure counts.
+    pub warmup_s: f64,
+    /// Upper bound of the random delay of each sender's answer to an ACK.
+    pub send_jitter_us: f64,
+    /// One entry for each group, in the order of the scenario.
+    pub groups: Vec<GroupSummary>,
+    /// One entry for each link, in the order of the network.
+    pub links: Vec<LinkSummary>,
+    /// Left out without a wireless cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<CellSummary>,
+    /// Jain's index of the goodput of the TCP flows that compete: those that share a link with the first group's, directly or
+    /// through others, which a dumbbell's reverse flows do not; in a wireless cell all. Mean over seeds.
+    /// Null if there are none, or they got nothing.
+    pub jain: Option<f64>,
+    /// Null if all groups have the same RTT.
+    pub rtt_fairness: Option<RttFairness>,
+    /// From the last start of a flow to the first second from which Jain's index of the flows' goodput over 10 seconds is
+    /// at least 0.95 (RFC 5166 section 2.3.1 leaves the measure open); mean over the seeds where that came. Null if it never did.
+    pub convergence_s: Option<f64>,
+    /// Data packets that receivers got in all seeds, in the warm-up too.
+    pub data_packets: u64,
+    /// CPU time of all seeds together, seconds. No result: it differs from time to time.
+    #[serde(skip)]
+    pub cpu_s: f64,
+    /// What the figures cannot mean although they may look so: sentences without a full stop.
+    #[serde(default)]
+    pub cautions: Vec<String>,
+    /// Null if nothing was emulated.
+    pub emulation: Option<Emulation>,
+    /// The samples of the first seed that has some.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+impl Run {
+    /// Sums up the seeds that were run; `planned` is how many there should be.
+    pub fn from_seeds(scenario: &Scenario, engine: &str, planned: usize, mut seeds: Vec<SeedResult>) -> Self {
+        seeds.sort_by_key(|s| s.seed);
+        let group_of_flow = scenario.group_of_flow();
+        let competing = competing_groups(scenario);
+        let competing: Vec<usize> = (0..group_of_flow.len()).filter(|&f| competing[group_of_flow[f]]).collect();
+        let groups: Vec<GroupSummary> = (0..scenario.groups.len())
+            .map(|g| {
+                let flows: Vec<usize> = (0..group_of_flow.len()).filter(|&f| group_of_flow[f] == g).collect();
+                group::summarise(scenario, g, flows, &seeds)
+            })
+            .collect();
+        let jain_of = |s: &SeedResult| jain(&competing.iter().map(|&f| s.flows[f].goodput_mbps).collect::<Vec<_>>());
+        let jains: Vec<f64> = seeds.iter().map(jain_of).filter(|&jain| jain > 0.0).collect();
+        let converged: Vec<f64> =
+            seeds.iter().filter_map(|s| convergence_s(scenario, &group_of_flow, &competing, s)).collect();
+        Run {
+            name: scenario.name.clone(),
+            engine: engine.to_owned(),
+            seeds: seeds.iter().map(|s| s.seed).collect(),
+            partial: seeds.len() < planned,
+            duration_s: scenario.duration.as_secs_f64(),
+            warmup_s: scenario.warmup.as_secs_f64(),
+            send_jitter_us: scenario.send_jitter.ns as f64 / 1e3,
+            rtt_fairness: rtt_fairness(scenario, &groups),
+            groups,
+            links: (0..scenario.network.links.len()).map(|l| link::summarise(scenario, l, &seeds)).collect(),
+            cell: scenario.network.cell.as_ref().map(|cell| cell::summarise(scenario, cell, &seeds)),
+            jain: (!jains.is_empty()).then(|| mean(&jains)),
+            convergence_s: (!converged.is_empty()).then(|| mean(&converged)),
+            data_packets: seeds.iter().map(|s| s.data_packets).sum(),
+            cpu_s: seeds.iter().map(|s| s.cpu_s).sum(),
+            cautions: cautions(scenario, &seeds),
+            emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
+            trace: seeds.iter_mut().find_map(|s| s.trace.take()),
+        }
+    }
+
+    /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its
+    /// own kind: P is what the same flows got there with the same seed, Q what they get here. Paired so, the luck that a
+    /// flow's start and RTT bring, which drop-tail makes last, falls out.
+    pub fn set_stolen(&mut self, group: usize, baseline: &Run) {
+        let by_seed = |run: &Run| -> Vec<(u64, f64)> {
+            let goodput = run.groups.get(group).map_or(&[][..], |g| &g.goodput_by_seed_mbps);
+            run.seeds.iter().copied().zip(goodput.iter().copied()).collect()
+        };
+        let (there, here) = (by_seed(baseline), by_seed(self));
+        let (p, q): (Vec<f64>, Vec<f64>) =
+            here.iter().filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q))).unzip();
+        if let Some(stolen) = stolen(&p, &q) {
+            self.groups[group].stolen = Some(stolen.value);
+            self.groups[group].stolen_ci95 = stolen.half_width;
+        }
+    }
+}

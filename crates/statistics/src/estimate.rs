@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A value that runs with random numbers estimate, and how far chance may have moved it.
+
+use std::ops::{Div, Mul, Neg};
+
+use serde::Serialize;
+
+use crate::{describe::mean, student::two_sided, variance};
+
+/// How often an interval made so holds the true value, were all runs repeated with other seeds again and again.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// An estimate with its confidence interval, `value` ± `half_width`. As JSON it has the keys that results have: `mean` and `ci95`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The point estimate: a mean, a mean difference or a ratio of two means.
+    #[serde(rename = "mean")]
+    pub value: f64,
+    /// Half the width of its confidence interval, by Student's t; `None` with fewer than two values.
+    #[serde(rename = "ci95")]
+    pub half_width: Option<f64>,
+    /// How often such an interval holds the true value: [`CONFIDENCE`].
+    #[serde(skip)]
+    pub confidence: f64,
+    /// How many independent values it was made of; 0 if that is not known any more.
+    #[serde(skip)]
+    pub n: usize,
+}
+
+impl Estimate {
+    /// The mean that independent values are drawn around.
+    pub fn of_mean(values: &[f64]) -> Self {
+        let n = values.len();
+        let half_width = variance(values).map(|variance| two_sided(CONFIDENCE, n - 1) * (variance / n as f64).sqrt());
+        Self { value: mean(values), half_width, confidence: CONFIDENCE, n }
+    }
+
+    /// The mean of what the first value of a pair is above the second. Values without a partner, at the end of the longer list, do not
+    /// count.
+    pub fn of_difference(first: &[f64], second: &[f64]) -> Self {
+        Self::of_mean(&first.iter().zip(second).map(|(first, second)| first - second).collect::<Vec<_>>())
+    }
+
+    /// The ratio of the means of paired values; its interval by linearisation (the delta method). `None` without pairs, and where the
+    /// denominators' mean is not positive.
+    pub fn of_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Self> {
+        let denominator = mean(denominators);
+        if numerators.is_empty() || numerators.len() != denominators.len() || denominator <= 0.0 {
+            return None;
+        }
+        let ratio = mean(numerators) / denominator;
+        let residuals: Vec<f64> = numerators.iter().zip(denominators).map(|(n, d)| n - ratio * d).collect();
+        Some(Self { value: ratio, ..Self::of_mean(&residuals) / denominator })
+    }
+
+    /// An estimate that was made elsewhere and kept as a value and the half width of its interval.
+    pub fn kept(value: f64, half_width: Option<f64>) -> Self {
+        Self { value, half_width, confidence: CONFIDENCE, n: 0 }
+    }
+
+    /// A value that is known: its interval has no width.
+    pub fn exactly(value: f64) -> Self {
+        Self::kept(value, Some(0.0))
+    }
+
+    /// What is left of 1: of the share that somebody keeps, the share that is lost.
+    pub fn complement(self) -> Self {
+        Self { value: 1.0 - self.value, ..self }
+    }
+
+    /// Whether the difference to an independent estimate is within the joint interval: the root of the sum of the squared half widths.
+    /// False if one of them has no interval.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self.half_width, other.half_width) {
+            (Some(own), Some(others)) => (self.value - other.value).abs() <= own.hypot(others),
+            _ => false,
+        }
+    }
+
+    /// `95.1 ± 0.3`, with as many decimals as asked for.
+    pub fn text(&self, decimals: usize) -> String {
+        match self.half_width {
+            Some(half) => format!("{:.decimals$} ± {half:.decimals$}", self.value),
+            None => format!("{:.decimals$}", self.value),
+        }
+    }
+}
+
+impl Mul<f64> for Estimate {
+    type Output = Self;
+
+    fn mul(self, factor: f64) -> Self {
+        Self { value: self.value * factor, half_width: self.half_width.map(|half| half * factor.abs()), ..self }
+    }
+}
+
+impl Div<f64> for Estimate {
+    type Output = Self;
+
+    fn div(self, divisor: f64) -> Self {
+        Self { value: self.value / divisor, half_width: self.half_width.map(|half| half / divisor.abs()), ..self }
+    }
+}
+
+impl Neg for Estimate {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { value: -self.value, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 5e-4, "{actual}, expected {expected}");
+    }
+
+    fn half_width(values: &[f64]) -> f64 {
+        Estimate::of_mean(values).half_width.unwrap()
+    }
+
+    /// 1 to 5: mean 3, variance 10 / 4 = 2.5, standard error sqrt(0.5) = 0.70711, t(0.975, 4) = 2.7764 (any table): 1.9632.
+    #[test]
+    fn the_interval_of_a_mean() {
+        let of_five = Estimate::of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!((of_five.value, of_five.n, of_five.confidence), (3.0, 5, 0.95));
+        close(of_five.half_width.unwrap(), 1.9632);
+        // Two values: t(0.975, 1) = 12.706, standard error |a - b| / 2.
+        close(half_width(&[10.0, 12.0]), 12.706);
+        // Ten: t(0.975, 9) = 2.2622; variance of 1..10 is 82.5 / 9 = 9.1667, standard error 0.95743.
+        close(half_width(&(1..=10).map(f64::from).collect::<Vec<_>>()), 2.1659);
+        assert_eq!([&[1.0][..], &[]].map(|few| Estimate::of_mean(few).half_width), [None, None]);
+        assert_eq!(half_width(&[7.0; 6]), 0.0);
+    }
+
+    /// Student (1908), "The Probable Error of a Mean", section IX: the additional hours of sleep of ten patients with two drugs.
+    /// The difference has mean 1.58 and the standard deviation 1.17 with n (1.2300 with n - 1): 2.2622 * 1.2300 / sqrt(10) = 0.8799.
+    #[test]
+    fn the_interval_of_a_paired_difference() {
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let more = Estimate::of_difference(&second, &first);
+        close(more.value, 1.58);
+        close(more.half_width.unwrap(), 0.8799);
+        assert_eq!(Estimate::of_difference(&second, &first[..4]).n, 4);
+    }
+
+    /// 8, 9, 13 over 10, 12, 14: means 10 and 12, ratio 5/6. Residuals are -1/3, -1, 4/3: mean 0, variance (1/9 + 1 + 16/9) / 2 = 13/9,
+    /// standard error sqrt(13/27) = 0.69389, t(0.975, 2) = 4.3027; over the mean of the denominators: 2.98558 / 12 = 0.24880.
+    #[test]
+    fn the_interval_of_a_ratio() {
+        let ratio = Estimate::of_ratio(&[8.0, 9.0, 13.0], &[10.0, 12.0, 14.0]).unwrap();
+        close(ratio.value, 5.0 / 6.0);
+        close(ratio.half_width.unwrap(), 0.24880);
+        // Pairs that move together say more than their spread: the same ratio of each is exact.
+        let exact = Estimate::of_ratio(&[9.0, 18.0, 27.0], &[10.0, 20.0, 30.0]).unwrap();
+        close(exact.half_width.unwrap(), 0.0);
+        let single = Estimate::of_ratio(&[15.0], &[10.0]).unwrap();
+        assert_eq!((single.value, single.half_width, single.n), (1.5, None, 1));
+        for (numerators, denominators) in [(&[][..], &[][..]), (&[1.0], &[0.0]), (&[1.0], &[1.0, 2.0])] {
+            assert_eq!(Estimate::of_ratio(numerators, denominators), None);
+        }
+    }
+
+    /// Half widths of 3 and 4 give a joint one of 5.
+    #[test]
+    fn intervals_join() {
+        let of = |value, half| Estimate::kept(value, Some(half));
+        assert!(of(104.9, 3.0).overlaps(&of(100.0, 4.0)));
+        assert!(!of(105.1, 3.0).overlaps(&of(100.0, 4.0)));
+        assert!(!of(100.0, 3.0).overlaps(&Estimate::of_mean(&[100.0])), "a single value has no interval");
+    }
+
+    #[test]
+    fn in_other_units_and_in_words() {
+        let share = Estimate::kept(0.1234, Some(0.0216));
+        assert_eq!((share * 100.0).text(1), "12.3 ± 2.2");
+        assert_eq!((-share * 100.0).text(0), "-12 ± 2");
+        assert_eq!((share / -2.0).half_width, Some(0.0108));
+        assert_eq!(share.complement().text(2), "0.88 ± 0.02");
+        assert_eq!(Estimate::of_mean(&[2.0]).text(1), "2.0");
+        assert_eq!(serde_json::to_string(&Estimate::of_mean(&[2.0])).unwrap(), r#"{"mean":2.0,"ci95":null}"#);
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The statistics of independent runs: an [`Estimate`] with its confidence interval, and what describes a list of values.
+//!
+//! ```
+//! use tandem_statistics::Estimate;
+//!
+//! // Goodput with three seeds, Mb/s. t = 4.303 with two degrees of freedom, standard error 1 / sqrt(3).
+//! let goodput = Estimate::of_mean(&[47.0, 48.0, 49.0]);
+//! assert_eq!(goodput.text(1), "48.0 ± 2.5");
+//! ```
+
+mod describe;
+mod estimate;
+mod student;
+
+pub use describe::{jain, mean, percentile, variance};
+pub use estimate::{CONFIDENCE, Estimate};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What was measured at one point, seed by seed.
+
+use serde::Serialize;
+use tandem_results::stolen;
+use tandem_statistics::Estimate;
+
+/// One value a seed, and the estimate that they make.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sample {
+    /// The mean, or the ratio of two means.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The value of each seed, in the order of the seeds.
+    pub by_seed: Vec<f64>,
+}
+
+impl Sample {
+    /// The mean of one value per seed.
+    pub fn new(by_seed: Vec<f64>) -> Self {
+        Self { estimate: Estimate::of_mean(&by_seed), by_seed }
+    }
+
+    /// Bandwidth stolen, (P - Q) / P, from P and Q of the same seeds (S0 IV.B). `None` if P is nothing.
+    pub fn stolen(p: &[f64], q: &[f64]) -> Option<Self> {
+        Some(Self { estimate: stolen(p, q)?, by_seed: p.iter().zip(q).map(|(p, q)| 1.0 - q / p).collect() })
+    }
+
+    /// The same in percent.
+    pub fn percent(self) -> Self {
+        let by_seed = self.by_seed.iter().map(|value| 100.0 * value).collect();
+        Self { estimate: self.estimate * 100.0, by_seed }
+    }
+
+    /// Whether `value` lies among the values of single seeds.
+    pub fn spans(&self, value: f64) -> bool {
+        let (low, high) =
+            self.by_seed.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+        (low..=high).contains(&value)
+    }
+
+    /// This over another of the same seeds. `None` if the other is nothing.
+    pub fn over(&self, other: &Self) -> Option<Self> {
+        let estimate = Estimate::of_ratio(&self.by_seed, &other.by_seed)?;
+        Some(Self { estimate, by_seed: self.with(other, |a, b| a / b) })
+    }
+
+    /// This less another of the same seeds.
+    pub fn minus(&self, other: &Self) -> Self {
+        Self::new(self.with(other, |a, b| a - b))
+    }
+
+    fn with(&self, other: &Self, combine: fn(f64, f64) -> f64) -> Vec<f64> {
+        self.by_seed.iter().zip(&other.by_seed).map(|(&a, &b)| combine(a, b)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: P = 10, 20; Q = 5, 10: half is stolen of each.
+    #[test]
+    fn what_is_made_of_samples_has_a_value_of_each_seed() {
+        let stolen = Sample::stolen(&[10.0, 20.0], &[5.0, 10.0]).unwrap().percent();
+        assert_eq!((stolen.estimate.text(1).as_str(), &stolen.by_seed[..]), ("50.0 ± 0.0", &[50.0, 50.0][..]));
+        assert!(Sample::stolen(&[0.0], &[1.0]).is_none());
+        let two = Sample::new(vec![1.0, 3.0]);
+        assert!(two.spans(2.5) && !two.spans(3.5));
+        let ones = Sample::new(vec![1.0, 1.0]);
+        assert_eq!((two.minus(&ones).by_seed, two.over(&ones).unwrap().estimate.value), (vec![0.0, 2.0], 2.0));
+    }
+}

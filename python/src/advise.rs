@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which controller to run on a path.
+
+use std::{path::PathBuf, time::Instant};
+
+use pyo3::prelude::*;
+use tandem_advise::{
+    Advice, AdviseError, Answers, Known, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
+    measured, usual_delay_limit,
+};
+use tandem_scenario::{
+    ControllerSpec,
+    aqm::AqmSpec,
+    units::{Bytes, LossRate, QueueSize, Rate, Span},
+};
+use tandem_sim::Sim;
+
+use crate::{
+    error::{failed, usage, with_causes},
+    run::{beside, loads, parsed, watched},
+};
+
+/// What the program `tandem` can do on this system, whose commands the advice names.
+const TOOLS: Tools = Tools { loads: cfg!(target_os = "linux"), sends: true };
+
+/// What is asked, as Python has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked {
+    rate: Option<String>,
+    rtt: Option<String>,
+    measurements: Vec<PathBuf>,
+    queue: Option<String>,
+    aqm: String,
+    loss: Option<String>,
+    neighbours: Option<String>,
+    controllers: Vec<String>,
+    flows: u32,
+    transfer: Option<String>,
+    default: Option<String>,
+    max_stolen: f64,
+    max_added_delay: Option<String>,
+    min_gain: f64,
+    time: String,
+    seeds: u64,
+    first_seed: u64,
+    duration: Option<String>,
+    warmup: Option<String>,
+}
+
+/// The advice as `tandem advise --json` has it.
+#[pyfunction]
+pub fn advise<'py>(
+    py: Python<'py>,
+    asked: Asked,
+    call: String,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let machine = Machine::this(TOOLS);
+    let default = parsed::<ControllerSpec>(asked.default.as_deref())?;
+    let present = Present::new(default.as_ref(), &machine).map_err(of_advise)?;
+    let given: Vec<ControllerSpec> =
+        asked.controllers.iter().map(|text| text.parse().map_err(usage)).collect::<PyResult<_>>()?;
+    let candidates = candidates(&given, asked.flows, &machine, &present).map_err(of_advise)?;
+    let mut measured = measured::read(&asked.measurements).map_err(usage)?;
+    let known = asked.known(&measured)?;
+    measured.inferred.retain(|inferred| asked.takes(inferred.what));
+    let time: Span = asked.time.parse().map_err(usage)?;
+    let limits = asked.limits(known.rtt)?;
+    let (transfer, duration) = (parsed::<Bytes>(asked.transfer.as_deref())?, parsed(asked.duration.as_deref())?);
+    let warmup = parsed(asked.warmup.as_deref())?;
+    let cases = known.cases();
+    let question = Question {
+        known: &known,
+        candidates: &candidates,
+        default: &present.name,
+        limits,
+        transfer,
+        first_seed: asked.first_seed,
+        most_seeds: asked.seeds,
+        duration,
+        warmup,
+        engine: &Sim,
+        cancelled: None,
+        quiet: true,
+    };
+    question.check(&cases[0]).map_err(of_advise)?;
+    let start = Instant::now();
+    let Answers { answers, not_looked_at } = watched(py, progress, |cancelled, watch| {
+        let question = Question { cancelled: Some(cancelled), ..question };
+        let share = || (start.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0);
+        Ok(beside(watch, share, || question.answers(&cases, time))?)
+    })?;
+    let (usual, others) = answers.split_first().ok_or_else(|| failed("interrupted; nothing was done by then"))?;
+    let advice = Advice {
+        question: &question,
+        inferred: &measured.inferred,
+        usual,
+        others,
+        not_looked_at,
+        present: &present,
+        time,
+        machine: &machine,
+    };
+    let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT"), command: call };
+    loads(py, &serde_json::to_string(&advice.results(&origin)).map_err(failed)?)
+}
+
+fn of_advise(error: AdviseError) -> PyErr {
+    if error.is_usage() { usage(error) } else { with_causes(error) }
+}
+
+impl Asked {
+    /// The path; what is given goes before measurements.
+    fn known(&self, measured: &measured::Measured) -> PyResult<Known> {
+        let missing = |what: &str| usage(format!("no {what}: give `{what}`, or measurements that have it"));
+        Ok(Known {
+            rate: parsed::<Rate>(self.rate.as_deref())?.or(measured.rate).ok_or_else(|| missing("rate"))?,
+            rtt: parsed::<Span>(self.rtt.as_deref())?.or(measured.rtt).ok_or_else(|| missing("rtt"))?,
+            aqm: self.aqm.parse::<AqmSpec>().map_err(usage)?,
+            queue: parsed::<QueueSize>(self.queue.as_deref())?.or(measured.queue),
+            loss: parsed::<LossRate>(self.loss.as_deref())?.or(measured.loss),
+            neighbours: parsed::<Neighbours>(self.neighbours.as_deref())?,
+        })
+    }
+
+    /// Is the measured value taken, as nothing else is given?
+    fn takes(&self, what: &str) -> bool {
+        match what {
+            "rate" => self.rate.is_none(),
+            "rtt" => self.rtt.is_none(),
+            "queue" => self.queue.is_none(),
+            _ => self.loss.is_none(),
+        }
+    }
+
+    fn limits(&self, rtt: Span) -> PyResult<Limits> {
+        let added = parsed::<Span>(self.max_added_delay.as_deref())?.unwrap_or(usual_delay_limit(rtt));
+        Ok(Limits { stolen: self.max_stolen, added_delay_ms: added.as_secs_f64() * 1e3, gain: self.min_gain })
+    }
+}
