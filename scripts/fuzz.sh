@@ -23,6 +23,7 @@ else
 	echo "fuzz: the invariants without the integer sanitizer, for there is no $clang (apt-get install clang-16)"
 fi
 runs=("$invariants" "$oracles" "$invariants" "--package tandem-tcp --lib -- random_" "--package tandem-network --test reference -- random_"
+	"--package tandem-sim --test windows -- random_"
 	"--package tandem-quic --test native -- random_" "--package tandem-cc --test hostile -- random_")
 if [[ $(id -u) = 0 ]]; then
 	runs+=("--package tandem-kernel --test same_arithmetic -- random_")

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use common::{fingerprint, scenario};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -136,15 +138,19 @@ fn both_ways(scenario: &Scenario, seed: u64) -> (bool, String, String) {
     (by_windows, fingerprint(fast), fingerprint(slow))
 }
 
-fn check(case: Case) -> Result<(), TestCaseError> {
-    let (_, fast, slow) = both_ways(&scenario(&case.text()), case.seed);
-    prop_assert_eq!(fast, slow);
-    Ok(())
-}
-
 #[test]
 fn random_paths_have_the_same_result_by_windows_and_by_events() {
+    let (runs, by_windows) = (AtomicU32::new(0), AtomicU32::new(0));
+    let check = |case: Case| -> Result<(), TestCaseError> {
+        let (goes_by_windows, fast, slow) = both_ways(&scenario(&case.text()), case.seed);
+        runs.fetch_add(1, Relaxed);
+        by_windows.fetch_add(goes_by_windows.into(), Relaxed);
+        prop_assert_eq!(fast, slow);
+        Ok(())
+    };
     random_test!(random_paths_have_the_same_result_by_windows_and_by_events, 150).run(case(), check);
+    let (runs, by_windows) = (runs.into_inner(), by_windows.into_inner());
+    assert!(2 * by_windows > runs, "only {by_windows} of {runs} runs went by windows");
 }
 
 /// Ten flows begin at the same nanosecond, so times tie; queues of both families, both ways of pacing, marks.
@@ -187,8 +193,8 @@ fn windows_are_used_and_change_nothing() {
 /// Where a packet may matter to the other end at once, or the ends share more than packets, events come one after the other.
 #[test]
 fn other_networks_go_by_events() {
-    let two_ways = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\n[[flows]]\nreverse = true\n";
-    let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\nshort = { size = \"20kB\", load = \"20%\" }\n";
+    let two_ways = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"reno\"\nreverse = true\n";
+    let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\ncontroller = \"reno\"\nshort = { size = \"20kB\", load = \"20%\" }\n";
     for text in [two_ways, short] {
         assert!(!tandem_sim::start(&scenario(text), 1, Options::default()).unwrap().goes_by_windows(), "{text}");
     }
