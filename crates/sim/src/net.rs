@@ -39,6 +39,31 @@ pub struct Windows {
     pub deadlines: Agenda,
 }
 
+/// The senders' end of one flow.
+pub struct SenderEnd<'a> {
+    /// The ACKs on their way to it, with the times when they arrive, ns.
+    pub acks: &'a mut Ring<(u64, Header)>,
+    pub way: SenderWay<'a>,
+}
+
+/// Where the segments of one flow go.
+pub struct SenderWay<'a> {
+    sends: &'a mut Sends<Packet>,
+    stamp: &'a mut u32,
+    stamp_since: &'a mut u64,
+    bytes: u32,
+    place: u32,
+}
+
+impl SenderWay<'_> {
+    /// As [`Net::send_data`].
+    #[inline(always)]
+    pub fn send(&mut self, now: u64, segment: u64) {
+        let header = Header::new(segment, stamp_at(now, self.stamp, self.stamp_since), 0);
+        self.sends.push(now, Packet { header, bytes: self.bytes, place: self.place });
+    }
+}
+
 /// A window must be worth a look at each flow: no fewer full packets than this for each of them can pass the link in it.
 const MIN_PACKETS_PER_FLOW: u64 = 1;
 
@@ -130,18 +155,14 @@ impl Net {
         windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, (from, until), carried));
     }
 
-    /// The ACKs that are on their way to this flow's sender, and where a segment goes that it sends: its time and what
-    /// [`Self::send_data`] takes.
+    /// What a sender has in hand where the run goes by windows.
     #[inline(always)]
-    pub fn acks_and_sends(&mut self, flow: usize) -> Option<(&mut Ring<(u64, Header)>, impl FnMut(u64, u64))> {
+    pub fn sender_end(&mut self, flow: usize) -> Option<SenderEnd<'_>> {
         let Self { network, windows, stamp, stamp_since, data_bytes, .. } = self;
-        let (place, bytes) = (network.place_of(flow), *data_bytes);
+        let place = network.place_of(flow);
         let sends = &mut windows.as_mut()?.sends;
-        let send = move |now: u64, segment: u64| {
-            let header = Header::new(segment, stamp_at(now, stamp, stamp_since), 0);
-            sends.push(now, Packet { header, bytes, place });
-        };
-        Some((network.to_sender(flow), send))
+        let way = SenderWay { sends, stamp, stamp_since, bytes: *data_bytes, place };
+        Some(SenderEnd { acks: network.to_sender(flow), way })
     }
 
     /// The timer at a receiver's end that is due next: when, and the flow.

@@ -9,7 +9,7 @@ use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
 
 use crate::{
     endpoints::{Endpoints, NewFlow, Port},
-    net::Net,
+    net::{Net, SenderEnd},
     packet::Header,
 };
 
@@ -89,7 +89,8 @@ impl Tcp {
         net: &mut Net,
         mut tell: impl FnMut(u64, u64),
     ) -> Option<u64> {
-        let (acks, mut send) = net.acks_and_sends(flow)?;
+        let SenderEnd { acks, mut way } = net.sender_end(flow)?;
+        let mut send = |now, segment| way.send(now, segment);
         let (first, _) = acks.first()?;
         if self.transfers.is_running() {
             return None;
