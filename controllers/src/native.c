@@ -76,7 +76,11 @@ static void cong_avoid(void *s, const u32 *p, struct tandem_conn *c, u32 acked)
 	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
 
-/* Both of the above for the same packets: a call less for nearly each ACK. */
+/*
+ * Both of the above for the same packets: a call less for nearly each ACK. Lint compiles this file
+ * for eBPF, too, where five arguments are the most, and nobody calls this.
+ */
+#ifndef __bpf__
 static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, u32 acked, u32 rtt_us,
 		      u32 delivered)
 {
@@ -89,6 +93,7 @@ static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, u32 acked, u
 	controller_pkts_acked((state_t *)s, (const params_t *)p, c, &ack);
 	controller_cong_avoid((state_t *)s, (const params_t *)p, c, acked);
 }
+#endif
 
 static u32 ssthresh(void *s, const u32 *p, const struct tandem_conn *c, u32 reason)
 {
@@ -123,7 +128,9 @@ const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.init = init,
 	.pkts_acked = pkts_acked,
 	.cong_avoid = cong_avoid,
+#ifndef __bpf__
 	.usual_ack = usual_ack,
+#endif
 	.ssthresh = ssthresh,
 	.set_state = set_state,
 	.restart = restart,

@@ -166,8 +166,9 @@ class Controller:
         lost: int = 0,
         marked: int = 0,
     ) -> None:
-        """Tells of an ACK; the first call on each ACK, except for controllers that own their window (`bbr`, `prague`), for
-        which it is the last.
+        """Tells of an ACK: the first call on each one.
+
+        For controllers that own their window (`bbr`, `prague`) it is the last.
 
         Args:
             packets: packets that left the front of the window, whether they were SACKed before or not.
