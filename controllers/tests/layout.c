@@ -55,6 +55,7 @@ int main(void)
 	FIELD(tandem_controller, init);
 	FIELD(tandem_controller, pkts_acked);
 	FIELD(tandem_controller, cong_avoid);
+	FIELD(tandem_controller, usual_ack);
 	FIELD(tandem_controller, ssthresh);
 	FIELD(tandem_controller, set_state);
 	FIELD(tandem_controller, restart);

@@ -2,7 +2,7 @@
 //! The applications of a scenario's flows.
 
 use tandem_network::{Rng, Stream, agenda::NEVER, start_ns};
-use tandem_scenario::{Group, Scenario, TcpSource, Traffic, Transfer, short::Arrivals};
+use tandem_scenario::{Group, Scenario, TcpSource, Traffic, Transfer, short_flows::Arrivals};
 
 use crate::{ConstantRate, Transfers, demand::SharedDemand};
 

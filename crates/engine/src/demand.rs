@@ -7,7 +7,7 @@ use tandem_network::{Rng, Stream, agenda::NEVER, normal_quantile};
 use tandem_results::ShortTransfer;
 use tandem_scenario::{
     ShortFlows,
-    short::{Arrivals, Sizes},
+    short_flows::{Arrivals, Sizes},
 };
 
 /// A time that is exponentially distributed with this mean.

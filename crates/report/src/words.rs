@@ -4,7 +4,7 @@
 use tandem_results::CellSummary;
 use tandem_scenario::{
     Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
-    short::{Arrivals, Sizes},
+    short_flows::{Arrivals, Sizes},
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
 };

@@ -12,7 +12,7 @@ use crate::{
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
     scenario::Loss,
-    short::ShortSpec,
+    short_flows::ShortSpec,
     traffic::{Ecn, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };

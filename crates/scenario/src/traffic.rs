@@ -11,7 +11,7 @@ use tandem_controllers::{Controller, Params, find};
 use crate::{
     controller::KERNEL_PREFIX,
     scenario::HEADER_BYTES,
-    short::ShortFlows,
+    short_flows::ShortFlows,
     units::{Rate, Span, bps, pair_of_seconds, seconds_if_any},
 };
 

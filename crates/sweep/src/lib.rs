@@ -10,34 +10,34 @@
 //! - [`means`] sums the data set up by any two columns; [`figures`] are charts of that.
 
 mod bundle;
+mod charts;
 mod column;
 mod draw;
 mod error;
 mod feeder;
-mod figures;
 mod file;
 mod key_path;
 mod key_table;
 mod local;
+mod means;
 mod part;
 mod place;
 mod point;
 mod quantity;
 mod store;
-mod summary;
 mod task;
 
 pub use bundle::{from_bytes, to_bytes};
+pub use charts::{Pair, figures};
 pub use column::{Column, Kind};
 pub use error::{BundleError, KeyError, StoreError, SummaryError, SweepError, TaskError};
 pub use feeder::Feeder;
-pub use figures::{Pair, figures};
 pub use file::Sweep;
 pub use key_path::KeyPath;
 pub use local::{Outcome, RunOptions, run};
+pub use means::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use part::{PART_TASKS, read_part};
 pub use place::key_at_place;
 pub use point::MAX_RUNS;
 pub use store::{GROUPS_FOLDER, Program, Store, group_files};
-pub use summary::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use task::{Key, Survey, SurveyError, Tables, Task};

@@ -5,14 +5,14 @@
 //! free, so a transmission costs one call of [`Cell::serve`], whether it succeeds or not.
 
 mod air;
+mod cell_samples;
 mod dcf;
-mod measure;
 mod phy;
 mod station;
 mod stats;
 
 pub use air::Air;
+pub use cell_samples::CellSamples;
 pub use dcf::{AP, Cell, CellConfig, Delivered};
-pub use measure::CellSamples;
 pub use phy::Phy;
 pub use stats::{CellStats, Direction};

@@ -8,7 +8,7 @@ use tandem_report::{Colouring, Curve, Figure, Map, Style, significant};
 
 use crate::{
     error::SummaryError,
-    summary::{Axis, Means, groups_of_a_task, means},
+    means::{Axis, Means, groups_of_a_task, means},
 };
 
 /// The most pairs of keys that have a chart if none is asked for.

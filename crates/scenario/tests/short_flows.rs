@@ -6,7 +6,7 @@ use std::fs;
 use tandem_scenario::{
     Scenario,
     file::{Overrides, load, parse},
-    short::{Arrivals, SizeList, Sizes},
+    short_flows::{Arrivals, SizeList, Sizes},
 };
 
 fn text(short: &str) -> String {
