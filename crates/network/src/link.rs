@@ -9,7 +9,7 @@ use std::ops::Range;
 use tandem_scenario::{Limit, LinkConfig, Loss};
 
 use crate::{
-    DropReason, LinkStats, Packet, Rng,
+    Contents, DropReason, LinkStats, Packet, Rng,
     agenda::NEVER,
     ahead::Row,
     discipline::{self, Arrival, Queue, Verdict, Waiting},
@@ -107,10 +107,25 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// As [`Self::offer`], if the packet joins a row of its kind, as nearly all do, and no loss is to be drawn. Returns when it departs, ns.
+    /// As [`Self::offer`]. Returns the packet as it goes on its way, with the time when it reaches the far end, ns, if that is known now.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
-        if self.loss.is_none() { self.join_row(now, bytes) } else { None }
+    pub(crate) fn carry(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) -> Option<(u64, P)> {
+        // Nearly all packets join a row of their kind, and no loss is to be drawn.
+        let joined = if self.loss.is_none() { self.join_row(now, packet.bytes()) } else { None };
+        match joined {
+            Some(departure) => Some((departure + self.delay, packet)),
+            None => self.carry_unusual(now, packet, contents),
+        }
+    }
+
+    #[inline(never)]
+    fn carry_unusual(&mut self, now: u64, mut packet: P, contents: &mut impl Contents<P>) -> Option<(u64, P)> {
+        match self.offer(now, packet.bytes(), &mut packet) {
+            Offer::Departs(departure) => return Some((departure + self.delay, packet)),
+            Offer::Waits => {}
+            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        }
+        None
     }
 
     #[inline(always)]

@@ -149,10 +149,15 @@ impl Net {
         self.network.advance(end, &mut self.carried)
     }
 
+    /// What senders send from now on is sent from `from` to `until`.
+    pub fn begin_window(&mut self, from: u64, until: u64) {
+        self.windows.iter_mut().for_each(|windows| windows.sends.begin(from, until));
+    }
+
     /// Lets happen at the link from the senders what is due by `until`, with what they have sent in this window.
-    pub fn carry(&mut self, ahead: Lookahead, from: u64, until: u64) {
+    pub fn carry(&mut self, ahead: Lookahead, until: u64) {
         let Self { network, windows, carried, .. } = self;
-        windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, (from, until), carried));
+        windows.iter_mut().for_each(|windows| network.carry(ahead, &mut windows.sends, until, carried));
     }
 
     /// What a sender has in hand where the run goes by windows.

@@ -90,7 +90,6 @@ impl Tcp {
         mut tell: impl FnMut(u64, u64),
     ) -> Option<u64> {
         let SenderEnd { acks, mut way } = net.sender_end(flow)?;
-        let mut send = |now, segment| way.send(now, segment);
         let (first, _) = acks.first()?;
         if self.transfers.is_running() {
             return None;
@@ -101,7 +100,7 @@ impl Tcp {
         while let Some((now, ack)) = acks.first()
             && now <= until
             && let Some(number) = ack.bare_number()
-            && let Some(rtt_ns) = train.take(now, number, &mut send)
+            && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
         {
             acks.skip();
             tell(now, rtt_ns);

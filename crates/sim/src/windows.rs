@@ -55,11 +55,12 @@ impl World<'_> {
 
     /// Lets happen at the senders' end and at the link from there what is due by `until`. Returns when something is next due at a sender.
     fn advance_senders(&mut self, until: u64, ahead: Lookahead) -> u64 {
-        let Self { flows, net, recorder, .. } = self;
+        let Self { flows, net, recorder, front, .. } = self;
+        net.begin_window(front.senders, until);
         let flows = flows.iter_mut().enumerate();
         let next = flows.map(|(f, flow)| flow.advance_sender(until, f, net, recorder)).min();
-        net.carry(ahead, self.front.senders, until);
-        self.front.senders = until;
+        net.carry(ahead, until);
+        front.senders = until;
         next.unwrap_or(NEVER)
     }
 

@@ -30,7 +30,7 @@ use crate::{
     loss_recovery::LossRecovery,
     pacing::Pacing,
     receiver::AckOut,
-    scoreboard::{Delivered, Scoreboard, Usual},
+    scoreboard::{Delivered, Scoreboard},
     segment::{AGAIN, ECE, Feedback},
 };
 
@@ -268,23 +268,30 @@ impl Sender {
         self.owns_window
     }
 
-    fn fills_window(&self) -> bool {
-        self.fills_window_with(self.board.in_flight())
-    }
-
     #[inline]
-    fn fills_window_with(&self, in_flight: u64) -> bool {
-        in_flight >= u64::from(self.conn.snd_cwnd)
+    fn fills_window(&self) -> bool {
+        self.board.in_flight() >= u64::from(self.conn.snd_cwnd)
     }
 
     #[inline]
     fn sync_conn(&mut self) {
+        self.sync_numbers();
+        self.conn.is_cwnd_limited = u16::from(self.is_limited());
+    }
+
+    #[inline]
+    fn sync_numbers(&mut self) {
         let mss = u64::from(self.conn.mss);
         // Sequence numbers wrap, as on the wire.
         self.conn.snd_una = self.board.una.wrapping_mul(mss) as u32;
         self.conn.snd_nxt = self.board.nxt.wrapping_mul(mss) as u32;
+    }
+
+    /// Does the window limit the sending?
+    #[inline]
+    fn is_limited(&self) -> bool {
         let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;
-        self.conn.is_cwnd_limited = u16::from(self.limited.holds(self.conn.snd_cwnd, in_slow_start));
+        self.limited.holds(self.conn.snd_cwnd, in_slow_start)
     }
 
     /// Handles an ACK and sends what it lets go; `out` takes each segment. Returns the RTT that it told, ns.
@@ -292,52 +299,19 @@ impl Sender {
     /// In place whatever the number of callers: a call of its own costs 26 instructions.
     #[inline(always)]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
-        self.conn.now_us = now / 1000;
         if ack.feedback.is_none()
-            && self.is_undisturbed()
-            && let Some(usual) = self.board.on_usual_ack(ack.next_expected)
+            && let Some(mut train) = self.train()
+            && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
         {
-            return Some(self.on_usual_ack(now, usual, out));
+            train.end();
+            return Some(rtt_ns);
         }
         self.on_unusual_ack(now, ack, out)
     }
 
-    /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
-    #[inline]
-    fn is_undisturbed(&self) -> bool {
-        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
-    }
-
-    /// The steps of [`Self::on_unusual_ack`] that have something to do while nothing is lost: a third of its instructions. In place, too:
-    /// a call costs 20 more.
-    #[inline(always)]
-    fn on_usual_ack(&mut self, now: u64, usual: Usual, out: &mut impl FnMut(u64)) -> u64 {
-        let rtt_ns = self.hear_usual(now, usual);
-        self.board.reordering.note_rtt(rtt_ns);
-        // [RFC 6298 5.3]
-        self.backoff = 0;
-        self.arm_inline(now, true);
-        if self.pacing.is_on() {
-            self.send(now, out);
-        } else {
-            self.send_inline(now, true, out);
-        }
-        rtt_ns
-    }
-
-    /// What estimator and controller learn of the usual ACK. Returns its RTT, ns.
-    #[inline(always)]
-    fn hear_usual(&mut self, now: u64, usual: Usual) -> u64 {
-        self.rtt.sample(now - usual.oldest_sent);
-        let rtt_ns = now - usual.newest_sent;
-        self.sync_conn();
-        let delivered = self.board.delivered() as u32;
-        self.controller.usual_ack(&mut self.conn, usual.segments as u32, rtt_us(rtt_ns), delivered);
-        rtt_ns
-    }
-
     #[inline(never)]
     fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
+        self.conn.now_us = now / 1000;
         let (blocks, marks) = ack.feedback.map_or((None, 0), |feedback| (feedback.blocks(), feedback.marks));
         let una = self.board.una;
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, blocks);
@@ -444,28 +418,19 @@ impl Sender {
     /// SACKed [RFC 3042 2].
     #[inline(never)]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        self.send_inline(now, false, out);
-    }
-
-    /// The same in place. `is_usual`: nothing is lost and nothing is paced, so nothing of that need be asked.
-    #[inline(always)]
-    fn send_inline(&mut self, now: u64, is_usual: bool, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let sent_before = self.counters.sent;
         let mut cwnd_limited = false;
-        if !is_usual {
-            self.pacing.release();
-        }
+        self.pacing.release();
         loop {
-            let in_flight = if is_usual { self.board.outstanding() } else { self.board.in_flight() };
-            if self.fills_window_with(in_flight) {
+            if self.fills_window() {
                 cwnd_limited = true;
                 break;
             }
-            if !is_usual && self.pacing.holds(now) {
+            if self.pacing.holds(now) {
                 break;
             }
-            let lost = if is_usual { None } else { self.board.retransmit_lost(now) };
+            let lost = self.board.retransmit_lost(now);
             let seq = if let Some(seq) = lost {
                 self.counters.retransmits += 1;
                 self.undo.iter_mut().for_each(Undo::sent_again);
@@ -479,12 +444,10 @@ impl Sender {
             } else {
                 break;
             };
-            if !is_usual {
-                if self.state >= State::Cwr {
-                    self.recovery.sent();
-                }
-                self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
+            if self.state >= State::Cwr {
+                self.recovery.sent();
             }
+            self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
             self.transmit(now, seq, lost.is_some(), out);
         }
         if cwnd_limited {

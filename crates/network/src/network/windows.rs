@@ -7,7 +7,7 @@
 //! [`Network::advance`], in the same order, to the last tie.
 
 use super::{Network, Then, Way};
-use crate::{Contents, DropReason, End, Link, Offer, Packet, Ring, sends::Sends};
+use crate::{Contents, DropReason, End, Link, Packet, Ring, sends::Sends};
 
 /// Such a network's two links, and how long the ends are of no matter to each other.
 #[derive(Debug, Clone, Copy)]
@@ -55,16 +55,8 @@ impl<P: Packet> Receivers<'_, P> {
     /// A receiver's packet.
     #[inline(always)]
     pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
-        let way = &mut self.ways[flow];
-        if let Some(departure) = self.back.pass(now, packet.bytes()) {
-            way.approach_sender(departure + self.back.delay, packet.into());
-            return;
-        }
-        let mut packet = packet;
-        match self.back.offer(now, packet.bytes(), &mut packet) {
-            Offer::Departs(departure) => drop(way.approach_sender(departure + self.back.delay, packet.into())),
-            Offer::Waits => {}
-            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        if let Some((time, packet)) = self.back.carry(now, packet, contents) {
+            self.ways[flow].approach_sender(time, packet.into());
         }
     }
 }
@@ -99,51 +91,27 @@ impl<P: Packet> Network<P> {
         self.ways[flow].first_steps[End::Receivers as usize].0
     }
 
-    /// Offers to the forward link what senders have sent, and lets happen there what is due from `from` to `until`, ns.
-    pub fn carry(
-        &mut self,
-        ahead: Lookahead,
-        sends: &mut Sends<P>,
-        (from, until): (u64, u64),
-        contents: &mut impl Contents<P>,
-    ) {
+    /// Offers to the forward link what senders have sent, and lets happen there what is due by `until`, ns.
+    pub fn carry(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
+        if self.links[ahead.forward].keeps_packets() {
+            return self.carry_kept(ahead, sends, until, contents);
+        }
         let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
-        if link.keeps_packets() {
-            return self.carry_kept(ahead, sends, (from, until), contents);
-        }
-        for &(now, packet) in sends.in_order(from, until) {
-            if let Some(departure) = link.pass(now, packet.bytes()) {
-                pipe.push((departure + link.delay, packet));
-                continue;
+        sends.drain(|now, packet| {
+            if let Some(arrival) = link.carry(now, packet, contents) {
+                pipe.push(arrival);
             }
-            let mut packet = packet;
-            match link.offer(now, packet.bytes(), &mut packet) {
-                Offer::Departs(departure) => pipe.push((departure + link.delay, packet)),
-                Offer::Waits => {}
-                Offer::Dropped(reason) => contents.dropped(now, packet, reason),
-            }
-        }
-        sends.clear();
+        });
     }
 
     /// As [`Self::carry`], where the discipline decides at departure.
-    fn carry_kept(
-        &mut self,
-        ahead: Lookahead,
-        sends: &mut Sends<P>,
-        (from, until): (u64, u64),
-        contents: &mut impl Contents<P>,
-    ) {
-        for &(now, mut packet) in sends.in_order(from, until) {
+    fn carry_kept(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
+        sends.drain(|now, packet| {
             self.serve_kept(ahead.forward, now, contents);
-            let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
-            match link.offer(now, packet.bytes(), &mut packet) {
-                Offer::Departs(departure) => pipe.push((departure + link.delay, packet)),
-                Offer::Waits => {}
-                Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+            if let Some(arrival) = self.links[ahead.forward].carry(now, packet, contents) {
+                self.link_ends[ahead.forward].push(arrival);
             }
-        }
-        sends.clear();
+        });
         self.serve_kept(ahead.forward, until, contents);
     }
 
@@ -193,14 +161,8 @@ impl<P: Packet> Network<P> {
         contents: &mut impl Contents<P>,
     ) {
         packet.set_place(self.ways[flow].first_steps[End::Senders as usize].0);
-        let link = &mut self.links[ahead.back];
-        match link.offer(now, packet.bytes(), &mut packet) {
-            Offer::Departs(departure) => {
-                let time = departure + link.delay;
-                self.ways[flow].approach_sender(time, packet.into());
-            }
-            Offer::Waits => {}
-            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        if let Some((time, packet)) = self.links[ahead.back].carry(now, packet, contents) {
+            self.ways[flow].approach_sender(time, packet.into());
         }
     }
 

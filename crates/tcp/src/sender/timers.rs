@@ -41,16 +41,10 @@ impl Sender {
     pub(super) fn arm(&mut self, now: u64) {
         let is_undisturbed =
             self.state == State::Open && self.probe.is_none() && self.backoff == 0 && !self.board.has_sacked();
-        self.arm_inline(now, is_undisturbed);
-    }
-
-    /// The same in place, where it is known whether anything hints at a loss.
-    #[inline(always)]
-    pub(super) fn arm_inline(&mut self, now: u64, is_undisturbed: bool) {
         self.arm_for(now, self.board.outstanding(), is_undisturbed);
     }
 
-    /// The same for so many segments outstanding.
+    /// The same for so many segments outstanding, where it is known whether anything hints at a loss.
     #[inline(always)]
     pub(super) fn arm_for(&mut self, now: u64, outstanding: u64, is_undisturbed: bool) {
         if outstanding == 0 {

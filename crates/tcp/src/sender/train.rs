@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! ACKs in a row that say nothing but their number, while nothing hints at a loss: each does what the usual ACK does, and what only the last one
-//! decides is done once.
+//! ACKs in a row that say nothing but their number, while nothing hints at a loss: each does those steps of the unusual ACK that have something to
+//! do then, a third of its instructions, and what only the last one decides is done once.
 
-use super::{Sender, timers::TIMEOUT_MIN_NS};
+use tandem_controllers::State;
+
+use super::{Sender, rtt_us, timers::TIMEOUT_MIN_NS};
+use crate::scoreboard::Usual;
 
 /// A train of ACKs under way. [`Self::end`] must follow.
 pub struct Train<'a> {
@@ -13,37 +16,56 @@ pub struct Train<'a> {
 }
 
 /// The last ACK taken.
+#[derive(Clone, Copy)]
 struct Last {
     now: u64,
     rtt_ns: u64,
     /// Segments outstanding before those went that it let go.
     outstanding: u64,
+    /// Nothing but the window ended the sending, which [`Sender::limited`] has not been told.
+    has_filled_window: bool,
 }
 
 impl Sender {
-    /// A train may begin, unless something has hinted at a loss, or each segment needs a look: it is paced, or says something about ECN.
+    /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
     #[inline(always)]
     pub fn train(&mut self) -> Option<Train<'_>> {
-        if !self.is_undisturbed() || self.pacing.is_on() {
-            return None;
-        }
-        Some(Train { safe_until: self.deadline, sender: self, last: None })
+        self.is_undisturbed().then(|| Train { safe_until: self.wake_at(), sender: self, last: None })
     }
 
-    /// As [`Self::send`], where nothing is lost and nothing paced.
+    /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
+    }
+
+    /// What estimator and controller learn of the usual ACK. Returns its RTT, ns.
     #[inline(always)]
-    fn send_usual(&mut self, now: u64, out: &mut impl FnMut(u64, u64)) {
-        let nxt = self.board.nxt;
-        while !self.fills_window_with(self.board.outstanding()) {
-            if !self.has_new_data() {
-                return self.note_unused(now, self.board.nxt > nxt);
-            }
+    fn hear_usual(&mut self, now: u64, usual: Usual, is_limited: bool) -> u64 {
+        self.rtt.sample(now - usual.oldest_sent);
+        let rtt_ns = now - usual.newest_sent;
+        self.sync_numbers();
+        self.conn.is_cwnd_limited = u16::from(is_limited);
+        // Nothing is SACKed.
+        let delivered = self.board.una as u32;
+        self.controller.usual_ack(&mut self.conn, usual.segments as u32, rtt_us(rtt_ns), delivered);
+        rtt_ns
+    }
+
+    /// Sends as much as the window has room for, if there is as much; otherwise nothing. Returns whether it did.
+    #[inline(always)]
+    fn fill_window(&mut self, now: u64, out: &mut impl FnMut(u64)) -> bool {
+        let end = self.board.una + u64::from(self.conn.snd_cwnd);
+        if end > self.data_end.min(self.board.una + self.receive_window) {
+            return false;
+        }
+        while self.board.nxt < end {
             let segment = self.board.send_new(now);
             self.counters.sent += 1;
             self.last_send = now;
-            out(now, segment);
+            out(segment);
         }
-        self.limited.by_window(now, self.board.una, self.board.nxt);
+        true
     }
 }
 
@@ -51,25 +73,37 @@ impl Train<'_> {
     /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, for
     /// the timer may be due before, or the ACK acknowledges nothing new.
     #[inline(always)]
-    pub fn take(&mut self, now: u64, next_expected: u64, out: &mut impl FnMut(u64, u64)) -> Option<u64> {
+    pub fn take(&mut self, now: u64, next_expected: u64, out: &mut impl FnMut(u64)) -> Option<u64> {
         if now > self.safe_until {
             return None;
         }
-        let usual = self.sender.board.on_usual_ack(next_expected)?;
-        self.sender.conn.now_us = now / 1000;
-        let rtt_ns = self.sender.hear_usual(now, usual);
-        let outstanding = self.sender.outstanding();
-        self.sender.send_usual(now, out);
-        self.last = Some(Last { now, rtt_ns, outstanding });
+        let Self { sender, last, .. } = self;
+        let (una, nxt) = (sender.board.una, sender.board.nxt);
+        let usual = sender.board.on_usual_ack(next_expected)?;
+        sender.conn.now_us = now / 1000;
+        let had_filled = last.filter(|last| last.has_filled_window);
+        let is_limited = had_filled.is_some() || sender.is_limited();
+        let rtt_ns = sender.hear_usual(now, usual, is_limited);
+        let outstanding = sender.outstanding();
+        let has_filled_window = !sender.pacing.is_on() && sender.fill_window(now, out);
+        if !has_filled_window {
+            had_filled.iter().for_each(|had| sender.limited.by_window(had.now, una, nxt));
+            sender.send(now, out);
+        }
         // Each ACK sets the timer at least so far ahead.
-        self.safe_until = now + TIMEOUT_MIN_NS;
+        self.safe_until = (now + TIMEOUT_MIN_NS).min(sender.pacing.wake_at());
+        self.last = Some(Last { now, rtt_ns, outstanding, has_filled_window });
         Some(rtt_ns)
     }
 
     /// No more ACKs come for now.
     #[inline(always)]
     pub fn end(self) {
-        let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), .. } = self else { return };
+        let Self { sender, last: Some(last), .. } = self else { return };
+        let Last { now, rtt_ns, outstanding, has_filled_window } = last;
+        if has_filled_window {
+            sender.limited.by_window(now, sender.board.una, sender.board.nxt);
+        }
         sender.board.reordering.note_rtt(rtt_ns);
         // [RFC 6298 5.3]
         sender.backoff = 0;
