@@ -236,6 +236,9 @@ TANDEM_FN void ctcp_grow(struct ctcp *s, struct tandem_conn *c, u32 acked)
 		s->cwnd = c->snd_cwnd;
 	}
 	s->cwnd += additive_increase(c, c->snd_cwnd, acked);
+	/* Nearly each ACK ends here: what has been credited is less than a packet. */
+	if (!s->gain_left)
+		return;
 	credited = min_u32(acked, s->gain_left);
 	s->gain_left -= credited;
 	/* gain_q8 < 2^30 and credited <= 2^24. */

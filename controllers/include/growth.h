@@ -59,9 +59,12 @@ TANDEM_FN u32 packets_due(u32 *count, u32 w, u32 acked)
  */
 TANDEM_FN u32 additive_increase(struct tandem_conn *c, u32 w, u32 acked)
 {
-	u32 room = sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd);
-	u32 grown = min_u32(packets_due(&c->snd_cwnd_cnt, w, acked), room);
+	u32 grown = packets_due(&c->snd_cwnd_cnt, w, acked);
 
+	/* Nearly each ACK ends here. */
+	if (!grown)
+		return 0;
+	grown = min_u32(grown, sub_floor0(c->snd_cwnd_clamp, c->snd_cwnd));
 	c->snd_cwnd += grown;
 	return grown;
 }

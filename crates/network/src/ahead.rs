@@ -34,15 +34,20 @@ pub(crate) struct Row {
     pub room_ns: u64,
     /// Longer than any backlog that one was counted with so far, ns.
     pub above_ns: u64,
+    /// One that arrives less than this after the measured part of the run has begun departs before it ends, ns.
+    pub safe_ns: u64,
 }
 
 impl Row {
-    pub fn new(limit: Limit, bytes: u32, packet_ns: u64) -> Self {
+    /// The measured part of the run lasts `measured_ns`.
+    pub fn new(limit: Limit, bytes: u32, packet_ns: u64, measured_ns: u64) -> Self {
         let most = match limit {
             Limit::Packets(packets) => packets.into(),
             Limit::Bytes(limit) => limit / u64::from(bytes.max(1)),
         };
-        Self { bytes, packet_ns, room_ns: packet_ns.saturating_mul(most), above_ns: 0 }
+        let room_ns = packet_ns.saturating_mul(most);
+        let safe_ns = measured_ns.saturating_sub(room_ns.saturating_add(packet_ns));
+        Self { bytes, packet_ns, room_ns, above_ns: 0, safe_ns }
     }
 
     /// Packets that take `backlog_ns` to leave, the one in transmission counted.
@@ -97,7 +102,7 @@ mod tests {
     fn tells_what_waits_as_a_list_of_packets_does() {
         let mut rng = Rng::new(1, Stream::Flow(0));
         for kept_at in [0, 100, u32::MAX] {
-            let row = Row::new(Limit::Packets(u32::MAX), 1500, 1000);
+            let row = Row::new(Limit::Packets(u32::MAX), 1500, 1000, 0);
             let mut ahead = Ahead::default();
             let mut list: VecDeque<u64> = VecDeque::new();
             let (mut now, mut busy_until, mut most) = (0, 0, 0);
@@ -127,7 +132,7 @@ mod tests {
         for (limit, waiting) in
             [(Limit::Packets(3), 3), (Limit::Bytes(4499), 2), (Limit::Bytes(4500), 3), (Limit::Packets(0), 0)]
         {
-            let row = Row::new(limit, 1500, 1000);
+            let row = Row::new(limit, 1500, 1000, 0);
             // One in transmission that has just begun, and `waiting - 1` behind it: there is room for one more.
             assert!(row.room_ns >= waiting * 1000, "{limit:?}");
             assert!(row.room_ns < waiting * 1000 + 1, "{limit:?}");

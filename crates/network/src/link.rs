@@ -107,25 +107,36 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// As [`Self::offer`]. Returns the packet as it goes on its way, with the time when it reaches the far end, ns, if that is known now.
+    /// As [`Self::offer`]; `on_way` takes the packet with the time when it reaches the far end, ns, if that is known now.
     #[inline(always)]
-    pub(crate) fn carry(&mut self, now: u64, packet: P, contents: &mut impl Contents<P>) -> Option<(u64, P)> {
+    pub(crate) fn carry(
+        &mut self,
+        now: u64,
+        packet: P,
+        contents: &mut impl Contents<P>,
+        mut on_way: impl FnMut(u64, P),
+    ) {
         // Nearly all packets join a row of their kind, and no loss is to be drawn.
         let joined = if self.loss.is_none() { self.join_row(now, packet.bytes()) } else { None };
         match joined {
-            Some(departure) => Some((departure + self.delay, packet)),
-            None => self.carry_unusual(now, packet, contents),
+            Some(departure) => on_way(departure + self.delay, packet),
+            None => self.carry_unusual(now, packet, contents, on_way),
         }
     }
 
     #[inline(never)]
-    fn carry_unusual(&mut self, now: u64, mut packet: P, contents: &mut impl Contents<P>) -> Option<(u64, P)> {
+    fn carry_unusual(
+        &mut self,
+        now: u64,
+        mut packet: P,
+        contents: &mut impl Contents<P>,
+        mut on_way: impl FnMut(u64, P),
+    ) {
         match self.offer(now, packet.bytes(), &mut packet) {
-            Offer::Departs(departure) => return Some((departure + self.delay, packet)),
+            Offer::Departs(departure) => on_way(departure + self.delay, packet),
             Offer::Waits => {}
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }
-        None
     }
 
     #[inline(always)]
@@ -166,7 +177,7 @@ impl<P: Packet> Link<P> {
         }
         let packet_ns = wire.transmission_ns(bytes.into());
         if !is_busy && judge.is_none() {
-            *row = Row::new(*limit, bytes, packet_ns);
+            *row = Row::new(*limit, bytes, packet_ns, self.stats.measured_ns());
         } else if is_busy {
             let broken = std::mem::take(row);
             if broken.bytes > 0 {

@@ -77,6 +77,21 @@ impl<T: Copy + Default> Ring<T> {
         self.head = self.head.wrapping_add(1);
     }
 
+    /// All items in order, in two parts.
+    #[inline]
+    pub fn parts(&self) -> [&[T]; 2] {
+        let (first, until) = (self.head & self.mask, (self.head & self.mask) + self.len());
+        let slots = self.slots.len();
+        [&self.slots[first..until.min(slots)], &self.slots[..until.saturating_sub(slots)]]
+    }
+
+    /// Drops this many items, which there are.
+    #[inline]
+    pub fn skip_many(&mut self, items: usize) {
+        debug_assert!(items <= self.len());
+        self.head = self.head.wrapping_add(items);
+    }
+
     /// A copy of the item that came first; `None` if the queue is empty.
     #[inline]
     pub fn first(&self) -> Option<T> {
@@ -119,6 +134,7 @@ mod tests {
                 put += 1;
             });
             (0..step - 1).for_each(|_| {
+                assert!(ring.parts().concat().into_iter().eq(taken..put));
                 assert_eq!((ring.pop(), ring.last()), (Some(taken), Some(put - 1)));
                 taken += 1;
             });

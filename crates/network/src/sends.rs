@@ -57,33 +57,32 @@ impl<P: Copy> Sends<P> {
     #[inline(always)]
     pub fn push(&mut self, now: u64, packet: P) {
         let number = self.sent.len() as u32;
-        let first = &mut self.firsts[((now - self.from) >> self.shift) as usize];
-        if *first == NONE {
-            *first = number;
-            self.sent.push(Sent { at: now, packet, next: NONE });
+        self.sent.push(Sent { at: now, packet, next: NONE });
+        let slice = ((now - self.from) >> self.shift) as usize;
+        if self.firsts[slice] == NONE {
+            self.firsts[slice] = number;
         } else {
-            self.push_among(now, packet);
+            self.insert(slice, number);
         }
     }
 
-    /// The same where a slice has packets. Of those sent at the same time the one comes first that was put in first.
+    /// Puts a packet among those of its slice. Of those sent at the same time the one comes first that was put in first.
     #[inline(never)]
-    fn push_among(&mut self, now: u64, packet: P) {
-        let Self { sent, firsts, from, shift, is_crowded, .. } = self;
-        let number = sent.len() as u32;
-        let first = &mut firsts[((now - *from) >> *shift) as usize];
-        let (mut before, mut next) = (NONE, *first);
+    fn insert(&mut self, slice: usize, number: u32) {
+        let Self { sent, firsts, is_crowded, .. } = self;
+        let now = sent[number as usize].at;
+        let (mut before, mut next) = (NONE, firsts[slice]);
         let mut steps = 0;
         while next != NONE && sent[next as usize].at <= now && steps < CROWD {
             (before, next) = (next, sent[next as usize].next);
             steps += 1;
         }
         *is_crowded |= steps == CROWD;
+        sent[number as usize].next = next;
         match before {
-            NONE => *first = number,
+            NONE => firsts[slice] = number,
             before => sent[before as usize].next = number,
         }
-        sent.push(Sent { at: now, packet, next });
     }
 
     /// Takes all packets out in order of time.

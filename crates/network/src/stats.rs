@@ -32,6 +32,11 @@ impl LinkStats {
         Self { from, to, ..Self::default() }
     }
 
+    /// How long the measured part lasts, ns.
+    pub(crate) fn measured_ns(&self) -> u64 {
+        self.to - self.from
+    }
+
     /// The part of a span that counts.
     fn measured(&self, start: u64, end: u64) -> u64 {
         end.min(self.to).saturating_sub(start.max(self.from))
@@ -75,8 +80,7 @@ impl LinkStats {
     /// The same of one that joins a row of its kind after `backlog_ns`: one look at the time for nearly all packets, and a division for few.
     #[inline(always)]
     pub(crate) fn passed_in_row(&mut self, now: u64, backlog_ns: u64, row: &mut Row) {
-        let departure = now + backlog_ns + row.packet_ns;
-        if departure >= self.to || now < self.from {
+        if now.wrapping_sub(self.from) >= row.safe_ns {
             return self.passed_at_the_edge(now, backlog_ns, row);
         }
         self.offered_packets += 1;

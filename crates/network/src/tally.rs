@@ -25,7 +25,8 @@ impl Tally {
     /// Values above 2^40 count as 2^40.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.counts[index(value.min(1 << MAX_BITS))] += 1;
+        let last = self.counts.len() - 1;
+        self.counts[index(value).min(last)] += 1;
     }
 
     /// The same counts as a histogram.

@@ -96,16 +96,21 @@ impl Tcp {
         }
         let until = until.min(self.transfers.next(first)).min(self.sender.wake_at());
         let mut train = self.sender.train()?;
-        let mut last = None;
-        while let Some((now, ack)) = acks.first()
-            && now <= until
-            && let Some(number) = ack.bare_number()
-            && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
-        {
-            acks.skip();
-            tell(now, rtt_ns);
-            last = Some(now);
+        let (mut taken, mut last) = (0, None);
+        'train: for part in acks.parts() {
+            for &(now, ack) in part {
+                if now <= until
+                    && let Some(number) = ack.bare_number()
+                    && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
+                {
+                    tell(now, rtt_ns);
+                    (taken, last) = (taken + 1, Some(now));
+                } else {
+                    break 'train;
+                }
+            }
         }
+        acks.skip_many(taken);
         train.end();
         Some(self.transfers.next(last?).min(self.sender.wake_at()))
     }

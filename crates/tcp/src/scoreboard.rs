@@ -256,6 +256,19 @@ impl Scoreboard {
         seq
     }
 
+    /// Sends new segments until the next one is `end`; `out` takes each.
+    #[inline(always)]
+    pub fn send_until(&mut self, now: u64, end: u64, out: &mut impl FnMut(u64)) {
+        while end - self.una > self.segments.capacity() {
+            self.segments.grow(self.una..self.nxt);
+        }
+        for seq in self.nxt..end {
+            *self.segments.slot(seq) = Segment::new(now, 0);
+            out(seq);
+        }
+        self.nxt = end;
+    }
+
     /// Sends the lowest lost segment again, if there is one.
     pub fn retransmit_lost(&mut self, now: u64) -> Option<u64> {
         if !self.awaits_retransmission() {

@@ -465,5 +465,5 @@ impl Sender {
 /// As the contract has it: at least 1, for 0 is no sample.
 #[inline]
 fn rtt_us(rtt_ns: u64) -> u32 {
-    u32::try_from(rtt_ns / 1000).unwrap_or(u32::MAX).max(1)
+    (rtt_ns / 1000).clamp(1, u32::MAX.into()) as u32
 }

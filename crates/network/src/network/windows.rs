@@ -55,9 +55,10 @@ impl<P: Packet> Receivers<'_, P> {
     /// A receiver's packet.
     #[inline(always)]
     pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
-        if let Some((time, packet)) = self.back.carry(now, packet, contents) {
-            self.ways[flow].approach_sender(time, packet.into());
-        }
+        let way = &mut self.ways[flow];
+        self.back.carry(now, packet, contents, |time, packet| {
+            way.approach_sender(time, packet.into());
+        });
     }
 }
 
@@ -97,20 +98,15 @@ impl<P: Packet> Network<P> {
             return self.carry_kept(ahead, sends, until, contents);
         }
         let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
-        sends.drain(|now, packet| {
-            if let Some(arrival) = link.carry(now, packet, contents) {
-                pipe.push(arrival);
-            }
-        });
+        sends.drain(|now, packet| link.carry(now, packet, contents, |time, packet| pipe.push((time, packet))));
     }
 
     /// As [`Self::carry`], where the discipline decides at departure.
     fn carry_kept(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
         sends.drain(|now, packet| {
             self.serve_kept(ahead.forward, now, contents);
-            if let Some(arrival) = self.links[ahead.forward].carry(now, packet, contents) {
-                self.link_ends[ahead.forward].push(arrival);
-            }
+            let pipe = &mut self.link_ends[ahead.forward];
+            self.links[ahead.forward].carry(now, packet, contents, |time, packet| pipe.push((time, packet)));
         });
         self.serve_kept(ahead.forward, until, contents);
     }
@@ -161,9 +157,11 @@ impl<P: Packet> Network<P> {
         contents: &mut impl Contents<P>,
     ) {
         packet.set_place(self.ways[flow].first_steps[End::Senders as usize].0);
-        if let Some((time, packet)) = self.links[ahead.back].carry(now, packet, contents) {
-            self.ways[flow].approach_sender(time, packet.into());
-        }
+        let way = &mut self.ways[flow];
+        let link = &mut self.links[ahead.back];
+        link.carry(now, packet, contents, |time, packet| {
+            way.approach_sender(time, packet.into());
+        });
     }
 
     /// What is on its way to this flow's sender, of what has left the link back, with the times, ns, when it arrives there.

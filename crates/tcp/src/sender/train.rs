@@ -12,25 +12,24 @@ pub struct Train<'a> {
     sender: &'a mut Sender,
     /// The timer is not due before, ns.
     safe_until: u64,
+    /// The last ACK taken; `None`: there was none.
     last: Option<Last>,
+    /// Nothing but the window ended the sending after it, which [`Sender::limited`] has not been told.
+    has_filled_window: bool,
 }
 
-/// The last ACK taken.
-#[derive(Clone, Copy)]
 struct Last {
     now: u64,
     rtt_ns: u64,
     /// Segments outstanding before those went that it let go.
     outstanding: u64,
-    /// Nothing but the window ended the sending, which [`Sender::limited`] has not been told.
-    has_filled_window: bool,
 }
 
 impl Sender {
     /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
     #[inline(always)]
     pub fn train(&mut self) -> Option<Train<'_>> {
-        self.is_undisturbed().then(|| Train { safe_until: self.wake_at(), sender: self, last: None })
+        self.is_undisturbed().then(|| Train { safe_until: self.wake_at(), sender: self, last: None, has_filled_window: false })
     }
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
@@ -39,13 +38,12 @@ impl Sender {
         self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
     }
 
-    /// What estimator and controller learn of the usual ACK. Returns its RTT, ns.
+    /// What estimator and controller learn of the usual ACK, where it is known whether the window limits the sending. Returns its RTT, ns.
     #[inline(always)]
-    fn hear_usual(&mut self, now: u64, usual: Usual, is_limited: bool) -> u64 {
+    fn hear_usual(&mut self, now: u64, usual: Usual) -> u64 {
         self.rtt.sample(now - usual.oldest_sent);
         let rtt_ns = now - usual.newest_sent;
         self.sync_numbers();
-        self.conn.is_cwnd_limited = u16::from(is_limited);
         // Nothing is SACKed.
         let delivered = self.board.una as u32;
         self.controller.usual_ack(&mut self.conn, usual.segments as u32, rtt_us(rtt_ns), delivered);
@@ -54,17 +52,18 @@ impl Sender {
 
     /// Sends as much as the window has room for, if there is as much; otherwise nothing. Returns whether it did.
     #[inline(always)]
-    fn fill_window(&mut self, now: u64, out: &mut impl FnMut(u64)) -> bool {
-        let end = self.board.una + u64::from(self.conn.snd_cwnd);
-        if end > self.data_end.min(self.board.una + self.receive_window) {
+    fn fill_window(&mut self, now: u64, mut out: impl FnMut(u64)) -> bool {
+        let (una, nxt) = (self.board.una, self.board.nxt);
+        let end = una + u64::from(self.conn.snd_cwnd);
+        if end <= nxt {
+            return true;
+        }
+        if end > self.data_end || end - una > self.receive_window {
             return false;
         }
-        while self.board.nxt < end {
-            let segment = self.board.send_new(now);
-            self.counters.sent += 1;
-            self.last_send = now;
-            out(segment);
-        }
+        self.board.send_until(now, end, &mut out);
+        self.counters.sent += end - nxt;
+        self.last_send = now;
         true
     }
 }
@@ -77,30 +76,34 @@ impl Train<'_> {
         if now > self.safe_until {
             return None;
         }
-        let Self { sender, last, .. } = self;
+        let Self { sender, last, has_filled_window, .. } = self;
         let (una, nxt) = (sender.board.una, sender.board.nxt);
         let usual = sender.board.on_usual_ack(next_expected)?;
         sender.conn.now_us = now / 1000;
-        let had_filled = last.filter(|last| last.has_filled_window);
-        let is_limited = had_filled.is_some() || sender.is_limited();
-        let rtt_ns = sender.hear_usual(now, usual, is_limited);
+        if !*has_filled_window {
+            sender.conn.is_cwnd_limited = u16::from(sender.is_limited());
+        }
+        let rtt_ns = sender.hear_usual(now, usual);
         let outstanding = sender.outstanding();
-        let has_filled_window = !sender.pacing.is_on() && sender.fill_window(now, out);
-        if !has_filled_window {
-            had_filled.iter().for_each(|had| sender.limited.by_window(had.now, una, nxt));
+        if sender.pacing.is_on() || !sender.fill_window(now, &mut *out) {
+            if let (true, Some(last)) = (std::mem::take(has_filled_window), last) {
+                sender.limited.by_window(last.now, una, nxt);
+            }
             sender.send(now, out);
+        } else {
+            *has_filled_window = true;
+            sender.conn.is_cwnd_limited = 1;
         }
         // Each ACK sets the timer at least so far ahead.
         self.safe_until = (now + TIMEOUT_MIN_NS).min(sender.pacing.wake_at());
-        self.last = Some(Last { now, rtt_ns, outstanding, has_filled_window });
+        self.last = Some(Last { now, rtt_ns, outstanding });
         Some(rtt_ns)
     }
 
     /// No more ACKs come for now.
     #[inline(always)]
     pub fn end(self) {
-        let Self { sender, last: Some(last), .. } = self else { return };
-        let Last { now, rtt_ns, outstanding, has_filled_window } = last;
+        let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), has_filled_window, .. } = self else { return };
         if has_filled_window {
             sender.limited.by_window(now, sender.board.una, sender.board.nxt);
         }
