@@ -14,6 +14,7 @@ mod link;
 mod loss;
 mod network;
 mod packet;
+mod pipe;
 mod queue_samples;
 mod ring;
 mod rng;

@@ -12,9 +12,10 @@ use std::ops::Range;
 use tandem_scenario::{LinkConfig, Topology};
 
 use crate::{
-    Contents, DropReason, End, Link, Offer, Packet, Ring, Rng, Route, Stream,
-    agenda::{Agenda, NEVER},
+    Contents, DropReason, End, Link, Offer, Packet, Rng, Route, Stream,
+    agenda::Agenda,
     effects::Arriving,
+    pipe::Pipe,
     wlan::{AP, Air, Delivered},
 };
 
@@ -68,7 +69,7 @@ pub struct Network<P: Packet> {
     /// All links that flows pass, way by way: a packet's place is the one that it is at.
     steps: Vec<Step>,
     /// By link: what is on its way to the far end, and when it arrives.
-    link_ends: Vec<Ring<(u64, P)>>,
+    link_ends: Vec<Pipe<P>>,
     /// What a link with effects has just sent on its way; empty between calls.
     arriving: Vec<Arriving<P>>,
     /// Sources of the agenda that are links', which come before those of the flows.
@@ -99,7 +100,7 @@ struct Way<P: Packet> {
     /// By end that packets travel to: the first step and its number.
     first_steps: [(u32, Step); 2],
     /// What has left the last link on the way to the sender. Each flow has its own delay from there.
-    to_sender: Ring<(u64, P::Returning)>,
+    to_sender: Pipe<P::Returning>,
     /// When the last of those that keep their order reaches the sender, ns.
     in_order_until: u64,
 }
@@ -116,9 +117,7 @@ impl<P: Packet> Way<P> {
         }
         time = time.max(*in_order_until);
         *in_order_until = time;
-        let is_alone = to_sender.is_empty();
-        to_sender.push((time, packet));
-        is_alone.then_some(time)
+        to_sender.push(time, packet).then_some(time)
     }
 }
 
@@ -146,13 +145,13 @@ impl<P: Packet> Network<P> {
         let mut steps = Vec::new();
         let way = |(flow, route): (usize, Route)| {
             let first_steps = [End::Senders, End::Receivers].map(|to| add_steps(&mut steps, flow, &route, to));
-            Way { route, first_steps, to_sender: Ring::default(), in_order_until: 0 }
+            Way { route, first_steps, to_sender: Pipe::default(), in_order_until: 0 }
         };
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {
             agenda: agenda(all_links, ways.len(), &steps),
             of_links: 2 * all_links,
-            link_ends: (0..all_links).map(|_| Ring::default()).collect(),
+            link_ends: (0..all_links).map(|_| Pipe::default()).collect(),
             links,
             air,
             ways,
@@ -225,7 +224,7 @@ impl<P: Packet> Network<P> {
             }
             match self.source(number) {
                 Source::LinkEnd(link) => {
-                    let (mut packet, next) = take(&mut self.link_ends[link]);
+                    let (mut packet, next) = self.link_ends[link].take();
                     self.agenda.set(number, next);
                     let step = self.steps[packet.place() as usize];
                     if step.then == Then::Receiver {
@@ -236,7 +235,7 @@ impl<P: Packet> Network<P> {
                 }
                 Source::LinkFree(link) => self.on_link_free(now, link, contents),
                 Source::Sender(flow) => {
-                    let (packet, next) = take(&mut self.ways[flow].to_sender);
+                    let (packet, next) = self.ways[flow].to_sender.take();
                     self.agenda.set(number, next);
                     return Some((now, Event::AtSender(flow, packet)));
                 }
@@ -275,10 +274,7 @@ impl<P: Packet> Network<P> {
         if step.then == Then::Sender {
             return self.approach_sender(step.flow as usize, time, packet.into());
         }
-        let pipe = &mut self.link_ends[step.link as usize];
-        let is_first = pipe.is_empty();
-        pipe.push((time, packet));
-        if is_first {
+        if self.link_ends[step.link as usize].push(time, packet) {
             self.set(Source::LinkEnd(step.link as usize), time);
         }
     }
@@ -329,7 +325,7 @@ impl<P: Packet> Network<P> {
         let step = self.steps[packet.place() as usize];
         let (link, flow) = (step.link as usize, step.flow as usize);
         if step.then != Then::Sender {
-            if self.link_ends[link].insert((time, packet)) {
+            if self.link_ends[link].insert(time, packet) {
                 self.set(Source::LinkEnd(link), time);
             }
             return;
@@ -340,7 +336,7 @@ impl<P: Packet> Network<P> {
             time = time.max(*in_order_until);
             *in_order_until = time;
         }
-        if to_sender.insert((time, packet.into())) {
+        if to_sender.insert(time, packet.into()) {
             self.set(Source::Sender(flow), time);
         }
     }
@@ -397,11 +393,4 @@ fn add_steps(steps: &mut Vec<Step>, flow: usize, route: &Route, to: End) -> (u32
     }
     let nowhere = Step { link: u32::MAX, flow: flow as u32, then: end };
     (first as u32, steps.get(first).copied().unwrap_or(nowhere))
-}
-
-/// The first of a pipe that the agenda has woken, and when the next is due.
-#[inline]
-fn take<T: Copy + Default>(pipe: &mut Ring<(u64, T)>) -> (T, u64) {
-    let (_, packet) = pipe.pop().expect("the agenda wakes only pipes that hold something");
-    (packet, pipe.first().map_or(NEVER, |(time, _)| time))
 }

@@ -106,17 +106,22 @@ impl<T: Copy + Default> Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<(u64, T)> {
-    /// Puts an item behind all that are due at its time or before. Returns whether it is the first now.
-    pub fn insert(&mut self, item: (u64, T)) -> bool {
-        self.push(item);
-        let mut position = self.tail.wrapping_sub(1);
-        while position != self.head && self.at(position.wrapping_sub(1)).0 > item.0 {
-            let previous = position.wrapping_sub(1);
-            *self.slot(position) = self.at(previous);
-            position = previous;
+    /// Puts an item behind all that are due at its time or before. Returns whether it is the first now; `None`: it would overtake more than `most`,
+    /// and is not put in.
+    pub fn insert(&mut self, item: (u64, T), most: usize) -> Option<bool> {
+        let from_tail = |back: usize| self.tail.wrapping_sub(back);
+        let is_overtaken = |back: &usize| self.at(from_tail(*back)).0 > item.0;
+        let overtaken = (1..=self.len()).take(most + 1).take_while(is_overtaken).count();
+        if overtaken > most {
+            return None;
         }
-        *self.slot(position) = item;
-        position == self.head
+        self.push(item);
+        let place = self.tail.wrapping_sub(overtaken + 1);
+        for position in (0..overtaken).rev().map(|i| place.wrapping_add(i)) {
+            *self.slot(position.wrapping_add(1)) = self.at(position);
+        }
+        *self.slot(place) = item;
+        Some(place == self.head)
     }
 }
 
@@ -145,9 +150,11 @@ mod tests {
     #[test]
     fn inserts_by_time_and_behind_those_of_the_same_time() {
         let mut ring = Ring::default();
-        let firsts: Vec<bool> =
-            [(5, 0), (7, 1), (3, 2), (5, 3), (9, 4), (1, 5)].into_iter().map(|item| ring.insert(item)).collect();
-        assert_eq!(firsts, [true, false, true, false, false, true]);
+        let firsts: Vec<Option<bool>> = [(5, 0), (7, 1), (3, 2), (5, 3), (9, 4), (2, 6), (1, 5)]
+            .into_iter()
+            .map(|item| ring.insert(item, if item.1 == 6 { 4 } else { 5 }))
+            .collect();
+        assert_eq!(firsts, [Some(true), Some(false), Some(true), Some(false), Some(false), None, Some(true)]);
         let order: Vec<(u64, i32)> = std::iter::from_fn(|| ring.pop()).collect();
         assert_eq!(order, [(1, 5), (3, 2), (5, 0), (5, 3), (7, 1), (9, 4)]);
     }

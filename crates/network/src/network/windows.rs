@@ -97,7 +97,7 @@ impl<P: Packet> Network<P> {
         if self.links[ahead.forward].keeps_packets() {
             return self.carry_kept(ahead, sends, until, contents);
         }
-        let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward]);
+        let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward].ring);
         sends.drain(|now, packet| link.carry(now, packet, contents, |time, packet| pipe.push((time, packet))));
     }
 
@@ -105,7 +105,7 @@ impl<P: Packet> Network<P> {
     fn carry_kept(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
         sends.drain(|now, packet| {
             self.serve_kept(ahead.forward, now, contents);
-            let pipe = &mut self.link_ends[ahead.forward];
+            let pipe = &mut self.link_ends[ahead.forward].ring;
             self.links[ahead.forward].carry(now, packet, contents, |time, packet| pipe.push((time, packet)));
         });
         self.serve_kept(ahead.forward, until, contents);
@@ -116,13 +116,13 @@ impl<P: Packet> Network<P> {
     pub fn receivers(&mut self, ahead: Lookahead) -> Option<Receivers<'_, P>> {
         let Self { links, link_ends, ways, .. } = self;
         let back = &mut links[ahead.back];
-        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward], back, ways })
+        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward].ring, back, ways })
     }
 
     /// The next packet that reaches its receiver by `until`, ns, with that time and its flow.
     #[inline(always)]
     pub fn at_receiver(&mut self, ahead: Lookahead, until: u64) -> Option<(u64, usize, P)> {
-        let pipe = &mut self.link_ends[ahead.forward];
+        let pipe = &mut self.link_ends[ahead.forward].ring;
         let (now, packet) = pipe.first().filter(|&(at, _)| at <= until)?;
         pipe.pop();
         Some((now, flow_at(packet.place()), packet))
@@ -130,7 +130,7 @@ impl<P: Packet> Network<P> {
 
     /// When the next packet reaches a receiver, of those that have left the forward link, ns.
     pub fn next_at_receivers(&self, ahead: Lookahead) -> Option<u64> {
-        self.link_ends[ahead.forward].first().map(|(at, _)| at)
+        self.link_ends[ahead.forward].ring.first().map(|(at, _)| at)
     }
 
     /// A packet reaches its receiver at `now`: lets happen at the link back what comes before that.
@@ -167,7 +167,7 @@ impl<P: Packet> Network<P> {
     /// What is on its way to this flow's sender, of what has left the link back, with the times, ns, when it arrives there.
     #[inline(always)]
     pub fn to_sender(&mut self, flow: usize) -> &mut Ring<(u64, P::Returning)> {
-        &mut self.ways[flow].to_sender
+        &mut self.ways[flow].to_sender.ring
     }
 
     /// When a link whose discipline decides at departure has something to do; [`NEVER`](crate::agenda::NEVER): nothing waits.
@@ -196,7 +196,7 @@ impl<P: Packet> Network<P> {
             let (step, arrival) = (self.steps[packet.place() as usize], departure + link.delay);
             match step.then {
                 Then::Sender => drop(self.ways[step.flow as usize].approach_sender(arrival, packet.into())),
-                _ => self.link_ends[number].push((arrival, packet)),
+                _ => self.link_ends[number].ring.push((arrival, packet)),
             }
         }
     }
