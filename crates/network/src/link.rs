@@ -4,6 +4,8 @@
 //! Where the discipline decides at arrival, the departure time is known at once and no event is needed for a waiting packet.
 //! Where it decides at departure, the link keeps the packets and wants a call of [`Link::serve`] each time it becomes free.
 
+mod kept;
+
 use std::ops::Range;
 
 use tandem_scenario::{Limit, LinkConfig, Loss};
@@ -12,8 +14,8 @@ use crate::{
     Contents, DropReason, LinkStats, Packet, Rng,
     agenda::NEVER,
     ahead::Row,
-    discipline::{self, Arrival, Queue, Verdict, Waiting},
-    effects::{Arriving, Effects},
+    discipline::{self, Arrival, Queue, Verdict},
+    effects::Effects,
     loss::LossModel,
 };
 
@@ -155,8 +157,11 @@ impl<P: Packet> Link<P> {
     /// The same for a packet that does not join a row, or finds no room.
     #[inline(never)]
     fn offer_to_queue(&mut self, now: u64, bytes: u32, packet: &mut P) -> Offer {
+        if self.keeps_packets() {
+            return self.offer_to_kept(now, bytes, *packet);
+        }
         let Self { wire, limit, queue, row, rng, busy_until, .. } = self;
-        let Queue::AtArrival(ahead, judge) = queue else { return self.offer_to_kept(now, bytes, *packet) };
+        let Queue::AtArrival(ahead, judge) = queue else { return Offer::Waits };
         let is_busy = *busy_until > now;
         let (waiting, waiting_bytes) =
             if row.bytes > 0 { row.waiting(busy_until.saturating_sub(now)) } else { ahead.waiting(now) };
@@ -197,94 +202,9 @@ impl<P: Packet> Link<P> {
         self.stats.dropped(now);
         Offer::Dropped(DropReason::Queue)
     }
-
-    /// Offers a packet to a queue that decides at departure.
-    #[inline(never)]
-    fn offer_to_kept(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
-        let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
-        let waiting = kept.waiting_packets();
-        if let Some(effects) = &mut self.effects {
-            if effects.loses(now, &mut self.rng) {
-                self.stats.lost(now);
-                return Offer::Dropped(DropReason::Random);
-            }
-            if !effects.conforms(now, bytes) {
-                return self.drop_arrival(now, waiting);
-            }
-            self.limit = effects.limit(now);
-        }
-        // At the very moment when the link becomes free, those that wait still go first.
-        let is_busy = self.busy_until > now || waiting > 0;
-        if is_busy && !kept.keeps_limit() && !has_room(self.limit, waiting, kept.waiting_bytes(), bytes) {
-            return self.drop_arrival(now, waiting);
-        }
-        let wait_ns = self.wait_ns(now);
-        let Queue::AtDeparture(kept) = &mut self.queue else { return Offer::Waits };
-        let mut packet = Waiting { arrival: now, bytes, packet, marked: false };
-        let full_packet_ns = match &self.effects {
-            Some(effects) => effects.packet_ns(now, self.full_packet_bytes),
-            None => self.wire.transmission_ns(self.full_packet_bytes.into()).max(1),
-        };
-        let busy_until = if wait_ns > 0 { now + wait_ns } else { self.busy_until };
-        let arrival = Arrival { now, waiting_packets: waiting, busy_until, full_packet_ns };
-        match kept.admit(&arrival, &mut self.rng) {
-            Verdict::Pass => {}
-            Verdict::Mark if packet.mark() => {}
-            Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
-        }
-        self.stats.offered(now, waiting + usize::from(is_busy));
-        kept.push(packet);
-        kept.shrink(self.limit);
-        if is_busy || self.effects.is_some() {
-            self.busy_until = self.busy_until.max(now);
-            self.stats.would_wait(now, self.wait_ns(now));
-            return Offer::Waits;
-        }
-        // It is the only one: the discipline drops it or lets it pass.
-        self.serve(now, |_| ()).map_or(Offer::Dropped(DropReason::Queue), |(_, departure)| Offer::Departs(departure))
-    }
-
-    /// The link has become free: takes the next packet that the discipline lets pass and says when it will have left, ns.
-    /// Those that it drops go to `dropped`.
-    pub fn serve(&mut self, now: u64, dropped: impl FnMut(P)) -> Option<(P, u64)> {
-        let Waiting { arrival, bytes, packet, .. } = self.pick(now, dropped)?;
-        self.busy_until = now + self.wire.transmission_ns(bytes.into());
-        self.stats.sent(arrival, now, self.busy_until);
-        Some((packet, self.busy_until))
-    }
-
-    /// The packet that the discipline picks to be sent at `now`.
-    fn pick(&mut self, now: u64, mut dropped: impl FnMut(P)) -> Option<Waiting<P>> {
-        let Self { stats, queue, .. } = self;
-        let Queue::AtDeparture(kept) = queue else { return None };
-        let picked = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
-            stats.waited_in_vain(arrival, now);
-            dropped(packet);
-        })?;
-        if picked.marked {
-            stats.marked(now);
-        }
-        Some(picked)
-    }
-
-    /// As [`Self::serve`], of a link with effects: what goes on its way to the far end goes to `out`.
-    pub(crate) fn serve_with_effects(&mut self, now: u64, dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
-        let begins = self.begins_at();
-        if let Some(effects) = &mut self.effects {
-            effects.release_due(now, out);
-        }
-        if begins.is_none_or(|begins| begins > now) {
-            return;
-        }
-        let Some(Waiting { arrival, bytes, packet, .. }) = self.pick(now, dropped) else { return };
-        let Some(effects) = &mut self.effects else { return };
-        let transmission = effects.send(now, bytes, packet, out);
-        self.busy_until = transmission.ends;
-        self.stats.sent_with_effects(arrival, now, transmission.ends, transmission.busy_ns);
-    }
 }
 
-impl<P> Link<P> {
+impl<P: Packet> Link<P> {
     /// Time to put `bytes` on the wire, ns.
     #[inline]
     pub fn transmission_ns(&self, bytes: u32) -> u64 {
@@ -308,9 +228,7 @@ impl<P> Link<P> {
             _ => None,
         }
     }
-}
 
-impl<P: Packet> Link<P> {
     /// How long a packet that arrived at `now` would wait, ns.
     pub fn wait_ns(&self, now: u64) -> u64 {
         let free = self.busy_until.max(now);

@@ -106,18 +106,17 @@ struct Way<P: Packet> {
 }
 
 impl<P: Packet> Way<P> {
-    /// A packet leaves the last link on the way to the sender at `time`, ns, and reaches the sender later, but never before one that left earlier.
-    /// Returns when, if it is the only one under way.
+    /// When a packet reaches the sender that leaves the last link on the way there at `time`, ns: later, but never before one that left earlier.
     #[inline(always)]
-    fn approach_sender(&mut self, mut time: u64, packet: P::Returning) -> Option<u64> {
-        let Way { route, to_sender, in_order_until, .. } = self;
+    fn at_sender(&mut self, mut time: u64) -> u64 {
+        let Way { route, in_order_until, .. } = self;
         time += route.access_ns;
         if route.send_jitter_ns > 0 {
             time += route.rng.below(route.send_jitter_ns);
         }
         time = time.max(*in_order_until);
         *in_order_until = time;
-        to_sender.push(time, packet).then_some(time)
+        time
     }
 }
 
@@ -281,8 +280,10 @@ impl<P: Packet> Network<P> {
 
     #[inline(always)]
     fn approach_sender(&mut self, flow: usize, time: u64, packet: P::Returning) {
-        if let Some(first_at) = self.ways[flow].approach_sender(time, packet) {
-            self.set(Source::Sender(flow), first_at);
+        let way = &mut self.ways[flow];
+        let time = way.at_sender(time);
+        if way.to_sender.push(time, packet) {
+            self.set(Source::Sender(flow), time);
         }
     }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! CoDel (RFC 8289): decides at departure, by how long a packet has waited.
 
-use std::collections::VecDeque;
-
 use tandem_scenario::aqm::Codel;
 
 use super::{AtDeparture, Waiting};
-use crate::Packet;
+use crate::{Packet, Ring};
 
 /// One queue under CoDel.
 #[derive(Debug)]
-pub(super) struct Sojourn<P> {
+pub(crate) struct Sojourn<P> {
     law: ControlLaw,
-    queue: VecDeque<Waiting<P>>,
+    queue: Ring<Waiting<P>>,
     bytes: u64,
     /// A backlog of so many bytes is no queue that stands.
     mtu: u64,
@@ -20,18 +18,18 @@ pub(super) struct Sojourn<P> {
     marks: bool,
 }
 
-impl<P> Sojourn<P> {
+impl<P: Packet> Sojourn<P> {
     /// `mtu` in bytes.
     pub fn new(codel: Codel, mtu: u32) -> Self {
         let law = ControlLaw::new(codel.target.ns, codel.interval.ns);
-        Self { law, queue: VecDeque::new(), bytes: 0, mtu: mtu.into(), marks: codel.ecn }
+        Self { law, queue: Ring::default(), bytes: 0, mtu: mtu.into(), marks: codel.ecn }
     }
 }
 
-impl<P> Sojourn<P> {
+impl<P: Packet> Sojourn<P> {
     /// Takes the head out, whatever the law says.
     pub fn take_head(&mut self) -> Option<Waiting<P>> {
-        let head = self.queue.pop_front()?;
+        let head = self.queue.pop()?;
         self.bytes -= u64::from(head.bytes);
         Some(head)
     }
@@ -40,11 +38,11 @@ impl<P> Sojourn<P> {
 impl<P: Packet> AtDeparture<P> for Sojourn<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.bytes += u64::from(packet.bytes);
-        self.queue.push_back(packet);
+        self.queue.push(packet);
     }
 
     fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
-        while let Some(mut head) = self.queue.pop_front() {
+        while let Some(mut head) = self.queue.pop() {
             self.bytes -= u64::from(head.bytes);
             let stands = self.law.queue_stands(now, now - head.arrival, self.bytes <= self.mtu);
             if !self.law.drops(now, stands) || self.marks && head.mark() {

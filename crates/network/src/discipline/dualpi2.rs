@@ -12,7 +12,7 @@ use crate::{Ecn, Packet};
 
 /// The two queues [RFC 9332 2.2].
 #[derive(Debug)]
-pub(super) struct Queues<P> {
+pub(crate) struct Queues<P> {
     dualpi2: DualPi2,
     l4s: Queue<P>,
     classic: Queue<P>,

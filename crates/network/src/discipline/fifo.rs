@@ -8,7 +8,7 @@ use crate::{Packet, Rng};
 
 /// One queue, under a discipline that decides at arrival, or drop-tail.
 #[derive(Debug)]
-pub(super) struct Fifo<P> {
+pub(crate) struct Fifo<P> {
     judge: Option<Box<dyn AtArrival>>,
     queue: VecDeque<Waiting<P>>,
     bytes: u64,

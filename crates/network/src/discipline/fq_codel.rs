@@ -13,7 +13,7 @@ use crate::{Packet, rng::mix};
 const BATCH: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Queues<P> {
+pub(crate) struct Queues<P> {
     queues: Vec<Queue<P>>,
     /// Queues that wait for their turn, by number.
     new: VecDeque<usize>,

@@ -54,7 +54,7 @@ pub trait AtArrival: Debug + Send {
 }
 
 /// A packet that waits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Waiting<P> {
     /// When it arrived, ns.
     pub arrival: u64,
@@ -112,27 +112,62 @@ pub trait AtDeparture<P>: Debug + Send {
 #[derive(Debug)]
 pub(crate) enum Queue<P> {
     AtArrival(Ahead, Option<Box<dyn AtArrival>>),
-    AtDeparture(Box<dyn AtDeparture<P>>),
+    AtDeparture(Kept<P>),
+}
+
+/// The disciplines that decide at departure.
+#[derive(Debug)]
+pub(crate) enum Kept<P> {
+    Fifo(Box<fifo::Fifo<P>>),
+    Codel(Box<codel::Sojourn<P>>),
+    FqCodel(Box<fq_codel::Queues<P>>),
+    DualPi2(Box<dualpi2::Queues<P>>),
+}
+
+/// `with_kept!(kept, queue => expression)`: the expression for each of the disciplines.
+macro_rules! with_kept {
+    ($kept:expr, $queue:ident => $body:expr) => {
+        match $kept {
+            $crate::discipline::Kept::Fifo($queue) => $body,
+            $crate::discipline::Kept::Codel($queue) => $body,
+            $crate::discipline::Kept::FqCodel($queue) => $body,
+            $crate::discipline::Kept::DualPi2($queue) => $body,
+        }
+    };
+}
+pub(crate) use with_kept;
+
+impl<P: Packet> Kept<P> {
+    /// As [`AtDeparture::waiting_packets`].
+    pub fn waiting_packets(&self) -> usize {
+        with_kept!(self, queue => AtDeparture::<P>::waiting_packets(&**queue))
+    }
+
+    /// As [`AtDeparture::waiting_bytes`].
+    pub fn waiting_bytes(&self) -> u64 {
+        with_kept!(self, queue => AtDeparture::<P>::waiting_bytes(&**queue))
+    }
 }
 
 /// The list of disciplines. `mtu` in bytes.
 pub(crate) fn queue<P: Packet>(aqm: Aqm, mtu: u32) -> Queue<P> {
     let at_arrival = |judge| Queue::AtArrival(Ahead::default(), judge);
-    match aqm {
-        Aqm::DropTail => at_arrival(None),
-        Aqm::Red(red) => at_arrival(Some(Box::new(red::Average::new(red)))),
-        Aqm::Pie(pie) => at_arrival(Some(Box::new(pie::Controller::new(pie)))),
-        Aqm::FqCodel(fq_codel) => Queue::AtDeparture(Box::new(fq_codel::Queues::new(fq_codel, mtu))),
-        Aqm::DualPi2(dualpi2) => Queue::AtDeparture(Box::new(dualpi2::Queues::new(dualpi2))),
-        Aqm::Codel(codel) => Queue::AtDeparture(Box::new(codel::Sojourn::new(codel, mtu))),
-    }
+    let kept = match aqm {
+        Aqm::DropTail => return at_arrival(None),
+        Aqm::Red(red) => return at_arrival(Some(Box::new(red::Average::new(red)))),
+        Aqm::Pie(pie) => return at_arrival(Some(Box::new(pie::Controller::new(pie)))),
+        Aqm::FqCodel(fq_codel) => Kept::FqCodel(Box::new(fq_codel::Queues::new(fq_codel, mtu))),
+        Aqm::DualPi2(dualpi2) => Kept::DualPi2(Box::new(dualpi2::Queues::new(dualpi2))),
+        Aqm::Codel(codel) => Kept::Codel(Box::new(codel::Sojourn::new(codel, mtu))),
+    };
+    Queue::AtDeparture(kept)
 }
 
 impl<P: Packet> Queue<P> {
     /// The same, with its packets in it: for a link that does not know in advance when they will leave.
     pub fn kept(self) -> Self {
         match self {
-            Self::AtArrival(_, judge) => Self::AtDeparture(Box::new(fifo::Fifo::new(judge))),
+            Self::AtArrival(_, judge) => Self::AtDeparture(Kept::Fifo(Box::new(fifo::Fifo::new(judge)))),
             kept @ Self::AtDeparture(_) => kept,
         }
     }

@@ -6,8 +6,8 @@
 //! (conservative synchronisation: Chandy and Misra 1979; the delays are its lookahead). Each link and each flow meets what it meets in
 //! [`Network::advance`], in the same order, to the last tie.
 
-use super::{Network, Then, Way};
-use crate::{Contents, DropReason, End, Link, Packet, Ring, sends::Sends};
+use super::{Network, Way};
+use crate::{Contents, End, Link, Packet, Ring, sends::Sends};
 
 /// Such a network's two links, and how long the ends are of no matter to each other.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,15 @@ fn place_of(flow: usize) -> u32 {
 #[inline(always)]
 fn flow_at(place: u32) -> usize {
     place as usize / 2
+}
+
+impl<P: Packet> Way<P> {
+    /// A packet has left the link back.
+    #[inline(always)]
+    fn on_way_back(&mut self, time: u64, packet: P) {
+        let time = self.at_sender(time);
+        self.to_sender.ring.push((time, packet.into()));
+    }
 }
 
 /// The receivers' end of such a network, where the link back decides at arrival.
@@ -56,9 +65,7 @@ impl<P: Packet> Receivers<'_, P> {
     #[inline(always)]
     pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
         let way = &mut self.ways[flow];
-        self.back.carry(now, packet, contents, |time, packet| {
-            way.approach_sender(time, packet.into());
-        });
+        self.back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
     }
 }
 
@@ -94,21 +101,13 @@ impl<P: Packet> Network<P> {
 
     /// Offers to the forward link what senders have sent, and lets happen there what is due by `until`, ns.
     pub fn carry(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
-        if self.links[ahead.forward].keeps_packets() {
-            return self.carry_kept(ahead, sends, until, contents);
-        }
         let (link, pipe) = (&mut self.links[ahead.forward], &mut self.link_ends[ahead.forward].ring);
-        sends.drain(|now, packet| link.carry(now, packet, contents, |time, packet| pipe.push((time, packet))));
-    }
-
-    /// As [`Self::carry`], where the discipline decides at departure.
-    fn carry_kept(&mut self, ahead: Lookahead, sends: &mut Sends<P>, until: u64, contents: &mut impl Contents<P>) {
-        sends.drain(|now, packet| {
-            self.serve_kept(ahead.forward, now, contents);
-            let pipe = &mut self.link_ends[ahead.forward].ring;
-            self.links[ahead.forward].carry(now, packet, contents, |time, packet| pipe.push((time, packet)));
-        });
-        self.serve_kept(ahead.forward, until, contents);
+        let on_way = |time, packet| pipe.push((time, packet));
+        if link.keeps_packets() {
+            return link.carry_kept(sends, until, contents, on_way);
+        }
+        let mut on_way = on_way;
+        sends.drain(|now, packet| link.carry(now, packet, contents, &mut on_way));
     }
 
     /// What receivers meet, and how they answer, in one hand; `None` if the link back must be served in between.
@@ -159,9 +158,7 @@ impl<P: Packet> Network<P> {
         packet.set_place(self.ways[flow].first_steps[End::Senders as usize].0);
         let way = &mut self.ways[flow];
         let link = &mut self.links[ahead.back];
-        link.carry(now, packet, contents, |time, packet| {
-            way.approach_sender(time, packet.into());
-        });
+        link.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
     }
 
     /// What is on its way to this flow's sender, of what has left the link back, with the times, ns, when it arrives there.
@@ -175,29 +172,13 @@ impl<P: Packet> Network<P> {
         self.links[ahead.forward].next_at().min(self.links[ahead.back].next_at())
     }
 
-    /// A link whose discipline decides at departure becomes free, as often as it does by `until`, ns.
+    /// A link back whose discipline decides at departure becomes free, as often as it does by `until`, ns.
     #[inline(always)]
     fn serve(&mut self, link: usize, until: u64, contents: &mut impl Contents<P>) {
-        if self.links[link].keeps_packets() {
-            self.serve_kept(link, until, contents);
-        }
-    }
-
-    #[inline(never)]
-    fn serve_kept(&mut self, number: usize, until: u64, contents: &mut impl Contents<P>) {
-        loop {
-            let link: &mut Link<P> = &mut self.links[number];
-            let now = link.next_at();
-            if now > until {
-                return;
-            }
-            let served = link.serve(now, |packet| contents.dropped(now, packet, DropReason::Queue));
-            let Some((packet, departure)) = served else { continue };
-            let (step, arrival) = (self.steps[packet.place() as usize], departure + link.delay);
-            match step.then {
-                Then::Sender => drop(self.ways[step.flow as usize].approach_sender(arrival, packet.into())),
-                _ => self.link_ends[number].ring.push((arrival, packet)),
-            }
+        let Self { links, ways, .. } = self;
+        let link: &mut Link<P> = &mut links[link];
+        if link.keeps_packets() {
+            link.serve_until(until, contents, |time, packet| ways[flow_at(packet.place())].on_way_back(time, packet));
         }
     }
 }

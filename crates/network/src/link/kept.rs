@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A link whose discipline decides at departure, so that it keeps the packets that wait.
+//!
+//! Each discipline has code of its own here, for its calls are made several times for each packet.
+
+use tandem_scenario::Limit;
+
+use super::{Link, Offer, Wire, has_room};
+use crate::{
+    Contents, DropReason, LinkStats, Packet, Rng, Sends,
+    discipline::{Arrival, AtDeparture, Queue, Verdict, Waiting, with_kept},
+    effects::{Arriving, Effects},
+    loss::LossModel,
+};
+
+/// Such a link without its queue.
+struct Keeper<'a, P> {
+    delay: u64,
+    stats: &'a mut LinkStats,
+    wire: Wire,
+    limit: &'a mut Limit,
+    loss: &'a mut LossModel,
+    rng: &'a mut Rng,
+    busy_until: &'a mut u64,
+    full_packet_bytes: u32,
+    effects: Option<&'a mut Effects<P>>,
+}
+
+/// The queue of such a link and the rest of it; the link must be one.
+macro_rules! split {
+    ($link:expr, $kept:ident, $keeper:ident => $body:expr) => {{
+        let Link { delay, stats, wire, limit, queue, loss, rng, busy_until, full_packet_bytes, effects, .. } = $link;
+        let Queue::AtDeparture(kept) = queue else { unreachable!("it decides at arrival") };
+        #[allow(unused_mut)]
+        let mut $keeper = Keeper {
+            delay: *delay,
+            stats,
+            wire: *wire,
+            limit,
+            loss,
+            rng,
+            busy_until,
+            full_packet_bytes: *full_packet_bytes,
+            effects: effects.as_deref_mut(),
+        };
+        with_kept!(kept, $kept => $body)
+    }};
+}
+
+impl<P: Packet> Link<P> {
+    /// Offers a packet to a queue that decides at departure.
+    #[inline(never)]
+    pub(super) fn offer_to_kept(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
+        split!(self, kept, keeper => keeper.offer(&mut **kept, now, bytes, packet))
+    }
+
+    /// The link has become free: takes the next packet that the discipline lets pass and says when it will have left, ns.
+    /// Those that it drops go to `dropped`. Where the discipline decides at arrival nothing ever waits for this.
+    pub fn serve(&mut self, now: u64, dropped: impl FnMut(P)) -> Option<(P, u64)> {
+        if !self.keeps_packets() {
+            return None;
+        }
+        split!(self, kept, keeper => keeper.serve(&mut **kept, now, dropped))
+    }
+
+    /// As [`Self::serve`], of a link with effects: what goes on its way to the far end goes to `out`.
+    pub(crate) fn serve_with_effects(&mut self, now: u64, dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
+        let begins = self.begins_at();
+        if let Some(effects) = &mut self.effects {
+            effects.release_due(now, out);
+        }
+        if begins.is_none_or(|begins| begins > now) {
+            return;
+        }
+        split!(self, kept, keeper => keeper.serve_with_effects(&mut **kept, now, dropped, out))
+    }
+
+    /// Offers all that has been sent, and becomes free as often as it does by `until`, ns. `on_way` takes what is on its way, with the time when it
+    /// reaches the far end, ns. The link has no effects.
+    #[inline(never)]
+    pub(crate) fn carry_kept(
+        &mut self,
+        sends: &mut Sends<P>,
+        until: u64,
+        contents: &mut impl Contents<P>,
+        mut on_way: impl FnMut(u64, P),
+    ) {
+        split!(self, kept, keeper => {
+            let kept = &mut **kept;
+            sends.drain(|now, packet| {
+                keeper.serve_until(kept, now, contents, &mut on_way);
+                keeper.carry(kept, now, packet, contents, &mut on_way);
+            });
+            keeper.serve_until(kept, until, contents, &mut on_way);
+        });
+    }
+
+    /// Becomes free as often as it does by `until`, ns, as [`Self::carry_kept`].
+    #[inline(never)]
+    pub(crate) fn serve_until(&mut self, until: u64, contents: &mut impl Contents<P>, mut on_way: impl FnMut(u64, P)) {
+        split!(self, kept, keeper => keeper.serve_until(&mut **kept, until, contents, &mut on_way));
+    }
+}
+
+impl<P: Packet> Keeper<'_, P> {
+    /// How long a packet that arrived at `now` would wait, ns.
+    #[inline(always)]
+    fn wait_ns(&self, now: u64, waiting_bytes: u64) -> u64 {
+        let free = (*self.busy_until).max(now);
+        let waiting_ns = match &self.effects {
+            None => self.wire.transmission_ns(waiting_bytes),
+            Some(effects) => effects.transmission_ns(free, waiting_bytes),
+        };
+        free - now + waiting_ns
+    }
+
+    /// The queue as a packet finds it.
+    #[inline(always)]
+    fn arrival(&self, now: u64, waiting_packets: usize, waiting_bytes: u64) -> Arrival {
+        let full_packet_ns = match &self.effects {
+            Some(effects) => effects.packet_ns(now, self.full_packet_bytes),
+            None => self.wire.transmission_ns(self.full_packet_bytes.into()).max(1),
+        };
+        let wait_ns = self.wait_ns(now, waiting_bytes);
+        let busy_until = if wait_ns > 0 { now + wait_ns } else { *self.busy_until };
+        Arrival { now, waiting_packets, busy_until, full_packet_ns }
+    }
+
+    #[inline(always)]
+    fn offer<K: AtDeparture<P>>(&mut self, kept: &mut K, now: u64, bytes: u32, packet: P) -> Offer {
+        let waiting = kept.waiting_packets();
+        if let Some(effects) = &mut self.effects {
+            if effects.loses(now, self.rng) {
+                self.stats.lost(now);
+                return Offer::Dropped(DropReason::Random);
+            }
+            if !effects.conforms(now, bytes) {
+                return self.drop_arrival(now, waiting);
+            }
+            *self.limit = effects.limit(now);
+        }
+        // At the very moment when the link becomes free, those that wait still go first.
+        let is_busy = *self.busy_until > now || waiting > 0;
+        if is_busy && !kept.keeps_limit() && !has_room(*self.limit, waiting, kept.waiting_bytes(), bytes) {
+            return self.drop_arrival(now, waiting);
+        }
+        let mut packet = Waiting { arrival: now, bytes, packet, marked: false };
+        let arrival = self.arrival(now, waiting, kept.waiting_bytes());
+        match kept.admit(&arrival, self.rng) {
+            Verdict::Pass => {}
+            Verdict::Mark if packet.mark() => {}
+            Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
+        }
+        self.stats.offered(now, waiting + usize::from(is_busy));
+        kept.push(packet);
+        kept.shrink(*self.limit);
+        if is_busy || self.effects.is_some() {
+            *self.busy_until = (*self.busy_until).max(now);
+            self.stats.would_wait(now, self.wait_ns(now, kept.waiting_bytes()));
+            return Offer::Waits;
+        }
+        // It is the only one: the discipline drops it or lets it pass.
+        let served = self.serve(kept, now, |_| ());
+        served.map_or(Offer::Dropped(DropReason::Queue), |(_, departure)| Offer::Departs(departure))
+    }
+
+    #[cold]
+    fn drop_arrival(&mut self, now: u64, waiting: usize) -> Offer {
+        self.stats.offered(now, waiting);
+        self.stats.dropped(now);
+        Offer::Dropped(DropReason::Queue)
+    }
+
+    /// The packet that the discipline picks to be sent at `now`.
+    #[inline(always)]
+    fn pick<K: AtDeparture<P>>(&mut self, kept: &mut K, now: u64, mut dropped: impl FnMut(P)) -> Option<Waiting<P>> {
+        let stats = &mut *self.stats;
+        let picked = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
+            stats.waited_in_vain(arrival, now);
+            dropped(packet);
+        })?;
+        if picked.marked {
+            stats.marked(now);
+        }
+        Some(picked)
+    }
+
+    #[inline(always)]
+    fn serve<K: AtDeparture<P>>(&mut self, kept: &mut K, now: u64, dropped: impl FnMut(P)) -> Option<(P, u64)> {
+        let Waiting { arrival, bytes, packet, .. } = self.pick(kept, now, dropped)?;
+        *self.busy_until = now + self.wire.transmission_ns(bytes.into());
+        self.stats.sent(arrival, now, *self.busy_until);
+        Some((packet, *self.busy_until))
+    }
+
+    fn serve_with_effects<K: AtDeparture<P>>(
+        &mut self,
+        kept: &mut K,
+        now: u64,
+        dropped: impl FnMut(P),
+        out: &mut Vec<Arriving<P>>,
+    ) {
+        let Some(Waiting { arrival, bytes, packet, .. }) = self.pick(kept, now, dropped) else { return };
+        let Some(effects) = &mut self.effects else { return };
+        let transmission = effects.send(now, bytes, packet, out);
+        *self.busy_until = transmission.ends;
+        self.stats.sent_with_effects(arrival, now, transmission.ends, transmission.busy_ns);
+    }
+
+    #[inline(always)]
+    fn carry<K: AtDeparture<P>>(
+        &mut self,
+        kept: &mut K,
+        now: u64,
+        packet: P,
+        contents: &mut impl Contents<P>,
+        on_way: &mut impl FnMut(u64, P),
+    ) {
+        let fate = if self.loss.strikes(self.rng) {
+            self.stats.lost(now);
+            Offer::Dropped(DropReason::Random)
+        } else {
+            self.offer(kept, now, packet.bytes(), packet)
+        };
+        match fate {
+            Offer::Departs(departure) => on_way(departure + self.delay, packet),
+            Offer::Waits => {}
+            Offer::Dropped(reason) => contents.dropped(now, packet, reason),
+        }
+    }
+
+    #[inline(always)]
+    fn serve_until<K: AtDeparture<P>>(
+        &mut self,
+        kept: &mut K,
+        until: u64,
+        contents: &mut impl Contents<P>,
+        on_way: &mut impl FnMut(u64, P),
+    ) {
+        while *self.busy_until <= until && kept.waiting_packets() > 0 {
+            let now = *self.busy_until;
+            let served = self.serve(kept, now, |packet| contents.dropped(now, packet, DropReason::Queue));
+            if let Some((packet, departure)) = served {
+                on_way(departure + self.delay, packet);
+            }
+        }
+    }
+}
