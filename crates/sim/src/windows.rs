@@ -90,7 +90,7 @@ impl World<'_> {
         let Self { flows, net, .. } = self;
         let ack_bytes = net.ack_bytes;
         let Net { network, carried, windows: Some(Windows { deadlines, .. }), .. } = net else { return false };
-        let Some(mut receivers) = network.receivers(ahead) else { return false };
+        let mut receivers = network.receivers(ahead);
         let (mut until, mut was_any) = (until, false);
         while let Some((now, f, data)) = receivers.first(until)
             && let Some(answer) = flows[f].take_next(now, data.header)

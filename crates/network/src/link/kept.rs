@@ -95,6 +95,22 @@ impl<P: Packet> Link<P> {
         });
     }
 
+    /// Becomes free as often as it does by `until`, ns, and then a packet is offered at `now`, as [`Self::carry_kept`].
+    #[inline(never)]
+    pub(crate) fn carry_one_kept(
+        &mut self,
+        (until, now): (u64, u64),
+        packet: P,
+        contents: &mut impl Contents<P>,
+        mut on_way: impl FnMut(u64, P),
+    ) {
+        split!(self, kept, keeper => {
+            let kept = &mut **kept;
+            keeper.serve_until(kept, until, contents, &mut on_way);
+            keeper.carry(kept, now, packet, contents, &mut on_way);
+        });
+    }
+
     /// Becomes free as often as it does by `until`, ns, as [`Self::carry_kept`].
     #[inline(never)]
     pub(crate) fn serve_until(&mut self, until: u64, contents: &mut impl Contents<P>, mut on_way: impl FnMut(u64, P)) {

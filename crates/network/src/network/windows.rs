@@ -20,12 +20,12 @@ pub struct Lookahead {
     back: usize,
 }
 
-/// The number of a flow's one step to its receiver: its step to its sender comes before.
-fn place_of(flow: usize) -> u32 {
-    2 * flow as u32 + 1
+/// The numbers of a flow's two steps, to its sender and to its receiver.
+fn places_of(flow: usize) -> [u32; 2] {
+    [2 * flow as u32, 2 * flow as u32 + 1]
 }
 
-/// The flow of that step.
+/// The flow of such a step.
 #[inline(always)]
 fn flow_at(place: u32) -> usize {
     place as usize / 2
@@ -40,10 +40,12 @@ impl<P: Packet> Way<P> {
     }
 }
 
-/// The receivers' end of such a network, where the link back decides at arrival.
+/// The receivers' end of such a network.
 pub struct Receivers<'a, P: Packet> {
     pipe: &'a mut Ring<(u64, P)>,
     back: &'a mut Link<P>,
+    /// Does the link back come first of two links that have something at the same time?
+    is_back_first: bool,
     ways: &'a mut [Way<P>],
 }
 
@@ -61,12 +63,26 @@ impl<P: Packet> Receivers<'_, P> {
         self.pipe.skip();
     }
 
-    /// A receiver's packet.
+    /// A receiver's packet, when a packet has reached it.
     #[inline(always)]
-    pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
-        let way = &mut self.ways[flow];
-        self.back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
+    pub fn answer(&mut self, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+        let Self { back, is_back_first, ways, .. } = self;
+        if back.keeps_packets() {
+            packet.set_place(places_of(flow)[End::Senders as usize]);
+            let until = before_arrival(*is_back_first, now);
+            let on_way = |time, packet: P| ways[flow_at(packet.place())].on_way_back(time, packet);
+            return back.carry_one_kept((until, now), packet, contents, on_way);
+        }
+        let way = &mut ways[flow];
+        back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
     }
+}
+
+/// A packet reaches its receiver at `now`: what the link back does by the time that this returns comes before that. Of two links that have something
+/// at the same time, that with the lower number comes first.
+#[inline(always)]
+fn before_arrival(is_back_first: bool, now: u64) -> u64 {
+    if is_back_first { now } else { now.saturating_sub(1) }
 }
 
 impl<P: Packet> Network<P> {
@@ -82,7 +98,7 @@ impl<P: Packet> Network<P> {
         }
         let (there, home) = (&self.links[forward], &self.links[back]);
         let access_ns = self.ways.iter().map(|way| way.route.access_ns).min()?;
-        let has_own_place = |flow: usize| self.place_of(flow) == place_of(flow);
+        let has_own_place = |flow: usize| self.ways[flow].first_steps.map(|(place, _)| place) == places_of(flow);
         debug_assert!((0..self.ways.len()).all(has_own_place), "each way has a step to each end");
         let has_effects = there.has_effects() || home.has_effects();
         (!has_effects).then_some(Lookahead { forward_ns: there.delay, back_ns: home.delay + access_ns, forward, back })
@@ -110,12 +126,12 @@ impl<P: Packet> Network<P> {
         sends.drain(|now, packet| link.carry(now, packet, contents, &mut on_way));
     }
 
-    /// What receivers meet, and how they answer, in one hand; `None` if the link back must be served in between.
+    /// What receivers meet, and how they answer, in one hand.
     #[inline(always)]
-    pub fn receivers(&mut self, ahead: Lookahead) -> Option<Receivers<'_, P>> {
+    pub fn receivers(&mut self, ahead: Lookahead) -> Receivers<'_, P> {
         let Self { links, link_ends, ways, .. } = self;
-        let back = &mut links[ahead.back];
-        (!back.keeps_packets()).then_some(Receivers { pipe: &mut link_ends[ahead.forward].ring, back, ways })
+        let pipe = &mut link_ends[ahead.forward].ring;
+        Receivers { pipe, back: &mut links[ahead.back], is_back_first: ahead.back < ahead.forward, ways }
     }
 
     /// The next packet that reaches its receiver by `until`, ns, with that time and its flow.
@@ -135,9 +151,7 @@ impl<P: Packet> Network<P> {
     /// A packet reaches its receiver at `now`: lets happen at the link back what comes before that.
     #[inline(always)]
     pub fn serve_back_before_arrival(&mut self, ahead: Lookahead, now: u64, contents: &mut impl Contents<P>) {
-        // Of two links that have something at the same time, that with the lower number comes first.
-        let until = if ahead.back < ahead.forward { now } else { now.saturating_sub(1) };
-        self.serve(ahead.back, until, contents);
+        self.serve(ahead.back, before_arrival(ahead.back < ahead.forward, now), contents);
     }
 
     /// Lets happen at the link back what is due by `until`, ns.
