@@ -41,7 +41,7 @@ impl<P: Packet> AtDeparture<P> for Sojourn<P> {
         self.queue.push(packet);
     }
 
-    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+    fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         while let Some(mut head) = self.queue.pop() {
             self.bytes -= u64::from(head.bytes);
             let stands = self.law.queue_stands(now, now - head.arrival, self.bytes <= self.mtu);
@@ -52,6 +52,12 @@ impl<P: Packet> AtDeparture<P> for Sojourn<P> {
         }
         self.law.emptied();
         None
+    }
+
+    /// It has not waited, so the law lets it pass.
+    fn pass(&mut self, packet: Waiting<P>) -> Option<Waiting<P>> {
+        self.law.emptied();
+        Some(packet)
     }
 
     fn waiting_packets(&self) -> usize {

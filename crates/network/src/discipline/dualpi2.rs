@@ -3,12 +3,10 @@
 //! same rate. A proportional-integral controller of the Classic queue's delay sets a base probability p'. Classic packets are dropped
 //! (or marked) with p'^2, L4S packets marked with k p' or with what their own queue asks for, whichever is more.
 
-use std::collections::VecDeque;
-
 use tandem_scenario::aqm::DualPi2;
 
 use super::{AtDeparture, Waiting};
-use crate::{Ecn, Packet};
+use crate::{Ecn, Packet, Ring};
 
 /// The two queues [RFC 9332 2.2].
 #[derive(Debug)]
@@ -30,9 +28,15 @@ pub(crate) struct Queues<P> {
 
 #[derive(Debug)]
 struct Queue<P> {
-    /// Each with the number of packets that it met in its queue.
-    packets: VecDeque<(Waiting<P>, usize)>,
+    packets: Ring<Met<P>>,
     bytes: u64,
+}
+
+/// A packet, and how many it met in its queue.
+#[derive(Debug, Clone, Copy, Default)]
+struct Met<P> {
+    packet: Waiting<P>,
+    met: usize,
 }
 
 /// Says yes with a given likelihood, as evenly spread as can be (`recur`) [RFC 9332 A.1].
@@ -50,28 +54,28 @@ impl Recurrence {
     }
 }
 
-impl<P> Default for Queue<P> {
+impl<P: Packet> Default for Queue<P> {
     fn default() -> Self {
-        Self { packets: VecDeque::new(), bytes: 0 }
+        Self { packets: Ring::default(), bytes: 0 }
     }
 }
 
-impl<P> Queue<P> {
+impl<P: Packet> Queue<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.bytes += u64::from(packet.bytes);
         let met = self.packets.len();
-        self.packets.push_back((packet, met));
+        self.packets.push(Met { packet, met });
     }
 
-    fn pop(&mut self) -> Option<(Waiting<P>, usize)> {
-        let head = self.packets.pop_front()?;
-        self.bytes -= u64::from(head.0.bytes);
+    fn pop(&mut self) -> Option<Met<P>> {
+        let head = self.packets.pop()?;
+        self.bytes -= u64::from(head.packet.bytes);
         Some(head)
     }
 
     /// How long the head has waited at `now`, ns; 0 if there is none.
     fn delay(&self, now: u64) -> u64 {
-        self.packets.front().map_or(0, |(head, _)| now.saturating_sub(head.arrival))
+        self.packets.first().map_or(0, |head| now.saturating_sub(head.packet.arrival))
     }
 }
 
@@ -92,7 +96,15 @@ impl<P: Packet> Queues<P> {
     }
 
     /// Does the updates that are due. Since the last call nothing has come or gone.
+    #[inline(always)]
     fn catch_up(&mut self, now: u64) {
+        if self.next_update <= now {
+            self.update_until(now);
+        }
+    }
+
+    #[cold]
+    fn update_until(&mut self, now: u64) {
         let interval = self.dualpi2.update.ns;
         while self.next_update <= now {
             let at = self.next_update;
@@ -127,17 +139,26 @@ impl<P: Packet> Queues<P> {
 
     /// L4S packets go first [RFC 9332 2.4], except that the Classic queue has its share: it must not starve [RFC 9332 4.2.2].
     fn is_l4s_turn(&mut self) -> bool {
-        let (Some((l4s, _)), Some((classic, _))) = (self.l4s.packets.front(), self.classic.packets.front()) else {
+        let (Some(l4s), Some(classic)) = (self.l4s.packets.first(), self.classic.packets.first()) else {
             self.classic_credit = 0.0;
             return !self.l4s.packets.is_empty();
         };
-        if self.classic_credit >= f64::from(classic.bytes) {
-            self.classic_credit -= f64::from(classic.bytes);
+        if self.classic_credit >= f64::from(classic.packet.bytes) {
+            self.classic_credit -= f64::from(classic.packet.bytes);
             return false;
         }
         let share = self.dualpi2.classic_share;
-        self.classic_credit += f64::from(l4s.bytes) * share / (1.0 - share);
+        self.classic_credit += f64::from(l4s.packet.bytes) * share / (1.0 - share);
         true
+    }
+
+    fn lets_pass(&mut self, now: u64, packet: &mut Waiting<P>, is_l4s: bool, met: usize) -> bool {
+        if is_l4s { self.lets_l4s_pass(now, packet, met) } else { self.lets_classic_pass(packet) }
+    }
+
+    /// Does a packet belong to the L4S queue? [RFC 9332 2.3] [RFC 9331 5.1]
+    fn is_l4s(packet: &P) -> bool {
+        matches!(packet.ecn(), Ecn::Scalable | Ecn::Marked)
     }
 
     /// `dualpi2_dequeue` [RFC 9332 A.2]: may the head of the L4S queue go, marked or not? Marks are k p' [RFC 9332 2.1] [RFC 9331 5.2].
@@ -168,31 +189,31 @@ impl<P: Packet> Queues<P> {
 impl<P: Packet> AtDeparture<P> for Queues<P> {
     fn push(&mut self, packet: Waiting<P>) {
         self.catch_up(packet.arrival);
-        // [RFC 9332 2.3] [RFC 9331 5.1]
-        match packet.packet.ecn() {
-            Ecn::Scalable | Ecn::Marked => self.l4s.push(packet),
-            Ecn::NotCapable | Ecn::Capable => self.classic.push(packet),
-        }
+        let queue = if Self::is_l4s(&packet.packet) { &mut self.l4s } else { &mut self.classic };
+        queue.push(packet);
     }
 
-    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+    fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         self.catch_up(now);
         while self.waiting_packets() > 0 {
-            let (packet, passes) = if self.is_l4s_turn() {
-                let (mut packet, met) = self.l4s.pop()?;
-                let passes = self.lets_l4s_pass(now, &mut packet, met);
-                (packet, passes)
-            } else {
-                let (mut packet, _) = self.classic.pop()?;
-                let passes = self.lets_classic_pass(&mut packet);
-                (packet, passes)
-            };
+            let is_l4s = self.is_l4s_turn();
+            let queue = if is_l4s { &mut self.l4s } else { &mut self.classic };
+            let Met { mut packet, met } = queue.pop()?;
+            let passes = self.lets_pass(now, &mut packet, is_l4s, met);
             if passes {
                 return Some(packet);
             }
             dropped(packet);
         }
         None
+    }
+
+    fn pass(&mut self, mut packet: Waiting<P>) -> Option<Waiting<P>> {
+        let now = packet.arrival;
+        self.catch_up(now);
+        self.classic_credit = 0.0;
+        let is_l4s = Self::is_l4s(&packet.packet);
+        self.lets_pass(now, &mut packet, is_l4s, 0).then_some(packet)
     }
 
     fn waiting_packets(&self) -> usize {

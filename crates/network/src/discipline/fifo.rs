@@ -30,7 +30,7 @@ impl<P: Packet> AtDeparture<P> for Fifo<P> {
         self.queue.push_back(packet);
     }
 
-    fn pop(&mut self, _now: u64, _dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+    fn pop(&mut self, _now: u64, _dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         let head = self.queue.pop_front()?;
         self.bytes -= u64::from(head.bytes);
         Some(head)

@@ -2,12 +2,10 @@
 //! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, as far as flows do not share one by chance, served in turn by bytes. Queues that
 //! have just become busy go first.
 
-use std::collections::VecDeque;
-
 use tandem_scenario::{Limit, aqm::FqCodel};
 
 use super::{AtDeparture, Waiting, codel::Sojourn};
-use crate::{Packet, rng::mix};
+use crate::{Packet, Ring, rng::mix};
 
 /// At most so many packets are taken out of the longest queue at a time (section 4.1).
 const BATCH: usize = 64;
@@ -16,8 +14,8 @@ const BATCH: usize = 64;
 pub(crate) struct Queues<P> {
     queues: Vec<Queue<P>>,
     /// Queues that wait for their turn, by number.
-    new: VecDeque<usize>,
-    old: VecDeque<usize>,
+    new: Ring<u32>,
+    old: Ring<u32>,
     quantum: i64,
     packets: usize,
     bytes: u64,
@@ -39,8 +37,8 @@ impl<P: Packet> Queues<P> {
         let queue = |_| Queue { packets: Sojourn::new(fq_codel.codel, mtu), deficit: 0, is_listed: false };
         Self {
             queues: (0..fq_codel.flows).map(queue).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            new: Ring::default(),
+            old: Ring::default(),
             quantum: fq_codel.quantum_bytes.into(),
             packets: 0,
             bytes: 0,
@@ -52,10 +50,13 @@ impl<P: Packet> Queues<P> {
     fn number(&self, packet: &P) -> usize {
         // Each flow has places of its own.
         let flow = u64::from(packet.place()) << 32 | u64::from(packet.conversation());
-        (mix(flow.wrapping_add(0x9e37_79b9_7f4a_7c15)) % self.queues.len() as u64) as usize
+        let (hash, queues) = (mix(flow.wrapping_add(0x9e37_79b9_7f4a_7c15)), self.queues.len() as u64);
+        // Nearly always a power of two, and a division takes as long as all the rest.
+        (if queues.is_power_of_two() { hash & (queues - 1) } else { hash % queues }) as usize
     }
 
     /// Section 4.1: takes half of the longest queue out at its head, at most [`BATCH`].
+    #[cold]
     fn evict(&mut self) {
         let longest = self.queues.iter_mut().max_by_key(|queue| queue.packets.waiting_bytes());
         let Some(longest) = longest else { return };
@@ -83,16 +84,18 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
         queue.packets.push(packet);
         if !queue.is_listed {
             (queue.is_listed, queue.deficit) = (true, self.quantum);
-            self.new.push_back(number);
+            self.new.push(number as u32);
         }
     }
 
-    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>> {
-        self.evicted.drain(..).for_each(&mut *dropped);
+    fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
+        if !self.evicted.is_empty() {
+            self.evicted.drain(..).for_each(&mut dropped);
+        }
         loop {
             let is_new = !self.new.is_empty();
-            let number = *if is_new { self.new.front() } else { self.old.front() }?;
-            let queue = &mut self.queues[number];
+            let number = if is_new { self.new.first() } else { self.old.first() }?;
+            let queue = &mut self.queues[number as usize];
             let has_turn = queue.deficit > 0;
             if has_turn {
                 let (packets, bytes) = (&mut self.packets, &mut self.bytes);
@@ -100,7 +103,7 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
                     *packets -= 1;
                     *bytes -= u64::from(packet.bytes);
                 };
-                let popped = queue.packets.pop(now, &mut |packet| {
+                let popped = queue.packets.pop(now, |packet| {
                     gone(&packet);
                     dropped(packet);
                 });
@@ -114,11 +117,11 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
             }
             // Its turn is over. A new queue that is empty has to wait among the old ones, so that it cannot come back at once.
             let list = if is_new { &mut self.new } else { &mut self.old };
-            list.pop_front();
+            list.skip();
             if has_turn && !is_new {
                 queue.is_listed = false;
             } else {
-                self.old.push_back(number);
+                self.old.push(number);
             }
         }
     }
@@ -127,6 +130,7 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
         true
     }
 
+    #[inline]
     fn shrink(&mut self, limit: Limit) {
         let exceeds = |queues: &Self| match limit {
             Limit::Packets(limit) => queues.packets > limit as usize,

@@ -91,7 +91,14 @@ pub trait AtDeparture<P>: Debug + Send {
 
     /// Picks the packet that the link sends at `now`, ns. Packets that it decides to drop go to `dropped`. `None` leaves the
     /// queue empty.
-    fn pop(&mut self, now: u64, dropped: &mut dyn FnMut(Waiting<P>)) -> Option<Waiting<P>>;
+    fn pop(&mut self, now: u64, dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>>;
+
+    /// As [`Self::push`] and then [`Self::pop`], of a packet that finds the link free and nothing that waits. `None`: it was dropped.
+    fn pass(&mut self, packet: Waiting<P>) -> Option<Waiting<P>> {
+        let now = packet.arrival;
+        self.push(packet);
+        self.pop(now, |_| ())
+    }
 
     /// Does it keep its limit itself, by [`Self::shrink`]? Otherwise the link drops packets that find no room.
     fn keeps_limit(&self) -> bool {

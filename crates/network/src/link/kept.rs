@@ -168,16 +168,21 @@ impl<P: Packet> Keeper<'_, P> {
             Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
         }
         self.stats.offered(now, waiting + usize::from(is_busy));
+        if !is_busy && self.effects.is_none() {
+            // It is the only one: the discipline drops it or lets it pass.
+            return match kept.pass(packet) {
+                Some(passed) => Offer::Departs(self.send(now, &passed)),
+                None => {
+                    self.stats.dropped(now);
+                    Offer::Dropped(DropReason::Queue)
+                }
+            };
+        }
         kept.push(packet);
         kept.shrink(*self.limit);
-        if is_busy || self.effects.is_some() {
-            *self.busy_until = (*self.busy_until).max(now);
-            self.stats.would_wait(now, self.wait_ns(now, kept.waiting_bytes()));
-            return Offer::Waits;
-        }
-        // It is the only one: the discipline drops it or lets it pass.
-        let served = self.serve(kept, now, |_| ());
-        served.map_or(Offer::Dropped(DropReason::Queue), |(_, departure)| Offer::Departs(departure))
+        *self.busy_until = (*self.busy_until).max(now);
+        self.stats.would_wait(now, self.wait_ns(now, kept.waiting_bytes()));
+        Offer::Waits
     }
 
     #[cold]
@@ -190,23 +195,27 @@ impl<P: Packet> Keeper<'_, P> {
     /// The packet that the discipline picks to be sent at `now`.
     #[inline(always)]
     fn pick<K: AtDeparture<P>>(&mut self, kept: &mut K, now: u64, mut dropped: impl FnMut(P)) -> Option<Waiting<P>> {
-        let stats = &mut *self.stats;
-        let picked = kept.pop(now, &mut |Waiting { arrival, packet, .. }| {
-            stats.waited_in_vain(arrival, now);
+        kept.pop(now, |Waiting { arrival, packet, .. }| {
+            self.stats.waited_in_vain(arrival, now);
             dropped(packet);
-        })?;
-        if picked.marked {
-            stats.marked(now);
-        }
-        Some(picked)
+        })
     }
 
     #[inline(always)]
     fn serve<K: AtDeparture<P>>(&mut self, kept: &mut K, now: u64, dropped: impl FnMut(P)) -> Option<(P, u64)> {
-        let Waiting { arrival, bytes, packet, .. } = self.pick(kept, now, dropped)?;
-        *self.busy_until = now + self.wire.transmission_ns(bytes.into());
-        self.stats.sent(arrival, now, *self.busy_until);
-        Some((packet, *self.busy_until))
+        let picked = self.pick(kept, now, dropped)?;
+        Some((picked.packet, self.send(now, &picked)))
+    }
+
+    /// Sends a packet that the discipline lets pass. Returns when its last bit has left, ns.
+    #[inline(always)]
+    fn send(&mut self, now: u64, packet: &Waiting<P>) -> u64 {
+        if packet.marked {
+            self.stats.marked(now);
+        }
+        *self.busy_until = now + self.wire.transmission_ns(packet.bytes.into());
+        self.stats.sent(packet.arrival, now, *self.busy_until);
+        *self.busy_until
     }
 
     fn serve_with_effects<K: AtDeparture<P>>(
@@ -216,7 +225,10 @@ impl<P: Packet> Keeper<'_, P> {
         dropped: impl FnMut(P),
         out: &mut Vec<Arriving<P>>,
     ) {
-        let Some(Waiting { arrival, bytes, packet, .. }) = self.pick(kept, now, dropped) else { return };
+        let Some(Waiting { arrival, bytes, packet, marked }) = self.pick(kept, now, dropped) else { return };
+        if marked {
+            self.stats.marked(now);
+        }
         let Some(effects) = &mut self.effects else { return };
         let transmission = effects.send(now, bytes, packet, out);
         *self.busy_until = transmission.ends;
