@@ -3,11 +3,12 @@
 
 use tandem_engine::Recorder;
 use tandem_network::{End, agenda::NEVER};
+use tandem_tcp::Receiver;
 
 use crate::{
     endpoints::{Endpoints, Make, NewFlow, Port},
     net::Net,
-    packet::{Header, NO_SACK},
+    packet::{Carried, Header, NO_SACK},
     short_flows::Short,
     tcp::Tcp,
     udp::Udp,
@@ -29,7 +30,7 @@ pub struct Flow {
     pub arrived_packets: u64,
 }
 
-/// What a receiver says to the next segment of its connection.
+/// What a receiver says to a segment.
 pub enum Answer {
     /// This ACK goes at once.
     Ack(Header),
@@ -91,18 +92,18 @@ impl Flow {
         }
     }
 
-    /// A segment reaches the receiver that is the next of its connection, with nothing special about it; `None`: it is another, and is not taken.
+    /// A segment reaches the receiver. `None`: the flow is of another kind than a TCP connection, and it is not taken.
     #[inline(always)]
-    pub fn take_next(&mut self, now: u64, data: Header) -> Option<Answer> {
+    pub fn take_segment(&mut self, now: u64, data: Header, carried: &mut Carried) -> Option<Answer> {
         let Kind::Tcp(tcp) = &mut self.kind else { return None };
-        if !tcp.receiver.is_next(data.segment()) {
-            return None;
-        }
         self.arrived_packets += 1;
-        let acks_now = tcp.receiver.take_next(now);
-        Some(match acks_now {
-            true => Answer::Ack(Header::new(tcp.receiver.next_expected, NO_SACK, 0)),
-            false => Answer::Later(tcp.receiver.ack_deadline),
+        let receiver = &mut tcp.receiver;
+        if !receiver.is_next(data.segment()) {
+            return Some(answer_to_unusual(receiver, now, data, carried));
+        }
+        Some(match receiver.take_next(now) {
+            true => Answer::Ack(Header::new(receiver.next_expected, NO_SACK, 0)),
+            false => Answer::Later(receiver.ack_deadline),
         })
     }
 
@@ -149,5 +150,13 @@ impl Flow {
         };
         self.wakes_at[at as usize] = next;
         net.wake(flow, at, next);
+    }
+}
+
+#[inline(never)]
+fn answer_to_unusual(receiver: &mut Receiver, now: u64, data: Header, carried: &mut Carried) -> Answer {
+    match receiver.on_data(now, data.segment()) {
+        Some(ack) => Answer::Ack(Header::of_ack(&ack, carried)),
+        None => Answer::Later(receiver.ack_deadline),
     }
 }

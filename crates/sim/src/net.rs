@@ -239,8 +239,7 @@ impl Net {
     /// A receiver sends an ACK.
     #[inline(always)]
     pub fn send_ack(&mut self, now: u64, flow: usize, ack: AckOut) {
-        let sack = ack.feedback.map_or(NO_SACK, |feedback| self.carried.feedback.keep(feedback));
-        let header = Header::new(ack.next_expected, sack, ack.flags);
+        let header = Header::of_ack(&ack, &mut self.carried);
         let packet = Packet { header, bytes: self.ack_bytes, place: 0 };
         match &self.windows {
             None => self.network.send(now, flow, End::Senders, packet, &mut self.carried),

@@ -3,6 +3,7 @@
 
 use slab::Slab;
 use tandem_network::Ecn;
+use tandem_tcp::AckOut;
 use tandem_tcp::segment::{DATA_FLAGS, ECN_FIELD, FLAG_SHIFT, Feedback, IS_STAMP, SEQ_BITS, STAMP_BITS, STAMP_MASK};
 
 /// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
@@ -103,6 +104,13 @@ impl Header {
     pub(crate) fn new(seq: u64, sack: u32, flags: u8) -> Self {
         debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack < 1 << STAMP_BITS);
         Self(seq | u64::from(sack) << SEQ_BITS | u64::from(flags) << FLAG_SHIFT)
+    }
+
+    /// That of an ACK, whose feedback is kept.
+    #[inline(always)]
+    pub(crate) fn of_ack(ack: &AckOut, carried: &mut Carried) -> Self {
+        let sack = ack.feedback.map_or(NO_SACK, |feedback| carried.feedback.keep(feedback));
+        Self::new(ack.next_expected, sack, ack.flags)
     }
 
     /// Of data: the segment, with its timestamp and what it says of itself above.

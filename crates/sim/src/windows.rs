@@ -85,7 +85,7 @@ impl World<'_> {
         }
     }
 
-    /// Takes the segments that reach receivers by `until`, as long as each is the next of its connection. Returns whether there were any.
+    /// Takes the segments that reach receivers by `until`, as long as each is one of a TCP connection. Returns whether there were any.
     fn take_rows(&mut self, until: u64, ahead: Lookahead) -> bool {
         let Self { flows, net, .. } = self;
         let ack_bytes = net.ack_bytes;
@@ -93,7 +93,7 @@ impl World<'_> {
         let mut receivers = network.receivers(ahead);
         let (mut until, mut was_any) = (until, false);
         while let Some((now, f, data)) = receivers.first(until)
-            && let Some(answer) = flows[f].take_next(now, data.header)
+            && let Some(answer) = flows[f].take_segment(now, data.header, carried)
         {
             receivers.take();
             was_any = true;
