@@ -26,6 +26,9 @@ NS2_SCHEDULERS = ["Heap", "Calendar", "Splay"]
 NS2_TRIAL_S = 10
 # The two simulated times whose difference tells the instructions a packet: the start and the report cancel out.
 COUNTED_S = (20, 40)
+# The same for the table of paths.
+VARIANT_S = (10, 20)
+WARMUP_S = 5
 # As Debian names it.
 NS2 = "ns"
 # The default of Tandem's send_jitter: one packet of 1500 bytes at 1 Gbit/s.
@@ -59,27 +62,110 @@ def tandem(scenario):
     return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - simulated_s / used.cpu_s
 
 
-def counted(duration_s, folder):
-    """Instructions and data packets of one run of the standard job, cut to `duration_s`."""
-    scenario, counts = folder / f"{duration_s}.toml", folder / f"{duration_s}.callgrind"
-    job = (BENCH / "standard.toml").read_text()
-    job = re.sub(r'^duration = .*', f'duration = "{duration_s}s"', job, flags=re.M)
-    scenario.write_text(re.sub(r'^warmup = .*', 'warmup = "10s"', job, flags=re.M))
+def job(controllers=("compound", "reno"), keys="", network=""):
+    """The standard job with other controllers, keys of its flows, and keys of its network."""
+    text = (BENCH / "standard.toml").read_text()
+    for standard, controller in zip(("compound", "reno"), controllers):
+        text = text.replace(f'controller = "{standard}"', f'controller = "{controller}"\n{keys}')
+    return text.replace('queue = "1500p"', f'queue = "1500p"\n{network}')
+
+
+def many(flows):
+    """The standard job with more flows, on 10 Gbit/s."""
+    text = job().replace("count = 4", f"count = {flows // 2}")
+    return text.replace('"1gbit"', '"10gbit"').replace('"1500p"', '"15000p"')
+
+
+# UDP at 900 Mbit/s, whose packets jitter makes overtake each other.
+REORDERED = """duration = "20s"
+warmup = "5s"
+[dumbbell]
+rate = "1gbit"
+rtt = "200ms"
+queue = "1500p"
+[effects.bottleneck]
+jitter = {{ time = "{}ms", keep_order = false }}
+[[flows]]
+udp = {{ rate = "900mbit" }}
+"""
+
+MARKING_CODEL = 'aqm = { kind = "codel", ecn = true }'
+
+# What a path is, its scenario, the path that it is measured by, and how many times that one's cost a packet it may have.
+PATHS = [
+    ("drop-tail", job(), "drop-tail", 1),
+    ("delayed ACKs", job().replace("delayed_acks = false", "delayed_acks = true"), "drop-tail", 2),
+    ("cubic", job(("cubic", "cubic")), "drop-tail", 2),
+    ("random loss, 1e-4", job(network="loss = 1e-4"), "drop-tail", 2),
+    ("RED", job(network='aqm = "red"'), "drop-tail", 2),
+    ("PIE", job(network='aqm = "pie"'), "drop-tail", 2),
+    ("CoDel", job(network='aqm = "codel"'), "drop-tail", 2),
+    ("FQ-CoDel", job(network='aqm = "fq_codel"'), "drop-tail", 2),
+    ("DualPI2", job(network='aqm = "dualpi2"'), "drop-tail", 2),
+    ("DualPI2, prague", job(("prague", "prague"), 'ecn = "accurate"', 'aqm = "dualpi2"'), "drop-tail", 2),
+    ("CoDel, dctcp", job(("dctcp", "dctcp"), 'ecn = "accurate"', MARKING_CODEL), "drop-tail", 2),
+    ("paced reno", job(("reno", "reno"), "pacing = true"), "drop-tail", 2),
+    ("bbr", job(("bbr", "bbr")), "drop-tail", 2),
+    ("8 flows, 10 Gbit/s", many(8), "drop-tail", 2),
+    ("4096 flows, 10 Gbit/s", many(4096), "8 flows, 10 Gbit/s", 1.5),
+    ("UDP, reordered by 1 ms", REORDERED.format(1), "UDP, reordered by 1 ms", 1),
+    ("UDP, reordered by 80 ms", REORDERED.format(80), "UDP, reordered by 1 ms", 2),
+]
+
+
+def cut(text, duration_s, folder):
+    """The command that runs so many seconds of a scenario."""
+    scenario = folder / f"{duration_s}.toml"
+    text = re.sub(r"^duration = .*", f'duration = "{duration_s}s"', text, flags=re.M)
+    scenario.write_text(re.sub(r"^warmup = .*", f'warmup = "{WARMUP_S}s"', text, flags=re.M))
+    return [TANDEM, "run", scenario, "--seeds", "1", "--json", "--out", folder / f"{duration_s}"]
+
+
+def counted(text, duration_s, folder):
+    """Instructions and data packets of one run of a scenario, cut to `duration_s`."""
+    counts = folder / f"{duration_s}.callgrind"
     callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"]
-    used = Usage([*callgrind, TANDEM, "run", scenario, "--seeds", "1", "--json", "--out", folder / f"{duration_s}"])
+    used = Usage([*callgrind, *cut(text, duration_s, folder)])
     instructions = re.search(r"^(?:summary|totals): (\d+)", counts.read_text(), re.M)[1]
     return int(instructions), json.loads(used.output)["runs"][0]["data_packets"]
 
 
-def instructions():
-    if not shutil.which("valgrind"):
-        print("Instructions a packet: left out, for `valgrind` is not installed. On Debian: apt-get install valgrind\n")
-        return
+def instructions(text, seconds):
+    """Instructions a data packet, all events and the ACK included."""
     with tempfile.TemporaryDirectory() as folder:
-        (less, fewer), (more, many) = (counted(seconds, Path(folder)) for seconds in COUNTED_S)
-    per_packet = (more - less) / (many - fewer)
-    print(f"Standard job: {per_packet:.0f} instructions a data packet, all events and the ACK included; goal: up to 800.")
-    print(f"Callgrind's count from {COUNTED_S[0]} s to {COUNTED_S[1]} s; it does not depend on how busy the machine is.\n")
+        (less, fewer), (more, many) = (counted(text, duration_s, Path(folder)) for duration_s in seconds)
+    return (more - less) / (many - fewer)
+
+
+def nanoseconds(text, duration_s):
+    """CPU time a data packet without the start and the report, the least of three runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = []
+        for _ in range(3):
+            run = json.loads(Usage([*cut(text, duration_s, Path(folder)), "--replace"]).output)["runs"][0]
+            runs.append(run["cpu_s"] * 1e9 / run["data_packets"])
+    return min(runs)
+
+
+def paths():
+    has_valgrind = shutil.which("valgrind")
+    if not has_valgrind:
+        print("Instructions a packet: left out, for `valgrind` is not installed. On Debian: apt-get install valgrind\n")
+    else:
+        print(f"Standard job: {instructions(job(), COUNTED_S):.0f} instructions a data packet; goal: up to 500.")
+        print(f"Callgrind's count from {COUNTED_S[0]} s to {COUNTED_S[1]} s; it does not depend on how busy the machine is.\n")
+    print("Paths: the standard job but for what the name says; the cost of a data packet, and its ratio to another path's.")
+    print("Some flows of each are traced.\n")
+    row = "{:24} {:>12} {:>6} {:>8} {:>6}   {:24} {:>5}"
+    print(row.format("", "instructions", "ratio", "ns", "ratio", "to", "goal"))
+    costs = {}
+    for name, text, other, goal in PATHS:
+        count = instructions(text, VARIANT_S) if has_valgrind else float("nan")
+        costs[name] = (count, nanoseconds(text, VARIANT_S[-1]))
+        (count, ns), (by_count, by_ns) = costs[name], costs[other]
+        cells = (f"{count:.0f}", f"{count / by_count:.2f}", f"{ns:.0f}", f"{ns / by_ns:.2f}")
+        print(row.format(name, *cells, other, goal), flush=True)
+    print()
 
 
 def ns2(duration_s, scheduler, send_delay_s, access_links):
@@ -155,7 +241,7 @@ def main():
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     print(f"All on core {core}.\n")
-    instructions()
+    paths()
     against_ns2(args.pairs, args.ns2_seconds)
     many_flows(args.pairs)
     profile()
