@@ -78,6 +78,7 @@ bench:
 validate: setup
 	@cargo run --release -p tandem-validate
 	@cargo run --release -p tandem-validate -- --model
+	@cargo run --release -p tandem-validate -- --statistics
 	@cargo run --release -p tandem-validate -- --quic
 	@cargo run --release -p tandem-validate -- --kernel
 	@scripts/matrix.sh

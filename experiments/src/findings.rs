@@ -15,6 +15,7 @@ use crate::{
     judge::{Claim, Points},
     judged::Judged,
     kernel::{KernelComparison, KernelForm, RealTcpRuns},
+    measure::Baseline,
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
     sample::Sample,
@@ -234,11 +235,10 @@ impl Reading {
         for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
             let measure = experiment.measure(curve).expect("checked when read").get_ref();
             let mut value = |x: &X, point: &Point| -> Option<Sample> {
-                let own = results(&point.own);
-                let baseline = point.baseline.as_ref().map(&mut *results);
-                let is_missing = baseline.as_ref().is_some_and(Option::is_none);
-                let baseline = baseline.flatten().unwrap_or_default();
-                measure.value(x, &point.own.scenario, &own.filter(|_| !is_missing)?, &baseline)
+                let own = results(&point.own)?;
+                let Some(planned) = &point.baseline else { return measure.value(x, &point.own.scenario, &own, None) };
+                let baseline = Baseline { scenario: &planned.scenario, seeds: &results(planned)? };
+                measure.value(x, &point.own.scenario, &own, Some(baseline))
             };
             let values = xs.iter().zip(points).map(|(x, point)| value(x, point.as_ref()?)).collect();
             let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use tandem_results::SeedResult;
 use tandem_scenario::{FORWARD_LINK, Scenario};
-use tandem_statistics::{jain, mean};
+use tandem_statistics::{Neighbours, jain, mean};
 
 use crate::{
     isolated::{self, Epochs},
@@ -114,6 +114,13 @@ pub(crate) struct Measure {
     pub window_s: Option<f64>,
 }
 
+/// The run that bandwidth stolen is measured against, with the same seeds.
+#[derive(Clone, Copy)]
+pub struct Baseline<'a> {
+    pub scenario: &'a Scenario,
+    pub seeds: &'a [SeedResult],
+}
+
 fn first() -> Vec<usize> {
     vec![0]
 }
@@ -206,7 +213,13 @@ impl Measure {
     }
 
     /// The value at `x`. `None` where there is none, as of a ratio to nothing.
-    pub fn value(&self, x: &X, scenario: &Scenario, seeds: &[SeedResult], baseline: &[SeedResult]) -> Option<Sample> {
+    pub fn value(
+        &self,
+        x: &X,
+        scenario: &Scenario,
+        seeds: &[SeedResult],
+        baseline: Option<Baseline>,
+    ) -> Option<Sample> {
         let each = |of: &dyn Fn(&SeedResult) -> f64| Sample::new(seeds.iter().map(of).collect());
         let goodput = |s: &SeedResult, groups: &[usize]| self.goodput(x, scenario, s, groups);
         let goodputs = |s: &SeedResult| -> Vec<f64> {
@@ -223,9 +236,17 @@ impl Measure {
             }
             Kind::Ratio => each(&|s| goodput(s, &self.groups)).over(&each(&|s| goodput(s, &self.of)))?,
             Kind::Stolen => {
-                let q: Vec<f64> = seeds.iter().map(|s| goodput(s, &self.groups)).collect();
-                let p: Vec<f64> = baseline.iter().map(|s| goodput(s, &self.groups)).collect();
-                Sample::stolen(&p, &q)?.percent()
+                let Baseline { scenario: reference, seeds: there } = baseline?;
+                let alike = reference.alike(&self.groups);
+                let of = |scenario: &Scenario, seed: &SeedResult, groups: &[usize]| -> Vec<f64> {
+                    flows_of(scenario, groups).iter().map(|&f| self.flow_goodput(x, scenario, seed, f)).collect()
+                };
+                let of_seed = |(here, there): (&SeedResult, &SeedResult)| Neighbours {
+                    beside: of(scenario, here, &self.groups),
+                    reference: of(reference, there, &self.groups),
+                    peers: of(reference, there, &alike),
+                };
+                Sample::stolen(&seeds.iter().zip(there).map(of_seed).collect::<Vec<_>>())?.percent()
             }
             Kind::Utilisation => each(&|s| link.map_or(f64::NAN, |l| 100.0 * s.links[l].utilisation)),
             Kind::Queue => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queue_packets.mean)),
@@ -317,7 +338,7 @@ mod tests {
         let of = |group: usize, text: &str| {
             let measure: Measure = toml::from_str(&format!("kind = \"goodput\"\ngroups = [{group}]\n{text}")).unwrap();
             measure.check(&scenario).unwrap();
-            measure.value(&X::Name("x".into()), &scenario, std::slice::from_ref(&run), &[]).unwrap().estimate.value
+            measure.value(&X::Name("x".into()), &scenario, std::slice::from_ref(&run), None).unwrap().estimate.value
         };
         // 4 Mb/s in the 90 s after the warm-up are 6 Mb/s in the last 60 s, in which alone the second flow sends.
         assert_eq!(

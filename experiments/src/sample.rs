@@ -2,8 +2,7 @@
 //! What was measured at one point, seed by seed.
 
 use serde::Serialize;
-use tandem_results::stolen;
-use tandem_statistics::Estimate;
+use tandem_statistics::{Estimate, Neighbours, stolen};
 
 /// One value a seed, and the estimate that they make.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,9 +20,11 @@ impl Sample {
         Self { estimate: Estimate::of_mean(&by_seed), by_seed }
     }
 
-    /// Bandwidth stolen, (P - Q) / P, from P and Q of the same seeds (S0 IV.B). `None` if P is nothing.
-    pub fn stolen(p: &[f64], q: &[f64]) -> Option<Self> {
-        Some(Self { estimate: stolen(p, q)?, by_seed: p.iter().zip(q).map(|(p, q)| 1.0 - q / p).collect() })
+    /// Bandwidth stolen, (P - Q) / P (S0 IV.B). `None` if P is nothing. The value of a seed is that of the seed alone.
+    pub fn stolen(seeds: &[Neighbours]) -> Option<Self> {
+        let sum = |goodputs: &[f64]| goodputs.iter().sum::<f64>();
+        let of_seed = |seed: &Neighbours| 1.0 - sum(&seed.beside) / sum(&seed.reference);
+        Some(Self { estimate: stolen(seeds)?, by_seed: seeds.iter().map(of_seed).collect() })
     }
 
     /// The same in percent.
@@ -62,9 +63,10 @@ mod tests {
     /// By hand: P = 10, 20; Q = 5, 10: half is stolen of each.
     #[test]
     fn what_is_made_of_samples_has_a_value_of_each_seed() {
-        let stolen = Sample::stolen(&[10.0, 20.0], &[5.0, 10.0]).unwrap().percent();
+        let seed = |p, q| Neighbours { beside: vec![q], reference: vec![p], peers: Vec::new() };
+        let stolen = Sample::stolen(&[seed(10.0, 5.0), seed(20.0, 10.0)]).unwrap().percent();
         assert_eq!((stolen.estimate.text(1).as_str(), &stolen.by_seed[..]), ("50.0 ± 0.0", &[50.0, 50.0][..]));
-        assert!(Sample::stolen(&[0.0], &[1.0]).is_none());
+        assert!(Sample::stolen(&[seed(0.0, 1.0)]).is_none());
         let two = Sample::new(vec![1.0, 3.0]);
         assert!(two.spans(2.5) && !two.spans(3.5));
         let ones = Sample::new(vec![1.0, 1.0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs the candidates on each path until the rule can decide.
 
-use std::{ops::Range, sync::atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 
 use tandem_batch::{Batch, Task, Traces};
 use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
@@ -10,7 +10,7 @@ use tandem_scenario::{
     Scenario,
     units::{Bytes, Span},
 };
-use tandem_statistics::mean;
+use tandem_statistics::{Looks, mean};
 
 use crate::{
     AdviseError, Candidate,
@@ -20,9 +20,6 @@ use crate::{
     trial::Trial,
 };
 
-/// Seeds of every controller, and how many are added at a time for those about whom nothing is clear. Ours.
-const FIRST_SEEDS: u64 = 3;
-const MORE_SEEDS: u64 = 2;
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
 /// A run of so many packets takes about a second. Ours.
@@ -154,22 +151,22 @@ impl Question<'_> {
         clock: &Clock,
         is_first: bool,
     ) -> Result<Option<(Decision, bool)>, AdviseError> {
-        let everybody: Vec<usize> = (0..trials.len()).collect();
         let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
-        let mut next = self.first_seed + FIRST_SEEDS.min(most_seeds);
-        if !self.add_seeds(trials, &everybody, self.first_seed..next, clock, !is_first)? {
-            return Ok(None);
-        }
-        let mut is_cut_short = false;
-        loop {
-            let decision = self.decide(trials).ok_or(AdviseError::NoDefault)?;
-            let end = (next + MORE_SEEDS).min(self.first_seed + most_seeds);
-            if decision.is_clear || next >= end || is_cut_short {
-                return Ok(Some((decision, is_cut_short)));
+        let looks = Looks::up_to(most_seeds as usize);
+        let mut who: Vec<usize> = (0..trials.len()).collect();
+        let mut latest: Option<Decision> = None;
+        for (i, look) in looks.iter().enumerate() {
+            if !self.add_seeds(trials, &who, look.seeds as u64, clock, i > 0 || !is_first)? {
+                return Ok(latest.map(|decision| (decision, true)));
             }
-            is_cut_short = !self.add_seeds(trials, &self.needed(trials, &decision), next..end, clock, true)?;
-            next = end;
+            let decision = self.decide(trials, &looks).ok_or(AdviseError::NoDefault)?;
+            if decision.is_clear {
+                return Ok(Some((decision, false)));
+            }
+            who = self.needed(trials, &decision);
+            latest = Some(decision);
         }
+        Ok(latest.map(|decision| (decision, false)))
     }
 
     /// Those whose next seeds could change the decision, and those that they are compared with.
@@ -226,29 +223,31 @@ impl Question<'_> {
         Ok((Length { duration, warmup: Span::default() }, start))
     }
 
-    fn decide(&self, trials: &[Trial]) -> Option<Decision> {
+    fn decide(&self, trials: &[Trial], looks: &Looks) -> Option<Decision> {
         let (reference, candidates) = trials.split_last()?;
         let observed: Vec<Observed> = candidates.iter().map(|trial| trial.observed.clone()).collect();
-        decide(&observed, self.default, &reference.observed, self.limits)
+        decide(&observed, self.default, &reference.observed, self.limits, looks)
     }
 
-    /// Runs these seeds of these trials; false, and nothing is added, if not all were finished.
+    /// Gives each of these trials the seeds that it lacks of so many; false, and nothing is added, if not all were finished. One that was left
+    /// out before has its missing seeds run, too: what is compared is compared by seed.
     fn add_seeds(
         &self,
         trials: &mut [Trial],
         who: &[usize],
-        seeds: Range<u64>,
+        seeds: u64,
         clock: &Clock,
         obeys_time: bool,
     ) -> Result<bool, AdviseError> {
+        let lacking = |trial: &Trial| self.first_seed + trial.seeds_run()..self.first_seed + seeds;
         let scenarios: Vec<Scenario> =
-            who.iter().map(|&i| trials[i].scenario.clone().with_seeds(seeds.clone())).collect();
+            who.iter().map(|&i| trials[i].scenario.clone().with_seeds(lacking(&trials[i]))).collect();
         let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
         let tasks: Vec<Task> = scenarios.iter().map(task).collect();
         let outcome = clock.watch(obeys_time, |stop| {
             Batch { cancelled: Some(stop), quiet: self.quiet, ..Batch::default() }.run(&tasks)
         })?;
-        if outcome.seeds.iter().any(|of_task| of_task.len() as u64 != seeds.end - seeds.start) {
+        if outcome.seeds.iter().zip(&scenarios).any(|(run, scenario)| run.len() != scenario.seeds.len()) {
             return Ok(false);
         }
         for (&i, results) in who.iter().zip(outcome.seeds) {

@@ -6,9 +6,8 @@
 //! over it to be worth a change. Otherwise the tie goes to the controller that is easiest to deploy, and among those to the highest goodput.
 
 use serde::Serialize;
-use tandem_results::stolen;
 use tandem_scenario::units::Span;
-use tandem_statistics::{Estimate, mean};
+use tandem_statistics::{Estimate, Looks, Neighbours, mean, stolen};
 
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -43,8 +42,10 @@ pub struct Observed {
     pub effort: u8,
     /// Goodput, or a transfer's size over its time, Mb/s.
     pub goodput_mbps: Vec<f64>,
-    /// The neighbours' goodput beside it, Mb/s; empty without neighbours.
-    pub neighbours_mbps: Vec<f64>,
+    /// The goodput of each neighbour beside it, Mb/s; empty without neighbours. A transfer's neighbours are one, all together.
+    pub neighbours_mbps: Vec<Vec<f64>>,
+    /// Of a reference that is exchangeable with its neighbours: the goodput of each own flow, Mb/s; otherwise empty.
+    pub peers_mbps: Vec<Vec<f64>>,
     /// The 95th percentile of the queueing delay, ms.
     pub delay_ms: Vec<f64>,
 }
@@ -121,16 +122,24 @@ impl Decision {
 }
 
 /// Chooses. `reference` is what the path would carry if the flows were of their neighbours' kind, or without neighbours the default's run;
-/// `default` names one of `observed`.
-pub fn decide(observed: &[Observed], default: &str, reference: &Observed, limits: Limits) -> Option<Decision> {
+/// `default` names one of `observed`. Who looks at the seeds again and again has intervals as wide as `looks` asks.
+pub fn decide(
+    observed: &[Observed],
+    default: &str,
+    reference: &Observed,
+    limits: Limits,
+    looks: &Looks,
+) -> Option<Decision> {
     let present = observed.iter().find(|o| o.name == default)?;
-    let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(|o| (judge(o, reference, limits), o)).collect();
+    let judged = observed.iter().map(|o| (judge(o, reference, limits, looks), o));
+    let mut judged: Vec<(Judged, &Observed)> = judged.collect();
+    let gain = |observed: &Observed, present: &Observed| gain(observed, present).map(|gain| looks.widened(gain));
     judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
     let best = judged.iter().find(|(judged, _)| judged.is_within_limits).map(|(_, observed)| *observed);
     let bar = best.unwrap_or(present);
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
     for (judged, observed) in &mut judged {
-        compare(judged, observed, bar, observed.name == default, limits);
+        compare(judged, observed, bar, observed.name == default, limits, looks);
         let is_in_question = judged.is_within_limits && judged.is_tied_with_best;
         let worth = gain(observed, present).filter(|_| default_is_within && is_in_question);
         judged.is_open |=
@@ -158,20 +167,25 @@ pub fn decide(observed: &[Observed], default: &str, reference: &Observed, limits
     Some(Decision { gain: gain(chosen, present), chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
-fn judge(observed: &Observed, reference: &Observed, limits: Limits) -> Judged {
-    let both = observed.neighbours_mbps.len().min(reference.neighbours_mbps.len());
-    let stolen = stolen(&reference.neighbours_mbps[..both], &observed.neighbours_mbps[..both]);
-    let added_delay_ms = Estimate::of_difference(&observed.delay_ms, &reference.delay_ms);
+fn judge(observed: &Observed, reference: &Observed, limits: Limits, looks: &Looks) -> Judged {
+    let pairs = observed.neighbours_mbps.iter().zip(&reference.neighbours_mbps).enumerate();
+    let of_seed = |(seed, (beside, there)): (usize, (&Vec<f64>, &Vec<f64>))| Neighbours {
+        beside: beside.clone(),
+        reference: there.clone(),
+        peers: reference.peers_mbps.get(seed).cloned().unwrap_or_default(),
+    };
+    let stolen = stolen(&pairs.map(of_seed).collect::<Vec<_>>()).map(|stolen| looks.widened(stolen));
+    let added_delay_ms = looks.widened(Estimate::of_difference(&observed.delay_ms, &reference.delay_ms));
     let is_within_limits =
         stolen.is_none_or(|s| s.value <= limits.stolen) && added_delay_ms.value <= limits.added_delay_ms;
-    let goodput_mbps = Estimate::of_mean(&observed.goodput_mbps);
+    let goodput_mbps = looks.widened(Estimate::of_mean(&observed.goodput_mbps));
     Judged {
         controller: observed.name.clone(),
         seeds: observed.goodput_mbps.len(),
         goodput_mbps,
         above_best_mbps: Estimate::exactly(0.0),
         stolen,
-        delay_ms: Estimate::of_mean(&observed.delay_ms),
+        delay_ms: looks.widened(Estimate::of_mean(&observed.delay_ms)),
         added_delay_ms,
         is_within_limits,
         is_tied_with_best: true,
@@ -180,12 +194,12 @@ fn judge(observed: &Observed, reference: &Observed, limits: Limits) -> Judged {
 }
 
 /// Sets what a controller is beside the best. What can make no difference that is worth a change is not open.
-fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, is_default: bool, limits: Limits) {
+fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, is_default: bool, limits: Limits, looks: &Looks) {
     let best_mbps = mean(&best.goodput_mbps);
     let above = if observed.name == best.name {
         Estimate::exactly(0.0)
     } else {
-        Estimate::of_difference(&observed.goodput_mbps, &best.goodput_mbps)
+        looks.widened(Estimate::of_difference(&observed.goodput_mbps, &best.goodput_mbps))
     };
     let is_clearly_worse = above.value + half(above) < 0.0 && above.value.abs() >= SAME * best_mbps;
     judged.above_best_mbps = above;
@@ -212,19 +226,25 @@ mod tests {
 
     const LIMITS: Limits = Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1 };
 
+    /// One look at three seeds.
+    fn once() -> Looks {
+        Looks::at(&[3])
+    }
+
     /// Three seeds around a goodput, with so much left to neighbours and such a delay.
     fn observed(name: &str, goodput: f64, spread: f64, neighbours: f64, delay: f64) -> Observed {
         Observed {
             name: name.into(),
             effort: 1,
             goodput_mbps: vec![goodput - spread, goodput, goodput + spread],
-            neighbours_mbps: vec![neighbours; 3],
+            neighbours_mbps: vec![vec![neighbours]; 3],
+            peers_mbps: Vec::new(),
             delay_ms: vec![delay; 3],
         }
     }
 
     fn decision(observed: &[Observed]) -> Decision {
-        decide(observed, "cubic", &observed[0], LIMITS).unwrap()
+        decide(observed, "cubic", &observed[0], LIMITS, &once()).unwrap()
     }
 
     #[test]
@@ -304,24 +324,30 @@ mod tests {
     fn a_default_beyond_the_limits_is_replaced_even_at_a_loss() {
         let reno = observed("reno", 50.0, 1.0, 50.0, 20.0);
         let cubic = observed("cubic", 80.0, 1.0, 20.0, 20.0);
-        let decision = decide(&[reno.clone(), cubic.clone()], "cubic", &reno, LIMITS).unwrap();
+        let decision = decide(&[reno.clone(), cubic.clone()], "cubic", &reno, LIMITS, &once()).unwrap();
         assert_eq!((&*decision.chosen, decision.why), ("reno", Why::DefaultExceedsLimits));
         assert!((decision.gain.unwrap().value + 0.375).abs() < 1e-12);
         // The reference itself cannot be deployed here, and nothing else keeps the limits.
-        let alone = decide(std::slice::from_ref(&cubic), "cubic", &reno, LIMITS).unwrap();
+        let alone = decide(std::slice::from_ref(&cubic), "cubic", &reno, LIMITS, &once()).unwrap();
         assert_eq!((&*alone.chosen, alone.why), ("cubic", Why::NoneWithinLimits));
-        assert!(decide(std::slice::from_ref(&reno), "cubic", &reno, LIMITS).is_none());
+        assert!(decide(std::slice::from_ref(&reno), "cubic", &reno, LIMITS, &once()).is_none());
     }
 
     #[test]
     fn a_limit_that_the_interval_crosses_is_open() {
         let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
         // 0, 20 and 40 %: on average beyond the limit, but nobody knows.
-        let wide = Observed { neighbours_mbps: vec![50.0, 40.0, 30.0], ..observed("bic", 90.0, 1.0, 0.0, 20.0) };
+        let wide = Observed {
+            neighbours_mbps: vec![vec![50.0], vec![40.0], vec![30.0]],
+            ..observed("bic", 90.0, 1.0, 0.0, 20.0)
+        };
         let open = decision(&[cubic.clone(), wide]);
         assert!(open.of("bic").unwrap().is_open && !open.is_clear);
         // So is nothing of one that has less goodput anyway.
-        let slow = Observed { neighbours_mbps: vec![50.0, 40.0, 30.0], ..observed("bic", 30.0, 1.0, 0.0, 20.0) };
+        let slow = Observed {
+            neighbours_mbps: vec![vec![50.0], vec![40.0], vec![30.0]],
+            ..observed("bic", 30.0, 1.0, 0.0, 20.0)
+        };
         assert!(decision(&[cubic, slow]).is_clear);
     }
 

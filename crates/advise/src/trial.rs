@@ -33,6 +33,11 @@ impl Trial {
         }
     }
 
+    /// How many seeds it has.
+    pub fn seeds_run(&self) -> u64 {
+        self.seeds.len() as u64
+    }
+
     /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.
     pub fn add(&mut self, result: SeedResult, transfer: Option<Bytes>) {
         let (own, others) = result.flows.split_at(self.flows as usize);
@@ -41,7 +46,12 @@ impl Trial {
             self.observed.goodput_mbps.push(goodput(own));
             self.observed.delay_ms.push(result.links[0].queueing_delay_ms.p95);
             if !others.is_empty() {
-                self.observed.neighbours_mbps.push(goodput(others));
+                let of_each = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).collect::<Vec<_>>();
+                let (own_groups, neighbours) = (0, 1..self.scenario.groups.len());
+                self.observed.neighbours_mbps.push(of_each(others));
+                if self.scenario.alike(&neighbours.collect::<Vec<_>>()) == [own_groups] {
+                    self.observed.peers_mbps.push(of_each(own));
+                }
             }
             self.seeds.push(result);
             return;
@@ -66,7 +76,8 @@ impl Trial {
             let from = (start_s as usize).min(theirs.len().saturating_sub(1));
             let to = ((start_s + time_s).ceil() as usize).clamp(from + 1, theirs.len().max(from + 1));
             let during = &theirs[from..to.min(theirs.len())];
-            self.observed.neighbours_mbps.push(during.iter().sum::<f64>() / during.len().max(1) as f64);
+            let mean_mbps = during.iter().sum::<f64>() / during.len().max(1) as f64;
+            self.observed.neighbours_mbps.push(vec![mean_mbps]);
         }
         self.seeds.push(result);
     }

@@ -28,6 +28,12 @@ pub struct GroupSummary {
     pub goodput_ci95_mbps: Option<f64>,
     /// The same seed by seed, in the order of [`Run::seeds`](crate::Run::seeds).
     pub goodput_by_seed_mbps: Vec<f64>,
+    /// The same of each flow, seed by seed.
+    #[serde(skip)]
+    pub goodput_by_seed_and_flow_mbps: Vec<Vec<f64>>,
+    /// The other groups of its run whose flows are of its own kind ([`Parts::alike`](tandem_scenario::Parts::alike)).
+    #[serde(skip)]
+    pub alike: Vec<usize>,
     /// Goodput of each flow, mean over seeds.
     pub per_flow_goodput_mbps: Vec<f64>,
     /// Share of the packets sent that were retransmissions.
@@ -98,6 +104,7 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         meaning: "payload of all flows of the group, Mb/s",
         sum: Some(|seeds, group| {
             group.goodput_by_seed_mbps = seeds.of_flows(|flow| flow.goodput_mbps);
+            group.alike = seeds.scenario.alike(&[seeds.index]);
             let goodput = Estimate::of_mean(&group.goodput_by_seed_mbps);
             (group.goodput_mbps, group.goodput_ci95_mbps) = (goodput.value, goodput.half_width);
         }),
@@ -115,6 +122,8 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
                 mean(&seeds.results.iter().map(|seed| seed.flows[flow].goodput_mbps).collect::<Vec<_>>())
             };
             group.per_flow_goodput_mbps = seeds.flows.iter().map(of_flow).collect();
+            let of_seed = |seed: &SeedResult| seeds.flows.iter().map(|&flow| seed.flows[flow].goodput_mbps).collect();
+            group.goodput_by_seed_and_flow_mbps = seeds.results.iter().map(of_seed).collect();
         }),
         value: |_| None,
         column: None,

@@ -28,7 +28,6 @@ mod measure;
 mod run;
 mod seed;
 mod short_flows;
-mod stolen;
 mod trace;
 
 pub use cautions::cautions;
@@ -44,5 +43,4 @@ pub use measure::{Column, FIGURES, Figure, Measure, Shown, Unit, Value};
 pub use run::Run;
 pub use seed::{CellResult, FlowResult, LinkResult, SeedResult, ShortTransfer};
 pub use short_flows::{ShortFlow, ShortFlowsSummary, SizeClass};
-pub use stolen::stolen;
 pub use trace::{FlowSample, FlowTrace, LinkTrace, Trace};

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::Scenario;
-use tandem_statistics::{jain, mean};
+use tandem_statistics::{Neighbours, jain, mean, stolen};
 
 use crate::{
     cautions::cautions,
@@ -13,7 +13,6 @@ use crate::{
     group::{self, GroupSummary},
     link::{self, LinkSummary},
     seed::SeedResult,
-    stolen::stolen,
     trace::Trace,
 };
 
@@ -104,18 +103,20 @@ impl Run {
         }
     }
 
-    /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its
-    /// own kind: P is what the same flows got there with the same seed, Q what they get here. Paired so, the luck that a
-    /// flow's start and RTT bring, which drop-tail makes last, falls out.
+    /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its own kind: (P - Q) /
+    /// P (S0 IV.B), where P is what the same flows got there and Q what they get here, with the same seeds; estimated as
+    /// [`tandem_statistics::stolen`] says.
     pub fn set_stolen(&mut self, group: usize, baseline: &Run) {
-        let by_seed = |run: &Run| -> Vec<(u64, f64)> {
-            let goodput = run.groups.get(group).map_or(&[][..], |g| &g.goodput_by_seed_mbps);
-            run.seeds.iter().copied().zip(goodput.iter().copied()).collect()
+        let of_seed = |seed: u64, beside: &Vec<f64>| {
+            let at = baseline.seeds.iter().position(|&other| other == seed)?;
+            let there = |group: usize| baseline.groups.get(group)?.goodput_by_seed_and_flow_mbps.get(at);
+            let peers = baseline.groups.get(group)?.alike.iter().filter_map(|&alike| there(alike)).flatten();
+            let (reference, peers) = (there(group)?.clone(), peers.copied().collect());
+            Some(Neighbours { beside: beside.clone(), reference, peers })
         };
-        let (there, here) = (by_seed(baseline), by_seed(self));
-        let (p, q): (Vec<f64>, Vec<f64>) =
-            here.iter().filter_map(|(seed, q)| Some((there.iter().find(|(other, _)| other == seed)?.1, *q))).unzip();
-        if let Some(stolen) = stolen(&p, &q) {
+        let here = self.seeds.iter().zip(&self.groups[group].goodput_by_seed_and_flow_mbps);
+        let seeds: Vec<Neighbours> = here.filter_map(|(&seed, beside)| of_seed(seed, beside)).collect();
+        if let Some(stolen) = stolen(&seeds) {
             self.groups[group].stolen = Some(stolen.value);
             self.groups[group].stolen_ci95 = stolen.half_width;
         }

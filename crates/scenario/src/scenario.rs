@@ -183,6 +183,17 @@ impl Parts {
         usual.iter().fold(text, |text, usual| text.replace(usual, ""))
     }
 
+    /// The other groups whose flows differ from those of these groups in nothing but their number; none if these differ from each other.
+    /// Such flows are exchangeable: none of them has an advantage.
+    pub fn alike(&self, groups: &[usize]) -> Vec<usize> {
+        let kind = |group: &Group| format!("{:?}", Group { name: String::new(), flows: 0, ..group.clone() });
+        let Some(of_first) = groups.first().map(|&first| kind(&self.groups[first])) else { return Vec::new() };
+        let (own, others): (Vec<usize>, Vec<usize>) = (0..self.groups.len())
+            .filter(|&group| kind(&self.groups[group]) == of_first)
+            .partition(|group| groups.contains(group));
+        if own.len() == groups.len() { others } else { Vec::new() }
+    }
+
     /// Payload of a full segment, bytes.
     pub fn mss(&self) -> u32 {
         self.mtu - HEADER_BYTES

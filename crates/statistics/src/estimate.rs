@@ -25,14 +25,24 @@ pub struct Estimate {
     /// How many independent values it was made of; 0 if that is not known any more.
     #[serde(skip)]
     pub n: usize,
+    /// Those of the interval; 0 if it has none, or if that is not known any more.
+    #[serde(skip)]
+    pub degrees_of_freedom: f64,
 }
 
 impl Estimate {
     /// The mean that independent values are drawn around.
     pub fn of_mean(values: &[f64]) -> Self {
         let n = values.len();
-        let half_width = variance(values).map(|variance| two_sided(CONFIDENCE, n - 1) * (variance / n as f64).sqrt());
-        Self { value: mean(values), half_width, confidence: CONFIDENCE, n }
+        let variance_of_mean = variance(values).map(|variance| variance / n as f64);
+        Self::of_variance(mean(values), variance_of_mean, n as f64 - 1.0, n)
+    }
+
+    /// A value whose own variance was estimated, with these degrees of freedom, more than 0; without a variance there is no interval.
+    pub(crate) fn of_variance(value: f64, variance: Option<f64>, degrees_of_freedom: f64, n: usize) -> Self {
+        let half_width = variance.map(|variance| two_sided(CONFIDENCE, degrees_of_freedom) * variance.sqrt());
+        let degrees_of_freedom = if half_width.is_some() { degrees_of_freedom } else { 0.0 };
+        Self { value, half_width, confidence: CONFIDENCE, n, degrees_of_freedom }
     }
 
     /// The mean of what the first value of a pair is above the second. Values without a partner, at the end of the longer list, do not
@@ -55,7 +65,7 @@ impl Estimate {
 
     /// An estimate that was made elsewhere and kept as a value and the half width of its interval.
     pub fn kept(value: f64, half_width: Option<f64>) -> Self {
-        Self { value, half_width, confidence: CONFIDENCE, n: 0 }
+        Self { value, half_width, confidence: CONFIDENCE, n: 0, degrees_of_freedom: 0.0 }
     }
 
     /// A value that is known: its interval has no width.
@@ -66,6 +76,17 @@ impl Estimate {
     /// What is left of 1: of the share that somebody keeps, the share that is lost.
     pub fn complement(self) -> Self {
         Self { value: 1.0 - self.value, ..self }
+    }
+
+    /// The same with an interval of another confidence, as a [`Look`](crate::Look) asks for. One whose degrees of freedom are not known
+    /// stays as it is.
+    pub fn at(self, confidence: f64) -> Self {
+        if self.degrees_of_freedom <= 0.0 {
+            return self;
+        }
+        let reach = |confidence| two_sided(confidence, self.degrees_of_freedom);
+        let factor = reach(confidence) / reach(self.confidence);
+        Self { half_width: self.half_width.map(|half| half * factor), confidence, ..self }
     }
 
     /// Whether the difference to an independent estimate is within the joint interval: the root of the sum of the squared half widths.
@@ -147,6 +168,16 @@ mod tests {
         close(more.value, 1.58);
         close(more.half_width.unwrap(), 0.8799);
         assert_eq!(Estimate::of_difference(&second, &first[..4]).n, 4);
+    }
+
+    /// 1 to 5 again, with t(0.995, 4) = 4.6041: 4.6041 * 0.70711 = 3.2556.
+    #[test]
+    fn a_higher_confidence_makes_it_wider() {
+        let wider = Estimate::of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0]).at(0.99);
+        assert_eq!((wider.value, wider.n, wider.confidence), (3.0, 5, 0.99));
+        close(wider.half_width.unwrap(), 3.2556);
+        assert_eq!(Estimate::of_mean(&[1.0]).at(0.99).half_width, None);
+        assert_eq!(Estimate::kept(1.0, Some(2.0)).at(0.99).half_width, Some(2.0));
     }
 
     /// 8, 9, 13 over 10, 12, 14: means 10 and 12, ratio 5/6. Residuals are -1/3, -1, 4/3: mean 0, variance (1/9 + 1 + 16/9) / 2 = 13/9,

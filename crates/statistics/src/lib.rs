@@ -11,7 +11,11 @@
 
 mod describe;
 mod estimate;
+mod looks;
 mod student;
+mod symmetry;
 
 pub use describe::{jain, mean, percentile, variance};
 pub use estimate::{CONFIDENCE, Estimate};
+pub use looks::{Look, Looks};
+pub use symmetry::{Neighbours, stolen};

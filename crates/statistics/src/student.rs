@@ -3,9 +3,9 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How many standard errors the interval of this confidence reaches to each side, with so many degrees of freedom, at least one.
-pub fn two_sided(confidence: f64, degrees_of_freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).expect("at least one degree of freedom");
+/// How many standard errors the interval of this confidence reaches to each side, with so many degrees of freedom, more than 0.
+pub fn two_sided(confidence: f64, degrees_of_freedom: f64) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("some degree of freedom");
     t.inverse_cdf((1.0 + confidence) / 2.0)
 }
 
@@ -17,12 +17,12 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_tables() {
         for (degrees_of_freedom, quantiles) in [
-            (1, [6.314, 12.706, 63.657]),
-            (2, [2.920, 4.303, 9.925]),
-            (4, [2.132, 2.776, 4.604]),
-            (9, [1.833, 2.262, 3.250]),
-            (29, [1.699, 2.045, 2.756]),
-            (100, [1.660, 1.984, 2.626]),
+            (1.0, [6.314, 12.706, 63.657]),
+            (2.0, [2.920, 4.303, 9.925]),
+            (4.0, [2.132, 2.776, 4.604]),
+            (9.0, [1.833, 2.262, 3.250]),
+            (29.0, [1.699, 2.045, 2.756]),
+            (100.0, [1.660, 1.984, 2.626]),
         ] {
             for (confidence, expected) in [0.90, 0.95, 0.99].into_iter().zip(quantiles) {
                 let t = two_sided(confidence, degrees_of_freedom);

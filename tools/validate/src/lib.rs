@@ -16,6 +16,7 @@ mod recoveries_in_ns2;
 mod reference;
 mod setups;
 mod slow_start;
+mod statistics;
 mod wlan;
 
 use std::path::Path;
@@ -30,6 +31,7 @@ use tandem_sim::Sim;
 pub use quic::{QuicValidation, quic_page};
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
 pub use slow_start::slow_start_table;
+pub use statistics::statistics_page;
 
 /// What a validation runs with.
 pub struct Validation<'a> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
+//! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
 //! With `--slow-start` it prints the table of docs/slow-start.md.
 
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
-use tandem_validate::{RealTcpValidation, Validation, real_tcp_page, slow_start_table};
+use tandem_validate::{RealTcpValidation, Validation, real_tcp_page, slow_start_table, statistics_page};
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
 #[derive(Parser)]
@@ -36,6 +37,10 @@ struct Args {
     /// The simulator beside a real QUIC stack in virtual time instead, docs/sim-vs-quic.md
     #[arg(long, conflicts_with_all = ["only", "model", "kernel"])]
     quic: bool,
+
+    /// The page of the statistics instead, docs/statistics.md: 2,000 seeds of each path by default
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic"])]
+    statistics: bool,
 
     /// Prints the table of docs/slow-start.md instead: the window at which slow start ends, over real TCP and in the simulator
     ///
@@ -69,6 +74,7 @@ const STORE: &str = "tandem-out/validate/done.jsonl";
 
 const SEEDS: u64 = 30;
 const SLOW_START_SEEDS: u64 = 5;
+const STATISTICS_SEEDS: u64 = 2_000;
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
@@ -77,11 +83,15 @@ fn main() -> anyhow::Result<()> {
         print!("{}", slow_start_table(engine, args.seeds.unwrap_or(SLOW_START_SEEDS))?);
         return Ok(());
     }
+    let out = |default: &str| args.out.clone().unwrap_or(default.into());
+    if args.statistics {
+        let seeds = args.seeds.unwrap_or(STATISTICS_SEEDS).try_into().context("too many seeds")?;
+        return write(&out("docs/statistics.md"), &statistics_page(seeds)?);
+    }
     let store = Store::open(Path::new(STORE))?;
     let batch = Batch { store: Some(&store), ..Batch::default() };
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
-    let out = |default: &str| args.out.clone().unwrap_or(default.into());
     if args.model {
         write(&out("docs/model.md"), &validation.model_page()?)
     } else if args.kernel {

@@ -3,9 +3,9 @@
 
 use anyhow::Context;
 use tandem_papers::Verdict;
-use tandem_results::{Run, stolen};
+use tandem_results::Run;
 use tandem_scenario::Scenario;
-use tandem_statistics::Estimate;
+use tandem_statistics::{Estimate, Neighbours, stolen};
 
 use super::{
     Validation,
@@ -79,21 +79,34 @@ impl Stolen {
         for (runs, &point) in runs.chunks(HEADS.len()).zip(&points) {
             let (baseline, others) = runs.split_first().expect("three runs a point");
             for (run, head) in others.iter().zip(&HEADS[1..]) {
-                let goodputs = |run: &Run| run.groups[1].goodput_by_seed_mbps.clone();
-                let ours = stolen(&goodputs(baseline), &goodputs(run));
-                let p = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_b_mbps);
-                let q = ns2::column(&rows, ns2::label(head), self.axis, point, |r| r.goodput_b_mbps);
+                // ns-2's rows have the sum of the four flows on each side, which stands for one.
+                let goodputs = |run: &Run, group: usize| run.groups[group].goodput_by_seed_mbps.clone();
+                let ours = stolen_by_sums(&goodputs(run, 1), &goodputs(baseline, 1), &goodputs(baseline, 0));
+                let own = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_b_mbps);
+                let peers = ns2::column(&rows, "reno", self.axis, point, |r| r.goodput_a_mbps);
+                let beside = ns2::column(&rows, ns2::label(head), self.axis, point, |r| r.goodput_b_mbps);
                 comparisons.push(Comparison {
                     point: point_text(point),
                     controller: (*head).into(),
                     ours: ours.context("a run without a baseline")?,
-                    reference: stolen(&p, &q).context("ns-2 runs without a baseline")?,
+                    reference: stolen_by_sums(&beside, &own, &peers).context("ns-2 runs without a baseline")?,
                     bound: Bound::Interval,
                 });
             }
         }
         Ok(comparisons)
     }
+}
+
+/// From sums by seed: of the neighbours beside others, of the same in the reference, and there of as many others.
+fn stolen_by_sums(beside: &[f64], reference: &[f64], peers: &[f64]) -> Option<Estimate> {
+    let seeds = beside.iter().zip(reference.iter().zip(peers));
+    let of_seed = |(q, (p, peers)): (&f64, (&f64, &f64))| Neighbours {
+        beside: vec![*q],
+        reference: vec![*p],
+        peers: vec![*peers],
+    };
+    stolen(&seeds.map(of_seed).collect::<Vec<_>>())
 }
 
 fn stolen_part(title: &str, setup: &str, axis: &str, comparisons: &[Comparison]) -> String {
