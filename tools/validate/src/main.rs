@@ -64,9 +64,6 @@ struct Args {
     out: Option<PathBuf>,
 }
 
-/// Finished runs of the simulator, so that the same command goes on after an interrupt.
-const STORE: &str = "tandem-out/validate/done.jsonl";
-
 const SEEDS: u64 = 30;
 const SLOW_START_SEEDS: u64 = 5;
 
@@ -77,8 +74,9 @@ fn main() -> anyhow::Result<()> {
         print!("{}", slow_start_table(engine, args.seeds.unwrap_or(SLOW_START_SEEDS))?);
         return Ok(());
     }
-    let store = Store::open(Path::new(STORE))?;
-    let batch = Batch { store: Some(&store), ..Batch::default() };
+    // So that the same command goes on after an interrupt.
+    let store = Store::of_user(|warning| eprintln!("{warning}"));
+    let batch = Batch { store: store.as_ref(), by_task: true, ..Batch::default() };
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
     let out = |default: &str| args.out.clone().unwrap_or(default.into());
