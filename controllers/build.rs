@@ -9,6 +9,8 @@ use std::{
 };
 
 const NATIVE: &str = "src/native.c";
+/// What native.c includes for each of them; it includes the controller's own by a macro.
+const HOST_HEADER: &str = "controller.h";
 /// The tests' own controllers, found by name.
 const ORACLES: &str = "tests/oracles";
 
@@ -34,7 +36,7 @@ fn main() {
     for entry in def.split("\nTANDEM_CONTROLLER(").skip(1) {
         // The source is the last, and may have commas of its own. What traits say comes from C.
         let arguments: Vec<&str> = entry.trim_end().trim_end_matches(')').splitn(6, ',').map(str::trim).collect();
-        let [name, family, signal, _traits, look, source] = arguments[..] else {
+        let [name, family, signal, traits, look, source] = arguments[..] else {
             panic!("`{entry}` in controllers.def is not TANDEM_CONTROLLER(name, family, signal, traits, look, source)")
         };
         objects.extend(compile(&package, name));
@@ -44,12 +46,15 @@ fn main() {
             writeln!(named, "    (\"{name}\", &{name}::ORACLE),").unwrap();
         }
         writeln!(list, "    safe static tandem_{name}: crate::ffi::RawController;").unwrap();
+        // Look and source decide nothing.
+        let headers = [HOST_HEADER, &format!("{name}.h")];
+        let arithmetic = tandem_arithmetic::headers_hash(&include, &headers, &[name, signal, traits]);
         // C string literals are Rust string literals too. A signal that does not exist compiles neither here nor in native.c.
         let signal = signal[..1].to_owned() + &signal[1..].to_lowercase();
         writeln!(
             entries,
             "    crate::Controller {{ name: {name:?}, family: {family}, signal: crate::Signal::{signal}, look: {look}, \
-             source: {source}, raw: &tandem_{name} }},"
+             source: {source}, arithmetic: {arithmetic:?}, raw: &tandem_{name} }},"
         )
         .unwrap();
     }

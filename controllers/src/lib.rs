@@ -118,6 +118,8 @@ pub struct Controller {
     pub look: usize,
     /// The paper or RFC that defines the controller.
     pub source: &'static str,
+    /// A hash of all that decides what it does: its header, whatever that includes, its name, signal and traits.
+    pub arithmetic: &'static str,
     raw: &'static ffi::RawController,
 }
 

@@ -83,6 +83,7 @@ pub fn advise<'py>(
         engine: &Sim,
         cancelled: None,
         quiet: true,
+        store: None,
     };
     question.check(&cases[0]).map_err(of_advise)?;
     let start = Instant::now();

@@ -148,12 +148,19 @@ impl Sweep {
     ) -> PyResult<(usize, usize)> {
         watched(py, progress, |cancelled, watch| {
             let mut store = self.store(&folder, traces)?;
+            let finished = tandem_batch::Store::of_user(|warning| eprintln!("{warning}"));
             let done = AtomicUsize::new(0);
             let count = |runs: usize| done.store(runs, Relaxed);
-            let options = RunOptions { traces, workers, cancelled: Some(cancelled), progress: Some(&count) };
+            let options = RunOptions {
+                traces,
+                workers,
+                cancelled: Some(cancelled),
+                finished: finished.as_ref(),
+                progress: Some(&count),
+            };
             let share = || done.load(Relaxed) as f64 / self.survey.tasks as f64;
             let outcome = beside(watch, share, || run(&self.sweep, self.engine, &mut store, &PROGRAM, &options))?;
-            Ok((outcome.ran, outcome.found))
+            Ok((outcome.ran + outcome.stored, outcome.found))
         })
     }
 }
@@ -164,7 +171,7 @@ pub struct SweepDriver(Mutex<Option<Open>>);
 
 struct Open {
     store: Store,
-    feeder: Feeder,
+    feeder: Feeder<'static>,
     /// The tasks that were handed out, and have given nothing yet.
     given: HashMap<Key, Task>,
 }

@@ -10,6 +10,8 @@ import pytest
 LIMIT_S = 600
 """So long a test waits for what takes seconds. It only ends what hangs: no test is about time."""
 
+# Everything is computed here, whatever the developer's store of finished runs has.
+os.environ["TANDEM_STORE"] = "off"
 # Dask reads these when it is imported, workers and drivers inherit them.
 os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = f"{LIMIT_S}s"
 os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP"] = f"{LIMIT_S}s"

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tandem_batch::{Batch, Task, Traces};
+use tandem_batch::{Batch, Store, Task, Traces};
 use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_scenario::{
@@ -51,6 +51,8 @@ pub struct Question<'a> {
     pub cancelled: Option<&'a AtomicBool>,
     /// Draws no bar, on a terminal either.
     pub quiet: bool,
+    /// Keeps finished runs, and knows those that were finished before.
+    pub store: Option<&'a Store>,
 }
 
 /// What came of a case.
@@ -245,7 +247,7 @@ impl Question<'_> {
         let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
         let tasks: Vec<Task> = scenarios.iter().map(task).collect();
         let outcome = clock.watch(obeys_time, |stop| {
-            Batch { cancelled: Some(stop), quiet: self.quiet, ..Batch::default() }.run(&tasks)
+            Batch { cancelled: Some(stop), quiet: self.quiet, store: self.store, ..Batch::default() }.run(&tasks)
         })?;
         if outcome.seeds.iter().zip(&scenarios).any(|(run, scenario)| run.len() != scenario.seeds.len()) {
             return Ok(false);
@@ -332,6 +334,7 @@ mod tests {
             engine: &engine,
             cancelled: Some(&cancel),
             quiet: true,
+            store: None,
         };
         let answers = question.answers(&known.cases(), Span::from_secs(3600)).unwrap();
         assert_eq!(answers.answers.len() + answers.not_looked_at.len(), 3);

@@ -4,6 +4,12 @@
 //! The hash covers the crate, all crates of this repository that it depends on, and the versions of all others. Nobody lists them: they are
 //! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Two builds of the same sources have
 //! the same hash, whatever program they are part of.
+//!
+//! A crate may have a folder of parts of which a run uses few, as the controllers' headers are. Its manifest names it, `apart = ["include"]` in
+//! `[package.metadata.arithmetic]`, and its build script makes a hash of each part ([`headers_hash`]). They are then no part of the hash here,
+//! and whoever keeps a result under a key adds those of the parts that the run used.
+
+mod headers;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,6 +18,8 @@ use std::{
 };
 
 use toml::{Table, Value};
+
+pub use headers::headers_hash;
 
 /// The folders of a crate that can decide results: Rust, C headers, eBPF.
 const SOURCES: [&str; 3] = ["src", "include", "bpf"];
@@ -65,7 +73,8 @@ impl Repository {
         let mut hasher = blake3::Hasher::new();
         for (name, checksum) in self.below(package) {
             hasher.update(format!("{name} {checksum}\n").as_bytes());
-            for file in self.crates.get(name.split(' ').next().unwrap_or("")).iter().flat_map(|folder| files(folder)) {
+            let folder = self.crates.get(name.split(' ').next().unwrap_or(""));
+            for file in folder.iter().flat_map(|folder| files(folder)) {
                 let shown = file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
                 let content = fs::read(&file).unwrap_or_default();
                 hasher.update(format!("{shown} {}\n", content.len()).as_bytes()).update(&content);
@@ -78,7 +87,7 @@ impl Repository {
     fn watched(&self, package: &str) -> Vec<PathBuf> {
         let below = self.below(package);
         let own = below.keys().filter_map(|name| self.crates.get(name.split(' ').next()?));
-        let sources = own.flat_map(|folder| SOURCES.map(|source| folder.join(source))).filter(|path| path.is_dir());
+        let sources = own.flat_map(|folder| sources(folder)).filter(|path| path.is_dir());
         sources.chain([self.root.join("Cargo.lock"), self.root.join("Cargo.toml")]).collect()
     }
 
@@ -119,6 +128,15 @@ impl Repository {
     }
 }
 
+/// The folders with what decides a crate's results, but for those whose parts have hashes of their own.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let manifest = table_of(&folder.join("Cargo.toml")).unwrap_or_default();
+    let metadata = || manifest.get("package")?.get("metadata")?.get("arithmetic")?.get("apart")?.as_array().cloned();
+    let apart: Vec<Value> = metadata().unwrap_or_default();
+    let is_within = |source: &&str| !apart.iter().any(|apart| apart.as_str() == Some(source));
+    SOURCES.iter().copied().filter(is_within).map(|source| folder.join(source)).collect()
+}
+
 /// All sources of a crate, in order; tests beside the code decide nothing.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     fn list(folder: &Path, found: &mut BTreeSet<PathBuf>) {
@@ -132,6 +150,6 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
         }
     }
     let mut found = BTreeSet::new();
-    SOURCES.iter().for_each(|source| list(&folder.join(source), &mut found));
+    sources(folder).iter().for_each(|source| list(source, &mut found));
     found
 }

@@ -82,3 +82,17 @@ fn what_decides_nothing_changes_nothing() {
     write(folder.path(), "a/README.md", "words");
     assert_eq!(hash(&folder), before);
 }
+
+/// What is kept apart has hashes of its own, and is no part of this one.
+#[test]
+fn a_folder_whose_parts_have_their_own_hashes_is_left_out() {
+    let apart = |header: &str, source: &str| {
+        let folder = workspace();
+        write(folder.path(), "b/Cargo.toml", "[package.metadata.arithmetic]\napart = [\"include\"]\n");
+        write(folder.path(), "b/include/header.h", header);
+        write(folder.path(), "b/src/lib.rs", source);
+        hash(&folder)
+    };
+    assert_eq!(apart("1", "queue"), apart("2", "queue"));
+    assert_ne!(apart("1", "queue"), apart("1", "queues"));
+}

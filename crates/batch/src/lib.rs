@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] a
-//! batch that was cut short goes on where it was. It knows engines by their trait only.
+//! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] nothing
+//! is run twice, and a batch that was cut short goes on where it was. It knows engines by their trait only.
 
 mod error;
+mod key;
 mod progress;
-mod store;
+mod scheduler;
+pub mod store;
 mod stored_only;
 
 use std::{
@@ -13,17 +15,17 @@ use std::{
         Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    thread,
 };
 
-use tandem_engine::{Engine, Options, on_threads};
+use tandem_engine::{Engine, Options};
 use tandem_results::{Run, SeedResult};
 use tandem_scenario::Scenario;
 
 pub use error::{BatchError, StoreError};
+pub use key::{RunKey, TaskKey};
 use progress::Progress;
+pub use scheduler::{work, workers};
 pub use store::Store;
-use store::{Key, TaskKey};
 pub use stored_only::StoredOnly;
 
 /// A scenario and what runs it.
@@ -53,8 +55,11 @@ pub enum Traces {
 pub struct Batch<'a> {
     /// Set by another thread to end early.
     pub cancelled: Option<&'a AtomicBool>,
-    /// Keeps what is done, and knows what was done before.
+    /// Keeps what is done, and knows what was done before. Runs that need the machine for themselves are none of it: they measure this
+    /// machine, at this time.
     pub store: Option<&'a Store>,
+    /// Ends one task before the next. Otherwise the first seeds of all come first, so that an interrupt leaves some of each.
+    pub by_task: bool,
     /// Draws no bar, on a terminal either.
     pub quiet: bool,
     /// Is called instead of drawing, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
@@ -65,6 +70,8 @@ pub struct Batch<'a> {
 pub struct Outcome {
     /// The results of each task's finished seeds.
     pub seeds: Vec<Vec<SeedResult>>,
+    /// How many runs the store had.
+    pub stored: usize,
     /// Whether the batch was cancelled before all was done.
     pub interrupted: bool,
 }
@@ -76,7 +83,7 @@ struct Job<'a> {
     /// The seed's place among the task's.
     seed_index: usize,
     traced_flows_per_group: usize,
-    key: Key,
+    key: TaskKey,
     progress_ns: AtomicU64,
 }
 
@@ -115,14 +122,13 @@ impl Batch<'_> {
     /// The first run that fails ends the batch; so does a store that cannot be written to.
     pub fn run(&self, tasks: &[Task]) -> Result<Outcome, BatchError> {
         let mut jobs: Vec<Job> = Vec::new();
-        let mut job_of: HashMap<Key, usize> = HashMap::new();
+        let mut job_of: HashMap<RunKey, usize> = HashMap::new();
         let mut wanted: Vec<Vec<usize>> = Vec::new();
         for &task in tasks {
-            let task_key = TaskKey::new(task.engine.name(), task.scenario);
+            let key = TaskKey::new(task.engine, task.scenario);
             let of_task = task.scenario.seeds.iter().enumerate().map(|(i, &seed)| {
                 let traced_flows_per_group = task.traces.of_seed(i);
-                let key = task_key.of_seed(seed);
-                let j = *job_of.entry(key).or_insert_with(|| {
+                let j = *job_of.entry(key.of_seed(seed)).or_insert_with(|| {
                     let progress_ns = AtomicU64::new(0);
                     jobs.push(Job { task, seed, seed_index: i, traced_flows_per_group, key, progress_ns });
                     jobs.len() - 1
@@ -133,9 +139,10 @@ impl Batch<'_> {
             });
             wanted.push(of_task.collect());
         }
-        let results = self.run_jobs(&jobs)?;
+        let stored = AtomicUsize::new(0);
+        let results = self.run_jobs(&jobs, &stored)?;
         let seeds = wanted.iter().map(|jobs| jobs.iter().filter_map(|&j| results[j].clone()).collect()).collect();
-        Ok(Outcome { seeds, interrupted: self.is_cancelled() })
+        Ok(Outcome { seeds, stored: stored.into_inner(), interrupted: self.is_cancelled() })
     }
 
     fn is_cancelled(&self) -> bool {
@@ -143,51 +150,41 @@ impl Batch<'_> {
     }
 
     /// Each job's result; `None` where it was not finished.
-    fn run_jobs(&self, jobs: &[Job]) -> Result<Vec<Option<SeedResult>>, BatchError> {
+    fn run_jobs(&self, jobs: &[Job], stored: &AtomicUsize) -> Result<Vec<Option<SeedResult>>, BatchError> {
         let results: Vec<Mutex<Option<SeedResult>>> = jobs.iter().map(|_| Mutex::default()).collect();
-        // Several at a time first, then those that need the machine for themselves.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
-        if self.store.is_none() {
-            // Nothing goes on later, so an interrupt should leave some seeds of each task rather than all of the first.
+        if !self.by_task {
             order.sort_by_key(|&j| jobs[j].seed_index);
         }
+        // Several at a time first, then those that need the machine for themselves.
         let (together, alone): (Vec<usize>, Vec<usize>) =
             order.into_iter().partition(|&j| !jobs[j].task.engine.needs_machine());
-        let failure: Mutex<Option<BatchError>> = Mutex::default();
         let progress = Progress::new(jobs);
-        let work = |order: &[usize], threads: usize| {
+        let run_some = |order: &[usize]| -> Result<(), BatchError> {
+            let Some(&first) = order.first() else { return Ok(()) };
             let next = AtomicUsize::new(0);
             // In order, so that what is done when an interrupt comes is the beginning.
-            let worker = || {
-                while let Some(&j) = order.get(next.fetch_add(1, Relaxed)) {
-                    // With many short jobs, each would otherwise begin, and only then see that it need not.
-                    if self.is_cancelled() || lock(&failure).is_some() {
-                        return;
-                    }
-                    match self.run_job(&jobs[j]) {
-                        Ok(result) => *lock(&results[j]) = result,
-                        Err(e) => *lock(&failure) = Some(e),
-                    }
-                }
+            let one = || -> Result<bool, BatchError> {
+                let Some(&j) = order.get(next.fetch_add(1, Relaxed)) else { return Ok(false) };
+                *lock(&results[j]) = self.run_job(&jobs[j], stored)?;
+                Ok(true)
             };
-            on_threads(threads.min(order.len()), worker);
+            work(workers(jobs[first].task.engine, None).min(order.len()), self.cancelled, one)
         };
-        let run_all = || {
-            work(&together, thread::available_parallelism().map_or(1, Into::into));
-            work(&alone, 1);
-        };
+        let outcome = Mutex::new(Ok(()));
+        let run_all = || *lock(&outcome) = run_some(&together).and_then(|()| run_some(&alone));
         match self.watch {
             Some(watch) => progress.tell_while(watch, run_all),
             None => progress.draw_while(self.quiet, run_all),
         }
-        match failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            Some(e) => Err(e),
-            None => Ok(results.into_iter().map(|r| r.into_inner().unwrap_or_default()).collect()),
-        }
+        outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
+        Ok(results.into_iter().map(|r| r.into_inner().unwrap_or_default()).collect())
     }
 
-    fn run_job(&self, job: &Job) -> Result<Option<SeedResult>, BatchError> {
-        if let Some(done) = self.store.and_then(|store| store.get(job.key, job.traced_flows_per_group)) {
+    fn run_job(&self, job: &Job, stored: &AtomicUsize) -> Result<Option<SeedResult>, BatchError> {
+        let store = self.store.filter(|_| !job.task.engine.needs_machine());
+        if let Some(done) = store.and_then(|store| store.get(&job.key, job.seed, job.traced_flows_per_group)) {
+            stored.fetch_add(1, Relaxed);
             job.progress_ns.store(job.duration_ns(), Relaxed);
             return Ok(Some(done));
         }
@@ -197,8 +194,8 @@ impl Batch<'_> {
             progress_ns: Some(&job.progress_ns),
         };
         let result = job.task.engine.run(job.task.scenario, job.seed, options)?;
-        if let (Some(store), Some(result)) = (self.store, &result) {
-            store.put(job.key, job.traced_flows_per_group, result)?;
+        if let (Some(store), Some(result)) = (store, &result) {
+            store.put(&job.key, job.seed, job.traced_flows_per_group, result);
         }
         job.progress_ns.store(job.duration_ns(), Relaxed);
         Ok(result)
@@ -227,6 +224,8 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use tandem_engine::{EngineError, Warning};
     use tandem_scenario::file::{Overrides, parse};
 

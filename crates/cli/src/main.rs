@@ -22,6 +22,7 @@ mod runner;
 mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
+mod store;
 mod sweep;
 mod terminal;
 mod trace;
@@ -96,6 +97,7 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    Store(store::Args),
     #[cfg(feature = "quic")]
     Receive(transfer::ReceiveArgs),
     #[cfg(feature = "quic")]
@@ -150,6 +152,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        Command::Store(args) => store::store(&args),
         #[cfg(feature = "quic")]
         Command::Receive(args) => transfer::receive(&args),
         #[cfg(feature = "quic")]

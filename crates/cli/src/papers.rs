@@ -9,7 +9,7 @@ use std::{
 
 use clap::{ArgAction, Subcommand};
 use serde::Serialize;
-use tandem_batch::{Batch, Store, StoredOnly};
+use tandem_batch::{Batch, StoredOnly};
 use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
@@ -25,6 +25,7 @@ use crate::{
     origin::{COMMIT, command_line},
     output::{json_text, write},
     settings::settings,
+    store,
     terminal::{is_quiet, note, print, print_kept, warn},
 };
 
@@ -41,8 +42,8 @@ pub enum Action {
     },
     /// Run experiments and judge their claims
     ///
-    /// Writes report.html, each figure drawn as the paper draws it, and results.json. What is done is kept in the folder: after
-    /// an interrupt the same command goes on.
+    /// Writes report.html, each figure drawn as the paper draws it, and results.json. Finished runs are kept in the store
+    /// (`tandem store`): after an interrupt the same command goes on.
     ///
     /// Engines are sim, kernel or both. The kernel engine (real Linux TCP over an emulated path; needs root) is for experiments that the
     /// papers ran on real machines. It takes as long as it emulates, so these have a form of their own for it; the same form is
@@ -71,7 +72,7 @@ pub struct Run {
     #[arg(long)]
     quick: bool,
 
-    /// Run nothing: judge what is kept in the folder, in full where all of that is there, otherwise in the quick form
+    /// Run nothing: judge by the runs in the store, in full where all of them are there, otherwise in the quick form
     #[arg(long, conflicts_with_all = ["quick", "engine"])]
     kept: bool,
 
@@ -88,7 +89,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     kernel_runs: Option<PathBuf>,
 
-    /// Folder for report.html, results.json and what is done
+    /// Folder for report.html and results.json
     #[arg(long, value_name = "DIR", default_value = "tandem-out/papers")]
     out: PathBuf,
 
@@ -154,10 +155,15 @@ struct Results<'a> {
 fn run(args: &Run) -> Result<(), Failure> {
     let (experiments, form) = what(args)?;
     make_folder(&args.out)?;
-    let store = args.out.join(STORE_FILE);
-    let store = if args.kept { Store::open_kept(&store)? } else { Store::open(&store)? };
+    let store = if args.kept { Some(store::needed("--kept")?) } else { store::of_user() };
     let cancelled = flag();
-    let batch = Batch { cancelled: Some(cancelled), store: Some(&store), quiet: is_quiet(), watch: None };
+    let batch = Batch {
+        cancelled: Some(cancelled),
+        store: store.as_ref(),
+        by_task: store.is_some(),
+        quiet: is_quiet(),
+        watch: None,
+    };
     let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
@@ -193,12 +199,16 @@ fn run(args: &Run) -> Result<(), Failure> {
         note(&format!("Report: {}", report.display()));
     }
     if left > 0 && args.kept {
-        note(&format!(
-            "{left} of {all} experiments are left out: not all of their runs are in `{}`",
-            args.out.display()
-        ));
+        let is_missing = |e: &&Experiment| !found.iter().any(|(there, _)| there.id == e.id);
+        let missing = experiments.iter().filter(is_missing).map(|e| &*e.id).collect::<Vec<_>>().join(", ");
+        let folder = store.as_ref().map_or_else(String::new, |store| store.folder().display().to_string());
+        return Err(Failure::Failed(anyhow::anyhow!(
+            "{left} of {all} experiments are left out: {missing}. Not all of their runs are in the store `{folder}`; \
+             without --kept they are made"
+        )));
     } else if is_interrupted {
-        warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command goes on"));
+        let how = if store.is_some() { "goes on" } else { "begins again, for there is no store" };
+        warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command {how}"));
         return Err(Failure::Interrupted);
     } else if left > 0 {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
@@ -221,8 +231,6 @@ fn document(path: &Path, found: &[(&Experiment, &Findings)], command: &str) -> R
 
 /// The engine for experiments on real machines.
 const KERNEL: &str = "kernel";
-/// The file that keeps what is done.
-const STORE_FILE: &str = "done.jsonl";
 const KERNEL_FILE: &str = "kernel.jsonl";
 
 /// Which experiments, in which form.

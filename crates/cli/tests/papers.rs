@@ -54,21 +54,29 @@ fn a_run_is_judged_and_written() {
 
 #[test]
 fn what_is_done_is_not_done_again() {
-    let place = Place::new();
+    let place = Place::with_store();
     place.write("small.toml", SMALL);
-    let run = || (place.succeed("papers run small.toml --json").out, place.read("tandem-out/papers/done.jsonl"));
-    // Each run that ends adds a line to the store.
-    assert_eq!(run(), run());
+    let run = |file: &str| (place.succeed(&format!("papers run {file} --json")).out, place.stored_runs());
+    let first = run("small.toml");
+    assert_eq!(run("small.toml"), first);
+    // Another text, title and claim, and what others make of it.
+    place
+        .write("renamed.toml", &format!("# The same runs.\n{}", SMALL.replace("A run beside itself", "Another title")));
+    let (out, runs) = run("renamed.toml");
+    assert!(out.contains("Another title") && runs == first.1, "{runs} runs, not {}", first.1);
+    place.write("other.toml", &SMALL.replace("\"4s\"", "\"5s\""));
+    assert!(run("other.toml").1 > first.1);
 }
 
 /// In full where all of it is kept; otherwise in the quick form; otherwise not at all.
 #[test]
 fn what_is_kept_is_judged_without_running_anything() {
-    let place = Place::new();
+    let place = Place::with_store();
     place.write("small.toml", SMALL);
     place.write("other.toml", &SMALL.replace("\"4s\"", "\"5s\""));
     let judged = || {
-        let finished = place.succeed("papers run small.toml other.toml --kept --json --doc doc.md");
+        let finished = place.tandem("papers run small.toml other.toml --kept --json --doc doc.md");
+        assert_eq!(finished.status, Some(1), "{}", finished.err);
         let results: Value = serde_json::from_str(&finished.out).unwrap();
         let one = |e: &Value| format!("{} {}", e["id"].as_str().unwrap(), e["form"].as_str().unwrap());
         let found = results["experiments"].as_array().unwrap().iter().map(one).collect::<Vec<_>>().join(", ");
@@ -76,37 +84,46 @@ fn what_is_kept_is_judged_without_running_anything() {
     };
     let (found, note) = judged();
     assert_eq!(found, "");
-    assert!(note.contains("2 of 2 experiments are left out"), "{note}");
+    assert!(note.contains("2 of 2 experiments are left out: small, other. Not all of their runs are in"), "{note}");
     place.succeed("papers run small.toml --quick");
     assert_eq!(judged().0, "small quick");
     place.succeed("papers run small.toml");
     let (found, note) = judged();
     assert_eq!(found, "small full");
-    assert!(note.contains("1 of 2 experiments are left out"), "{note}");
+    assert!(note.contains("1 of 2 experiments are left out: other. Not all of their runs are in"), "{note}");
+    place.succeed("papers run small.toml --kept");
     assert!(place.read("doc.md").contains("| [small](doc/small.md) |"));
     assert_eq!(place.tandem("papers run small.toml --kept --quick").status, Some(2));
 }
 
 #[test]
 fn an_interrupted_run_goes_on() {
-    let place = Place::new();
+    let place = Place::with_store();
     // Each core has several runs, of which the first to end are seen long before the last.
     let seeds = 4 * std::thread::available_parallelism().unwrap().get().max(2);
     place.write("long.toml", &SMALL.replace("\"4s\"", "\"1000s\"").replace("seeds = 2", &format!("seeds = {seeds}")));
     let running = place.start("papers run long.toml");
-    let store = place.path("tandem-out/papers/done.jsonl");
-    let lines = || std::fs::read_to_string(&store).map_or(0, |text| text.lines().count());
-    wait_until("three runs are kept", || lines() >= 3);
+    wait_until("three runs are kept", || place.stored_runs() >= 3);
     running.signal("INT");
     let interrupted = Finished::from(running.output());
     assert_eq!(interrupted.status, Some(130), "{}", interrupted.err);
-    let before = lines();
-    let text = std::fs::read_to_string(&store).unwrap();
+    assert!(interrupted.err.contains("the same command goes on"), "{}", interrupted.err);
+    let before = place.stored_runs();
+    // Killed, it goes on too.
+    let running = place.start("papers run long.toml");
+    wait_until("more runs are kept", || place.stored_runs() > before);
+    running.signal("KILL");
+    drop(running.output());
     let out = place.succeed("papers run long.toml --json").out;
-    assert!(std::fs::read_to_string(&store).unwrap().starts_with(&text), "what was done was done again");
-    assert!(before < lines(), "{before} runs were all");
+    // Each run that ends adds a line: what was done was not done again.
+    let all = place.stored_runs();
+    assert!(before < all, "{before} runs were all");
+    place.succeed("papers run long.toml --json");
+    assert_eq!(place.stored_runs(), all);
     // A run in one go gives the same numbers.
+    place.succeed("store clear");
     let whole = place.succeed("papers run long.toml --json --out elsewhere").out;
+    assert_eq!(place.stored_runs(), all, "some runs were made twice");
     let numbers = |text: &str| serde_json::from_str::<Value>(text).unwrap()["experiments"].clone();
     assert_eq!(numbers(&out), numbers(&whole));
 }

@@ -114,7 +114,7 @@ fn a_full_disk_costs_what_was_not_yet_written() {
     let program = env!("CARGO_BIN_EXE_tandem");
     // In blocks of 512 bytes.
     let script = format!("trap '' XFSZ; ulimit -f 16; exec {program} sweep paths.toml --out full --no-report");
-    limited.args(["-c", &script]).current_dir(place.path(""));
+    limited.args(["-c", &script]).current_dir(place.path("")).env("TANDEM_STORE", "off");
     let failed = common::Finished::from(output(&mut limited));
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     for part in ["full/groups/", "is the disk full? What was written before is kept", "File too large"] {

@@ -39,7 +39,15 @@ struct Sent<P> {
 
 impl<P> Default for Sends<P> {
     fn default() -> Self {
-        Self { sent: Vec::new(), firsts: Vec::new(), from: 0, until: 0, gap_ns: FIRST_GAP_NS, shift: 0, is_crowded: false }
+        Self {
+            sent: Vec::new(),
+            firsts: Vec::new(),
+            from: 0,
+            until: 0,
+            gap_ns: FIRST_GAP_NS,
+            shift: 0,
+            is_crowded: false,
+        }
     }
 }
 

@@ -194,6 +194,15 @@ impl Parts {
         if own.len() == groups.len() { others } else { Vec::new() }
     }
 
+    /// As [`identity`](Self::identity), without the names of groups and nodes, which engines do not look at. Links keep theirs: samples over
+    /// time have them.
+    pub fn meaning(&self) -> String {
+        let mut nameless = self.clone();
+        nameless.groups.iter_mut().for_each(|group| group.name.clear());
+        nameless.network.nodes.iter_mut().for_each(String::clear);
+        nameless.identity()
+    }
+
     /// Payload of a full segment, bytes.
     pub fn mss(&self) -> u32 {
         self.mtu - HEADER_BYTES

@@ -14,18 +14,18 @@ use crate::{
 };
 
 /// The tasks that are not in the data set, in the sweep's order. Only a part of them is in memory.
-pub struct Feeder {
-    tasks: Box<dyn Iterator<Item = Result<Task, FileError>> + Send>,
+pub struct Feeder<'a> {
+    tasks: Box<dyn Iterator<Item = Result<Task, FileError>> + Send + 'a>,
     ready: VecDeque<Task>,
     found: usize,
 }
 
-impl Feeder {
+impl<'a> Feeder<'a> {
     /// Of all tasks of a sweep.
     ///
     /// # Errors
     /// If there is no room for temporary files.
-    pub fn new(sweep: &Arc<Sweep>, engine: &dyn Engine) -> Result<Self, FileError> {
+    pub fn new(sweep: &Arc<Sweep>, engine: &'a dyn Engine) -> Result<Self, FileError> {
         Ok(Self { tasks: Box::new(sweep.tasks(engine)?), ready: VecDeque::new(), found: 0 })
     }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A sweep on the cores of this machine.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
-use tandem_engine::{Engine, on_threads};
+use tandem_batch::{work, workers};
+use tandem_engine::Engine;
 
 use crate::{
     error::SweepError,
     feeder::Feeder,
     file::Sweep,
     store::{Program, Store},
+    task::{Runner, Source},
 };
 
 /// How to run.
@@ -27,6 +26,8 @@ pub struct RunOptions<'a> {
     pub workers: Option<usize>,
     /// Set by another thread to end early.
     pub cancelled: Option<&'a AtomicBool>,
+    /// Has what was run before, in any sweep or other command, and keeps what is run now.
+    pub finished: Option<&'a tandem_batch::Store>,
     /// Is told, from any thread, how many tasks are done, those that were there before included.
     pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
 }
@@ -36,6 +37,8 @@ pub struct RunOptions<'a> {
 pub struct Outcome {
     /// Tasks that ran.
     pub ran: usize,
+    /// Tasks whose results another command, or another sweep, had left.
+    pub stored: usize,
     /// Tasks that were there.
     pub found: usize,
     /// Whether it was cancelled before all was done.
@@ -56,36 +59,27 @@ pub fn run(
 ) -> Result<Outcome, SweepError> {
     let feeder = Mutex::new(Feeder::new(sweep, engine)?);
     let store = Mutex::new(store);
-    let (ran, failure) = (AtomicUsize::new(0), Mutex::new(None));
-    let is_cancelled = || options.cancelled.is_some_and(|flag| flag.load(Relaxed));
+    let (ran, stored) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let RunOptions { traces, cancelled, finished, .. } = *options;
+    let runner = Runner { engine, program, traces, cancelled, finished };
     let one = || -> Result<bool, SweepError> {
         let Some(task) = lock(&feeder).next(|part| lock(&store).begin(part))? else { return Ok(false) };
-        let Some(tables) = task.run(engine, program, options.traces, options.cancelled)? else { return Ok(false) };
+        let Some((tables, source)) = runner.run(&task.text, &task.folder, task.seed)? else { return Ok(false) };
         lock(&store).add(&task, &tables)?;
-        ran.fetch_add(1, Relaxed);
+        let count = if source == Source::Run { &ran } else { &stored };
+        count.fetch_add(1, Relaxed);
         if let Some(progress) = options.progress {
-            progress(ran.load(Relaxed) + lock(&feeder).found());
+            progress(ran.load(Relaxed) + stored.load(Relaxed) + lock(&feeder).found());
         }
         Ok(true)
     };
-    let worker = || {
-        while !is_cancelled() && lock(&failure).is_none() {
-            match one() {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(e) => drop(lock(&failure).get_or_insert(e)),
-            }
-        }
-    };
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
-    let workers = if engine.needs_machine() { 1 } else { options.workers.unwrap_or_else(cores) };
-    on_threads(workers.max(1), worker);
+    let outcome = work(workers(engine, options.workers), cancelled, one);
     let written = lock(&store).write();
-    if let Some(e) = lock(&failure).take() {
-        return Err(e);
-    }
+    outcome?;
     written?;
-    Ok(Outcome { ran: ran.into_inner(), found: lock(&feeder).found(), interrupted: is_cancelled() })
+    let interrupted = cancelled.is_some_and(|flag| flag.load(Relaxed));
+    let found = lock(&feeder).found();
+    Ok(Outcome { ran: ran.into_inner(), stored: stored.into_inner(), found, interrupted })
 }
 
 /// Another thread's panic comes out when it is joined; until then what it held is as good as before.

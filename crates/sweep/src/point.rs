@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The points of a sweep: each a scenario with some of its keys changed.
 
+use tandem_batch::TaskKey;
+use tandem_engine::Engine;
 use tandem_scenario::{FileError, Scenario, ScenarioSpec, SpecError, file::span_of};
 use toml::{Table, Value};
 
-use crate::{file::Sweep, key_path::KeyPath, place::key_at, task::ScenarioHash};
+use crate::{
+    file::Sweep,
+    key_path::KeyPath,
+    place::key_at,
+    task::{Key, ScenarioHash},
+};
 
 /// The most runs of a sweep whose user says nothing of it: hours of work.
 pub const MAX_RUNS: u64 = 1_000_000;
@@ -17,6 +24,14 @@ pub(crate) struct Point {
     pub hash: ScenarioHash,
     /// By swept key; `None` where it does not apply.
     pub values: Vec<Option<Value>>,
+}
+
+impl Point {
+    /// The keys of its tasks, by seed.
+    pub fn keys(&self, engine: &dyn Engine) -> impl Fn(u64) -> Key + Send + use<> {
+        let (task, hash) = (TaskKey::new(engine, &engine.as_run(&self.scenario)), self.hash);
+        move |seed| Key::new(task.of_seed(seed), hash)
+    }
 }
 
 /// Reads and checks a scenario's text, which needs no name: it is called by its hash. Parameters of controllers that no flow has are left

@@ -26,7 +26,7 @@ use crate::{
     file::Sweep,
     key_table::KeyTable,
     part::{Part, by_key, keys, read_part},
-    task::{EngineId, Key, Tables, Task},
+    task::{Key, Tables, Task},
 };
 
 /// The folder, in that of the data set, with the rows of groups.
@@ -119,7 +119,7 @@ impl Store {
             last_write: Instant::now(),
             write_interval: WRITE_INTERVAL,
         };
-        store.take_in(EngineId::of(engine))?;
+        store.take_in(engine)?;
         Ok(store)
     }
 
@@ -153,7 +153,7 @@ impl Store {
     }
 
     /// Learns which rows the files have, and gives all files the same columns, and each task one file.
-    fn take_in(&mut self, engine: EngineId) -> Result<(), StoreError> {
+    fn take_in(&mut self, engine: &dyn Engine) -> Result<(), StoreError> {
         let mut files = Vec::new();
         let mut schemas = vec![self.schema.clone()];
         for path in group_files(&self.folder)? {
@@ -178,7 +178,7 @@ impl Store {
         self.rewrite(files, engine)
     }
 
-    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: EngineId) -> Result<(), StoreError> {
+    fn rewrite(&mut self, files: Vec<(PathBuf, SchemaRef, bool)>, engine: &dyn Engine) -> Result<(), StoreError> {
         let mut points = self.points_done(engine)?;
         let mut seen = KeyTable::new()?;
         for (path, schema, is_whole) in files {
@@ -201,11 +201,11 @@ impl Store {
     }
 
     /// The point of each task of the sweep whose rows are there.
-    fn points_done(&mut self, engine: EngineId) -> Result<KeyTable, StoreError> {
+    fn points_done(&mut self, engine: &dyn Engine) -> Result<KeyTable, StoreError> {
         let mut points = KeyTable::new()?;
         for i in 0..self.sweep.points() {
-            let hash = self.sweep.point(i)?.hash;
-            for key in self.sweep.seeds().map(|seed| Key::new(engine, hash, seed)) {
+            let keys = self.sweep.point(i)?.keys(engine);
+            for key in self.sweep.seeds().map(keys) {
                 if self.done.contains(key.0)? {
                     points.insert(key.0, i as u64)?;
                 }

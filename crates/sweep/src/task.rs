@@ -11,7 +11,9 @@ use std::{
 
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tandem_batch::{RunKey, Store, TaskKey};
 use tandem_engine::{Engine, EngineError, Options};
+use tandem_results::SeedResult;
 use tandem_scenario::{FileError, Scenario};
 use tandem_tables::{Columns, common_schema, flows, group_schema, groups, links, run_of_seed};
 use toml::Value;
@@ -24,20 +26,8 @@ use crate::{
     store::Program,
 };
 
-/// What keys need to know of an engine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EngineId {
-    name: &'static str,
-    arithmetic: &'static str,
-}
-
-impl EngineId {
-    pub(crate) fn of(engine: &dyn Engine) -> Self {
-        Self { name: engine.name(), arithmetic: engine.arithmetic() }
-    }
-}
-
-/// Stands for a scenario, a seed, an engine and its arithmetic: 32 hexadecimal digits. The same key has the same result.
+/// Stands for a run, as [`RunKey`] does, and for the text that it came from and the columns that are made of it: 32 hexadecimal digits. The same
+/// key has the same rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub(crate) KeyBytes);
 
@@ -66,12 +56,10 @@ impl ScenarioHash {
 }
 
 impl Key {
-    pub(crate) fn new(engine: EngineId, scenario: ScenarioHash, seed: u64) -> Self {
-        let EngineId { name, arithmetic } = engine;
+    pub(crate) fn new(run: RunKey, scenario: ScenarioHash) -> Self {
         // The columns, too: rows of other columns are others.
         let columns = env!("TANDEM_ARITHMETIC");
-        let parts = [columns, arithmetic, name].map(str::as_bytes);
-        Self(hash(&[parts[0], parts[1], parts[2], &scenario.0, &seed.to_le_bytes()]))
+        Self(hash(&[columns.as_bytes(), run.as_bytes(), &scenario.0]))
     }
 }
 
@@ -123,6 +111,60 @@ pub struct Tables {
     pub samples: Option<(RecordBatch, RecordBatch)>,
 }
 
+/// What runs tasks, and makes rows of what they gave.
+#[derive(Clone, Copy)]
+pub(crate) struct Runner<'a> {
+    pub engine: &'a dyn Engine,
+    pub program: &'a Program<'a>,
+    /// Every flow is sampled.
+    pub traces: bool,
+    pub cancelled: Option<&'a AtomicBool>,
+    /// Has what was run before, in any sweep or other command, and keeps what is run now.
+    pub finished: Option<&'a Store>,
+}
+
+/// Where a task's result is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Run,
+    Store,
+}
+
+impl Runner<'_> {
+    /// `None` if it was cancelled.
+    pub fn run(&self, text: &str, folder: &Path, seed: u64) -> Result<Option<(Tables, Source)>, TaskError> {
+        let (scenario, hash) = read(text, folder).map_err(TaskError::Scenario)?;
+        let scenario = self.engine.as_run(&scenario);
+        let task = TaskKey::new(self.engine, &scenario);
+        let Some((result, source)) = self.result(&task, &scenario, seed)? else { return Ok(None) };
+        let run = run_of_seed(&scenario, self.engine.name(), result);
+        let key = Key::new(task.of_seed(seed), hash);
+        let groups = with_origin(&groups(&scenario, &run), hash, key, self.program)?;
+        let samples = self.traces.then(|| (flows(&scenario, &run), links(&run)));
+        Ok(Some((Tables { groups, samples }, source)))
+    }
+
+    fn result(
+        &self,
+        task: &TaskKey,
+        scenario: &Scenario,
+        seed: u64,
+    ) -> Result<Option<(SeedResult, Source)>, EngineError> {
+        let traced_flows_per_group = if self.traces { usize::MAX } else { 0 };
+        // In real time each run is a measurement.
+        let finished = self.finished.filter(|_| !self.engine.needs_machine());
+        if let Some(result) = finished.and_then(|store| store.get(task, seed, traced_flows_per_group)) {
+            return Ok(Some((result, Source::Store)));
+        }
+        let options = Options { traced_flows_per_group, cancelled: self.cancelled, ..Options::default() };
+        let Some(result) = self.engine.run(scenario, seed, options)? else { return Ok(None) };
+        if let Some(store) = finished {
+            store.put(task, seed, traced_flows_per_group, &result);
+        }
+        Ok(Some((result, Source::Run)))
+    }
+}
+
 impl Task {
     /// Runs a scenario's text with a seed: a pure function of both and of the engine, but for engines in real time. With `traces` every flow
     /// is sampled. `None` if it was cancelled.
@@ -138,30 +180,8 @@ impl Task {
         traces: bool,
         cancelled: Option<&AtomicBool>,
     ) -> Result<Option<Tables>, TaskError> {
-        let (scenario, hash) = read(text, folder).map_err(TaskError::Scenario)?;
-        let traced_flows_per_group = if traces { usize::MAX } else { 0 };
-        let options = Options { traced_flows_per_group, cancelled, ..Options::default() };
-        let scenario = engine.as_run(&scenario);
-        let Some(result) = engine.run(&scenario, seed, options)? else { return Ok(None) };
-        let run = run_of_seed(&scenario, engine.name(), result);
-        let key = Key::new(EngineId::of(engine), hash, seed);
-        let groups = with_origin(&groups(&scenario, &run), hash, key, program)?;
-        let samples = traces.then(|| (flows(&scenario, &run), links(&run)));
-        Ok(Some(Tables { groups, samples }))
-    }
-
-    /// As [`run_text`](Self::run_text), of this task.
-    ///
-    /// # Errors
-    /// As [`run_text`](Self::run_text).
-    pub fn run(
-        &self,
-        engine: &dyn Engine,
-        program: &Program,
-        traces: bool,
-        cancelled: Option<&AtomicBool>,
-    ) -> Result<Option<Tables>, TaskError> {
-        Self::run_text(&self.text, &self.folder, self.seed, engine, program, traces, cancelled)
+        let runner = Runner { engine, program, traces, cancelled, finished: None };
+        Ok(runner.run(text, folder, seed)?.map(|(tables, _)| tables))
     }
 }
 
@@ -216,17 +236,17 @@ impl Sweep {
     ///
     /// # Errors
     /// If there is no room for temporary files; as an item, if a scenario is not good.
-    pub fn tasks(
+    pub fn tasks<'a>(
         self: &Arc<Self>,
-        engine: &dyn Engine,
-    ) -> Result<impl Iterator<Item = Result<Task, FileError>> + Send + use<>, FileError> {
+        engine: &'a dyn Engine,
+    ) -> Result<impl Iterator<Item = Result<Task, FileError>> + Send + use<'a>, FileError> {
         let (sweep, mut seen) = (Arc::clone(self), KeyTable::new()?);
         let new_point = move |i| -> Result<Option<Point>, FileError> {
             let point = sweep.point(i)?;
             Ok(seen.insert(point.hash.0, 0)?.then_some(point))
         };
         let points = (0..self.points()).map(new_point).filter_map(Result::transpose);
-        let (sweep, engine) = (Arc::clone(self), EngineId::of(engine));
+        let sweep = Arc::clone(self);
         Ok(points.flat_map(move |point| -> Box<dyn Iterator<Item = Result<Task, FileError>> + Send> {
             match point {
                 Ok(point) => Box::new(sweep.tasks_of(point, engine).map(Ok)),
@@ -235,14 +255,15 @@ impl Sweep {
         }))
     }
 
-    fn tasks_of(&self, point: Point, engine: EngineId) -> impl Iterator<Item = Task> + Send + use<> {
+    fn tasks_of(&self, point: Point, engine: &dyn Engine) -> impl Iterator<Item = Task> + Send + use<> {
+        let keys = point.keys(engine);
         let folder: Arc<Path> = self.base.folder.as_path().into();
         let (text, values): (Arc<str>, Arc<[_]>) = (point.text.into(), point.values.into());
         self.seeds().map(move |seed| Task {
             text: text.clone(),
             folder: folder.clone(),
             seed,
-            key: Key::new(engine, point.hash, seed),
+            key: keys(seed),
             values: values.clone(),
         })
     }

@@ -36,9 +36,15 @@ fn a_row_has_the_swept_values_and_where_it_comes_from() {
 #[test]
 fn what_is_there_is_not_run_again() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(sweep_into(folder.path(), SMALL, false, None), (Outcome { ran: 8, found: 0, interrupted: false }, 8));
+    assert_eq!(
+        sweep_into(folder.path(), SMALL, false, None),
+        (Outcome { ran: 8, stored: 0, found: 0, interrupted: false }, 8)
+    );
     let before = files(folder.path());
-    assert_eq!(sweep_into(folder.path(), SMALL, false, None), (Outcome { ran: 0, found: 8, interrupted: false }, 0));
+    assert_eq!(
+        sweep_into(folder.path(), SMALL, false, None),
+        (Outcome { ran: 0, stored: 0, found: 8, interrupted: false }, 0)
+    );
     assert_eq!(files(folder.path()), before);
 }
 

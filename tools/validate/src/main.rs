@@ -69,9 +69,6 @@ struct Args {
     out: Option<PathBuf>,
 }
 
-/// Finished runs of the simulator, so that the same command goes on after an interrupt.
-const STORE: &str = "tandem-out/validate/done.jsonl";
-
 const SEEDS: u64 = 30;
 const SLOW_START_SEEDS: u64 = 5;
 const STATISTICS_SEEDS: u64 = 2_000;
@@ -88,8 +85,9 @@ fn main() -> anyhow::Result<()> {
         let seeds = args.seeds.unwrap_or(STATISTICS_SEEDS).try_into().context("too many seeds")?;
         return write(&out("docs/statistics.md"), &statistics_page(seeds)?);
     }
-    let store = Store::open(Path::new(STORE))?;
-    let batch = Batch { store: Some(&store), ..Batch::default() };
+    // So that the same command goes on after an interrupt.
+    let store = Store::of_user(|warning| eprintln!("{warning}"));
+    let batch = Batch { store: store.as_ref(), by_task: true, ..Batch::default() };
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
     if args.model {

@@ -26,6 +26,7 @@ use crate::{
     origin::{COMMIT, command_line},
     output::{json_text, where_it_is, write, write_report},
     settings::Common,
+    store,
     terminal::{is_quiet, note, print_kept, warn},
 };
 
@@ -149,6 +150,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let mut measured = measured::read(&args.from).map_err(Failure::usage)?;
     let known = args.known(&measured)?;
     measured.inferred.retain(|inferred| args.takes(inferred.what));
+    let store = store::of_user();
     let question = Question {
         known: &known,
         candidates: &candidates,
@@ -162,6 +164,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         engine: &Sim,
         cancelled: Some(interrupt::flag()),
         quiet: is_quiet(),
+        store: store.as_ref(),
     };
     let cases = known.cases();
     question.check(&cases[0])?;

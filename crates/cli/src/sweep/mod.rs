@@ -24,6 +24,7 @@ use crate::{
     interrupt::{self, flag},
     origin::{COMMIT, command_line},
     output::{json_text, write},
+    store,
     terminal::{note, print_kept, warn},
 };
 
@@ -133,6 +134,9 @@ struct EngineSummary {
     /// Scenarios times seeds.
     runs: usize,
     ran: usize,
+    /// Of other commands, in the store of finished runs.
+    stored: usize,
+    /// In the data set.
     found: usize,
 }
 
@@ -158,6 +162,7 @@ pub fn sweep(args: &Args) -> Result<(), Failure> {
             engine: engine.name(),
             runs: survey.tasks,
             ran: outcome.ran,
+            stored: outcome.stored,
             found: outcome.found,
         });
         interrupted |= outcome.interrupted;
@@ -211,10 +216,12 @@ fn run_in(
     let mut store = Store::open(folder, sweep, engine, &survey.schema, args.trace).map_err(anyhow::Error::from)?;
     let bar = bar::Bar::new(survey.tasks);
     let progress = |done: usize| bar.set(done);
+    let finished = store::of_user();
     let options = RunOptions {
         traces: args.trace,
         workers: args.workers.map(|n| n as usize),
         cancelled: Some(flag()),
+        finished: finished.as_ref(),
         progress: Some(&progress),
     };
     let _unbroken = engine.needs_machine().then(interrupt::unbroken);
@@ -257,7 +264,9 @@ fn write_charts(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Fai
 
 fn counts(summary: &Summary) -> String {
     let one = |engine: &EngineSummary| {
-        format!("{} runs in `{}`: {} are new, {} were there", engine.runs, engine.engine, engine.ran, engine.found)
+        let EngineSummary { engine, runs, ran, stored, found } = engine;
+        let stored = if *stored > 0 { format!(", {stored} other commands had made") } else { String::new() };
+        format!("{runs} runs in `{engine}`: {ran} are new{stored}, {found} were there")
     };
     let engines = summary.engines.iter().map(one).collect::<Vec<_>>().join("; ");
     format!("{} points; {engines}", summary.points)

@@ -31,6 +31,8 @@ pub const QUICK_FILE: [&str; 8] = [
 
 pub struct Place {
     folder: TempDir,
+    /// Of finished runs: never the developer's own.
+    store: &'static str,
 }
 
 pub struct Finished {
@@ -42,7 +44,18 @@ pub struct Finished {
 
 impl Place {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), store: "off" }
+    }
+
+    /// Where commands share their finished runs, in the folder `store`.
+    pub fn with_store() -> Self {
+        Self { store: "store", ..Self::new() }
+    }
+
+    /// Finished runs in the folder `store`.
+    pub fn stored_runs(&self) -> u64 {
+        let shown = self.succeed("store --json").out;
+        serde_json::from_str::<Value>(&shown).unwrap()["runs"].as_u64().unwrap()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -73,6 +86,7 @@ impl Place {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
         command.args(arguments.split_whitespace()).current_dir(&self.folder).stdin(Stdio::null());
+        command.env("TANDEM_STORE", self.store);
         command
     }
 

@@ -33,7 +33,7 @@ pub fn run<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S], time: Dura
     let script = format!("ulimit -v {MEMORY_KB}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_tandem")]).args(arguments).current_dir(folder);
     // On many cores the allocator would take address space for each.
-    command.env("MALLOC_ARENA_MAX", "2").env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+    command.env("TANDEM_STORE", "off").env("MALLOC_ARENA_MAX", "2").env_remove("RUST_BACKTRACE").stdin(Stdio::null());
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
     let (status, was_interrupted, hung) = wait(command.spawn().unwrap(), time);
     let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();

@@ -194,7 +194,7 @@ fn data_set(files: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     files.iter().for_each(|(name, content)| fs::write(folder.path().join(name), content).unwrap());
     let run = |arguments: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
-        let done = command.args(arguments.split(' ')).current_dir(&folder).output().unwrap();
+        let done = command.args(arguments.split(' ')).current_dir(&folder).env("TANDEM_STORE", "off").output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
     run("sweep sweep.toml --out set --no-report");

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The controllers' headers, copied: a change of one changes the hashes of those that include it, and of no other.
+
+use std::{fs, path::Path};
+
+use tandem_arithmetic::headers_hash;
+
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../controllers/include");
+
+/// The controllers whose hash is another when a header is.
+fn changed_by(header: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut controllers = Vec::new();
+    let definitions = fs::read_to_string(Path::new(INCLUDE).join("controllers.def")).unwrap();
+    for line in definitions.lines().filter_map(|line| line.strip_prefix("TANDEM_CONTROLLER(")) {
+        controllers.push(line.split(',').next().unwrap().to_owned());
+    }
+    for entry in fs::read_dir(INCLUDE).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let hash = |name: &String| headers_hash(folder.path(), &["controller.h", &format!("{name}.h")], &[name]);
+    let before: Vec<String> = controllers.iter().map(hash).collect();
+    let path = folder.path().join(header);
+    fs::write(&path, fs::read_to_string(&path).unwrap() + "/* changed */\n").unwrap();
+    let changed = controllers.iter().zip(before).filter(|(name, before)| hash(name) != *before);
+    changed.map(|(name, _)| name.clone()).collect()
+}
+
+#[test]
+fn a_header_changes_those_that_include_it() {
+    assert_eq!(changed_by("cubic.h"), ["cubic"]);
+    assert_eq!(changed_by("highspeed.h"), ["africa", "highspeed"]);
+    assert_eq!(changed_by("ctcp.h"), ["compound", "compound_auto", "compound_tube", "compound_plus"]);
+    assert_eq!(changed_by("marks.h"), ["dctcp", "prague"]);
+    // Slow start's exits, and what all stand on.
+    for shared in ["hystart.h", "controller.h", "contract.h", "fixed.h"] {
+        assert_eq!(changed_by(shared).len(), 22, "{shared}");
+    }
+    assert!(changed_by("controllers.def").is_empty());
+}
+
+#[test]
+fn other_words_make_another_hash() {
+    let of = |words: &[&str]| headers_hash(Path::new(INCLUDE), &["reno.h"], words);
+    assert_eq!(of(&["a"]).len(), 32);
+    assert_ne!(of(&["a", "b"]), of(&["ab"]));
+    assert_ne!(of(&["a"]), headers_hash(Path::new(INCLUDE), &["cubic.h"], &["a"]));
+}
