@@ -57,8 +57,8 @@ fn the_simulators_hash_leaves_the_headers_out() {
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(repository.join(path), to).unwrap();
     };
-    ["Cargo.toml", "Cargo.lock", "controllers/Cargo.toml", "controllers/src/lib.rs", "controllers/include/cubic.h"]
-        .map(copy);
+    let files = ["Cargo.toml", "Cargo.lock", "controllers/Cargo.toml", "controllers/src/lib.rs"];
+    files.into_iter().chain(["controllers/include/cubic.h"]).for_each(copy);
     for entry in fs::read_dir(repository.join("crates")).unwrap().map(Result::unwrap) {
         copy(&format!("crates/{}/Cargo.toml", entry.file_name().to_string_lossy()));
     }
