@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use tandem_arithmetic::headers_hash;
+use tandem_arithmetic::{Repository, headers_hash};
 
 const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../controllers/include");
 
@@ -45,4 +45,27 @@ fn other_words_make_another_hash() {
     assert_eq!(of(&["a"]).len(), 32);
     assert_ne!(of(&["a", "b"]), of(&["ab"]));
     assert_ne!(of(&["a"]), headers_hash(Path::new(INCLUDE), &["cubic.h"], &["a"]));
+}
+
+/// The manifests of this repository and its controllers, copied: the simulator's own hash is the same whatever is in the headers.
+#[test]
+fn the_simulators_hash_leaves_the_headers_out() {
+    let repository = Path::new(INCLUDE).ancestors().nth(2).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |path: &str| {
+        let to = folder.path().join(path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(repository.join(path), to).unwrap();
+    };
+    let files = ["Cargo.toml", "Cargo.lock", "controllers/Cargo.toml", "controllers/src/lib.rs"];
+    files.into_iter().chain(["controllers/include/cubic.h"]).for_each(copy);
+    for entry in fs::read_dir(repository.join("crates")).unwrap().map(Result::unwrap) {
+        copy(&format!("crates/{}/Cargo.toml", entry.file_name().to_string_lossy()));
+    }
+    let hash = || Repository::above(&folder.path().join("controllers")).unwrap().hash("tandem-sim");
+    let (before, change) = (hash(), |path: &str| fs::write(folder.path().join(path), "changed").unwrap());
+    change("controllers/include/cubic.h");
+    assert_eq!(hash(), before);
+    change("controllers/src/lib.rs");
+    assert_ne!(hash(), before);
 }

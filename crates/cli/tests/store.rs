@@ -89,6 +89,8 @@ fn an_advice_asked_again_runs_nothing() {
     assert!((place.succeed(advise).out, stored(&place)) == first);
 }
 
+/// As Linux's `sed` does it.
+#[cfg(target_os = "linux")]
 #[test]
 fn damage_is_told_and_mended_as_it_says() {
     let place = Place::with_store();

@@ -200,7 +200,7 @@ fn a_result_of_another_task_is_damage() {
 }
 
 /// Links and pipes: nothing is read from them or written to them, and the other files are as good as before.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn what_is_no_file_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
