@@ -29,7 +29,12 @@ impl Sender {
     /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
     #[inline(always)]
     pub fn train(&mut self) -> Option<Train<'_>> {
-        self.is_undisturbed().then(|| Train { safe_until: self.wake_at(), sender: self, last: None, has_filled_window: false })
+        self.is_undisturbed().then(|| Train {
+            safe_until: self.wake_at(),
+            sender: self,
+            last: None,
+            has_filled_window: false,
+        })
     }
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
@@ -103,7 +108,9 @@ impl Train<'_> {
     /// No more ACKs come for now.
     #[inline(always)]
     pub fn end(self) {
-        let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), has_filled_window, .. } = self else { return };
+        let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), has_filled_window, .. } = self else {
+            return;
+        };
         if has_filled_window {
             sender.limited.by_window(now, sender.board.una, sender.board.nxt);
         }
