@@ -118,12 +118,17 @@ impl<P: Packet> Link<P> {
         contents: &mut impl Contents<P>,
         mut on_way: impl FnMut(u64, P),
     ) {
-        // Nearly all packets join a row of their kind, and no loss is to be drawn.
-        let joined = if self.loss.is_none() { self.join_row(now, packet.bytes()) } else { None };
-        match joined {
-            Some(departure) => on_way(departure + self.delay, packet),
+        match self.pass(now, packet.bytes()) {
+            Some(time) => on_way(time, packet),
             None => self.carry_unusual(now, packet, contents, on_way),
         }
+    }
+
+    /// The same of a packet that joins a row of its kind, as nearly all do, where no loss is to be drawn. Returns when it reaches the far end, ns.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
+        let departure = if self.loss.is_none() { self.join_row(now, bytes) } else { None };
+        departure.map(|departure| departure + self.delay)
     }
 
     #[inline(never)]

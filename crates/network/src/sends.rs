@@ -4,6 +4,9 @@
 /// More packets than this in one slice, and to find a place among them would take long.
 const CROWD: u32 = 32;
 
+/// So that a long window after one with many packets takes no more than some megabytes.
+const MOST_SLICES: u64 = 1 << 20;
+
 /// That of a path of some megabits a second, ns.
 const FIRST_GAP_NS: u64 = 1 << 20;
 
@@ -57,7 +60,8 @@ impl<P: Copy> Sends<P> {
         debug_assert!(self.sent.is_empty() && from <= until);
         (self.from, self.until) = (from, until);
         // From one to two slices a packet, if this window is like the last one.
-        self.shift = self.gap_ns.ilog2();
+        let coarsest = ((until - from) / MOST_SLICES).checked_ilog2().map_or(0, |shift| shift + 1);
+        self.shift = self.gap_ns.ilog2().max(coarsest);
         self.firsts.resize(((until - from) >> self.shift) as usize + 1, NONE);
     }
 

@@ -7,7 +7,7 @@ use tandem_results::FlowSample;
 use tandem_scenario::{Scenario, Traffic};
 use tandem_tcp::{AckOut, segment::Feedback};
 
-use crate::{net::Net, packet::Header};
+use crate::{flow::brings_forward, net::Net, packet::Header};
 
 /// Both ends of one flow.
 pub trait Endpoints {
@@ -102,11 +102,10 @@ impl Port<'_> {
         self.now
     }
 
-    /// Brings the timer of this end forward to `time`, ns; never puts it off, for a timer that fires early looks for itself.
+    /// Brings the timer of this end forward to `time`, ns.
     #[inline]
     pub fn wake_by(&mut self, time: u64) {
-        if time < *self.wakes_at {
-            *self.wakes_at = time;
+        if brings_forward(self.wakes_at, time) {
             self.net.wake(self.flow, self.timer, time);
         }
     }

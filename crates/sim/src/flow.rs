@@ -107,12 +107,9 @@ impl Flow {
         })
     }
 
-    /// Is the timer at the receiver's end set for later than `time`? Then it is set for that now.
+    /// As [`brings_forward`], of the timer at the receiver's end.
     pub fn brings_forward(&mut self, time: u64) -> bool {
-        let wakes_at = &mut self.wakes_at[End::Receivers as usize];
-        let is_earlier = time < *wakes_at;
-        *wakes_at = time.min(*wakes_at);
-        is_earlier
+        brings_forward(&mut self.wakes_at[End::Receivers as usize], time)
     }
 
     /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
@@ -151,6 +148,14 @@ impl Flow {
         self.wakes_at[at as usize] = next;
         net.wake(flow, at, next);
     }
+}
+
+/// Is a timer set for later than `time`? Then it is set for that now. It is never put off, for a timer that fires early looks for itself.
+#[inline(always)]
+pub fn brings_forward(wakes_at: &mut u64, time: u64) -> bool {
+    let is_earlier = time < *wakes_at;
+    *wakes_at = time.min(*wakes_at);
+    is_earlier
 }
 
 #[inline(never)]

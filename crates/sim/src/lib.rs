@@ -26,7 +26,7 @@ use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_control
 use tandem_results::SeedResult;
 use tandem_scenario::Scenario;
 
-pub use world::{Way, World};
+pub use world::{Clockwork, World};
 
 /// The packet-level simulator.
 pub struct Sim;
@@ -63,7 +63,7 @@ impl Engine for Sim {
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
-    Ok(World::new(scenario, seed, options, &|_| None, Way::Fastest))
+    Ok(World::new(scenario, seed, options, &|_| None, Clockwork::Fastest))
 }
 
 /// Runs one seed; `None` if it was cancelled.
@@ -81,7 +81,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
 pub fn run_by_events(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
-    Ok(World::new(scenario, seed, options, &|_| None, Way::Events).run())
+    Ok(World::new(scenario, seed, options, &|_| None, Clockwork::Events).run())
 }
 
 /// As [`run`], with endpoints that `make` has for some flows.
@@ -95,5 +95,5 @@ pub fn run_with(
     make: &Make,
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
-    Ok(World::new(scenario, seed, options, make, Way::Fastest).run())
+    Ok(World::new(scenario, seed, options, make, Clockwork::Fastest).run())
 }

@@ -29,7 +29,7 @@ pub struct World<'a> {
 
 /// How a run takes its way through time. Both give the same result, to the last bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Clockwork {
     /// By windows, where the scenario is one for it.
     Fastest,
     /// Event by event.
@@ -53,7 +53,13 @@ fn cpu_s() -> f64 {
 
 impl<'a> World<'a> {
     /// At time 0. The scenario has none of the kernel's own controllers.
-    pub(crate) fn new(scenario: &'a Scenario, seed: u64, options: Options<'a>, make: &Make, way: Way) -> Self {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        seed: u64,
+        options: Options<'a>,
+        make: &Make,
+        clockwork: Clockwork,
+    ) -> Self {
         let cpu_start_s = cpu_s();
         let group_of_flow = scenario.group_of_flow();
         let applications = Applications::new(scenario, seed);
@@ -61,7 +67,7 @@ impl<'a> World<'a> {
             Flow::new(&NewFlow { scenario, index, group, seed, applications: &applications }, make)
         };
         let flows: Vec<Flow> = group_of_flow.iter().enumerate().map(flow).collect();
-        let by_windows = way == Way::Fastest && flows.iter().all(|flow| flow.endpoints().are_apart());
+        let by_windows = clockwork == Clockwork::Fastest && flows.iter().all(|flow| flow.endpoints().are_apart());
         let mut net = Net::new(scenario, seed, by_windows);
         for (f, flow) in flows.iter().enumerate() {
             net.wake(f, End::Senders, flow.start());

@@ -80,6 +80,7 @@ fn group() -> impl Strategy<Value = Group> {
         "controller = \"reno\"",
         "controller = \"cubic\"",
         "controller = \"cubic\"\npacing = true",
+        "controller = \"reno\"\npacing = true\nreceive_window = \"60kB\"",
         "controller = \"compound\"",
         "controller = \"compound_tube\"\nrecovery = \"rate-halving\"",
         "controller = \"westwood\"",
@@ -105,8 +106,18 @@ fn group() -> impl Strategy<Value = Group> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let aqm =
-        one_of(&["\"droptail\"", "\"droptail\"", "\"red\"", "\"pie\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\""]);
+    let aqm = one_of(&[
+        "\"droptail\"",
+        "\"droptail\"",
+        "\"red\"",
+        "\"pie\"",
+        "\"codel\"",
+        "{ kind = \"codel\", ecn = true }",
+        "\"fq_codel\"",
+        // Flows share queues, whose number is no power of two.
+        "{ kind = \"fq_codel\", flows = 3, ecn = true }",
+        "\"dualpi2\"",
+    ]);
     let loss = one_of(&["0.0", "0.0", "1e-4", "1e-2", "{ good_to_bad = 1e-3, bad_to_good = 0.2 }"]);
     let groups = proptest::collection::vec(group(), 1..4);
     let rates = (2_000..100_000u64, proptest::option::of(500..50_000u64));

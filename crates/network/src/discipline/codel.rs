@@ -41,6 +41,7 @@ impl<P: Packet> AtDeparture<P> for Sojourn<P> {
         self.queue.push(packet);
     }
 
+    #[inline(always)]
     fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         while let Some(mut head) = self.queue.pop() {
             self.bytes -= u64::from(head.bytes);

@@ -187,12 +187,14 @@ impl<P: Packet> Queues<P> {
 }
 
 impl<P: Packet> AtDeparture<P> for Queues<P> {
+    #[inline(always)]
     fn push(&mut self, packet: Waiting<P>) {
         self.catch_up(packet.arrival);
         let queue = if Self::is_l4s(&packet.packet) { &mut self.l4s } else { &mut self.classic };
         queue.push(packet);
     }
 
+    #[inline(always)]
     fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         self.catch_up(now);
         while self.waiting_packets() > 0 {

@@ -76,6 +76,7 @@ impl<P: Packet> Queues<P> {
 }
 
 impl<P: Packet> AtDeparture<P> for Queues<P> {
+    #[inline(always)]
     fn push(&mut self, packet: Waiting<P>) {
         let number = self.number(&packet.packet);
         self.packets += 1;
@@ -88,6 +89,7 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
         }
     }
 
+    #[inline(always)]
     fn pop(&mut self, now: u64, mut dropped: impl FnMut(Waiting<P>)) -> Option<Waiting<P>> {
         if !self.evicted.is_empty() {
             self.evicted.drain(..).for_each(&mut dropped);

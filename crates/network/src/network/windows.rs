@@ -65,16 +65,24 @@ impl<P: Packet> Receivers<'_, P> {
 
     /// A receiver's packet, when a packet has reached it.
     #[inline(always)]
-    pub fn answer(&mut self, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
-        let Self { back, is_back_first, ways, .. } = self;
-        if back.keeps_packets() {
-            packet.set_place(places_of(flow)[End::Senders as usize]);
-            let until = before_arrival(*is_back_first, now);
-            let on_way = |time, packet: P| ways[flow_at(packet.place())].on_way_back(time, packet);
-            return back.carry_one_kept((until, now), packet, contents, on_way);
+    pub fn answer(&mut self, now: u64, flow: usize, packet: P, contents: &mut impl Contents<P>) {
+        match self.back.pass(now, packet.bytes()) {
+            Some(time) => self.ways[flow].on_way_back(time, packet),
+            None => self.answer_unusual(now, flow, packet, contents),
         }
-        let way = &mut ways[flow];
-        back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
+    }
+
+    #[inline(never)]
+    fn answer_unusual(&mut self, now: u64, flow: usize, mut packet: P, contents: &mut impl Contents<P>) {
+        let Self { back, is_back_first, ways, .. } = self;
+        if !back.keeps_packets() {
+            let way = &mut ways[flow];
+            return back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
+        }
+        packet.set_place(places_of(flow)[End::Senders as usize]);
+        let until = before_arrival(*is_back_first, now);
+        let on_way = |time, packet: P| ways[flow_at(packet.place())].on_way_back(time, packet);
+        back.carry_one_kept((until, now), packet, contents, on_way);
     }
 }
 
