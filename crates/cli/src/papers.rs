@@ -155,6 +155,7 @@ struct Results<'a> {
 fn run(args: &Run) -> Result<(), Failure> {
     let (experiments, form) = what(args)?;
     make_folder(&args.out)?;
+    let mut kept = kept(args)?;
     let store = if args.kept { Some(store::needed("--kept")?) } else { store::of_user() };
     let cancelled = flag();
     let batch = Batch {
@@ -164,7 +165,6 @@ fn run(args: &Run) -> Result<(), Failure> {
         quiet: is_quiet(),
         watch: None,
     };
-    let mut kept = kept(args)?;
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
     }

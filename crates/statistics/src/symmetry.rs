@@ -12,14 +12,14 @@
 //!
 //! What the neighbours keep is the mean of Q - b c over that of (m/n) T. With b = 1 that is nearly Q / P of the same seed; with b = 0 it
 //! leaves the luck out of the reference alone. A flow's luck against the other neighbours of its seed shows b without a look at c; its
-//! regression is pooled with that of Q on c, each contrast with the same weight, and with a middle value where there are few. What of b
+//! regression is pooled with that of Q on c, each contrast with the same weight, and with 1 where there are few. What of b
 //! was learnt from c costs its share of a degree of freedom. The pooling is ours; docs/statistics.md has what it gains on ten paths.
 
 use crate::{Estimate, mean, variance};
 
-/// Where contrasts are few, b is taken for a half: the middle between leaving the luck in Q and taking all of it out. That counts as much
-/// as four contrasts. Ours.
-const PRIOR: Slope = Slope { value: 0.5, contrasts: 4.0 };
+/// Where contrasts are few, b is taken for 1, as if all of the luck stayed: no worse than pairs of the same seed, and a newcomer that is one of
+/// the neighbours takes nothing, exactly. That counts as much as eight contrasts. Ours.
+const PRIOR: Slope = Slope { value: 1.0, contrasts: 8.0 };
 
 /// The goodputs of one seed; neighbours stand in the same order in both runs.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,6 +66,11 @@ fn kept(seeds: &[Neighbours]) -> Option<Estimate> {
     if mean(&due) <= 0.0 {
         return None;
     }
+    if seeds.iter().all(|seed| seed.beside == seed.reference) {
+        // The newcomer is what stands in its place in the reference: no rounding may say that it takes something.
+        let n = seeds.len();
+        return Some(Estimate::of_variance(1.0, (n > 1).then_some(0.0), n as f64 - 1.0, n));
+    }
     let luck = Luck::new(seeds, &beside, &due);
     let rest: Vec<f64> = beside.iter().zip(&luck.by_seed).map(|(q, c)| q - luck.slope * c).collect();
     let ratio = mean(&rest) / mean(&due);
@@ -92,6 +97,12 @@ impl Slope {
     fn of(products: f64, squares: f64, contrasts: f64) -> Self {
         if squares > 0.0 { Self { value: products / squares, contrasts } } else { Self { value: 0.0, contrasts: 0.0 } }
     }
+
+    /// The mean, each contrast with the same weight.
+    fn pooled(slopes: &[Self]) -> Self {
+        let contrasts: f64 = slopes.iter().map(|slope| slope.contrasts).sum();
+        Self { value: slopes.iter().map(|slope| slope.value * slope.contrasts).sum::<f64>() / contrasts, contrasts }
+    }
 }
 
 /// The neighbours' luck in the reference.
@@ -109,18 +120,17 @@ impl Luck {
     fn new(seeds: &[Neighbours], beside: &[f64], due: &[f64]) -> Self {
         let by_seed: Vec<f64> = seeds.iter().map(Neighbours::luck).collect();
         let centre = mean(&by_seed);
-        let ratio = mean(beside) / mean(due);
+        let [within, prior] = [within(seeds), PRIOR];
+        // What is kept as far as is known without c, so that what Q and T have in common is not taken for luck.
+        let ratio = (mean(beside) - Slope::pooled(&[within, prior]).value * centre) / mean(due);
         let (mut products, mut squares) = (0.0, 0.0);
         for (c, (q, due)) in by_seed.iter().zip(beside.iter().zip(due)) {
-            // Apart from what Q and T have in common; its mean is 0.
             products += (c - centre) * (q - ratio * due);
             squares += (c - centre).powi(2);
         }
         let between = Slope::of(products, squares, seeds.len() as f64 - 1.0);
-        let slopes = [within(seeds), between, PRIOR];
-        let contrasts: f64 = slopes.iter().map(|slope| slope.contrasts).sum();
-        let slope = slopes.iter().map(|slope| slope.value * slope.contrasts).sum::<f64>() / contrasts;
-        Self { by_seed, squares, slope, learnt: between.contrasts / contrasts }
+        let all = Slope::pooled(&[within, between, prior]);
+        Self { by_seed, squares, slope: all.value, learnt: between.contrasts / all.contrasts }
     }
 }
 
@@ -151,29 +161,41 @@ mod tests {
         assert!((actual - expected).abs() < 5e-5, "{actual}, expected {expected}");
     }
 
-    /// One neighbour, one peer; seeds (y; x; peer): (8; 12; 8), (9; 10; 12), (10; 8; 10). T/2 is 10, 11, 9 and c is 2, -1, -1. Between
-    /// seeds: the mean of y is 9, of T/2 10, so y - 0.9 T/2 is -1, -0.9, 1.9; times c: -2 + 0.9 - 1.9 = -3, squares 6: -1/2 of 2
-    /// contrasts. With 1/2 of 4: b = (-1 + 2) / 6 = 1/6; learnt 1/3. y - c/6 is 23/3, 55/6, 61/6 with the mean 9: 0.9 is kept.
-    /// Residuals 23/3 - 9 = -4/3, 55/6 - 9.9 = -11/15, 61/6 - 8.1 = 31/15: squares 400/225 + 121/225 + 961/225 = 1482/225, over
-    /// 3 - 1 - 1/3 = 5/3 degrees of freedom 3.952, over 3 seeds 1.31733, root 1.14775. c has the mean 0.
-    /// t(0.975, 5/3): 5.30 or so lies between 12.706 with 1 and 4.303 with 2.
+    /// One neighbour, one peer; seeds (y; x; peer): (8; 12; 8), (9; 10; 12), (10; 8; 10). T/2 is 10, 11, 9 and c is 2, -1, -1 with the mean
+    /// 0. Between seeds: the mean of y is 9, of T/2 10, so y - 0.9 T/2 is -1, -0.9, 1.9; times c: -2 + 0.9 - 1.9 = -3, squares 6: -1/2 of 2
+    /// contrasts. With 1 of 8: b = (-1 + 8) / 10 = 0.7; learnt 0.2. y - 0.7 c is 6.6, 9.7, 10.7 with the mean 9: 0.9 is kept. Residuals
+    /// 6.6 - 9 = -2.4, 9.7 - 9.9 = -0.2, 10.7 - 8.1 = 2.6: squares 5.76 + 0.04 + 6.76 = 12.56, over 3 - 1 - 0.2 = 1.8 degrees of freedom
+    /// 6.97778, over 3 seeds 2.32593, root 1.52510. t(0.975, 1.8) is between 12.706 with 1 and 4.303 with 2.
     #[test]
     fn luck_is_taken_from_both_sides() {
         let seeds = [seed(&[8.0], &[12.0], &[8.0]), seed(&[9.0], &[10.0], &[12.0]), seed(&[10.0], &[8.0], &[10.0])];
         let stolen = stolen(&seeds).unwrap();
         close(stolen.value, 0.1);
-        assert_eq!(stolen.n, 3);
-        let t = stolen.half_width.unwrap() / 0.114775;
-        assert!((4.303..12.706).contains(&t), "{t}");
+        assert_eq!((stolen.n, stolen.degrees_of_freedom), (3, 1.8));
+        // SciPy 1.17: t.ppf(0.975, 1.8) = 4.79488.
+        close(stolen.half_width.unwrap(), 4.79488 * 0.152510);
     }
 
     /// Two neighbours in two seeds have two contrasts: x (6, 4), (5, 7) and y (5, 4), (3, 6). Within seeds: products 1 + 3, squares 2 + 2,
-    /// slope 1. T = 15 both times, 10 is due; c is 0 and 2, and Q 9 both times: between seeds the slope is 0 of one contrast. With the
-    /// prior b = (2 + 0 + 2) / 7 = 4/7. Q - b c is 9 and 55/7, 118/7 of 20 are kept.
+    /// slope 1, as the prior's. T = 15 both times, 10 is due; c is 0 and 2, and Q 9 both times: between seeds the slope is 0 of one contrast.
+    /// b = (2 + 0 + 8) / 11 = 10/11. Q - b c is 9 and 79/11, 178/11 of 20 are kept.
     #[test]
     fn the_slope_is_pooled() {
         let seeds = [seed(&[5.0, 4.0], &[6.0, 4.0], &[5.0]), seed(&[3.0, 6.0], &[5.0, 7.0], &[3.0])];
-        close(stolen(&seeds).unwrap().value, 1.0 - 118.0 / 140.0);
+        close(stolen(&seeds).unwrap().value, 1.0 - 178.0 / 220.0);
+    }
+
+    /// Whatever luck the flows have.
+    #[test]
+    fn a_newcomer_that_is_one_of_the_neighbours_takes_nothing() {
+        let alike = |x: &[f64], peers: &[f64]| seed(x, x, peers);
+        let seeds = [alike(&[5.0, 4.0], &[9.0]), alike(&[3.0, 6.0], &[3.5]), alike(&[7.0, 1.0], &[0.2])];
+        let stolen = stolen(&seeds).unwrap();
+        assert_eq!((stolen.value, stolen.half_width), (0.0, Some(0.0)));
+        // Nearly: what one flow gains, the other loses.
+        let nearly = [seed(&[5.0, 4.1], &[5.0, 4.0], &[9.0]), seeds[1].clone(), seeds[2].clone()];
+        let stolen = super::stolen(&nearly).unwrap();
+        assert!(stolen.value.abs() < 0.01 && stolen.half_width.unwrap() < 0.02, "{stolen:?}");
     }
 
     /// 8, 9, 13 over 10, 12, 14, as the ratio's own test works it out.
