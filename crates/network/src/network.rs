@@ -193,13 +193,13 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// When something is next due anywhere, ns; [`NEVER`] if nothing is under way and no alarm is set.
+    /// When something is next due anywhere, ns; [`NEVER`](crate::agenda::NEVER) if nothing is under way and no alarm is set.
     #[inline]
     pub fn next_at(&self) -> u64 {
         self.agenda.next().0
     }
 
-    /// Sets when the host is woken; [`NEVER`] switches the alarm off.
+    /// Sets when the host is woken; [`NEVER`](crate::agenda::NEVER) switches the alarm off.
     #[inline]
     pub fn wake(&mut self, alarm: Alarm, time: u64) {
         self.set(Source::Alarm(alarm), time);

@@ -129,7 +129,7 @@ fn of_pairs(seeds: &[Neighbours]) -> Option<Estimate> {
 /// The page; with so many seeds, 2,000 in the repository's.
 pub fn statistics_page(seeds: u32) -> anyhow::Result<String> {
     ensure!(seeds as usize >= 10 * GROUPS[3], "ten groups of {} seeds are the least", GROUPS[3]);
-    let mut page = include_str!("statistics.md").replace("SEEDS", &seeds.to_string());
+    let mut page = include_str!("statistics/introduction.md").replace("SEEDS", &seeds.to_string());
     page += "| path | stolen % | seeds | gain | bias | held, pairs % | held % |\n|---|---:|---:|---:|---:|---:|---:|\n";
     for path in &PATHS {
         let runs = path.runs(seeds)?;
@@ -149,7 +149,7 @@ pub fn statistics_page(seeds: u32) -> anyhow::Result<String> {
             )?;
         }
     }
-    page += &include_str!("statistics_end.md").replace("LOOKS", &looks_table());
+    page += &include_str!("statistics/reasons.md").replace("LOOKS", &looks_table());
     Ok(with_short_lines(&page))
 }
 
