@@ -120,11 +120,7 @@ pub fn line_of(task: &TaskKey, seed: u64, traced_flows_per_group: usize, result:
 pub fn append(path: &Path, line: &str) -> io::Result<()> {
     for _ in 0..TRIES {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let mut file = match open_itself(OpenOptions::new().read(true).append(true).create(true), path) {
-            // The folder was empty, and was taken away just now.
-            Err(e) if e.kind() == ErrorKind::NotFound => continue,
-            opened => opened?,
-        };
+        let mut file = open_itself(OpenOptions::new().read(true).append(true).create(true), path)?;
         lock(&file)?;
         if is_removed(&file)? {
             continue;
@@ -152,7 +148,7 @@ fn no_locks() -> Option<i32> {
     None
 }
 
-/// Takes a file away, unless a line is being added. True if it is gone.
+/// Takes a file away, unless a line is being added, or is about to be. True if it is gone.
 pub fn remove(path: &Path) -> io::Result<bool> {
     let file = match open_itself(OpenOptions::new().read(true), path) {
         Ok(file) => file,
@@ -160,6 +156,10 @@ pub fn remove(path: &Path) -> io::Result<bool> {
         // What is no file of results, such as a link: it goes, and what it leads to stays.
         Err(_) => return fs::remove_file(path).map(|()| true),
     };
+    // Who adds the first line has made the file and not locked it yet. So a writer makes it again once at most.
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Ok(false),
         Ok(()) | Err(fs::TryLockError::Error(_)) => fs::remove_file(path).map(|()| true),

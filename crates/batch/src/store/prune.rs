@@ -133,8 +133,6 @@ pub fn prune(folder: &Path, limits: Limits, now: SystemTime) -> io::Result<Prune
             left -= file.bytes;
             pruned.scenarios += 1;
             pruned.bytes += file.bytes;
-            // Only if it is empty now.
-            let _ = file.path.parent().map(fs::remove_dir);
         }
     }
     let _ = write_tally(folder, now, 0);

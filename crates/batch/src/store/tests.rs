@@ -284,18 +284,19 @@ fn several_writers_lose_nothing() {
 #[test]
 fn a_writer_outlives_a_prune() {
     let folder = tempfile::tempdir().unwrap();
-    let stop = AtomicBool::new(false);
+    let is_done = AtomicBool::new(false);
+    let store = open(&folder);
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !stop.load(Relaxed) {
+            while !is_done.load(Relaxed) {
                 prune(folder.path(), Limits::NOTHING, SystemTime::now()).unwrap();
             }
         });
-        let store = open(&folder);
         (0..300).for_each(|seed| store.put(&task(1), seed, 0, &result(seed)));
-        assert!(!store.takes_no_more.load(Relaxed) && lock(&store.told).is_empty());
-        stop.store(true, Relaxed);
+        is_done.store(true, Relaxed);
     });
+    // After both have ended: a test that fails must not leave the other running.
+    assert!(!store.takes_no_more.load(Relaxed) && lock(&store.told).is_empty());
     put(&folder, &task(1), &[1]);
     assert_eq!(seeds(&folder, &task(1)), [1]);
 }
