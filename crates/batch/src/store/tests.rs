@@ -297,8 +297,9 @@ fn a_writer_outlives_a_prune() {
     });
     // After both have ended: a test that fails must not leave the other running.
     assert!(!store.takes_no_more.load(Relaxed) && lock(&store.told).is_empty());
+    // What was put after the last look at the files is still there, however much that is.
     put(&folder, &task(1), &[1]);
-    assert_eq!(seeds(&folder, &task(1)), [1]);
+    assert!(seeds(&folder, &task(1)).contains(&1));
 }
 
 /// Puts one run of each of these tasks; the first was used longest ago.
