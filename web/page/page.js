@@ -5,7 +5,7 @@ import { Charts, Samples } from "./charts.js";
 import { element, makeControls } from "./controls.js";
 import { PRESETS } from "./presets.js";
 import { command, contenders, fromAddress, runs, scenario, toAddress } from "./setting.js";
-import { controllers, result, run } from "./simulator.js";
+import { controllers, result, run, stolen } from "./simulator.js";
 import { figures } from "./summary.js";
 
 const by = (id) => document.getElementById(id);
@@ -61,8 +61,7 @@ function draw() {
   const seconds = running.map(({ samples }) => samples.columns[0].at(-1) ?? 0).reduce((a, b) => a + b, 0);
   const took = ((performance.now() - began) / 1000).toFixed(1);
   if (running.every(({ result }) => result)) {
-    showSummary();
-    showState(`${setting.duration_s} seconds of each run, simulated in ${took} s.`, false);
+    showSummary(`${setting.duration_s} seconds of each run, simulated in ${took} s.`).catch((error) => fail(error.message));
   } else {
     showState(`${seconds.toFixed(0)} of ${running.length * setting.duration_s} seconds simulated, over all runs.`, true);
   }
@@ -98,15 +97,21 @@ function showLegend(shown) {
   by("legend").replaceChildren(...entries);
 }
 
-function showSummary() {
-  const baseline = running.find(({ controller }) => controller === setting.neighbour)?.result;
-  const rows = contenders(setting).map((name) => {
-    const { result } = running.find(({ controller }) => controller === name);
-    const { goodput, neighbours, stolen, used, rtt, again } = figures(setting, result, setting.neighbours > 0 ? baseline : null);
+/** Fills the table once the neighbours' losses are known; then the runs are done, and `state` says so. */
+async function showSummary(state) {
+  const shown = running;
+  const of = (name) => ({ scenario: scenario(setting, name), result: shown.find(({ controller }) => controller === name).result });
+  const share = (name) => (setting.neighbours > 0 ? stolen(of(name), of(setting.neighbour)) : null);
+  const shares = await Promise.all(contenders(setting).map(share));
+  // The setting may have changed meanwhile.
+  if (running !== shown) return;
+  const rows = contenders(setting).map((name, i) => {
+    const { goodput, neighbours, stolen, used, rtt, again } = figures(setting, of(name).result, shares[i]);
     const cells = [goodput, neighbours, stolen, used, rtt, again].map((text) => element("td", {}, text));
     return element("tr", {}, element("th", { scope: "row" }, `${name}:${setting.flows}`), ...cells);
   });
   by("summary").tBodies[0].replaceChildren(...rows);
+  showState(state, false);
 }
 
 function showFiles() {

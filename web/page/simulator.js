@@ -59,12 +59,16 @@ export function controllers() {
  */
 export const run = (scenario, on) => start({ scenario }, on);
 
-/** The whole result of a scenario, with its samples, as JSON text. */
-export function result(scenario) {
-  return new Promise((resolve, reject) => {
-    start({ scenario, withTrace: true }, ({ result, error }) => {
+const last = (message) =>
+  new Promise((resolve, reject) => {
+    start(message, ({ result, error }) => {
       if (error) reject(new Error(error));
       else if (result) resolve(result);
     });
   });
-}
+
+/** The whole result of a scenario, with its samples, as JSON text. */
+export const result = (scenario) => last({ scenario, withTrace: true });
+
+/** The share of their goodput that the neighbours of `run` lose against `baseline`, both `{ scenario, result }`; null if there is none. */
+export const stolen = async (run, baseline) => JSON.parse(await last({ pair: JSON.stringify({ run, baseline }) }));

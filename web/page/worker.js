@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs one scenario in the simulator, and posts the samples as they come. The page ends it to cancel.
+// Asks the simulator one thing: to run a scenario, whose samples it posts as they come, or what one run took from another. The page ends it
+// to cancel.
 
 /** The module's exports, once it runs. */
 let simulator;
@@ -19,16 +20,22 @@ const imports = {
 
 const answer = (bytes) => decoder.decode(new Uint8Array(simulator.memory.buffer, simulator.answer(), bytes));
 
-onmessage = async ({ data: { module, scenario, withTrace } }) => {
+/** The answer of `ask` to the text. */
+function answerTo(text, ask) {
+  const bytes = encoder.encode(text);
+  // First the room: with it the memory may grow, which makes another buffer.
+  const room = simulator.text_room(bytes.length);
+  new Uint8Array(simulator.memory.buffer, room, bytes.length).set(bytes);
+  const came = answer(ask());
+  return came[0] === "+" ? { result: came.slice(1) } : { error: came.slice(1) };
+}
+
+onmessage = async ({ data: { module, scenario, pair, withTrace } }) => {
   try {
     simulator = (await WebAssembly.instantiate(module, imports)).exports;
-    if (scenario === undefined) return postMessage({ controllers: JSON.parse(answer(simulator.list_controllers())) });
-    const text = encoder.encode(scenario);
-    // First the room: with it the memory may grow, which makes another buffer.
-    const room = simulator.text_room(text.length);
-    new Uint8Array(simulator.memory.buffer, room, text.length).set(text);
-    const came = answer(simulator.run_scenario(withTrace ? 1 : 0));
-    postMessage(came[0] === "+" ? { result: came.slice(1) } : { error: came.slice(1) });
+    if (pair !== undefined) postMessage(answerTo(pair, () => simulator.share_stolen()));
+    else if (scenario !== undefined) postMessage(answerTo(scenario, () => simulator.run_scenario(withTrace ? 1 : 0)));
+    else postMessage({ controllers: JSON.parse(answer(simulator.list_controllers())) });
   } catch (error) {
     postMessage({ error: `the simulator stopped: ${error.message}` });
   }

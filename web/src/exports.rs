@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use crate::{Rows, controllers, run};
+use crate::{Rows, controllers, run, stolen};
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
@@ -44,7 +44,19 @@ extern "C" fn run_scenario(with_trace: u32) -> usize {
     let text = TEXT.take();
     // SAFETY: the numbers live as long as the call.
     let show = |rows: &Rows| unsafe { samples(rows.numbers().as_ptr(), rows.numbers().len(), rows.columns()) };
-    match run(&String::from_utf8_lossy(&text), with_trace != 0, show) {
+    keep_outcome(run(&String::from_utf8_lossy(&text), with_trace != 0, show))
+}
+
+/// What the second group loses, of the pair of runs in the buffer. The answer is `+` and a number or null, or `-` and what is wrong. Returns
+/// its length.
+#[unsafe(no_mangle)]
+extern "C" fn share_stolen() -> usize {
+    let text = TEXT.take();
+    keep_outcome(stolen(&String::from_utf8_lossy(&text)))
+}
+
+fn keep_outcome(outcome: Result<String, String>) -> usize {
+    match outcome {
         Ok(result) => keep(format!("+{result}")),
         Err(why) => keep(format!("-{why}")),
     }

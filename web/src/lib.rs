@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The simulator for a page in the browser: a scenario file in, samples while it runs, the result as JSON.
+//! The simulator for a page in the browser: a scenario file in, samples while it runs, the result as JSON; and what two results say of each
+//! other.
 //!
 //! The same code runs natively, which the tests use: a result is the same to the last bit.
 
@@ -7,14 +8,15 @@
 mod exports;
 mod rows;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_controllers::CONTROLLERS;
-use tandem_engine::Options;
-use tandem_results::SeedResult;
+use tandem_engine::{Engine, Options};
+use tandem_results::{Run, SeedResult};
 use tandem_scenario::{
     Scenario,
     file::{Overrides, parse},
 };
+use tandem_sim::Sim;
 
 pub use rows::Rows;
 
@@ -47,6 +49,43 @@ fn simulate(scenario: &Scenario, on_samples: &mut impl FnMut(&Rows)) -> Result<S
     // What the division left over.
     world.advance(scenario.duration.ns);
     Ok(world.result())
+}
+
+/// A scenario, written as in a file, and what [`run`] made of it.
+#[derive(Deserialize)]
+struct Done {
+    scenario: String,
+    result: SeedResult,
+}
+
+impl Done {
+    fn summed_up(self) -> Result<Run, String> {
+        let scenario =
+            parse(&self.scenario, "scenario", "scenario", &Overrides::default()).map_err(|e| e.to_string())?;
+        Ok(Run::from_seeds(&scenario, Sim.name(), 1, vec![self.result]))
+    }
+}
+
+/// Two runs of which one is the other's baseline.
+#[derive(Deserialize)]
+struct Pair {
+    run: Done,
+    baseline: Done,
+}
+
+/// The share of its goodput that the second group loses, as `tandem compare` has it. `pair` is JSON: `run` and `baseline`, each with its
+/// `scenario` (text) and `result`. Returns the share as JSON; null if there is none.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn stolen(pair: &str) -> Result<String, String> {
+    let Pair { run, baseline } = serde_json::from_str(pair).map_err(|e| e.to_string())?;
+    let (mut run, baseline) = (run.summed_up()?, baseline.summed_up()?);
+    if run.groups.len() < 2 {
+        return Err("there is no second group".to_owned());
+    }
+    run.set_stolen(1, &baseline);
+    Ok(run.groups[1].stolen.map_or_else(|| "null".to_owned(), |share| share.to_string()))
 }
 
 /// What the page says of a controller.
