@@ -11,6 +11,7 @@ use tandem_model::loss_cycle::cautions;
 use tandem_report::{Report, Section};
 use tandem_results::{Run, SeedResult};
 use tandem_scenario::Scenario;
+use tandem_statistics::Looks;
 use tandem_tables::{Columns, run_of_seed};
 
 use crate::{
@@ -24,6 +25,8 @@ pub struct Outcome {
     title: String,
     call: String,
     plan: Plan,
+    /// Why there are as many seeds as there are, if that was left to the results.
+    why: Option<String>,
     /// All seeds of each scenario together.
     runs: Vec<Run>,
     /// Each seed of each scenario, as a run of its own.
@@ -31,25 +34,39 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// From the seeds of each of the plan's scenarios, none of which is missing.
-    pub fn new(title: String, call: String, plan: Plan, engine: &dyn Engine, seeds: Vec<Vec<SeedResult>>) -> Self {
+    /// From the seeds of each of the plan's scenarios, none of which is missing. `why` there are as many as there are, if `looks` at the
+    /// results have decided that.
+    pub fn new(
+        title: String,
+        call: String,
+        plan: Plan,
+        engine: &dyn Engine,
+        seeds: Vec<Vec<SeedResult>>,
+        looks: &Looks,
+        why: Option<String>,
+    ) -> Self {
         let mut runs: Vec<Option<Run>> = Vec::new();
         let mut by_seed: Vec<Vec<Option<Run>>> = Vec::new();
         for (scenario, seeds) in plan.scenarios.iter().zip(seeds) {
             by_seed.push(seeds.iter().map(|s| Some(run_of_seed(scenario, engine.name(), s.clone()))).collect());
-            let mut run = Run::from_seeds(scenario, engine.name(), scenario.seeds.len(), seeds);
+            let mut run = Run::from_seeds(scenario, engine.name(), scenario.seeds.len(), seeds).looked_at(looks);
             run.cautions.extend(cautions(scenario));
             runs.push(Some(run));
         }
         plan.set_stolen(&mut runs);
         // The same for the runs of each seed.
-        for i in 0..by_seed.iter().map(Vec::len).min().unwrap_or(0) {
-            let mut of_seed: Vec<Option<Run>> = by_seed.iter_mut().map(|seeds| seeds[i].take()).collect();
+        for i in 0..by_seed.iter().map(Vec::len).max().unwrap_or(0) {
+            let take = |seeds: &mut Vec<Option<Run>>| seeds.get_mut(i)?.take();
+            let mut of_seed: Vec<Option<Run>> = by_seed.iter_mut().map(take).collect();
             plan.set_stolen(&mut of_seed);
-            by_seed.iter_mut().zip(of_seed).for_each(|(seeds, run)| seeds[i] = run);
+            for (seeds, run) in by_seed.iter_mut().zip(of_seed) {
+                if let Some(place) = seeds.get_mut(i) {
+                    *place = run;
+                }
+            }
         }
         let by_seed = by_seed.into_iter().map(|seeds| seeds.into_iter().flatten().collect()).collect();
-        Self { title, call, plan, runs: runs.into_iter().flatten().collect(), by_seed }
+        Self { title, call, plan, why, runs: runs.into_iter().flatten().collect(), by_seed }
     }
 
     fn each_seed(&self) -> impl Iterator<Item = (&Scenario, &Run)> {
@@ -89,6 +106,7 @@ impl Outcome {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sections: own.map(|(_, (scenario, run))| Section { scenario, run }).collect(),
             baselines: self.plan.baseline.iter().map(|&i| &self.runs[i]).collect(),
+            why_these_seeds: self.why.clone(),
         }
     }
 }

@@ -17,13 +17,15 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyString},
 };
-use tandem_batch::{Batch, Task, Traces};
-use tandem_compare::{CompareError, Comparison, Flows, Plan};
+use tandem_batch::{Batch, Clock, Task, Traces, Until};
+use tandem_compare::{Bound, CompareError, Comparison, Flows, Plan, Seeds, decide};
 use tandem_engine::Engine;
+use tandem_results::Run;
 use tandem_scenario::{
     DumbbellSpec, EffectsSpec,
     units::{Bytes, Span},
 };
+use tandem_statistics::Looks;
 
 use crate::{
     error::{at_key, of_engine, usage, with_causes},
@@ -53,7 +55,7 @@ pub struct Options {
 #[pyfunction]
 pub fn run(py: Python, scenario: &Scenario, options: Options) -> PyResult<Outcome> {
     let plan = Plan::alone(scenario.0.clone());
-    run_plan(py, plan, options)
+    run_plan(py, plan, None, options)
 }
 
 #[pyfunction]
@@ -65,6 +67,10 @@ pub fn compare(
     options: Options,
 ) -> PyResult<Outcome> {
     let is_real_time = engine(&options.engine)?.needs_machine();
+    let (seeds, bound) = match asked.seeds.parse::<Seeds>().map_err(usage)? {
+        Seeds::Auto => (Bound::default().most_seeds, Some(Bound::default())),
+        Seeds::Fixed(count) => (count, None),
+    };
     let comparison = Comparison {
         dumbbell: read::<DumbbellSpec>(dumbbell, "path")?,
         effects: effects.map(|table| read::<EffectsSpec>(table, "path")).transpose()?.unwrap_or_default(),
@@ -78,14 +84,14 @@ pub fn compare(
         send_jitter: parsed(asked.send_jitter.as_deref())?,
         duration: parsed(asked.duration.as_deref())?,
         warmup: parsed::<Span>(asked.warmup.as_deref())?,
-        overrides: overrides(asked.seeds, asked.first_seed),
+        overrides: overrides(Some(seeds), asked.first_seed),
         is_real_time,
     };
     let plan = comparison.plan().map_err(|e| match e {
         CompareError::Scenario(e) => at_key("compare", &e.key, &e.message),
         other => usage(other),
     })?;
-    run_plan(py, plan, options)
+    run_plan(py, plan, bound, options)
 }
 
 /// What is compared, as Python has it.
@@ -102,7 +108,8 @@ pub struct Asked {
     send_jitter: Option<String>,
     duration: Option<String>,
     warmup: Option<String>,
-    seeds: Option<u32>,
+    /// A number or `auto`.
+    seeds: String,
     first_seed: Option<u64>,
 }
 
@@ -123,7 +130,8 @@ pub fn warn(py: Python, doubt: String) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(doubt)?, 2)
 }
 
-fn run_plan(py: Python, mut plan: Plan, options: Options) -> PyResult<Outcome> {
+/// All seeds, or with a bound as many as it takes.
+fn run_plan(py: Python, mut plan: Plan, bound: Option<Bound>, options: Options) -> PyResult<Outcome> {
     let engine = engine(&options.engine)?;
     let mut doubts = Vec::new();
     for scenario in &plan.scenarios {
@@ -141,8 +149,27 @@ fn run_plan(py: Python, mut plan: Plan, options: Options) -> PyResult<Outcome> {
         *scenario = engine.as_run(scenario).into_owned();
     }
     let tasks: Vec<Task> = plan.scenarios.iter().map(|scenario| Task { scenario, engine, traces }).collect();
-    let seeds = run_tasks(py, options.progress, |batch| Ok(batch.run(&tasks)?.seeds))?;
-    Ok(Outcome::new(options.title, options.call, plan, engine, seeds))
+    // An engine that knows no chance runs one seed.
+    let bound = bound.filter(|_| plan.scenarios.iter().all(|scenario| scenario.seeds.len() > 1));
+    let Some(bound) = bound else {
+        let seeds = run_tasks(py, options.progress, |batch| Ok(batch.run(&tasks)?.seeds))?;
+        return Ok(Outcome::new(options.title, options.call, plan, engine, seeds, &Looks::default(), None));
+    };
+    let looks = Looks::up_to(bound.most_seeds as usize);
+    let decided = run_tasks(py, options.progress, |batch| {
+        let clock = Clock::new(bound.time, batch.cancelled);
+        let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+        let ask = |runs: &mut [Option<Run>]| {
+            plan.set_stolen(runs);
+            plan.open(runs, bound.precision)
+        };
+        Ok(decide(batch, &tasks, until, ask)?)
+    })?;
+    let why = decided.why(bound);
+    for (scenario, seeds) in plan.scenarios.iter_mut().zip(&decided.settled.seeds) {
+        *scenario = scenario.clone().with_seeds(seeds.iter().map(|seed| seed.seed));
+    }
+    Ok(Outcome::new(options.title, options.call, plan, engine, decided.settled.seeds, &looks, Some(why)))
 }
 
 /// Does work that a batch does, without Python's lock. Ctrl-C ends it; `progress` is called with the share that is done.

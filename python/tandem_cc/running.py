@@ -82,7 +82,7 @@ def compare(
     *,
     against: str | Sequence[str] = (),
     reverse: str | Sequence[str] = (),
-    seeds: int | None = None,
+    seeds: int | Literal["auto"] = "auto",
     first_seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
@@ -103,7 +103,8 @@ def compare(
         against: neighbours on the same path. A baseline in which all flows are of their kind is run, too, and gives bandwidth
             stolen: (P - Q) / P, with P the goodput of the neighbours among themselves and Q that beside the contender.
         reverse: flows in the other direction.
-        seeds: the number of repetitions, 5 if not given; two or more give 95 % intervals.
+        seeds: the number of repetitions; two or more give 95 % intervals. With `auto` they are added, for two minutes, until each difference is
+            decided or known to 5 %, 20 at most; the report says why there are no more.
         first_seed: the first seed; the others count up from it.
         duration: how long each run lasts, such as `60s`; as long as the path needs if not given.
         warmup: what no measure counts; slow start and one time from loss to loss if not given.
@@ -138,7 +139,8 @@ def compare(
     call = f"tandem_cc.compare({path!r}, {_words(contenders)!r}{', ' + given if given else ''})"
     with bar(progress, title) as move:
         options = {"engine": engine, "traces": traces, "progress": move, "title": title, "call": call}
-        return Result(_native.compare(path.as_table(), dict(path.effects) if path.effects else None, asked, options))
+        native = asked | {"seeds": str(seeds)}
+        return Result(_native.compare(path.as_table(), dict(path.effects) if path.effects else None, native, options))
 
 
 def model(

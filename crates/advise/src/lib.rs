@@ -14,7 +14,6 @@
 mod advice;
 mod candidate;
 mod case;
-mod clock;
 mod error;
 mod machine;
 pub mod measured;

@@ -3,9 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tandem_batch::{Batch, Store, Task, Traces};
+use tandem_batch::{Batch, Clock, Ended, Store, Task, Traces, Until};
 use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
+use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
     units::{Bytes, Span},
@@ -15,7 +16,6 @@ use tandem_statistics::{Looks, mean};
 use crate::{
     AdviseError, Candidate,
     case::{Case, Known},
-    clock::Clock,
     rule::{Decision, Limits, Observed, decide},
     trial::Trial,
 };
@@ -146,7 +146,8 @@ impl Question<'_> {
         }))
     }
 
-    /// Adds seeds until all is clear, no more are allowed or the time is up, which the flag tells. The last trial is the reference's.
+    /// Adds seeds until all is clear, no more are allowed or the time is up, which the flag tells. The last trial is the reference's. `None` if
+    /// there was no time for the first ones.
     fn settle(
         &self,
         trials: &mut [Trial],
@@ -155,33 +156,40 @@ impl Question<'_> {
     ) -> Result<Option<(Decision, bool)>, AdviseError> {
         let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
         let looks = Looks::up_to(most_seeds as usize);
-        let mut who: Vec<usize> = (0..trials.len()).collect();
+        let seeds = self.first_seed..self.first_seed + most_seeds;
+        let scenarios: Vec<Scenario> =
+            trials.iter().map(|trial| trial.scenario.clone().with_seeds(seeds.clone())).collect();
+        let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
+        let tasks: Vec<Task> = scenarios.iter().map(task).collect();
         let mut latest: Option<Decision> = None;
-        for (i, look) in looks.iter().enumerate() {
-            if !self.add_seeds(trials, &who, look.seeds as u64, clock, i > 0 || !is_first)? {
-                return Ok(latest.map(|decision| (decision, true)));
+        let look = |results: &[Vec<SeedResult>]| {
+            for (trial, results) in trials.iter_mut().zip(results) {
+                let new = &results[trial.seeds.len()..];
+                new.iter().for_each(|result| trial.add(result.clone(), self.transfer));
             }
             let decision = self.decide(trials, &looks).ok_or(AdviseError::NoDefault)?;
-            if decision.is_clear {
-                return Ok(Some((decision, false)));
-            }
-            who = self.needed(trials, &decision);
+            let is_needed = if decision.is_clear { vec![false; trials.len()] } else { self.needed(trials, &decision) };
             latest = Some(decision);
-        }
-        Ok(latest.map(|decision| (decision, false)))
+            Ok::<_, AdviseError>(is_needed)
+        };
+        let until = Until { looks: &looks, clock, first_obeys_time: !is_first };
+        let batch = Batch { quiet: self.quiet, store: self.store, ..Batch::default() };
+        let settled = batch.run_until(&tasks, until, look)?;
+        let is_cut_short = matches!(settled.ended, Ended::OutOfTime | Ended::Interrupted);
+        Ok(latest.map(|decision| (decision, is_cut_short)))
     }
 
     /// Those whose next seeds could change the decision, and those that they are compared with.
-    fn needed(&self, trials: &[Trial], decision: &Decision) -> Vec<usize> {
+    fn needed(&self, trials: &[Trial], decision: &Decision) -> Vec<bool> {
         let best = decision.controllers.iter().find(|judged| judged.is_within_limits);
         let compared = [Some(self.default), Some(&*decision.chosen), best.map(|judged| &*judged.controller)];
-        let is_needed = |&i: &usize| {
-            let name = &*trials[i].observed.name;
+        let is_needed = |(i, trial): (usize, &Trial)| {
+            let name = &*trial.observed.name;
             let is_open = decision.of(name).is_some_and(|judged| judged.is_open);
             let is_reference = i == trials.len() - 1;
             is_reference || is_open || compared.contains(&Some(name))
         };
-        (0..trials.len()).filter(is_needed).collect()
+        trials.iter().enumerate().map(is_needed).collect()
     }
 
     /// Of the choice and of the default, each once.
@@ -229,33 +237,6 @@ impl Question<'_> {
         let (reference, candidates) = trials.split_last()?;
         let observed: Vec<Observed> = candidates.iter().map(|trial| trial.observed.clone()).collect();
         decide(&observed, self.default, &reference.observed, self.limits, looks)
-    }
-
-    /// Gives each of these trials the seeds that it lacks of so many; false, and nothing is added, if not all were finished. One that was left
-    /// out before has its missing seeds run, too: what is compared is compared by seed.
-    fn add_seeds(
-        &self,
-        trials: &mut [Trial],
-        who: &[usize],
-        seeds: u64,
-        clock: &Clock,
-        obeys_time: bool,
-    ) -> Result<bool, AdviseError> {
-        let lacking = |trial: &Trial| self.first_seed + trial.seeds_run()..self.first_seed + seeds;
-        let scenarios: Vec<Scenario> =
-            who.iter().map(|&i| trials[i].scenario.clone().with_seeds(lacking(&trials[i]))).collect();
-        let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
-        let tasks: Vec<Task> = scenarios.iter().map(task).collect();
-        let outcome = clock.watch(obeys_time, |stop| {
-            Batch { cancelled: Some(stop), quiet: self.quiet, store: self.store, ..Batch::default() }.run(&tasks)
-        })?;
-        if outcome.seeds.iter().zip(&scenarios).any(|(run, scenario)| run.len() != scenario.seeds.len()) {
-            return Ok(false);
-        }
-        for (&i, results) in who.iter().zip(outcome.seeds) {
-            results.into_iter().for_each(|result| trials[i].add(result, self.transfer));
-        }
-        Ok(true)
     }
 }
 

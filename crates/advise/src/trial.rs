@@ -33,11 +33,6 @@ impl Trial {
         }
     }
 
-    /// How many seeds it has.
-    pub fn seeds_run(&self) -> u64 {
-        self.seeds.len() as u64
-    }
-
     /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.
     pub fn add(&mut self, result: SeedResult, transfer: Option<Bytes>) {
         let (own, others) = result.flows.split_at(self.flows as usize);

@@ -2,15 +2,18 @@
 //! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] nothing
 //! is run twice, and a batch that was cut short goes on where it was. It knows engines by their trait only.
 
+mod clock;
 mod error;
 mod key;
 mod progress;
 mod scheduler;
 pub mod store;
 mod stored_only;
+mod until;
 
 use std::{
     collections::HashMap,
+    ops::Range,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -21,12 +24,14 @@ use tandem_engine::{Engine, Options};
 use tandem_results::{Run, SeedResult};
 use tandem_scenario::Scenario;
 
+pub use clock::Clock;
 pub use error::{BatchError, StoreError};
 pub use key::{RunKey, TaskKey};
 use progress::Progress;
 pub use scheduler::{work, workers};
 pub use store::Store;
 pub use stored_only::StoredOnly;
+pub use until::{Ended, Settled, Until};
 
 /// A scenario and what runs it.
 #[derive(Clone, Copy)]
@@ -121,12 +126,19 @@ impl Batch<'_> {
     /// # Errors
     /// The first run that fails ends the batch; so does a store that cannot be written to.
     pub fn run(&self, tasks: &[Task]) -> Result<Outcome, BatchError> {
+        let all: Vec<_> = tasks.iter().map(|task| 0..task.scenario.seeds.len()).collect();
+        self.run_seeds(tasks, &all)
+    }
+
+    /// As [`Batch::run`], of each task these of its seeds.
+    fn run_seeds(&self, tasks: &[Task], which: &[Range<usize>]) -> Result<Outcome, BatchError> {
         let mut jobs: Vec<Job> = Vec::new();
         let mut job_of: HashMap<RunKey, usize> = HashMap::new();
         let mut wanted: Vec<Vec<usize>> = Vec::new();
-        for &task in tasks {
+        for (&task, which) in tasks.iter().zip(which) {
             let key = TaskKey::new(task.engine, task.scenario);
-            let of_task = task.scenario.seeds.iter().enumerate().map(|(i, &seed)| {
+            let of_task = which.clone().map(|i| {
+                let seed = task.scenario.seeds[i];
                 let traced_flows_per_group = task.traces.of_seed(i);
                 let j = *job_of.entry(key.of_seed(seed)).or_insert_with(|| {
                     let progress_ns = AtomicU64::new(0);
@@ -233,7 +245,7 @@ mod tests {
 
     /// Counts its runs, and gives as CPU time how many flows were traced.
     #[derive(Default)]
-    struct Counting(AtomicUsize);
+    pub struct Counting(AtomicUsize);
 
     impl Engine for Counting {
         fn name(&self) -> &'static str {
@@ -258,24 +270,24 @@ mod tests {
         }
     }
 
-    fn scenario() -> Scenario {
+    pub fn scenario(rtt: &str) -> Scenario {
         let text = r#"
             duration = "1s"
             seeds = 3
             [dumbbell]
             rate = "1mbit"
-            rtt = "10ms"
+            rtt = "RTT"
             queue = "9p"
             [[flows]]
             controller = "reno"
         "#;
-        parse(text, "test.toml", "test", &Overrides::default()).unwrap()
+        parse(&text.replace("RTT", rtt), "test.toml", "test", &Overrides::default()).unwrap()
     }
 
     /// In the thread that runs the batch, which may hold what other threads may not touch.
     #[test]
     fn a_watcher_sees_the_end_and_can_cancel() {
-        let (engine, cancelled, scenario) = (Counting::default(), AtomicBool::new(false), scenario());
+        let (engine, cancelled, scenario) = (Counting::default(), AtomicBool::new(false), scenario("10ms"));
         let (last, caller) = (Mutex::new(0.0), thread::current().id());
         let watch = |share: f64| {
             assert_eq!(thread::current().id(), caller);
@@ -292,7 +304,7 @@ mod tests {
     #[test]
     fn what_differs_in_its_traces_only_runs_once_with_all_of_them() {
         let engine = Counting::default();
-        let scenario = &scenario();
+        let scenario = &scenario("10ms");
         let task = |traces| Task { scenario, engine: &engine, traces };
         let tasks = [task(Traces::None), task(Traces::EverySeed(4)), task(Traces::FirstSeed(9))];
         let outcome = Batch::default().run(&tasks).unwrap();

@@ -3,8 +3,9 @@
 
 mod each_with_each;
 
-use tandem_compare::{CompareError, Comparison};
-use tandem_scenario::units::{Bytes, Span};
+use tandem_compare::{Bound, CompareError, Comparison, Seeds};
+use tandem_results::Run;
+use tandem_scenario::units::{Bytes, LossRate, Span};
 
 use crate::{
     engine::EngineArgs,
@@ -12,7 +13,7 @@ use crate::{
     folder::Folder,
     output::publish,
     path::{PathArgs, with_flag},
-    runner::run_in_each,
+    runner::{Asked, run_in_each},
     settings::{Common, Family, Flows},
     terminal::note,
 };
@@ -22,6 +23,9 @@ use crate::{
 /// Runs each CONTROLLER:FLOWS on a dumbbell: all flows share one bottleneck, their ACKs its reverse. Prints a table and writes
 /// report.html and results.json. With --against each shares the path with the flows named there, and a baseline in which
 /// all flows are of the neighbours' kind gives bandwidth stolen, (P - Q) / P. With --matrix every controller meets every other.
+///
+/// Seeds are added until each difference is decided or narrow enough (--precision), the time is over (--time) or there are enough
+/// (--most-seeds). Runs that no open question is about get no more. A number (--seeds 5) gives every run as many.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -88,10 +92,63 @@ pub struct Args {
     contenders: Vec<Flows>,
 
     #[command(flatten)]
+    seeds: SeedArgs,
+
+    #[command(flatten)]
     engine: EngineArgs,
 
     #[command(flatten)]
     common: Common,
+}
+
+#[derive(clap::Args)]
+struct SeedArgs {
+    /// Independent repetitions, or `auto`: as many as the answer takes [default: auto; with an engine that takes real time 5]
+    #[arg(long, value_name = "N")]
+    seeds: Option<Seeds>,
+
+    /// With --seeds auto: the most seeds [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    most_seeds: Option<u32>,
+
+    /// With --seeds auto: begin no more seeds after this time, and say what is left open [default: 2min]
+    #[arg(long, value_name = "TIME")]
+    time: Option<Span>,
+
+    /// With --seeds auto: an interval of ± this is narrow enough, of the greater of two goodputs, or of a share [default: 5%]
+    #[arg(long, value_name = "SHARE")]
+    precision: Option<LossRate>,
+}
+
+impl SeedArgs {
+    /// How many seeds there are, and what bounds them if that is left to the results.
+    fn chosen(&self, is_real_time: bool) -> Result<(u32, Option<Bound>), Failure> {
+        let usual = if is_real_time { Seeds::REAL_TIME } else { Seeds::Auto };
+        match self.seeds.unwrap_or(usual) {
+            Seeds::Auto if is_real_time => {
+                Err(Failure::usage("--seeds auto is for engines that compute; one that takes real time needs a number"))
+            }
+            Seeds::Auto => {
+                let usual = Bound::default();
+                let bound = Bound {
+                    most_seeds: self.most_seeds.unwrap_or(usual.most_seeds),
+                    time: self.time.unwrap_or(usual.time),
+                    precision: self.precision.map_or(usual.precision, |share| share.0),
+                };
+                Ok((bound.most_seeds, Some(bound)))
+            }
+            Seeds::Fixed(count) => {
+                let given = [("most-seeds", self.most_seeds.is_some()), ("time", self.time.is_some())];
+                let mut given = given.into_iter().chain([("precision", self.precision.is_some())]);
+                match given.find(|(_, is_given)| *is_given) {
+                    Some((name, _)) => {
+                        Err(Failure::usage(format!("--{name} does nothing with {count} seeds: it is for --seeds auto")))
+                    }
+                    None => Ok((count, None)),
+                }
+            }
+        }
+    }
 }
 
 pub fn compare(mut args: Args) -> Result<(), Failure> {
@@ -104,18 +161,23 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     {
         return Err(Failure::usage(format!("--duration {duration} must be longer than --warmup {warmup}")));
     }
+    let (seeds, bound) = args.seeds.chosen(args.engine.engines.iter().any(|engine| engine.needs_machine()))?;
     if args.matrix {
-        return each_with_each::compare_each_with_each(&args);
+        return each_with_each::compare_each_with_each(&args, seeds, bound);
     }
-    let comparison = args.comparison()?;
+    let comparison = args.comparison(seeds)?;
     let plan = comparison.plan().map_err(refused)?;
     let title = format!("{} at {}, {} RTT", comparison.names(), args.path.rate, args.path.rtt);
     args.engine.check(&plan.scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
     note_length(plan.why_so_long.as_deref());
-    let mut outcomes = run_in_each(&args.engine.engines, &plan.scenarios)?;
-    outcomes.iter_mut().for_each(|outcome| plan.set_stolen(&mut outcome.runs));
-    publish(&title, &plan.scenarios, &outcomes, plan.baseline, &args.common, &folder)
+    let open = |runs: &mut [Option<Run>], bound: Bound| {
+        plan.set_stolen(runs);
+        plan.open(runs, bound.precision)
+    };
+    let asked = Asked { open: &open, bound };
+    let outcomes = run_in_each(&args.engine.engines, &plan.scenarios, Some(asked))?;
+    publish(&title, &outcomes, plan.baseline, &args.common, &folder)
 }
 
 /// What makes no sense, with the flag where it is the path's.
@@ -135,7 +197,7 @@ fn note_length(why: Option<&str>) {
 
 impl Args {
     /// What is asked for.
-    fn comparison(&self) -> Result<Comparison, Failure> {
+    fn comparison(&self, seeds: u32) -> Result<Comparison, Failure> {
         Ok(Comparison {
             dumbbell: self.path.dumbbell(),
             effects: self.path.effects(),
@@ -149,7 +211,7 @@ impl Args {
             send_jitter: self.send_jitter,
             duration: self.duration,
             warmup: self.warmup,
-            overrides: self.common.overrides()?,
+            overrides: self.common.overrides(Some(seeds))?,
             is_real_time: self.engine.engines.iter().any(|engine| engine.needs_machine()),
         })
     }

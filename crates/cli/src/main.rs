@@ -60,7 +60,7 @@ Examples:
   # What to run on a path, and why:
   tandem advise --rate 300mbit --rtt 100ms
 
-  # Four flows of each controller alone on a gigabit path, five seeds:
+  # Four flows of each controller alone on a gigabit path:
   tandem compare --rate 1gbit --rtt 100ms --queue 1500p --loss 1e-6 reno:4 compound:4
 
   # What each would take from four Reno flows on the same path:

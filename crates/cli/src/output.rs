@@ -31,6 +31,9 @@ struct Results<'a> {
     commit: &'static str,
     command: &'a str,
     runs: Vec<Entry<'a>>,
+    /// Why there are as many seeds as there are, if that was left to the results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_these_seeds: Option<String>,
     /// After an interrupt: the runs of which no seed was finished, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<String>,
@@ -76,22 +79,35 @@ pub fn publish_matrix(
     title: &str,
     set_up: String,
     matrix: &Matrix,
-    scenarios: &[Scenario],
     outcome: &Outcome,
     common: &Common,
     folder: &Folder,
 ) -> Result<(), Failure> {
     let keeping = interrupt::keeping();
     let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
-    let missing = missing(scenarios, std::slice::from_ref(outcome));
-    let runs =
-        scenarios.iter().zip(&outcome.runs).filter_map(|(scenario, run)| Some(Entry::new(scenario, run.as_ref()?)));
+    let missing = missing(std::slice::from_ref(outcome));
+    let runs = outcome
+        .scenarios
+        .iter()
+        .zip(&outcome.runs)
+        .filter_map(|(scenario, run)| Some(Entry::new(scenario, run.as_ref()?)));
     let runs = runs.collect();
     let matrix_of = Some(matrix);
-    let results =
-        Results { version, commit: COMMIT, command: &command, runs, missing, matrix: matrix_of, ..Results::default() };
+    let results = Results {
+        version,
+        commit: COMMIT,
+        command: &command,
+        runs,
+        missing,
+        matrix: matrix_of,
+        why_these_seeds: outcome.why.clone(),
+        ..Results::default()
+    };
     let json = json_text(&results)?;
-    let text = matrix_text(matrix);
+    let text = [Some(matrix_text(matrix)), outcome.why.as_ref().map(|why| format!("\n{why}\n"))]
+        .into_iter()
+        .flatten()
+        .collect::<String>();
     let page = || FiguresPage {
         title: title.to_owned(),
         paragraphs: vec![set_up],
@@ -112,10 +128,17 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
 }
 
+/// Why there are as many seeds as there are; with several engines a sentence for each, unless they agree.
+fn why(outcomes: &[Outcome]) -> Option<String> {
+    let mut sentences: Vec<&str> = outcomes.iter().filter_map(|outcome| outcome.why.as_deref()).collect();
+    sentences.dedup();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
 /// The names of the scenarios of which no seed was finished.
-fn missing(scenarios: &[Scenario], outcomes: &[Outcome]) -> Vec<String> {
+fn missing(outcomes: &[Outcome]) -> Vec<String> {
     let of_outcome = |outcome: &Outcome| {
-        let not_done = scenarios.iter().zip(&outcome.runs).filter(|(_, run)| run.is_none());
+        let not_done = outcome.scenarios.iter().zip(&outcome.runs).filter(|(_, run)| run.is_none());
         not_done.map(|(scenario, _)| scenario.name.clone()).collect::<Vec<_>>()
     };
     let mut names: Vec<String> = outcomes.iter().flat_map(of_outcome).collect();
@@ -158,11 +181,9 @@ fn keep_and_print(
     Err(Failure::Interrupted)
 }
 
-/// Prints and writes the results. Each engine has an outcome, with the runs of `scenarios` in order; bandwidth stolen is measured against
-/// the one at `baseline`.
+/// Prints and writes the results. Each engine has an outcome; bandwidth stolen is measured against its run at `baseline`.
 pub fn publish(
     title: &str,
-    scenarios: &[Scenario],
     outcomes: &[Outcome],
     baseline: Option<usize>,
     common: &Common,
@@ -170,13 +191,13 @@ pub fn publish(
 ) -> Result<(), Failure> {
     let keeping = interrupt::keeping();
     let command = command_line();
-    let runs = outcomes.iter().flat_map(|outcome| scenarios.iter().zip(&outcome.runs).enumerate());
+    let runs = outcomes.iter().flat_map(|outcome| outcome.scenarios.iter().zip(&outcome.runs).enumerate());
     let sections: Vec<Section> = runs
         .filter(|(i, _)| Some(*i) != baseline)
         .filter_map(|(_, (scenario, run))| Some(Section { scenario, run: run.as_ref()? }))
         .collect();
     let of_baseline =
-        |i: usize| outcomes.iter().filter_map(move |o| Some(Entry::new(&scenarios[i], o.runs[i].as_ref()?)));
+        |i: usize| outcomes.iter().filter_map(move |o| Some(Entry::new(&o.scenarios[i], o.runs[i].as_ref()?)));
     let baselines: Vec<Entry> = baseline.into_iter().flat_map(of_baseline).collect();
     let results = Results {
         version: env!("CARGO_PKG_VERSION"),
@@ -186,7 +207,8 @@ pub fn publish(
         baseline: if outcomes.len() == 1 { baselines.first().copied() } else { None },
         baselines: if outcomes.len() == 1 { Vec::new() } else { baselines.clone() },
         matrix: None,
-        missing: missing(scenarios, outcomes),
+        missing: missing(outcomes),
+        why_these_seeds: why(outcomes),
     };
     let json = json_text(&results)?;
     let report = Report {
@@ -195,6 +217,7 @@ pub fn publish(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sections: sections.clone(),
         baselines: baselines.iter().map(|entry| entry.run).collect(),
+        why_these_seeds: why(outcomes),
     };
     let text = if common.json { json.clone() } else { format!("{}\n", table(&report)) };
     let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);

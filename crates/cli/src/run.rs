@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tandem_scenario::file::load;
+use tandem_scenario::file::{MAX_COUNT, load};
 
 use crate::{
     engine::EngineArgs, failure::Failure, folder::Folder, output::publish, runner::run_in_each, settings::Common,
@@ -29,13 +29,17 @@ pub struct Args {
 
     #[command(flatten)]
     common: Common,
+
+    /// Independent repetitions; two or more give 95 % intervals [default: the file's or 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]
+    seeds: Option<u32>,
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let common = &args.common;
-    let scenarios = [load(&args.file, &common.overrides()?).map_err(Failure::usage)?];
+    let scenarios = [load(&args.file, &common.overrides(args.seeds)?).map_err(Failure::usage)?];
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(common, &scenarios[0].name)?;
-    let outcomes = run_in_each(&args.engine.engines, &scenarios)?;
-    publish(&scenarios[0].name, &scenarios, &outcomes, None, common, &folder)
+    let outcomes = run_in_each(&args.engine.engines, &scenarios, None)?;
+    publish(&scenarios[0].name, &outcomes, None, common, &folder)
 }

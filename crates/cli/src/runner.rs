@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs scenarios for the commands; an interrupt keeps what is done.
 
-use tandem_batch::{Batch, Store, Task, Traces};
+use tandem_batch::{Batch, Clock, Ended, Store, Task, Traces, Until};
+use tandem_compare::{Bound, Open, decide};
 use tandem_engine::Engine;
 use tandem_model::loss_cycle::cautions;
 use tandem_results::Run;
 use tandem_scenario::Scenario;
+use tandem_statistics::Looks;
 
 use crate::{
     engine::Engines,
@@ -19,15 +21,28 @@ const TRACED_FLOWS_PER_GROUP: usize = 8;
 
 /// The runs of some scenarios in one engine, in their order; `None` for a scenario of which no seed was finished.
 pub struct Outcome {
+    /// With the seeds that they were to have.
+    pub scenarios: Vec<Scenario>,
     pub runs: Vec<Option<Run>>,
     pub interrupted: bool,
+    /// Why there are as many seeds as there are, if that was left to the results.
+    pub why: Option<String>,
 }
 
-/// Runs all seeds of all scenarios in each engine: an outcome for each. With several engines the name of a run has its engine in it.
-pub fn run_in_each(engines: &Engines, scenarios: &[Scenario]) -> Result<Vec<Outcome>, Failure> {
+/// What is asked of runs.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// Sets what the runs have of each other, and says what is open.
+    pub open: &'a dyn Fn(&mut [Option<Run>], Bound) -> Vec<Open>,
+    /// Seeds are added until nothing is open, or this is reached. Without it each scenario has its own.
+    pub bound: Option<Bound>,
+}
+
+/// Runs the seeds of all scenarios in each engine: an outcome for each. With several engines the name of a run has its engine in it.
+pub fn run_in_each(engines: &Engines, scenarios: &[Scenario], asked: Option<Asked>) -> Result<Vec<Outcome>, Failure> {
     let (mut outcomes, store) = (Vec::new(), store::of_user());
     for engine in engines.iter() {
-        let mut outcome = run_in(engine, scenarios, store.as_ref())?;
+        let mut outcome = run_in(engine, scenarios, asked, store.as_ref())?;
         if engines.len() > 1 {
             for run in outcome.runs.iter_mut().flatten() {
                 run.name = format!("{}, {}", run.name, run.engine);
@@ -39,23 +54,66 @@ pub fn run_in_each(engines: &Engines, scenarios: &[Scenario]) -> Result<Vec<Outc
 }
 
 /// Nothing, if an interrupt came before.
-fn run_in(engine: &dyn Engine, scenarios: &[Scenario], store: Option<&Store>) -> Result<Outcome, Failure> {
+fn run_in(
+    engine: &dyn Engine,
+    scenarios: &[Scenario],
+    asked: Option<Asked>,
+    store: Option<&Store>,
+) -> Result<Outcome, Failure> {
     let as_run: Vec<_> = scenarios.iter().map(|scenario| engine.as_run(scenario)).collect();
     let traces = Traces::FirstSeed(TRACED_FLOWS_PER_GROUP);
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
     let batch = Batch { cancelled: Some(interrupt::flag()), quiet: is_quiet(), store, ..Batch::default() };
+    // An engine that knows no chance runs one seed.
+    let bound = asked.and_then(|asked| asked.bound).filter(|_| as_run.iter().all(|as_run| as_run.seeds.len() > 1));
     let unbroken = engine.needs_machine().then(interrupt::unbroken);
-    let outcome = batch.run(&tasks)?;
+    let (mut outcome, stored) = match (asked, bound) {
+        (Some(asked), Some(bound)) => run_until_decided(&batch, &tasks, scenarios, asked, bound)?,
+        _ => run_all(&batch, &tasks, scenarios, asked)?,
+    };
     let _keeping = interrupt::keeping();
     drop(unbroken);
-    let interrupted = outcome.interrupted;
-    if outcome.stored > 0 {
-        let all: usize = outcome.seeds.iter().map(Vec::len).sum();
-        note(&format!("{} of {all} runs in `{}` were in the store of finished runs", outcome.stored, engine.name()));
+    if stored > 0 {
+        let all: usize = outcome.runs.iter().flatten().map(|run| run.seeds.len()).sum();
+        note(&format!("{stored} of {all} runs in `{}` were in the store of finished runs", engine.name()));
     }
-    let mut runs = outcome.into_runs(&tasks);
-    for (run, scenario) in runs.iter_mut().zip(&as_run) {
+    for (run, scenario) in outcome.runs.iter_mut().zip(&as_run) {
         run.iter_mut().for_each(|run| run.cautions.extend(cautions(scenario)));
     }
-    Ok(Outcome { runs, interrupted })
+    Ok(outcome)
+}
+
+/// All seeds of all scenarios; how many of the runs were stored.
+fn run_all(
+    batch: &Batch,
+    tasks: &[Task],
+    scenarios: &[Scenario],
+    asked: Option<Asked>,
+) -> Result<(Outcome, usize), Failure> {
+    let outcome = batch.run(tasks)?;
+    let (interrupted, stored) = (outcome.interrupted, outcome.stored);
+    let mut runs = outcome.into_runs(tasks);
+    if let Some(asked) = asked {
+        (asked.open)(&mut runs, Bound::default());
+    }
+    Ok((Outcome { scenarios: scenarios.to_vec(), runs, interrupted, why: None }, stored))
+}
+
+/// Seeds until nothing is open; how many of the runs were stored.
+fn run_until_decided(
+    batch: &Batch,
+    tasks: &[Task],
+    scenarios: &[Scenario],
+    asked: Asked,
+    bound: Bound,
+) -> Result<(Outcome, usize), Failure> {
+    let looks = Looks::up_to(bound.most_seeds as usize);
+    let clock = Clock::new(bound.time, batch.cancelled);
+    let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+    let decided = decide(batch, tasks, until, |runs| (asked.open)(runs, bound))?;
+    let seeds = scenarios.iter().zip(&decided.settled.planned);
+    let scenarios = seeds.map(|(scenario, &n)| scenario.clone().with_seeds(scenario.seeds.iter().copied().take(n)));
+    let (why, interrupted) = (decided.why(bound), decided.settled.ended == Ended::Interrupted);
+    let outcome = Outcome { scenarios: scenarios.collect(), runs: decided.runs, interrupted, why: Some(why) };
+    Ok((outcome, decided.settled.stored))
 }

@@ -7,20 +7,12 @@ use clap::ArgAction;
 pub use tandem_compare::Flows;
 use tandem_compare::name_and_count;
 use tandem_controllers::{CONTROLLERS, Setting};
-use tandem_scenario::{
-    ControllerSpec, Settings,
-    controller::parse_setting,
-    file::{MAX_COUNT, Overrides},
-};
+use tandem_scenario::{ControllerSpec, Settings, controller::parse_setting, file::Overrides};
 
 use crate::failure::Failure;
 
 #[derive(clap::Args, Default)]
 pub struct Common {
-    /// Independent repetitions; two or more give 95 % intervals [default: compare 5, run the file's or 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_COUNT)))]
-    pub seeds: Option<u32>,
-
     /// The first seed; the others follow [default: run the file's, or 1]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
@@ -56,9 +48,9 @@ pub struct Common {
 
 impl Common {
     /// What goes before a scenario's own words.
-    pub fn overrides(&self) -> Result<Overrides, Failure> {
+    pub fn overrides(&self, seeds: Option<u32>) -> Result<Overrides, Failure> {
         let settings = settings(&self.set)?;
-        let Self { seeds, seed: first_seed, no_delayed_acks, .. } = *self;
+        let Self { seed: first_seed, no_delayed_acks, .. } = *self;
         Ok(Overrides { seeds, first_seed, no_delayed_acks, settings })
     }
 }

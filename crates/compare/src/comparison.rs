@@ -16,8 +16,6 @@ use crate::{
     length::{Length, OF_COMPARE, Reason, USUAL},
 };
 
-const DEFAULT_SEEDS: u32 = 5;
-
 /// Some controllers on one path: each alone, or each against the same neighbours.
 #[derive(Debug, Clone)]
 pub struct Comparison {
@@ -77,7 +75,7 @@ pub struct Plan {
     pub baseline: Option<usize>,
     /// Why runs are so long, if that was not given.
     pub why_so_long: Option<String>,
-    neighbours: usize,
+    pub(crate) neighbours: usize,
 }
 
 impl Plan {
@@ -186,7 +184,6 @@ impl Comparison {
         let mut spec = ScenarioSpec {
             name: Some(name.to_owned()),
             warmup: length.warmup,
-            seeds: Some(DEFAULT_SEEDS),
             send_jitter: self.send_jitter,
             dumbbell: Some(self.dumbbell()?),
             effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.effects.clone())]),

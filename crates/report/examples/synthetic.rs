@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         version: env!("CARGO_PKG_VERSION").into(),
         sections: vec![Section { scenario: &alone, run: &alone_run }, Section { scenario: &mixed, run: &mixed_run }],
         baselines: vec![&baseline],
+        why_these_seeds: None,
     };
     print!("{}", table(&report));
     write_atomically(&folder.join("report.html"), html(&report).as_bytes())?;

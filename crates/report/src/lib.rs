@@ -32,7 +32,7 @@ pub use table::table;
 pub use tandem_tables::write_atomically;
 pub use thin::thin;
 pub use trace::{FLOWS_FILE, LINKS_FILE, write_trace};
-pub use words::setup;
+pub use words::{common_setup, setup};
 
 use tandem_results::Run;
 use tandem_scenario::Scenario;
@@ -58,4 +58,6 @@ pub struct Report<'a> {
     pub sections: Vec<Section<'a>>,
     /// What bandwidth stolen is measured against. Listed first, without charts of its own.
     pub baselines: Vec<&'a Run>,
+    /// Why there are as many seeds as there are, in sentences, if that was left to the results.
+    pub why_these_seeds: Option<String>,
 }

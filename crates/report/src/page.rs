@@ -128,6 +128,7 @@ fn content(report: &Report, charts: &mut Charts) -> Value {
         summary => charts_of_summary,
         sections,
         seeds => seeds(report),
+        why_these_seeds => report.why_these_seeds.as_deref(),
         ..summary(&rows)
     }
 }
@@ -156,9 +157,7 @@ fn charts_of(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
 
 /// The set-up in words, if it is the same for all sections.
 fn common_set_up(report: &Report) -> Option<String> {
-    let mut texts: Vec<String> = report.sections.iter().map(|s| words::setup(s.scenario)).collect();
-    texts.dedup();
-    if texts.len() == 1 { texts.pop() } else { None }
+    words::common_setup(report.sections.iter().map(|section| section.scenario))
 }
 
 fn section_content(section: &Section, with_set_up: bool) -> Value {

@@ -113,7 +113,11 @@ fn row_of_run(run: &Run, label: &str) -> Row {
         label: label.to_owned(),
         indented: false,
         flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
-        goodput: number::with_interval(total(|g| g.goodput_mbps), Estimate::of_mean(&by_seed).half_width, 4),
+        goodput: number::with_interval(
+            total(|g| g.goodput_mbps),
+            run.looks.widened(Estimate::of_mean(&by_seed)).half_width,
+            4,
+        ),
         stolen: String::new(),
         rtt: only.and_then(|g| g.rtt_ms).into(),
         srtt: only.and_then(|g| g.srtt_ms).into(),

@@ -132,8 +132,10 @@ fn notes(report: &Report, width: u16) -> String {
     let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
     notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {
-        notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}", seed_counts(report)));
+        let wide = if report.why_these_seeds.is_some() { ", as wide as repeated looks at it ask" } else { "" };
+        notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}{wide}", seed_counts(report)));
     }
+    notes.extend(report.why_these_seeds.clone());
     let options = textwrap::Options::new(width.into()).subsequent_indent("  ");
     notes.iter().map(|note| textwrap::fill(note, &options) + "\n").collect()
 }
@@ -211,6 +213,7 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
                     Section { scenario: &mixed, run: &mixed_run },
                 ],
                 baselines: vec![&baseline],
+                why_these_seeds: None,
             },
             100,
         );
@@ -229,6 +232,7 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
                 version: String::new(),
                 sections: vec![Section { scenario: &scenario, run: &run }],
                 baselines: Vec::new(),
+                why_these_seeds: None,
             },
             100,
         );
@@ -249,6 +253,7 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
                 version: String::new(),
                 sections: sections.to_vec(),
                 baselines: Vec::new(),
+                why_these_seeds: None,
             },
             100,
         );
@@ -273,6 +278,7 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
             version: String::new(),
             sections: sections.to_vec(),
             baselines: Vec::new(),
+            why_these_seeds: None,
         };
         let rows = rows(&report);
         assert_eq!([&rows[0].rtt.mean, &rows[0].srtt.mean], ["123.4", "121.0"]);

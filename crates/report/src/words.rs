@@ -14,20 +14,32 @@ use crate::number;
 /// Keeps a number and its unit in one line.
 const NO_BREAK: char = '\u{a0}';
 
-/// The network, the times and the chances: what runs that are compared have in common.
+/// The network, the times and the chances, if these runs have them in common; they may differ in their number of seeds.
+pub fn common_setup<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Option<String> {
+    let first = scenarios.clone().next()?;
+    let have_same_seeds = scenarios.clone().all(|scenario| scenario.seeds == first.seeds);
+    let text = |scenario| if have_same_seeds { setup(scenario) } else { with_seeds(scenario, "seeds differ") };
+    let common = text(first);
+    scenarios.skip(1).all(|scenario| text(scenario) == common).then_some(common)
+}
+
+/// The network, the times and the chances of a run.
 pub fn setup(scenario: &Scenario) -> String {
+    let verb = if scenario.seeds.len() == 1 { "it has" } else { "there is one for each of" };
+    with_seeds(scenario, &format!("{verb} {}", seeds(&scenario.seeds)))
+}
+
+fn with_seeds(scenario: &Scenario, seeds: &str) -> String {
     let jitter = match scenario.send_jitter.ns {
         0 => "Senders add no random delay of their own".to_owned(),
         _ => format!("Senders add a random delay of up to {}", span(scenario.send_jitter)),
     };
     format!(
-        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; {} {}. \
+        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; {seeds}. \
          {jitter}; packets have {} bytes on the wire, of which {} are payload.",
         links(scenario),
         span(scenario.duration),
         span(scenario.warmup),
-        if scenario.seeds.len() == 1 { "it has" } else { "there is one for each of" },
-        seeds(&scenario.seeds),
         scenario.mtu,
         scenario.mss(),
     )

@@ -23,6 +23,7 @@ fn page(groups: &[(&str, &str, u32)], seeds: usize) -> String {
         version: "1.2.3".into(),
         sections: vec![Section { scenario: &scenario, run: &run }],
         baselines: Vec::new(),
+        why_these_seeds: None,
     })
 }
 
@@ -172,6 +173,7 @@ fn the_wait_of_udp_is_its_own_delay_above_propagation() {
             version: String::new(),
             sections: vec![Section { scenario: &scenario, run: &run }],
             baselines: Vec::new(),
+            why_these_seeds: None,
         };
         titled(&charts(&html(&report)), "Goodput against queueing delay")["series"][1]["x"][0].as_f64()
     };
@@ -193,6 +195,7 @@ fn marks_stand_in_the_table_of_links() {
             version: String::new(),
             sections: vec![Section { scenario: &scenario, run: &run }],
             baselines: Vec::new(),
+            why_these_seeds: None,
         };
         markup(&html(&report))
     };

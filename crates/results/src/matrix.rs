@@ -55,14 +55,14 @@ impl Matrix {
 }
 
 impl MatrixCell {
-    /// `None` if a seed delivered nothing, for then there is nothing to share.
-    fn of(run: &Run) -> Option<Self> {
+    /// The run's first group against its second. `None` if a seed delivered nothing, for then there is nothing to share.
+    pub fn of(run: &Run) -> Option<Self> {
         let [own, other] = [run.groups.first()?, run.groups.get(1)?].map(|g| &g.goodput_by_seed_mbps);
         let both: Vec<f64> = own.iter().zip(other).map(|(a, b)| a + b).collect();
         let shares: Vec<f64> = own.iter().zip(&both).map(|(a, both)| a / both).collect();
         let link = run.links.iter().find(|l| l.name == FORWARD_LINK)?;
         let jain = run.jain?;
-        let share = Estimate::of_mean(&shares);
+        let share = run.looks.widened(Estimate::of_mean(&shares));
         both.iter().all(|&b| b > 0.0).then(|| Self {
             share: share.value,
             share_ci95: share.half_width,

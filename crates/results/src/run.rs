@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_scenario::Scenario;
-use tandem_statistics::{Neighbours, jain, mean, stolen};
+use tandem_statistics::{Looks, Neighbours, jain, mean, stolen};
 
 use crate::{
     cautions::cautions,
@@ -62,6 +62,9 @@ pub struct Run {
     /// The samples of the first seed that has some.
     #[serde(skip)]
     pub trace: Option<Trace>,
+    /// Why there are as many seeds as there are: every interval is as wide as that asks.
+    #[serde(skip)]
+    pub looks: Looks,
 }
 
 impl Run {
@@ -100,7 +103,25 @@ impl Run {
             cautions: cautions(scenario, &seeds),
             emulation: Emulation::over_seeds(seeds.iter().filter_map(|s| s.emulation.as_ref())),
             trace: seeds.iter_mut().find_map(|s| s.trace.take()),
+            looks: Looks::default(),
         }
+    }
+
+    /// Makes every interval as wide as it must be if more seeds would have been added, depending on what these show. Bandwidth stolen is set
+    /// afterwards.
+    pub fn looked_at(mut self, looks: &Looks) -> Self {
+        self.looks = looks.clone();
+        let factor = looks.factor(self.seeds.len());
+        for group in &mut self.groups {
+            group.goodput_ci95_mbps = group.goodput_ci95_mbps.map(|half| half * factor);
+            if let Some(short_flows) = &mut group.short_flows {
+                short_flows.offered_ci95_mbps = short_flows.offered_ci95_mbps.map(|half| half * factor);
+            }
+        }
+        for link in &mut self.links {
+            link.utilisation_ci95 = link.utilisation_ci95.map(|half| half * factor);
+        }
+        self
     }
 
     /// Sets the bandwidth that `group` of this run lost to the others, compared with a run in which all flows were of its own kind: (P - Q) /
@@ -116,7 +137,7 @@ impl Run {
         };
         let here = self.seeds.iter().zip(&self.groups[group].goodput_by_seed_and_flow_mbps);
         let seeds: Vec<Neighbours> = here.filter_map(|(&seed, beside)| of_seed(seed, beside)).collect();
-        if let Some(stolen) = stolen(&seeds) {
+        if let Some(stolen) = stolen(&seeds).map(|stolen| self.looks.widened(stolen)) {
             self.groups[group].stolen = Some(stolen.value);
             self.groups[group].stolen_ci95 = stolen.half_width;
         }

@@ -11,7 +11,7 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 
-use crate::{CONFIDENCE, Estimate};
+use crate::{CONFIDENCE, Estimate, student::two_sided};
 
 /// The seeds of the first look. Where one flow or another wins, three seeds agree by chance once in four
 /// times, and their interval is then next to nothing; five agree once in sixteen.
@@ -19,8 +19,8 @@ const FIRST: usize = 5;
 /// By how much the seeds grow from look to look: few looks, each with much that is new.
 const GROWTH: f64 = 1.6;
 
-/// When to look, and what to believe then.
-#[derive(Debug, Clone, PartialEq)]
+/// When to look, and what to believe then. The default is not to look before the end: every interval stays as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Looks(Vec<Look>);
 
 /// A look.
@@ -65,6 +65,13 @@ impl Looks {
     pub fn widened(&self, estimate: Estimate) -> Estimate {
         let look = self.0.iter().find(|look| look.seeds == estimate.n);
         look.map_or(estimate, |look| estimate.at(look.confidence))
+    }
+
+    /// How much wider the interval of a mean of as many values is at that look; 1 if there is no such look.
+    pub fn factor(&self, n: usize) -> f64 {
+        let look = self.0.iter().find(|look| look.seeds == n && n > 1);
+        let reach = |confidence| two_sided(confidence, n as f64 - 1.0);
+        look.map_or(1.0, |look| reach(look.confidence) / reach(CONFIDENCE))
     }
 
     /// The most seeds.
@@ -133,7 +140,7 @@ fn nominal_levels(times: &[f64], error: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{mean, student::two_sided, variance};
+    use crate::{mean, variance};
 
     /// The probability of crossing `z` at any of these looks.
     fn ever_crosses(boundary: &[(f64, f64)]) -> f64 {

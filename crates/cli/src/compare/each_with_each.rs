@@ -3,22 +3,22 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use tandem_compare::same_number_of_flows;
+use tandem_compare::{Bound, open_shares, same_number_of_flows};
 use tandem_controllers::CONTROLLERS;
-use tandem_report::setup;
-use tandem_results::Matrix;
+use tandem_report::common_setup;
+use tandem_results::{Matrix, Run};
 
 use super::{Args, note_length, refused};
 use crate::{
     failure::Failure,
     folder::Folder,
     output::publish_matrix,
-    runner::{Outcome, run_in_each},
+    runner::{Asked, Outcome, run_in_each},
     settings::Flows,
     terminal::warn,
 };
 
-pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
+pub fn compare_each_with_each(args: &Args, seeds: u32, bound: Option<Bound>) -> Result<(), Failure> {
     if args.engine.engines.len() > 1 {
         return Err(one_engine());
     }
@@ -27,19 +27,23 @@ pub fn compare_each_with_each(args: &Args) -> Result<(), Failure> {
         Matrix::pairs(contenders.len()).map(|(row, column)| (&contenders[row], &contenders[column])).collect();
     let run = |&(a, b): &(&Flows, &Flows)| (format!("{} against {}", a.name, b.name), vec![a.clone(), b.clone()]);
     let runs: Vec<_> = pairs.iter().map(run).collect();
-    let (scenarios, why_so_long) = args.comparison()?.scenarios(&runs).map_err(refused)?;
+    let (scenarios, why_so_long) = args.comparison(seeds)?.scenarios(&runs).map_err(refused)?;
 
     let title =
         format!("{} controllers, each against each, at {}, {} RTT", contenders.len(), args.path.rate, args.path.rtt);
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
     note_length(why_so_long.as_deref());
-    let [outcome] = &run_in_each(&args.engine.engines, &scenarios)?[..] else { return Err(one_engine()) };
+    let open = |runs: &mut [Option<Run>], bound: Bound| open_shares(runs, bound.precision);
+    let asked = Asked { open: &open, bound };
+    let [outcome] = &run_in_each(&args.engine.engines, &scenarios, Some(asked))?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
     let cautions = cautions(outcome);
-    let set_up = std::iter::once(setup(&scenarios[0])).chain(cautions.iter().cloned()).collect::<Vec<_>>().join(" ");
-    let published = publish_matrix(&title, set_up, &matrix, &scenarios, outcome, &args.common, &folder);
+    let set_up = common_setup(outcome.scenarios.iter());
+    let set_up =
+        set_up.into_iter().chain(outcome.why.clone()).chain(cautions.iter().cloned()).collect::<Vec<_>>().join(" ");
+    let published = publish_matrix(&title, set_up, &matrix, outcome, &args.common, &folder);
     cautions.iter().for_each(|caution| warn(caution));
     published
 }

@@ -30,6 +30,7 @@ impl Drop for AtEnd<'_> {
 }
 
 impl<'a> Clock<'a> {
+    /// It begins now.
     pub fn new(time: Span, cancelled: Option<&'a AtomicBool>) -> Self {
         Self { end: Instant::now() + Duration::from_nanos(time.ns), cancelled, stop: AtomicBool::new(false) }
     }
@@ -39,7 +40,7 @@ impl<'a> Clock<'a> {
         let done = AtomicBool::new(false);
         let look = || {
             let is_late = obeys_time && Instant::now() >= self.end;
-            if is_late || self.cancelled.is_some_and(|flag| flag.load(Relaxed)) {
+            if is_late || self.is_cancelled() {
                 self.stop.store(true, Relaxed);
             }
         };
@@ -57,6 +58,12 @@ impl<'a> Clock<'a> {
         })
     }
 
+    /// Whether the caller cancelled, and not the time.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.is_some_and(|flag| flag.load(Relaxed))
+    }
+
+    /// Whether something ended early.
     pub fn has_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }

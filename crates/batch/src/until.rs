@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Seeds in groups, until nothing is open.
+
+use tandem_results::SeedResult;
+use tandem_statistics::Looks;
+
+use crate::{Batch, BatchError, Clock, Task};
+
+/// How long seeds are added.
+#[derive(Clone, Copy)]
+pub struct Until<'a> {
+    /// When the results are looked at. Tasks have as many seeds as the last look.
+    pub looks: &'a Looks,
+    /// Ends it.
+    pub clock: &'a Clock<'a>,
+    /// Whether the seeds of the first look are given up, too, when the time is over. Without them there is no result.
+    pub first_obeys_time: bool,
+}
+
+/// Why no more seeds were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing was open.
+    Decided,
+    /// There are no more seeds.
+    NoMoreSeeds,
+    /// The time was over.
+    OutOfTime,
+    /// The caller ended it.
+    Interrupted,
+}
+
+/// What came of tasks, in their order.
+pub struct Settled {
+    /// The results of the seeds that each task had. All were finished, unless the first look was not reached.
+    pub seeds: Vec<Vec<SeedResult>>,
+    /// How many seeds each task was to have when it ended.
+    pub planned: Vec<usize>,
+    /// How many runs the store had.
+    pub stored: usize,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+impl Batch<'_> {
+    /// Runs the first seeds of all tasks, then more of those that `open` says, look after look. A task that was left out and is asked for
+    /// again gets the seeds that it lacks: what is compared is compared by seed. Seeds of a look that was not finished are not used.
+    ///
+    /// # Errors
+    /// As with [`Batch::run`], and what `open` fails with.
+    pub fn run_until<E: From<BatchError>>(
+        &self,
+        tasks: &[Task],
+        until: Until,
+        mut open: impl FnMut(&[Vec<SeedResult>]) -> Result<Vec<bool>, E>,
+    ) -> Result<Settled, E> {
+        let mut settled = Settled {
+            seeds: vec![Vec::new(); tasks.len()],
+            planned: vec![0; tasks.len()],
+            stored: 0,
+            ended: Ended::NoMoreSeeds,
+        };
+        let mut is_open = vec![true; tasks.len()];
+        let mut share_done = 0.0;
+        for (i, look) in until.looks.iter().enumerate() {
+            let share = look.seeds as f64 / until.looks.most() as f64;
+            let has = settled.seeds.iter().map(Vec::len);
+            let lacking: Vec<_> =
+                has.zip(&is_open).map(|(n, &is_open)| n..if is_open { look.seeds } else { n }).collect();
+            for (planned, lacking) in settled.planned.iter_mut().zip(&lacking) {
+                *planned = lacking.end;
+            }
+            let outcome = until.clock.watch(i > 0 || until.first_obeys_time, |stop| {
+                let watch = self.watch.map(|watch| move |part: f64| watch(share_done + (share - share_done) * part));
+                let watch = watch.as_ref().map(|watch| watch as &(dyn Fn(f64) + Sync));
+                Batch { cancelled: Some(stop), watch, ..*self }.run_seeds(tasks, &lacking)
+            })?;
+            share_done = share;
+            settled.stored += outcome.stored;
+            let is_whole = outcome.seeds.iter().zip(&lacking).all(|(results, lacking)| results.len() == lacking.len());
+            if is_whole || i == 0 {
+                settled.seeds.iter_mut().zip(outcome.seeds).for_each(|(all, more)| all.extend(more));
+            }
+            if !is_whole {
+                settled.ended = if until.clock.is_cancelled() { Ended::Interrupted } else { Ended::OutOfTime };
+                break;
+            }
+            is_open = open(&settled.seeds)?;
+            if !is_open.contains(&true) {
+                settled.ended = Ended::Decided;
+                break;
+            }
+        }
+        self.watch.inspect(|watch| watch(1.0));
+        Ok(settled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    };
+
+    use tandem_scenario::units::Span;
+
+    use super::*;
+    use crate::{
+        Traces,
+        tests::{Counting, scenario},
+    };
+
+    /// How many seeds each of two tasks has, what was told of the progress, and why it ended. `open` gets the number of the look.
+    fn until(
+        time: Span,
+        cancelled: &AtomicBool,
+        open: impl Fn(usize) -> Vec<bool>,
+    ) -> (Vec<Vec<u64>>, Vec<f64>, Ended) {
+        let engine = Counting::default();
+        let scenarios = ["10ms", "11ms"].map(|rtt| scenario(rtt).with_seeds(7..27));
+        let tasks = scenarios.each_ref().map(|scenario| Task { scenario, engine: &engine, traces: Traces::None });
+        let told = Mutex::new(Vec::new());
+        let watch = |share: f64| crate::lock(&told).push(share);
+        let clock = Clock::new(time, Some(cancelled));
+        let looks = Looks::up_to(20);
+        let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+        let mut look = 0;
+        let batch = Batch { watch: Some(&watch), ..Batch::default() };
+        let settled = batch.run_until(&tasks, until, |_| {
+            look += 1;
+            Ok::<_, BatchError>(open(look))
+        });
+        let settled = settled.unwrap();
+        let seeds = settled.seeds.iter().map(|seeds| seeds.iter().map(|seed| seed.seed).collect()).collect();
+        (seeds, told.into_inner().unwrap(), settled.ended)
+    }
+
+    const LONG: Span = Span::from_secs(3600);
+
+    #[test]
+    fn what_is_open_gets_seeds_and_the_first_of_them_are_the_same_for_all() {
+        let going_on = AtomicBool::new(false);
+        // 5, 8, 13 and 20 seeds; the second is left out once, and comes back.
+        let open = |look| match look {
+            1 => vec![true, false],
+            2 => vec![true, true],
+            _ => vec![false, false],
+        };
+        let (seeds, told, ended) = until(LONG, &going_on, open);
+        assert_eq!(seeds, [(7..20).collect::<Vec<u64>>(), (7..20).collect()]);
+        assert_eq!(ended, Ended::Decided);
+        assert!(told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
+        let (seeds, _, ended) = until(LONG, &going_on, |_| vec![false, true]);
+        assert_eq!(seeds.iter().map(Vec::len).collect::<Vec<_>>(), [5, 20]);
+        assert_eq!(ended, Ended::NoMoreSeeds);
+    }
+
+    #[test]
+    fn time_ends_it_after_the_first_look_and_a_caller_at_once() {
+        let going_on = AtomicBool::new(false);
+        let (seeds, _, ended) = until(Span::default(), &going_on, |_| vec![true, true]);
+        assert_eq!((seeds[0].len(), seeds[1].len(), ended), (5, 5, Ended::OutOfTime));
+        let cancelled = AtomicBool::new(false);
+        let cancel = |_| {
+            cancelled.store(true, Relaxed);
+            vec![true, true]
+        };
+        let (seeds, _, ended) = until(LONG, &cancelled, cancel);
+        assert_eq!((seeds[0].len(), seeds[1].len(), ended), (5, 5, Ended::Interrupted));
+    }
+}

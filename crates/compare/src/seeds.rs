@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How many seeds a comparison gets.
+
+use std::str::FromStr;
+
+use tandem_scenario::{file::MAX_COUNT, units::Span};
+
+/// So many, or as many as it takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Seeds {
+    /// As many as it takes.
+    Auto,
+    /// So many of each run.
+    Fixed(u32),
+}
+
+impl Seeds {
+    /// Of engines that take as long as they emulate, which nobody waits for twenty times.
+    pub const REAL_TIME: Self = Self::Fixed(5);
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = || text.parse().ok().filter(|count| (1..=MAX_COUNT).contains(count)).map(Self::Fixed);
+        if text == "auto" { Some(Self::Auto) } else { number() }
+            .ok_or_else(|| format!("`{text}` is not a number of seeds: give `auto` or a number from 1 to {MAX_COUNT}"))
+    }
+}
+
+/// What bounds seeds that are added until all is decided. All three are ours.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound {
+    /// The most of each run.
+    pub most_seeds: u32,
+    /// No more seeds are begun after it, but the first are always run.
+    pub time: Span,
+    /// Half the width of an interval that is narrow enough: of the greater of two goodputs, or of a share.
+    pub precision: f64,
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Self { most_seeds: 20, time: Span::from_secs(120), precision: 0.05 }
+    }
+}
