@@ -8,6 +8,7 @@ use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::{Model, loss_cycle};
 use tandem_results::{SeedResult, cautions};
+use tandem_statistics::Looks;
 
 use crate::{
     error::RunError,
@@ -19,6 +20,7 @@ use crate::{
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
     sample::Sample,
+    until,
     verdict::Verdict,
 };
 
@@ -45,8 +47,10 @@ pub struct Findings {
     pub engine: &'static str,
     /// The paper ran it on real machines.
     pub machines: bool,
-    /// The seeds of the first run; the others have the same number.
+    /// The seeds of the run that has most.
     pub seeds: Vec<u64>,
+    /// How many the run has that has fewest.
+    pub fewest_seeds: usize,
     /// Choices where the paper does not give a value.
     pub assumptions: Vec<String>,
     /// Labels of the points on the x axis.
@@ -84,6 +88,15 @@ impl Reading {
     }
 }
 
+/// How many seeds an experiment gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seeds {
+    /// As its file says, then more of what is undecided: up to four times as many. Quick forms and variants have their own.
+    Auto,
+    /// As its file says.
+    OfFile,
+}
+
 /// Runs a form of experiments in an engine. An experiment that an interrupt cut short is `None`. What `kept` has of runs over real
 /// TCP stands beside; of [`Form::Kernel`] it is what is judged.
 ///
@@ -92,6 +105,7 @@ impl Reading {
 pub fn run(
     experiments: &[Experiment],
     form: Form,
+    seeds: Seeds,
     engine: &dyn Engine,
     batch: &Batch,
     kept: Option<&RealTcpRuns>,
@@ -109,18 +123,31 @@ pub fn run(
         tasks.extend(kernel_form.iter().flat_map(|k| tasks_of(experiment, k.simulated(), engine)));
     }
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
-    let outcome = batch.run(&tasks).map_err(|e| RunError::Batch(e.into()))?;
+    let mut outcome = batch.run(&tasks).map_err(|e| RunError::Batch(e.into()))?;
+    let is_auto = seeds == Seeds::Auto && form == Form::Full;
     let cautions = |first: usize, next: usize| cautions_of(&tasks[first..next], &outcome.seeds[first..next]);
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
     // In the order in which the tasks were made.
+    if is_auto {
+        for ((experiment, plan), &first) in experiments.iter().zip(&plans).zip(&firsts) {
+            let Some(own) = plan.readings.first() else { continue };
+            let runs = first..first + tasks_of(experiment, own, engine).count();
+            let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
+            if of_run.all(|(seeds, &planned)| seeds.len() == planned) {
+                let has = outcome.seeds[runs.clone()].iter_mut().map(std::mem::take).collect();
+                let more = until::decide(experiment, &plan.xs, own, &tasks[runs.clone()], has, batch)?;
+                outcome.seeds.splice(runs, more);
+            }
+        }
+    }
     let mut results =
-        planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() == planned).then_some(seeds));
+        planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() >= planned).then_some(seeds));
     let mut found = Vec::new();
     for (((experiment, plan), kernel_form), cautions) in experiments.iter().zip(plans).zip(kernel_forms).zip(cautions) {
         let readings = match form {
             Form::Kernel => Some(Vec::new()),
-            _ => readings(experiment, &plan, &mut results),
+            _ => readings(experiment, &plan, is_auto, &mut results),
         };
         let comparison = kernel_form.map(|k| k.compare(experiment, &mut results));
         let is_cut_short = readings.is_none() || comparison.as_ref().is_some_and(Option::is_none);
@@ -169,6 +196,7 @@ fn tasks_of<'a>(
 fn readings(
     experiment: &Experiment,
     plan: &Plan,
+    is_auto: bool,
     results: &mut impl Iterator<Item = Option<Vec<SeedResult>>>,
 ) -> Option<Vec<Reading>> {
     let mut is_whole = true;
@@ -177,7 +205,12 @@ fn readings(
         is_whole &= result.is_some();
         result
     };
-    let readings = plan.readings.iter().map(|r| Reading::new(experiment, &plan.xs, r, &mut next)).collect();
+    let looks = |place: usize| match plan.seeds().filter(|_| is_auto && place == 0) {
+        Some(seeds) => until::looks(seeds.len()),
+        None => Looks::default(),
+    };
+    let reading = |(place, reading)| Reading::new(experiment, &plan.xs, reading, &looks(place), &mut next);
+    let readings = plan.readings.iter().enumerate().map(reading).collect();
     is_whole.then_some(readings)
 }
 
@@ -211,7 +244,8 @@ fn findings(
         form: form.name(),
         engine,
         machines: file.machines,
-        seeds,
+        fewest_seeds: seeds.len(),
+        seeds: most_seeds(&own, &seeds),
         assumptions: file.assumptions.clone(),
         x: plan.xs.iter().map(ToString::to_string).collect(),
         file: toml::from_str(&experiment.text).unwrap_or_default(),
@@ -228,27 +262,48 @@ impl Reading {
         experiment: &Experiment,
         xs: &[X],
         reading: &plan::Reading,
+        looks: &Looks,
         results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>,
     ) -> Self {
         let file = &experiment.file;
-        let mut curves = Vec::new();
-        for (curve, points) in file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
-            let measure = experiment.measure(curve).expect("checked when read").get_ref();
-            let mut value = |x: &X, point: &Point| -> Option<Sample> {
-                let own = results(&point.own)?;
-                let Some(planned) = &point.baseline else { return measure.value(x, &point.own.scenario, &own, None) };
-                let baseline = Baseline { scenario: &planned.scenario, seeds: &results(planned)? };
-                measure.value(x, &point.own.scenario, &own, Some(baseline))
-            };
-            let values = xs.iter().zip(points).map(|(x, point)| value(x, point.as_ref()?)).collect();
-            let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
-            curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
-        }
-        let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves));
+        let curves = points(experiment, xs, reading, looks, results);
+        let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves, looks));
         let mut claims: Vec<Judged> = file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
         claims.sort_by_key(|claim| !claim.headline);
         Self { name: reading.name.clone(), claims, curves }
     }
+}
+
+/// The seeds of the point that has most; the first are those that every point has.
+fn most_seeds(reading: &Reading, first: &[u64]) -> Vec<u64> {
+    let samples = reading.curves.iter().flat_map(|curve| &curve.points).flatten();
+    let most = samples.map(|sample| sample.by_seed.len()).max().unwrap_or(0).max(first.len()) as u64;
+    first.first().map_or_else(Vec::new, |&seed| (seed..seed + most).collect())
+}
+
+/// The curves of a reading, from what `results` has of each run.
+pub(crate) fn points(
+    experiment: &Experiment,
+    xs: &[X],
+    reading: &plan::Reading,
+    looks: &Looks,
+    results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>,
+) -> Vec<Points> {
+    let mut curves = Vec::new();
+    for (curve, points) in experiment.file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
+        let measure = experiment.measure(curve).expect("checked when read").get_ref();
+        let mut value = |x: &X, point: &Point| -> Option<Sample> {
+            let own = results(&point.own)?;
+            let Some(planned) = &point.baseline else { return measure.value(x, &point.own.scenario, &own, None) };
+            let baseline = Baseline { scenario: &planned.scenario, seeds: &results(planned)? };
+            measure.value(x, &point.own.scenario, &own, Some(baseline))
+        };
+        let value = |(x, point): (&X, &Option<Point>)| Some(value(x, point.as_ref()?)?.looked_at(looks));
+        let values = xs.iter().zip(points).map(value).collect();
+        let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
+        curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });
+    }
+    curves
 }
 
 impl Reading {
@@ -338,7 +393,10 @@ impl Findings {
 
     /// How it was run, in words.
     pub(crate) fn setting(&self) -> String {
-        let seeds = seeds(self.seeds.len());
+        let seeds = match self.seeds.len() {
+            most if most > self.fewest_seeds => format!("{} to {}", self.fewest_seeds, seeds(most)),
+            most => seeds(most),
+        };
         let machines = if self.machines { "; the paper ran it on real machines" } else { "" };
         format!("{} form, {seeds}, engine {}{machines}", self.form, self.engine)
     }

@@ -2,6 +2,7 @@
 //! Whether a claim holds, from the numbers alone.
 
 use serde::{Deserialize, Serialize};
+use tandem_statistics::Looks;
 
 use crate::{patch::X, sample::Sample, verdict::Verdict};
 
@@ -59,6 +60,8 @@ pub struct Points {
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
     pub at: String,
+    /// The places of its points on the x axis.
+    pub places: Vec<usize>,
     pub value: Sample,
     pub low: f64,
     pub high: f64,
@@ -85,6 +88,15 @@ impl Asked {
         }
     }
 
+    /// How many seeds would decide it if the mean and the spread stayed as they are, as a round number; `None` if none would, or if it is decided.
+    pub fn would_take(&self) -> Option<usize> {
+        let half = self.value.estimate.half_width?;
+        let ratio = half / self.margin().abs();
+        let seeds = self.value.estimate.n as f64 * ratio * ratio;
+        let step = 10_f64.powf(seeds.log10().floor());
+        (self.is_close() && seeds.is_finite()).then(|| ((seeds / step).ceil() * step) as usize)
+    }
+
     /// How far the mean is inside the limits; negative outside.
     pub fn margin(&self) -> f64 {
         (self.value.estimate.value - self.low).min(self.high - self.value.estimate.value)
@@ -94,8 +106,8 @@ impl Asked {
 impl Claim {
     /// Whether curves and points are there, and whether something is asked.
     pub fn check(&self, curves: &[&str], xs: &[X]) -> Result<(), String> {
-        for name in std::iter::once(&self.curve).chain(&self.over).chain(&self.minus) {
-            if !curves.contains(&name.as_str()) {
+        for name in self.curves() {
+            if !curves.contains(&name) {
                 return Err(format!("there is no curve `{name}`; there are `{}`", curves.join("`, `")));
             }
         }
@@ -141,9 +153,14 @@ impl Claim {
         Err(problem.into())
     }
 
-    /// The verdict on the claim, from the points that were run.
-    pub fn judge(&self, xs: &[X], curves: &[Points]) -> Judgement {
-        let points = self.asked(xs, curves);
+    /// The curves that it is about.
+    pub fn curves(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.curve).chain(&self.over).chain(&self.minus).map(String::as_str)
+    }
+
+    /// The verdict on the claim, from the points that were run. Intervals are as wide as `looks` asks.
+    pub fn judge(&self, xs: &[X], curves: &[Points], looks: &Looks) -> Judgement {
+        let points = self.asked(xs, curves, looks);
         let verdicts = || points.iter().map(Asked::verdict);
         let has = |verdict| verdicts().any(|v| v == verdict);
         let verdict = match self.some {
@@ -155,7 +172,7 @@ impl Claim {
     }
 
     /// The points that it is about.
-    fn asked(&self, xs: &[X], curves: &[Points]) -> Vec<Asked> {
+    fn asked(&self, xs: &[X], curves: &[Points], looks: &Looks) -> Vec<Asked> {
         let curve = |name: &str| curves.iter().find(|c| c.name == name).expect("checked when read");
         let own = curve(&self.curve);
         let value = |i: usize| -> Option<Sample> {
@@ -167,12 +184,14 @@ impl Claim {
             }
         };
         if let Some((from, to)) = &self.rises {
-            let at = |x: &X| value(xs.iter().position(|other| other == x)?);
-            let (Some(first), Some(second)) = (at(from), at(to)) else { return Vec::new() };
+            let place = |x: &X| xs.iter().position(|other| other == x);
+            let (Some(from_place), Some(to_place)) = (place(from), place(to)) else { return Vec::new() };
+            let (Some(first), Some(second)) = (value(from_place), value(to_place)) else { return Vec::new() };
             let (low, high) = if self.has_limits() { self.limits() } else { (0.0, f64::INFINITY) };
             return vec![Asked {
                 at: format!("{to} less {from}"),
-                value: second.minus(&first),
+                places: vec![from_place, to_place],
+                value: second.minus(&first).looked_at(looks),
                 low,
                 high,
                 published: None,
@@ -185,7 +204,8 @@ impl Claim {
                 (Some(_), None) => return None,
                 (None, _) => self.limits(),
             };
-            Some(Asked { at: xs[i].to_string(), value: value(i)?, low, high, published })
+            let value = value(i)?.looked_at(looks);
+            Some(Asked { at: xs[i].to_string(), places: vec![i], value, low, high, published })
         };
         (0..xs.len()).filter(|&i| self.is_about(&xs[i])).filter_map(asked).collect()
     }
@@ -243,7 +263,7 @@ mod tests {
     fn judge(claim: &str) -> Judged {
         let claim: Claim = toml::from_str(&format!("text = 't'\ncurve = 'a'\n{claim}")).unwrap();
         claim.check(&["a", "b"], &XS).unwrap();
-        Judged::new(&claim, &claim.judge(&XS, &curves()))
+        Judged::new(&claim, &claim.judge(&XS, &curves(), &Looks::default()))
     }
 
     #[test]

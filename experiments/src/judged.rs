@@ -107,6 +107,10 @@ impl<'a> Words<'a> {
         if !self.has_many_limits() {
             parts.push(format!("asked: {}", self.limit(first)));
         }
+        let would_take = points.iter().filter_map(Asked::would_take).max();
+        if let Some(seeds) = would_take.filter(|_| self.judgement.verdict == Verdict::Undecided) {
+            parts.push(format!("some {seeds} seeds would decide it"));
+        }
         parts.join("; ")
     }
 

@@ -19,6 +19,7 @@ mod plan;
 pub mod prose;
 mod sample;
 mod table;
+mod until;
 mod verdict;
 
 use tandem_scenario::FileError;
@@ -26,7 +27,7 @@ use tandem_scenario::FileError;
 pub use document::{Document, markdown};
 pub use error::{RealTcpRunsError, RunError};
 pub use file::Experiment;
-pub use findings::{Findings, Reading, Tally, run};
+pub use findings::{Findings, Reading, Seeds, Tally, run};
 pub use judge::Points;
 pub use judged::Judged;
 pub use kernel::{

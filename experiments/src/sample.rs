@@ -2,7 +2,7 @@
 //! What was measured at one point, seed by seed.
 
 use serde::Serialize;
-use tandem_statistics::{Estimate, Neighbours, stolen};
+use tandem_statistics::{Estimate, Looks, Neighbours, stolen};
 
 /// One value a seed, and the estimate that they make.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,6 +33,11 @@ impl Sample {
         Self { estimate: self.estimate * 100.0, by_seed }
     }
 
+    /// The same with an interval that is as wide as looking at the seeds again and again asks.
+    pub fn looked_at(self, looks: &Looks) -> Self {
+        Self { estimate: looks.widened(self.estimate), ..self }
+    }
+
     /// Whether `value` lies among the values of single seeds.
     pub fn spans(&self, value: f64) -> bool {
         let (low, high) =
@@ -40,13 +45,14 @@ impl Sample {
         (low..=high).contains(&value)
     }
 
-    /// This over another of the same seeds. `None` if the other is nothing.
+    /// This over another, of the seeds that both have. `None` if the other is nothing.
     pub fn over(&self, other: &Self) -> Option<Self> {
-        let estimate = Estimate::of_ratio(&self.by_seed, &other.by_seed)?;
+        let both = self.by_seed.len().min(other.by_seed.len());
+        let estimate = Estimate::of_ratio(&self.by_seed[..both], &other.by_seed[..both])?;
         Some(Self { estimate, by_seed: self.with(other, |a, b| a / b) })
     }
 
-    /// This less another of the same seeds.
+    /// This less another, of the seeds that both have.
     pub fn minus(&self, other: &Self) -> Self {
         Self::new(self.with(other, |a, b| a - b))
     }

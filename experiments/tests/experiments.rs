@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
-use tandem_papers::{Experiment, Form, Verdict, all, run, text};
+use tandem_papers::{Experiment, Form, Seeds, Verdict, all, run, text};
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -12,7 +12,7 @@ use tandem_sim::Sim;
 #[test]
 fn short_forms_give_what_they_gave() {
     let experiments = all().unwrap_or_else(|e| panic!("{e}"));
-    let found = run(&experiments, Form::Smoke, &Sim, &Batch::default(), None).unwrap();
+    let found = run(&experiments, Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
     let mut papers: Vec<(String, String)> = Vec::new();
     for (experiment, findings) in experiments.iter().zip(&found) {
         let (paper, _) = experiment.id.split_once('/').unwrap();
@@ -89,7 +89,7 @@ fn errors_name_the_line_and_the_mend() {
 #[test]
 fn a_claim_is_judged_from_the_runs() {
     let experiment = Experiment::parse("small", "small.toml", SMALL).unwrap();
-    let found = run(&[experiment], Form::Full, &Sim, &Batch::default(), None).unwrap();
+    let found = run(&[experiment], Form::Full, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     assert_eq!(findings.verdict.words(), "holds", "{}", findings.reason);
     assert_eq!(findings.seeds, [1, 2]);
@@ -106,7 +106,8 @@ fn headlines_alone_make_the_verdict() {
             format!("[[claims]]\ntext = 'more than 10'\n{kind}\ncurve = 'a'\nabove = 10\nours = true\n[[claims]]");
         let text = SMALL.replace("[[claims]]", &claim).replace("claim = ", "why = 'a cause'\nclaim = ");
         let experiment = Experiment::parse("small", "small.toml", &text).unwrap();
-        let found = run(std::slice::from_ref(&experiment), Form::Full, &Sim, &Batch::default(), None).unwrap();
+        let found =
+            run(std::slice::from_ref(&experiment), Form::Full, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
         let findings = found.into_iter().next().flatten().unwrap();
         (tandem_papers::text(&experiment, &findings), findings)
     };
@@ -126,12 +127,29 @@ fn headlines_alone_make_the_verdict() {
     assert!(text.contains("Verdict: does not hold (1 of 2 headlines)"), "{text}");
 }
 
+/// Two seeds of 10 Mb/s shared say nothing of what a flow gets at 10 ms; more do. Nothing is asked at 20 ms, which keeps its two.
+#[test]
+fn what_is_undecided_gets_more_seeds() {
+    let text = SMALL.replace("kind = \"stolen\"", "kind = \"goodput\"").replace("below = 10", "above = 3.8\nat = [10]");
+    let text = text.replace("controller = \"reno\"", "controller = \"reno\"\nstart_spread = \"500ms\"");
+    let experiments = [Experiment::parse("small", "small.toml", &text).unwrap()];
+    let of = |seeds| run(&experiments, Form::Full, seeds, &Sim, &Batch::default(), None).unwrap().remove(0).unwrap();
+    let fixed = of(Seeds::OfFile);
+    assert_eq!((fixed.verdict, fixed.seeds.len()), (Verdict::Undecided, 2), "{}", fixed.reason);
+    assert!(fixed.reason.contains("seeds would decide it"), "{}", fixed.reason);
+    let auto = of(Seeds::Auto);
+    assert_eq!((auto.verdict, auto.fewest_seeds), (Verdict::Holds, 2), "{}", auto.reason);
+    assert!((3..=8).contains(&auto.seeds.len()), "{:?}", auto.seeds);
+    let seeds_at: Vec<usize> = auto.own.curves[0].points.iter().flatten().map(|value| value.by_seed.len()).collect();
+    assert_eq!(seeds_at, [auto.seeds.len(), 2]);
+}
+
 /// A formula has one value and the simulation one a seed: they are compared all the same.
 #[test]
 fn a_formula_stands_beside_several_seeds() {
     let text = include_str!("../papers/s2/fig9.toml").replace("[smoke]", "[smoke]\nseeds = 2");
     let experiment = Experiment::parse("s2/fig9", "fig9.toml", &text).unwrap();
-    let found = run(&[experiment], Form::Smoke, &Sim, &Batch::default(), None).unwrap();
+    let found = run(&[experiment], Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
     assert_eq!(claim.verdict, Verdict::Holds, "{}", claim.detail);

@@ -8,7 +8,9 @@ use std::{
 
 use tandem_batch::Batch;
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_papers::{Experiment, Findings, Form, Missing, RealTcpRuns, all, markdown, measure, missing, run, text};
+use tandem_papers::{
+    Experiment, Findings, Form, Missing, RealTcpRuns, Seeds, all, markdown, measure, missing, run, text,
+};
 use tandem_results::{Emulation, SeedResult};
 use tandem_scenario::Scenario;
 use tandem_sim::Sim;
@@ -77,7 +79,7 @@ fn measured(path: &Path, engine: &Slower) -> u32 {
 
 fn findings(path: &Path, form: Form) -> Findings {
     let kept = RealTcpRuns::open(path).unwrap();
-    run(&[experiment()], form, &Sim, &Batch::default(), Some(&kept)).unwrap().remove(0).unwrap()
+    run(&[experiment()], form, Seeds::OfFile, &Sim, &Batch::default(), Some(&kept)).unwrap().remove(0).unwrap()
 }
 
 fn place() -> (tempfile::TempDir, PathBuf) {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use pyo3::prelude::*;
-use tandem_papers::{Experiment, Findings, Form, find, ids_of, page, source, text};
+use tandem_papers::{Experiment, Findings, Form, Seeds, find, ids_of, page, source, text};
 use tandem_report::sections_html;
 use tandem_scenario::{FileError, file::text_of};
 use tandem_sim::Sim;
@@ -66,7 +66,8 @@ pub fn run_papers(
         experiments.extend(known.collect::<Result<Vec<_>, FileError>>().map_err(of_file)?);
     }
     let form = if quick { Form::Quick } else { Form::Full };
-    let found = run_tasks(py, progress, |batch| Ok(tandem_papers::run(&experiments, form, &Sim, batch, None)?))?;
+    let found =
+        run_tasks(py, progress, |batch| Ok(tandem_papers::run(&experiments, form, Seeds::Auto, &Sim, batch, None)?))?;
     let both = experiments.into_iter().zip(found);
     let finding = |(experiment, findings): (Experiment, Option<Findings>)| {
         Some(Finding { experiment, findings: findings?, call: call.clone() })

@@ -174,7 +174,7 @@ impl Question<'_> {
         };
         let until = Until { looks: &looks, clock, first_obeys_time: !is_first };
         let batch = Batch { quiet: self.quiet, store: self.store, ..Batch::default() };
-        let settled = batch.run_until(&tasks, until, look)?;
+        let settled = batch.run_until(&tasks, until, vec![Vec::new(); tasks.len()], look)?;
         let is_cut_short = matches!(settled.ended, Ended::OutOfTime | Ended::Interrupted);
         Ok(latest.map(|decision| (decision, is_cut_short)))
     }

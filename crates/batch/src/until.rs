@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Seeds in groups, until nothing is open.
 
+use std::ops::Range;
+
 use tandem_results::SeedResult;
 use tandem_statistics::Looks;
 
@@ -43,7 +45,7 @@ pub struct Settled {
 }
 
 impl Batch<'_> {
-    /// Runs the first seeds of all tasks, then more of those that `open` says, look after look. A task that was left out and is asked for
+    /// Runs the first seeds of all tasks, save those that each `has`, then more of those that `open` says, look after look. A task that was left out and is asked for
     /// again gets the seeds that it lacks: what is compared is compared by seed. Seeds of a look that was not finished are not used.
     ///
     /// # Errors
@@ -52,39 +54,23 @@ impl Batch<'_> {
         &self,
         tasks: &[Task],
         until: Until,
+        has: Vec<Vec<SeedResult>>,
         mut open: impl FnMut(&[Vec<SeedResult>]) -> Result<Vec<bool>, E>,
     ) -> Result<Settled, E> {
-        let mut settled = Settled {
-            seeds: vec![Vec::new(); tasks.len()],
-            planned: vec![0; tasks.len()],
-            stored: 0,
-            ended: Ended::NoMoreSeeds,
-        };
+        let mut settled = Settled { seeds: has, planned: vec![0; tasks.len()], stored: 0, ended: Ended::NoMoreSeeds };
         let mut is_open = vec![true; tasks.len()];
         let mut share_done = 0.0;
         for (i, look) in until.looks.iter().enumerate() {
+            for ((seeds, planned), &is_open) in settled.seeds.iter().zip(&mut settled.planned).zip(&is_open) {
+                *planned = if is_open { look.seeds.max(seeds.len()) } else { seeds.len() };
+            }
             let share = look.seeds as f64 / until.looks.most() as f64;
-            let has = settled.seeds.iter().map(Vec::len);
-            let lacking: Vec<_> =
-                has.zip(&is_open).map(|(n, &is_open)| n..if is_open { look.seeds } else { n }).collect();
-            for (planned, lacking) in settled.planned.iter_mut().zip(&lacking) {
-                *planned = lacking.end;
-            }
-            let outcome = until.clock.watch(i > 0 || until.first_obeys_time, |stop| {
-                let watch = self.watch.map(|watch| move |part: f64| watch(share_done + (share - share_done) * part));
-                let watch = watch.as_ref().map(|watch| watch as &(dyn Fn(f64) + Sync));
-                Batch { cancelled: Some(stop), watch, ..*self }.run_seeds(tasks, &lacking)
-            })?;
-            share_done = share;
-            settled.stored += outcome.stored;
-            let is_whole = outcome.seeds.iter().zip(&lacking).all(|(results, lacking)| results.len() == lacking.len());
-            if is_whole || i == 0 {
-                settled.seeds.iter_mut().zip(outcome.seeds).for_each(|(all, more)| all.extend(more));
-            }
-            if !is_whole {
+            let obeys_time = i > 0 || until.first_obeys_time;
+            if !self.add_seeds(tasks, &mut settled, until.clock, obeys_time, share_done..share)? {
                 settled.ended = if until.clock.is_cancelled() { Ended::Interrupted } else { Ended::OutOfTime };
                 break;
             }
+            share_done = share;
             is_open = open(&settled.seeds)?;
             if !is_open.contains(&true) {
                 settled.ended = Ended::Decided;
@@ -93,6 +79,34 @@ impl Batch<'_> {
         }
         self.watch.inspect(|watch| watch(1.0));
         Ok(settled)
+    }
+
+    /// Gives each task the seeds that it is to have; false if not all were finished. Then only a task that had none gets what there is. `shares`
+    /// are how much of the whole was done before and is done after it.
+    fn add_seeds(
+        &self,
+        tasks: &[Task],
+        settled: &mut Settled,
+        clock: &Clock,
+        obeys_time: bool,
+        shares: Range<f64>,
+    ) -> Result<bool, BatchError> {
+        let lacking: Vec<_> = settled.seeds.iter().zip(&settled.planned).map(|(has, &n)| has.len()..n).collect();
+        if lacking.iter().all(Range::is_empty) {
+            return Ok(true);
+        }
+        let outcome = clock.watch(obeys_time, |stop| {
+            let part = shares.end - shares.start;
+            let watch = self.watch.map(|watch| move |share: f64| watch(shares.start + part * share));
+            let watch = watch.as_ref().map(|watch| watch as &(dyn Fn(f64) + Sync));
+            Batch { cancelled: Some(stop), watch, ..*self }.run_seeds(tasks, &lacking)
+        })?;
+        settled.stored += outcome.stored;
+        let is_whole = outcome.seeds.iter().zip(&lacking).all(|(results, lacking)| results.len() == lacking.len());
+        for (has, more) in settled.seeds.iter_mut().zip(outcome.seeds).filter(|(has, _)| is_whole || has.is_empty()) {
+            has.extend(more);
+        }
+        Ok(is_whole)
     }
 }
 
@@ -127,7 +141,7 @@ mod tests {
         let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
         let mut look = 0;
         let batch = Batch { watch: Some(&watch), ..Batch::default() };
-        let settled = batch.run_until(&tasks, until, |_| {
+        let settled = batch.run_until(&tasks, until, vec![Vec::new(); 2], |_| {
             look += 1;
             Ok::<_, BatchError>(open(look))
         });

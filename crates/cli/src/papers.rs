@@ -4,6 +4,7 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::atomic::Ordering,
 };
 
@@ -12,7 +13,7 @@ use serde::Serialize;
 use tandem_batch::{Batch, StoredOnly};
 use tandem_controllers::Setting;
 use tandem_engine::Engine;
-use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, markdown, page, source};
+use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, markdown, page, source};
 use tandem_report::sections_html;
 use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
@@ -72,6 +73,10 @@ pub struct Run {
     #[arg(long)]
     quick: bool,
 
+    /// `auto` adds seeds to what is undecided, up to four times as many as the file says; `file` keeps to the file
+    #[arg(long, value_name = "auto|file", default_value = "auto")]
+    seeds: SeedsWord,
+
     /// Run nothing: judge by the runs in the store, in full where all of them are there, otherwise in the quick form
     #[arg(long, conflicts_with_all = ["quick", "engine"])]
     kept: bool,
@@ -104,6 +109,21 @@ pub struct Run {
     /// Also write the table of all verdicts, docs/reproduction.md in the repository, and a page per figure to the folder of that name
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
+}
+
+/// How many seeds, as a word.
+#[derive(Debug, Clone, Copy)]
+struct SeedsWord(Seeds);
+
+impl FromStr for SeedsWord {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self(Seeds::Auto)),
+            "file" => Ok(Self(Seeds::OfFile)),
+            other => Err(format!("`{other}`: give `auto` or `file`")),
+        }
+    }
 }
 
 pub fn papers(action: &Action) -> Result<(), Failure> {
@@ -169,8 +189,9 @@ fn run(args: &Run) -> Result<(), Failure> {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
     }
     let found = match args.kept {
-        true => from_kept(&experiments, &batch, kept.as_ref())?,
-        false => tandem_papers::run(&experiments, form, &Sim, &batch, kept.as_ref()).map_err(anyhow::Error::from)?,
+        true => from_kept(&experiments, args.seeds.0, &batch, kept.as_ref())?,
+        false => tandem_papers::run(&experiments, form, args.seeds.0, &Sim, &batch, kept.as_ref())
+            .map_err(anyhow::Error::from)?,
     };
     let keeping = interrupt::keeping();
     let found: Vec<(&Experiment, &Findings)> =
@@ -265,11 +286,12 @@ fn what(args: &Run) -> Result<(Vec<Experiment>, Form), Failure> {
 /// What can be said without running anything.
 fn from_kept(
     experiments: &[Experiment],
+    seeds: Seeds,
     batch: &Batch,
     kernel_runs: Option<&RealTcpRuns>,
 ) -> anyhow::Result<Vec<Option<Findings>>> {
-    let full = tandem_papers::run(experiments, Form::Full, &StoredOnly(&Sim), batch, kernel_runs)?;
-    let quick = tandem_papers::run(experiments, Form::Quick, &StoredOnly(&Sim), batch, kernel_runs)?;
+    let full = tandem_papers::run(experiments, Form::Full, seeds, &StoredOnly(&Sim), batch, kernel_runs)?;
+    let quick = tandem_papers::run(experiments, Form::Quick, seeds, &StoredOnly(&Sim), batch, kernel_runs)?;
     Ok(full.into_iter().zip(quick).map(|(full, quick)| full.or(quick)).collect())
 }
 

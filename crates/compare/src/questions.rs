@@ -125,7 +125,7 @@ pub fn decide(
         let is_open = |i| open.iter().any(|question| question.runs.contains(&i));
         Ok::<_, BatchError>((0..tasks.len()).map(is_open).collect())
     };
-    let settled = batch.run_until(tasks, until, look)?;
+    let settled = batch.run_until(tasks, until, vec![Vec::new(); tasks.len()], look)?;
     let mut runs = sum_up(&settled.seeds, &settled.planned);
     let open = ask(&mut runs);
     Ok(Decided { settled, runs, open })

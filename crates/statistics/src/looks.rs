@@ -36,7 +36,16 @@ pub struct Look {
 impl Looks {
     /// From 5 seeds to `most`, each time 1.6 times as many. With 5 at most there is one look, with the usual confidence.
     pub fn up_to(most: usize) -> Self {
-        let mut seeds = vec![FIRST.min(most)];
+        Self::from_to(FIRST.min(most), most)
+    }
+
+    /// From `first` seeds to `most`, each time 1.6 times as many.
+    ///
+    /// # Panics
+    /// If `first` is 0 or above `most`.
+    pub fn from_to(first: usize, most: usize) -> Self {
+        assert!((1..=most).contains(&first), "from 1 to {most}, not {first}");
+        let mut seeds = vec![first];
         while let Some(&last) = seeds.last().filter(|&&last| last < most) {
             seeds.push(((last as f64 * GROWTH).ceil() as usize).min(most));
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tandem_report::{significant, with_interval};
 use tandem_results::SeedResult;
 use tandem_scenario::FileError;
+use tandem_statistics::Looks;
 
 use crate::{
     file::Experiment,
@@ -112,7 +113,7 @@ impl<'a> KernelForm<'a> {
         let taken: Vec<Option<Vec<SeedResult>>> = results.take(runs).collect();
         let all: Vec<Vec<SeedResult>> = taken.into_iter().collect::<Option<_>>()?;
         let reading = |results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>| {
-            Reading::new(experiment, &plan.xs, &plan.readings[0], results)
+            Reading::new(experiment, &plan.xs, &plan.readings[0], &Looks::default(), results)
         };
         let mut each = all.iter();
         let simulated = reading(&mut |_| each.next().cloned());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `ping` prints: that of iputils (Linux), of BSD and macOS, of BusyBox.
 
+use tandem_statistics::percentile;
+
 use super::{Losses, Reading, Readings};
 
 /// Fewer answers than this have no 95th percentile.
@@ -19,12 +21,11 @@ pub fn readings(text: &str) -> Result<Readings, String> {
         (None, Some(&ms)) => Reading::new(ms, "smallest time="),
         (None, None) => return Err("it is the output of `ping`, but has no answer in it".to_owned()),
     };
-    let percentile = times_ms.get((times_ms.len() * 95).div_ceil(100).saturating_sub(1));
-    let busy = percentile.filter(|_| times_ms.len() >= FEW_ANSWERS);
+    let busy = percentile(&times_ms, 0.95).filter(|_| times_ms.len() >= FEW_ANSWERS);
     Ok(Readings {
         payload_bps: None,
         least_rtt_ms: Some(least),
-        busy_rtt_ms: busy.map(|&ms| Reading::new(ms, "95th percentile of time=")),
+        busy_rtt_ms: busy.map(|ms| Reading::new(ms, "95th percentile of time=")),
         losses: text.lines().find_map(losses).map(|losses| Reading::new(losses, "packets transmitted, received")),
     })
 }
