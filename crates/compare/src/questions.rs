@@ -45,7 +45,7 @@ impl Plan {
                 let difference = first.looks.widened(Estimate::of_difference(&own, &other));
                 if !is_settled(difference, precision * scale) {
                     open.push(Open {
-                        what: format!("whether `{}` gets more or `{}`", first.name, second.name),
+                        what: format!("whether {} gets more or {}", first.name, second.name),
                         runs: vec![i, j],
                     });
                 }
@@ -57,7 +57,7 @@ impl Plan {
             let mut shares = neighbours.filter_map(|group| Some(Estimate::kept(group.stolen?, group.stolen_ci95)));
             if shares.any(|stolen| !is_settled(stolen, precision)) {
                 open.push(Open {
-                    what: format!("what `{}` takes from its neighbours", run.name),
+                    what: format!("what {} takes from its neighbours", run.name),
                     runs: vec![i, baseline],
                 });
             }

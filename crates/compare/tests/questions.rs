@@ -114,7 +114,7 @@ fn what_is_decided_gets_no_more_seeds() {
     let [open] = &decided.open[..] else { panic!("{:?}", decided.open) };
     assert_eq!(open.runs, [1, 2]);
     let why = decided.why(Bound::default());
-    assert!(why.contains("20 seeds") && why.contains("`cubic`") && !why.contains("reno"), "{why}");
+    assert!(why.contains("20 seeds") && why.contains("cubic") && !why.contains("reno"), "{why}");
 }
 
 /// Neighbours of one kind beside themselves lose nothing, and that is known; beside Vegas they have what they had, too.
