@@ -323,3 +323,25 @@ fn lists_are_text_and_json() {
     let engines: Value = serde_json::from_str(&place.succeed("list engines --json").out).unwrap();
     assert_eq!(engines[0]["name"], "sim");
 }
+
+/// Left alone `cubic` and `reno` are near each other, and what is not decided is named; the matrix says so, too.
+#[test]
+fn seeds_are_added_until_it_is_decided() {
+    let place = Place::new();
+    let results: Value =
+        serde_json::from_str(&place.succeed(&format!("compare {QUICK} --json reno:2 cubic:2")).out).unwrap();
+    let why = results["why_these_seeds"].as_str().unwrap();
+    for run in results["runs"].as_array().unwrap() {
+        let seeds = run["seeds"].as_array().unwrap().len();
+        assert!((5..=20).contains(&seeds), "{seeds}");
+        assert_eq!(run["scenario"]["seeds"].as_array().unwrap().len(), seeds);
+        assert!(why.contains(if seeds == 20 { "still open" } else { "not needed" }), "{why}");
+    }
+    let table = place.succeed(&format!("compare {QUICK} --most-seeds 5 --precision 0.1% reno:2 cubic:2")).out;
+    assert!(table.contains("After 5 seeds (--most-seeds) still open"), "{table}");
+    let matrix = place.succeed(&format!("compare {QUICK} --matrix reno:2 cubic:2")).out;
+    assert!(matrix.contains("seeds"), "{matrix}");
+    // The model knows no chance.
+    let model = place.succeed("compare --rate 10mbit --rtt 20ms --engine model --json compound").out;
+    assert!(!model.contains("why_these_seeds"), "{model}");
+}

@@ -56,7 +56,9 @@ fn arguments() {
     compare("kernel:cubic", &["`kernel:cubic` is the kernel's own", "--engine kernel"]);
     compare("kernel:cubic:x", &["`x` is not a number of flows"]);
     compare("--against reno:1 compound:1 reno:2", &["--against", "the same number of flows"]);
-    compare("--seeds 0 reno", &["--seeds", "1..=100000"]);
+    compare("--seeds 0 reno", &["--seeds", "`auto`", "1 to 100000"]);
+    compare("--seeds 3 --time 3s reno", &["--time", "3 seeds", "--seeds auto"]);
+    compare("--most-seeds 1 reno", &["--most-seeds", "2..=1000"]);
     compare("--engine sin reno", &["unknown engine `sin`", "did you mean `sim`?", "tandem list engines"]);
     compare("--engine sim,sim reno", &["`sim` is named twice"]);
     compare("--engine sim,model reno", &["reno: the model cannot answer this scenario", "`--engine sim` can"]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Linux's internal pacing.
+//! Linux's internal pacing: bursts at a rate. Segments that were spaced one by one stand closer in a full queue when ACKs stop being delayed, as
+//! they do at a loss, and one more was dropped after the window had been reduced.
 
 use tandem_controllers::Conn;
 
@@ -12,11 +13,19 @@ pub struct Pacing {
     next_send: u64,
     /// Only this kept the last attempt to send from sending more.
     held: bool,
+    /// Segments that still go with the one before.
+    burst_left: u64,
 }
+
+/// A burst is what the rate carries in a 1024th of a second (Linux's sk_pacing_shift), two segments at least (tcp_min_tso_segs) and 64 kB at most,
+/// for it is one packet until the interface cuts it up (tcp_tso_autosize).
+const BURSTS_PER_S: u64 = 1024;
+const LEAST_BURST: u64 = 2;
+const MOST_BURST_BYTES: u64 = 65536;
 
 impl Pacing {
     pub fn new(on: bool) -> Self {
-        Self { on, next_send: 0, held: false }
+        Self { on, next_send: 0, held: false, burst_left: 0 }
     }
 
     #[inline]
@@ -28,6 +37,7 @@ impl Pacing {
     #[inline]
     pub fn release(&mut self) {
         self.held = false;
+        self.burst_left = 0;
     }
 
     /// Must the next segment wait?
@@ -36,7 +46,7 @@ impl Pacing {
         if !self.on {
             return false;
         }
-        self.held = self.next_send > now;
+        self.held = self.burst_left == 0 && self.next_send > now;
         self.held
     }
 
@@ -59,6 +69,18 @@ impl Pacing {
                 rate => u64::from(conn.mss) * 1_000_000_000 / rate,
             };
             self.next_send = now.max(self.next_send) + gap_ns;
+            self.burst_left = match (conn.pacing_bytes_per_s, self.burst_left) {
+                // Whoever sets a rate says how even it is to be.
+                (1.., _) => 0,
+                (0, 0) => burst(gap_ns, u64::from(conn.mss)) - 1,
+                (0, left) => left - 1,
+            };
         }
     }
+}
+
+/// How many segments go together if one takes `gap_ns`.
+fn burst(gap_ns: u64, mss: u64) -> u64 {
+    let in_time = 1_000_000_000 / BURSTS_PER_S / gap_ns.max(1);
+    in_time.min(MOST_BURST_BYTES / mss).max(LEAST_BURST)
 }

@@ -2,7 +2,7 @@
 //! What other than loss limits a sender: the receiver, the application, idleness, pacing.
 
 use super::wire::{MS, Wire, reno};
-use crate::Config;
+use crate::{Config, pacing::Pacing};
 
 /// The receiver takes 5: five a round. The window, 10, is not what limits, so it must not grow, however long this lasts. [RFC 7661 4.4]
 #[test]
@@ -106,8 +106,9 @@ fn idle_restart_after_a_single_burst_at_the_start() {
     assert_eq!(wire.sent.len(), 10 + 10);
 }
 
-/// Congestion avoidance at srtt = 100 ms: 1.2 windows a round. The first gap is for a window of 10, 100 / 12 ms; then all ten
-/// ACKs are in and the window is 11: 100 / 13.2 ms. The first window is a burst, for no RTT is known yet.
+/// Congestion avoidance at srtt = 100 ms: 1.2 windows a round, two segments at a time. The first ACK lets one go, and the gap after it is for
+/// a window of 10, 100 / 12 ms; then all ten ACKs are in and the window is 11: 100 / 13.2 ms for each of two. The first window is a burst,
+/// for no RTT is known yet.
 #[test]
 fn pacing_spaces_segments() {
     let mut wire = Wire::new(&Config { pacing: true, ..reno() });
@@ -117,11 +118,30 @@ fn pacing_spaces_segments() {
     let times: Vec<u64> = wire.sent.iter().map(|s| s.at).collect();
     assert_eq!((times.len(), times[9], times[10]), (21, 0, 100 * MS));
     let gaps: Vec<u64> = times[10..].windows(2).map(|t| t[1] - t[0]).collect();
-    assert_eq!(gaps[0], 8_333_333);
-    assert_eq!(gaps[1..], [7_575_757; 9]);
+    let pairs = [0, 2 * 7_575_757].repeat(4);
+    assert_eq!(gaps, [&[8_333_333][..], &pairs, &[0]].concat());
 }
 
-/// Slow start: 2 windows a round, so that the window can double. The round's last gap is that of a window of 20: 2.5 ms.
+/// At 10 Gb/s and 10 ms a segment of 1448 bytes takes 1.16 us: as many as a 1024th of a second has would be 842, but 65536 bytes are a packet
+/// of Linux's at most, 45 segments. At 100 Mb/s and 116 us a segment, 8 go together.
+#[test]
+fn a_burst_is_a_millisecond_and_64_kilobytes_at_most() {
+    let mut wire = Wire::new(&reno());
+    let conn = &mut wire.sender.conn;
+    for (window, srtt_ns, together) in [(8620, 12 * MS, 45), (100, 1_392 * MS / 100, 8)] {
+        (conn.snd_cwnd, conn.snd_ssthresh) = (window, window);
+        let mut pacing = Pacing::new(true);
+        let mut sent = 0;
+        while !pacing.holds(0) {
+            pacing.sent(0, srtt_ns, conn);
+            sent += 1;
+        }
+        assert_eq!(sent, together);
+    }
+}
+
+/// Slow start: 2 windows a round, so that the window can double. Two segments go together: the last two follow those before them by
+/// twice 2.5 ms, for the window is 20 by then.
 #[test]
 fn pacing_in_slow_start() {
     let mut wire = Wire::new(&Config { pacing: true, ..reno() });
@@ -129,6 +149,6 @@ fn pacing_in_slow_start() {
     wire.run_until_ms(199);
     let times: Vec<u64> = wire.sent.iter().map(|s| s.at).collect();
     assert_eq!(times.len(), 30, "the window doubles none the less");
-    assert_eq!(times[29] - times[28], 2_500_000);
+    assert_eq!([times[28] - times[27], times[29] - times[28]], [5_000_000, 0]);
     assert!(times[29] < 160 * MS, "half a round is enough for it");
 }
