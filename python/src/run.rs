@@ -18,7 +18,7 @@ use pyo3::{
     types::{PyDict, PyString},
 };
 use tandem_batch::{Batch, Clock, Task, Traces, Until};
-use tandem_compare::{Bound, CompareError, Comparison, Flows, Plan, Seeds, decide};
+use tandem_compare::{Budget, CompareError, Comparison, Flows, Plan, Seeds, decide};
 use tandem_engine::Engine;
 use tandem_results::Run;
 use tandem_scenario::{
@@ -67,8 +67,8 @@ pub fn compare(
     options: Options,
 ) -> PyResult<Outcome> {
     let is_real_time = engine(&options.engine)?.needs_machine();
-    let (seeds, bound) = match asked.seeds.parse::<Seeds>().map_err(usage)? {
-        Seeds::Auto => (Bound::default().most_seeds, Some(Bound::default())),
+    let (seeds, budget) = match asked.seeds.parse::<Seeds>().map_err(usage)? {
+        Seeds::Auto => (Budget::default().most_seeds, Some(Budget::default())),
         Seeds::Fixed(count) => (count, None),
     };
     let comparison = Comparison {
@@ -91,7 +91,7 @@ pub fn compare(
         CompareError::Scenario(e) => at_key("compare", &e.key, &e.message),
         other => usage(other),
     })?;
-    run_plan(py, plan, bound, options)
+    run_plan(py, plan, budget, options)
 }
 
 /// What is compared, as Python has it.
@@ -130,8 +130,8 @@ pub fn warn(py: Python, doubt: String) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(doubt)?, 2)
 }
 
-/// All seeds, or with a bound as many as it takes.
-fn run_plan(py: Python, mut plan: Plan, bound: Option<Bound>, options: Options) -> PyResult<Outcome> {
+/// All seeds, or with a budget as many as it takes.
+fn run_plan(py: Python, mut plan: Plan, budget: Option<Budget>, options: Options) -> PyResult<Outcome> {
     let engine = engine(&options.engine)?;
     let mut doubts = Vec::new();
     for scenario in &plan.scenarios {
@@ -150,22 +150,22 @@ fn run_plan(py: Python, mut plan: Plan, bound: Option<Bound>, options: Options) 
     }
     let tasks: Vec<Task> = plan.scenarios.iter().map(|scenario| Task { scenario, engine, traces }).collect();
     // An engine that knows no chance runs one seed.
-    let bound = bound.filter(|_| plan.scenarios.iter().all(|scenario| scenario.seeds.len() > 1));
-    let Some(bound) = bound else {
+    let budget = budget.filter(|_| plan.scenarios.iter().all(|scenario| scenario.seeds.len() > 1));
+    let Some(budget) = budget else {
         let seeds = run_tasks(py, options.progress, |batch| Ok(batch.run(&tasks)?.seeds))?;
         return Ok(Outcome::new(options.title, options.call, plan, engine, seeds, &Looks::default(), None));
     };
-    let looks = Looks::up_to(bound.most_seeds as usize);
+    let looks = Looks::up_to(budget.most_seeds as usize);
     let decided = run_tasks(py, options.progress, |batch| {
-        let clock = Clock::new(bound.time, batch.cancelled);
+        let clock = Clock::new(budget.time, batch.cancelled);
         let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
         let ask = |runs: &mut [Option<Run>]| {
             plan.set_stolen(runs);
-            plan.open(runs, bound.precision)
+            plan.open(runs, budget.precision)
         };
         Ok(decide(batch, &tasks, until, ask)?)
     })?;
-    let why = decided.why(bound);
+    let why = decided.why(budget);
     for (scenario, seeds) in plan.scenarios.iter_mut().zip(&decided.settled.seeds) {
         *scenario = scenario.clone().with_seeds(seeds.iter().map(|seed| seed.seed));
     }

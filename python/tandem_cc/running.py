@@ -103,8 +103,8 @@ def compare(
         against: neighbours on the same path. A baseline in which all flows are of their kind is run, too, and gives bandwidth
             stolen: (P - Q) / P, with P the goodput of the neighbours among themselves and Q that beside the contender.
         reverse: flows in the other direction.
-        seeds: the number of repetitions; two or more give 95 % intervals. With `auto` they are added, for two minutes, until each difference is
-            decided or known to 5 %, 20 at most; the report says why there are no more.
+        seeds: the number of repetitions; two or more give 95 % intervals. With `auto` they are added, for two minutes and up
+            to 20, until each difference is decided or known to 5 %; the report says why there are no more.
         first_seed: the first seed; the others count up from it.
         duration: how long each run lasts, such as `60s`; as long as the path needs if not given.
         warmup: what no measure counts; slow start and one time from loss to loss if not given.

@@ -3,7 +3,7 @@
 
 mod each_with_each;
 
-use tandem_compare::{Bound, CompareError, Comparison, Seeds};
+use tandem_compare::{Budget, CompareError, Comparison, Seeds};
 use tandem_results::Run;
 use tandem_scenario::units::{Bytes, LossRate, Span};
 
@@ -122,20 +122,20 @@ struct SeedArgs {
 
 impl SeedArgs {
     /// How many seeds there are, and what bounds them if that is left to the results.
-    fn chosen(&self, is_real_time: bool) -> Result<(u32, Option<Bound>), Failure> {
+    fn chosen(&self, is_real_time: bool) -> Result<(u32, Option<Budget>), Failure> {
         let usual = if is_real_time { Seeds::REAL_TIME } else { Seeds::Auto };
         match self.seeds.unwrap_or(usual) {
             Seeds::Auto if is_real_time => {
                 Err(Failure::usage("--seeds auto is for engines that compute; one that takes real time needs a number"))
             }
             Seeds::Auto => {
-                let usual = Bound::default();
-                let bound = Bound {
+                let usual = Budget::default();
+                let budget = Budget {
                     most_seeds: self.most_seeds.unwrap_or(usual.most_seeds),
                     time: self.time.unwrap_or(usual.time),
                     precision: self.precision.map_or(usual.precision, |share| share.0),
                 };
-                Ok((bound.most_seeds, Some(bound)))
+                Ok((budget.most_seeds, Some(budget)))
             }
             Seeds::Fixed(count) => {
                 let given = [("most-seeds", self.most_seeds.is_some()), ("time", self.time.is_some())];
@@ -161,9 +161,9 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     {
         return Err(Failure::usage(format!("--duration {duration} must be longer than --warmup {warmup}")));
     }
-    let (seeds, bound) = args.seeds.chosen(args.engine.engines.iter().any(|engine| engine.needs_machine()))?;
+    let (seeds, budget) = args.seeds.chosen(args.engine.engines.iter().any(|engine| engine.needs_machine()))?;
     if args.matrix {
-        return each_with_each::compare_each_with_each(&args, seeds, bound);
+        return each_with_each::compare_each_with_each(&args, seeds, budget);
     }
     let comparison = args.comparison(seeds)?;
     let plan = comparison.plan().map_err(refused)?;
@@ -171,11 +171,11 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     args.engine.check(&plan.scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("compare-{}-{}", args.path.rate, args.path.rtt))?;
     note_length(plan.why_so_long.as_deref());
-    let open = |runs: &mut [Option<Run>], bound: Bound| {
+    let open = |runs: &mut [Option<Run>], budget: Budget| {
         plan.set_stolen(runs);
-        plan.open(runs, bound.precision)
+        plan.open(runs, budget.precision)
     };
-    let asked = Asked { open: &open, bound };
+    let asked = Asked { open: &open, budget };
     let outcomes = run_in_each(&args.engine.engines, &plan.scenarios, Some(asked))?;
     publish(&title, &outcomes, plan.baseline, &args.common, &folder)
 }

@@ -197,8 +197,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let found: Vec<(&Experiment, &Findings)> =
         experiments.iter().zip(&found).filter_map(|(e, f)| Some((e, f.as_ref()?))).collect();
 
-    let command = command_line();
-    let version = env!("CARGO_PKG_VERSION");
+    let (command, version) = (command_line(), env!("CARGO_PKG_VERSION"));
     let experiments_found = found.iter().map(|(_, f)| *f).collect();
     let results = Results { version, commit: COMMIT, command: &command, experiments: experiments_found };
     let json = json_text(&results)?;

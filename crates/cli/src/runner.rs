@@ -2,7 +2,7 @@
 //! Runs scenarios for the commands; an interrupt keeps what is done.
 
 use tandem_batch::{Batch, Clock, Ended, Store, Task, Traces, Until};
-use tandem_compare::{Bound, Open, decide};
+use tandem_compare::{Budget, Open, decide};
 use tandem_engine::Engine;
 use tandem_model::loss_cycle::cautions;
 use tandem_results::Run;
@@ -29,13 +29,15 @@ pub struct Outcome {
     pub why: Option<String>,
 }
 
+/// Sets what runs have of each other, and says what is open.
+pub type Ask<'a> = dyn Fn(&mut [Option<Run>], Budget) -> Vec<Open> + 'a;
+
 /// What is asked of runs.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
-    /// Sets what the runs have of each other, and says what is open.
-    pub open: &'a dyn Fn(&mut [Option<Run>], Bound) -> Vec<Open>,
+    pub open: &'a Ask<'a>,
     /// Seeds are added until nothing is open, or this is reached. Without it each scenario has its own.
-    pub bound: Option<Bound>,
+    pub budget: Option<Budget>,
 }
 
 /// Runs the seeds of all scenarios in each engine: an outcome for each. With several engines the name of a run has its engine in it.
@@ -65,10 +67,10 @@ fn run_in(
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
     let batch = Batch { cancelled: Some(interrupt::flag()), quiet: is_quiet(), store, ..Batch::default() };
     // An engine that knows no chance runs one seed.
-    let bound = asked.and_then(|asked| asked.bound).filter(|_| as_run.iter().all(|as_run| as_run.seeds.len() > 1));
+    let budget = asked.and_then(|asked| asked.budget).filter(|_| as_run.iter().all(|as_run| as_run.seeds.len() > 1));
     let unbroken = engine.needs_machine().then(interrupt::unbroken);
-    let (mut outcome, stored) = match (asked, bound) {
-        (Some(asked), Some(bound)) => run_until_decided(&batch, &tasks, scenarios, asked, bound)?,
+    let (mut outcome, stored) = match (asked, budget) {
+        (Some(asked), Some(budget)) => run_until_decided(&batch, &tasks, scenarios, asked, budget)?,
         _ => run_all(&batch, &tasks, scenarios, asked)?,
     };
     let _keeping = interrupt::keeping();
@@ -94,7 +96,7 @@ fn run_all(
     let (interrupted, stored) = (outcome.interrupted, outcome.stored);
     let mut runs = outcome.into_runs(tasks);
     if let Some(asked) = asked {
-        (asked.open)(&mut runs, Bound::default());
+        (asked.open)(&mut runs, Budget::default());
     }
     Ok((Outcome { scenarios: scenarios.to_vec(), runs, interrupted, why: None }, stored))
 }
@@ -105,15 +107,15 @@ fn run_until_decided(
     tasks: &[Task],
     scenarios: &[Scenario],
     asked: Asked,
-    bound: Bound,
+    budget: Budget,
 ) -> Result<(Outcome, usize), Failure> {
-    let looks = Looks::up_to(bound.most_seeds as usize);
-    let clock = Clock::new(bound.time, batch.cancelled);
+    let looks = Looks::up_to(budget.most_seeds as usize);
+    let clock = Clock::new(budget.time, batch.cancelled);
     let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
-    let decided = decide(batch, tasks, until, |runs| (asked.open)(runs, bound))?;
+    let decided = decide(batch, tasks, until, |runs| (asked.open)(runs, budget))?;
     let seeds = scenarios.iter().zip(&decided.settled.planned);
     let scenarios = seeds.map(|(scenario, &n)| scenario.clone().with_seeds(scenario.seeds.iter().copied().take(n)));
-    let (why, interrupted) = (decided.why(bound), decided.settled.ended == Ended::Interrupted);
+    let (why, interrupted) = (decided.why(budget), decided.settled.ended == Ended::Interrupted);
     let outcome = Outcome { scenarios: scenarios.collect(), runs: decided.runs, interrupted, why: Some(why) };
     Ok((outcome, decided.settled.stored))
 }

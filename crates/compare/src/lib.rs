@@ -12,4 +12,4 @@ pub use comparison::{CompareError, Comparison, Plan};
 pub use flows::{Flows, name_and_count, same_number_of_flows};
 pub use length::{Bounds, Length, OF_COMPARE, Reason, USUAL};
 pub use questions::{Decided, Open, decide, open_shares};
-pub use seeds::{Bound, Seeds};
+pub use seeds::{Budget, Seeds};

@@ -9,7 +9,7 @@ use tandem_batch::{Batch, BatchError, Ended, Settled, Task, Until};
 use tandem_results::{MatrixCell, Run};
 use tandem_statistics::{Estimate, mean};
 
-use crate::{Bound, Plan};
+use crate::{Budget, Plan};
 
 /// Something that more seeds could decide.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,8 +136,8 @@ const NAMED: usize = 4;
 
 impl Decided {
     /// Why there are as many seeds as there are, in a sentence.
-    pub fn why(&self, bound: Bound) -> String {
-        let Bound { most_seeds, time, precision } = bound;
+    pub fn why(&self, budget: Budget) -> String {
+        let Budget { most_seeds, time, precision } = budget;
         let narrow = format!("±{} %", precision * 100.0);
         let named: Vec<&str> = self.open.iter().take(NAMED).map(|open| &*open.what).collect();
         let others = match self.open.len() - named.len() {

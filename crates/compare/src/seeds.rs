@@ -31,7 +31,7 @@ impl FromStr for Seeds {
 
 /// What bounds seeds that are added until all is decided. All three are ours.
 #[derive(Debug, Clone, Copy)]
-pub struct Bound {
+pub struct Budget {
     /// The most of each run.
     pub most_seeds: u32,
     /// No more seeds are begun after it, but the first are always run.
@@ -40,7 +40,7 @@ pub struct Bound {
     pub precision: f64,
 }
 
-impl Default for Bound {
+impl Default for Budget {
     fn default() -> Self {
         Self { most_seeds: 20, time: Span::from_secs(120), precision: 0.05 }
     }

@@ -2,7 +2,7 @@
 //! Seeds are added until it is decided: with an engine whose results are written here.
 
 use tandem_batch::{Batch, BatchError, Clock, Ended, Task, Traces, Until};
-use tandem_compare::{Bound, Comparison, Decided, Flows, Plan, decide};
+use tandem_compare::{Budget, Comparison, Decided, Flows, Plan, decide};
 use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_results::{FlowResult, LinkResult, SeedResult};
 use tandem_scenario::{
@@ -55,7 +55,7 @@ impl Engine for Written {
 
 fn compared(contenders: &[&str], against: &[&str], time: Span) -> (Plan, Decided) {
     let flows = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect::<Vec<Flows>>();
-    let bound = Bound { time, ..Bound::default() };
+    let budget = Budget { time, ..Budget::default() };
     let comparison = Comparison {
         dumbbell: DumbbellSpec {
             rate: "10mbit".parse().unwrap(),
@@ -78,18 +78,18 @@ fn compared(contenders: &[&str], against: &[&str], time: Span) -> (Plan, Decided
         send_jitter: None,
         duration: Some(Span::from_secs(2)),
         warmup: Some(Span::from_secs(1)),
-        overrides: Overrides { seeds: Some(bound.most_seeds), ..Overrides::default() },
+        overrides: Overrides { seeds: Some(budget.most_seeds), ..Overrides::default() },
         is_real_time: false,
     };
     let plan = comparison.plan().unwrap();
     let task = |scenario| Task { scenario, engine: &Written, traces: Traces::None };
     let tasks: Vec<Task> = plan.scenarios.iter().map(task).collect();
-    let looks = Looks::up_to(bound.most_seeds as usize);
+    let looks = Looks::up_to(budget.most_seeds as usize);
     let clock = Clock::new(time, None);
     let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
     let ask = |runs: &mut [_]| {
         plan.set_stolen(runs);
-        plan.open(runs, bound.precision)
+        plan.open(runs, budget.precision)
     };
     let decided: Result<Decided, BatchError> = decide(&Batch::default(), &tasks, until, ask);
     let decided = decided.unwrap();
@@ -106,14 +106,18 @@ const LONG: Span = Span::from_secs(3600);
 fn what_is_decided_gets_no_more_seeds() {
     let (_, decided) = compared(&["reno", "cubic"], &[], LONG);
     assert_eq!((seeds(&decided), decided.settled.ended), (vec![5, 5], Ended::Decided));
-    assert!(decided.why(Bound::default()).contains("every difference is decided"), "{}", decided.why(Bound::default()));
+    assert!(
+        decided.why(Budget::default()).contains("every difference is decided"),
+        "{}",
+        decided.why(Budget::default())
+    );
 
     // Reno is far below both; 20 and 20 ± 3 are neither far from each other nor known to 5 %.
     let (_, decided) = compared(&["reno", "cubic", "vegas"], &[], LONG);
     assert_eq!((seeds(&decided), decided.settled.ended), (vec![5, 20, 20], Ended::NoMoreSeeds));
     let [open] = &decided.open[..] else { panic!("{:?}", decided.open) };
     assert_eq!(open.runs, [1, 2]);
-    let why = decided.why(Bound::default());
+    let why = decided.why(Budget::default());
     assert!(why.contains("20 seeds") && why.contains("cubic") && !why.contains("reno"), "{why}");
 }
 
@@ -130,7 +134,7 @@ fn what_neighbours_lose_is_a_question() {
 fn time_ends_it_with_the_first_seeds() {
     let (_, decided) = compared(&["cubic", "vegas"], &[], Span::default());
     assert_eq!((seeds(&decided), decided.settled.ended), (vec![5, 5], Ended::OutOfTime));
-    assert!(decided.why(Bound::default()).contains("--time"));
+    assert!(decided.why(Budget::default()).contains("--time"));
 }
 
 /// Of four looks the first spends a quarter of 5 %: t(1 - 0.0125 / 2, 4) = 4.3147 takes the place of t(0.975, 4) = 2.7764 (scipy). CUBIC's

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use tandem_compare::{Bound, open_shares, same_number_of_flows};
+use tandem_compare::{Budget, open_shares, same_number_of_flows};
 use tandem_controllers::CONTROLLERS;
 use tandem_report::common_setup;
 use tandem_results::{Matrix, Run};
@@ -18,7 +18,7 @@ use crate::{
     terminal::warn,
 };
 
-pub fn compare_each_with_each(args: &Args, seeds: u32, bound: Option<Bound>) -> Result<(), Failure> {
+pub fn compare_each_with_each(args: &Args, seeds: u32, budget: Option<Budget>) -> Result<(), Failure> {
     if args.engine.engines.len() > 1 {
         return Err(one_engine());
     }
@@ -34,8 +34,8 @@ pub fn compare_each_with_each(args: &Args, seeds: u32, bound: Option<Bound>) -> 
     args.engine.check(&scenarios)?;
     let folder = Folder::prepare(&args.common, &format!("matrix-{}-{}", args.path.rate, args.path.rtt))?;
     note_length(why_so_long.as_deref());
-    let open = |runs: &mut [Option<Run>], bound: Bound| open_shares(runs, bound.precision);
-    let asked = Asked { open: &open, bound };
+    let open = |runs: &mut [Option<Run>], budget: Budget| open_shares(runs, budget.precision);
+    let asked = Asked { open: &open, budget };
     let [outcome] = &run_in_each(&args.engine.engines, &scenarios, Some(asked))?[..] else { return Err(one_engine()) };
     let names = contenders.iter().map(|c| c.name.clone()).collect();
     let matrix = Matrix::from_runs(names, contenders[0].count, &outcome.runs);
