@@ -29,8 +29,9 @@ NS2_SCHEDULERS = ["Heap", "Calendar", "Splay"]
 NS2_TRIAL_S = 10
 # The two simulated times whose difference tells the instructions a packet: the start and the report cancel out.
 COUNTED_S = (20, 40)
-# The same for the table of paths.
+# The same for the table of paths, counted and timed.
 VARIANT_S = (10, 20)
+TIMED_S = (10, 40)
 WARMUP_S = 5
 # As Debian names it.
 NS2 = "ns"
@@ -61,8 +62,12 @@ def tandem(scenario):
     with tempfile.TemporaryDirectory() as folder:
         used = Usage([TANDEM, "run", BENCH / scenario, "--seeds", "1", "--json", "--out", folder])
     run = json.loads(used.output)["runs"][0]
-    simulated_s = float(re.search(r"([\d.]+) s of processor time", used.errors)[1])
-    return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - simulated_s / used.cpu_s
+    return run["data_packets"] / used.cpu_s, used.peak_mb, 1 - simulated_s(used) / used.cpu_s
+
+
+def simulated_s(used):
+    """CPU seconds of the simulation alone, as the command says."""
+    return float(re.search(r"([\d.]+) s of processor time", used.errors)[1])
 
 
 def job(controllers=("compound", "reno"), keys="", network=""):
@@ -140,14 +145,15 @@ def instructions(text, seconds):
     return (more - less) / (many - fewer)
 
 
-def nanoseconds(text, duration_s):
-    """CPU time a data packet without the start and the report, the least of three runs."""
+def nanoseconds(text, seconds):
+    """CPU time a data packet without the start and the report, the least of three differences."""
     with tempfile.TemporaryDirectory() as folder:
-        runs = []
+        differences = []
         for _ in range(3):
-            run = json.loads(Usage([*cut(text, duration_s, Path(folder)), "--replace"]).output)["runs"][0]
-            runs.append(run["cpu_s"] * 1e9 / run["data_packets"])
-    return min(runs)
+            short, long = (Usage([*cut(text, duration_s, Path(folder)), "--replace"]) for duration_s in seconds)
+            packets = [json.loads(used.output)["runs"][0]["data_packets"] for used in (short, long)]
+            differences.append((long.cpu_s - short.cpu_s) * 1e9 / (packets[1] - packets[0]))
+    return min(differences)
 
 
 def paths():
@@ -164,7 +170,7 @@ def paths():
     costs = {}
     for name, text, other, goal in PATHS:
         count = instructions(text, VARIANT_S) if has_valgrind else float("nan")
-        costs[name] = (count, nanoseconds(text, VARIANT_S[-1]))
+        costs[name] = (count, nanoseconds(text, TIMED_S))
         (count, ns), (by_count, by_ns) = costs[name], costs[other]
         cells = (f"{count:.0f}", f"{count / by_count:.2f}", f"{ns:.0f}", f"{ns / by_ns:.2f}")
         print(row.format(name, *cells, other, goal), flush=True)
@@ -250,4 +256,5 @@ def main():
     profile()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,8 +17,8 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyString},
 };
-use tandem_batch::{Batch, Clock, Task, Traces, Until};
-use tandem_compare::{Budget, CompareError, Comparison, Flows, Plan, Seeds, decide};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_compare::{Budget, CompareError, Comparison, Decided, Flows, Plan, Seeds, decide};
 use tandem_engine::Engine;
 use tandem_results::Run;
 use tandem_scenario::{
@@ -68,7 +68,13 @@ pub fn compare(
 ) -> PyResult<Outcome> {
     let is_real_time = engine(&options.engine)?.needs_machine();
     let (seeds, budget) = match asked.seeds.parse::<Seeds>().map_err(usage)? {
-        Seeds::Auto => (Budget::default().most_seeds, Some(Budget::default())),
+        Seeds::Auto => {
+            let budget = asked.budget()?;
+            (budget.most_seeds, Some(budget))
+        }
+        Seeds::Fixed(_) if asked.most_seeds.is_some() || asked.time.is_some() || asked.precision.is_some() => {
+            return Err(usage("most_seeds, time and precision are for seeds=\"auto\""));
+        }
         Seeds::Fixed(count) => (count, None),
     };
     let comparison = Comparison {
@@ -110,7 +116,27 @@ pub struct Asked {
     warmup: Option<String>,
     /// A number or `auto`.
     seeds: String,
+    most_seeds: Option<u32>,
+    time: Option<String>,
+    precision: Option<f64>,
     first_seed: Option<u64>,
+}
+
+impl Asked {
+    fn budget(&self) -> PyResult<Budget> {
+        let budget = Budget {
+            most_seeds: self.most_seeds.unwrap_or(Budget::USUAL.most_seeds),
+            time: parsed(self.time.as_deref())?.unwrap_or(Budget::USUAL.time),
+            precision: self.precision.unwrap_or(Budget::USUAL.precision),
+        };
+        if budget.most_seeds < 2 {
+            return Err(usage("most_seeds: give 2 or more; one seed has no interval"));
+        }
+        match budget.precision {
+            0.0..1.0 => Ok(budget),
+            other => Err(usage(format!("precision={other}: give a share from 0 up to below 1"))),
+        }
+    }
 }
 
 fn flows(texts: &[String]) -> PyResult<Vec<Flows>> {
@@ -149,27 +175,20 @@ fn run_plan(py: Python, mut plan: Plan, budget: Option<Budget>, options: Options
         *scenario = engine.as_run(scenario).into_owned();
     }
     let tasks: Vec<Task> = plan.scenarios.iter().map(|scenario| Task { scenario, engine, traces }).collect();
-    // An engine that knows no chance runs one seed.
-    let budget = budget.filter(|_| plan.scenarios.iter().all(|scenario| scenario.seeds.len() > 1));
     let Some(budget) = budget else {
         let seeds = run_tasks(py, options.progress, |batch| Ok(batch.run(&tasks)?.seeds))?;
         return Ok(Outcome::new(options.title, options.call, plan, engine, seeds, &Looks::default(), None));
     };
-    let looks = Looks::up_to(budget.most_seeds as usize);
     let decided = run_tasks(py, options.progress, |batch| {
-        let clock = Clock::new(budget.time, batch.cancelled);
-        let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
         let ask = |runs: &mut [Option<Run>]| {
             plan.set_stolen(runs);
             plan.open(runs, budget.precision)
         };
-        Ok(decide(batch, &tasks, until, ask)?)
+        Ok(decide(batch, &tasks, budget, ask)?)
     })?;
-    let why = decided.why(budget);
-    for (scenario, seeds) in plan.scenarios.iter_mut().zip(&decided.settled.seeds) {
-        *scenario = scenario.clone().with_seeds(seeds.iter().map(|seed| seed.seed));
-    }
-    Ok(Outcome::new(options.title, options.call, plan, engine, decided.settled.seeds, &looks, Some(why)))
+    plan.scenarios = decided.as_run(&plan.scenarios);
+    let Decided { settled, looks, why, .. } = decided;
+    Ok(Outcome::new(options.title, options.call, plan, engine, settled.seeds, &looks, why))
 }
 
 /// Does work that a batch does, without Python's lock. Ctrl-C ends it; `progress` is called with the share that is done.

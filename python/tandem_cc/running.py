@@ -83,6 +83,9 @@ def compare(
     against: str | Sequence[str] = (),
     reverse: str | Sequence[str] = (),
     seeds: int | Literal["auto"] = "auto",
+    most_seeds: int | None = None,
+    time: str | None = None,
+    precision: float | None = None,
     first_seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
@@ -103,8 +106,12 @@ def compare(
         against: neighbours on the same path. A baseline in which all flows are of their kind is run, too, and gives bandwidth
             stolen: (P - Q) / P, with P the goodput of the neighbours among themselves and Q that beside the contender.
         reverse: flows in the other direction.
-        seeds: the number of repetitions; two or more give 95 % intervals. With `auto` they are added, for two minutes and up
-            to 20, until each difference is decided or known to 5 %; the report says why there are no more.
+        seeds: the number of repetitions; two or more give 95 % intervals. With `auto` they are added until each difference is
+            decided or known well enough; the report says why there are no more.
+        most_seeds: with `auto`, the most of them; 20 if not given.
+        time: with `auto`, no more are begun after this time; two minutes if not given.
+        precision: with `auto`, half the interval's width that is narrow enough: a share of the greater of two goodputs, or of the
+            neighbours' goodput; 0.05 if not given.
         first_seed: the first seed; the others count up from it.
         duration: how long each run lasts, such as `60s`; as long as the path needs if not given.
         warmup: what no measure counts; slow start and one time from loss to loss if not given.
@@ -132,6 +139,9 @@ def compare(
         "duration": duration,
         "warmup": warmup,
         "seeds": seeds,
+        "most_seeds": most_seeds,
+        "time": time,
+        "precision": precision,
         "first_seed": first_seed,
     }
     title = f"{', '.join(_words(contenders))} at {path.rate}, {path.rtt} RTT"

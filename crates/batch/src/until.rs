@@ -36,8 +36,6 @@ pub enum Ended {
 pub struct Settled {
     /// The results of the seeds that each task had. All were finished, unless the first look was not reached.
     pub seeds: Vec<Vec<SeedResult>>,
-    /// How many seeds each task was to have when it ended.
-    pub planned: Vec<usize>,
     /// How many runs the store had.
     pub stored: usize,
     /// Why it ended.
@@ -45,8 +43,9 @@ pub struct Settled {
 }
 
 impl Batch<'_> {
-    /// Runs the first seeds of all tasks, save those that each `has`, then more of those that `open` says, look after look. A task that was left out and is asked for
-    /// again gets the seeds that it lacks: what is compared is compared by seed. Seeds of a look that was not finished are not used.
+    /// Runs the first seeds of all tasks, save those that each `has`, then more of those that `open` says, look after look. A task that was left
+    /// out and is asked for again gets the seeds that it lacks: what is compared is compared by seed. Seeds of a look that was not finished are
+    /// not used.
     ///
     /// # Errors
     /// As with [`Batch::run`], and what `open` fails with.
@@ -57,16 +56,17 @@ impl Batch<'_> {
         has: Vec<Vec<SeedResult>>,
         mut open: impl FnMut(&[Vec<SeedResult>]) -> Result<Vec<bool>, E>,
     ) -> Result<Settled, E> {
-        let mut settled = Settled { seeds: has, planned: vec![0; tasks.len()], stored: 0, ended: Ended::NoMoreSeeds };
+        let mut settled = Settled { seeds: has, stored: 0, ended: Ended::NoMoreSeeds };
         let mut is_open = vec![true; tasks.len()];
         let mut share_done = 0.0;
         for (i, look) in until.looks.iter().enumerate() {
-            for ((seeds, planned), &is_open) in settled.seeds.iter().zip(&mut settled.planned).zip(&is_open) {
-                *planned = if is_open { look.seeds.max(seeds.len()) } else { seeds.len() };
-            }
+            let lacks = |(has, &is_open): (&Vec<_>, &bool)| {
+                has.len()..if is_open { look.seeds.max(has.len()) } else { has.len() }
+            };
+            let lacking: Vec<_> = settled.seeds.iter().zip(&is_open).map(lacks).collect();
             let share = look.seeds as f64 / until.looks.most() as f64;
             let obeys_time = i > 0 || until.first_obeys_time;
-            if !self.add_seeds(tasks, &mut settled, until.clock, obeys_time, share_done..share)? {
+            if !self.add_seeds(tasks, &mut settled, &lacking, until.clock, obeys_time, share_done..share)? {
                 settled.ended = if until.clock.is_cancelled() { Ended::Interrupted } else { Ended::OutOfTime };
                 break;
             }
@@ -81,17 +81,17 @@ impl Batch<'_> {
         Ok(settled)
     }
 
-    /// Gives each task the seeds that it is to have; false if not all were finished. Then only a task that had none gets what there is. `shares`
-    /// are how much of the whole was done before and is done after it.
+    /// Gives each task the seeds that it lacks; false if not all were finished. Then only a task that had none gets what there is. `shares` are
+    /// how much of the whole was done before and is done after it.
     fn add_seeds(
         &self,
         tasks: &[Task],
         settled: &mut Settled,
+        lacking: &[Range<usize>],
         clock: &Clock,
         obeys_time: bool,
         shares: Range<f64>,
     ) -> Result<bool, BatchError> {
-        let lacking: Vec<_> = settled.seeds.iter().zip(&settled.planned).map(|(has, &n)| has.len()..n).collect();
         if lacking.iter().all(Range::is_empty) {
             return Ok(true);
         }
@@ -99,10 +99,10 @@ impl Batch<'_> {
             let part = shares.end - shares.start;
             let watch = self.watch.map(|watch| move |share: f64| watch(shares.start + part * share));
             let watch = watch.as_ref().map(|watch| watch as &(dyn Fn(f64) + Sync));
-            Batch { cancelled: Some(stop), watch, ..*self }.run_seeds(tasks, &lacking)
+            Batch { cancelled: Some(stop), watch, ..*self }.run_seeds(tasks, lacking)
         })?;
         settled.stored += outcome.stored;
-        let is_whole = outcome.seeds.iter().zip(&lacking).all(|(results, lacking)| results.len() == lacking.len());
+        let is_whole = outcome.seeds.iter().zip(lacking).all(|(results, lacking)| results.len() == lacking.len());
         for (has, more) in settled.seeds.iter_mut().zip(outcome.seeds).filter(|(has, _)| is_whole || has.is_empty()) {
             has.extend(more);
         }

@@ -5,7 +5,7 @@ mod each_with_each;
 
 use tandem_compare::{Budget, CompareError, Comparison, Seeds};
 use tandem_results::Run;
-use tandem_scenario::units::{Bytes, LossRate, Span};
+use tandem_scenario::units::{Bytes, Share, Span};
 
 use crate::{
     engine::EngineArgs,
@@ -107,17 +107,21 @@ struct SeedArgs {
     #[arg(long, value_name = "N")]
     seeds: Option<Seeds>,
 
-    /// With --seeds auto: the most seeds [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", help = bound("the most seeds", USUAL.most_seeds), value_parser = clap::value_parser!(u32).range(2..=1000))]
     most_seeds: Option<u32>,
 
-    /// With --seeds auto: begin no more seeds after this time, and say what is left open [default: 2min]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help = bound("begin no more seeds after this time, and say what is left open", USUAL.time))]
     time: Option<Span>,
 
-    /// With --seeds auto: an interval of ± this is narrow enough, of the greater of two goodputs, or of a share [default: 5%]
-    #[arg(long, value_name = "SHARE")]
-    precision: Option<LossRate>,
+    #[arg(long, value_name = "SHARE", help = bound("an interval of ± this is narrow enough, of the greater of two goodputs, or of a share", USUAL.precision))]
+    precision: Option<Share>,
+}
+
+const USUAL: Budget = Budget::USUAL;
+
+/// The help of what bounds seeds.
+fn bound(what: &str, usual: impl std::fmt::Display) -> String {
+    format!("With --seeds auto: {what} [default: {usual}]")
 }
 
 impl SeedArgs {
@@ -129,11 +133,10 @@ impl SeedArgs {
                 Err(Failure::usage("--seeds auto is for engines that compute; one that takes real time needs a number"))
             }
             Seeds::Auto => {
-                let usual = Budget::default();
                 let budget = Budget {
-                    most_seeds: self.most_seeds.unwrap_or(usual.most_seeds),
-                    time: self.time.unwrap_or(usual.time),
-                    precision: self.precision.map_or(usual.precision, |share| share.0),
+                    most_seeds: self.most_seeds.unwrap_or(USUAL.most_seeds),
+                    time: self.time.unwrap_or(USUAL.time),
+                    precision: self.precision.map_or(USUAL.precision, |share| share.0),
                 };
                 Ok((budget.most_seeds, Some(budget)))
             }

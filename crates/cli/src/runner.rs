@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs scenarios for the commands; an interrupt keeps what is done.
 
-use tandem_batch::{Batch, Clock, Ended, Store, Task, Traces, Until};
-use tandem_compare::{Budget, Open, decide};
+use tandem_batch::{Batch, Ended, Store, Task, Traces};
+use tandem_compare::{Budget, Decided, Open, decide};
 use tandem_engine::Engine;
 use tandem_model::loss_cycle::cautions;
 use tandem_results::Run;
 use tandem_scenario::Scenario;
-use tandem_statistics::Looks;
 
 use crate::{
     engine::Engines,
@@ -66,11 +65,9 @@ fn run_in(
     let traces = Traces::FirstSeed(TRACED_FLOWS_PER_GROUP);
     let tasks: Vec<Task> = as_run.iter().map(|scenario| Task { scenario, engine, traces }).collect();
     let batch = Batch { cancelled: Some(interrupt::flag()), quiet: is_quiet(), store, ..Batch::default() };
-    // An engine that knows no chance runs one seed.
-    let budget = asked.and_then(|asked| asked.budget).filter(|_| as_run.iter().all(|as_run| as_run.seeds.len() > 1));
     let unbroken = engine.needs_machine().then(interrupt::unbroken);
-    let (mut outcome, stored) = match (asked, budget) {
-        (Some(asked), Some(budget)) => run_until_decided(&batch, &tasks, scenarios, asked, budget)?,
+    let (mut outcome, stored) = match asked.and_then(|asked| Some((asked, asked.budget?))) {
+        Some((asked, budget)) => run_until_decided(&batch, &tasks, scenarios, asked, budget)?,
         _ => run_all(&batch, &tasks, scenarios, asked)?,
     };
     let _keeping = interrupt::keeping();
@@ -96,7 +93,7 @@ fn run_all(
     let (interrupted, stored) = (outcome.interrupted, outcome.stored);
     let mut runs = outcome.into_runs(tasks);
     if let Some(asked) = asked {
-        (asked.open)(&mut runs, Budget::default());
+        (asked.open)(&mut runs, Budget::USUAL);
     }
     Ok((Outcome { scenarios: scenarios.to_vec(), runs, interrupted, why: None }, stored))
 }
@@ -109,13 +106,9 @@ fn run_until_decided(
     asked: Asked,
     budget: Budget,
 ) -> Result<(Outcome, usize), Failure> {
-    let looks = Looks::up_to(budget.most_seeds as usize);
-    let clock = Clock::new(budget.time, batch.cancelled);
-    let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
-    let decided = decide(batch, tasks, until, |runs| (asked.open)(runs, budget))?;
-    let seeds = scenarios.iter().zip(&decided.settled.planned);
-    let scenarios = seeds.map(|(scenario, &n)| scenario.clone().with_seeds(scenario.seeds.iter().copied().take(n)));
-    let (why, interrupted) = (decided.why(budget), decided.settled.ended == Ended::Interrupted);
-    let outcome = Outcome { scenarios: scenarios.collect(), runs: decided.runs, interrupted, why: Some(why) };
-    Ok((outcome, decided.settled.stored))
+    let decided = decide(batch, tasks, budget, |runs| (asked.open)(runs, budget))?;
+    let scenarios = decided.as_run(scenarios);
+    let Decided { settled, runs, why, .. } = decided;
+    let interrupted = settled.ended == Ended::Interrupted;
+    Ok((Outcome { scenarios, runs, interrupted, why }, settled.stored))
 }

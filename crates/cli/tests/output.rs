@@ -340,7 +340,7 @@ fn seeds_are_added_until_it_is_decided() {
     let table = place.succeed(&format!("compare {QUICK} --most-seeds 5 --precision 0.1% reno:2 cubic:2")).out;
     assert!(table.contains("After 5 seeds (--most-seeds) still open"), "{table}");
     let matrix = place.succeed(&format!("compare {QUICK} --matrix reno:2 cubic:2")).out;
-    assert!(matrix.contains("seeds"), "{matrix}");
+    assert!(matrix.contains("More seeds were not needed") || matrix.contains("still open"), "{matrix}");
     // The model knows no chance.
     let model = place.succeed("compare --rate 10mbit --rtt 20ms --engine model --json compound@rtt_gain=0").out;
     assert!(!model.contains("why_these_seeds"), "{model}");

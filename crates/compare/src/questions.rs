@@ -5,9 +5,10 @@
 //! of two. It is decided when the interval, which is as wide as looking again and again makes it ([`Looks`]), leaves out the value
 //! that means "no difference". Runs that no open question is about get no more seeds.
 
-use tandem_batch::{Batch, BatchError, Ended, Settled, Task, Until};
-use tandem_results::{MatrixCell, Run};
-use tandem_statistics::{Estimate, mean};
+use tandem_batch::{Batch, BatchError, Clock, Ended, Settled, Task, Until};
+use tandem_results::{MatrixCell, Run, SeedResult};
+use tandem_scenario::Scenario;
+use tandem_statistics::{Estimate, Looks, mean};
 
 use crate::{Budget, Plan};
 
@@ -96,62 +97,82 @@ pub fn open_shares(runs: &[Option<Run>], precision: f64) -> Vec<Open> {
 pub struct Decided {
     /// The seeds of each task, and why there are no more.
     pub settled: Settled,
+    /// When the results were looked at.
+    pub looks: Looks,
     /// Each task's seeds summed up; `None` for one of which no seed was finished.
     pub runs: Vec<Option<Run>>,
     /// What they did not decide.
     pub open: Vec<Open>,
+    /// Why there are as many seeds as there are, in a sentence; `None` with an engine that knows no chance and runs one.
+    pub why: Option<String>,
 }
 
-/// Adds seeds until `ask` finds nothing open. It sets what runs have of each other, too.
+/// Adds seeds until `ask` finds nothing open, or the budget is spent. It sets what runs have of each other, too. Tasks have the seeds that the
+/// budget allows.
 ///
 /// # Errors
 /// As with [`Batch::run`].
 pub fn decide(
     batch: &Batch,
     tasks: &[Task],
-    until: Until,
+    budget: Budget,
     ask: impl Fn(&mut [Option<Run>]) -> Vec<Open>,
 ) -> Result<Decided, BatchError> {
-    let sum_up = |results: &[Vec<_>], planned: &[usize]| {
-        let of_task = |((task, results), &planned): ((&Task, &Vec<_>), &usize)| {
+    let most = tasks.iter().map(|task| task.scenario.seeds.len()).min().unwrap_or(1);
+    let looks = Looks::up_to(most);
+    let clock = Clock::new(budget.time, batch.cancelled);
+    let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+    let sum_up = |results: &[Vec<_>]| {
+        let of_task = |(task, results): (&Task, &Vec<SeedResult>)| {
+            // What is less than the first look was interrupted.
+            let planned = results.len().max(looks.first());
             let run = || Run::from_seeds(task.scenario, task.engine.name(), planned, results.clone());
-            (!results.is_empty()).then(|| run().looked_at(until.looks))
+            (!results.is_empty()).then(|| run().looked_at(&looks))
         };
-        tasks.iter().zip(results).zip(planned).map(of_task).collect::<Vec<_>>()
+        tasks.iter().zip(results).map(of_task).collect::<Vec<_>>()
     };
     let look = |results: &[Vec<_>]| {
-        let has: Vec<usize> = results.iter().map(Vec::len).collect();
-        let open = ask(&mut sum_up(results, &has));
+        let open = ask(&mut sum_up(results));
         let is_open = |i| open.iter().any(|question| question.runs.contains(&i));
         Ok::<_, BatchError>((0..tasks.len()).map(is_open).collect())
     };
     let settled = batch.run_until(tasks, until, vec![Vec::new(); tasks.len()], look)?;
-    let mut runs = sum_up(&settled.seeds, &settled.planned);
+    let mut runs = sum_up(&settled.seeds);
     let open = ask(&mut runs);
-    Ok(Decided { settled, runs, open })
+    let why = (most > 1).then(|| why(&open, settled.ended, most, budget));
+    Ok(Decided { settled, looks, runs, open, why })
+}
+
+impl Decided {
+    /// The seeds that each of these scenarios, which belong to the tasks, was to have when it ended.
+    pub fn as_run(&self, scenarios: &[Scenario]) -> Vec<Scenario> {
+        let as_run = |(scenario, has): (&Scenario, &Vec<_>)| {
+            let seeds = scenario.seeds.iter().copied().take(has.len().max(self.looks.first()));
+            scenario.clone().with_seeds(seeds)
+        };
+        scenarios.iter().zip(&self.settled.seeds).map(as_run).collect()
+    }
 }
 
 /// So many open questions are named.
 const NAMED: usize = 4;
 
-impl Decided {
-    /// Why there are as many seeds as there are, in a sentence.
-    pub fn why(&self, budget: Budget) -> String {
-        let Budget { most_seeds, time, precision } = budget;
-        let narrow = format!("±{} %", precision * 100.0);
-        let named: Vec<&str> = self.open.iter().take(NAMED).map(|open| &*open.what).collect();
-        let others = match self.open.len() - named.len() {
-            0 => String::new(),
-            n => format!("; and {n} more"),
-        };
-        let open = format!("open, and not known to {narrow}: {}{others}", named.join("; "));
-        match self.settled.ended {
-            _ if self.open.is_empty() => {
-                format!("More seeds were not needed: every difference is decided, or known to {narrow}.")
-            }
-            Ended::OutOfTime => format!("After {time} (--time) no more seeds were run. Still {open}."),
-            Ended::Interrupted => format!("Interrupted. Still {open}."),
-            Ended::Decided | Ended::NoMoreSeeds => format!("After {most_seeds} seeds (--most-seeds) still {open}."),
+/// Why there are no more seeds than `most`, or fewer.
+fn why(open: &[Open], ended: Ended, most: usize, budget: Budget) -> String {
+    let Budget { time, precision, .. } = budget;
+    let narrow = format!("±{} %", (precision * 1e6).round() / 1e4);
+    let named: Vec<&str> = open.iter().take(NAMED).map(|open| &*open.what).collect();
+    let others = match open.len() - named.len() {
+        0 => String::new(),
+        n => format!("; and {n} more"),
+    };
+    let still = format!("open, and not known to {narrow}: {}{others}", named.join("; "));
+    match ended {
+        _ if open.is_empty() => {
+            format!("More seeds were not needed: every difference is decided, or known to {narrow}.")
         }
+        Ended::OutOfTime => format!("After {time} (--time) no more seeds were run. Still {still}."),
+        Ended::Interrupted => format!("Interrupted. Still {still}."),
+        Ended::Decided | Ended::NoMoreSeeds => format!("After {most} seeds (--most-seeds) still {still}."),
     }
 }

@@ -40,8 +40,7 @@ pub struct Budget {
     pub precision: f64,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { most_seeds: 20, time: Span::from_secs(120), precision: 0.05 }
-    }
+impl Budget {
+    /// Of whoever names none.
+    pub const USUAL: Self = Self { most_seeds: 20, time: Span::from_secs(120), precision: 0.05 };
 }

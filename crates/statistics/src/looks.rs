@@ -83,6 +83,11 @@ impl Looks {
         look.map_or(1.0, |look| reach(look.confidence) / reach(CONFIDENCE))
     }
 
+    /// The seeds of the first look.
+    pub fn first(&self) -> usize {
+        self.0[0].seeds
+    }
+
     /// The most seeds.
     pub fn most(&self) -> usize {
         self.0[self.0.len() - 1].seeds

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the sender knows of each segment under way: sent, SACKed, lost, sent again (RFC 6675), and when.
 //!
-//! Every step over segments moves a mark forward, so the cost of an ACK is that of what it newly says.
+//! Every step over segments moves a mark forward, so the cost of an ACK is that of what it newly says. What is lost again below such a mark is
+//! kept in a heap: with thousands lost, and copies of them, too, going back would cost a window for each.
 
 mod reordering;
 
-use std::collections::VecDeque;
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, VecDeque},
+};
 
 use crate::{
     segment::{Block, Blocks},
@@ -145,8 +149,10 @@ pub struct Scoreboard {
     sacked_below_judged: u64,
     /// No segment from here on has been SACKed.
     sacked_end: u64,
-    /// No segment below it waits for retransmission.
+    /// No segment below it waits for retransmission but those that are `lost_again`.
     retransmit_from: u64,
+    /// Segments whose copy was lost, the lowest first, and maybe some that no longer wait.
+    lost_again: BinaryHeap<Reverse<u64>>,
     /// Retransmissions in the order in which they were made.
     retransmissions: VecDeque<Retransmission>,
     /// The blocks of the last ACK: what they cover is not read again.
@@ -168,6 +174,7 @@ impl Scoreboard {
             sacked_below_judged: 0,
             sacked_end: 0,
             retransmit_from: 0,
+            lost_again: BinaryHeap::new(),
             retransmissions: VecDeque::new(),
             last_blocks: Blocks::default(),
             reordering: Reordering::new(),
@@ -274,13 +281,32 @@ impl Scoreboard {
         if !self.awaits_retransmission() {
             return None;
         }
-        let mut seq = self.retransmit_from.max(self.una);
-        while self.segments.get(seq).flags() & (LOST | RETRANSMITTED) != LOST {
-            seq += 1;
-        }
-        self.retransmit_from = seq + 1;
+        let seq = self.lowest_lost_again().unwrap_or_else(|| {
+            let mut seq = self.retransmit_from.max(self.una);
+            while !self.waits(seq) {
+                seq += 1;
+            }
+            self.retransmit_from = seq + 1;
+            seq
+        });
         self.mark_retransmitted(now, seq);
         Some(seq)
+    }
+
+    /// Is it lost, and was not sent since?
+    fn waits(&self, seq: u64) -> bool {
+        self.segments.get(seq).flags() & (LOST | RETRANSMITTED) == LOST
+    }
+
+    /// The lowest segment below the mark that waits.
+    fn lowest_lost_again(&mut self) -> Option<u64> {
+        while let Some(&Reverse(seq)) = self.lost_again.peek().filter(|lowest| lowest.0 < self.retransmit_from) {
+            self.lost_again.pop();
+            if seq >= self.una && self.waits(seq) {
+                return Some(seq);
+            }
+        }
+        None
     }
 
     /// Sends the last segment again though it is not known to be lost (tail loss probe).
@@ -490,7 +516,9 @@ impl Scoreboard {
                 }
                 self.segments.slot(seq).0 &= !RETRANSMITTED;
                 self.retransmitted -= 1;
-                self.retransmit_from = self.retransmit_from.min(seq);
+                if seq < self.retransmit_from {
+                    self.lost_again.push(Reverse(seq));
+                }
                 found += 1;
             }
             self.retransmissions.pop_front();
@@ -531,6 +559,7 @@ impl Scoreboard {
         (self.judged, self.sacked_below_judged) = first_young.unwrap_or((self.nxt, sacked));
         self.flagless_from = self.nxt;
         self.retransmit_from = self.una;
+        self.lost_again.clear();
         let segments = &self.segments;
         self.retransmissions.retain(|again| {
             let segment = segments.get(again.seq);

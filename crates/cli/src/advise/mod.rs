@@ -12,10 +12,11 @@ use tandem_advise::{
     measured::{self, Measured},
     usual_delay_limit,
 };
+use tandem_compare::Budget;
 use tandem_scenario::{
     ControllerSpec,
     aqm::{self, AqmSpec},
-    units::{Bytes, LossRate, QueueSize, Rate, Span},
+    units::{Bytes, LossRate, QueueSize, Rate, Share, Span},
 };
 use tandem_sim::Sim;
 
@@ -89,7 +90,7 @@ pub struct Args {
 
     /// Neighbours may lose at most this share of what they would have beside another of their own kind; the limit is ours
     #[arg(long, value_name = "SHARE", default_value = "10%")]
-    max_stolen: LossRate,
+    max_stolen: Share,
 
     /// The 95th percentile of the queueing delay may grow by this over the same [default: half the RTT, at least 10 ms; the limit is ours]
     #[arg(long, value_name = "TIME")]
@@ -97,14 +98,14 @@ pub struct Args {
 
     /// A change has to bring at least this share of the default's goodput; the limit is ours
     #[arg(long, value_name = "SHARE", default_value = "10%")]
-    min_gain: LossRate,
+    min_gain: Share,
 
     /// Stop after this time and say what is left open; the same command with enough time gives the same answer
-    #[arg(long, value_name = "TIME", default_value = "2min")]
+    #[arg(long, value_name = "TIME", default_value_t = Budget::USUAL.time)]
     time: Span,
 
     /// The most seeds of a controller on a path
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<u64>::new().range(2..=1000))]
+    #[arg(long, value_name = "N", default_value_t = Budget::USUAL.most_seeds.into(), value_parser = RangedU64ValueParser::<u64>::new().range(2..=1000))]
     seeds: u64,
 
     /// The first seed; the others follow

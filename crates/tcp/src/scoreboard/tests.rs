@@ -24,7 +24,8 @@ impl Scoreboard {
             );
             assert!(*f == 0 || seq < self.flagless_from, "{seq} has flags beyond the mark");
             let waits = f & (LOST | RETRANSMITTED) == LOST;
-            assert!(!waits || seq >= self.retransmit_from, "{seq} waits for retransmission below the mark");
+            let is_found = seq >= self.retransmit_from || self.lost_again.iter().any(|again| again.0 == seq);
+            assert!(!waits || is_found, "{seq} waits for retransmission below the mark");
             if f & RETRANSMITTED != 0 {
                 let sent = self.segments.get(seq).sent();
                 let watched = self.retransmissions.iter().any(|r| (r.sent, r.seq) == (sent, seq));
