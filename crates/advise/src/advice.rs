@@ -40,20 +40,28 @@ pub struct Origin {
 }
 
 impl Advice<'_> {
-    /// The command that switches the advised controller on; `None` if it is the default, or nothing here can.
+    /// The command that switches the advised controller on for the whole machine; `None` if it is the default, or nothing here can.
     pub fn command(&self) -> Option<String> {
+        self.way()?.command(&self.usual.decision.chosen)
+    }
+
+    /// The command by which one program uses it.
+    pub fn command_for_one(&self) -> Option<String> {
+        self.way()?.command_for_one(&self.usual.decision.chosen)
+    }
+
+    /// How the advised controller comes onto the machine.
+    fn way(&self) -> Option<Way> {
         let chosen = &self.usual.decision.chosen;
         if *chosen == self.present.name {
             return None;
         }
         // With parameters of its own, or unknown to the kernel's list, it is eBPF's.
         let name = chosen.split('@').next().unwrap_or(chosen);
-        let way = CONTROLLERS.iter().find(|c| c.name == name).and_then(|c| self.machine.way(c));
-        match way {
-            Some(Way::Present | Way::Sysctl | Way::Module) if chosen.contains('@') => Way::Load.command(chosen),
-            Some(Way::Present) => Way::Sysctl.command(chosen),
-            Some(way) => way.command(chosen),
-            None => None,
+        match CONTROLLERS.iter().find(|c| c.name == name).and_then(|c| self.machine.way(c))? {
+            Way::Present | Way::Sysctl | Way::Module if chosen.contains('@') => Some(Way::Load),
+            Way::Present => Some(Way::Sysctl),
+            way => Some(way),
         }
     }
 
@@ -87,6 +95,7 @@ impl Advice<'_> {
             advice: &self.usual.decision.chosen,
             default: &self.present.name,
             stands_for: self.present.stands_for.as_deref(),
+            try_it: self.command_for_one(),
             switch_on: self.command(),
             without_root: self.command_without_root(),
             limits: *limits,
@@ -128,6 +137,8 @@ struct Output<'a> {
     default: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     stands_for: Option<&'a str>,
+    /// Has one program use it; null as with `switch_on`.
+    try_it: Option<String>,
     /// Switches it on; null where nothing is to be switched, or nothing here can.
     switch_on: Option<String>,
     without_root: Option<String>,

@@ -98,6 +98,18 @@ impl Machine {
 }
 
 impl Way {
+    /// The command by which one program uses a controller, before the whole machine does; for QUIC the only one.
+    pub fn command_for_one(self, controller: &str) -> Option<String> {
+        let (name, iperf3) = (base_name(controller), format!("iperf3 -c HOST -C {}", base_name(controller)));
+        match self {
+            Way::Present => None,
+            Way::Sysctl => Some(format!("sudo {iperf3}")),
+            Way::Module => Some(format!("sudo modprobe tcp_{name} && sudo {iperf3}")),
+            Way::Load => Some(format!("sudo tandem kernel load {controller} && sudo {iperf3}")),
+            Way::Quic => Some(send_command(controller)),
+        }
+    }
+
     /// The command that makes a controller the default; for QUIC the one that uses it.
     pub fn command(self, controller: &str) -> Option<String> {
         let sysctl = format!("sudo sysctl -w net.ipv4.tcp_congestion_control={controller}");
@@ -109,6 +121,11 @@ impl Way {
             Way::Quic => Some(send_command(controller)),
         }
     }
+}
+
+/// Without its parameters: the name under which it is loaded.
+fn base_name(controller: &str) -> &str {
+    controller.split('@').next().unwrap_or(controller)
 }
 
 /// The command that uses a controller for one transfer, without root.
@@ -152,6 +169,9 @@ mod tests {
     fn commands_name_the_controller() {
         assert_eq!(Way::Present.command("cubic"), None);
         assert_eq!(Way::Sysctl.command("reno").unwrap(), "sudo sysctl -w net.ipv4.tcp_congestion_control=reno");
+        assert_eq!(Way::Sysctl.command_for_one("bbr").unwrap(), "sudo iperf3 -c HOST -C bbr");
+        let loaded = Way::Load.command_for_one("compound@gamma=20").unwrap();
+        assert_eq!(loaded, "sudo tandem kernel load compound@gamma=20 && sudo iperf3 -c HOST -C compound");
         assert!(Way::Module.command("bbr").unwrap().starts_with("sudo modprobe tcp_bbr && sudo sysctl"));
         assert_eq!(Way::Load.command("fusion").unwrap(), "sudo tandem kernel load fusion --default");
     }

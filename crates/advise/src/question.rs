@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs the candidates on each path until the rule can decide.
 
-use std::sync::atomic::AtomicBool;
+use std::{sync::atomic::AtomicBool, time::Instant};
 
 use tandem_batch::{Batch, Clock, Ended, Store, Task, Traces, Until};
 use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_results::SeedResult;
 use tandem_scenario::{
-    Scenario,
+    DEFAULT_MTU, Scenario,
     units::{Bytes, Span},
 };
 use tandem_statistics::{Looks, mean};
@@ -23,7 +23,14 @@ use crate::{
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
 /// A run of so many packets takes about a second. Ours.
-const BOUNDS: Bounds = Bounds { most_packets: 8e6, least_s: 5.0 };
+const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, least_rounds: 5000.0 };
+/// Runs that show that they are not steady are made longer, up to so many packets and seconds. Ours.
+const MOST_PACKETS: f64 = 120e6;
+const MOST_S: f64 = 2400.0;
+/// By how much. What was measured before is cut off then.
+const LONGER: u64 = 3;
+/// Of the time that is left, for the usual path. Ours.
+const SHARE_OF_USUAL: f64 = 0.5;
 
 /// What all cases share.
 pub struct Question<'a> {
@@ -73,6 +80,10 @@ pub struct Answer {
     pub cautions: Vec<String>,
     /// There was no time for the seeds that it needs.
     pub is_cut_short: bool,
+    /// What the choice is made from: that of the candidates for which there was time, and the reference's.
+    observed: Vec<Observed>,
+    observed_reference: Observed,
+    looks: Looks,
 }
 
 /// What came of some cases.
@@ -99,42 +110,95 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Answers cases in order until `time` is over. The first seeds of the first case are run whatever time it takes.
+    /// Answers cases in order until `time` is over. The first takes half of it at most, so that something is known of the others; what the others
+    /// show may change its answer. Nothing, if there was not even time for a run of what the first is about.
     ///
     /// # Errors
     /// If a case makes no sense, or a run fails.
     pub fn answers(&self, cases: &[Case], time: Span) -> Result<Answers, AdviseError> {
         let clock = Clock::new(time, self.cancelled);
-        let mut answers = Vec::new();
+        let mut answers: Vec<Answer> = Vec::new();
         for (i, case) in cases.iter().enumerate() {
-            match self.answer(case, &clock, i == 0)? {
+            let share = if cases.len() == 1 { 1.0 } else { SHARE_OF_USUAL.max(1.0 / (cases.len() - i) as f64) };
+            match self.answer(case, &clock.part(share), i == 0)? {
                 Some(answer) => answers.push(answer),
                 None => break,
             }
-            if clock.has_stopped() {
+            if clock.is_over() {
                 break;
             }
+        }
+        if let Some((usual, others)) = answers.split_first_mut() {
+            self.learn_from(usual, others);
         }
         let not_looked_at = cases[answers.len()..].iter().map(|case| case.differs.clone()).collect();
         Ok(Answers { answers, not_looked_at })
     }
 
-    /// `None` if not even its first seeds were finished.
+    /// What exceeds a limit on a path that is as likely, where the default keeps it, is no choice for the usual path either.
+    fn learn_from(&self, usual: &mut Answer, others: &[Answer]) {
+        for observed in &mut usual.observed {
+            let exceeds =
+                |name: &str, other: &&Answer| other.decision.of(name).is_some_and(|judged| !judged.is_within_limits);
+            let worse = others.iter().filter(|other| exceeds(&observed.name, other) && !exceeds(self.default, other));
+            observed.exceeds_with = worse.map(|other| other.case.differs.clone()).collect();
+        }
+        let Answer { observed, observed_reference, looks, .. } = &*usual;
+        if let Some(decision) = decide(observed, self.default, observed_reference, self.limits, looks) {
+            usual.decision = decision;
+        }
+    }
+
+    /// Runs that are long enough, as far as the time allows. `None` if there was none for the first of them.
     fn answer(&self, case: &Case, clock: &Clock, is_first: bool) -> Result<Option<Answer>, AdviseError> {
         let reference = self.reference(case);
-        let (length, start) = self.length(case, &reference)?;
-        let own = self.candidates.iter().map(|c| (&c.flows, c.effort)).chain([(&reference, 0)]);
+        let (mut length, start) = self.length(case, &reference)?;
+        let mut answer = None;
+        loop {
+            let began = Instant::now();
+            let Some(next) = self.answer_of_length(case, &reference, (length, start), clock, is_first)? else { break };
+            let took_s = began.elapsed().as_secs_f64();
+            let longer = Length { duration: Span { ns: LONGER * length.duration.ns }, warmup: length.duration };
+            let is_steady = next.observed.iter().chain([&next.observed_reference]).all(|o| o.is_steady(&next.looks));
+            answer = Some(next);
+            let has_time = took_s * LONGER as f64 <= clock.left().as_secs_f64() && !clock.is_cancelled();
+            if is_steady || !has_time || !self.may_last(longer) {
+                break;
+            }
+            length = longer;
+        }
+        Ok(answer)
+    }
+
+    /// Whether runs may be as long as that, where nobody has said how long.
+    fn may_last(&self, length: Length) -> bool {
+        let seconds = length.duration.as_secs_f64();
+        let packets = seconds * self.known.rate.bps as f64 / 8.0 / f64::from(DEFAULT_MTU);
+        let is_given = self.duration.is_some() || self.warmup.is_some() || self.transfer.is_some();
+        !is_given && packets <= MOST_PACKETS && seconds <= MOST_S
+    }
+
+    fn answer_of_length(
+        &self,
+        case: &Case,
+        reference: &Flows,
+        (length, start): (Length, Span),
+        clock: &Clock,
+        is_first: bool,
+    ) -> Result<Option<Answer>, AdviseError> {
+        let own = self.candidates.iter().map(|c| (&c.flows, c.effort)).chain([(reference, 0)]);
         let trial = |(flows, effort): (&Flows, u8)| {
             let scenario = self.known.scenario(case, flows, start, self.transfer, length)?;
             Ok::<_, AdviseError>(Trial::new(scenario, flows, effort))
         };
         let mut trials: Vec<Trial> = own.map(trial).collect::<Result<_, _>>()?;
-        let Some((decision, is_cut_short)) = self.settle(&mut trials, clock, is_first)? else { return Ok(None) };
-        let candidates = &trials[..self.candidates.len()];
+        let looks = self.looks(is_first);
+        let Some((decision, is_cut_short)) = self.settle(&mut trials, &looks, clock)? else { return Ok(None) };
+        let Some((observed_reference, candidates)) = trials.split_last() else { return Ok(None) };
         Ok(Some(Answer {
             case: case.clone(),
             length,
-            reference: reference.name,
+            reference: reference.name.clone(),
             completion_s: match self.transfer {
                 Some(_) => candidates.iter().map(|trial| mean(&trial.completion_s)).collect(),
                 None => Vec::new(),
@@ -143,40 +207,56 @@ impl Question<'_> {
             cautions: self.cautions(candidates, &decision),
             is_cut_short,
             decision,
+            observed: candidates.iter().filter(|trial| trial.has_run()).map(|trial| trial.observed.clone()).collect(),
+            observed_reference: observed_reference.observed.clone(),
+            looks,
         }))
     }
 
+    fn looks(&self, is_first: bool) -> Looks {
+        let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
+        Looks::up_to(most_seeds as usize)
+    }
+
     /// Adds seeds until all is clear, no more are allowed or the time is up, which the flag tells. The last trial is the reference's. `None` if
-    /// there was no time for the first ones.
+    /// there was no time for one run of it and of the default.
     fn settle(
         &self,
         trials: &mut [Trial],
+        looks: &Looks,
         clock: &Clock,
-        is_first: bool,
     ) -> Result<Option<(Decision, bool)>, AdviseError> {
-        let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
-        let looks = Looks::up_to(most_seeds as usize);
-        let seeds = self.first_seed..self.first_seed + most_seeds;
+        let seeds = self.first_seed..self.first_seed + looks.most() as u64;
         let scenarios: Vec<Scenario> =
             trials.iter().map(|trial| trial.scenario.clone().with_seeds(seeds.clone())).collect();
         let task = |scenario| Task { scenario, engine: self.engine, traces: Traces::None };
         let tasks: Vec<Task> = scenarios.iter().map(task).collect();
         let mut latest: Option<Decision> = None;
         let look = |results: &[Vec<SeedResult>]| {
-            for (trial, results) in trials.iter_mut().zip(results) {
-                let new = &results[trial.seeds.len()..];
-                new.iter().for_each(|result| trial.add(result.clone(), self.transfer));
-            }
-            let decision = self.decide(trials, &looks).ok_or(AdviseError::NoDefault)?;
+            self.take_in(trials, results);
+            let decision = self.decide(trials, looks).ok_or(AdviseError::NoDefault)?;
             let is_needed = if decision.is_clear { vec![false; trials.len()] } else { self.needed(trials, &decision) };
             latest = Some(decision);
             Ok::<_, AdviseError>(is_needed)
         };
-        let until = Until { looks: &looks, clock, first_obeys_time: !is_first };
+        let until = Until { looks, clock, first_obeys_time: true };
         let batch = Batch { quiet: self.quiet, store: self.store, ..Batch::default() };
         let settled = batch.run_until(&tasks, until, vec![Vec::new(); tasks.len()], look)?;
+        if latest.is_none() {
+            // Not all of the first look: what there is.
+            self.take_in(trials, &settled.seeds);
+            latest = self.decide(trials, looks);
+        }
         let is_cut_short = matches!(settled.ended, Ended::OutOfTime | Ended::Interrupted);
         Ok(latest.map(|decision| (decision, is_cut_short)))
+    }
+
+    /// What is new of the results.
+    fn take_in(&self, trials: &mut [Trial], results: &[Vec<SeedResult>]) {
+        for (trial, results) in trials.iter_mut().zip(results) {
+            let new = &results[trial.seeds.len()..];
+            new.iter().for_each(|result| trial.add(result.clone(), self.transfer));
+        }
     }
 
     /// Those whose next seeds could change the decision, and those that they are compared with.
@@ -214,11 +294,13 @@ impl Question<'_> {
         case.neighbours.0.first().unwrap_or(default).with_count(own.count)
     }
 
-    /// How long runs are, and when the flows begin.
+    /// How long runs are, and when the flows begin. All are as long as the slowest of them needs.
     fn length(&self, case: &Case, reference: &Flows) -> Result<(Length, Span), AdviseError> {
         let usual = Length { warmup: Span::default(), ..USUAL };
-        let draft = self.known.scenario(case, reference, Span::default(), None, usual)?;
-        let reason = Reason::of(std::slice::from_ref(&draft), BOUNDS, false);
+        let all = self.candidates.iter().map(|c| &c.flows).chain([reference]);
+        let draft = |flows: &Flows| self.known.scenario(case, flows, Span::default(), None, usual);
+        let drafts: Vec<Scenario> = all.map(draft).collect::<Result<_, _>>()?;
+        let reason = Reason::of(&drafts, BOUNDS, false);
         let Some(Bytes(bytes)) = self.transfer else {
             return Ok((reason.length(self.duration, self.warmup), Span::default()));
         };
@@ -233,9 +315,11 @@ impl Question<'_> {
         Ok((Length { duration, warmup: Span::default() }, start))
     }
 
+    /// From the trials that have run; `None` without the default's and the reference's.
     fn decide(&self, trials: &[Trial], looks: &Looks) -> Option<Decision> {
-        let (reference, candidates) = trials.split_last()?;
-        let observed: Vec<Observed> = candidates.iter().map(|trial| trial.observed.clone()).collect();
+        let (reference, candidates) = trials.split_last().filter(|(reference, _)| reference.has_run())?;
+        let has_run = candidates.iter().filter(|trial| trial.has_run());
+        let observed: Vec<Observed> = has_run.map(|trial| trial.observed.clone()).collect();
         decide(&observed, self.default, &reference.observed, self.limits, looks)
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rule by which `tandem advise` chooses; docs/advise.md states it for users. All of its constants are ours.
 //!
-//! Of the controllers that keep within the limits (what neighbours lose, what the queue's delay grows by) the one with the highest goodput is
-//! best. Those that cannot be told from it are tied with it. The present default stays if it is one of them, or if none of them gains enough
-//! over it to be worth a change. Otherwise the tie goes to the controller that is easiest to deploy, and among those to the highest goodput.
+//! Within the limits (what neighbours lose, what the queue's delay grows by) is what does not surely exceed one of them, on this path and, as far as
+//! the present default keeps them there, on the paths that are as likely. The easiest to deploy comes first, the present default before all. What
+//! takes more effort is chosen only if it surely gains enough over what takes less.
 
 use serde::Serialize;
 use tandem_scenario::units::Span;
@@ -32,6 +32,10 @@ pub fn usual_delay_limit(rtt: Span) -> Span {
 const SAME: f64 = 0.01;
 /// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough.
 const NARROW: f64 = 0.05;
+/// Neighbours that use less than this share of what they leave free cannot be robbed: what they lose counts as a share of that. Ours.
+const LITTLE: f64 = 0.1;
+/// What changes by more than this share of its part is not steady. Ours.
+const DRIFT: f64 = 0.1;
 
 /// A controller on one path, seed by seed, in the order of the seeds. Lists may differ in length between controllers; they begin with
 /// the same seed, and what is compared is compared by seed.
@@ -48,11 +52,38 @@ pub struct Observed {
     pub peers_mbps: Vec<Vec<f64>>,
     /// The 95th percentile of the queueing delay, ms.
     pub delay_ms: Vec<f64>,
+    /// By how much its goodput rose from the first half of what was measured to the second, as a share of what its flows would have if all had
+    /// the same; empty where nothing is measured by halves.
+    pub drift: Vec<f64>,
+    /// Paths that are as likely, on which it exceeds a limit and the default does not: by what differs.
+    pub exceeds_with: Vec<String>,
+}
+
+impl Observed {
+    /// What it and its neighbours had together, Mb/s.
+    fn carried_mbps(&self) -> f64 {
+        mean(&self.goodput_mbps) + self.neighbours_mean_mbps()
+    }
+
+    fn neighbours_mean_mbps(&self) -> f64 {
+        mean(&self.neighbours_mbps.iter().map(|seed| seed.iter().sum()).collect::<Vec<f64>>())
+    }
+
+    /// Does nothing show that it was still on its way to what it gets in the end?
+    pub fn is_steady(&self, looks: &Looks) -> bool {
+        let drift = looks.widened(Estimate::of_mean(&self.drift));
+        self.drift.is_empty() || drift.value.abs() <= DRIFT || drift.value.abs() <= half(drift)
+    }
 }
 
 /// Without an interval chance may have done anything.
 fn half(estimate: Estimate) -> f64 {
     estimate.half_width.unwrap_or(f64::INFINITY)
+}
+
+/// Is it above the limit, as far as seeds tell?
+fn exceeds(estimate: Estimate, limit: f64) -> bool {
+    estimate.value - half(estimate) > limit
 }
 
 /// Is the value on one side of the limit, as far as seeds tell, or near enough to be known?
@@ -77,8 +108,14 @@ pub struct Judged {
     pub delay_ms: Estimate,
     /// The same less the reference's.
     pub added_delay_ms: Estimate,
-    /// Does it keep within all [`Limits`]?
+    /// Do neighbours surely lose more than the limit? What they lose counts less where they leave nearly all of the path free.
+    pub takes_too_much: bool,
+    /// Does it keep within all [`Limits`], as far as seeds tell?
     pub is_within_limits: bool,
+    /// What was measured is what it gets in the end, as far as can be told. No choice is made of one that is not steady.
+    pub is_steady: bool,
+    /// Paths that are as likely, on which it exceeds a limit and the default does not.
+    pub exceeds_with: Vec<String>,
     /// Cannot be told from the best within the limits.
     pub is_tied_with_best: bool,
     /// More seeds could change what becomes of it.
@@ -97,6 +134,8 @@ pub enum Why {
     DefaultExceedsLimits,
     /// No controller keeps within the limits, so the default stays.
     NoneWithinLimits,
+    /// The default, or what it is measured against, was not steady in the time that there was: nothing is said, and it stays.
+    NotSteady,
 }
 
 /// The choice on one path.
@@ -131,43 +170,56 @@ pub fn decide(
     looks: &Looks,
 ) -> Option<Decision> {
     let present = observed.iter().find(|o| o.name == default)?;
-    let judged = observed.iter().map(|o| (judge(o, reference, limits, looks), o));
-    let mut judged: Vec<(Judged, &Observed)> = judged.collect();
-    let gain = |observed: &Observed, present: &Observed| gain(observed, present).map(|gain| looks.widened(gain));
+    let carried_mbps = observed.iter().chain([reference]).map(Observed::carried_mbps).fold(0.0, f64::max);
+    let judge_one = |o| (judge(o, reference, carried_mbps, limits, looks), o);
+    let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(judge_one).collect();
     judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
-    let best = judged.iter().find(|(judged, _)| judged.is_within_limits).map(|(_, observed)| *observed);
-    let bar = best.unwrap_or(present);
+    let is_steady = reference.is_steady(looks) && present.is_steady(looks);
+    let chosen = if is_steady { choose(&judged, present, limits, looks) } else { None };
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
-    for (judged, observed) in &mut judged {
-        compare(judged, observed, bar, observed.name == default, limits, looks);
-        let is_in_question = judged.is_within_limits && judged.is_tied_with_best;
-        let worth = gain(observed, present).filter(|_| default_is_within && is_in_question);
-        judged.is_open |=
-            worth.is_some_and(|gain| gain.value >= limits.gain && !is_clear_of(gain, limits.gain, NARROW));
-    }
-    let is_worth_it = |o: &Observed| gain(o, present).is_some_and(|gain| gain.value - half(gain) >= limits.gain);
-    // A default that exceeds a limit has to go, whatever that costs; one that does not, for something that is worth it.
-    let may_be_chosen = |o: &Observed| if default_is_within { o.name != default && is_worth_it(o) } else { true };
-    let default_is_tied = judged.iter().any(|(judged, o)| o.name == default && judged.is_tied_with_best);
-    let tied = judged
-        .iter()
-        .filter(|(judged, o)| judged.is_within_limits && judged.is_tied_with_best && may_be_chosen(o))
-        .filter(|_| !(default_is_within && default_is_tied));
-    // The first of those that are as easy has the highest goodput.
-    let first = tied.min_by_key(|(_, o)| o.effort);
-    let chosen = best.and(first).map_or(present, |(_, observed)| observed);
-    let why = match (best, chosen.name == default, default_is_within) {
-        (None, _, _) => Why::NoneWithinLimits,
-        (_, true, _) => Why::DefaultIsAsGood,
-        (_, _, true) => Why::Better,
-        (_, _, false) => Why::DefaultExceedsLimits,
+    let why = match chosen {
+        None if !is_steady => Why::NotSteady,
+        None => Why::NoneWithinLimits,
+        Some(chosen) if chosen.name == default => Why::DefaultIsAsGood,
+        Some(_) if default_is_within => Why::Better,
+        Some(_) => Why::DefaultExceedsLimits,
     };
+    let chosen = chosen.unwrap_or(present);
+    let best = judged.iter().find(|(judged, _)| judged.may_be_chosen()).map_or(present, |(_, observed)| *observed);
+    for (judged, observed) in &mut judged {
+        compare(judged, observed, best, looks);
+        judged.is_open = is_open(judged, observed, chosen, limits, looks);
+    }
     let is_clear = judged.iter().all(|(judged, _)| !judged.is_open);
     let controllers = judged.into_iter().map(|(judged, _)| judged).collect();
-    Some(Decision { gain: gain(chosen, present), chosen: chosen.name.clone(), why, is_clear, controllers })
+    let gain = gain(chosen, present).map(|gain| looks.widened(gain));
+    Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
-fn judge(observed: &Observed, reference: &Observed, limits: Limits, looks: &Looks) -> Judged {
+impl Judged {
+    fn may_be_chosen(&self) -> bool {
+        self.is_within_limits && self.is_steady && self.exceeds_with.is_empty()
+    }
+}
+
+/// The default if it may be chosen; then, with more and more effort, what surely gains enough over that. `judged` has the highest goodput first.
+fn choose<'a>(
+    judged: &[(Judged, &'a Observed)],
+    present: &'a Observed,
+    limits: Limits,
+    looks: &Looks,
+) -> Option<&'a Observed> {
+    let may_be_chosen = judged.iter().filter(|(judged, _)| judged.may_be_chosen());
+    let mut by_effort: Vec<&'a Observed> = may_be_chosen.map(|(_, observed)| *observed).collect();
+    // Of what is as easy, the highest goodput stays first.
+    by_effort.sort_by_key(|o| (o.name != present.name, o.effort));
+    by_effort.into_iter().reduce(|chosen, next| {
+        let gain = gain(next, chosen).map(|gain| looks.widened(gain));
+        if gain.is_some_and(|gain| gain.value - half(gain) >= limits.gain) { next } else { chosen }
+    })
+}
+
+fn judge(observed: &Observed, reference: &Observed, carried_mbps: f64, limits: Limits, looks: &Looks) -> Judged {
     let pairs = observed.neighbours_mbps.iter().zip(&reference.neighbours_mbps).enumerate();
     let of_seed = |(seed, (beside, there)): (usize, (&Vec<f64>, &Vec<f64>))| Neighbours {
         beside: beside.clone(),
@@ -176,48 +228,64 @@ fn judge(observed: &Observed, reference: &Observed, limits: Limits, looks: &Look
     };
     let stolen = stolen(&pairs.map(of_seed).collect::<Vec<_>>()).map(|stolen| looks.widened(stolen));
     let added_delay_ms = looks.widened(Estimate::of_difference(&observed.delay_ms, &reference.delay_ms));
-    let is_within_limits =
-        stolen.is_none_or(|s| s.value <= limits.stolen) && added_delay_ms.value <= limits.added_delay_ms;
-    let goodput_mbps = looks.widened(Estimate::of_mean(&observed.goodput_mbps));
+    let takes_too_much = stolen.is_some_and(|stolen| exceeds(stolen * weight(reference, carried_mbps), limits.stolen));
     Judged {
         controller: observed.name.clone(),
         seeds: observed.goodput_mbps.len(),
-        goodput_mbps,
+        goodput_mbps: looks.widened(Estimate::of_mean(&observed.goodput_mbps)),
         above_best_mbps: Estimate::exactly(0.0),
         stolen,
         delay_ms: looks.widened(Estimate::of_mean(&observed.delay_ms)),
         added_delay_ms,
-        is_within_limits,
+        takes_too_much,
+        is_within_limits: !takes_too_much && !exceeds(added_delay_ms, limits.added_delay_ms),
+        is_steady: observed.is_steady(looks),
+        exceeds_with: observed.exceeds_with.clone(),
         is_tied_with_best: true,
         is_open: false,
     }
 }
 
-/// Sets what a controller is beside the best. What can make no difference that is worth a change is not open.
-fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, is_default: bool, limits: Limits, looks: &Looks) {
-    let best_mbps = mean(&best.goodput_mbps);
+/// What counts of the neighbours' loss: all of it, unless they use next to nothing of the path. Then it is measured against what they leave.
+fn weight(reference: &Observed, carried_mbps: f64) -> f64 {
+    let theirs = reference.neighbours_mean_mbps();
+    let little = LITTLE * (carried_mbps - theirs);
+    if theirs < little { theirs / little } else { 1.0 }
+}
+
+/// Sets what a controller is beside the best.
+fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, looks: &Looks) {
     let above = if observed.name == best.name {
         Estimate::exactly(0.0)
     } else {
         looks.widened(Estimate::of_difference(&observed.goodput_mbps, &best.goodput_mbps))
     };
-    let is_clearly_worse = above.value + half(above) < 0.0 && above.value.abs() >= SAME * best_mbps;
+    let is_clearly_worse = above.value + half(above) < 0.0 && above.value.abs() >= SAME * mean(&best.goodput_mbps);
     judged.above_best_mbps = above;
     judged.is_tied_with_best = !is_clearly_worse;
-    let limits_are_clear = judged.stolen.is_none_or(|s| is_clear_of(s, limits.stolen, NARROW))
-        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
-    let may_matter =
-        if is_default { half(above) - above.value } else { half(above) + above.value } > limits.gain * best_mbps;
-    let goodput_is_clear = !judged.is_within_limits || half(above) <= NARROW * best_mbps || !may_matter;
-    judged.is_open = !(is_clearly_worse || limits_are_clear && goodput_is_clear);
 }
 
-/// The difference from the default, of the seeds that both have, over the default's mean there.
-fn gain(observed: &Observed, present: &Observed) -> Option<Estimate> {
-    let both = observed.goodput_mbps.len().min(present.goodput_mbps.len());
-    let scale = mean(&present.goodput_mbps[..both]);
-    let above = Estimate::of_difference(&observed.goodput_mbps, &present.goodput_mbps);
-    (observed.name != present.name && scale > 0.0).then(|| above / scale)
+/// Could more seeds make it the choice, or unmake it? What surely gains too little over the choice is out, whatever else it does.
+fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: Limits, looks: &Looks) -> bool {
+    if !judged.is_steady || !judged.exceeds_with.is_empty() {
+        return false;
+    }
+    let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, NARROW))
+        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
+    let Some(gain) = gain(observed, chosen).map(|gain| looks.widened(gain)) else {
+        return !limits_are_clear;
+    };
+    let may_gain_enough = gain.value + half(gain) >= limits.gain;
+    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, limits.gain, NARROW);
+    may_gain_enough && !(limits_are_clear && gain_is_clear)
+}
+
+/// The difference from another, of the seeds that both have, over the other's mean there; `None` for itself, or if the other got nothing.
+fn gain(observed: &Observed, other: &Observed) -> Option<Estimate> {
+    let both = observed.goodput_mbps.len().min(other.goodput_mbps.len());
+    let scale = mean(&other.goodput_mbps[..both]);
+    let above = Estimate::of_difference(&observed.goodput_mbps, &other.goodput_mbps);
+    (observed.name != other.name && scale > 0.0).then(|| above / scale)
 }
 
 #[cfg(test)]
@@ -238,8 +306,8 @@ mod tests {
             effort: 1,
             goodput_mbps: vec![goodput - spread, goodput, goodput + spread],
             neighbours_mbps: vec![vec![neighbours]; 3],
-            peers_mbps: Vec::new(),
             delay_ms: vec![delay; 3],
+            ..Observed::default()
         }
     }
 
@@ -276,7 +344,7 @@ mod tests {
         let all = [cubic.clone(), wild];
         let unsure = decision(&all);
         assert_eq!((&*unsure.chosen, unsure.why, unsure.gain), ("cubic", Why::DefaultIsAsGood, None));
-        assert!(!unsure.is_clear && unsure.of("cubic").unwrap().is_open);
+        assert!(!unsure.is_clear && unsure.of("compound").unwrap().is_open);
         // Certain, but less than a hundredth.
         let same = observed("compound", 50.4, 1.0, 50.0, 20.0);
         let decision = decision(&[cubic, same]);
@@ -307,6 +375,49 @@ mod tests {
         };
         assert_eq!(chosen(1), "htcp");
         assert_eq!(chosen(3), "bic");
+    }
+
+    #[test]
+    fn what_takes_more_effort_has_to_gain_enough_over_what_takes_less() {
+        let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+        let of = |name, goodput, effort| Observed { effort, ..observed(name, goodput, 1.0, 50.0, 20.0) };
+        let chosen = |mbps| decision(&[cubic.clone(), of("htcp", 80.0, 1), of("bic", mbps, 3)]).chosen;
+        // 9 % and 11 % more than 80.
+        assert_eq!((chosen(87.2), chosen(88.8)), ("htcp".to_owned(), "bic".to_owned()));
+    }
+
+    /// Beside 20 Mb/s of neighbours 980 are free: what they lose counts as a share of 98, a tenth of that.
+    #[test]
+    fn neighbours_that_use_next_to_nothing_cannot_be_robbed() {
+        let cubic = observed("cubic", 20.0, 1.0, 20.0, 20.0);
+        let fills = |theirs| observed("bbr", 1000.0 - theirs, 1.0, theirs, 20.0);
+        // 9 of 20 are 45 %, and 9 % of 98; 11 are more than a tenth.
+        let decision = decision(&[cubic.clone(), fills(11.0)]);
+        assert_eq!((&*decision.chosen, decision.of("bbr").unwrap().takes_too_much), ("bbr", false));
+        assert!((decision.of("bbr").unwrap().stolen.unwrap().value - 0.45).abs() < 1e-12);
+        assert_eq!(super::tests::decision(&[cubic, fills(9.0)]).chosen, "cubic");
+    }
+
+    #[test]
+    fn no_choice_is_made_of_what_is_not_steady() {
+        let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+        let of = |drift: [f64; 3]| Observed { drift: drift.into(), ..observed("reno", 90.0, 1.0, 50.0, 20.0) };
+        let chosen = |drift| decision(&[cubic.clone(), of(drift)]).chosen;
+        // Half of the interval is 4.3027 * 0.01 / sqrt(3) = 0.025.
+        assert_eq!(chosen([-0.29, -0.30, -0.31]), "cubic");
+        // A tenth is little, and 0.3 +- 0.75 may be nothing.
+        assert_eq!((chosen([0.08, 0.09, 0.1]), chosen([0.0, 0.3, 0.6])), ("reno".to_owned(), "reno".to_owned()));
+        let moving = Observed { drift: vec![0.3; 3], ..cubic.clone() };
+        let decision = decide(&[moving, of([0.0; 3])], "cubic", &cubic, LIMITS, &once()).unwrap();
+        assert_eq!((&*decision.chosen, decision.why), ("cubic", Why::NotSteady));
+    }
+
+    #[test]
+    fn what_exceeds_a_limit_elsewhere_is_no_choice() {
+        let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+        let elsewhere = vec!["a queue of 0.1bdp".to_owned()];
+        let yeah = Observed { exceeds_with: elsewhere, ..observed("yeah", 90.0, 1.0, 50.0, 20.0) };
+        assert_eq!(decision(&[cubic.clone(), yeah, observed("bbr", 80.0, 1.0, 50.0, 20.0)]).chosen, "bbr");
     }
 
     #[test]

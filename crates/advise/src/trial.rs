@@ -5,6 +5,8 @@ use tandem_compare::Flows;
 use tandem_results::{FlowResult, SeedResult};
 use tandem_scenario::{Scenario, units::Bytes};
 
+use tandem_statistics::mean;
+
 use crate::rule::Observed;
 
 /// The runs of a controller on a case's path.
@@ -33,12 +35,18 @@ impl Trial {
         }
     }
 
+    /// Is there a seed of it?
+    pub fn has_run(&self) -> bool {
+        !self.seeds.is_empty()
+    }
+
     /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.
     pub fn add(&mut self, result: SeedResult, transfer: Option<Bytes>) {
         let (own, others) = result.flows.split_at(self.flows as usize);
         let goodput = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).sum::<f64>();
         let Some(Bytes(bytes)) = transfer else {
             self.observed.goodput_mbps.push(goodput(own));
+            self.observed.drift.extend(self.drift(&result));
             self.observed.delay_ms.push(result.links[0].queueing_delay_ms.p95);
             if !others.is_empty() {
                 let of_each = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).collect::<Vec<_>>();
@@ -75,6 +83,25 @@ impl Trial {
             self.observed.neighbours_mbps.push(vec![mean_mbps]);
         }
         self.seeds.push(result);
+    }
+}
+
+/// Fewer seconds tell nothing of their halves.
+const FEW_SECONDS: usize = 4;
+
+impl Trial {
+    /// See [`Observed::drift`].
+    fn drift(&self, result: &SeedResult) -> Option<f64> {
+        let measured = self.scenario.warmup.as_secs_f64().ceil() as usize..;
+        let got = |flows: &[FlowResult]| sum_by_second(flows).get(measured.clone()).unwrap_or_default().to_vec();
+        let own = got(&result.flows[..self.flows as usize]);
+        let all = got(&result.flows);
+        if own.len() < FEW_SECONDS {
+            return None;
+        }
+        let (first, second) = own.split_at(own.len() / 2);
+        let part = mean(&all) * f64::from(self.flows) / result.flows.len() as f64;
+        (part > 0.0).then(|| (mean(second) - mean(first)) / part)
     }
 }
 

@@ -58,13 +58,24 @@ impl<'a> Clock<'a> {
         })
     }
 
+    /// One that ends after this share of what is left, and when the caller cancels.
+    pub fn part(&self, share: f64) -> Self {
+        let end = Instant::now() + self.left().mul_f64(share.clamp(0.0, 1.0));
+        Self { end, cancelled: self.cancelled, stop: AtomicBool::new(false) }
+    }
+
+    /// How much time is left.
+    pub fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
     /// Whether the caller cancelled, and not the time.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_some_and(|flag| flag.load(Relaxed))
     }
 
-    /// Whether something ended early.
-    pub fn has_stopped(&self) -> bool {
-        self.stop.load(Relaxed)
+    /// Whether nothing more is to be begun.
+    pub fn is_over(&self) -> bool {
+        self.is_cancelled() || self.left().is_zero()
     }
 }

@@ -76,8 +76,9 @@ fn what_is_unknown_is_varied_and_without_time_named() {
     let (paths, left) = differs("--time 1h --out a");
     assert_eq!((paths.len(), left), (7, 0));
     assert_eq!(paths[..3], ["", "a queue of 0.1bdp (1 packets)", "a queue of 4bdp (33 packets)"]);
-    // The usual path is looked at whatever time it takes.
-    assert_eq!(differs("--time 0s --out b"), (vec![String::new()], 6));
+    let nothing = place.tandem(&format!("advise {quick} --time 0s --out b"));
+    assert_eq!((nothing.status, &*nothing.out), (Some(1), ""));
+    assert!(nothing.err.contains("no run of `reno` was finished in 0ns: give more --time"), "{}", nothing.err);
 }
 
 #[test]

@@ -18,12 +18,14 @@ const SLOW_STARTS: f64 = 4.0;
 pub struct Bounds {
     /// Packets that the fastest link carries in a run.
     pub most_packets: f64,
-    /// Runs are as long as this at least, seconds, whatever they carry.
+    /// Runs are as long as this at least, seconds, whatever they carry ...
     pub least_s: f64,
+    /// ... but not if the path goes round as often in less: then that is long enough.
+    pub least_rounds: f64,
 }
 
 /// The bounds of `tandem compare`: a run takes some seconds at most on links up to 3 Gb/s.
-pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0 };
+pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0, least_rounds: f64::INFINITY };
 
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,7 +55,9 @@ impl Reason {
         let packets_per_s = |s: &Scenario, bps: u64| bps as f64 / 8.0 / f64::from(s.mtu);
         let fastest = scenarios.iter().flat_map(|s| s.network.links.iter().map(|l| packets_per_s(s, l.rate.bps)));
         let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
-        let least_s = bounds.least_s.max(SLOW_STARTS * slow_start_s).min(MOST_S);
+        let rtts = scenarios.iter().flat_map(|s| s.groups.iter().map(|group| s.mean_base_rtt(group).as_secs_f64()));
+        let rounds_s = bounds.least_rounds * rtts.fold(0.0, f64::max);
+        let least_s = bounds.least_s.min(rounds_s).max(SLOW_STARTS * slow_start_s).min(MOST_S);
         let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
         Self { slow_start_s, cycle: longest, most_s: if is_real_time { USUAL.duration.as_secs_f64() } else { most_s } }
     }
@@ -124,7 +128,7 @@ mod tests {
             let scenario = tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap();
             Reason::of(&[scenario], bounds, false).most_s
         };
-        let bounds = Bounds { most_packets: 8e6, least_s: 5.0 };
+        let bounds = Bounds { most_packets: 8e6, least_s: 5.0, least_rounds: 5000.0 };
         assert_eq!(most_s("12gbit", "10ms", OF_COMPARE), 60.0);
         assert_eq!(most_s("120mbit", "10ms", OF_COMPARE), 600.0);
         assert_eq!(most_s("12gbit", "1ms", bounds), 8.0);

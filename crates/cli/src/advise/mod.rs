@@ -173,6 +173,10 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let Answers { answers, not_looked_at } = question.answers(&cases, args.time)?;
     let keeping = interrupt::keeping();
     let Some((usual, others)) = answers.split_first() else {
+        if !interrupt::is_interrupted() {
+            let (default, time) = (&present.name, args.time);
+            return Err(anyhow::anyhow!("no run of `{default}` was finished in {time}: give more --time").into());
+        }
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
     };

@@ -50,6 +50,15 @@ fn text(advice: &Advice, most_rows: usize) -> String {
     for answer in advice.changed() {
         paragraph(changed(advice, answer));
     }
+    for judged in
+        decision.controllers.iter().filter(|judged| judged.is_within_limits && !judged.exceeds_with.is_empty())
+    {
+        paragraph(format!(
+            "`{}` is not advised: it exceeds a limit with {}.",
+            judged.controller,
+            judged.exceeds_with.join("; with ")
+        ));
+    }
     if !advice.not_looked_at.is_empty() {
         let time = advice.time;
         paragraph(format!("After {time} no time was left for {}: --time gives more.", advice.not_looked_at.join("; ")));
@@ -98,6 +107,13 @@ fn headline(advice: &Advice) -> String {
                 "On {path}: stay with {present}, the present default. No controller keeps within the limits, so none is advised."
             )
         }
+        Why::NotSteady => {
+            format!(
+                "On {path}: no advice. After {} of a run {present}, the present default, or its neighbours are still far from what they get in the \
+                 end: --time gives longer runs.",
+                advice.usual.length.duration
+            )
+        }
     }
 }
 
@@ -105,7 +121,7 @@ fn headline(advice: &Advice) -> String {
 fn excess(advice: &Advice) -> String {
     let limits = advice.question.limits;
     let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
-    match default.stolen.filter(|stolen| stolen.value > limits.stolen) {
+    match default.stolen.filter(|_| default.takes_too_much) {
         Some(stolen) => {
             let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
             format!("takes {taken} % from its neighbours, more than {limit} %")
@@ -129,8 +145,9 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     };
     let mut facts = Vec::new();
     if decision.chosen != advice.present.name {
+        facts.extend(advice.command_for_one().map(|command| ("Try it", command)));
         facts.push(("Switch it on", advice.command().unwrap_or_else(|| "nothing on this machine can".into())));
-        if let Some(command) = advice.command_without_root().filter(|c| Some(c) != advice.command().as_ref()) {
+        if let Some(command) = advice.command_without_root().filter(|c| Some(c) != advice.command_for_one().as_ref()) {
             facts.push(("Without root", command));
         }
     }
@@ -224,8 +241,8 @@ fn sureness(advice: &Advice) -> String {
     let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
     let limit = advice.question.limits.stolen;
     let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
-    let near = stolen.filter(|s| s.value <= limit && s.value + s.half_width.unwrap_or(0.0) > limit);
-    let near = near.map_or("", |_| "; it may take a little more than the limit from its neighbours");
+    let near = stolen.filter(|s| s.value + s.half_width.unwrap_or(0.0) > limit);
+    let near = near.map_or("", |_| "; it may take more than the limit from its neighbours");
     format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
 }
 
@@ -237,6 +254,7 @@ fn changed(advice: &Advice, answer: &Answer) -> String {
     let decision = &answer.decision;
     let what = match (decision.why, decision.gain) {
         (Why::NoneWithinLimits, _) => "no controller keeps within the limits".to_owned(),
+        (Why::NotSteady, _) => "no advice: the present default is not steady in the time that there was".to_owned(),
         (_, None) => format!("stay with `{}`", decision.chosen),
         (why, Some(gain)) => {
             let reason = if why == Why::DefaultExceedsLimits { ", which exceeds a limit" } else { "" };
@@ -308,7 +326,6 @@ fn table(advice: &Advice, most_rows: usize) -> String {
 }
 
 fn remark(advice: &Advice, judged: &Judged) -> String {
-    let limits = advice.question.limits;
     let mut remarks = Vec::new();
     if judged.controller == advice.usual.decision.chosen {
         remarks.push("advised");
@@ -316,11 +333,17 @@ fn remark(advice: &Advice, judged: &Judged) -> String {
     if judged.controller == advice.present.name {
         remarks.push("default");
     }
-    if judged.stolen.is_some_and(|stolen| stolen.value > limits.stolen) {
+    if judged.takes_too_much {
         remarks.push("takes too much");
     }
-    if judged.added_delay_ms.value > limits.added_delay_ms {
+    if !judged.is_within_limits && !judged.takes_too_much {
         remarks.push("too much delay");
+    }
+    if judged.is_within_limits && !judged.exceeds_with.is_empty() {
+        remarks.push("not on other paths");
+    }
+    if !judged.is_steady {
+        remarks.push("not steady");
     }
     if judged.is_within_limits && judged.is_tied_with_best && judged.controller != advice.usual.decision.chosen {
         remarks.push("tied");
