@@ -3,21 +3,21 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyDict};
 use tandem_advise::{
-    Advice, AdviseError, Answers, Known, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
-    measured, usual_delay_limit,
+    Advice, AdviseError, Answers, Given, Limits, Machine, Origin, Present, Question, Tools, candidates, measured,
+    usual_delay_limit,
 };
 use tandem_scenario::{
-    ControllerSpec,
-    aqm::AqmSpec,
-    units::{Bytes, LossRate, QueueSize, Rate, Span},
+    ControllerSpec, EffectsSpec,
+    units::{Bytes, Span},
 };
 use tandem_sim::Sim;
 
 use crate::{
     error::{failed, usage, with_causes},
     run::{beside, loads, parsed, watched},
+    scenario::read,
 };
 
 /// What the program `tandem` can do on this system, whose commands the advice names.
@@ -33,6 +33,9 @@ pub struct Asked {
     queue: Option<String>,
     aqm: String,
     loss: Option<String>,
+    ecn: bool,
+    reverse_rate: Option<String>,
+    mtu: Option<u32>,
     neighbours: Option<String>,
     controllers: Vec<String>,
     flows: u32,
@@ -53,6 +56,7 @@ pub struct Asked {
 pub fn advise<'py>(
     py: Python<'py>,
     asked: Asked,
+    effects: Option<&Bound<'py, PyDict>>,
     call: String,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -61,10 +65,10 @@ pub fn advise<'py>(
     let present = Present::new(default.as_ref(), &machine).map_err(of_advise)?;
     let given: Vec<ControllerSpec> =
         asked.controllers.iter().map(|text| text.parse().map_err(usage)).collect::<PyResult<_>>()?;
-    let candidates = candidates(&given, asked.flows, &machine, &present).map_err(of_advise)?;
+    let candidates = candidates(&given, asked.flows, &machine, &present, asked.ecn).map_err(of_advise)?;
     let mut measured = measured::read(&asked.measurements).map_err(usage)?;
-    let known = asked.known(&measured)?;
-    measured.inferred.retain(|inferred| asked.takes(inferred.what));
+    let effects = effects.map(|table| read::<EffectsSpec>(table, "effects")).transpose()?.unwrap_or_default();
+    let known = Given { effects, ..asked.given()? }.with(&mut measured).map_err(of_advise)?;
     let time: Span = asked.time.parse().map_err(usage)?;
     let limits = asked.limits(known.rtt)?;
     let (transfer, duration) = (parsed::<Bytes>(asked.transfer.as_deref())?, parsed(asked.duration.as_deref())?);
@@ -108,31 +112,27 @@ pub fn advise<'py>(
 }
 
 fn of_advise(error: AdviseError) -> PyErr {
-    if error.is_usage() { usage(error) } else { with_causes(error) }
+    match error {
+        AdviseError::Missing(what, _) => usage(format!("no {what}: give `{what}`, or measurements that have it")),
+        error if error.is_usage() => usage(error),
+        error => with_causes(error),
+    }
 }
 
 impl Asked {
-    /// The path; what is given goes before measurements.
-    fn known(&self, measured: &measured::Measured) -> PyResult<Known> {
-        let missing = |what: &str| usage(format!("no {what}: give `{what}`, or measurements that have it"));
-        Ok(Known {
-            rate: parsed::<Rate>(self.rate.as_deref())?.or(measured.rate).ok_or_else(|| missing("rate"))?,
-            rtt: parsed::<Span>(self.rtt.as_deref())?.or(measured.rtt).ok_or_else(|| missing("rtt"))?,
-            aqm: self.aqm.parse::<AqmSpec>().map_err(usage)?,
-            queue: parsed::<QueueSize>(self.queue.as_deref())?.or(measured.queue),
-            loss: parsed::<LossRate>(self.loss.as_deref())?.or(measured.loss),
-            neighbours: parsed::<Neighbours>(self.neighbours.as_deref())?,
+    fn given(&self) -> PyResult<Given> {
+        Ok(Given {
+            rate: parsed(self.rate.as_deref())?,
+            rtt: parsed(self.rtt.as_deref())?,
+            aqm: Some(self.aqm.parse().map_err(usage)?),
+            ecn: self.ecn,
+            reverse_rate: parsed(self.reverse_rate.as_deref())?,
+            effects: EffectsSpec::default(),
+            mtu: self.mtu,
+            queue: parsed(self.queue.as_deref())?,
+            loss: parsed(self.loss.as_deref())?,
+            neighbours: parsed(self.neighbours.as_deref())?,
         })
-    }
-
-    /// Is the measured value taken, as nothing else is given?
-    fn takes(&self, what: &str) -> bool {
-        match what {
-            "rate" => self.rate.is_none(),
-            "rtt" => self.rtt.is_none(),
-            "queue" => self.queue.is_none(),
-            _ => self.loss.is_none(),
-        }
     }
 
     fn limits(&self, rtt: Span) -> PyResult<Limits> {

@@ -384,7 +384,9 @@ def list_papers() -> list[PaperExperiment]:
 def run_papers(words: list[str], quick: bool, progress: Callable[[float], object] | None, call: str) -> list[Finding]:
     """Runs experiments; see `tandem_cc.papers.run`."""
 
-def advise(asked: dict[str, Any], call: str, progress: Callable[[float], object] | None) -> dict[str, Any]:
+def advise(
+    asked: dict[str, Any], effects: dict[str, Any] | None, call: str, progress: Callable[[float], object] | None
+) -> dict[str, Any]:
     """Recommends a controller; see `tandem_cc.advise`."""
 
 def measured(files: list[str]) -> tuple[dict[str, Any], list[list[str]]]:

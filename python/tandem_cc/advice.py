@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
@@ -18,6 +18,10 @@ def advise(
     measurements: Sequence[str | PathLike[str]] = (),
     queue: str | None = None,
     aqm: str = "droptail",
+    ecn: bool = False,
+    reverse_rate: str | None = None,
+    mtu: int | None = None,
+    effects: Mapping[str, Any] | None = None,
     loss: float | str | None = None,
     neighbours: str | None = None,
     controllers: Sequence[str] = (),
@@ -44,6 +48,10 @@ def advise(
         measurements: files with the output of `iperf3 --json`, `ping` or `ss -ti`; what is given goes before them.
         queue: the bottleneck's buffer, such as `500p`, `2MB` or `0.5bdp`.
         aqm: the queue's discipline.
+        ecn: whether flows have ECN, and the queue marks their packets; not with `droptail`.
+        reverse_rate: the rate of the way back; as `rate` if not given.
+        mtu: bytes of a full packet, headers included; 1500 if not given.
+        effects: what the bottleneck does beside carrying packets, as `Dumbbell` has it: jitter, a policer, a rate trace.
         loss: random loss, before the queue.
         neighbours: the other flows on the path, such as `cubic:4` or `reno:2,bbr:1`; or `none`.
         controllers: what to choose from; all that this machine can run if not given.
@@ -73,6 +81,9 @@ def advise(
         "measurements": [fspath(file) for file in measurements],
         "queue": queue,
         "aqm": aqm,
+        "ecn": ecn,
+        "reverse_rate": reverse_rate,
+        "mtu": mtu,
         "loss": None if loss is None else str(loss),
         "neighbours": neighbours,
         "controllers": list(controllers),
@@ -90,4 +101,4 @@ def advise(
     }
     call = f"tandem_cc.advise({', '.join(f'{name}={value!r}' for name, value in asked.items() if value)})"
     with bar(progress, "advise") as move:
-        return _native.advise(asked, call, move)
+        return _native.advise(asked, dict(effects) if effects else None, call, move)

@@ -91,7 +91,9 @@ impl Advice<'_> {
             commit: origin.commit,
             command: origin.command.clone(),
             rate: known.rate,
+            path: known.words(),
             rtt: known.rtt,
+            first: self.cures(),
             advice: &self.usual.decision.chosen,
             default: &self.present.name,
             stands_for: self.present.stands_for.as_deref(),
@@ -110,6 +112,7 @@ impl Advice<'_> {
         let names = self.question.candidates.iter().map(|c| &*c.flows.name);
         OfPath {
             differs: &answer.case.differs,
+            rate: answer.case.rate,
             queue: answer.case.queue.to_string(),
             loss: answer.case.loss.0,
             neighbours: answer.case.neighbours.to_string(),
@@ -132,6 +135,10 @@ struct Output<'a> {
     command: String,
     rate: Rate,
     rtt: Span,
+    /// In words.
+    path: String,
+    /// What comes before any controller.
+    first: Vec<String>,
     advice: &'a str,
     /// What the machine runs now.
     default: &'a str,
@@ -154,6 +161,7 @@ struct Output<'a> {
 #[derive(Serialize)]
 struct OfPath<'a> {
     differs: &'a str,
+    rate: Rate,
     queue: String,
     loss: f64,
     neighbours: String,

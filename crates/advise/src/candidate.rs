@@ -51,7 +51,8 @@ impl Present {
     }
 }
 
-/// All controllers that the machine can run, or those that are given; so many flows of each, and the present one among them.
+/// All controllers that the machine can run, or those that are given; so many flows of each, and the present one among them. What counts marks is
+/// one only where a queue marks (`ecn`).
 ///
 /// # Errors
 /// If one that is given cannot be simulated, or is given twice.
@@ -60,6 +61,7 @@ pub fn candidates(
     flows: u32,
     machine: &Machine,
     present: &Present,
+    ecn: bool,
 ) -> Result<Vec<Candidate>, AdviseError> {
     given.iter().try_for_each(check_is_ours)?;
     let candidate = |spec: &ControllerSpec, effort: u8| Candidate {
@@ -68,7 +70,8 @@ pub fn candidates(
     };
     let effort = |controller: &Controller| machine.way(controller).map(|way| way as u8);
     let mut candidates: Vec<Candidate> = if given.is_empty() {
-        let here = CONTROLLERS.iter().filter_map(|c| Some((ControllerSpec::tandem(c), effort(c)?)));
+        let may_count = |c: &&Controller| ecn || !c.counts_marks();
+        let here = CONTROLLERS.iter().filter(may_count).filter_map(|c| Some((ControllerSpec::tandem(c), effort(c)?)));
         here.map(|(spec, effort)| candidate(&spec, effort)).collect()
     } else {
         let of = |spec: &ControllerSpec| match spec.with(&Settings::default()) {

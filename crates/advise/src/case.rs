@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The paths that are looked at: one with the usual values of what is not known, and others that differ from it in one of them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use tandem_compare::{Comparison, Flows, Length};
+use tandem_compare::{CompareError, Comparison, Flows, Length};
 use tandem_scenario::{
-    FlowsSpec, Loss, Scenario, ScenarioSpec,
-    aqm::AqmSpec,
+    Ecn, FORWARD_LINK, FlowsSpec, Loss, Scenario, ScenarioSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
-use crate::AdviseError;
+use crate::{AdviseError, Known};
 
 /// Where a value is not known: the usual one first, then those that are tried beside it. Ours; docs/advise.md gives the reasons.
 const QUEUES: [QueueSize; 3] = [QueueSize::Bdp(1.0), QueueSize::Bdp(0.1), QueueSize::Bdp(4.0)];
 const LOSSES: [LossRate; 3] = [LossRate(0.0), LossRate(1e-5), LossRate(1e-3)];
+/// How many times as fast a path is tried where the rate is only known to be above a value.
+const RATES: [u64; 2] = [4, 10];
 const NEIGHBOURS: [&str; 3] = ["cubic:1", "none", "bbr:1"];
-
-/// What is known of the path.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// The bottleneck's rate.
-    pub rate: Rate,
-    /// Two-way propagation delay.
-    pub rtt: Span,
-    /// The bottleneck's queue discipline.
-    pub aqm: AqmSpec,
-    /// The bottleneck's buffer.
-    pub queue: Option<QueueSize>,
-    /// Random loss, before the queue.
-    pub loss: Option<LossRate>,
-    /// The other flows on the path.
-    pub neighbours: Option<Neighbours>,
-}
 
 /// The flows that are on the path already: some, or `none`.
 #[derive(Debug, Clone)]
@@ -42,6 +28,8 @@ pub struct Neighbours(pub Vec<Flows>);
 pub struct Case {
     /// What it has that the usual path has not, in words; empty: it is the usual one.
     pub differs: String,
+    /// The bottleneck's rate.
+    pub rate: Rate,
     /// The bottleneck's buffer.
     pub queue: QueueSize,
     /// Random loss, before the queue.
@@ -65,12 +53,17 @@ impl Known {
         let kinds = NEIGHBOURS.map(|text| text.parse::<Neighbours>().expect("a name of the list"));
         let usual = Case {
             differs: String::new(),
+            rate: self.rate,
             queue: self.queue.unwrap_or(QUEUES[0]),
             loss: self.loss.unwrap_or(LOSSES[0]),
             neighbours: self.neighbours.clone().unwrap_or_else(|| kinds[0].clone()),
         };
         let mut cases = vec![usual.clone()];
         let mut add = |differs: String, case: Case| cases.push(Case { differs, ..case });
+        for times in RATES.into_iter().filter(|_| self.rate_at_least) {
+            let rate = Rate { bps: self.rate.bps.saturating_mul(times) };
+            add(format!("a rate of {rate}"), Case { rate, ..usual.clone() });
+        }
         for queue in QUEUES[1..].iter().copied().filter(|_| self.queue.is_none()) {
             add(format!("a queue of {}", self.queue_words(queue)), Case { queue, ..usual.clone() });
         }
@@ -90,6 +83,9 @@ impl Known {
     /// What the usual path takes for granted.
     pub fn assumed(&self) -> Vec<Assumed> {
         let mut assumed = Vec::new();
+        if self.rate_at_least {
+            assumed.push(Assumed { what: "a rate of", value: self.rate.to_string() });
+        }
         if self.queue.is_none() {
             assumed.push(Assumed { what: "a queue of", value: self.queue_words(QUEUES[0]) });
         }
@@ -104,7 +100,7 @@ impl Known {
 
     /// `0.1bdp (250 packets)`.
     fn queue_words(&self, queue: QueueSize) -> String {
-        match (queue, queue.limit(self.rate, self.rtt, tandem_scenario::DEFAULT_MTU)) {
+        match (queue, queue.limit(self.rate, self.rtt, self.mtu())) {
             (QueueSize::Bdp(_) | QueueSize::Time(_), Ok(tandem_scenario::Limit::Packets(n))) => {
                 format!("{queue} ({n} packets)")
             }
@@ -125,10 +121,13 @@ impl Known {
         let group = |flows: &Flows| FlowsSpec {
             controller: Some(flows.controller.clone()),
             count: flows.count,
+            // What counts marks has accurate ECN of its own accord.
+            ecn: (self.ecn && !flows.controller.counts_marks()).then_some(Ecn::Rfc3168),
             rtt_spread: Comparison::RTT_SPREAD,
             start_spread: Comparison::START_SPREAD,
             ..FlowsSpec::default()
         };
+        let aqm = if self.ecn { self.aqm.marking().ok_or(CompareError::NoMarks)? } else { self.aqm };
         let own_group = FlowsSpec {
             start: Some(start),
             transfer: transfer.map(|Bytes(bytes)| Bytes(bytes.div_ceil(u64::from(own.count)))),
@@ -137,13 +136,15 @@ impl Known {
         let spec = ScenarioSpec {
             name: Some(own.name.clone()),
             warmup: length.warmup,
+            mtu: self.mtu,
+            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.effects.clone())]),
             dumbbell: Some(tandem_scenario::DumbbellSpec {
-                rate: self.rate,
+                rate: case.rate,
                 rtt: self.rtt,
                 queue: case.queue,
-                aqm: self.aqm,
+                aqm,
                 loss: Loss::from(case.loss),
-                reverse_rate: None,
+                reverse_rate: self.reverse_rate,
                 reverse_queue: None,
                 reverse_loss: Loss::None,
             }),
@@ -177,7 +178,7 @@ mod tests {
 
     fn known() -> Known {
         let (rate, rtt) = ("300mbit".parse().unwrap(), Span::from_ms(100));
-        Known { rate, rtt, aqm: AqmSpec::default(), queue: None, loss: None, neighbours: None }
+        Known::new(rate, rtt)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! What can go wrong.
 
 use tandem_batch::BatchError;
+use tandem_compare::CompareError;
 use tandem_engine::EngineError;
 use tandem_scenario::SpecError;
 
@@ -17,6 +18,12 @@ pub enum AdviseError {
     /// [`Question::default`](crate::Question::default) is the name of no candidate.
     #[error("the default is not among the candidates")]
     NoDefault,
+    /// The flows make no sense on the path.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// The path lacks a value that no measurement has.
+    #[error("no {0}: give --{0}, or a measurement that has it ({1})")]
+    Missing(&'static str, &'static str),
     /// No scenario can be made of the path.
     #[error(transparent)]
     Scenario(#[from] SpecError),

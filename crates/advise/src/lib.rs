@@ -14,7 +14,9 @@
 mod advice;
 mod candidate;
 mod case;
+mod cures;
 mod error;
+mod known;
 mod machine;
 pub mod measured;
 mod question;
@@ -23,8 +25,9 @@ mod trial;
 
 pub use advice::{Advice, Origin};
 pub use candidate::{Candidate, Present, candidates};
-pub use case::{Assumed, Case, Known, Neighbours};
+pub use case::{Assumed, Case, Neighbours};
 pub use error::AdviseError;
+pub use known::{Given, Known};
 pub use machine::{Machine, Tools, Way, send_command};
 pub use question::{Answer, Answers, Question};
 pub use rule::{Decision, Judged, Limits, Why, usual_delay_limit};

@@ -15,6 +15,8 @@ pub struct Machine {
     pub available: Vec<String>,
     /// The names that `modprobe` makes available.
     pub modules: Vec<String>,
+    /// What a connection may keep to send, at most, bytes: the third number of `net.ipv4.tcp_wmem`.
+    pub send_buffer_bytes: Option<u64>,
     /// What the program that asks can do beside.
     pub tools: Tools,
 }
@@ -52,7 +54,15 @@ impl Machine {
         let read = |name: &str| fs::read_to_string(format!("{FOLDER}/{name}")).unwrap_or_default();
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let modules = fs::read_to_string(format!("/lib/modules/{}/modules.dep", release.trim())).unwrap_or_default();
-        Self::from_texts(&read("tcp_congestion_control"), &read("tcp_available_congestion_control"), &modules, tools)
+        Self {
+            send_buffer_bytes: read("tcp_wmem").split_whitespace().nth(2).and_then(|bytes| bytes.parse().ok()),
+            ..Self::from_texts(
+                &read("tcp_congestion_control"),
+                &read("tcp_available_congestion_control"),
+                &modules,
+                tools,
+            )
+        }
     }
 
     /// From the two files of those names and `modules.dep`.
@@ -66,16 +76,13 @@ impl Machine {
             default: default.split_whitespace().next().map(str::to_owned),
             available: available.split_whitespace().map(str::to_owned).collect(),
             modules: modules.lines().filter_map(module).collect(),
+            send_buffer_bytes: None,
             tools,
         }
     }
 
     /// The easiest way to a controller; `None` if there is none here.
     pub fn way(&self, controller: &Controller) -> Option<Way> {
-        if controller.counts_marks() {
-            // Without queues that mark it has nothing to count.
-            return None;
-        }
         let has = |names: &[String]| names.iter().any(|name| name == controller.name);
         let is_linux = self.default.is_some();
         if self.default.as_deref() == Some(controller.name) {

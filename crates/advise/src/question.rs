@@ -8,14 +8,13 @@ use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_results::SeedResult;
 use tandem_scenario::{
-    DEFAULT_MTU, Scenario,
+    Scenario,
     units::{Bytes, Span},
 };
 use tandem_statistics::{Looks, mean};
 
 use crate::{
-    AdviseError, Candidate,
-    case::{Case, Known},
+    AdviseError, Candidate, Case, Known,
     rule::{Decision, Limits, Observed, decide},
     trial::Trial,
 };
@@ -111,7 +110,7 @@ impl Question<'_> {
     }
 
     /// Answers cases in order until `time` is over. The first takes half of it at most, so that something is known of the others; what the others
-    /// show may change its answer. Nothing, if there was not even time for a run of what the first is about.
+    /// show may change its answer. Nothing, if there was not even time for two runs of the default and of what it is measured against.
     ///
     /// # Errors
     /// If a case makes no sense, or a run fails.
@@ -162,7 +161,7 @@ impl Question<'_> {
             let is_steady = next.observed.iter().chain([&next.observed_reference]).all(|o| o.is_steady(&next.looks));
             answer = Some(next);
             let has_time = took_s * LONGER as f64 <= clock.left().as_secs_f64() && !clock.is_cancelled();
-            if is_steady || !has_time || !self.may_last(longer) {
+            if is_steady || !has_time || !self.may_last(case, longer) {
                 break;
             }
             length = longer;
@@ -171,9 +170,9 @@ impl Question<'_> {
     }
 
     /// Whether runs may be as long as that, where nobody has said how long.
-    fn may_last(&self, length: Length) -> bool {
+    fn may_last(&self, case: &Case, length: Length) -> bool {
         let seconds = length.duration.as_secs_f64();
-        let packets = seconds * self.known.rate.bps as f64 / 8.0 / f64::from(DEFAULT_MTU);
+        let packets = seconds * case.rate.bps as f64 / 8.0 / f64::from(self.known.mtu());
         let is_given = self.duration.is_some() || self.warmup.is_some() || self.transfer.is_some();
         !is_given && packets <= MOST_PACKETS && seconds <= MOST_S
     }
@@ -219,7 +218,7 @@ impl Question<'_> {
     }
 
     /// Adds seeds until all is clear, no more are allowed or the time is up, which the flag tells. The last trial is the reference's. `None` if
-    /// there was no time for one run of it and of the default.
+    /// there was no time for two runs of it and of the default.
     fn settle(
         &self,
         trials: &mut [Trial],
@@ -307,7 +306,7 @@ impl Question<'_> {
         // Neighbours are there before, and past their slow start. A transfer at its fair share has time to end twice.
         let start_s = if case.neighbours.0.is_empty() { 0.0 } else { (2.0 * reason.slow_start_s).ceil() };
         let flows = reference.count + case.neighbours.0.iter().map(|flows| flows.count).sum::<u32>();
-        let fair_bps = self.known.rate.bps as f64 * f64::from(reference.count) / f64::from(flows);
+        let fair_bps = case.rate.bps as f64 * f64::from(reference.count) / f64::from(flows);
         let wanted_s = start_s + 2.0 * bytes as f64 * 8.0 / fair_bps + 2.0 * reason.slow_start_s;
         let duration =
             self.duration.unwrap_or(Span::from_secs(wanted_s.min(start_s + reason.most_s).ceil().max(1.0) as u64));
@@ -330,7 +329,7 @@ mod tests {
 
     use tandem_engine::{EngineError, Options, Warning};
     use tandem_results::SeedResult;
-    use tandem_scenario::{aqm::AqmSpec, units::QueueSize};
+    use tandem_scenario::units::QueueSize;
     use tandem_sim::Sim;
 
     use super::*;
@@ -361,7 +360,8 @@ mod tests {
         }
 
         fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-            if self.runs.fetch_add(1, SeqCst) + 1 == self.cancels_at {
+            // Those that begin later do not end either.
+            if self.runs.fetch_add(1, SeqCst) + 1 >= self.cancels_at {
                 self.cancel.store(true, SeqCst);
                 while !options.is_cancelled() {
                     std::thread::yield_now();
@@ -376,16 +376,13 @@ mod tests {
         let cancel = AtomicBool::new(false);
         let engine = Counted { runs: Default::default(), cancels_at, cancel: &cancel };
         let known = Known {
-            rate: "10mbit".parse().unwrap(),
-            rtt: Span::from_ms(20),
-            aqm: AqmSpec::default(),
             queue: Some(QueueSize::Packets(20)),
-            loss: None,
             neighbours: Some("reno:1".parse().unwrap()),
+            ..Known::new("10mbit".parse().unwrap(), Span::from_ms(20))
         };
         let machine = Machine::default();
         let present = Present::new(Some(&"reno".parse().unwrap()), &machine).unwrap();
-        let candidates = candidates(&["vegas".parse().unwrap()], 1, &machine, &present).unwrap();
+        let candidates = candidates(&["vegas".parse().unwrap()], 1, &machine, &present, false).unwrap();
         let question = Question {
             known: &known,
             candidates: &candidates,

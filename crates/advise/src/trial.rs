@@ -35,9 +35,9 @@ impl Trial {
         }
     }
 
-    /// Is there a seed of it?
+    /// Are there seeds enough for an interval?
     pub fn has_run(&self) -> bool {
-        !self.seeds.is_empty()
+        self.seeds.len() > 1
     }
 
     /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.

@@ -44,6 +44,13 @@ pub struct PathArgs {
     #[arg(long, value_name = "LOSS", default_value = "0", allow_hyphen_values = true)]
     reverse_loss: LossRate,
 
+    #[command(flatten)]
+    effects: EffectArgs,
+}
+
+/// What the path's forward link does beside carrying packets.
+#[derive(clap::Args)]
+pub struct EffectArgs {
     /// When packets may leave, as mahimahi's traces have it, instead of --rate, which then only sizes the queue
     #[arg(long, value_name = "FILE")]
     rate_trace: Option<PathBuf>,
@@ -101,6 +108,13 @@ impl PathArgs {
 
     /// What its forward link does beside carrying packets.
     pub fn effects(&self) -> EffectsSpec {
+        self.effects.spec()
+    }
+}
+
+impl EffectArgs {
+    /// As a scenario has it.
+    pub fn spec(&self) -> EffectsSpec {
         let jitter = |time| JitterSpec {
             time,
             distribution: JitterDistribution::Uniform,

@@ -73,6 +73,14 @@ macro_rules! disciplines {
                 }
             }
 
+            /// As scenarios name it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    AqmSpec::DropTail => DROP_TAIL,
+                    $(AqmSpec::$kind(_) => $name,)*
+                }
+            }
+
             fn find(name: &str) -> Option<Self> {
                 match name {
                     DROP_TAIL => Some(AqmSpec::DropTail),

@@ -8,9 +8,8 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use tandem_advise::{
-    Advice, AdviseError, Answers, Known, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
-    measured::{self, Measured},
-    usual_delay_limit,
+    Advice, AdviseError, Answers, Given, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
+    measured, usual_delay_limit,
 };
 use tandem_compare::Budget;
 use tandem_scenario::{
@@ -26,6 +25,7 @@ use crate::{
     interrupt,
     origin::{COMMIT, command_line},
     output::{json_text, where_it_is, write, write_report},
+    path::EffectArgs,
     settings::Common,
     store,
     terminal::{is_quiet, note, print_kept, warn},
@@ -43,6 +43,8 @@ Examples:
   tandem advise --rate 300mbit --rtt 100ms --queue 500p --loss 1e-5 --neighbours cubic:4
   tandem advise --rate 1gbit --rtt 200ms --queue 1000p --transfer 100GB --time 5min
   tandem advise --rate 10mbit --rtt 30ms --neighbours none cubic compound_tube bbr
+  tandem advise --rate 25gbit --rtt 100us --aqm codel --ecn
+  tandem advise --rate 1gbit --rtt 50ms --policer 100mbit:1MB
   iperf3 -c HOST --json > iperf3.json; ping -c 20 HOST > ping.txt
   tandem advise --from iperf3.json --from ping.txt
 
@@ -65,8 +67,23 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     queue: Option<QueueSize>,
 
-    #[arg(long, default_value = "droptail", help = format!("Queue discipline: {}", aqm::all_names()))]
-    aqm: AqmSpec,
+    #[arg(long, help = format!("Queue discipline: {} [default: droptail]", aqm::all_names()))]
+    aqm: Option<AqmSpec>,
+
+    /// All flows have ECN, and the queue marks their packets instead of dropping them; `dctcp` and `prague` are candidates then
+    #[arg(long)]
+    ecn: bool,
+
+    /// Rate of the way back [default: --rate]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    reverse_rate: Option<Rate>,
+
+    /// Bytes of a full packet, headers included [default: 1500]
+    #[arg(long, value_name = "BYTES")]
+    mtu: Option<u32>,
+
+    #[command(flatten)]
+    effects: EffectArgs,
 
     /// Random loss, before the path's queue [default: 0, then 1e-5 and 1e-3]
     #[arg(long, allow_hyphen_values = true)]
@@ -147,10 +164,9 @@ const TOOLS: Tools = Tools { loads: cfg!(all(feature = "linux", target_os = "lin
 pub fn advise(args: &Args) -> Result<(), Failure> {
     let machine = Machine::this(TOOLS);
     let present = Present::new(args.default.as_ref(), &machine)?;
-    let candidates = candidates(&args.controllers, args.flows, &machine, &present)?;
+    let candidates = candidates(&args.controllers, args.flows, &machine, &present, args.ecn)?;
     let mut measured = measured::read(&args.from).map_err(Failure::usage)?;
-    let known = args.known(&measured)?;
-    measured.inferred.retain(|inferred| args.takes(inferred.what));
+    let known = args.given().with(&mut measured)?;
     let store = store::of_user();
     let question = Question {
         known: &known,
@@ -175,7 +191,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let Some((usual, others)) = answers.split_first() else {
         if !interrupt::is_interrupted() {
             let (default, time) = (&present.name, args.time);
-            return Err(anyhow::anyhow!("no run of `{default}` was finished in {time}: give more --time").into());
+            return Err(anyhow::anyhow!("not even two runs of `{default}` were finished in {time}: give more --time").into());
         }
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
@@ -231,28 +247,18 @@ impl Args {
         }
     }
 
-    /// The path; options go before measurements.
-    fn known(&self, measured: &Measured) -> Result<Known, Failure> {
-        let missing = |what: &str, files: &str| {
-            Failure::usage(format!("no {what}: give --{what}, or with --from a file that has it ({files})"))
-        };
-        Ok(Known {
-            rate: self.rate.or(measured.rate).ok_or_else(|| missing("rate", "iperf3 --json, ss -ti"))?,
-            rtt: self.rtt.or(measured.rtt).ok_or_else(|| missing("rtt", "ping, ss -ti, iperf3 --json"))?,
+    fn given(&self) -> Given {
+        Given {
+            rate: self.rate,
+            rtt: self.rtt,
             aqm: self.aqm,
-            queue: self.queue.or(measured.queue),
-            loss: self.loss.or(measured.loss),
+            ecn: self.ecn,
+            reverse_rate: self.reverse_rate,
+            effects: self.effects.spec(),
+            mtu: self.mtu,
+            queue: self.queue,
+            loss: self.loss,
             neighbours: self.neighbours.clone(),
-        })
-    }
-
-    /// Is the measured value taken, for no option gives another?
-    fn takes(&self, what: &str) -> bool {
-        match what {
-            "rate" => self.rate.is_none(),
-            "rtt" => self.rtt.is_none(),
-            "queue" => self.queue.is_none(),
-            _ => self.loss.is_none(),
         }
     }
 

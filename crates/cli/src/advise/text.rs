@@ -23,7 +23,10 @@ pub fn for_report(advice: &Advice) -> String {
 
 fn text(advice: &Advice, most_rows: usize) -> String {
     let decision = &advice.usual.decision;
-    let mut text = format!("{}\n\n", wrapped(&headline(advice), ""));
+    let mut text = String::new();
+    for words in advice.cures().iter().chain([&headline(advice)]) {
+        let _ = writeln!(text, "{}\n", wrapped(words, ""));
+    }
     for (label, words) in facts(advice) {
         let _ = writeln!(text, "{:<14}{}", format!("{label}:"), wrapped(&words, &" ".repeat(14)));
     }
@@ -85,7 +88,7 @@ fn headline(advice: &Advice) -> String {
         }
         None => format!("`{}`", decision_default(advice)),
     };
-    let path = format!("{}, {} RTT", known.rate, known.rtt);
+    let path = known.words();
     let chosen = &decision.chosen;
     match decision.why {
         Why::Better => format!(

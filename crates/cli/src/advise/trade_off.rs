@@ -12,7 +12,7 @@ pub fn page(advice: &Advice) -> FiguresPage {
     let mut figures = of_answer(advice, advice.usual);
     figures.extend(advice.changed().flat_map(|answer| of_answer(advice, answer)));
     FiguresPage {
-        title: format!("Advice for {}, {} RTT", advice.question.known.rate, advice.question.known.rtt),
+        title: format!("Advice for {}", advice.question.known.words()),
         paragraphs: vec![
             "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper left: much goodput, little harm. \
              The dashed line is the limit, where it is near."

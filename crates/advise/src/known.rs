@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is known of a path: from a user, and where that says nothing from measurements.
+
+use tandem_scenario::{
+    DEFAULT_MTU, EffectsSpec,
+    aqm::AqmSpec,
+    units::{LossRate, QueueSize, Rate, Span},
+};
+
+use crate::{AdviseError, Neighbours, measured::Measured};
+
+/// What is known of the path.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The bottleneck's rate.
+    pub rate: Rate,
+    /// The rate is what a flow reached that may not have filled the path: faster ones are looked at, too.
+    pub rate_at_least: bool,
+    /// Two-way propagation delay.
+    pub rtt: Span,
+    /// The bottleneck's queue discipline.
+    pub aqm: AqmSpec,
+    /// All flows have ECN, and the queue marks their packets.
+    pub ecn: bool,
+    /// Of the way back; the same rate if not given.
+    pub reverse_rate: Option<Rate>,
+    /// What the bottleneck does beside carrying packets.
+    pub effects: EffectsSpec,
+    /// Bytes of a full packet, headers included.
+    pub mtu: Option<u32>,
+    /// The bottleneck's buffer.
+    pub queue: Option<QueueSize>,
+    /// Random loss, before the queue.
+    pub loss: Option<LossRate>,
+    /// The other flows on the path.
+    pub neighbours: Option<Neighbours>,
+}
+
+/// What a user says. It goes before measurements.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The bottleneck's rate.
+    pub rate: Option<Rate>,
+    /// Two-way propagation delay.
+    pub rtt: Option<Span>,
+    /// The bottleneck's queue discipline.
+    pub aqm: Option<AqmSpec>,
+    /// All flows have ECN, and the queue marks their packets.
+    pub ecn: bool,
+    /// Of the way back; the same rate if not given.
+    pub reverse_rate: Option<Rate>,
+    /// What the bottleneck does beside carrying packets.
+    pub effects: EffectsSpec,
+    /// Bytes of a full packet, headers included.
+    pub mtu: Option<u32>,
+    /// The bottleneck's buffer.
+    pub queue: Option<QueueSize>,
+    /// Random loss, before the queue.
+    pub loss: Option<LossRate>,
+    /// The other flows on the path.
+    pub neighbours: Option<Neighbours>,
+}
+
+impl Given {
+    /// With what measurements tell where nothing is given; of those it leaves what was taken.
+    ///
+    /// # Errors
+    /// If neither has a rate or an RTT.
+    pub fn with(self, measured: &mut Measured) -> Result<Known, AdviseError> {
+        let is_given = |what: &str| match what {
+            "rate" => self.rate.is_some(),
+            "rtt" => self.rtt.is_some(),
+            "queue" => self.queue.is_some(),
+            _ => self.loss.is_some(),
+        };
+        measured.inferred.retain(|inferred| !is_given(inferred.what));
+        let rate = self.rate.or(measured.rate).ok_or(AdviseError::Missing("rate", "iperf3 --json, ss -ti"))?;
+        let rtt = self.rtt.or(measured.rtt).ok_or(AdviseError::Missing("rtt", "ping, ss -ti, iperf3 --json"))?;
+        Ok(Known {
+            aqm: self.aqm.unwrap_or_default(),
+            ecn: self.ecn,
+            reverse_rate: self.reverse_rate,
+            effects: self.effects,
+            mtu: self.mtu,
+            queue: self.queue.or(measured.queue),
+            loss: self.loss.or(measured.loss),
+            neighbours: self.neighbours,
+            ..Known::new(rate, rtt)
+        })
+    }
+}
+
+impl Known {
+    /// Of which nothing else is known.
+    pub fn new(rate: Rate, rtt: Span) -> Self {
+        Self {
+            rate,
+            rate_at_least: false,
+            rtt,
+            aqm: AqmSpec::default(),
+            ecn: false,
+            reverse_rate: None,
+            effects: EffectsSpec::default(),
+            mtu: None,
+            queue: None,
+            loss: None,
+            neighbours: None,
+        }
+    }
+
+    /// In a few words, for the head of an answer.
+    pub fn words(&self) -> String {
+        let mut words = format!("{}, {} RTT", self.rate, self.rtt);
+        if self.aqm != AqmSpec::DropTail {
+            words += &format!(", {} that {}", self.aqm.name(), if self.ecn { "marks" } else { "drops" });
+        }
+        let EffectsSpec { rate_trace, jitter, reorder, policer, .. } = &self.effects;
+        let effects = [
+            ("a rate trace", rate_trace.is_some()),
+            ("jitter", jitter.is_some()),
+            ("reordering", reorder.is_some()),
+            ("a policer", policer.is_some()),
+        ];
+        for (effect, _) in effects.iter().filter(|(_, is_there)| *is_there) {
+            words += &format!(", {effect}");
+        }
+        words
+    }
+
+    /// Bytes of a full packet, headers included.
+    pub(crate) fn mtu(&self) -> u32 {
+        self.mtu.unwrap_or(DEFAULT_MTU)
+    }
+}
