@@ -44,6 +44,7 @@ pub struct Asked {
     max_stolen: f64,
     max_added_delay: Option<String>,
     min_gain: f64,
+    goal: String,
     time: String,
     seeds: u64,
     first_seed: u64,
@@ -137,6 +138,11 @@ impl Asked {
 
     fn limits(&self, rtt: Span) -> PyResult<Limits> {
         let added = parsed::<Span>(self.max_added_delay.as_deref())?.unwrap_or(usual_delay_limit(rtt));
-        Ok(Limits { stolen: self.max_stolen, added_delay_ms: added.as_secs_f64() * 1e3, gain: self.min_gain })
+        Ok(Limits {
+            stolen: self.max_stolen,
+            added_delay_ms: added.as_secs_f64() * 1e3,
+            gain: self.min_gain,
+            goal: self.goal.parse().map_err(usage)?,
+        })
     }
 }

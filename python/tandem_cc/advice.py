@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Literal
 
 from tandem_cc import _native
 from tandem_cc.progress import bar
@@ -31,6 +31,7 @@ def advise(
     max_stolen: float = 0.1,
     max_added_delay: str | None = None,
     min_gain: float = 0.1,
+    goal: Literal["goodput", "delay", "both"] = "goodput",
     time: str = "2min",
     seeds: int = 20,
     first_seed: int = 1,
@@ -61,6 +62,7 @@ def advise(
         max_stolen: neighbours may lose at most this share of what they would have beside another of their own kind.
         max_added_delay: the 95th percentile of the queueing delay may grow by this; by half the RTT, at least 10 ms, if not given.
         min_gain: a change has to bring at least this share of the default's goodput.
+        goal: what counts: goodput; delay, of controllers that keep the goodput; or both, goodput over the round-trip time.
         time: when to stop and say what is left open.
         seeds: the most seeds of a controller on a path.
         first_seed: the first seed; the others count up from it.
@@ -93,6 +95,7 @@ def advise(
         "max_stolen": max_stolen,
         "max_added_delay": max_added_delay,
         "min_gain": min_gain,
+        "goal": goal,
         "time": time,
         "seeds": seeds,
         "first_seed": first_seed,

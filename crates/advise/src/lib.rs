@@ -30,4 +30,4 @@ pub use error::AdviseError;
 pub use known::{Given, Known};
 pub use machine::{Machine, Tools, Way, send_command};
 pub use question::{Answer, Answers, Question};
-pub use rule::{Decision, Judged, Limits, Why, usual_delay_limit};
+pub use rule::{Decision, Goal, Judged, Limits, Why, usual_delay_limit};

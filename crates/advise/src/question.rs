@@ -333,7 +333,7 @@ mod tests {
     use tandem_sim::Sim;
 
     use super::*;
-    use crate::{Present, candidates, machine::Machine};
+    use crate::{Goal, Present, candidates, machine::Machine};
 
     /// The simulator, which counts its runs; one of them cancels, and waits until that is seen.
     struct Counted<'a> {
@@ -387,7 +387,7 @@ mod tests {
             known: &known,
             candidates: &candidates,
             default: &present.name,
-            limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1 },
+            limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput },
             transfer: None,
             first_seed: 1,
             most_seeds: 3,

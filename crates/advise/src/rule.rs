@@ -16,8 +16,36 @@ pub struct Limits {
     pub stolen: f64,
     /// By how much the 95th percentile of the queueing delay may exceed the reference's, ms.
     pub added_delay_ms: f64,
-    /// The gain in goodput, a share of the default's, that is worth a change.
+    /// The gain in what counts, a share of the default's, that is worth a change.
     pub gain: f64,
+    /// What counts.
+    pub goal: Goal,
+}
+
+/// What a controller is chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// The highest goodput.
+    #[default]
+    Goodput,
+    /// The lowest round-trip time, propagation and the 95th percentile of the wait in the queue together, of those that keep the goodput.
+    Delay,
+    /// The highest power: goodput over that time (Kleinrock 1979, ICC).
+    Both,
+}
+
+impl std::str::FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "goodput" => Ok(Self::Goodput),
+            "delay" => Ok(Self::Delay),
+            "both" => Ok(Self::Both),
+            other => Err(format!("`{other}` is no goal: give `goodput`, `delay` or `both`")),
+        }
+    }
 }
 
 /// On short paths, where half the RTT is less than a browser or a call would notice. Ours.
@@ -44,6 +72,8 @@ pub struct Observed {
     pub name: String,
     /// The smaller, the easier it is to have it on this machine.
     pub effort: u8,
+    /// Of the path, two-way, ms.
+    pub base_rtt_ms: f64,
     /// Goodput, or a transfer's size over its time, Mb/s.
     pub goodput_mbps: Vec<f64>,
     /// The goodput of each neighbour beside it, Mb/s; empty without neighbours. A transfer's neighbours are one, all together.
@@ -60,6 +90,16 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// What counts of it, seed by seed: the more, the better.
+    fn score(&self, goal: Goal) -> Vec<f64> {
+        let rtts_ms = self.delay_ms.iter().map(|delay_ms| self.base_rtt_ms + delay_ms);
+        match goal {
+            Goal::Goodput => self.goodput_mbps.clone(),
+            Goal::Delay => rtts_ms.map(|ms| 1.0 / ms).collect(),
+            Goal::Both => self.goodput_mbps.iter().zip(rtts_ms).map(|(mbps, ms)| mbps / ms).collect(),
+        }
+    }
+
     /// What it and its neighbours had together, Mb/s.
     fn carried_mbps(&self) -> f64 {
         mean(&self.goodput_mbps) + self.neighbours_mean_mbps()
@@ -192,7 +232,7 @@ pub fn decide(
     }
     let is_clear = judged.iter().all(|(judged, _)| !judged.is_open);
     let controllers = judged.into_iter().map(|(judged, _)| judged).collect();
-    let gain = gain(chosen, present).map(|gain| looks.widened(gain));
+    let gain = gain(chosen, present, Goal::Goodput).map(|gain| looks.widened(gain));
     Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
@@ -209,12 +249,19 @@ fn choose<'a>(
     limits: Limits,
     looks: &Looks,
 ) -> Option<&'a Observed> {
-    let may_be_chosen = judged.iter().filter(|(judged, _)| judged.may_be_chosen());
-    let mut by_effort: Vec<&'a Observed> = may_be_chosen.map(|(_, observed)| *observed).collect();
-    // Of what is as easy, the highest goodput stays first.
-    by_effort.sort_by_key(|o| (o.name != present.name, o.effort));
-    by_effort.into_iter().reduce(|chosen, next| {
-        let gain = gain(next, chosen).map(|gain| looks.widened(gain));
+    // Who waits less because it sends less has done nothing.
+    let keeps_goodput = |o: &Observed| {
+        let lost = gain(o, present, Goal::Goodput).map(|gain| looks.widened(gain * -1.0));
+        limits.goal != Goal::Delay || !lost.is_some_and(|lost| exceeds(lost, limits.gain))
+    };
+    let may_be_chosen = judged.iter().filter(|(judged, o)| judged.may_be_chosen() && keeps_goodput(o));
+    let score = |o: &Observed| mean(&o.score(limits.goal));
+    let mut in_question: Vec<&Observed> = may_be_chosen.map(|(_, o)| *o).collect();
+    in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    // Of what is as easy, the best stays first.
+    in_question.sort_by_key(|o| (o.name != present.name, o.effort));
+    in_question.into_iter().reduce(|chosen, next| {
+        let gain = gain(next, chosen, limits.goal).map(|gain| looks.widened(gain));
         if gain.is_some_and(|gain| gain.value - half(gain) >= limits.gain) { next } else { chosen }
     })
 }
@@ -272,7 +319,7 @@ fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: Limi
     }
     let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, NARROW))
         && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
-    let Some(gain) = gain(observed, chosen).map(|gain| looks.widened(gain)) else {
+    let Some(gain) = gain(observed, chosen, limits.goal).map(|gain| looks.widened(gain)) else {
         return !limits_are_clear;
     };
     let may_gain_enough = gain.value + half(gain) >= limits.gain;
@@ -280,11 +327,13 @@ fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: Limi
     may_gain_enough && !(limits_are_clear && gain_is_clear)
 }
 
-/// The difference from another, of the seeds that both have, over the other's mean there; `None` for itself, or if the other got nothing.
-fn gain(observed: &Observed, other: &Observed) -> Option<Estimate> {
-    let both = observed.goodput_mbps.len().min(other.goodput_mbps.len());
-    let scale = mean(&other.goodput_mbps[..both]);
-    let above = Estimate::of_difference(&observed.goodput_mbps, &other.goodput_mbps);
+/// The difference from another in what counts, of the seeds that both have, over the other's mean there; `None` for itself, or if the other
+/// got nothing.
+fn gain(observed: &Observed, other: &Observed, goal: Goal) -> Option<Estimate> {
+    let [score, of_other] = [observed, other].map(|o| o.score(goal));
+    let both = score.len().min(of_other.len());
+    let scale = mean(&of_other[..both]);
+    let above = Estimate::of_difference(&score, &of_other);
     (observed.name != other.name && scale > 0.0).then(|| above / scale)
 }
 
@@ -292,7 +341,7 @@ fn gain(observed: &Observed, other: &Observed) -> Option<Estimate> {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1 };
+    const LIMITS: Limits = Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput };
 
     /// One look at three seeds.
     fn once() -> Looks {
@@ -307,6 +356,7 @@ mod tests {
             goodput_mbps: vec![goodput - spread, goodput, goodput + spread],
             neighbours_mbps: vec![vec![neighbours]; 3],
             delay_ms: vec![delay; 3],
+            base_rtt_ms: 20.0,
             ..Observed::default()
         }
     }
@@ -375,6 +425,23 @@ mod tests {
         };
         assert_eq!(chosen(1), "htcp");
         assert_eq!(chosen(3), "bic");
+    }
+
+    /// 20 ms of propagation and 20 in the queue, or 4: 40 and 24 ms.
+    #[test]
+    fn delay_may_be_the_goal() {
+        let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+        let (short, idle) = (observed("bbr", 48.0, 1.0, 50.0, 4.0), observed("vegas", 20.0, 1.0, 50.0, 1.0));
+        let more = observed("htcp", 58.0, 1.0, 50.0, 20.0);
+        let chosen = |goal| {
+            let all = [cubic.clone(), short.clone(), idle.clone(), more.clone()];
+            decide(&all, "cubic", &cubic, Limits { goal, ..LIMITS }, &once()).unwrap().chosen
+        };
+        assert_eq!(chosen(Goal::Goodput), "htcp");
+        // Vegas waits still less, and has less than half of the goodput.
+        assert_eq!(chosen(Goal::Delay), "bbr");
+        // 50 / 40 and 58 / 40 are less than 48 / 24.
+        assert_eq!(chosen(Goal::Both), "bbr");
     }
 
     #[test]

@@ -25,10 +25,11 @@ pub struct Trial {
 
 impl Trial {
     pub fn new(scenario: Scenario, own: &Flows, effort: u8) -> Self {
+        let base_rtt_ms = scenario.base_rtt(&scenario.groups[0]).as_secs_f64() * 1e3;
         Self {
             scenario,
             flows: own.count,
-            observed: Observed { name: own.name.clone(), effort, ..Observed::default() },
+            observed: Observed { name: own.name.clone(), effort, base_rtt_ms, ..Observed::default() },
             completion_s: Vec::new(),
             is_extrapolated: false,
             seeds: Vec::new(),
@@ -72,8 +73,9 @@ impl Trial {
         self.completion_s.push(time_s);
         self.observed.goodput_mbps.push(size_mbit / time_s);
         // What its own packets waited: the queue is another's once it has ended.
-        let base_ms = self.scenario.base_rtt(&self.scenario.groups[0]).as_secs_f64() * 1e3;
-        self.observed.delay_ms.push(result.rtt_ms.first().map_or(0.0, |rtt| (rtt.p95 - base_ms).max(0.0)));
+        self.observed
+            .delay_ms
+            .push(result.rtt_ms.first().map_or(0.0, |rtt| (rtt.p95 - self.observed.base_rtt_ms).max(0.0)));
         if !others.is_empty() {
             let theirs = sum_by_second(others);
             let from = (start_s as usize).min(theirs.len().saturating_sub(1));

@@ -79,7 +79,11 @@ fn what_is_unknown_is_varied_and_without_time_named() {
     assert_eq!(paths[..3], ["", "a queue of 0.1bdp (1 packets)", "a queue of 4bdp (33 packets)"]);
     let nothing = place.tandem(&format!("advise {quick} --time 0s --out b"));
     assert_eq!((nothing.status, &*nothing.out), (Some(1), ""));
-    assert!(nothing.err.contains("not even two runs of `reno` were finished in 0ns: give more --time"), "{}", nothing.err);
+    assert!(
+        nothing.err.contains("not even two runs of `reno` were finished in 0ns: give more --time"),
+        "{}",
+        nothing.err
+    );
 }
 
 #[test]

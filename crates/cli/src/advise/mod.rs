@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use tandem_advise::{
-    Advice, AdviseError, Answers, Given, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
-    measured, usual_delay_limit,
+    Advice, AdviseError, Answers, Given, Goal, Limits, Machine, Neighbours, Origin, Present, Question, Tools,
+    candidates, measured, usual_delay_limit,
 };
 use tandem_compare::Budget;
 use tandem_scenario::{
@@ -43,6 +43,7 @@ Examples:
   tandem advise --rate 300mbit --rtt 100ms --queue 500p --loss 1e-5 --neighbours cubic:4
   tandem advise --rate 1gbit --rtt 200ms --queue 1000p --transfer 100GB --time 5min
   tandem advise --rate 10mbit --rtt 30ms --neighbours none cubic compound_tube bbr
+  tandem advise --rate 10mbit --rtt 30ms --neighbours none --goal delay
   tandem advise --rate 25gbit --rtt 100us --aqm codel --ecn
   tandem advise --rate 1gbit --rtt 50ms --policer 100mbit:1MB
   iperf3 -c HOST --json > iperf3.json; ping -c 20 HOST > ping.txt
@@ -113,7 +114,11 @@ pub struct Args {
     #[arg(long, value_name = "TIME")]
     max_added_delay: Option<Span>,
 
-    /// A change has to bring at least this share of the default's goodput; the limit is ours
+    /// What counts: goodput; delay, of controllers that keep the goodput; or both, goodput over the round-trip time
+    #[arg(long, value_name = "goodput|delay|both", default_value = "goodput")]
+    goal: Goal,
+
+    /// A change has to bring at least this share of the default's goodput, or of what else counts; the limit is ours
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     min_gain: Share,
 
@@ -191,7 +196,9 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let Some((usual, others)) = answers.split_first() else {
         if !interrupt::is_interrupted() {
             let (default, time) = (&present.name, args.time);
-            return Err(anyhow::anyhow!("not even two runs of `{default}` were finished in {time}: give more --time").into());
+            return Err(
+                anyhow::anyhow!("not even two runs of `{default}` were finished in {time}: give more --time").into()
+            );
         }
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
@@ -244,6 +251,7 @@ impl Args {
             stolen: self.max_stolen.0,
             added_delay_ms: self.max_added_delay.unwrap_or(usual_delay_limit(rtt)).as_secs_f64() * 1e3,
             gain: self.min_gain.0,
+            goal: self.goal,
         }
     }
 

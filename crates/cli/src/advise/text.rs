@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use tandem_advise::{Advice, Answer, Decision, Judged, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Decision, Goal, Judged, Why, measured::Inferred};
 use tandem_report::{significant, with_interval};
 use tandem_statistics::Estimate;
 
@@ -92,7 +92,12 @@ fn headline(advice: &Advice) -> String {
     let chosen = &decision.chosen;
     match decision.why {
         Why::Better => format!(
-            "On {path}: run `{chosen}`. It carries more than the present default, {present}, within the limits."
+            "On {path}: run `{chosen}`. It {} than the present default, {present}, within the limits.",
+            match advice.question.limits.goal {
+                Goal::Goodput => "carries more",
+                Goal::Delay => "keeps the queue shorter",
+                Goal::Both => "has more goodput for its delay",
+            }
         ),
         Why::DefaultExceedsLimits => {
             let excess = excess(advice);
@@ -283,8 +288,13 @@ fn rule(advice: &Advice) -> String {
     let length = advice.usual.length;
     let cut = if length.warmup.ns > 0 { format!(", the first {} are cut off", length.warmup) } else { String::new() };
     format!(
-        "Rule: the highest goodput of those that {taken}add at most {} ms to the queue's delay, against the path {reference}; \
+        "Rule: {} of those that {taken}add at most {} ms to the queue's delay, against the path {reference}; \
          a change has to bring {} % more than the default. Each run lasts {}{cut}.",
+        match limits.goal {
+            Goal::Goodput => "the highest goodput",
+            Goal::Delay => "the least delay",
+            Goal::Both => "the highest goodput over delay",
+        },
         significant(limits.added_delay_ms, 3),
         significant(limits.gain * 100.0, 2),
         length.duration
