@@ -89,13 +89,14 @@ pub fn advise<'py>(
         cancelled: None,
         quiet: true,
         store: None,
+        time,
     };
     question.check(&cases[0]).map_err(of_advise)?;
     let start = Instant::now();
     let Answers { answers, not_looked_at } = watched(py, progress, |cancelled, watch| {
         let question = Question { cancelled: Some(cancelled), ..question };
         let share = || (start.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0);
-        Ok(beside(watch, share, || question.answers(&cases, time))?)
+        Ok(beside(watch, share, || question.answers(&cases))?)
     })?;
     let (usual, others) = answers.split_first().ok_or_else(|| failed("interrupted; nothing was done by then"))?;
     let advice = Advice {
@@ -105,7 +106,6 @@ pub fn advise<'py>(
         others,
         not_looked_at,
         present: &present,
-        time,
         machine: &machine,
     };
     let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT"), command: call };

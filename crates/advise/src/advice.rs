@@ -23,8 +23,6 @@ pub struct Advice<'a> {
     pub not_looked_at: Vec<String>,
     /// What the machine runs now.
     pub present: &'a Present,
-    /// How much there was for all paths.
-    pub time: Span,
     /// Where the controller is to run.
     pub machine: &'a Machine,
 }

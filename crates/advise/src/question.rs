@@ -22,13 +22,15 @@ use crate::{
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
 /// A run of so many packets takes about a second. Ours.
-const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, least_rounds: 5000.0 };
+const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3 };
+/// With less time than this, runs are shorter in proportion.
+const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
 /// Runs that show that they are not steady are made longer, up to so many packets and seconds. Ours.
 const MOST_PACKETS: f64 = 120e6;
 const MOST_S: f64 = 2400.0;
 /// By how much. What was measured before is cut off then.
 const LONGER: u64 = 3;
-/// Of the time that is left, for the usual path. Ours.
+/// Of the time that the first seeds of the usual path leave, for more of them. Ours.
 const SHARE_OF_USUAL: f64 = 0.5;
 
 /// What all cases share.
@@ -59,6 +61,8 @@ pub struct Question<'a> {
     pub quiet: bool,
     /// Keeps finished runs, and knows those that were finished before.
     pub store: Option<&'a Store>,
+    /// How much there is for all cases.
+    pub time: Span,
 }
 
 /// What came of a case.
@@ -109,19 +113,20 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Answers cases in order until `time` is over. The first takes half of it at most, so that something is known of the others; what the others
-    /// show may change its answer. Nothing, if there was not even time for two runs of the default and of what it is measured against.
+    /// Answers cases in order until the time is over; a case of which not all candidates could be run counts only if it is the first. What the others
+    /// show may change the first answer. Nothing, if there was not even time for two runs of the default and of what it is measured against.
     ///
     /// # Errors
     /// If a case makes no sense, or a run fails.
-    pub fn answers(&self, cases: &[Case], time: Span) -> Result<Answers, AdviseError> {
-        let clock = Clock::new(time, self.cancelled);
+    pub fn answers(&self, cases: &[Case]) -> Result<Answers, AdviseError> {
+        let clock = Clock::new(self.time, self.cancelled);
         let mut answers: Vec<Answer> = Vec::new();
         for (i, case) in cases.iter().enumerate() {
-            let share = if cases.len() == 1 { 1.0 } else { SHARE_OF_USUAL.max(1.0 / (cases.len() - i) as f64) };
-            match self.answer(case, &clock.part(share), i == 0)? {
-                Some(answer) => answers.push(answer),
-                None => break,
+            // All of the time, or an equal part of what is left.
+            let share = if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 };
+            match self.answer(case, &clock.part(share), i == 0 && cases.len() > 1)? {
+                Some(answer) if i == 0 || answer.observed.len() == self.candidates.len() => answers.push(answer),
+                _ => break,
             }
             if clock.is_over() {
                 break;
@@ -160,7 +165,8 @@ impl Question<'_> {
             let longer = Length { duration: Span { ns: LONGER * length.duration.ns }, warmup: length.duration };
             let is_steady = next.observed.iter().chain([&next.observed_reference]).all(|o| o.is_steady(&next.looks));
             answer = Some(next);
-            let has_time = took_s * LONGER as f64 <= clock.left().as_secs_f64() && !clock.is_cancelled();
+            let left_s = if is_first { SHARE_OF_USUAL } else { 1.0 } * clock.left().as_secs_f64();
+            let has_time = took_s * LONGER as f64 <= left_s && !clock.is_cancelled();
             if is_steady || !has_time || !self.may_last(case, longer) {
                 break;
             }
@@ -191,8 +197,10 @@ impl Question<'_> {
             Ok::<_, AdviseError>(Trial::new(scenario, flows, effort))
         };
         let mut trials: Vec<Trial> = own.map(trial).collect::<Result<_, _>>()?;
-        let looks = self.looks(is_first);
-        let Some((decision, is_cut_short)) = self.settle(&mut trials, &looks, clock)? else { return Ok(None) };
+        let looks = self.looks(case.differs.is_empty());
+        let Some((decision, is_cut_short)) = self.settle(&mut trials, &looks, clock, is_first)? else {
+            return Ok(None);
+        };
         let Some((observed_reference, candidates)) = trials.split_last() else { return Ok(None) };
         Ok(Some(Answer {
             case: case.clone(),
@@ -212,8 +220,8 @@ impl Question<'_> {
         }))
     }
 
-    fn looks(&self, is_first: bool) -> Looks {
-        let most_seeds = if is_first { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
+    fn looks(&self, is_usual: bool) -> Looks {
+        let most_seeds = if is_usual { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
         Looks::up_to(most_seeds as usize)
     }
 
@@ -224,6 +232,7 @@ impl Question<'_> {
         trials: &mut [Trial],
         looks: &Looks,
         clock: &Clock,
+        is_first: bool,
     ) -> Result<Option<(Decision, bool)>, AdviseError> {
         let seeds = self.first_seed..self.first_seed + looks.most() as u64;
         let scenarios: Vec<Scenario> =
@@ -238,9 +247,12 @@ impl Question<'_> {
             latest = Some(decision);
             Ok::<_, AdviseError>(is_needed)
         };
-        let until = Until { looks, clock, first_obeys_time: true };
         let batch = Batch { quiet: self.quiet, store: self.store, ..Batch::default() };
-        let settled = batch.run_until(&tasks, until, vec![Vec::new(); tasks.len()], look)?;
+        let has = self.first_seeds(&batch, &tasks, looks, clock)?;
+        // More of them leave time for other paths.
+        let clock = &clock.part(if is_first { SHARE_OF_USUAL } else { 1.0 });
+        let until = Until { looks, clock, first_obeys_time: true };
+        let settled = batch.run_until(&tasks, until, has, look)?;
         if latest.is_none() {
             // Not all of the first look: what there is.
             self.take_in(trials, &settled.seeds);
@@ -248,6 +260,34 @@ impl Question<'_> {
         }
         let is_cut_short = matches!(settled.ended, Ended::OutOfTime | Ended::Interrupted);
         Ok(latest.map(|decision| (decision, is_cut_short)))
+    }
+
+    /// The first seeds of all: first of the default and of the reference, without which the others tell nothing, however short the time is.
+    fn first_seeds(
+        &self,
+        batch: &Batch,
+        tasks: &[Task],
+        looks: &Looks,
+        clock: &Clock,
+    ) -> Result<Vec<Vec<SeedResult>>, AdviseError> {
+        let is_default = |i: usize| self.candidates.get(i).is_some_and(|c| c.flows.name == self.default);
+        let (needed, others): (Vec<usize>, Vec<usize>) =
+            (0..tasks.len()).partition(|&i| is_default(i) || i == tasks.len() - 1);
+        let mut has = vec![Vec::new(); tasks.len()];
+        for places in [needed, others] {
+            let first = |&i: &usize| {
+                let scenario = tasks[i].scenario;
+                scenario.clone().with_seeds(scenario.seeds.iter().copied().take(looks.first()))
+            };
+            let scenarios: Vec<Scenario> = places.iter().map(first).collect();
+            let firsts: Vec<Task> =
+                scenarios.iter().zip(&places).map(|(scenario, &i)| Task { scenario, ..tasks[i] }).collect();
+            let outcome = clock.watch(true, |stop| Batch { cancelled: Some(stop), ..*batch }.run(&firsts))?;
+            for (place, seeds) in places.into_iter().zip(outcome.seeds) {
+                has[place] = seeds;
+            }
+        }
+        Ok(has)
     }
 
     /// What is new of the results.
@@ -299,7 +339,8 @@ impl Question<'_> {
         let all = self.candidates.iter().map(|c| &c.flows).chain([reference]);
         let draft = |flows: &Flows| self.known.scenario(case, flows, Span::default(), None, usual);
         let drafts: Vec<Scenario> = all.map(draft).collect::<Result<_, _>>()?;
-        let reason = Reason::of(&drafts, BOUNDS, false);
+        let share = (self.time.as_secs_f64() / TIME_FOR_LONG_RUNS.as_secs_f64()).min(1.0);
+        let reason = Reason::of(&drafts, Bounds { most_packets: share * BOUNDS.most_packets, ..BOUNDS }, false);
         let Some(Bytes(bytes)) = self.transfer else {
             return Ok((reason.length(self.duration, self.warmup), Span::default()));
         };
@@ -397,8 +438,9 @@ mod tests {
             cancelled: Some(&cancel),
             quiet: true,
             store: None,
+            time: Span::from_secs(3600),
         };
-        let answers = question.answers(&known.cases(), Span::from_secs(3600)).unwrap();
+        let answers = question.answers(&known.cases()).unwrap();
         assert_eq!(answers.answers.len() + answers.not_looked_at.len(), 3);
         (answers.answers.len(), engine.runs.into_inner())
     }

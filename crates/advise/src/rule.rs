@@ -85,6 +85,8 @@ pub struct Observed {
     /// By how much its goodput rose from the first half of what was measured to the second, as a share of what its flows would have if all had
     /// the same; empty where nothing is measured by halves.
     pub drift: Vec<f64>,
+    /// What was measured is shorter than the time from loss to loss, as far as that is known: a part of a cycle.
+    pub is_short: bool,
     /// Paths that are as likely, on which it exceeds a limit and the default does not: by what differs.
     pub exceeds_with: Vec<String>,
 }
@@ -109,10 +111,15 @@ impl Observed {
         mean(&self.neighbours_mbps.iter().map(|seed| seed.iter().sum()).collect::<Vec<f64>>())
     }
 
-    /// Does nothing show that it was still on its way to what it gets in the end?
+    /// Is it measured over a whole cycle, and did nothing move?
     pub fn is_steady(&self, looks: &Looks) -> bool {
+        !self.is_short && !self.moves(looks)
+    }
+
+    /// Was it still on its way to what it gets in the end?
+    fn moves(&self, looks: &Looks) -> bool {
         let drift = looks.widened(Estimate::of_mean(&self.drift));
-        self.drift.is_empty() || drift.value.abs() <= DRIFT || drift.value.abs() <= half(drift)
+        !self.drift.is_empty() && drift.value.abs() > DRIFT.max(half(drift))
     }
 }
 
@@ -211,10 +218,10 @@ pub fn decide(
 ) -> Option<Decision> {
     let present = observed.iter().find(|o| o.name == default)?;
     let carried_mbps = observed.iter().chain([reference]).map(Observed::carried_mbps).fold(0.0, f64::max);
-    let judge_one = |o| (judge(o, reference, carried_mbps, limits, looks), o);
+    let judge_one = |o| (judge(o, (reference, default), carried_mbps, limits, looks), o);
     let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(judge_one).collect();
     judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
-    let is_steady = reference.is_steady(looks) && present.is_steady(looks);
+    let is_steady = !reference.moves(looks) && !present.moves(looks);
     let chosen = if is_steady { choose(&judged, present, limits, looks) } else { None };
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
     let why = match chosen {
@@ -266,7 +273,13 @@ fn choose<'a>(
     })
 }
 
-fn judge(observed: &Observed, reference: &Observed, carried_mbps: f64, limits: Limits, looks: &Looks) -> Judged {
+fn judge(
+    observed: &Observed,
+    (reference, default): (&Observed, &str),
+    carried_mbps: f64,
+    limits: Limits,
+    looks: &Looks,
+) -> Judged {
     let pairs = observed.neighbours_mbps.iter().zip(&reference.neighbours_mbps).enumerate();
     let of_seed = |(seed, (beside, there)): (usize, (&Vec<f64>, &Vec<f64>))| Neighbours {
         beside: beside.clone(),
@@ -286,7 +299,8 @@ fn judge(observed: &Observed, reference: &Observed, carried_mbps: f64, limits: L
         added_delay_ms,
         takes_too_much,
         is_within_limits: !takes_too_much && !exceeds(added_delay_ms, limits.added_delay_ms),
-        is_steady: observed.is_steady(looks),
+        // What is compared with itself needs no whole cycle.
+        is_steady: !observed.moves(looks) && (!observed.is_short || observed.name == default),
         exceeds_with: observed.exceeds_with.clone(),
         is_tied_with_best: true,
         is_open: false,

@@ -2,8 +2,9 @@
 //! What the runs of one controller give, seed by seed.
 
 use tandem_compare::Flows;
+use tandem_model::loss_cycle::loss_cycles;
 use tandem_results::{FlowResult, SeedResult};
-use tandem_scenario::{Scenario, units::Bytes};
+use tandem_scenario::{Scenario, Transfer, units::Bytes};
 
 use tandem_statistics::mean;
 
@@ -26,10 +27,14 @@ pub struct Trial {
 impl Trial {
     pub fn new(scenario: Scenario, own: &Flows, effort: u8) -> Self {
         let base_rtt_ms = scenario.base_rtt(&scenario.groups[0]).as_secs_f64() * 1e3;
+        let measured_s = scenario.measured().as_secs_f64();
+        // A transfer has an end instead.
+        let is_endless = scenario.groups[0].source.tcp().is_some_and(|tcp| tcp.transfer == Transfer::Bulk);
+        let is_short = is_endless && loss_cycles(&scenario).iter().any(|cycle| cycle.seconds > measured_s);
         Self {
             scenario,
             flows: own.count,
-            observed: Observed { name: own.name.clone(), effort, base_rtt_ms, ..Observed::default() },
+            observed: Observed { name: own.name.clone(), effort, base_rtt_ms, is_short, ..Observed::default() },
             completion_s: Vec::new(),
             is_extrapolated: false,
             seeds: Vec::new(),

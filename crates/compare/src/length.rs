@@ -18,14 +18,17 @@ const SLOW_STARTS: f64 = 4.0;
 pub struct Bounds {
     /// Packets that the fastest link carries in a run.
     pub most_packets: f64,
-    /// Runs are as long as this at least, seconds, whatever they carry ...
+    /// Runs are as long as this at least, seconds, whatever they carry.
     pub least_s: f64,
-    /// ... but not if the path goes round as often in less: then that is long enough.
-    pub least_rounds: f64,
+    /// In so many round trips of the longest path there is as much to see as in [`USUAL`], and in a twelfth as much as in `least_s`.
+    pub rounds: f64,
 }
 
+/// The part of [`Bounds::rounds`] that is the least: 5 s of 60.
+const LEAST_PART: f64 = 12.0;
+
 /// The bounds of `tandem compare`: a run takes some seconds at most on links up to 3 Gb/s.
-pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0, least_rounds: f64::INFINITY };
+pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0, rounds: f64::INFINITY };
 
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +48,8 @@ pub struct Reason {
     pub cycle: Option<LossCycle>,
     /// The longest run that is allowed, seconds.
     pub most_s: f64,
+    /// What is long enough where nothing asks for more, seconds: that of [`USUAL`], or less on short paths.
+    pub usual_s: f64,
 }
 
 impl Reason {
@@ -56,22 +61,28 @@ impl Reason {
         let fastest = scenarios.iter().flat_map(|s| s.network.links.iter().map(|l| packets_per_s(s, l.rate.bps)));
         let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
         let rtts = scenarios.iter().flat_map(|s| s.groups.iter().map(|group| s.mean_base_rtt(group).as_secs_f64()));
-        let rounds_s = bounds.least_rounds * rtts.fold(0.0, f64::max);
-        let least_s = bounds.least_s.min(rounds_s).max(SLOW_STARTS * slow_start_s).min(MOST_S);
+        let rounds_s = bounds.rounds * rtts.fold(0.0, f64::max);
+        let least_s = bounds.least_s.min(rounds_s / LEAST_PART).max(SLOW_STARTS * slow_start_s).min(MOST_S);
         let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
-        Self { slow_start_s, cycle: longest, most_s: if is_real_time { USUAL.duration.as_secs_f64() } else { most_s } }
+        let usual_s = USUAL.duration.as_secs_f64();
+        Self {
+            slow_start_s,
+            cycle: longest,
+            most_s: if is_real_time { usual_s } else { most_s },
+            usual_s: usual_s.min(rounds_s),
+        }
     }
 
     /// The length; a duration or a warm-up that is given wins.
     pub fn length(&self, duration: Option<Span>, warmup: Option<Span>) -> Length {
         let cycle_s = self.cycle.as_ref().map_or(0.0, |cycle| cycle.seconds);
-        let usual_warmup_s = USUAL.warmup.as_secs_f64();
-        let warmup_s = (self.slow_start_s + cycle_s).ceil().max(usual_warmup_s);
-        let measured_s = (MEASURED_CYCLES * cycle_s).ceil().max(USUAL.duration.as_secs_f64() - usual_warmup_s);
+        let usual_warmup_s = self.usual_s * (USUAL.warmup.as_secs_f64() / USUAL.duration.as_secs_f64());
+        let warmup_s = whole(self.slow_start_s + cycle_s).max(usual_warmup_s);
+        let measured_s = whole(MEASURED_CYCLES * cycle_s).max(self.usual_s - usual_warmup_s);
         let most_s = duration.map_or(self.most_s, Span::as_secs_f64);
         // Where there is no time for a cycle, slow start at least is cut off.
         let affordable_s =
-            (most_s / 4.0).max(usual_warmup_s.min(most_s / 3.0)).max(self.slow_start_s.ceil().min(most_s / 2.0));
+            (most_s / 4.0).max(usual_warmup_s.min(most_s / 3.0)).max(whole(self.slow_start_s).min(most_s / 2.0));
         let warmup = warmup.unwrap_or(seconds(warmup_s.min(affordable_s)));
         let wanted_s = warmup.as_secs_f64() + measured_s;
         let is_within_bound = duration.is_none() && warmup.as_secs_f64() < self.most_s;
@@ -92,6 +103,11 @@ impl Reason {
     }
 }
 
+/// Rounded up to whole seconds, where it takes some.
+fn whole(s: f64) -> f64 {
+    if s > 1.0 { s.ceil() } else { s }
+}
+
 /// To the millisecond, so that a fraction of a given duration is readable.
 fn seconds(s: f64) -> Span {
     Span::from_ms((s * 1e3).round() as u64)
@@ -104,7 +120,7 @@ mod tests {
     fn length(slow_start_s: f64, cycle_s: Option<f64>, given: (Option<u64>, Option<u64>)) -> (f64, f64) {
         let cycle = cycle_s.map(|seconds| LossCycle { group: "reno".into(), seconds });
         let (duration, warmup) = (given.0.map(Span::from_secs), given.1.map(Span::from_secs));
-        let length = Reason { slow_start_s, cycle, most_s: 600.0 }.length(duration, warmup);
+        let length = Reason { slow_start_s, cycle, most_s: 600.0, usual_s: 60.0 }.length(duration, warmup);
         (length.duration.as_secs_f64(), length.warmup.as_secs_f64())
     }
 
@@ -128,11 +144,14 @@ mod tests {
             let scenario = tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap();
             Reason::of(&[scenario], bounds, false).most_s
         };
-        let bounds = Bounds { most_packets: 8e6, least_s: 5.0, least_rounds: 5000.0 };
+        let bounds = Bounds { most_packets: 8e6, least_s: 5.0, rounds: 20e3 };
         assert_eq!(most_s("12gbit", "10ms", OF_COMPARE), 60.0);
         assert_eq!(most_s("120mbit", "10ms", OF_COMPARE), 600.0);
         assert_eq!(most_s("12gbit", "1ms", bounds), 8.0);
-        assert_eq!(most_s("48gbit", "1ms", bounds), 5.0);
+        // 2 s would carry 8 million packets; 20,000 rounds of 1 ms are 20 s, a twelfth of that less than 5.
+        assert!((most_s("48gbit", "1ms", bounds) - 2.0).abs() < 1e-9);
+        // 0.2 s would, and 20,000 rounds of 0.1 ms are 2 s, a twelfth of that 1/6 s.
+        assert!((most_s("480gbit", "100us", bounds) - 0.2).abs() < 0.01);
         // From 10 to 2 million packets by halves, 30.1 rounds of a second, four times.
         assert!((most_s("12gbit", "1s", bounds) - 120.4).abs() < 0.1, "{}", most_s("12gbit", "1s", bounds));
     }

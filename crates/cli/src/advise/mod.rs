@@ -187,11 +187,12 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         cancelled: Some(interrupt::flag()),
         quiet: is_quiet(),
         store: store.as_ref(),
+        time: args.time,
     };
     let cases = known.cases();
     question.check(&cases[0])?;
     let folder = Folder::prepare(&args.common(), &format!("advise-{}-{}", known.rate, known.rtt))?;
-    let Answers { answers, not_looked_at } = question.answers(&cases, args.time)?;
+    let Answers { answers, not_looked_at } = question.answers(&cases)?;
     let keeping = interrupt::keeping();
     let Some((usual, others)) = answers.split_first() else {
         if !interrupt::is_interrupted() {
@@ -210,7 +211,6 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         others,
         not_looked_at,
         present: &present,
-        time: args.time,
         machine: &machine,
     };
     publish(&advice, args, &folder, keeping)

@@ -63,8 +63,14 @@ fn text(advice: &Advice, most_rows: usize) -> String {
         ));
     }
     if !advice.not_looked_at.is_empty() {
-        let time = advice.time;
+        let time = advice.question.time;
         paragraph(format!("After {time} no time was left for {}: --time gives more.", advice.not_looked_at.join("; ")));
+    }
+    let is_judged = |name: &str| decision.of(name).is_some();
+    let names = advice.question.candidates.iter().map(|c| &*c.flows.name);
+    let not_run: Vec<&str> = names.filter(|name| !is_judged(name)).collect();
+    if !not_run.is_empty() {
+        paragraph(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
     }
     if advice.usual.is_cut_short || !decision.is_clear {
         let open: Vec<&str> =
@@ -229,7 +235,7 @@ fn sureness(advice: &Advice) -> String {
     let seeds = decision.of(&decision.chosen).map_or(0, |chosen| chosen.seeds);
     let open: Vec<&str> = decision.controllers.iter().filter(|j| j.is_open).map(|j| &*j.controller).collect();
     let why = if answer.is_cut_short {
-        format!("when {} were over", advice.time)
+        format!("when {} were over", advice.question.time)
     } else {
         "with the seeds allowed".to_owned()
     };
