@@ -22,7 +22,6 @@ pub fn for_report(advice: &Advice) -> String {
 }
 
 fn text(advice: &Advice, most_rows: usize) -> String {
-    let decision = &advice.usual.decision;
     let mut text = String::new();
     for words in advice.cures().iter().chain([&headline(advice)]) {
         let _ = writeln!(text, "{}\n", wrapped(words, ""));
@@ -38,52 +37,56 @@ fn text(advice: &Advice, most_rows: usize) -> String {
             let _ = writeln!(text, "  {}", wrapped(&format!("{what} {value} ({source}), {surety}"), "    "));
         }
     }
-    let mut paragraph = |words: String| {
+    for words in paragraphs(advice) {
         let _ = write!(text, "\n{}\n", wrapped(&words, "  "));
-    };
+    }
+    text
+}
+
+/// What is to be said beside the answer: what was assumed, what would change it, and what is left open.
+fn paragraphs(advice: &Advice) -> Vec<String> {
+    let decision = &advice.usual.decision;
+    let mut paragraphs = Vec::new();
     let assumed = advice.question.known.assumed();
     if !assumed.is_empty() {
         let values: Vec<String> = assumed.iter().map(|a| format!("{} {}", a.what, a.value)).collect();
-        paragraph(format!("Not given, so assumed: {}.", values.join("; ")));
+        paragraphs.push(format!("Not given, so assumed: {}.", values.join("; ")));
     }
     let same: Vec<&str> = advice.unchanged().map(|answer| &*answer.case.differs).collect();
     if !same.is_empty() {
-        paragraph(format!("The advice is the same with {}.", same.join("; with ")));
+        paragraphs.push(format!("The advice is the same with {}.", same.join("; with ")));
     }
-    for answer in advice.changed() {
-        paragraph(changed(advice, answer));
-    }
-    for judged in
-        decision.controllers.iter().filter(|judged| judged.is_within_limits && !judged.exceeds_with.is_empty())
-    {
-        paragraph(format!(
-            "`{}` is not advised: it exceeds a limit with {}.",
-            judged.controller,
-            judged.exceeds_with.join("; with ")
-        ));
-    }
+    paragraphs.extend(advice.changed().map(|answer| changed(advice, answer)));
+    let kept_here = decision.controllers.iter().filter(|judged| judged.is_within_limits);
+    paragraphs.extend(kept_here.filter(|judged| !judged.exceeds_with.is_empty()).map(|judged| {
+        let paths = judged.exceeds_with.join("; with ");
+        format!("`{}` is not advised: it exceeds a limit with {paths}.", judged.controller)
+    }));
+    paragraphs.extend(left_out(advice));
+    paragraphs.extend(advice.usual.cautions.iter().map(|caution| format!("Caution: {caution}.")));
+    paragraphs
+}
+
+/// What more time or more seeds would tell.
+fn left_out(advice: &Advice) -> Vec<String> {
+    let (decision, time) = (&advice.usual.decision, advice.question.time);
+    let mut left_out = Vec::new();
     if !advice.not_looked_at.is_empty() {
-        let time = advice.question.time;
-        paragraph(format!("After {time} no time was left for {}: --time gives more.", advice.not_looked_at.join("; ")));
+        let paths = advice.not_looked_at.join("; ");
+        left_out.push(format!("After {time} no time was left for {paths}: --time gives more."));
     }
-    let is_judged = |name: &str| decision.of(name).is_some();
     let names = advice.question.candidates.iter().map(|c| &*c.flows.name);
-    let not_run: Vec<&str> = names.filter(|name| !is_judged(name)).collect();
+    let not_run: Vec<&str> = names.filter(|name| decision.of(name).is_none()).collect();
     if !not_run.is_empty() {
-        paragraph(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
+        left_out.push(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
     }
-    if advice.usual.is_cut_short || !decision.is_clear {
-        let open: Vec<&str> =
-            decision.controllers.iter().filter(|judged| judged.is_open).map(|judged| &*judged.controller).collect();
+    let open = decision.controllers.iter().filter(|judged| judged.is_open);
+    let open: Vec<&str> = open.map(|judged| &*judged.controller).collect();
+    if !open.is_empty() {
         let how = if advice.usual.is_cut_short { "--time gives more seeds" } else { "--seeds allows more" };
-        if !open.is_empty() {
-            paragraph(format!("More seeds could change what is said of {}: {how}.", open.join(", ")));
-        }
+        left_out.push(format!("More seeds could change what is said of {}: {how}.", open.join(", ")));
     }
-    for caution in &advice.usual.cautions {
-        paragraph(format!("Caution: {caution}."));
-    }
-    text
+    left_out
 }
 
 fn headline(advice: &Advice) -> String {
