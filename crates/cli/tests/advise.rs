@@ -106,6 +106,30 @@ fn a_transfer_counts_by_its_time() {
     assert_eq!(results["paths"][0]["is_extrapolated"], true);
 }
 
+/// A queue drops unless it is told to mark; what counts marks is a candidate only then.
+#[test]
+fn a_path_with_marks_a_policer_and_another_goal() {
+    let place = Place::new();
+    let known = KNOWN.replace("--neighbours reno:1", "--neighbours none");
+    let finished = place.succeed(&format!("advise {known} --seeds 2 --out a --aqm codel reno"));
+    assert!(finished.out.contains("20ms RTT, codel that drops:"), "{}", finished.out);
+    let finished = place.succeed(&format!("advise {known} --seeds 2 --out b --aqm codel --ecn reno dctcp"));
+    assert!(finished.out.contains("20ms RTT, codel that marks:"), "{}", finished.out);
+    let refused = place.tandem(&format!("advise {known} --ecn reno"));
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.err.contains("--ecn needs a queue that marks: add --aqm"), "{}", refused.err);
+    let policed = place.succeed(&format!("advise {known} --seeds 2 --out c --policer 2mbit:30kB --json reno"));
+    let results: Value = serde_json::from_str(&policed.out).unwrap();
+    assert!(results["path"].as_str().unwrap().ends_with("20ms RTT, a policer"), "{}", results["path"]);
+    let goodput_mbps = results["paths"][0]["controllers"][0]["goodput_mbps"]["mean"].as_f64().unwrap();
+    assert!((0.5..2.1).contains(&goodput_mbps), "{goodput_mbps}");
+    // Alone, Vegas carries as much as Reno and keeps the queue short.
+    let idle = known.replace("--duration 5s", "--duration 20s");
+    let finished = place.succeed(&format!("advise {idle} --seeds 5 --out d --goal delay --json reno vegas"));
+    let results: Value = serde_json::from_str(&finished.out).unwrap();
+    assert_eq!((&results["advice"], &results["limits"]["goal"]), (&"vegas".into(), &"delay".into()));
+}
+
 #[test]
 fn a_path_from_measurements() {
     let place = Place::new();
