@@ -201,9 +201,9 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         };
         facts.push(("Neighbours", format!("{words} of what it has beside another {}{of_default}", answer.reference)));
     }
-    let mut delay = format!("{} ms in the queue (95th percentile)", plain(chosen.delay_ms, 1.0));
+    let mut delay = format!("{} ms in the queue (95th percentile)", delay_ms(chosen.delay_ms));
     if decision.chosen != advice.present.name {
-        delay += &format!("; {} ms with `{}`", plain(default.delay_ms, 1.0), advice.present.name);
+        delay += &format!("; {} ms with `{}`", delay_ms(default.delay_ms), advice.present.name);
     }
     facts.push(("Delay", delay));
     if let Some(less) = less_delay(decision, chosen) {
@@ -228,7 +228,7 @@ fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
     let is_much_less =
         least.delay_ms.value <= chosen.delay_ms.value / 2.0 && chosen.delay_ms.value - least.delay_ms.value >= 1.0;
     is_much_less.then(|| {
-        let (name, delay) = (&least.controller, plain(least.delay_ms, 1.0));
+        let (name, delay) = (&least.controller, delay_ms(least.delay_ms));
         format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")
     })
 }
@@ -329,7 +329,7 @@ fn table(advice: &Advice, most_rows: usize) -> String {
         let mut row = vec![judged.controller.clone(), mbps(judged.goodput_mbps)];
         row.extend(completion(advice, answer, &judged.controller).map(duration));
         row.extend(judged.stolen.map(|stolen| plain(stolen, 100.0)));
-        row.extend([plain(judged.delay_ms, 1.0), judged.seeds.to_string(), remark(advice, judged)]);
+        row.extend([delay_ms(judged.delay_ms), judged.seeds.to_string(), remark(advice, judged)]);
         table.add_row(row);
     }
     for (i, column) in table.column_iter_mut().enumerate() {
@@ -393,6 +393,11 @@ fn duration(seconds: f64) -> String {
 
 fn mbps(estimate: Estimate) -> String {
     with_interval(estimate.value, estimate.half_width, 4)
+}
+
+/// Milliseconds, of a short path with as many digits as of a long one.
+fn delay_ms(estimate_ms: Estimate) -> String {
+    with_interval(estimate_ms.value, estimate_ms.half_width, 3)
 }
 
 fn plain(estimate: Estimate, factor: f64) -> String {
