@@ -38,7 +38,7 @@ pub struct Asked {
     mtu: Option<u32>,
     neighbours: Option<String>,
     controllers: Vec<String>,
-    flows: u32,
+    flows: Option<u32>,
     transfer: Option<String>,
     default: Option<String>,
     max_stolen: f64,
@@ -66,10 +66,10 @@ pub fn advise<'py>(
     let present = Present::new(default.as_ref(), &machine).map_err(of_advise)?;
     let given: Vec<ControllerSpec> =
         asked.controllers.iter().map(|text| text.parse().map_err(usage)).collect::<PyResult<_>>()?;
-    let candidates = candidates(&given, asked.flows, &machine, &present, asked.ecn).map_err(of_advise)?;
     let mut measured = measured::read(&asked.measurements).map_err(usage)?;
     let effects = effects.map(|table| read::<EffectsSpec>(table, "effects")).transpose()?.unwrap_or_default();
     let known = Given { effects, ..asked.given()? }.with(&mut measured).map_err(of_advise)?;
+    let candidates = candidates(&given, known.flows, &machine, &present, asked.ecn).map_err(of_advise)?;
     let time: Span = asked.time.parse().map_err(usage)?;
     let limits = asked.limits(known.rtt)?;
     let (transfer, duration) = (parsed::<Bytes>(asked.transfer.as_deref())?, parsed(asked.duration.as_deref())?);
@@ -101,7 +101,7 @@ pub fn advise<'py>(
     let (usual, others) = answers.split_first().ok_or_else(|| failed("interrupted; nothing was done by then"))?;
     let advice = Advice {
         question: &question,
-        inferred: &measured.inferred,
+        measured: &measured,
         usual,
         others,
         not_looked_at,
@@ -133,6 +133,7 @@ impl Asked {
             queue: parsed(self.queue.as_deref())?,
             loss: parsed(self.loss.as_deref())?,
             neighbours: parsed(self.neighbours.as_deref())?,
+            flows: self.flows,
         })
     }
 

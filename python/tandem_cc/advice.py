@@ -25,7 +25,7 @@ def advise(
     loss: float | str | None = None,
     neighbours: str | None = None,
     controllers: Sequence[str] = (),
-    flows: int = 1,
+    flows: int | None = None,
     transfer: str | None = None,
     default: str | None = None,
     max_stolen: float = 0.1,
@@ -56,7 +56,7 @@ def advise(
         loss: random loss, before the queue.
         neighbours: the other flows on the path, such as `cubic:4` or `reno:2,bbr:1`; or `none`.
         controllers: what to choose from; all that this machine can run if not given.
-        flows: how many flows are to be carried.
+        flows: how many flows are to be carried; as many as were measured, 1 without measurements, if not given.
         transfer: what all of them have to send together, such as `100GB`: its time counts instead of goodput.
         default: what the machine runs now; what Linux says of itself, or `cubic`, if not given.
         max_stolen: neighbours may lose at most this share of what they would have beside another of their own kind.

@@ -6,7 +6,9 @@ use tandem_controllers::CONTROLLERS;
 use tandem_scenario::units::{Rate, Span};
 
 use crate::{
-    Answer, Assumed, Decision, Limits, Machine, Present, Question, Way, machine::send_command, measured::Inferred,
+    Answer, Assumed, Decision, Limits, Machine, Present, Question, Way,
+    machine::send_command,
+    measured::{Inferred, Measured},
 };
 
 /// All that is to be said.
@@ -14,7 +16,7 @@ pub struct Advice<'a> {
     /// What was asked.
     pub question: &'a Question<'a>,
     /// From measurements.
-    pub inferred: &'a [Inferred],
+    pub measured: &'a Measured,
     /// On the usual path: the advice.
     pub usual: &'a Answer,
     /// On paths that differ in one thing.
@@ -99,7 +101,8 @@ impl Advice<'_> {
             switch_on: self.command(),
             without_root: self.command_without_root(),
             limits: *limits,
-            inferred: self.inferred,
+            inferred: &self.measured.inferred,
+            cautions: &self.measured.cautions,
             assumed: known.assumed(),
             paths: std::iter::once(self.usual).chain(self.others).map(|answer| self.of_path(answer)).collect(),
             not_looked_at: &self.not_looked_at,
@@ -149,6 +152,8 @@ struct Output<'a> {
     without_root: Option<String>,
     limits: Limits,
     inferred: &'a [Inferred],
+    /// What the files of measurements lack.
+    cautions: &'a [String],
     assumed: Vec<Assumed>,
     /// The path as assumed first, then those that differ in one thing.
     paths: Vec<OfPath<'a>>,

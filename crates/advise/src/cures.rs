@@ -6,7 +6,10 @@ use tandem_scenario::{
     units::{Bytes, Rate, Span},
 };
 
-use crate::{Advice, Known};
+use crate::{
+    Advice, Known,
+    measured::{LimitedBy, Measured},
+};
 
 /// Of a connection's buffer Linux counts half as payload; the rest is its own (tcp_adv_win_scale, struct sk_buff).
 const PAYLOAD_OF_BUFFER: u64 = 2;
@@ -26,7 +29,36 @@ impl Advice<'_> {
         let buffers = self.machine.send_buffer_bytes.and_then(|bytes| send_buffer(bytes, known, flows));
         let chosen = decision.of(&decision.chosen);
         let shaper = chosen.and_then(|chosen| shaper(known, &chosen.controller, chosen.delay_ms.value));
-        [buffers, shaper].into_iter().flatten().collect()
+        let held = [receiving(self.measured), held_back(self.measured, known)];
+        held.into_iter().chain([buffers, shaper]).flatten().collect()
+    }
+}
+
+fn receiving(measured: &Measured) -> Option<String> {
+    measured.receives.then(|| {
+        "This machine received what was measured: nothing here changes how fast that comes. What follows is for the machine that sends.".to_owned()
+    })
+}
+
+/// What the path's rate did not hold back is not sped up by the path.
+fn held_back(measured: &Measured, known: &Known) -> Option<String> {
+    match measured.limited_by? {
+        LimitedBy::Loss if !known.rate_at_least => None,
+        LimitedBy::Loss => Some(format!(
+            "The flow that was measured was held back by losses, not by the path's rate, which is above {}: give it (--rate). Faster paths are tried \
+             below.",
+            known.rate
+        )),
+        LimitedBy::ReceiveWindow => Some(
+            "First the receiver's window: it held back what was measured, and no controller changes that. Raise the third number of \
+             net.ipv4.tcp_rmem at the receiver, or the buffer that its program asks for, and measure again."
+                .to_owned(),
+        ),
+        LimitedBy::SendBuffer => Some(
+            "First the sender's buffer: it held back what was measured, and no controller changes that. Raise the third number of \
+             net.ipv4.tcp_wmem at the sender, or the buffer that its program asks for, and measure again."
+                .to_owned(),
+        ),
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Known {
     pub loss: Option<LossRate>,
     /// The other flows on the path.
     pub neighbours: Option<Neighbours>,
+    /// How many flows are to be carried.
+    pub flows: u32,
 }
 
 /// What a user says. It goes before measurements.
@@ -59,6 +61,8 @@ pub struct Given {
     pub loss: Option<LossRate>,
     /// The other flows on the path.
     pub neighbours: Option<Neighbours>,
+    /// How many flows are to be carried.
+    pub flows: Option<u32>,
 }
 
 impl Given {
@@ -71,17 +75,20 @@ impl Given {
             "rate" => self.rate.is_some(),
             "rtt" => self.rtt.is_some(),
             "queue" => self.queue.is_some(),
+            "flows" => self.flows.is_some(),
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
         let rate = self.rate.or(measured.rate).ok_or(AdviseError::Missing("rate", "iperf3 --json, ss -ti"))?;
         let rtt = self.rtt.or(measured.rtt).ok_or(AdviseError::Missing("rtt", "ping, ss -ti, iperf3 --json"))?;
         Ok(Known {
+            rate_at_least: self.rate.is_none() && measured.limited_by.is_some(),
+            flows: self.flows.or(measured.connections).unwrap_or(1),
             aqm: self.aqm.unwrap_or_default(),
             ecn: self.ecn,
             reverse_rate: self.reverse_rate,
             effects: self.effects,
-            mtu: self.mtu,
+            mtu: self.mtu.or(measured.mtu),
             queue: self.queue.or(measured.queue),
             loss: self.loss.or(measured.loss),
             neighbours: self.neighbours,
@@ -105,6 +112,7 @@ impl Known {
             queue: None,
             loss: None,
             neighbours: None,
+            flows: 1,
         }
     }
 

@@ -4,6 +4,7 @@
 mod iperf3;
 mod ping;
 mod ss;
+mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -54,16 +55,38 @@ struct Losses {
 struct Readings {
     /// Payload that arrived, bits a second.
     payload_bps: Option<Reading<f64>>,
+    /// Payload of a full packet, bytes.
+    mss: Option<f64>,
     least_rtt_ms: Option<Reading<f64>>,
     /// The largest RTT that says something of a busy path.
     busy_rtt_ms: Option<Reading<f64>>,
     losses: Option<Reading<Losses>>,
+    limited_by: Option<Reading<LimitedBy>>,
+    /// Who sent.
+    controller: Option<String>,
+    /// This machine was sent the data.
+    receives: bool,
+    connections: Option<u32>,
+    /// Whole sentences, without the full stop.
+    cautions: Vec<String>,
+}
+
+/// What held a flow back, that was not the path's rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitedBy {
+    /// Losses, after each of which it grew again.
+    Loss,
+    /// What the receiver had room for.
+    ReceiveWindow,
+    /// What the sender could keep until it was acknowledged.
+    SendBuffer,
 }
 
 /// An inferred value in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inferred {
-    /// `rate`, `rtt`, `queue` or `loss`.
+    /// `rate`, `rtt`, `queue`, `loss` or `flows`.
     pub what: &'static str,
     /// The value with its unit.
     pub value: String,
@@ -84,8 +107,18 @@ pub struct Measured {
     pub queue: Option<QueueSize>,
     /// Random loss.
     pub loss: Option<LossRate>,
-    /// The same in words, with what each comes from.
+    /// Bytes of a full packet, where they are not the usual ones.
+    pub mtu: Option<u32>,
+    /// What held the flow back: then the path is faster.
+    pub limited_by: Option<LimitedBy>,
+    /// This machine received; the advice is the other side's.
+    pub receives: bool,
+    /// How many connections were measured together.
+    pub connections: Option<u32>,
+    /// The values in words, with what each comes from.
     pub inferred: Vec<Inferred>,
+    /// What the files lack; whole sentences, without the full stop.
+    pub cautions: Vec<String>,
 }
 
 /// A busy path's RTT is above the idle one's by at least this share and this time, or its queue was not seen. Ours.
@@ -107,19 +140,37 @@ fn read_file(path: &Path) -> Result<Readings, MeasuredError> {
     let shown = path.display().to_string();
     let unreadable = |e: std::io::Error| MeasuredError::Unreadable { path: shown.clone(), cause: e.to_string() };
     let text = bounded::read(path, MEASUREMENT_BYTES).map_err(unreadable)?;
-    let text = String::from_utf8_lossy(&text);
+    let text = text::decoded(&text);
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    let readings = if text.trim_start().starts_with('{') {
+    let is_json = text.trim_start().starts_with(['{', '[']) || text.contains("\"start\"");
+    let readings = if is_json {
         iperf3::readings(&text)
     } else if ping::is_ping(&text) {
         ping::readings(&text)
     } else if ss::is_ss(&text) {
         ss::readings(&text)
     } else {
-        Err("it is none of these: `iperf3 --json`, the output of `ping`, the output of `ss -ti`".to_owned())
+        Err(no_measurement(&text))
     };
     let name = name.replace(char::is_control, " ");
     readings.map(|readings| readings.of_file(&name)).map_err(|why| MeasuredError::Useless { path: shown, why })
+}
+
+/// What a file is not; of tools that people try, with what to run instead.
+fn no_measurement(text: &str) -> String {
+    let instead = [
+        (&["[ ID]", "Interval"][..], "the text of `iperf3`: run it with `--json`"),
+        (&["HOST:", "Loss%"], "a report of `mtr`: run `ping -c 20 HOST`"),
+        (&["xmt/rcv/%loss"], "the output of `fping`: run `ping -c 20 HOST`"),
+        (&["qdisc "], "the output of `tc`: give the discipline as `--aqm`"),
+        (
+            &["TcpRetransSegs"],
+            "the output of `nstat`, which counts all paths together: run `ss -ti` while data is sent",
+        ),
+    ];
+    let found = instead.iter().find(|(marks, _)| marks.iter().all(|mark| text.contains(mark)));
+    let kinds = "it is none of these: `iperf3 --json`, the output of `ping`, the output of `ss -ti`";
+    found.map_or(kinds.to_owned(), |(_, what)| format!("it is {what}"))
 }
 
 impl<T> Reading<T> {
@@ -139,6 +190,9 @@ impl Readings {
             least_rtt_ms: self.least_rtt_ms.map(|r| r.of_file(file)),
             busy_rtt_ms: self.busy_rtt_ms.map(|r| r.of_file(file)),
             losses: self.losses.map(|r| r.of_file(file)),
+            limited_by: self.limited_by.map(|r| r.of_file(file)),
+            cautions: self.cautions.into_iter().map(|caution| format!("{file}: {caution}")).collect(),
+            ..self
         }
     }
 }
@@ -149,7 +203,14 @@ fn largest<T>(readings: impl Iterator<Item = Option<Reading<T>>>, key: impl Fn(&
 }
 
 fn infer(all: &[Readings]) -> Measured {
-    let mut path = Measured::default();
+    let mut path = Measured {
+        receives: all.iter().any(|r| r.receives),
+        connections: all.iter().filter_map(|r| r.connections).max(),
+        cautions: all.iter().flat_map(|r| r.cautions.clone()).collect(),
+        ..Measured::default()
+    };
+    let mss = all.iter().filter_map(|r| r.mss).reduce(f64::max);
+    path.mtu = mss.filter(|mss| *mss > JUMBO_MSS).map(|mss| mss as u32 + HEADER_BYTES);
     if let Some(payload) = largest(all.iter().map(|r| r.payload_bps.clone()), |bps| *bps) {
         path.infer_rate(payload);
     }
@@ -162,16 +223,53 @@ fn infer(all: &[Readings]) -> Measured {
         path.infer_queue(least, busy);
     }
     let losses = largest(all.iter().map(|r| r.losses.clone()), |losses| losses.packets);
-    if let Some(losses) = losses.filter(|r| r.value.packets >= FEW_PACKETS) {
+    // Without an RTT of the busy path nobody knows whether a queue dropped them.
+    if let Some(losses) = losses.filter(|r| r.value.packets >= FEW_PACKETS && (busy.is_some() || r.value.lost == 0.0)) {
         path.infer_loss(losses);
+    }
+    if let Some(connections) = path.connections.filter(|connections| *connections > 1) {
+        path.note("flows", connections.to_string(), "the connections".to_owned(), "as many as were measured");
+    }
+    let controller = all.iter().find_map(|r| r.controller.as_deref());
+    path.limited_by = all.iter().find_map(|r| r.limited_by.as_ref().map(|by| by.value));
+    if path.limited_by.is_none() && path.was_limited_by_loss(mss, controller) {
+        path.limited_by = Some(LimitedBy::Loss);
     }
     path
 }
 
+/// Packets that carry more than an Ethernet frame does.
+const JUMBO_MSS: f64 = 1460.0;
+/// A flow that got no more than this many times what its losses allow was held by them: losses come several at a time, and only the first counts. Ours.
+const NEAR_RESPONSE: f64 = 3.0;
+
+/// Has a busy path a queue, by its RTT?
+fn is_queued(least_ms: f64, busy_ms: f64) -> bool {
+    busy_ms - least_ms >= QUEUED_MS && busy_ms - least_ms >= QUEUED_SHARE * least_ms
+}
+
+/// The mean window, packets, that losses with this probability leave to Reno, or to CUBIC where that is larger (RFC 9438 section 5.2).
+fn response_packets(loss: f64, rtt_s: f64) -> f64 {
+    let reno = (1.5 / loss).sqrt();
+    let cubic = 1.054 * (rtt_s / loss).powf(0.75);
+    reno.max(cubic)
+}
+
 impl Measured {
+    /// With this loss by chance and this RTT a loss-based flow gets about what was measured; BBR does not go by losses.
+    fn was_limited_by_loss(&self, mss: Option<f64>, controller: Option<&str>) -> bool {
+        let (Some(rate), Some(rtt), Some(LossRate(loss))) = (self.rate, self.rtt, self.loss) else { return false };
+        let packets_per_s = rate.bps as f64 / 8.0 / (mss.unwrap_or(1448.0) + f64::from(HEADER_BYTES));
+        let flows = f64::from(self.connections.unwrap_or(1));
+        let window = packets_per_s * rtt.as_secs_f64() / flows;
+        let goes_by_loss = controller.is_none_or(|name| !name.starts_with("bbr"));
+        goes_by_loss && loss > 0.0 && window <= NEAR_RESPONSE * response_packets(loss, rtt.as_secs_f64())
+    }
+
     /// What arrived, with headers.
     fn infer_rate(&mut self, payload: Reading<f64>) {
-        let bps = payload.value * f64::from(DEFAULT_MTU) / f64::from(DEFAULT_MTU - HEADER_BYTES);
+        let mtu = self.mtu.unwrap_or(DEFAULT_MTU);
+        let bps = payload.value * f64::from(mtu) / f64::from(mtu - HEADER_BYTES);
         self.rate = format!("{}bit", three_digits(bps)).parse().ok();
         let rate = self.rate.map_or_else(String::new, |rate| rate.to_string());
         let surety = "at least: what arrived, with headers; the flow may not have filled the path";
@@ -188,7 +286,7 @@ impl Measured {
     /// None, if the RTTs of the idle and of the busy path differ by too little.
     fn infer_queue(&mut self, least: &Reading<f64>, busy: &Reading<f64>) {
         let queued_ms = busy.value - least.value;
-        if queued_ms < QUEUED_MS || queued_ms < QUEUED_SHARE * least.value {
+        if !is_queued(least.value, busy.value) {
             return;
         }
         let queue = QueueSize::Time(Span { ns: (queued_ms * 10.0).round() as u64 * 100_000 });
@@ -290,6 +388,50 @@ mod tests {
         assert_eq!((loss(111.0, 25.0), loss(109.0, 0.0)), (0.0, 0.0));
     }
 
+    /// At 1e-4 and 100 ms: Reno sqrt(1.5 / 1e-4) = 122 packets, CUBIC 1.054 * 1000^0.75 = 187; 3 times that in 100 ms are 67.5 Mb/s.
+    #[test]
+    fn a_flow_that_losses_held_back_tells_no_rate() {
+        let reading = |mbps: f64, controller: &str| Readings {
+            payload_bps: Some(Reading::new(mbps * 1e6 * 1448.0 / 1500.0, "a")),
+            least_rtt_ms: Some(Reading::new(100.0, "b")),
+            busy_rtt_ms: Some(Reading::new(100.5, "b")),
+            losses: Some(Reading::new(Losses { lost: 10.0, packets: 100_000.0 }, "c")),
+            controller: Some(controller.into()),
+            ..Readings::default()
+        };
+        let limited_by = |mbps, controller| infer(&[reading(mbps, controller)]).limited_by;
+        assert_eq!(limited_by(67.0, "cubic"), Some(LimitedBy::Loss));
+        assert_eq!((limited_by(68.5, "cubic"), limited_by(33.0, "bbr")), (None, None));
+    }
+
+    #[test]
+    fn without_a_busy_rtt_losses_tell_nothing() {
+        let losses = Some(Reading::new(Losses { lost: 25.0, packets: 10_000.0 }, "c"));
+        let idle = Readings { least_rtt_ms: Some(Reading::new(100.0, "a")), losses, ..Readings::default() };
+        assert_eq!(infer(&[idle]).loss, None);
+    }
+
+    /// 9.89 Gb/s of payload, 8948 of 9000 bytes: 9.947.
+    #[test]
+    fn jumbo_frames_have_headers_of_the_same_size() {
+        let jumbo = Readings { payload_bps: Some(Reading::new(9.89e9, "a")), mss: Some(8948.0), ..Readings::default() };
+        let path = infer(&[jumbo]);
+        assert_eq!((path.mtu, path.rate.unwrap().to_string()), (Some(9000), "9.95gbit".to_owned()));
+    }
+
+    #[test]
+    fn other_tools_are_named() {
+        for (text, part) in [
+            ("[ ID] Interval           Transfer     Bitrate\n", "run it with `--json`"),
+            ("HOST: here      Loss%   Snt\n", "`mtr`"),
+            ("h : xmt/rcv/%loss = 3/3/0%, min/avg/max = 1.0/1.1/1.2\n", "`fping`"),
+            ("qdisc fq_codel 0: dev eth0 root\n", "`--aqm`"),
+            ("TcpRetransSegs 12 0.0\n", "`nstat`"),
+        ] {
+            assert!(no_measurement(text).contains(part), "{text}: {}", no_measurement(text));
+        }
+    }
+
     #[test]
     fn other_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -304,7 +446,7 @@ mod tests {
         assert!(refused("hello").contains("x.txt`: it is none of these: `iperf3 --json`"));
         assert!(refused("").contains("none of these"));
         assert!(refused("{\"a\": 1}").contains("no `end`"));
-        assert!(refused("{").contains("no valid JSON"));
+        assert!(refused("{").contains("did the test run?"));
         assert!(
             refused("{\"start\": {}, \"error\": \"unable to connect\"}").contains("iperf3 failed: unable to connect")
         );

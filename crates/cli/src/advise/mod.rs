@@ -94,9 +94,9 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER:FLOWS,...")]
     neighbours: Option<Neighbours>,
 
-    /// How many flows are to be carried
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    flows: u32,
+    /// How many flows are to be carried [default: as many as were measured, 1 without measurements]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    flows: Option<u32>,
 
     /// What all of these flows have to send together, such as 100GB: its time counts instead of goodput
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
@@ -169,9 +169,9 @@ const TOOLS: Tools = Tools { loads: cfg!(all(feature = "linux", target_os = "lin
 pub fn advise(args: &Args) -> Result<(), Failure> {
     let machine = Machine::this(TOOLS);
     let present = Present::new(args.default.as_ref(), &machine)?;
-    let candidates = candidates(&args.controllers, args.flows, &machine, &present, args.ecn)?;
     let mut measured = measured::read(&args.from).map_err(Failure::usage)?;
     let known = args.given().with(&mut measured)?;
+    let candidates = candidates(&args.controllers, known.flows, &machine, &present, args.ecn)?;
     let store = store::of_user();
     let question = Question {
         known: &known,
@@ -206,7 +206,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     };
     let advice = Advice {
         question: &question,
-        inferred: &measured.inferred,
+        measured: &measured,
         usual,
         others,
         not_looked_at,
@@ -267,6 +267,7 @@ impl Args {
             queue: self.queue,
             loss: self.loss,
             neighbours: self.neighbours.clone(),
+            flows: self.flows,
         }
     }
 

@@ -31,9 +31,9 @@ fn text(advice: &Advice, most_rows: usize) -> String {
     }
     let _ = write!(text, "\n{}\n", table(advice, most_rows));
     let _ = writeln!(text, "{}", wrapped(&rule(advice), ""));
-    if !advice.inferred.is_empty() {
+    if !advice.measured.inferred.is_empty() {
         let _ = writeln!(text, "\nFrom the measurements:");
-        for Inferred { what, value, source, surety } in advice.inferred {
+        for Inferred { what, value, source, surety } in &advice.measured.inferred {
             let _ = writeln!(text, "  {}", wrapped(&format!("{what} {value} ({source}), {surety}"), "    "));
         }
     }
@@ -63,6 +63,7 @@ fn paragraphs(advice: &Advice) -> Vec<String> {
         format!("`{}` is not advised: it exceeds a limit with {paths}.", judged.controller)
     }));
     paragraphs.extend(left_out(advice));
+    paragraphs.extend(advice.measured.cautions.iter().map(|caution| format!("Caution: {caution}.")));
     paragraphs.extend(advice.usual.cautions.iter().map(|caution| format!("Caution: {caution}.")));
     paragraphs
 }
