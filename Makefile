@@ -5,14 +5,13 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo web wheel package package-pgo test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
+.PHONY: help demo web wheel package test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (two minutes on a fresh machine with two cores)"
 	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
 	@echo "make wheel         the Python package as one wheel, in target/python/wheel"
 	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
-	@echo "make package-pgo   the same in target/pgo/package, faster by what the compiler learns from some runs; builds twice"
 	@echo "make test-packages tries both in fresh systems of Debian 12 and 13 (make test: a quick build in Debian 12)"
 	@echo "make test          every test; the last line counts them"
 	@echo "make stress        the tests that use clocks, sockets, children or browsers, ten times each beside a busy machine"
@@ -42,10 +41,6 @@ wheel:
 package:
 	@scripts/setup.sh kernel
 	@scripts/package.sh
-
-package-pgo:
-	@scripts/setup.sh kernel
-	@scripts/package-pgo.sh
 
 test-packages: setup-test
 	@scripts/test-packages.sh

@@ -145,9 +145,9 @@ def test_seeds_are_added_within_bounds_that_are_given() -> None:
     assert [len(run["seeds"]) for run in result.runs] == [3, 3]
     # At ±0.01 % it is open; no time is over.
     assert "After 3 seeds (--most-seeds) still open, and not known to ±0.01 %" in str(result)
-    with pytest.raises(tandem.UsageError, match='for seeds="auto"'):
+    with pytest.raises(tandem.UsageError, match=r'for seeds="auto"'):
         tandem.compare(path, "reno", seeds=2, time="1s", **short)
-    with pytest.raises(tandem.UsageError, match="precision=1.5: give a share from 0"):
+    with pytest.raises(tandem.UsageError, match=r"precision=1\.5: give a share from 0"):
         tandem.compare(path, "reno", precision=1.5, **short)
     with pytest.raises(tandem.UsageError, match="give 2 or more"):
         tandem.compare(path, "reno", most_seeds=1, **short)
