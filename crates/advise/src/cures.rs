@@ -8,7 +8,7 @@ use tandem_scenario::{
 
 use crate::{
     Advice, Known,
-    measured::{LimitedBy, Measured},
+    measured::{Direction, Evidence, LimitedBy, Measured},
 };
 
 /// Of a connection's buffer Linux counts half as payload; the rest is its own (tcp_adv_win_scale, struct sk_buff).
@@ -35,31 +35,29 @@ impl Advice<'_> {
 }
 
 fn receiving(measured: &Measured) -> Option<String> {
-    measured.receives.then(|| {
+    (measured.direction == Some(Direction::Receives)).then(|| {
         "This machine received what was measured: nothing here changes how fast that comes. What follows is for the machine that sends.".to_owned()
     })
 }
 
 /// What the path's rate did not hold back is not sped up by the path.
 fn held_back(measured: &Measured, known: &Known) -> Option<String> {
-    match measured.limited_by? {
-        LimitedBy::Loss if !known.rate_at_least => None,
-        LimitedBy::Loss => Some(format!(
-            "The flow that was measured was held back by losses, not by the path's rate, which is above {}: give it (--rate). Faster paths are tried \
-             below.",
-            known.rate
-        )),
-        LimitedBy::ReceiveWindow => Some(
-            "First the receiver's window: it held back what was measured, and no controller changes that. Raise the third number of \
-             net.ipv4.tcp_rmem at the receiver, or the buffer that its program asks for, and measure again."
-                .to_owned(),
-        ),
-        LimitedBy::SendBuffer => Some(
-            "First the sender's buffer: it held back what was measured, and no controller changes that. Raise the third number of \
-             net.ipv4.tcp_wmem at the sender, or the buffer that its program asks for, and measure again."
-                .to_owned(),
-        ),
-    }
+    let limited_by = measured.limited_by.as_ref()?;
+    let cure = match limited_by {
+        LimitedBy::Loss(_) if known.rate_at_least => {
+            format!("The path is faster than {}: give its rate (--rate). Faster ones are tried below.", known.rate)
+        }
+        LimitedBy::Loss(_) | LimitedBy::Path(_) => return None,
+        LimitedBy::ReceiveWindow(_) => "No controller changes that. Raise the third number of net.ipv4.tcp_rmem at the receiver, or the buffer that its \
+                                        program asks for, and measure again."
+            .to_owned(),
+        LimitedBy::SendBuffer(_) => "No controller changes that. Raise the third number of net.ipv4.tcp_wmem at the sender, or the buffer that its \
+                                     program asks for, and measure again."
+            .to_owned(),
+        LimitedBy::Application(_) => "No controller changes that. Measure with a program that sends as fast as it can, such as iperf3.".to_owned(),
+    };
+    let Evidence { words, .. } = limited_by.evidence();
+    Some(format!("What was measured was held back by {}: {words}. {cure}", limited_by.what()))
 }
 
 /// A connection cannot have more under way than its buffer holds.

@@ -75,16 +75,15 @@ impl Given {
             "rate" => self.rate.is_some(),
             "rtt" => self.rtt.is_some(),
             "queue" => self.queue.is_some(),
-            "flows" => self.flows.is_some(),
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
         let rate = self.rate.or(measured.rate).ok_or(AdviseError::Missing("rate", "iperf3 --json, ss -ti"))?;
         let rtt = self.rtt.or(measured.rtt).ok_or(AdviseError::Missing("rtt", "ping, ss -ti, iperf3 --json"))?;
         Ok(Known {
-            rate_at_least: self.rate.is_none() && measured.limited_by.is_some(),
-            flows: self.flows.or(measured.connections).unwrap_or(1),
-            aqm: self.aqm.unwrap_or_default(),
+            rate_at_least: self.rate.is_none() && measured.rate_at_least,
+            flows: self.flows.or(measured.flows).unwrap_or(1),
+            aqm: self.aqm.or_else(|| measured.aqm.as_ref()?.parse().ok()).unwrap_or_default(),
             ecn: self.ecn,
             reverse_rate: self.reverse_rate,
             effects: self.effects,

@@ -9,7 +9,7 @@ use tandem_scenario::{
 use super::{
     Direction, Inferred, LimitedBy, Measured,
     limit::Flow,
-    reading::{Losses, Reading, Readings},
+    reading::{Losses, Reading, Readings, rate},
 };
 
 /// A busy path's RTT is above the idle one's by at least this share and this time, or its queue was not seen. Ours.
@@ -53,6 +53,10 @@ pub fn infer(mut all: Vec<Readings>) -> Measured {
     path.aqm = all.iter().find_map(|r| r.aqm.clone());
     path.controller = path.controller.take().or_else(|| all.iter().find_map(|r| r.controller.clone()));
     path.direction = path.direction.or_else(|| all.iter().find_map(|r| r.direction));
+    for caution in &mut path.cautions {
+        // Whoever shows it ends the sentence.
+        caution.truncate(caution.trim_end_matches('.').len());
+    }
     path
 }
 
@@ -153,19 +157,22 @@ impl Measured {
 
     /// What arrived, with headers.
     fn infer_rate(&mut self, bps: f64, source: String) {
-        self.rate = format!("{}bit", three_digits(bps)).parse().ok();
+        self.rate = rate(bps);
         let Some(rate) = self.rate else { return };
         self.rate_at_least = !matches!(self.limited_by, Some(LimitedBy::Path(_)));
         let is_bbr = self.controller.as_deref().is_some_and(|name| name.starts_with("bbr"));
         let surety = match &self.limited_by {
-            Some(LimitedBy::Path(evidence)) => format!("what arrived, with headers; the path was full: {}", evidence.words),
+            Some(LimitedBy::Path(evidence)) => {
+                format!("what arrived, with headers; the path was full: {}", evidence.words)
+            }
             Some(limit) => format!(
                 "at least: what arrived, with headers; {} limited the flow: {}",
                 limit.what(),
                 limit.evidence().words
             ),
             None if is_bbr => {
-                "at least: what arrived, with headers; BBR comes near the path's rate where nothing else limits it".to_owned()
+                "at least: what arrived, with headers; BBR comes near the path's rate where nothing else limits it"
+                    .to_owned()
             }
             None => "at least: what arrived, with headers; the flow may not have filled the path".to_owned(),
         };
@@ -199,9 +206,6 @@ impl Measured {
         let counted = format!("{lost:.0} of {packets:.0} packets were lost");
         let (share, surety) = if lost == 0.0 {
             (0.0, format!("nothing was lost in {packets:.0} packets: at most {} (95 %)", scientific(3.0 / packets)))
-        } else if run.overload.is_some() {
-            // What was offered is more than the path carries.
-            return;
         } else if flow.queue == Queue::Flat && flow.is_loss_in_bursts() {
             self.cautions.push(format!(
                 "{source}: {counted}, more than the controller could have had by chance at this rate. They were lost together, \
@@ -212,10 +216,12 @@ impl Measured {
             ((lost / packets).min(MOST_LOSS), format!("a guess: {counted} and no queue was seen, so it was chance"))
         } else if flow.queue == Queue::Stood {
             (0.0, format!("a guess: {counted} while a queue stood, so the full queue dropped them"))
+        } else if run.is_of_all_paths {
+            return;
         } else {
             self.cautions.push(format!(
-                "{source}: {counted}, but no RTT under load tells whether a full queue dropped them or chance. Add what `ping` \
-                 or `ss -ti` prints while the transfer runs."
+                "{source}: {counted}, but the RTTs do not tell whether a full queue dropped them or chance. Add what `ping` or \
+                 `ss -ti` prints while the transfer runs."
             ));
             return;
         };
@@ -226,12 +232,6 @@ impl Measured {
     fn note(&mut self, what: &'static str, value: String, source: String, surety: impl Into<String>) {
         self.inferred.push(Inferred { what, value, source, surety: surety.into() });
     }
-}
-
-/// More digits than three nobody measures.
-fn three_digits(value: f64) -> u64 {
-    let scale = 10f64.powf((value.log10().floor() - 2.0).max(0.0));
-    ((value / scale).round() * scale) as u64
 }
 
 fn scientific(share: f64) -> String {

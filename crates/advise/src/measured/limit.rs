@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What held a flow back. Where it was not the path, the rate that arrived is only a lower bound of the path's.
 
-use tandem_scenario::units::Rate;
-
 use super::{
     Evidence, LimitedBy,
     infer::Queue,
-    reading::{Losses, Reading, Readings, positive},
+    reading::{Losses, Reading, Readings, positive, rate_words},
 };
 
 /// Losses come in bursts, of which each halves a window only once, and a run has few of them. So a flow may reach several times what the
@@ -53,9 +51,10 @@ impl Flow<'_> {
         let (busy, least) = (self.readings.busy_rtt_ms.as_ref(), self.least_rtt_ms);
         (self.queue == Queue::Stood).then(|| {
             LimitedBy::Path(match (busy, least) {
-                (Some(busy), Some(least)) => {
-                    Evidence::new(format!("a queue stood: the RTT rose from {least} to {} ms", busy.value), &*busy.source)
-                }
+                (Some(busy), Some(least)) => Evidence::new(
+                    format!("a queue stood: the RTT rose from {least} to {} ms", busy.value),
+                    &*busy.source,
+                ),
                 _ => Evidence::new("a queue stood while the path was busy", "RTT under load"),
             })
         })
@@ -66,8 +65,10 @@ impl Flow<'_> {
         let packet = self.readings.packet;
         let ethernet_gbps = self.readings.wire_bps()? * (1.0 + ETHERNET_BYTES / packet.mtu_bytes) / 1e9;
         let full = ETHERNET_GBPS.into_iter().find(|gbps| ETHERNET_SHARES.contains(&(ethernet_gbps / gbps)))?;
-        let rate = Rate { bps: (full * 1e9) as u64 };
-        Some(LimitedBy::Path(Evidence::new(format!("it is what an Ethernet of {rate} carries"), &*payload.source)))
+        Some(LimitedBy::Path(Evidence::new(
+            format!("it is what an Ethernet of {} carries", rate_words(full * 1e9)),
+            &*payload.source,
+        )))
     }
 
     fn by_loss(&self, payload: &Reading<f64>) -> Option<LimitedBy> {
@@ -79,9 +80,9 @@ impl Flow<'_> {
             let Losses { lost, packets } = losses.value;
             let controller = self.readings.controller.as_deref().unwrap_or("cubic");
             let words = format!(
-                "{lost:.0} of {packets:.0} packets were lost without a queue, at which {controller} reaches some {:.3} Mb/s \
-                 on any path (RFC 9438, 5.1)",
-                response_bps / 1e6
+                "{lost:.0} of {packets:.0} packets were lost without a queue, and with as many {controller} gets some {} over \
+                 this RTT, however fast the path is (RFC 9438, 5.1)",
+                rate_words(response_bps)
             );
             LimitedBy::Loss(Evidence::new(words, &*losses.source))
         })
@@ -138,7 +139,8 @@ impl Flow<'_> {
                 kb(bytes)
             ))),
             (None, _) => LimitedBy::ReceiveWindow(evidence(
-                ", so a window was full: the receiver's, or else the sender's buffer, of which the file says nothing".into(),
+                ", so a window was full: the receiver's, or else the sender's buffer, of which the file says nothing"
+                    .into(),
             )),
         })
     }
@@ -151,7 +153,7 @@ fn reno_window_packets(loss: f64) -> f64 {
 
 /// RFC 9438, 5.1, with C 0.4 and β 0.7; where that is below Reno's, CUBIC grows as Reno does.
 fn cubic_window_packets(loss: f64, rtt_s: f64) -> f64 {
-    let (c, beta) = (0.4, 0.7);
+    let (c, beta) = (0.4_f64, 0.7);
     let curve = (c * (3.0 + beta) / (4.0 * (1.0 - beta))).powf(0.25) * (rtt_s / loss).powf(0.75);
     curve.max(reno_window_packets(loss))
 }
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_the_rfc() {
-        // RFC 9438, table 3: at an RTT of 0.1 s and a loss of 1e-6 CUBIC has 5926 packets; Reno has 1200 times 1.0206, as it has 1.2 for
+        // The tables of RFC 9438, 5.1: at an RTT of 0.1 s and a loss of 1e-6 CUBIC has 5926 packets; Reno has 1200 times 1.0206, as it has 1.2 for
         // the root of 1.5. At 1e-2 CUBIC has 12 as Reno.
         assert!((cubic_window_packets(1e-6, 0.1) - 5926.0).abs() < 10.0, "{}", cubic_window_packets(1e-6, 0.1));
         assert!((reno_window_packets(1e-6) - 1224.7).abs() < 0.1);
@@ -193,7 +195,8 @@ mod tests {
         assert_eq!(limit(&run(14.0, 10.0, "reno"), Queue::Unknown), None);
         assert!(matches!(limit(&run(14.0, 10.0, "reno"), Queue::Stood), Some(LimitedBy::Path(_))));
         let is_burst = |mbps| {
-            Flow { readings: &run(mbps, 10.0, "reno"), least_rtt_ms: Some(100.0), queue: Queue::Flat }.is_loss_in_bursts()
+            Flow { readings: &run(mbps, 10.0, "reno"), least_rtt_ms: Some(100.0), queue: Queue::Flat }
+                .is_loss_in_bursts()
         };
         assert_eq!((is_burst(40.0), is_burst(43.0)), (false, true));
     }
@@ -201,9 +204,8 @@ mod tests {
     #[test]
     fn a_window_limits_what_is_constant_without_loss() {
         // 80 Mb/s at 100 ms: 1 MB in flight.
-        let with = |windows: Windows, controller| {
-            limit(&Readings { windows, ..run(80.0, 0.0, controller) }, Queue::Flat)
-        };
+        let with =
+            |windows: Windows, controller| limit(&Readings { windows, ..run(80.0, 0.0, controller) }, Queue::Flat);
         use super::super::reading::Windows;
         let receive = |bytes| Windows { receive_bytes: Some(bytes), ..Windows::default() };
         assert!(matches!(with(Windows::default(), "cubic"), Some(LimitedBy::ReceiveWindow(_))));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What one run in a file says, before it is known what it means: the one shape that all kinds of files are read into.
 
-use tandem_scenario::{DEFAULT_MTU, HEADER_BYTES};
+use tandem_scenario::{DEFAULT_MTU, HEADER_BYTES, units::Rate};
 
 use super::{Direction, Evidence, LimitedBy};
 
@@ -149,7 +149,7 @@ impl Readings {
 }
 
 impl Evidence {
-    pub fn new(words: impl Into<String>, field: impl Into<String>) -> Self {
+    pub(super) fn new(words: impl Into<String>, field: impl Into<String>) -> Self {
         Self { words: words.into(), source: field.into() }
     }
 
@@ -183,6 +183,18 @@ pub fn kernel_name(text: &str) -> Option<String> {
 /// A message from a file, fit for a terminal.
 pub fn shown(message: &str) -> String {
     message.trim().chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A rate in three digits: more nobody measures.
+pub fn rate(bps: f64) -> Option<Rate> {
+    let scale = 10f64.powf((bps.log10().floor() - 2.0).max(0.0));
+    let rounded = ((bps / scale).round() * scale) as u64;
+    format!("{rounded}bit").parse().ok()
+}
+
+/// The same in words.
+pub fn rate_words(bps: f64) -> String {
+    rate(bps).map_or_else(|| "more than any path".to_owned(), |rate| rate.to_string())
 }
 
 /// A number above 0.
@@ -223,5 +235,6 @@ mod tests {
         assert_eq!(kernel_name("a\u{1b}[31m"), None);
         assert_eq!(kernel_name(&"x".repeat(17)), None);
         assert_eq!(shown(" a\u{1b}b\n"), "a b");
+        assert_eq!((rate_words(49_934_000.0).as_str(), rate(f64::INFINITY)), ("49.9mbit", None));
     }
 }

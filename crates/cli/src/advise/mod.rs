@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, required_unless_present = "from", allow_hyphen_values = true)]
     rtt: Option<Span>,
 
-    /// A measurement of the path, which tells what is not given: `iperf3 --json`, or the output of `ping` or `ss -ti`; several together tell
+    /// A measurement of the path, which tells what is not given: `iperf3 --json`, or the output of `ping`, `ss -ti`, `mtr` or `tc`; several tell
     /// more
     #[arg(long, value_name = "FILE")]
     from: Vec<PathBuf>,

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The intervals of a run: they stand in for an `end` that is missing, and tell whether the rate was still growing.
+
+use serde_json::Value;
+
+use super::{Run, number};
+use crate::measured::json::AGAIN;
+
+/// Fewer intervals do not tell whether something grows.
+const FEW_INTERVALS: usize = 8;
+/// Growth from the third quarter of a run to the last. Ours.
+const GROWN: f64 = 1.1;
+
+/// All intervals together.
+#[derive(Debug, Default)]
+pub struct Course {
+    pub count: usize,
+    pub bytes: f64,
+    pub seconds: f64,
+    pub retransmits: Option<f64>,
+    /// Of UDP, at the receiver.
+    pub packets: f64,
+    pub lost_packets: f64,
+    pub least_rtt_us: Option<f64>,
+    pub most_rtt_us: Option<f64>,
+    pub mean_rtt_us: Option<f64>,
+    pub congestion_bytes: Option<f64>,
+    pub receive_bytes: Option<f64>,
+    pub path_mtu: Option<f64>,
+    rates_bps: Vec<f64>,
+    congestions_bytes: Vec<f64>,
+}
+
+impl Course {
+    pub fn of(run: &Run) -> Self {
+        let mut course = Self::default();
+        let mut rtts_us = Vec::new();
+        for interval in run.intervals.iter().filter(|interval| interval["sum"]["omitted"] != true) {
+            let again = &interval[format!("sum{AGAIN}")];
+            let is_second = run.is_bidir && interval["sum"]["sender"] == false && again["sender"] == true;
+            course.add_sum(if is_second { again } else { &interval["sum"] });
+            let streams = interval["streams"].as_array().map_or(&[][..], Vec::as_slice);
+            for stream in streams.iter().filter(|stream| !run.is_bidir || stream["sender"] != false) {
+                rtts_us.extend(number(&stream["rtt"]));
+                course.add_stream(stream);
+            }
+        }
+        course.least_rtt_us = rtts_us.iter().copied().reduce(f64::min);
+        course.most_rtt_us = rtts_us.iter().copied().reduce(f64::max);
+        course.mean_rtt_us = mean(&rtts_us);
+        course
+    }
+
+    fn add_sum(&mut self, sum: &Value) {
+        let (Some(bytes), Some(seconds)) = (sum["bytes"].as_f64(), number(&sum["seconds"])) else { return };
+        self.count += 1;
+        self.bytes += bytes;
+        self.seconds += seconds;
+        self.rates_bps.push(bytes * 8.0 / seconds);
+        if let Some(retransmits) = sum["retransmits"].as_f64() {
+            self.retransmits = Some(self.retransmits.unwrap_or(0.0) + retransmits.max(0.0));
+        }
+        if let (Some(packets), Some(lost)) = (number(&sum["packets"]), sum["lost_packets"].as_f64()) {
+            self.packets += packets;
+            self.lost_packets += lost.max(0.0);
+        }
+    }
+
+    fn add_stream(&mut self, stream: &Value) {
+        let congestion = number(&stream["snd_cwnd"]);
+        self.congestions_bytes.extend(congestion);
+        let largest = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+        self.congestion_bytes = largest(self.congestion_bytes, congestion);
+        self.receive_bytes = largest(self.receive_bytes, number(&stream["snd_wnd"]));
+        self.path_mtu = number(&stream["pmtu"]).or(self.path_mtu);
+    }
+
+    pub fn payload_bps(&self) -> Option<f64> {
+        let bps = self.bytes * 8.0 / self.seconds;
+        (bps.is_finite() && bps > 0.0).then_some(bps)
+    }
+
+    /// A controller that still grows is not held back by a window.
+    pub fn is_growing(&self) -> bool {
+        has_grown(&self.rates_bps) || has_grown(&self.congestions_bytes)
+    }
+}
+
+fn has_grown(values: &[f64]) -> bool {
+    if values.len() < FEW_INTERVALS {
+        return false;
+    }
+    let quarter = values.len() / 4;
+    let (before, last) = values.split_at(values.len() - quarter);
+    let third = mean(&before[before.len() - quarter..]);
+    third.zip(mean(last)).is_some_and(|(third, last)| last > GROWN * third)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_seen_from_the_third_quarter_to_the_last() {
+        assert!(has_grown(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]));
+        // It grew until the middle.
+        assert!(!has_grown(&[1.0, 2.0, 3.0, 8.0, 8.0, 8.0, 8.0, 8.5]));
+        assert!(!has_grown(&[1.0, 2.0]) && !has_grown(&[]));
+    }
+}
