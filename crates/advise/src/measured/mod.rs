@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A path from measurements that people have: `iperf3 --json`, `ping`, `ss -ti` and others. docs/advise.md has the table of what is
-//! inferred from what. Each kind of file has its reader, all make [`Readings`], and `infer` makes the path of all of them together.
+//! inferred from what. Each kind of file has its reader, all make `Readings`, and `infer` makes the path of all of them together.
 
 mod decode;
 mod infer;
