@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! More seeds for what an experiment leaves undecided.
 
-use tandem_batch::{Batch, Clock, Task, Until};
+use tandem_batch::{Batch, Clock, First, Task, Until};
 use tandem_results::SeedResult;
 use tandem_scenario::{Scenario, units::Span};
 use tandem_statistics::Looks;
@@ -40,7 +40,7 @@ pub(crate) fn decide(
     let tasks: Vec<Task> = tasks.iter().zip(&scenarios).map(|(task, scenario)| Task { scenario, ..*task }).collect();
     // An interrupt ends it, and otherwise the number of seeds.
     let clock = Clock::new(Span::from_secs(u64::MAX / 2_000_000_000), batch.cancelled);
-    let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+    let until = Until { looks: &looks, clock: &clock, first: First::Always };
     let open = |results: &[Vec<SeedResult>]| {
         let mut next = results.iter();
         let curves = points(experiment, xs, reading, &looks, &mut |_: &Planned| next.next().cloned());

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Instant};
 
 use pyo3::{prelude::*, types::PyDict};
 use tandem_advise::{
-    Advice, AdviseError, Answers, Given, Limits, Machine, Origin, Present, Question, Tools, candidates, measured,
+    Advice, AdviseError, Given, Limits, Machine, Origin, Present, Question, Tools, candidates, measured,
     usual_delay_limit,
 };
 use tandem_scenario::{
@@ -77,6 +77,7 @@ pub fn advise<'py>(
     let cases = known.cases();
     let question = Question {
         known: &known,
+        measured: &measured,
         candidates: &candidates,
         default: &present.name,
         limits,
@@ -87,27 +88,19 @@ pub fn advise<'py>(
         warmup,
         engine: &Sim,
         cancelled: None,
-        quiet: true,
+        watch: None,
         store: None,
         time,
     };
     question.check(&cases[0]).map_err(of_advise)?;
     let start = Instant::now();
-    let Answers { answers, not_looked_at } = watched(py, progress, |cancelled, watch| {
+    let answers = watched(py, progress, |cancelled, watch| {
         let question = Question { cancelled: Some(cancelled), ..question };
         let share = || (start.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0);
         Ok(beside(watch, share, || question.answers(&cases))?)
     })?;
-    let (usual, others) = answers.split_first().ok_or_else(|| failed("interrupted; nothing was done by then"))?;
-    let advice = Advice {
-        question: &question,
-        measured: &measured,
-        usual,
-        others,
-        not_looked_at,
-        present: &present,
-        machine: &machine,
-    };
+    let advice = Advice::of(&question, answers, &present, &machine)
+        .ok_or_else(|| failed("interrupted; nothing was done by then"))?;
     let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT"), command: call };
     loads(py, &serde_json::to_string(&advice.results(&origin)).map_err(failed)?)
 }

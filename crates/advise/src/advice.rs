@@ -6,23 +6,22 @@ use tandem_controllers::CONTROLLERS;
 use tandem_scenario::units::{Rate, Span};
 
 use crate::{
-    Answer, Assumed, Decision, Limits, Machine, Present, Question, Way,
-    machine::send_command,
-    measured::{Inferred, Measured},
+    Answer, Answers, Assumed, Decision, Limits, Machine, Present, Question, Repeated, Way, machine::send_command,
+    measured::Inferred,
 };
 
 /// All that is to be said.
 pub struct Advice<'a> {
     /// What was asked.
     pub question: &'a Question<'a>,
-    /// From measurements.
-    pub measured: &'a Measured,
     /// On the usual path: the advice.
-    pub usual: &'a Answer,
+    pub usual: Answer,
     /// On paths that differ in one thing.
-    pub others: &'a [Answer],
+    pub others: Vec<Answer>,
     /// Those for which there was no time, by what differs.
     pub not_looked_at: Vec<String>,
+    /// The measured transfer in the simulator, if there is one.
+    pub repeated: Option<Repeated>,
     /// What the machine runs now.
     pub present: &'a Present,
     /// Where the controller is to run.
@@ -37,6 +36,21 @@ pub struct Origin {
     pub commit: &'static str,
     /// The command or the call that makes it again.
     pub command: String,
+}
+
+impl<'a> Advice<'a> {
+    /// What came of the question's cases; `None` if there was no time for an answer of the first.
+    pub fn of(
+        question: &'a Question<'a>,
+        answers: Answers,
+        present: &'a Present,
+        machine: &'a Machine,
+    ) -> Option<Self> {
+        let Answers { answers, not_looked_at, repeated } = answers;
+        let mut answers = answers.into_iter();
+        let usual = answers.next()?;
+        Some(Self { question, usual, others: answers.collect(), not_looked_at, repeated, present, machine })
+    }
 }
 
 impl Advice<'_> {
@@ -101,10 +115,11 @@ impl Advice<'_> {
             switch_on: self.command(),
             without_root: self.command_without_root(),
             limits: *limits,
-            inferred: &self.measured.inferred,
-            cautions: &self.measured.cautions,
+            inferred: &self.question.measured.inferred,
+            cautions: &self.question.measured.cautions,
             assumed: known.assumed(),
-            paths: std::iter::once(self.usual).chain(self.others).map(|answer| self.of_path(answer)).collect(),
+            repeated: self.repeated.as_ref(),
+            paths: std::iter::once(&self.usual).chain(&self.others).map(|answer| self.of_path(answer)).collect(),
             not_looked_at: &self.not_looked_at,
         }
     }
@@ -118,10 +133,10 @@ impl Advice<'_> {
             loss: answer.case.loss.0,
             neighbours: answer.case.neighbours.to_string(),
             reference: &answer.reference,
-            duration_s: answer.length.duration.as_secs_f64(),
-            warmup_s: answer.length.warmup.as_secs_f64(),
+            duration_s: answer.length().1.duration.as_secs_f64(),
+            warmup_s: answer.length().1.warmup.as_secs_f64(),
             is_cut_short: answer.is_cut_short,
-            cautions: &answer.cautions,
+            cautions: answer.cautions(&self.present.name),
             decision: &answer.decision,
             completion_s: names.zip(answer.completion_s.iter().copied()).collect(),
             is_extrapolated: answer.is_extrapolated,
@@ -155,6 +170,9 @@ struct Output<'a> {
     /// What the files of measurements lack.
     cautions: &'a [String],
     assumed: Vec<Assumed>,
+    /// The measured transfer in the simulator; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated: Option<&'a Repeated>,
     /// The path as assumed first, then those that differ in one thing.
     paths: Vec<OfPath<'a>>,
     /// What would have been varied, had there been time.
@@ -170,11 +188,12 @@ struct OfPath<'a> {
     neighbours: String,
     /// What losses and delays are measured against: the flows run this.
     reference: &'a str,
+    /// Of the longest runs.
     duration_s: f64,
     warmup_s: f64,
     /// The time was up before all was clear.
     is_cut_short: bool,
-    cautions: &'a [String],
+    cautions: Vec<&'a str>,
     #[serde(flatten)]
     decision: &'a Decision,
     /// Mean times of the transfer by controller; left out without --transfer.

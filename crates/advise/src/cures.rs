@@ -7,7 +7,7 @@ use tandem_scenario::{
 };
 
 use crate::{
-    Advice, Known,
+    Advice, Known, Repeated,
     measured::{Direction, Evidence, LimitedBy, Measured},
 };
 
@@ -29,7 +29,9 @@ impl Advice<'_> {
         let buffers = self.machine.send_buffer_bytes.and_then(|bytes| send_buffer(bytes, known, flows));
         let chosen = decision.of(&decision.chosen);
         let shaper = chosen.and_then(|chosen| shaper(known, &chosen.controller, chosen.delay_ms.value));
-        let held = [receiving(self.measured), held_back(self.measured, known)];
+        let measured = self.question.measured;
+        let contradiction = self.repeated.as_ref().and_then(Repeated::contradiction);
+        let held = [contradiction, receiving(measured), held_back(measured, known)];
         held.into_iter().chain([buffers, shaper]).flatten().collect()
     }
 }

@@ -85,6 +85,8 @@ pub struct Observed {
     /// By how much its goodput rose from the first half of what was measured to the second, as a share of what its flows would have if all had
     /// the same; empty where nothing is measured by halves.
     pub drift: Vec<f64>,
+    /// How long it took until it had nine tenths of what it got in the end, seconds; empty where nothing has an end.
+    pub startup_s: Vec<f64>,
     /// What was measured is shorter than the time from loss to loss, as far as that is known: a part of a cycle.
     pub is_short: bool,
     /// Paths that are as likely, on which it exceeds a limit and the default does not: by what differs.
@@ -155,6 +157,8 @@ pub struct Judged {
     pub delay_ms: Estimate,
     /// The same less the reference's.
     pub added_delay_ms: Estimate,
+    /// How long it took from its start until a whole second had 90 % of its steady goodput, seconds; null for transfers.
+    pub startup_s: Option<Estimate>,
     /// Do neighbours surely lose more than the limit? What they lose counts less where they leave nearly all of the path free.
     pub takes_too_much: bool,
     /// Does it keep within all [`Limits`], as far as seeds tell?
@@ -297,6 +301,7 @@ fn judge(
         stolen,
         delay_ms: looks.widened(Estimate::of_mean(&observed.delay_ms)),
         added_delay_ms,
+        startup_s: (!observed.startup_s.is_empty()).then(|| looks.widened(Estimate::of_mean(&observed.startup_s))),
         takes_too_much,
         is_within_limits: !takes_too_much && !exceeds(added_delay_ms, limits.added_delay_ms),
         // What is compared with itself needs no whole cycle.

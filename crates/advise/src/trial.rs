@@ -11,8 +11,9 @@ use tandem_statistics::mean;
 use crate::rule::Observed;
 
 /// The runs of a controller on a case's path.
+#[derive(Clone)]
 pub struct Trial {
-    /// Without the seeds.
+    /// With all seeds that are allowed.
     pub scenario: Scenario,
     pub observed: Observed,
     /// How long each seed's transfer took, if there is one.
@@ -53,6 +54,7 @@ impl Trial {
         let Some(Bytes(bytes)) = transfer else {
             self.observed.goodput_mbps.push(goodput(own));
             self.observed.drift.extend(self.drift(&result));
+            self.observed.startup_s.extend(self.startup_s(own));
             self.observed.delay_ms.push(result.links[0].queueing_delay_ms.p95);
             if !others.is_empty() {
                 let of_each = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).collect::<Vec<_>>();
@@ -93,6 +95,8 @@ impl Trial {
     }
 }
 
+/// A start is over when so much of the steady goodput is there. Ours.
+const NEARLY: f64 = 0.9;
 /// Fewer seconds tell nothing of their halves.
 const FEW_SECONDS: usize = 4;
 
@@ -110,6 +114,21 @@ impl Trial {
         let part = mean(&all) * f64::from(self.flows) / result.flows.len() as f64;
         (part > 0.0).then(|| (mean(second) - mean(first)) / part)
     }
+}
+
+impl Trial {
+    /// Until the end of the first second in which the flows got nearly what they get in the end.
+    fn startup_s(&self, own: &[FlowResult]) -> Option<f64> {
+        let by_second = sum_by_second(own);
+        let steady = by_second.get(self.scenario.warmup.as_secs_f64().ceil() as usize..)?;
+        startup_s(&by_second, mean(steady))
+    }
+}
+
+/// The time at which a second ends that has nine tenths of what is steady.
+fn startup_s(by_second: &[f64], steady: f64) -> Option<f64> {
+    let second = by_second.iter().position(|&mbit| steady > 0.0 && mbit >= NEARLY * steady)?;
+    Some((second + 1) as f64)
 }
 
 /// What flows received in each second, megabits.
@@ -132,6 +151,14 @@ fn extrapolated_s(size_mbit: f64, start_s: f64, end_s: f64, received_mbit: &[f64
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_ends_with_the_second_that_has_nine_tenths() {
+        // 45 is nine tenths of 50.
+        assert_eq!(startup_s(&[0.0, 10.0, 44.9, 45.0, 50.0], 50.0), Some(4.0));
+        assert_eq!(startup_s(&[10.0, 20.0], 50.0), None);
+        assert_eq!(startup_s(&[0.0, 0.0], 0.0), None);
+    }
 
     #[test]
     fn the_rest_of_a_transfer_goes_at_the_pace_of_the_later_half() {

@@ -31,7 +31,7 @@ use progress::Progress;
 pub use scheduler::{work, workers};
 pub use store::Store;
 pub use stored_only::StoredOnly;
-pub use until::{Ended, Settled, Until};
+pub use until::{Ended, First, Settled, Until};
 
 /// A scenario and what runs it.
 #[derive(Clone, Copy)]
@@ -65,6 +65,8 @@ pub struct Batch<'a> {
     pub store: Option<&'a Store>,
     /// Ends one task before the next. Otherwise the first seeds of all come first, so that an interrupt leaves some of each.
     pub by_task: bool,
+    /// Places of tasks of which all seeds come before those of the others.
+    pub first: &'a [usize],
     /// Draws no bar, on a terminal either.
     pub quiet: bool,
     /// Is called instead of drawing, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
@@ -88,6 +90,7 @@ struct Job<'a> {
     /// The seed's place among the task's.
     seed_index: usize,
     traced_flows_per_group: usize,
+    comes_first: bool,
     key: TaskKey,
     progress_ns: AtomicU64,
 }
@@ -135,18 +138,20 @@ impl Batch<'_> {
         let mut jobs: Vec<Job> = Vec::new();
         let mut job_of: HashMap<RunKey, usize> = HashMap::new();
         let mut wanted: Vec<Vec<usize>> = Vec::new();
-        for (&task, which) in tasks.iter().zip(which) {
+        for (place, (&task, which)) in tasks.iter().zip(which).enumerate() {
+            let comes_first = self.first.contains(&place);
             let key = TaskKey::new(task.engine, task.scenario);
             let of_task = which.clone().map(|i| {
                 let seed = task.scenario.seeds[i];
                 let traced_flows_per_group = task.traces.of_seed(i);
                 let j = *job_of.entry(key.of_seed(seed)).or_insert_with(|| {
                     let progress_ns = AtomicU64::new(0);
-                    jobs.push(Job { task, seed, seed_index: i, traced_flows_per_group, key, progress_ns });
+                    jobs.push(Job { task, seed, seed_index: i, traced_flows_per_group, comes_first, key, progress_ns });
                     jobs.len() - 1
                 });
                 // Traces change nothing in the rest of a result.
                 jobs[j].traced_flows_per_group = jobs[j].traced_flows_per_group.max(traced_flows_per_group);
+                jobs[j].comes_first |= comes_first;
                 j
             });
             wanted.push(of_task.collect());
@@ -168,6 +173,7 @@ impl Batch<'_> {
         if !self.by_task {
             order.sort_by_key(|&j| jobs[j].seed_index);
         }
+        order.sort_by_key(|&j| !jobs[j].comes_first);
         // Several at a time first, then those that need the machine for themselves.
         let (together, alone): (Vec<usize>, Vec<usize>) =
             order.into_iter().partition(|&j| !jobs[j].task.engine.needs_machine());
@@ -312,5 +318,47 @@ mod tests {
         for seeds in outcome.seeds {
             assert_eq!(seeds.iter().map(|s| (s.seed, s.cpu_s)).collect::<Vec<_>>(), [(1, 9.0), (2, 4.0), (3, 4.0)]);
         }
+    }
+
+    /// Has the machine for itself, so that its runs come one by one, and notes them.
+    #[derive(Default)]
+    struct Noting(Mutex<Vec<(u64, u64)>>);
+
+    impl Engine for Noting {
+        fn name(&self) -> &'static str {
+            "noting"
+        }
+
+        fn description(&self) -> &'static str {
+            "Notes its runs"
+        }
+
+        fn arithmetic(&self) -> &'static str {
+            "of a test"
+        }
+
+        fn needs_machine(&self) -> bool {
+            true
+        }
+
+        fn check(&self, _: &Scenario, _: bool) -> Result<Vec<Warning>, EngineError> {
+            Ok(Vec::new())
+        }
+
+        fn run(&self, scenario: &Scenario, seed: u64, _: Options) -> Result<Option<SeedResult>, EngineError> {
+            let rtt_ms = scenario.base_rtt(&scenario.groups[0]).ns / 1_000_000;
+            lock(&self.0).push((rtt_ms, seed));
+            Ok(Some(SeedResult { seed, ..SeedResult::default() }))
+        }
+    }
+
+    #[test]
+    fn what_comes_first_has_all_its_seeds_before_the_others() {
+        let engine = Noting::default();
+        let scenarios = ["10ms", "11ms", "12ms"].map(scenario);
+        let tasks = scenarios.each_ref().map(|scenario| Task { scenario, engine: &engine, traces: Traces::None });
+        Batch { first: &[2], quiet: true, ..Batch::default() }.run(&tasks).unwrap();
+        let others = [(10, 1), (11, 1), (10, 2), (11, 2), (10, 3), (11, 3)];
+        assert_eq!(*lock(&engine.0), [&[(12, 1), (12, 2), (12, 3)][..], &others].concat());
     }
 }

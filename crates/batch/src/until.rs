@@ -15,8 +15,20 @@ pub struct Until<'a> {
     pub looks: &'a Looks,
     /// Ends it.
     pub clock: &'a Clock<'a>,
-    /// Whether the seeds of the first look are given up, too, when the time is over. Without them there is no result.
-    pub first_obeys_time: bool,
+    /// What it means for the first look.
+    pub first: First,
+}
+
+/// The seeds of the first look, without which there is no result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum First {
+    /// They are run whatever time that takes.
+    Always,
+    /// They are given up, too, when the time is over.
+    InTime {
+        /// Of the time that they leave, this share is for more seeds.
+        rest: f64,
+    },
 }
 
 /// Why no more seeds were added.
@@ -59,14 +71,21 @@ impl Batch<'_> {
         let mut settled = Settled { seeds: has, stored: 0, ended: Ended::NoMoreSeeds };
         let mut is_open = vec![true; tasks.len()];
         let mut share_done = 0.0;
+        let mut later: Option<Clock> = None;
         for (i, look) in until.looks.iter().enumerate() {
             let lacks = |(has, &is_open): (&Vec<_>, &bool)| {
                 has.len()..if is_open { look.seeds.max(has.len()) } else { has.len() }
             };
             let lacking: Vec<_> = settled.seeds.iter().zip(&is_open).map(lacks).collect();
             let share = look.seeds as f64 / until.looks.most() as f64;
-            let obeys_time = i > 0 || until.first_obeys_time;
-            if !self.add_seeds(tasks, &mut settled, &lacking, until.clock, obeys_time, share_done..share)? {
+            let (obeys_time, rest) = match until.first {
+                First::InTime { rest } if i == 0 => (true, Some(rest)),
+                _ => (i > 0, None),
+            };
+            let clock = later.as_ref().unwrap_or(until.clock);
+            let is_whole = self.add_seeds(tasks, &mut settled, &lacking, clock, obeys_time, share_done..share)?;
+            later = later.or_else(|| rest.map(|rest| until.clock.part(rest)));
+            if !is_whole {
                 settled.ended = if until.clock.is_cancelled() { Ended::Interrupted } else { Ended::OutOfTime };
                 break;
             }
@@ -138,7 +157,7 @@ mod tests {
         let watch = |share: f64| crate::lock(&told).push(share);
         let clock = Clock::new(time, Some(cancelled));
         let looks = Looks::up_to(20);
-        let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+        let until = Until { looks: &looks, clock: &clock, first: First::Always };
         let mut look = 0;
         let batch = Batch { watch: Some(&watch), ..Batch::default() };
         let settled = batch.run_until(&tasks, until, vec![Vec::new(); 2], |_| {
@@ -168,6 +187,19 @@ mod tests {
         let (seeds, _, ended) = until(LONG, &going_on, |_| vec![false, true]);
         assert_eq!(seeds.iter().map(Vec::len).collect::<Vec<_>>(), [5, 20]);
         assert_eq!(ended, Ended::NoMoreSeeds);
+    }
+
+    #[test]
+    fn the_first_look_is_given_up_where_that_is_asked_for() {
+        let engine = Counting::default();
+        let scenario = scenario("10ms").with_seeds(1..21);
+        let clock = Clock::new(Span::default(), None);
+        let looks = Looks::up_to(20);
+        let until = Until { looks: &looks, clock: &clock, first: First::InTime { rest: 0.5 } };
+        let task = Task { scenario: &scenario, engine: &engine, traces: Traces::None };
+        let settled = Batch::default().run_until(&[task], until, vec![Vec::new()], |_| Ok::<_, BatchError>(vec![true]));
+        let settled = settled.unwrap();
+        assert_eq!((settled.seeds[0].len(), settled.ended), (0, Ended::OutOfTime));
     }
 
     #[test]

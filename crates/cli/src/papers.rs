@@ -183,7 +183,7 @@ fn run(args: &Run) -> Result<(), Failure> {
         store: store.as_ref(),
         by_task: store.is_some(),
         quiet: is_quiet(),
-        watch: None,
+        ..Batch::default()
     };
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;

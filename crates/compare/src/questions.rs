@@ -5,7 +5,7 @@
 //! of two. It is decided when the interval, which is as wide as looking again and again makes it ([`Looks`]), leaves out the value
 //! that means "no difference". Runs that no open question is about get no more seeds.
 
-use tandem_batch::{Batch, BatchError, Clock, Ended, Settled, Task, Until};
+use tandem_batch::{Batch, BatchError, Clock, Ended, First, Settled, Task, Until};
 use tandem_results::{MatrixCell, Run, SeedResult};
 use tandem_scenario::Scenario;
 use tandem_statistics::{Estimate, Looks, mean};
@@ -121,7 +121,7 @@ pub fn decide(
     let most = tasks.iter().map(|task| task.scenario.seeds.len()).min().unwrap_or(1);
     let looks = Looks::up_to(most);
     let clock = Clock::new(budget.time, batch.cancelled);
-    let until = Until { looks: &looks, clock: &clock, first_obeys_time: false };
+    let until = Until { looks: &looks, clock: &clock, first: First::Always };
     let sum_up = |results: &[Vec<_>]| {
         let of_task = |(task, results): (&Task, &Vec<SeedResult>)| {
             // What is less than the first look was interrupted.

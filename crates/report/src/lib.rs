@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Turns results into what people and programs read: a table for the terminal, one HTML page, Parquet files of samples.
 
+mod answer;
 mod cdf;
 mod chart;
 mod colours;
@@ -23,6 +24,7 @@ mod thin;
 mod trace;
 mod words;
 
+pub use answer::{AnswerPage, Details, Other, answer_html};
 pub use figures_page::{Colouring, Curve, Figure, FiguresPage, Map, Point, Style, figures_html};
 pub use matrix_maps::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};

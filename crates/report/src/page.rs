@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
-use minijinja::{Environment, Value, context, value::Serde};
+use minijinja::{Environment, Value, context};
 use tandem_results::{LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     curves::{curves, per_flow},
     delivery, number,
     pack::pack,
-    rows::{Row, doubts, has_intervals, label, rows, runs, seed_counts},
+    rows::{Column, Row, columns, doubts, has_intervals, label, rows, runs, seed_counts},
     short_flows_table, words,
 };
 
@@ -76,7 +76,7 @@ pub fn charts_json(report: &Report) -> String {
 /// The page's first table alone, for a page of somebody else's.
 pub fn summary_html(report: &Report) -> String {
     let mut engine = Environment::new();
-    let source = "{% import 'summary.html' as summary %}{{ summary.table(rows, has_stolen, has_srtt) }}";
+    let source = "{% import 'summary.html' as summary %}{{ summary.table(heads, rows) }}";
     for (name, source) in [("summary.html", include_str!("summary.html")), ("alone.html", source)] {
         engine.add_template(name, source).expect("the template is part of the program");
     }
@@ -135,10 +135,15 @@ fn content(report: &Report, charts: &mut Charts) -> Value {
 
 /// What the template of the summary's table needs.
 fn summary(rows: &[Row]) -> Value {
+    let columns = columns(rows);
+    let head = |column: &&Column| context! { lines => column.page.lines().collect::<Vec<_>>() };
+    let row = |row: &Row| {
+        let cells: Vec<String> = columns.iter().skip(1).map(|column| (column.cell)(row).to_owned()).collect();
+        context! { label => row.label.as_str(), indented => row.indented, cells }
+    };
     context! {
-        has_stolen => rows.iter().any(|r| !r.stolen.is_empty()),
-        has_srtt => rows.iter().any(|r| !r.srtt.mean.is_empty()),
-        rows => Value::from(Serde(&rows[..rows.len().min(MAX_ROWS)])),
+        heads => columns.iter().map(head).collect::<Vec<_>>(),
+        rows => rows.iter().take(MAX_ROWS).map(row).collect::<Vec<_>>(),
     }
 }
 

@@ -6,8 +6,52 @@ use tandem_statistics::Estimate;
 
 use crate::{Report, number};
 
+/// A column of the summary.
+pub struct Column {
+    /// Its head in a terminal, which has little room; `None`: only a page has it.
+    pub terminal: Option<&'static str>,
+    /// Its head on a page. A soft hyphen says where a word may break.
+    pub page: &'static str,
+    pub cell: fn(&Row) -> &str,
+}
+
+const fn column(terminal: &'static str, page: &'static str, cell: fn(&Row) -> &str) -> Column {
+    Column { terminal: Some(terminal), page, cell }
+}
+
+const fn of_page(page: &'static str, cell: fn(&Row) -> &str) -> Column {
+    Column { terminal: None, page, cell }
+}
+
+/// All of them, in their order. The first is the label.
+pub const COLUMNS: [Column; 18] = [
+    column("Run", "Run", |r| &r.label),
+    column("Flows", "Flows", |r| &r.flows),
+    column("Goodput\nMbit/s", "Goodput\nMbit/s", |r| &r.goodput),
+    column("Stolen\n%", "Stolen\n%", |r| &r.stolen),
+    column("RTT\nms", "RTT mean\nms", |r| &r.rtt.mean),
+    of_page("RTT p50\nms", |r| &r.rtt.p50),
+    column("p95\nms", "RTT p95\nms", |r| &r.rtt.p95),
+    of_page("RTT p99\nms", |r| &r.rtt.p99),
+    column("sRTT\nms", "Smoothed RTT\nmean, ms", |r| &r.srtt.mean),
+    of_page("Smoothed RTT\np50, ms", |r| &r.srtt.p50),
+    column("p95\nms", "Smoothed RTT\np95, ms", |r| &r.srtt.p95),
+    of_page("Smoothed RTT\np99, ms", |r| &r.srtt.p99),
+    column("Queue\npkts", "Queue mean\npackets", |r| &r.queue),
+    column("Used\n%", "Link used\n%", |r| &r.utilisation),
+    column("Loss\nrate", "Loss\nrate", |r| &r.loss_rate),
+    column("Re-\nsent", "Retrans\u{ad}mits", |r| &r.retransmits),
+    column("RTOs", "Time\u{ad}outs", |r| &r.timeouts),
+    column("Jain", "Jain", |r| &r.jain),
+];
+
+/// Those for which some row has something: others only take room.
+pub fn columns(rows: &[Row]) -> Vec<&'static Column> {
+    COLUMNS.iter().filter(|column| rows.iter().any(|row| !(column.cell)(row).is_empty())).collect()
+}
+
 /// A run, or a group within a run of several. Cells are formatted; an empty one does not apply.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug)]
 pub struct Row {
     pub label: String,
     /// A group within the run above.
@@ -31,7 +75,7 @@ pub struct Row {
 }
 
 /// Cells of an RTT, milliseconds; all are empty where nothing measured one, as with UDP, which has no ACKs.
-#[derive(Debug, Default, serde::Serialize)]
+#[derive(Debug, Default)]
 pub struct Rtt {
     pub mean: String,
     pub p50: String,

@@ -8,7 +8,7 @@ use tandem_results::{Distribution, Figure, LINK_MEASURES, LinkSummary, Measure, 
 
 use crate::{
     Report, delivery, number,
-    rows::{Row, bottleneck, doubts, has_intervals, rows, runs, seed_counts},
+    rows::{Row, bottleneck, columns, doubts, has_intervals, rows, runs, seed_counts},
     short_flows_table, words,
 };
 
@@ -40,29 +40,10 @@ fn table_at(report: &Report, width: u16) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-type Column = (&'static str, fn(&Row) -> &str);
-
-const COLUMNS: [Column; 14] = [
-    ("Run", |r| &r.label),
-    ("Flows", |r| &r.flows),
-    ("Goodput\nMbit/s", |r| &r.goodput),
-    ("Stolen\n%", |r| &r.stolen),
-    ("RTT\nms", |r| &r.rtt.mean),
-    ("p95\nms", |r| &r.rtt.p95),
-    ("sRTT\nms", |r| &r.srtt.mean),
-    ("p95\nms", |r| &r.srtt.p95),
-    ("Queue\npkts", |r| &r.queue),
-    ("Used\n%", |r| &r.utilisation),
-    ("Loss\nrate", |r| &r.loss_rate),
-    ("Re-\nsent", |r| &r.retransmits),
-    ("RTOs", |r| &r.timeouts),
-    ("Jain", |r| &r.jain),
-];
-
 fn summary(report: &Report, width: u16) -> String {
     let rows = rows(report);
-    // A column that no run has anything for only takes room.
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, cell)| rows.iter().any(|r| !cell(r).is_empty())).collect();
+    let columns: Vec<(&str, fn(&Row) -> &str)> =
+        columns(&rows).iter().filter_map(|column| Some((column.terminal?, column.cell))).collect();
     let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
     // The no-break space keeps the indentation when a name is wrapped.
     let cell = |row: &Row, i: usize| match (i, row.indented) {

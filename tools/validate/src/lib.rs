@@ -2,6 +2,7 @@
 //! The simulator beside ns-2, ns-3, real TCP and real QUIC, and the analytical model beside all there is: the pages that `make validate`
 //! writes.
 
+mod advice;
 mod compare;
 mod controllers;
 mod dumbbell;
@@ -28,6 +29,7 @@ use tandem_results::Run;
 use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
+pub use advice::{Paths, advice_page};
 pub use quic::{QuicValidation, quic_page};
 pub use real_tcp::{RealTcpValidation, real_tcp_page};
 pub use slow_start::slow_start_table;

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
+//! With `--advice` docs/advise-vs-truth.md, the answers of `tandem advise` beside longer runs.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
 //! With `--slow-start` it prints the table of docs/slow-start.md.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
-use tandem_validate::{RealTcpValidation, Validation, real_tcp_page, slow_start_table, statistics_page};
+use tandem_scenario::units::Span;
+use tandem_validate::{
+    Paths, RealTcpValidation, Validation, advice_page, real_tcp_page, slow_start_table, statistics_page,
+};
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
 #[derive(Parser)]
@@ -41,6 +48,20 @@ struct Args {
     /// The page of the statistics instead, docs/statistics.md: 2,000 seeds of each path by default
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic"])]
     statistics: bool,
+
+    /// The answers of `tandem advise` beside longer runs instead, docs/advise-vs-truth.md
+    ///
+    /// Paths that are kept in experiments/advice/paths.jsonl are not judged again.
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics"])]
+    advice: bool,
+
+    /// How many paths
+    #[arg(long, requires = "advice", default_value_t = 100)]
+    paths: u64,
+
+    /// No path is begun after this time
+    #[arg(long, requires = "advice", default_value = "8h")]
+    time: Span,
 
     /// Prints the table of docs/slow-start.md instead: the window at which slow start ends, over real TCP and in the simulator
     ///
@@ -88,6 +109,11 @@ fn main() -> anyhow::Result<()> {
     // So that the same command goes on after an interrupt.
     let store = Store::of_user(|warning| eprintln!("{warning}"));
     let batch = Batch { store: store.as_ref(), by_task: true, ..Batch::default() };
+    if args.advice {
+        let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
+        let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
+        return write(&out("docs/advise-vs-truth.md"), &page);
+    }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
     if args.model {

@@ -7,7 +7,7 @@ use tandem_scenario::{
 };
 
 use super::{
-    Direction, Inferred, LimitedBy, Measured,
+    Direction, Inferred, LimitedBy, Measured, Transferred,
     limit::Flow,
     reading::{Losses, Reading, Readings, rate},
 };
@@ -70,6 +70,17 @@ fn take_cautions(all: &mut [Readings]) -> Vec<String> {
 /// The reading for which `key` is largest.
 fn largest<T>(readings: impl Iterator<Item = Option<Reading<T>>>, key: impl Fn(&T) -> f64) -> Option<Reading<T>> {
     readings.flatten().max_by(|a, b| key(&a.value).total_cmp(&key(&b.value)))
+}
+
+fn transferred(run: &Readings) -> Option<Transferred> {
+    let payload = run.payload_bps.as_ref()?;
+    Some(Transferred {
+        goodput_mbps: payload.value / 1e6,
+        controller: run.controller.clone()?,
+        flows: run.flows.unwrap_or(1),
+        seconds: run.seconds,
+        source: payload.source.clone(),
+    })
 }
 
 /// The run that tells the rate; if none does, one that says what limited it.
@@ -145,6 +156,7 @@ impl Measured {
         self.limited_by = flow.limited_by();
         self.direction = run.direction;
         self.controller.clone_from(&run.controller);
+        self.transferred = transferred(run);
         let mut flows = all.iter().filter(|r| r.payload_bps.is_some()).map(|r| r.flows);
         // Measured with one and with eight, it is not known how many are meant.
         self.flows = run.flows.filter(|_| flows.all(|flows| flows == run.flows));

@@ -112,9 +112,26 @@ pub enum Direction {
     Receives,
 }
 
+/// A TCP transfer that was measured, as far as it can be run again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transferred {
+    /// Payload of all connections together, Mb/s.
+    pub goodput_mbps: f64,
+    /// As the kernel spells it.
+    pub controller: String,
+    /// How many connections.
+    pub flows: u32,
+    /// How long it went on, from its start; not known of connections that were only looked at.
+    pub seconds: Option<f64>,
+    /// The file and the field of the goodput.
+    pub source: String,
+}
+
 /// A path as far as measurements tell.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
+    /// The transfer that tells the rate, if its controller is known.
+    pub transferred: Option<Transferred>,
     /// The bottleneck's rate.
     pub rate: Option<Rate>,
     /// The rate is a lower bound: nothing shows that the path was full.

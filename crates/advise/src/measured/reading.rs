@@ -44,6 +44,8 @@ pub struct Windows {
 pub struct Readings {
     /// Payload that arrived, bits a second.
     pub payload_bps: Option<Reading<f64>>,
+    /// How long that went on, from the start.
+    pub seconds: Option<f64>,
     /// The packets it came in.
     pub packet: Packet,
     /// Of the packets' size something is known.
@@ -136,6 +138,7 @@ impl Readings {
         let rtt = |rtt: Option<Reading<f64>>| rtt.filter(|r| is_rtt(&r.value)).map(|r| r.of_file(file));
         Self {
             payload_bps: self.payload_bps.filter(|bps| bps.value > 0.0).map(|r| r.of_file(file)),
+            seconds: self.seconds.filter(|seconds| *seconds > 0.0 && seconds.is_finite()),
             overload: self.overload.map(|evidence| evidence.of_file(file)),
             least_rtt_ms: rtt(self.least_rtt_ms),
             busy_rtt_ms: rtt(self.busy_rtt_ms),

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem advise`: which controller to run on a path, why, and how to switch it on.
 
+mod page;
+mod shown;
 mod text;
 mod trade_off;
+mod words;
 
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use tandem_advise::{
-    Advice, AdviseError, Answers, Given, Goal, Limits, Machine, Neighbours, Origin, Present, Question, Tools,
-    candidates, measured, usual_delay_limit,
+    Advice, AdviseError, Doing, Given, Goal, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
+    measured, usual_delay_limit,
 };
 use tandem_compare::Budget;
 use tandem_scenario::{
@@ -28,7 +31,7 @@ use crate::{
     path::EffectArgs,
     settings::Common,
     store,
-    terminal::{is_quiet, note, print_kept, warn},
+    terminal::{note, print_kept, warn},
 };
 
 /// Which controller should carry data over this path: one recommendation, with its reasons
@@ -142,6 +145,10 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with = "transfer")]
     warmup: Option<Span>,
 
+    /// Print the rule, all candidates, what was assumed or inferred, and the cautions as well
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
+
     /// Write results.json only
     #[arg(long)]
     no_report: bool,
@@ -173,8 +180,11 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let known = args.given().with(&mut measured)?;
     let candidates = candidates(&args.controllers, known.flows, &machine, &present, args.ecn)?;
     let store = store::of_user();
+    let shown = shown::Shown::new();
+    let watch = |doing: Doing| shown.tell(doing);
     let question = Question {
         known: &known,
+        measured: &measured,
         candidates: &candidates,
         default: &present.name,
         limits: args.limits(known.rtt),
@@ -185,16 +195,18 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         warmup: args.warmup,
         engine: &Sim,
         cancelled: Some(interrupt::flag()),
-        quiet: is_quiet(),
+        watch: Some(&watch),
         store: store.as_ref(),
         time: args.time,
     };
     let cases = known.cases();
     question.check(&cases[0])?;
     let folder = Folder::prepare(&args.common(), &format!("advise-{}-{}", known.rate, known.rtt))?;
-    let Answers { answers, not_looked_at } = question.answers(&cases)?;
+    let answers = question.answers(&cases);
+    shown.end();
+    let answers = answers?;
     let keeping = interrupt::keeping();
-    let Some((usual, others)) = answers.split_first() else {
+    let Some(advice) = Advice::of(&question, answers, &present, &machine) else {
         if !interrupt::is_interrupted() {
             let (default, time) = (&present.name, args.time);
             return Err(
@@ -204,15 +216,6 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
         warn("tandem: interrupted; nothing was done by then");
         return Err(Failure::Interrupted);
     };
-    let advice = Advice {
-        question: &question,
-        measured: &measured,
-        usual,
-        others,
-        not_looked_at,
-        present: &present,
-        machine: &machine,
-    };
     publish(&advice, args, &folder, keeping)
 }
 
@@ -221,12 +224,12 @@ fn publish(advice: &Advice, args: &Args, folder: &Folder, keeping: interrupt::Gu
     let interrupted = interrupt::is_interrupted();
     let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: command_line() };
     let json = json_text(&advice.results(&origin))?;
-    let text = text::for_terminal(advice);
+    let text = text::for_terminal(advice, args.explain);
     let is_kept = !interrupted || !folder.has_results();
     let keep = || {
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
-        write_report(args.no_report, folder.path(), || tandem_report::figures_html(&trade_off::page(advice)))
+        write_report(args.no_report, folder.path(), || tandem_report::answer_html(&page::page(advice)))
     };
     print_kept(if args.json { &json } else { &text }, if is_kept { keep() } else { Ok(()) })?;
     if is_kept {

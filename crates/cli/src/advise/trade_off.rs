@@ -2,27 +2,17 @@
 //! The trade-off drawn: goodput against what neighbours lose, and against delay.
 
 use tandem_advise::{Advice, Answer, Judged};
-use tandem_report::{Curve, Figure, FiguresPage, Point, Style};
+use tandem_report::{Curve, Figure, Point, Style};
 use tandem_statistics::Estimate;
 
-use super::text;
-use crate::origin::command_line;
+/// On the usual path.
+pub fn usual(advice: &Advice) -> Vec<Figure> {
+    of_answer(advice, &advice.usual)
+}
 
-pub fn page(advice: &Advice) -> FiguresPage {
-    let mut figures = of_answer(advice, advice.usual);
-    figures.extend(advice.changed().flat_map(|answer| of_answer(advice, answer)));
-    FiguresPage {
-        title: format!("Advice for {}", advice.question.known.words()),
-        paragraphs: vec![
-            "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper left: much goodput, little harm. \
-             The dashed line is the limit, where it is near."
-                .into(),
-        ],
-        text: text::for_report(advice),
-        figures,
-        command: command_line(),
-        version: env!("CARGO_PKG_VERSION").into(),
-    }
+/// On the paths on which the advice is another.
+pub fn changed(advice: &Advice) -> Vec<Figure> {
+    advice.changed().flat_map(|answer| of_answer(advice, answer)).collect()
 }
 
 fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {

@@ -21,6 +21,7 @@ pub fn readings(run: &Run) -> Result<Readings, String> {
     let mut readings = Readings {
         limited_by: told(run, payload_bps.value),
         payload_bps: Some(payload_bps),
+        seconds: number(&run.sum("sum_sent")["seconds"]).or(Some(course.seconds)),
         losses: losses(run, &course, packet.unwrap_or_default()),
         packet: packet.unwrap_or_default(),
         is_packet_known: packet.is_some(),

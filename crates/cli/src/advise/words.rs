@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The advice in words, for the terminal and for the report.
+
+use tandem_advise::{Advice, Answer, Decision, Goal, Judged, Why, measured::Inferred};
+use tandem_compare::Length;
+use tandem_report::{Mark, Table, significant, with_interval};
+use tandem_statistics::Estimate;
+
+/// What comes first: other cures, then the answer and the reason for it.
+pub fn answer(advice: &Advice) -> Vec<String> {
+    let mut answer = advice.cures();
+    answer.push(headline(advice));
+    answer
+}
+
+/// The commands that switch it on, the most careful first; none where nothing is to be switched on.
+pub fn commands(advice: &Advice) -> Vec<(&'static str, String)> {
+    let mut commands = Vec::new();
+    if advice.usual.decision.chosen == advice.present.name {
+        return commands;
+    }
+    let for_one = advice.command_for_one();
+    let without_root = advice.command_without_root().filter(|command| Some(command) != for_one.as_ref());
+    commands.extend(for_one.map(|command| ("Try it", command)));
+    commands.extend(advice.command().map(|command| ("Switch it on", command)));
+    commands.extend(without_root.map(|command| ("Without root", command)));
+    if commands.is_empty() {
+        commands.push(("Switch it on", "nothing on this machine can".into()));
+    }
+    commands
+}
+
+/// A path that differs in one thing, and what is advised there.
+pub struct OtherPath<'a> {
+    pub differs: &'a str,
+    /// Good: the same; in part: the same, but not surely; bad: another; open: nobody looked.
+    pub mark: Mark,
+    pub advice: String,
+}
+
+/// What would change the advice, and what would not.
+pub fn other_paths<'a>(advice: &'a Advice) -> Vec<OtherPath<'a>> {
+    let looked_at = advice.others.iter().map(|answer| {
+        let is_same = answer.decision.chosen == advice.usual.decision.chosen;
+        let mark = match (is_same, answer.decision.is_clear) {
+            (true, true) => Mark::Good,
+            (true, false) => Mark::Part,
+            (false, _) => Mark::Bad,
+        };
+        OtherPath { differs: &answer.case.differs, mark, advice: on_other_path(advice, answer, is_same) }
+    });
+    let no_time =
+        |differs: &'a String| OtherPath { differs, mark: Mark::Open, advice: "not looked at in the time".into() };
+    looked_at.chain(advice.not_looked_at.iter().map(no_time)).collect()
+}
+
+fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
+    let decision = &answer.decision;
+    let default = &advice.present.name;
+    let what = match (decision.why, decision.gain) {
+        (Why::NoneWithinLimits, _) => "none keeps the limits".to_owned(),
+        (Why::NotSteady, _) => "no advice: not steady in the time".to_owned(),
+        (_, None) => format!("stay with `{}`", decision.chosen),
+        (why, Some(gain)) => {
+            let reason = if why == Why::DefaultExceedsLimits { "; the default exceeds a limit" } else { "" };
+            format!("`{}`, {} % against `{default}`{reason}", decision.chosen, signed(gain, 100.0))
+        }
+    };
+    let same = if is_same { "the same: " } else { "" };
+    let unsure = if decision.is_clear { "" } else { "; not sure" };
+    format!("{same}{what}{unsure}")
+}
+
+/// What was taken for granted.
+pub fn assumed(advice: &Advice) -> Option<String> {
+    let assumed = advice.question.known.assumed();
+    let values: Vec<String> = assumed.iter().map(|a| format!("{} {}", a.what, a.value)).collect();
+    (!values.is_empty()).then(|| format!("Not given, so assumed: {}.", values.join("; ")))
+}
+
+/// A line for each value that measurements tell.
+pub fn inferred(advice: &Advice) -> Vec<String> {
+    let line = |Inferred { what, value, source, surety }: &Inferred| format!("{what} {value} ({source}), {surety}");
+    advice.question.measured.inferred.iter().map(line).collect()
+}
+
+/// What the figures hide, in whole sentences.
+pub fn cautions(advice: &Advice) -> Vec<String> {
+    let of_files = advice.question.measured.cautions.iter().map(String::as_str);
+    let of_runs = advice.usual.cautions(&advice.present.name);
+    of_files.chain(of_runs).map(|caution| format!("{caution}.")).collect()
+}
+
+/// What is to be known of the other candidates: why the best of them is not advised, and what is left open.
+pub fn not_advised(advice: &Advice) -> Vec<String> {
+    let kept_here = advice.usual.decision.controllers.iter().filter(|judged| judged.is_within_limits);
+    let elsewhere = kept_here.filter(|judged| !judged.exceeds_with.is_empty()).map(|judged| {
+        let paths = judged.exceeds_with.join("; with ");
+        format!("`{}` is not advised: it exceeds a limit with {paths}.", judged.controller)
+    });
+    elsewhere.chain(left_out(advice)).collect()
+}
+
+/// What more time or more seeds would tell.
+fn left_out(advice: &Advice) -> Vec<String> {
+    let decision = &advice.usual.decision;
+    let mut left_out = Vec::new();
+    let names = advice.question.candidates.iter().map(|c| &*c.flows.name);
+    let not_run: Vec<&str> = names.filter(|name| decision.of(name).is_none()).collect();
+    if !not_run.is_empty() {
+        left_out.push(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
+    }
+    let open = decision.controllers.iter().filter(|judged| judged.is_open);
+    let open: Vec<&str> = open.map(|judged| &*judged.controller).collect();
+    if !open.is_empty() {
+        let how = if advice.usual.is_cut_short { "--time gives more seeds" } else { "--seeds allows more" };
+        left_out.push(format!("More seeds could change what is said of {}: {how}.", open.join(", ")));
+    }
+    left_out
+}
+
+fn headline(advice: &Advice) -> String {
+    let (decision, known) = (&advice.usual.decision, advice.question.known);
+    let present = match &advice.present.stands_for {
+        Some(name) => {
+            format!("`{name}`, for which `{}` stands here, as the simulator does not have it", decision_default(advice))
+        }
+        None => format!("`{}`", decision_default(advice)),
+    };
+    let path = known.words();
+    let chosen = &decision.chosen;
+    match decision.why {
+        Why::Better => format!(
+            "On {path}: run `{chosen}`. It {} than the present default, {present}, within the limits.",
+            match advice.question.limits.goal {
+                Goal::Goodput => "carries more",
+                Goal::Delay => "keeps the queue shorter",
+                Goal::Both => "has more goodput for its delay",
+            }
+        ),
+        Why::DefaultExceedsLimits => {
+            let excess = excess(advice);
+            format!(
+                "On {path}: run `{chosen}`. The present default, {present}, {excess}; of those that do not, this one is best."
+            )
+        }
+        Why::DefaultIsAsGood => {
+            format!(
+                "On {path}: stay with {present}, the present default. Within the limits no controller is better by enough to be worth a change."
+            )
+        }
+        Why::NoneWithinLimits => {
+            format!(
+                "On {path}: stay with {present}, the present default. No controller keeps within the limits, so none is advised."
+            )
+        }
+        Why::NotSteady => {
+            format!(
+                "On {path}: no advice. After {} of a run {present}, the present default, or its neighbours are still far from what they get in the \
+                 end: --time gives longer runs.",
+                advice.usual.length().0.duration
+            )
+        }
+    }
+}
+
+/// What the default does that it should not.
+fn excess(advice: &Advice) -> String {
+    let limits = advice.question.limits;
+    let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
+    match default.stolen.filter(|_| default.takes_too_much) {
+        Some(stolen) => {
+            let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
+            format!("takes {taken} % from its neighbours, more than {limit} %")
+        }
+        None => {
+            let [added, limit] = [default.added_delay_ms.value, limits.added_delay_ms].map(|ms| significant(ms, 3));
+            format!("adds {added} ms to the queue's delay, more than {limit} ms")
+        }
+    }
+}
+
+fn decision_default<'a>(advice: &'a Advice) -> &'a str {
+    &advice.present.name
+}
+
+/// Labels and what is to be said under them.
+pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
+    let (answer, decision) = (&advice.usual, &advice.usual.decision);
+    let (Some(chosen), Some(default)) = (decision.of(&decision.chosen), decision.of(&advice.present.name)) else {
+        return Vec::new();
+    };
+    let mut facts = Vec::new();
+    let gain = |goodput: String| match decision.gain {
+        Some(gain) => format!(
+            "{goodput}; {} % against {} with `{}`",
+            signed(gain, 100.0),
+            mbps(default.goodput_mbps),
+            advice.present.name
+        ),
+        None => goodput,
+    };
+    let goodput = gain(format!("{} Mb/s", mbps(chosen.goodput_mbps)));
+    match completion(advice, answer, &decision.chosen) {
+        Some(time) => {
+            let of_default = completion(advice, answer, &advice.present.name).filter(|_| decision.gain.is_some());
+            let against = of_default.map_or(String::new(), |t| format!(" instead of {}", duration(t)));
+            let how = if answer.is_extrapolated { ", worked out from the pace of a part" } else { "" };
+            facts.push(("Transfer", format!("{}{against}{how}; at {goodput}", duration(time))));
+        }
+        None => facts.push(("Goodput", goodput)),
+    }
+    if let Some(stolen) = chosen.stolen {
+        let neighbours = &answer.case.neighbours;
+        let words = match stolen.value >= 0.0 {
+            true => format!("{neighbours} loses {} %", plain(stolen, 100.0)),
+            false => format!("{neighbours} gains {} %", plain(-stolen, 100.0)),
+        };
+        let of_default = match default.stolen {
+            Some(stolen) if decision.chosen != advice.present.name => {
+                format!(" (beside `{}`: {} %)", advice.present.name, plain(stolen, 100.0))
+            }
+            _ => String::new(),
+        };
+        facts.push(("Neighbours", format!("{words} of what it has beside another {}{of_default}", answer.reference)));
+    }
+    let mut delay = format!("{} ms in the queue (95th percentile)", delay_ms(chosen.delay_ms));
+    if decision.chosen != advice.present.name {
+        delay += &format!("; {} ms with `{}`", delay_ms(default.delay_ms), advice.present.name);
+    }
+    facts.push(("Delay", delay));
+    facts.extend(startup(advice, chosen, default).map(|words| ("Start-up", words)));
+    if let Some(less) = less_delay(decision, chosen) {
+        facts.push(("Less delay", less));
+    }
+    facts.push(("How sure", sureness(advice)));
+    facts
+}
+
+/// How long until it has what it gets in the end.
+fn startup(advice: &Advice, chosen: &Judged, default: &Judged) -> Option<String> {
+    let mut words = format!("{} s until it has 90 % of that", plain(chosen.startup_s?, 1.0));
+    if chosen.controller != default.controller {
+        words += &format!("; {} s with `{}`", plain(default.startup_s?, 1.0), advice.present.name);
+    }
+    Some(words)
+}
+
+/// Share of the choice's goodput from which another is as good.
+const AS_GOOD: f64 = 0.95;
+
+/// A controller with the same goodput and at most half of the delay.
+fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
+    let is_as_good = |judged: &&Judged| {
+        judged.is_within_limits
+            && judged.is_tied_with_best
+            && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
+    };
+    let least =
+        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.value.total_cmp(&b.delay_ms.value))?;
+    let is_much_less =
+        least.delay_ms.value <= chosen.delay_ms.value / 2.0 && chosen.delay_ms.value - least.delay_ms.value >= 1.0;
+    is_much_less.then(|| {
+        let (name, delay) = (&least.controller, delay_ms(least.delay_ms));
+        format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")
+    })
+}
+
+fn sureness(advice: &Advice) -> String {
+    let (answer, decision) = (&advice.usual, &advice.usual.decision);
+    let seeds = decision.of(&decision.chosen).map_or(0, |chosen| chosen.seeds);
+    let open: Vec<&str> = decision.controllers.iter().filter(|j| j.is_open).map(|j| &*j.controller).collect();
+    let why = if answer.is_cut_short {
+        format!("when {} were over", advice.question.time)
+    } else {
+        "with the seeds allowed".to_owned()
+    };
+    let intervals = match open[..] {
+        [] => "the intervals are narrow enough to decide".to_owned(),
+        [one] => format!("all is clear except `{one}`, whose intervals are too wide {why}"),
+        _ => format!("not sure: the intervals of {} are too wide {why}", counted(open.len())),
+    };
+    let others = advice.others.len();
+    let same = advice.unchanged().count();
+    let sweep = if others > 0 {
+        format!("; the same on {same} of {others} paths that differ in what is not known")
+    } else {
+        String::new()
+    };
+    let tied = decision.controllers.iter().filter(|j| j.is_within_limits && j.is_tied_with_best).count();
+    let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
+    let limit = advice.question.limits.stolen;
+    let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
+    let near = stolen.filter(|s| s.value + s.half_width.unwrap_or(0.0) > limit);
+    let near = near.map_or("", |_| "; it may take more than the limit from its neighbours");
+    format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
+}
+
+pub fn counted(n: usize) -> String {
+    if n == 1 { "one controller".into() } else { format!("{n} controllers") }
+}
+
+/// By what was chosen, and how long the runs were.
+pub fn rule(advice: &Advice) -> String {
+    let limits = advice.question.limits;
+    let reference = match &advice.usual.case.neighbours.0[..] {
+        [] => format!("with `{}` alone", advice.usual.reference),
+        _ => format!("with another {} in its place", advice.usual.reference),
+    };
+    let taken = if advice.usual.case.neighbours.0.is_empty() {
+        String::new()
+    } else {
+        format!("take at most {} % from neighbours and ", significant(limits.stolen * 100.0, 3))
+    };
+    let (least, most) = advice.usual.length();
+    let cut = |length: Length| match length.warmup.ns {
+        0 => String::new(),
+        _ => format!(", the first {} are cut off", length.warmup),
+    };
+    let lasts = match least == most {
+        true => format!("Each run lasts {}{}.", most.duration, cut(most)),
+        false => format!("Runs last {}{}, some of them {}{}.", least.duration, cut(least), most.duration, cut(most)),
+    };
+    format!(
+        "Rule: {} of those that {taken}add at most {} ms to the queue's delay, against the path {reference}; \
+         a change has to bring {} % more than the default. {lasts}",
+        match limits.goal {
+            Goal::Goodput => "the highest goodput",
+            Goal::Delay => "the least delay",
+            Goal::Both => "the highest goodput over delay",
+        },
+        significant(limits.added_delay_ms, 3),
+        significant(limits.gain * 100.0, 2),
+    )
+}
+
+/// All candidates, the highest goodput first.
+pub fn candidates(advice: &Advice) -> Table {
+    let (answer, decision) = (&advice.usual, &advice.usual.decision);
+    let with_neighbours = !answer.case.neighbours.0.is_empty();
+    let mut header = vec!["Controller", "Goodput, Mbit/s"];
+    header.extend((!answer.completion_s.is_empty()).then_some("Transfer"));
+    header.extend(with_neighbours.then_some("Stolen, %"));
+    header.extend(["p95 delay, ms", "Seeds", ""]);
+    let row = |judged: &Judged| {
+        let mut row = vec![judged.controller.clone(), mbps(judged.goodput_mbps)];
+        row.extend(completion(advice, answer, &judged.controller).map(duration));
+        row.extend(with_neighbours.then(|| judged.stolen.map_or(String::new(), |stolen| plain(stolen, 100.0))));
+        row.extend([delay_ms(judged.delay_ms), judged.seeds.to_string(), remark(advice, judged)]);
+        row
+    };
+    Table {
+        header: header.into_iter().map(String::from).collect(),
+        rows: decision.controllers.iter().map(row).collect(),
+    }
+}
+
+/// What becomes of a controller, in a few words.
+fn remark(advice: &Advice, judged: &Judged) -> String {
+    let mut remarks = Vec::new();
+    if judged.controller == advice.usual.decision.chosen {
+        remarks.push("advised");
+    }
+    if judged.controller == advice.present.name {
+        remarks.push("default");
+    }
+    if judged.takes_too_much {
+        remarks.push("takes too much");
+    }
+    if !judged.is_within_limits && !judged.takes_too_much {
+        remarks.push("too much delay");
+    }
+    if judged.is_within_limits && !judged.exceeds_with.is_empty() {
+        remarks.push("not on other paths");
+    }
+    if !judged.is_steady {
+        remarks.push("not steady");
+    }
+    if judged.is_within_limits && judged.is_tied_with_best && judged.controller != advice.usual.decision.chosen {
+        remarks.push("tied");
+    }
+    if judged.is_open {
+        remarks.push("unsure");
+    }
+    remarks.join(", ")
+}
+
+/// How long the transfer takes with it, seconds, if there is one.
+fn completion(advice: &Advice, answer: &Answer, name: &str) -> Option<f64> {
+    let place = advice.question.candidates.iter().position(|c| c.flows.name == name)?;
+    answer.completion_s.get(place).copied()
+}
+
+/// `2 h 13 min`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "never".into(),
+        s if s < 100.0 => format!("{} s", significant(s, 3)),
+        s if s < 6000.0 => format!("{} min", significant(s / 60.0, 3)),
+        s => format!("{} h", significant(s / 3600.0, 3)),
+    }
+}
+
+fn mbps(estimate: Estimate) -> String {
+    with_interval(estimate.value, estimate.half_width, 4)
+}
+
+/// Milliseconds, of a short path with as many digits as of a long one.
+fn delay_ms(estimate_ms: Estimate) -> String {
+    with_interval(estimate_ms.value, estimate_ms.half_width, 3)
+}
+
+/// With its interval and one decimal, times `factor`.
+fn plain(estimate: Estimate, factor: f64) -> String {
+    (estimate * factor).text(1)
+}
+
+fn signed(estimate: Estimate, factor: f64) -> String {
+    let sign = if estimate.value >= 0.0 { "+" } else { "" };
+    format!("{sign}{}", plain(estimate, factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_readable() {
+        assert_eq!([12.345, 130.0, 7200.0].map(duration), ["12.3 s", "2.17 min", "2.00 h"]);
+        assert_eq!(duration(f64::INFINITY), "never");
+    }
+}

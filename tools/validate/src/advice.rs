@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! docs/advise-vs-truth.md: the answers of `tandem advise` on paths drawn at random, against longer runs with other seeds.
+
+mod draw;
+mod truth;
+
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use tandem_batch::Batch;
+use tandem_papers::prose::with_short_lines;
+use tandem_report::write_atomically;
+
+use draw::draw;
+use truth::{AS_GOOD, Outcome, Seen, judge};
+
+/// How many paths are judged, and for how long new ones are begun.
+#[derive(Debug, Clone, Copy)]
+pub struct Paths {
+    /// All with smaller numbers are judged.
+    pub count: u64,
+    /// No path is begun after this time.
+    pub time: Duration,
+}
+
+/// Judges the paths that `kept` lacks, writes each to it as soon as it is judged, and returns the page of all that are there.
+///
+/// # Errors
+/// If `kept` cannot be read or written, or a run fails.
+pub fn advice_page(kept: &Path, paths: Paths, batch: &Batch) -> anyhow::Result<String> {
+    let mut outcomes = read(kept)?;
+    let folder = std::env::temp_dir().join("tandem-advice-traces");
+    fs::create_dir_all(&folder)?;
+    let began = Instant::now();
+    for number in 0..paths.count {
+        if outcomes.iter().any(|outcome| outcome.number == number) {
+            continue;
+        }
+        if began.elapsed() >= paths.time {
+            break;
+        }
+        let drawn = draw(number, &folder)?;
+        let start = Instant::now();
+        let outcome = judge(number, &drawn, batch).with_context(|| format!("path {number}: {}", drawn.words))?;
+        eprintln!("path {number}: {} ({:.0} s)", drawn.words, start.elapsed().as_secs_f64());
+        outcomes.push(outcome);
+        write(kept, &outcomes)?;
+    }
+    Ok(page(&outcomes, paths.count))
+}
+
+fn read(kept: &Path) -> anyhow::Result<Vec<Outcome>> {
+    let text = match fs::read_to_string(kept) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        text => text.with_context(|| format!("cannot read `{}`", kept.display()))?,
+    };
+    let line = |(i, line): (usize, &str)| {
+        serde_json::from_str(line).with_context(|| format!("`{}`, line {}", kept.display(), i + 1))
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+fn write(kept: &Path, outcomes: &[Outcome]) -> anyhow::Result<()> {
+    let mut text = String::new();
+    for outcome in outcomes {
+        writeln!(text, "{}", serde_json::to_string(outcome)?)?;
+    }
+    Ok(write_atomically(kept, text.as_bytes())?)
+}
+
+/// What the long runs say of the advice on a path.
+struct Verdict {
+    keeps_limits: bool,
+    /// The advised controller's goodput over that of the best within the limits, and whether it is as good, as far as seeds tell.
+    of_best: f64,
+    is_as_good: bool,
+    /// Those whose sign of bandwidth stolen is sure in both, and the other way round.
+    reversed: Vec<String>,
+}
+
+fn verdict(outcome: &Outcome) -> Option<Verdict> {
+    let of = |seen: &'_ [Seen], name: &str| seen.iter().find(|seen| seen.controller == name).cloned();
+    let advised = of(&outcome.truth, &outcome.advised)?;
+    let allowed = outcome.truth.iter().filter(|seen| seen.is_within_limits);
+    let best = allowed.max_by(|a, b| a.goodput_mbps.total_cmp(&b.goodput_mbps));
+    let sure_sign = |seen: &Seen| {
+        let (stolen, half) = (seen.stolen?, seen.stolen_half?);
+        (stolen.abs() > half).then_some(stolen > 0.0)
+    };
+    let is_reversed = |truth: &&Seen| {
+        let signs = (sure_sign(truth), of(&outcome.advice, &truth.controller).as_ref().and_then(sure_sign));
+        matches!(signs, (Some(truth), Some(advice)) if truth != advice)
+    };
+    // Where everything exceeds a limit, the default stays: nothing is better.
+    let best = best.unwrap_or(&advised);
+    let least_of_best = AS_GOOD * (best.goodput_mbps - best.goodput_half_mbps);
+    Some(Verdict {
+        keeps_limits: advised.is_within_limits || outcome.truth.iter().all(|seen| !seen.is_within_limits),
+        of_best: advised.goodput_mbps / best.goodput_mbps,
+        is_as_good: advised.goodput_mbps + advised.goodput_half_mbps >= least_of_best,
+        reversed: outcome.truth.iter().filter(is_reversed).map(|seen| seen.controller.clone()).collect(),
+    })
+}
+
+fn page(outcomes: &[Outcome], planned: u64) -> String {
+    let judged: Vec<(&Outcome, Verdict)> =
+        outcomes.iter().filter(|outcome| outcome.is_steady).filter_map(|o| Some((o, verdict(o)?))).collect();
+    let count = |holds: &dyn Fn(&Verdict) -> bool| judged.iter().filter(|(_, verdict)| holds(verdict)).count();
+    let mut page = with_short_lines(include_str!("advice/introduction.md"));
+    let all = judged.len();
+    let _ = writeln!(
+        page,
+        "\n**{} of {planned} paths have been judged.** On {} of them nothing was advised: the default was not steady.\n\n\
+         | of {all} advised controllers | asked for of 100 | found |\n|---|---:|---:|\n\
+         | keep the limits | 97 | {} |\n| have at least {:.0} % of the best goodput within the limits | 95 | {} |\n\
+         | no sign of \"stolen\" is reversed | 100 | {} |\n",
+        outcomes.len(),
+        outcomes.len() - all,
+        count(&|verdict| verdict.keeps_limits),
+        100.0 * AS_GOOD,
+        count(&|verdict| verdict.is_as_good),
+        count(&|verdict| verdict.reversed.is_empty()),
+    );
+    page += "| path | | advised | of the best, % | limits | signs |\n|---:|---|---|---:|---|---|\n";
+    for (Outcome { number, path, advised, .. }, verdict) in &judged {
+        let limits = if verdict.keeps_limits { "kept" } else { "**exceeded**" };
+        let of_best = match verdict.is_as_good {
+            true => format!("{:.1}", 100.0 * verdict.of_best),
+            false => format!("**{:.1}**", 100.0 * verdict.of_best),
+        };
+        let signs = match &verdict.reversed[..] {
+            [] => "right".to_owned(),
+            reversed => format!("**reversed**: {}", reversed.join(", ")),
+        };
+        let _ = writeln!(page, "| {number} | `{path}` | `{advised}` | {of_best} | {limits} | {signs} |");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(controller: &str, goodput_mbps: f64, stolen: f64, is_within_limits: bool) -> Seen {
+        let (goodput_half_mbps, stolen_half) = (1.0, Some(0.05));
+        Seen {
+            controller: controller.into(),
+            seeds: 5,
+            goodput_mbps,
+            goodput_half_mbps,
+            stolen: Some(stolen),
+            stolen_half,
+            is_within_limits,
+        }
+    }
+
+    fn outcome(advised: &str, advice: Vec<Seen>, truth: Vec<Seen>) -> Outcome {
+        Outcome { number: 1, path: "p".into(), advised: advised.into(), is_steady: true, advice, truth }
+    }
+
+    #[test]
+    fn a_choice_is_judged_by_the_long_runs_alone() {
+        let truth =
+            || vec![seen("bbr", 99.0, 0.5, false), seen("cubic", 60.0, 0.0, true), seen("reno", 50.0, -0.1, true)];
+        // 0.95 of 59 is 56.05.
+        let good = verdict(&outcome("cubic", truth(), truth())).unwrap();
+        assert!(good.keeps_limits && good.is_as_good && good.reversed.is_empty() && good.of_best == 1.0);
+        let slow = verdict(&outcome("reno", truth(), truth())).unwrap();
+        assert!(slow.keeps_limits && !slow.is_as_good);
+        assert!(!verdict(&outcome("bbr", truth(), truth())).unwrap().keeps_limits);
+        // 0.04 is no sure sign, 0.1 the other.
+        let advice = vec![seen("cubic", 60.0, 0.04, true), seen("reno", 50.0, 0.1, true)];
+        assert_eq!(verdict(&outcome("cubic", advice, truth())).unwrap().reversed, ["reno"]);
+    }
+
+    #[test]
+    fn what_was_judged_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("paths.jsonl");
+        assert!(read(&kept).unwrap().is_empty());
+        write(&kept, &[outcome("cubic", vec![], vec![seen("cubic", 1.0, 0.0, true)])]).unwrap();
+        let [read] = &read(&kept).unwrap()[..] else { panic!() };
+        assert_eq!((read.number, &*read.truth[0].controller), (1, "cubic"));
+        fs::write(&kept, "{}\n").unwrap();
+        assert!(super::read(&kept).unwrap_err().to_string().contains("line 1"));
+    }
+}
