@@ -175,7 +175,7 @@ unload_in_use() {
 }
 
 # `reno` is taken by the kernel's own.
-name_for() { if is_available "$1"; then echo "bpf_$1"; else echo "$1"; fi; }
+name_for() { if is_available "$1"; then echo "tandem_$1"; else echo "$1"; fi; }
 
 is_gone_after_unload() { tandem kernel unload "$1" && ! is_available "$1"; }
 

@@ -107,7 +107,7 @@ TANDEM_FN u32 bbr_rate_q24(u32 packets, u32 us)
 
 TANDEM_FN u32 bbr_bw(const struct bbr *s)
 {
-	return s->policed ? s->policer_bw_q24 : s->best.bw_q24;
+	return select_u32(s->policed, s->policer_bw_q24, s->best.bw_q24);
 }
 
 /*

@@ -125,7 +125,11 @@ struct tandem_conn {
 
 /* What one ACK said, given before cong_avoid. */
 struct tandem_ack {
-	u32 pkts_acked; /* packets that left the front of the window, SACKed before or not */
+	/*
+	 * Packets that left the front of the window, SACKed before or not. With TANDEM_OWNS_WINDOW
+	 * read acked_sacked instead: Linux's cong_control does not tell this, and gives 0.
+	 */
+	u32 pkts_acked;
 	u32 rtt_us;     /* of the newest packet acknowledged; 0 = no valid sample (Karn) */
 	u32 delivered;  /* packets, by number or by SACK, since the connection began; wraps */
 

@@ -176,19 +176,10 @@ impl Controller {
 
     /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
-        if self.sends_ect1() {
-            Some(
-                "its packets must carry ECT(1), and Linux's TCP sends ECT(0); it also sets a pacing rate, for which Tandem's eBPF \
-                 programs lack `cong_control`",
-            )
-        } else if self.owns_window() {
-            Some(
-                "it sets a pacing rate, and the window in recovery; Linux has `cong_control` for that, but its arguments changed in \
-                 Linux 6.10, and Tandem's eBPF programs do not implement it",
-            )
-        } else {
-            None
-        }
+        self.sends_ect1().then_some(
+            "its packets must carry ECT(1) (RFC 9331), and the receiver must count marks (accurate ECN, RFC 9768); Linux's TCP has neither \
+             up to 6.18, and what newer kernels have of it Tandem's eBPF programs do not use",
+        )
     }
 
     /// The parameters with their defaults and ranges, in the order of the C header.

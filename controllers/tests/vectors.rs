@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Replays every golden trace in `controllers/vectors/`, whose numbers were worked out by hand.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
-use tandem_controllers::{CONTROLLERS, Instance};
-use tandem_testing::trace::{self, Command, Expected, Host, parse};
+use tandem_controllers::{Ack, CONTROLLERS, Conn, Instance, Params, Reason, State, View, find};
+use tandem_testing::{
+    contract::Contract,
+    trace::{self, Command, Expected, Host, parse},
+};
 
 #[test]
 fn every_trace_comes_out_as_worked_out() {
@@ -20,6 +23,65 @@ fn every_trace_comes_out_as_worked_out() {
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+/// Told what Linux's cong_control tells: not how many packets left the front of the window.
+struct InTheKernel(Instance);
+
+impl Contract for InTheKernel {
+    fn new(params: &Arc<Params>, conn: &mut Conn) -> Self {
+        Self(Instance::new(params, conn))
+    }
+
+    fn pkts_acked(&mut self, conn: &mut Conn, ack: &Ack) {
+        self.0.pkts_acked(conn, &Ack { pkts_acked: 0, ..*ack });
+    }
+
+    fn cong_avoid(&mut self, conn: &mut Conn, acked: u32) {
+        self.0.cong_avoid(conn, acked);
+    }
+
+    fn ssthresh(&mut self, conn: &Conn, reason: Reason) -> u32 {
+        self.0.ssthresh(conn, reason)
+    }
+
+    fn set_state(&mut self, conn: &mut Conn, state: State) {
+        self.0.set_state(conn, state);
+    }
+
+    fn restart(&mut self, conn: &mut Conn) {
+        self.0.restart(conn);
+    }
+
+    fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        self.0.undo_cwnd(conn)
+    }
+
+    fn view(&self, conn: &Conn) -> View {
+        self.0.view(conn)
+    }
+}
+
+#[test]
+fn one_that_owns_the_window_does_without_the_packets_that_left_its_front() {
+    let mut played = BTreeSet::new();
+    for path in trace::files() {
+        let mut host = Host::<InTheKernel>::default();
+        let mut owns_window = false;
+        for (line, command) in trace::commands(&path) {
+            if let Command::Controller(name) = &command {
+                owns_window = find(name).unwrap().owns_window();
+                if owns_window {
+                    played.insert(name.clone());
+                }
+            }
+            if owns_window && let Err(e) = host.play(&command) {
+                panic!("{}:{line}: {e}", path.display());
+            }
+        }
+    }
+    let owners: BTreeSet<String> = CONTROLLERS.iter().filter(|c| c.owns_window()).map(|c| c.name.to_owned()).collect();
+    assert_eq!(played, owners);
 }
 
 #[test]

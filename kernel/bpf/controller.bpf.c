@@ -2,7 +2,8 @@
 /*
  * The kernel's view of one controller: compiled once for each line of controllers.def with
  * -DCONTROLLER=name. It holds
- *  - the struct_ops map `controller` with the call points of struct tcp_congestion_ops,
+ *  - a struct_ops map with the call points of struct tcp_congestion_ops; a controller that owns the
+ *    window has one for each form that these have in kernels, of which the loader takes one,
  *  - `flows`, an iterator over the connections that use the controller, for `tandem kernel watch`,
  *  - `replay`, which makes one call of the contract on a state that a test passes in.
  */
@@ -16,9 +17,11 @@
 /* The controllers are BSD-2-Clause OR GPL-2.0; the kernel asks for a string that it knows. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Expands the whole list: does the controller need the number of marked packets? */
+/* Expands the whole list: what is owed to the controller? */
 enum {
 #define TANDEM_CONTROLLER(name, family, signal, traits, look, source) \
+	name##_owns_window = ((traits) & TANDEM_OWNS_WINDOW) != 0, \
+	name##_wants_rate = ((traits) & TANDEM_WANTS_RATE) != 0, \
 	name##_counts_marks = ((traits) & TANDEM_COUNTS_MARKS) != 0,
 #include "controllers.def"
 };
@@ -70,30 +73,6 @@ static __always_inline state_t *state_of(struct sock *sk)
 }
 
 /*
- * Packets newly reported as marked. With accurate ECN the kernel counts those of an ACK after the
- * call, so that they come with the next one; without it, all packets count that are acknowledged
- * while the receiver echoes a mark.
- */
-static __always_inline u32 newly_marked(struct sock *sk)
-{
-	counting_state_t *s = (counting_state_t *)state_of(sk);
-	u32 now = tcp(sk)->delivered_ce, marked = seq_distance(s->told_ce, now);
-
-	s->told_ce = now;
-	return marked;
-}
-
-/* Packets newly delivered, by number or by SACK: all of this ACK's are counted before the call. */
-static __always_inline u32 newly_delivered(struct sock *sk)
-{
-	counting_state_t *s = (counting_state_t *)state_of(sk);
-	u32 now = tcp(sk)->delivered, packets = seq_distance(s->told_delivered, now);
-
-	s->told_delivered = now;
-	return packets;
-}
-
-/*
  * As tcp_is_cwnd_limited(): in slow start it is enough that half of the window is used, because the
  * window is about to double.
  */
@@ -116,16 +95,40 @@ static __always_inline void read_conn(const struct tcp_sock *tp, struct tandem_c
 	c->mss = tp->mss_cache;
 	c->is_cwnd_limited = is_cwnd_limited(tp);
 	c->pacing_bytes_per_s = 0;
-	/* 0 is SK_PACING_NONE: the socket itself and the qdisc fq pace otherwise. */
-	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status != 0;
+	if (OP(_owns_window))
+		c->pacing_bytes_per_s = tp->inet_conn.icsk_inet.sk.sk_pacing_rate;
+	/* Otherwise the socket itself or the qdisc fq paces. */
+	c->is_paced = tp->inet_conn.icsk_inet.sk.sk_pacing_status !=
+		      bpf_core_enum_value(enum sk_pacing, SK_PACING_NONE);
 }
 
-/* The three fields that a controller may change. */
+/* The rate, which counts payload as the kernel's does, up to what SO_MAX_PACING_RATE allows. */
+static __always_inline void write_rate(struct tcp_sock *tp, const struct tandem_conn *c)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	u64 rate = c->pacing_bytes_per_s, most = sk->sk_max_pacing_rate;
+
+	sk->sk_pacing_rate = rate < most ? rate : most;
+}
+
+/* The fields that a controller may change. */
 static __always_inline void write_conn(struct tcp_sock *tp, const struct tandem_conn *c)
 {
+	if (OP(_owns_window))
+		write_rate(tp, c);
 	tp->snd_cwnd = c->snd_cwnd;
 	tp->snd_cwnd_cnt = c->snd_cwnd_cnt;
 	tp->snd_ssthresh = c->snd_ssthresh;
+}
+
+/*
+ * Without the qdisc fq the socket's own timer paces, once it is asked to. With fq the status says
+ * so already, and stays.
+ */
+static __always_inline void ask_for_pacing(struct sock *sk)
+{
+	if (sk->sk_pacing_status == bpf_core_enum_value(enum sk_pacing, SK_PACING_NONE))
+		sk->sk_pacing_status = bpf_core_enum_value(enum sk_pacing, SK_PACING_NEEDED);
 }
 
 SEC("struct_ops")
@@ -143,40 +146,8 @@ void BPF_PROG(tandem_init, struct sock *sk)
 		s->told_ce = tcp(sk)->delivered_ce;
 		s->told_delivered = tcp(sk)->delivered;
 	}
-	write_conn(tcp(sk), &c);
-}
-
-SEC("struct_ops")
-void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sample)
-{
-	struct tandem_ack ack = {
-		.pkts_acked = sample->pkts_acked,
-		.delivered = tcp(sk)->delivered,
-	};
-	struct tandem_conn c;
-	__s32 rtt_us = sample->rtt_us;
-
-	if (rtt_us > 0)
-		ack.rtt_us = (u32)rtt_us;
-	if (OP(_counts_marks)) {
-		ack.acked_sacked = newly_delivered(sk);
-		if (ack.acked_sacked)
-			ack.marked = newly_marked(sk);
-	}
-	/* As the simulator: an ACK of which there is nothing to tell. */
-	if (!ack.pkts_acked && !ack.rtt_us && !ack.acked_sacked)
-		return;
-	read_conn(tcp(sk), &c);
-	controller_pkts_acked(state_of(sk), parameters(), &c, &ack);
-}
-
-SEC("struct_ops")
-void BPF_PROG(tandem_cong_avoid, struct sock *sk, u32 ack, u32 acked)
-{
-	struct tandem_conn c;
-
-	read_conn(tcp(sk), &c);
-	controller_cong_avoid(state_of(sk), parameters(), &c, acked);
+	if (OP(_owns_window))
+		ask_for_pacing(sk);
 	write_conn(tcp(sk), &c);
 }
 
@@ -205,20 +176,6 @@ void BPF_PROG(tandem_set_state, struct sock *sk, __u8 new_state)
 }
 
 SEC("struct_ops")
-void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
-{
-	struct tandem_conn c;
-
-	if (event != (int)bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_CWND_RESTART))
-		return;
-	read_conn(tcp(sk), &c);
-	/* The connection's own clock still stands where the idle time began. */
-	c.now_us = bpf_ktime_get_ns() / 1000;
-	controller_restart(state_of(sk), parameters(), &c);
-	write_conn(tcp(sk), &c);
-}
-
-SEC("struct_ops")
 u32 BPF_PROG(tandem_undo_cwnd, struct sock *sk)
 {
 	struct tandem_conn c;
@@ -227,18 +184,12 @@ u32 BPF_PROG(tandem_undo_cwnd, struct sock *sk)
 	return controller_undo_cwnd(state_of(sk), parameters(), &c);
 }
 
-SEC(".struct_ops.link")
-struct tcp_congestion_ops controller = {
-	.name = TANDEM_QUOTE(CONTROLLER),
-	.flags = TCP_CONG_NON_RESTRICTED | (OP(_counts_marks) ? TCP_CONG_NEEDS_ECN : 0),
-	.init = (void *)tandem_init,
-	.pkts_acked = (void *)tandem_pkts_acked,
-	.cong_avoid = (void *)tandem_cong_avoid,
-	.ssthresh = (void *)tandem_ssthresh,
-	.set_state = (void *)tandem_set_state,
-	.cwnd_event = (void *)tandem_cwnd_event,
-	.undo_cwnd = (void *)tandem_undo_cwnd,
-};
+/* The call points that depend on who sets the window in recovery, and the struct_ops maps. */
+#ifdef TANDEM_OWNS_SLOW_START
+#include "ops_rate.h"
+#else
+#include "ops_window.h"
+#endif
 
 static __always_inline int uses_this_controller(const struct tcp_sock *tp)
 {
@@ -267,6 +218,17 @@ static __always_inline void read_addresses(const struct sock_common *sk, struct 
 	flow->remote_port = bpf_ntohs(sk->skc_dport);
 	flow->family = sk->skc_family;
 	flow->state = sk->skc_state;
+}
+
+static __always_inline void read_pacing(const struct sock *sk, struct tandem_flow *flow)
+{
+	u32 status = sk->sk_pacing_status;
+
+	flow->pacing_bytes_per_s = sk->sk_pacing_rate;
+	if (status == bpf_core_enum_value(enum sk_pacing, SK_PACING_NEEDED))
+		flow->pacing = TANDEM_PACED_BY_SOCKET;
+	else if (status == bpf_core_enum_value(enum sk_pacing, SK_PACING_FQ))
+		flow->pacing = TANDEM_PACED_BY_FQ;
 }
 
 /*
@@ -300,26 +262,22 @@ int flows(struct bpf_iter__tcp *ctx)
 	flow.lost = tp->lost;
 	flow.retransmitted = tp->total_retrans;
 	flow.bytes_acked = tp->bytes_acked;
+	read_pacing(&tp->inet_conn.icsk_inet.sk, &flow);
 	bpf_seq_write(ctx->meta->seq, &flow, sizeof(flow));
 	return 0;
 }
 
 /*
- * One call of the contract, so that a test can compare the eBPF machine code with the native code.
+ * One call of the contract. A function of its own, so that the verifier knows nothing of what a
+ * test hands in (see ops_rate.h).
  */
-SEC("syscall")
-int replay(struct tandem_replay *asked)
+__attribute__((noinline)) int tandem_call(struct tandem_replay *r)
 {
-	/*
-	 * The verifier accepts accesses to the context only at constant offsets, which a compiler
-	 * need not produce: use a copy.
-	 */
-	struct tandem_replay copy = *asked, *r = &copy;
 	const params_t *p = parameters();
 	state_t *s;
 
-	/* From here on the compiler cannot know that `r` points to a copy. */
-	barrier_var(r);
+	if (!r)
+		return 1;
 	s = (state_t *)r->state;
 	switch (r->call) {
 	case TANDEM_CALL_INIT: controller_init(s, p, &r->conn); break;
@@ -334,7 +292,20 @@ int replay(struct tandem_replay *asked)
 	default: return 1;
 	}
 	controller_view(s, p, &r->conn, &r->view);
-	barrier_var(r);
-	*asked = *r;
 	return 0;
+}
+
+/* So that a test can compare the eBPF machine code with the native code. */
+SEC("syscall")
+int replay(struct tandem_replay *asked)
+{
+	/*
+	 * The verifier accepts accesses to the context only at constant offsets, which a compiler
+	 * need not produce: use a copy.
+	 */
+	struct tandem_replay copy = *asked;
+	int unknown = tandem_call(&copy);
+
+	*asked = copy;
+	return unknown;
 }

@@ -5,6 +5,13 @@
 
 #include "contract.h"
 
+/* Linux's enum sk_pacing, whose numbers kernels may change. */
+enum tandem_pacing {
+	TANDEM_PACED_BY_NOTHING,
+	TANDEM_PACED_BY_SOCKET, /* its own timer */
+	TANDEM_PACED_BY_FQ,     /* the qdisc fq */
+};
+
 struct tandem_flow {
 	unsigned char local_addr[16]; /* IPv4: the first four bytes */
 	unsigned char remote_addr[16];
@@ -21,6 +28,9 @@ struct tandem_flow {
 	u32 retransmitted; /* packets, since the connection began */
 	struct tandem_view view;
 	u64 bytes_acked; /* since the connection began */
+	u64 pacing_bytes_per_s; /* of payload; counts only while something paces */
+	u32 pacing;      /* what does: enum tandem_pacing */
+	u32 reserved;    /* 0; there is no gap at the end */
 };
 
 #endif

@@ -52,13 +52,25 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
-	unsigned long sk_pacing_rate; /* bytes a second */
-	u32 sk_pacing_status;
+	unsigned long sk_pacing_rate; /* of payload, bytes a second */
+	unsigned long sk_max_pacing_rate; /* SO_MAX_PACING_RATE; all ones: none */
+	u32 sk_pacing_status; /* enum sk_pacing */
 };
 
 struct ack_sample {
 	u32 pkts_acked;
 	__s32 rtt_us; /* negative: none */
+};
+
+/* What an ACK tells: the delivery rate, and what is newly delivered and newly lost. */
+struct rate_sample {
+	u32 prior_delivered; /* tcp_sock's `delivered` when the newest packet delivered was sent */
+	__s32 delivered;     /* packets since then; negative: unknown */
+	long interval_us;    /* in which they were delivered; not positive: unknown */
+	long rtt_us;         /* of the newest packet delivered; negative: none */
+	int losses;          /* packets */
+	u32 acked_sacked;    /* packets */
+	_Bool is_app_limited;
 };
 
 /*
@@ -75,6 +87,10 @@ struct tcp_congestion_ops {
 	void (*cwnd_event)(struct sock *sk, int event);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*undo_cwnd)(struct sock *sk);
+	/* (sk, rs) before Linux 6.10. */
+	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+	/* In place of cwnd_event with CA_EVENT_TX_START in the newest kernels. */
+	void (*cwnd_event_tx_start)(struct sock *sk);
 };
 
 struct inet_sock {
@@ -100,6 +116,9 @@ struct tcp_sock {
 	u32 snd_ssthresh;
 	u32 max_packets_out;
 	u32 packets_out;
+	u32 sacked_out;
+	u32 retrans_out;
+	u32 data_segs_out; /* data segments sent since the connection began */
 	u32 srtt_us; /* 1/8 us */
 	u32 lost;    /* packets, since the connection began */
 	u32 lost_out;     /* packets, lost and not sent again yet */
@@ -137,12 +156,21 @@ struct bpf_iter__tcp {
 #define AF_INET 2
 #define TCP_LISTEN 10
 
+/* These numbers are placeholders: bpf_core_enum_value() gives the running kernel's. */
 enum tcp_ca_event {
+	/* Sending begins or resumes with nothing in flight. */
+	CA_EVENT_TX_START,
 	/*
 	 * Sending resumes after an idle time longer than the RTO, and the window is about to be
-	 * cut. The number is a placeholder: bpf_core_enum_value() gives the running kernel's.
+	 * cut.
 	 */
-	CA_EVENT_CWND_RESTART = 1,
+	CA_EVENT_CWND_RESTART,
+};
+
+enum sk_pacing {
+	SK_PACING_NONE,
+	SK_PACING_NEEDED, /* by the socket's own timer */
+	SK_PACING_FQ,     /* by the qdisc fq */
 };
 
 #endif

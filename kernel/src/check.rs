@@ -8,8 +8,10 @@ use serde::Serialize;
 use tandem_controllers::Params;
 
 use crate::{
-    Error, bpffs, loadable,
-    object::{self, has_links, kernel_has_type, load},
+    Error, bpffs,
+    form::Form,
+    loadable,
+    object::{can_set_pacing_rate, has_links, kernel_has_type, load},
 };
 
 /// A feature that the kernel or this process has or lacks.
@@ -70,6 +72,7 @@ pub fn features() -> Vec<Feature> {
         required,
         note: if present { has } else { lacks },
     };
+    let form = Form::of_kernel();
     vec![
         feature(
             "rights",
@@ -109,6 +112,13 @@ pub fn features() -> Vec<Feature> {
             "Linux before 6.0: controllers that set a pacing rate will not load",
         ),
         feature(
+            "cong_control",
+            form.is_some(),
+            false,
+            form.map_or("", Form::note),
+            "it has other arguments than this version of Tandem knows: controllers that set the window in recovery will not load",
+        ),
+        feature(
             "bpffs",
             bpffs::is_mounted(),
             false,
@@ -121,10 +131,6 @@ pub fn features() -> Vec<Feature> {
 fn has_rights() -> bool {
     let needed = CapabilitySet::BPF | CapabilitySet::NET_ADMIN | CapabilitySet::PERFMON | CapabilitySet::SYS_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
-}
-
-fn can_set_pacing_rate() -> bool {
-    object::verify_bytes(object::PACING_PROBE, "pacing_probe").is_ok()
 }
 
 fn jit_is_on() -> bool {

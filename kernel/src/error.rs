@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::object::NAME_BYTES;
+use crate::object::other_name;
 
 /// All that a process which is not root needs to load, watch and unload.
 pub(crate) const CAPABILITIES: &str = "the capabilities CAP_BPF, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_NET_ADMIN, CAP_PERFMON, \
@@ -32,6 +32,15 @@ pub enum Error {
          with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, and the sysctl net.core.bpf_jit_enable=1"
     )]
     NoStructOps,
+    /// The controller sets a pacing rate, which this kernel lets no eBPF controller set.
+    #[error("`{name}` sets a pacing rate, which this kernel lets no controller from eBPF do: use Linux 6.0 or newer")]
+    NoPacing { name: String },
+    /// The controller sets the window in recovery, and this kernel has `cong_control` in no form that Tandem knows.
+    #[error(
+        "`{name}` sets the window in recovery, by the call cong_control of struct tcp_congestion_ops; this kernel's has other arguments \
+         than those that this version of Tandem knows: use a newer Tandem, or Linux 6.1 to 7.2"
+    )]
+    NoCongControl { name: String },
     /// A controller cannot be registered under this name.
     #[error("`{0}` cannot name a controller: give 1 to 15 letters, digits or `_`")]
     BadName(String),
@@ -118,23 +127,6 @@ impl Error {
     }
 }
 
-/// One that fits.
-fn other_name(name: &str) -> String {
-    format!("bpf_{name}").chars().take(NAME_BYTES - 1).collect()
-}
-
 fn or_none(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_that_an_error_proposes_is_taken() {
-        let proposed = other_name("compound_tube");
-        assert!(proposed.starts_with("bpf_compound") && proposed.len() < NAME_BYTES, "{proposed}");
-        assert_eq!(other_name("reno"), "bpf_reno");
-    }
 }

@@ -9,6 +9,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
+use serde::Serialize;
 use tandem_controllers::View;
 
 use crate::{Error, bpffs, netns::Namespace};
@@ -48,6 +49,23 @@ pub struct Flow {
     pub view: View,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
+    #[doc(hidden)]
+    pub pacing_bytes_per_s: u64,
+    #[doc(hidden)]
+    pub pacing: u32,
+    #[doc(hidden)]
+    pub reserved: u32,
+}
+
+/// What spreads a connection's packets over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u32)]
+pub enum Pacer {
+    /// The socket's own timer.
+    Socket = 1,
+    /// The queueing discipline `fq`.
+    Fq = 2,
 }
 
 const AF_INET: u16 = 2;
@@ -68,6 +86,13 @@ impl Flow {
     /// The address and port of the other end.
     pub fn remote(&self) -> SocketAddr {
         SocketAddr::new(self.ip(self.remote_addr), self.remote_port)
+    }
+
+    /// What paces it, and at which rate, bytes of payload a second; `None` if nothing does.
+    pub fn pacing(&self) -> Option<(Pacer, u64)> {
+        // `enum tandem_pacing` of `bpf/flow.h`.
+        let pacer = [Pacer::Socket, Pacer::Fq].into_iter().find(|&pacer| pacer as u32 == self.pacing)?;
+        Some((pacer, self.pacing_bytes_per_s))
     }
 
     fn ip(&self, bytes: [u8; 16]) -> IpAddr {

@@ -10,6 +10,7 @@ mod bpffs;
 mod check;
 mod error;
 mod flow;
+mod form;
 mod leftovers;
 mod listeners;
 mod messages;
@@ -27,10 +28,10 @@ mod watch;
 
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
-pub use flow::{Flow, read_flows};
+pub use flow::{Flow, Pacer, read_flows};
 pub use leftovers::{clean_up, remove_leftovers};
 pub use listeners::Listener;
-pub use object::{Attached, attach, check_loadable, loadable};
+pub use object::{Attached, attach, check_loadable, loadable, usual_name};
 #[doc(hidden)]
 pub use object::{refused, verified_instructions};
 pub use registry::{Loaded, Unloaded, list, load, unload};

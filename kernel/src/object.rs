@@ -4,14 +4,15 @@
 use std::{io, mem, os::fd::AsFd, path::Path, sync::OnceLock};
 
 use libbpf_rs::{
-    Btf, ErrorKind, Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, Program, btf::types::Struct,
-    libbpf_sys::BPF_F_LINK, query::ProgInfoIter,
+    Btf, ErrorKind, Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, OpenObject, Program,
+    btf::types::Struct, libbpf_sys::BPF_F_LINK, query::ProgInfoIter,
 };
 use rustix::process::{Resource, getrlimit};
 use tandem_controllers::{Controller, Params};
 
 use crate::{
     Error, Flow, bpffs, flow,
+    form::Form,
     messages::{Messages, last_line, verifier_log},
     netns, sysctl,
 };
@@ -19,8 +20,6 @@ use crate::{
 mod objects {
     include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 }
-
-pub(crate) use objects::PACING_PROBE;
 
 /// TCP_CA_NAME_MAX: the bytes of a name, including its terminating zero.
 pub(crate) const NAME_BYTES: usize = 16;
@@ -103,7 +102,7 @@ impl Verified {
             return register(&mut self.object, name)?.pin(&path).map_err(|e| cannot_pin(&path, &e));
         }
         // A registered map outlasts the process, so the file that can take it back must be there first.
-        named_map(&mut self.object, "controller").pin(&path).map_err(|e| cannot_pin(&path, &e))?;
+        registration_map(&mut self.object).pin(&path).map_err(|e| cannot_pin(&path, &e))?;
         register(&mut self.object, name)?.disconnect();
         Ok(())
     }
@@ -156,6 +155,25 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     Err(Error::BadName(name.to_owned()))
 }
 
+/// The name under which a controller is loaded if the user gives none: its own, or `tandem_NAME` where the kernel or another program has a
+/// controller of that name, as many kernels have `bbr`.
+///
+/// # Errors
+/// [`Error::Io`] if the kernel does not tell the names that it has.
+pub fn usual_name(controller: &Controller) -> Result<String, Error> {
+    match check_free(controller.name) {
+        Err(Error::NameTaken { name }) => Ok(other_name(&name)),
+        // What is loaded already is refused by its name.
+        Ok(()) | Err(Error::AlreadyLoaded { .. }) => Ok(controller.name.to_owned()),
+        Err(e) => Err(e),
+    }
+}
+
+/// The name for a controller whose own is taken; cut to what fits.
+pub(crate) fn other_name(name: &str) -> String {
+    format!("tandem_{name}").chars().take(NAME_BYTES - 1).collect()
+}
+
 fn check_free(name: &str) -> Result<(), Error> {
     if !sysctl::available()?.iter().any(|n| n == name) {
         return Ok(());
@@ -182,14 +200,45 @@ pub(crate) fn load(params: &Params, name: &str) -> Result<Object, Error> {
     for mut program in object.progs_mut() {
         program.set_autoload(program.name() != "replay");
     }
+    if params.controller().owns_window() {
+        choose_form(&mut object, name)?;
+        return verify(object, name).map_err(|e| without_pacing(e, can_set_pacing_rate));
+    }
     verify(object, name)
+}
+
+/// Of the forms of such a controller the running kernel's alone is made.
+fn choose_form(object: &mut OpenObject, name: &str) -> Result<(), Error> {
+    let Some(form) = Form::of_kernel() else {
+        // A kernel that lacks all of it says so.
+        return Err(missing_from_kernel().unwrap_or_else(|| Error::NoCongControl { name: name.to_owned() }));
+    };
+    // The section's name could say that they are optional, but libbpf 1.7 takes that for its first map alone.
+    for mut map in object.maps_mut().filter(|m| m.map_type() == MapType::StructOps) {
+        let is_chosen = map.name() == form.map();
+        map.set_autocreate(is_chosen).map_err(|e| refused_by(e, name, ""))?;
+    }
+    Ok(())
+}
+
+/// The verifier's words do not say that it is the kernel's age: Linux before 6.0 lets no controller set a pacing rate.
+fn without_pacing(refusal: Error, can_set_pacing_rate: impl Fn() -> bool) -> Error {
+    match refusal {
+        Error::Verifier { name, .. } if !can_set_pacing_rate() => Error::NoPacing { name },
+        other => other,
+    }
+}
+
+/// Whether the verifier lets a controller set the pacing rate.
+pub(crate) fn can_set_pacing_rate() -> bool {
+    verify_bytes(objects::PACING_PROBE, "pacing_probe").is_ok()
 }
 
 /// Only the program `replay`, and nothing that could be registered.
 pub(crate) fn load_replay(params: &Params) -> Result<Object, Error> {
     let name = params.controller().name;
     let mut object = open_with(params, name)?;
-    for mut map in object.maps_mut().filter(|m| m.name() == "controller") {
+    for mut map in object.maps_mut().filter(|m| m.map_type() == MapType::StructOps) {
         map.set_autocreate(false).map_err(|e| refused_by(e, name, ""))?;
     }
     for mut program in object.progs_mut() {
@@ -206,7 +255,8 @@ fn open_with(params: &Params, name: &str) -> Result<OpenObject, Error> {
     for mut map in object.maps_mut() {
         let value = match map.name().to_str() {
             Some(".rodata.params") => &values[..],
-            Some(".rodata.name") | Some("controller") => &padded_name,
+            Some(".rodata.name") => &padded_name,
+            _ if map.map_type() == MapType::StructOps => &padded_name,
             _ => continue,
         };
         // struct tcp_congestion_ops of bpf/tcp.h begins with the name.
@@ -243,7 +293,7 @@ fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
 
 fn register(object: &mut Object, name: &str) -> Result<Link, Error> {
     let messages = Messages::listen();
-    named_map(object, "controller").attach_struct_ops().map_err(|e| match e.kind() {
+    registration_map(object).attach_struct_ops().map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => Error::NameTaken { name: name.to_owned() },
         // The kernel says why only in its own log.
         ErrorKind::InvalidInput => Error::Incomplete { name: name.to_owned() },
@@ -255,6 +305,12 @@ fn attach_iterator(object: &mut Object, name: &str) -> Result<Link, Error> {
     let messages = Messages::listen();
     let program = object.progs_mut().find(|p| p.name() == "flows").expect("each object has it");
     program.attach().map_err(|e| refused_by(e, name, &messages.text()))
+}
+
+/// The one `struct_ops` map that was made. Others have a file descriptor, too, but of nothing.
+fn registration_map(object: &mut Object) -> libbpf_rs::MapMut<'_> {
+    let is_made = |m: &libbpf_rs::MapMut| m.map_type() == MapType::StructOps && m.autocreate();
+    object.maps_mut().find(is_made).expect("each object registers something")
 }
 
 fn named_map<'a>(object: &'a mut Object, name: &str) -> libbpf_rs::MapMut<'a> {
@@ -284,15 +340,20 @@ pub(crate) fn to_io(e: &libbpf_rs::Error) -> io::Error {
     )
 }
 
+/// What no controller can be loaded without, and this kernel lacks.
+fn missing_from_kernel() -> Option<Error> {
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Some(Error::NoBtf);
+    }
+    (!kernel_has_type("bpf_struct_ops_tcp_congestion_ops")).then_some(Error::NoStructOps)
+}
+
 /// Why the kernel or libbpf said no, from what they printed.
 fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
     let name = name.to_owned();
     let line_with = |words: &str| messages.lines().find(|l| l.contains(words)).map(|l| l.trim().to_owned());
-    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return Error::NoBtf;
-    }
-    if !kernel_has_type("bpf_struct_ops_tcp_congestion_ops") {
-        return Error::NoStructOps;
+    if let Some(missing) = missing_from_kernel() {
+        return missing;
     }
     if line_with("GPL compatible").is_some() {
         return Error::License { name };

@@ -10,7 +10,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{Error, Flow, flow::flows_here, netns, registry::loaded_names};
+use crate::{Error, Flow, Pacer, flow::flows_here, netns, registry::loaded_names};
 
 /// A connection and what it did in the interval that has just ended.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +41,10 @@ pub struct Sample {
     pub srtt_us: u32,
     /// The smallest RTT that the controller has seen, microseconds; 0 if it has none.
     pub base_rtt_us: u32,
+    /// What spreads its packets over time; `None` if nothing does, as without a pacing rate.
+    pub paced_by: Option<Pacer>,
+    /// The pacing rate, bits of payload a second.
+    pub pacing_bps: Option<f64>,
     /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
     /// Payload acknowledged in the interval, bits a second; 0 at the first look at a connection.
@@ -139,6 +143,8 @@ impl Sample {
             diff_packets: packets(flow.view.diff_q8),
             srtt_us: flow.srtt_us,
             base_rtt_us: flow.view.base_rtt_us,
+            paced_by: flow.pacing().map(|(pacer, _)| pacer),
+            pacing_bps: flow.pacing().map(|(_, bytes_per_s)| bytes_per_s as f64 * 8.0),
             mss_bytes: flow.mss,
             rate_bps: (flow.bytes_acked - before.bytes_acked) as f64 * 8.0 / interval.as_secs_f64(),
             lost: flow.lost.saturating_sub(before.lost),
@@ -157,6 +163,21 @@ mod tests {
         let mut flow = crate::flow::read(&[0; size_of::<Flow>()][..]).unwrap()[0];
         (flow.bytes_acked, flow.lost) = (bytes_acked, lost);
         Seen { key: (1, flow.local(), flow.remote()), namespace: String::new(), controller: "ours".into(), flow }
+    }
+
+    /// 1.25 MB/s are 10 Mb/s. Of a connection that nothing paces the kernel has a rate, too, which nobody keeps to.
+    #[test]
+    fn a_pacing_rate_is_shown_where_something_paces() {
+        let shown = |pacing| {
+            let mut seen = seen(0, 0);
+            (seen.flow.pacing, seen.flow.pacing_bytes_per_s) = (pacing, 1_250_000);
+            let sample = Sample::new(&seen, None, Duration::from_secs(1));
+            (sample.paced_by, sample.pacing_bps)
+        };
+        assert_eq!(
+            [0, 1, 2].map(shown),
+            [(None, None), (Some(Pacer::Socket), Some(1e7)), (Some(Pacer::Fq), Some(1e7))]
+        );
     }
 
     /// 12.5 MB in a second are 100 Mb/s. What a connection did before it was seen for the first time, it did not do in one interval.

@@ -23,6 +23,11 @@ int main(void)
 	FIELD(tandem_flow, retransmitted);
 	FIELD(tandem_flow, view);
 	FIELD(tandem_flow, bytes_acked);
+	FIELD(tandem_flow, pacing_bytes_per_s);
+	FIELD(tandem_flow, pacing);
+	FIELD(tandem_flow, reserved);
+	CONSTANT(TANDEM_PACED_BY_SOCKET);
+	CONSTANT(TANDEM_PACED_BY_FQ);
 
 	TYPE(tandem_replay);
 	FIELD(tandem_replay, state);

@@ -11,7 +11,7 @@ use libbpf_rs::{
     },
 };
 use tandem_kernel::{
-    Flow, loadable,
+    Flow, Pacer, loadable,
     replay::{Call, Replay},
 };
 
@@ -27,7 +27,10 @@ fn rust_layout() -> Layout {
     let mut l = Layout::new();
     describe!(l, "tandem_flow", Flow,
         local_addr remote_addr local_port remote_port family state snd_cwnd snd_ssthresh packets_out mss srtt_us lost
-        retransmitted view bytes_acked);
+        retransmitted view bytes_acked pacing_bytes_per_s pacing reserved);
+    for (name, pacer) in [("TANDEM_PACED_BY_SOCKET", Pacer::Socket), ("TANDEM_PACED_BY_FQ", Pacer::Fq)] {
+        l.insert(name.into(), (pacer as usize, 0));
+    }
     describe!(l, "tandem_replay", Replay, state conn ack call argument result view reserved);
     for (name, call) in [
         ("TANDEM_CALL_INIT", Call::Init),

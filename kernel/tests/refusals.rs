@@ -12,7 +12,7 @@ use rustix::{
     thread::{UnshareFlags, unshare_unsafe},
 };
 use tandem_controllers::{Params, find};
-use tandem_kernel::{Error, attach, available, list, load, refused, unload};
+use tandem_kernel::{Error, attach, available, check_loadable, list, load, refused, unload, usual_name};
 
 use net::{Loaded, Registered, as_nobody, unique_name};
 
@@ -120,12 +120,33 @@ fn names_that_the_kernel_has() {
         return;
     }
     for name in ["reno", "cubic"] {
-        assert_says(attach(&reno(), name), &[&format!("has a controller named `{name}`"), &format!("--as bpf_{name}")]);
+        assert_says(
+            attach(&reno(), name),
+            &[&format!("has a controller named `{name}`"), &format!("--as tandem_{name}")],
+        );
     }
     // And by the kernel itself, should somebody take the name in between.
     assert_says(refused(&changed(NAME, "reno"), "reno"), &["already has a controller named `reno`"]);
     let registered = Registered::new(find("compound").unwrap());
     assert_says(load(&reno(), &registered.name, false), &["already has a controller named", "--as"]);
+}
+
+/// Every kernel has `reno`, and none has `compound_tube`.
+#[test]
+fn a_controller_whose_name_is_taken_has_another() {
+    if skip::cannot_load() {
+        return;
+    }
+    let name = |controller| usual_name(find(controller).unwrap()).unwrap();
+    assert_eq!((&*name("reno"), &*name("compound_tube")), ("tandem_reno", "compound_tube"));
+}
+
+#[test]
+fn a_controller_that_no_kernel_can_run() {
+    assert_says(
+        check_loadable(find("prague").unwrap()),
+        &["`prague` does not run in the kernel", "ECT(1)", "accurate ECN", "simulator"],
+    );
 }
 
 #[test]

@@ -83,8 +83,7 @@ impl Advice<'_> {
     pub fn command_without_root(&self) -> Option<String> {
         let chosen = &self.usual.decision.chosen;
         let controller = tandem_controllers::find(chosen.split('@').next()?).ok()?;
-        (self.machine.tools.sends && !controller.owns_window() && !controller.counts_marks())
-            .then(|| send_command(chosen))
+        self.machine.sends(controller).then(|| send_command(chosen))
     }
 
     /// Those of the other cases in which the advice is another.

@@ -81,6 +81,11 @@ impl Machine {
         }
     }
 
+    /// Whether QUIC carries data with it here: quinn neither takes a pacing rate nor tells how many packets are marked.
+    pub fn sends(&self, controller: &Controller) -> bool {
+        self.tools.sends && !controller.owns_window() && !controller.counts_marks()
+    }
+
     /// The easiest way to a controller; `None` if there is none here.
     pub fn way(&self, controller: &Controller) -> Option<Way> {
         let has = |names: &[String]| names.iter().any(|name| name == controller.name);
@@ -100,7 +105,7 @@ impl Machine {
         if is_linux && self.tools.loads {
             return Some(Way::Load);
         }
-        self.tools.sends.then_some(Way::Quic)
+        self.sends(controller).then_some(Way::Quic)
     }
 }
 
@@ -112,6 +117,10 @@ impl Way {
             Way::Present => None,
             Way::Sysctl => Some(format!("sudo {iperf3}")),
             Way::Module => Some(format!("sudo modprobe tcp_{name} && sudo {iperf3}")),
+            // With parameters it may stand beside the kernel's own of the same name.
+            Way::Load if controller.contains('@') => {
+                Some(format!("sudo tandem kernel load {controller} --as advised && sudo iperf3 -c HOST -C advised"))
+            }
             Way::Load => Some(format!("sudo tandem kernel load {controller} && sudo {iperf3}")),
             Way::Quic => Some(send_command(controller)),
         }
@@ -159,8 +168,10 @@ mod tests {
         assert_eq!(way("reno"), Some(Way::Sysctl));
         assert_eq!(way("bbr"), Some(Way::Module));
         assert_eq!(way("compound_tube"), Some(Way::Load));
-        // Its pacing keeps it from eBPF, and there is no module.
-        assert_eq!(Machine::from_texts("cubic", "reno cubic", "", TOOLS).way(find("bbr").unwrap()), None);
+        // Without the module eBPF has it; ECT(1) keeps another from that.
+        let without_modules = Machine::from_texts("cubic", "reno cubic", "", TOOLS);
+        assert_eq!(without_modules.way(find("bbr").unwrap()), Some(Way::Load));
+        assert_eq!(without_modules.way(find("prague").unwrap()), None);
     }
 
     #[test]
@@ -168,7 +179,9 @@ mod tests {
         let elsewhere = Machine::from_texts("", "", "", TOOLS);
         assert_eq!(elsewhere.default, None);
         assert_eq!(elsewhere.way(find("cubic").unwrap()), Some(Way::Quic));
-        assert_eq!(elsewhere.way(find("bbr").unwrap()), None);
+        for has_no_quic in ["bbr", "prague", "dctcp"] {
+            assert_eq!(elsewhere.way(find(has_no_quic).unwrap()), None, "{has_no_quic}");
+        }
         assert_eq!(Machine::default().way(find("cubic").unwrap()), None);
     }
 
@@ -178,7 +191,11 @@ mod tests {
         assert_eq!(Way::Sysctl.command("reno").unwrap(), "sudo sysctl -w net.ipv4.tcp_congestion_control=reno");
         assert_eq!(Way::Sysctl.command_for_one("bbr").unwrap(), "sudo iperf3 -c HOST -C bbr");
         let loaded = Way::Load.command_for_one("compound@gamma=20").unwrap();
-        assert_eq!(loaded, "sudo tandem kernel load compound@gamma=20 && sudo iperf3 -c HOST -C compound");
+        assert_eq!(loaded, "sudo tandem kernel load compound@gamma=20 --as advised && sudo iperf3 -c HOST -C advised");
+        assert_eq!(
+            Way::Load.command_for_one("fusion").unwrap(),
+            "sudo tandem kernel load fusion && sudo iperf3 -c HOST -C fusion"
+        );
         assert!(Way::Module.command("bbr").unwrap().starts_with("sudo modprobe tcp_bbr && sudo sysctl"));
         assert_eq!(Way::Load.command("fusion").unwrap(), "sudo tandem kernel load fusion --default");
     }

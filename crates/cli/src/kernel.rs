@@ -19,6 +19,7 @@ Examples:
   tandem kernel load compound_tube                     every program can choose it now
   iperf3 -c HOST -C compound_tube                      one program chooses it
   tandem kernel load compound@gamma=20 --as compound20 --default
+  tandem kernel load bbr                               as tandem_bbr where the kernel has a bbr of its own
   tandem kernel watch                                  its connections, live
   tandem kernel unload compound_tube                   connections that use it go on
   tandem kernel cleanup                                after `kill -9` of any of these, or of a run with the kernel engine";
@@ -58,7 +59,8 @@ pub struct Load {
     #[arg(value_name = "CONTROLLER[@KEY=VALUE]")]
     controller: ControllerSpec,
 
-    /// The name that programs choose it by, at most 15 characters [default: the controller's]
+    /// The name that programs choose it by, at most 15 characters [default: the controller's; tandem_NAME if the kernel has one of that
+    /// name]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
 
@@ -109,13 +111,22 @@ fn load(args: &Load) -> Result<(), Failure> {
         let message = format!("`{}` is the kernel's own: `modprobe tcp_NAME` loads it", args.controller);
         return Err(Failure::usage(message));
     };
-    let name = args.name.as_deref().unwrap_or(params.controller().name);
-    let loaded = tandem_kernel::load(&params, name, args.default)?;
+    let controller = params.controller();
+    tandem_kernel::check_loadable(controller)?;
+    let name = args.name.clone().map_or_else(|| tandem_kernel::usual_name(controller), Ok)?;
+    let loaded = tandem_kernel::load(&params, &name, args.default)?;
     if args.json {
         return print(&json_text(&loaded)?);
     }
     let name = &loaded.name;
     let mut text = format!("{} is loaded{}.\n", described(&loaded), if args.default { " and the default" } else { "" });
+    if args.name.is_none() && *name != loaded.controller {
+        let _ = writeln!(
+            text,
+            "The kernel has a controller named `{}` already, so this one is `{name}`.",
+            loaded.controller
+        );
+    }
     if args.default {
         let before = &loaded.replaced_default;
         let _ = writeln!(text, "`tandem kernel unload {name}` makes `{before}` the default again.");

@@ -310,15 +310,12 @@ fn lists_are_text_and_json() {
     let compound = controllers.as_array().unwrap().iter().find(|c| c["name"] == "compound").unwrap();
     let gamma = list(compound, "/parameters").iter().find(|p| p["name"] == "gamma").unwrap();
     assert_eq!(number(gamma, "/default"), 30.0);
-    let bbr = controllers.as_array().unwrap().iter().find(|c| c["name"] == "bbr").unwrap();
-    assert_eq!((&bbr["signal"], &bbr["fits_kernel"]), (&Value::from("model"), &Value::from(false)));
-    assert!(text(bbr, "/kernel_obstacle").contains("cong_control"), "{bbr}");
-    assert!(
-        place
-            .succeed("list controllers")
-            .out
-            .contains("Not in the kernel: it sets a pacing rate, and the window in recovery")
-    );
+    let named = |name| controllers.as_array().unwrap().iter().find(|c| c["name"] == name).unwrap();
+    let (bbr, prague) = (named("bbr"), named("prague"));
+    assert_eq!((&bbr["signal"], &bbr["fits_kernel"]), (&Value::from("model"), &Value::from(true)));
+    assert_eq!(prague["fits_kernel"], false);
+    assert!(text(prague, "/kernel_obstacle").contains("ECT(1)"), "{prague}");
+    assert!(place.succeed("list controllers").out.contains("Not in the kernel: its packets must carry ECT(1)"));
     assert_eq!((&compound["fits_kernel"], &compound["kernel_obstacle"]), (&Value::from(true), &Value::Null));
     let engines: Value = serde_json::from_str(&place.succeed("list engines --json").out).unwrap();
     assert_eq!(engines[0]["name"], "sim");

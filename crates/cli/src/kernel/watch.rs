@@ -193,7 +193,7 @@ fn wait_for_key(until: Instant) -> io::Result<Option<Key>> {
     })
 }
 
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "controller",
     "local",
     "remote",
@@ -205,12 +205,13 @@ const HEADER: [&str; 13] = [
     "rtt ms",
     "base ms",
     "Mb/s",
+    "paced",
     "lost",
     "namespace",
 ];
 
 /// The columns of [`HEADER`] that hold numbers.
-const NUMBERS: RangeInclusive<usize> = 3..=11;
+const NUMBERS: RangeInclusive<usize> = 3..=12;
 
 fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration, state: &mut TableState) {
     let [title, body, foot] =
@@ -225,14 +226,15 @@ fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration,
     let widths = HEADER.iter().enumerate().map(|(i, _)| match i {
         0 => Constraint::Length(15),
         1 | 2 => Constraint::Min(21),
-        12 => Constraint::Min(9),
+        13 => Constraint::Min(9),
         _ => Constraint::Length(8),
     });
     let header = Row::new(HEADER.iter().enumerate().map(|(i, name)| cell(i, (*name).to_owned())));
     let table = Table::new(samples.iter().map(row), widths).header(header.bold().underlined());
     frame.render_stateful_widget(table, body, state);
-    let keys =
-        format!("every {interval:?}; windows, gamma, diff in packets; lost in the interval; q quits, arrows scroll");
+    let keys = format!(
+        "every {interval:?}; windows, gamma, diff in packets; paced: Mb/s at most; lost in the interval; q quits, arrows scroll"
+    );
     frame.render_widget(Line::from(keys).dim(), foot);
 }
 
@@ -255,6 +257,7 @@ fn row(s: &Sample) -> Row<'static> {
         ms(s.srtt_us),
         ms(s.base_rtt_us),
         format!("{:.1}", s.rate_bps / 1e6),
+        s.pacing_bps.map_or_else(String::new, |bps| format!("{:.1}", bps / 1e6)),
         s.lost.to_string(),
         s.namespace.clone(),
     ];

@@ -189,7 +189,9 @@ fn doubts(windows: Option<Windows>) -> Vec<String> {
 
 #[test]
 fn a_timeout_leaves_one_packet() {
-    for (controller, ssthresh) in [("kernel:reno", 10), ("reno", 10), ("compound", 10), ("cubic", 14)] {
+    // BBR leaves the threshold alone.
+    let expected = [("kernel:reno", 10), ("reno", 10), ("compound", 10), ("cubic", 14), ("bbr", NO_SSTHRESH)];
+    for (controller, ssthresh) in expected {
         let run = || {
             let windows = play(timeout, controller);
             (windows, doubts(windows))

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The call points of a controller that owns the window: Linux's cong_control, last on each ACK, in
+ * place of the kernel's own growth and recovery. Part of controller.bpf.c.
+ *
+ * min_tso_segs is left out: it is called far more often than cong_control, and the kernel's own
+ * value, two packets, differs from BBR's below 1.2 Mb/s only.
+ */
+#ifndef TANDEM_KERNEL_OPS_RATE_H
+#define TANDEM_KERNEL_OPS_RATE_H
+
+_Static_assert(!OP(_counts_marks), "an ACK's marks are not counted here yet");
+
+/* As tcp_packets_in_flight(). */
+static __always_inline u32 packets_in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out + tp->retrans_out - (tp->sacked_out + tp->lost_out);
+}
+
+static __always_inline u32 to_u32(u64 value)
+{
+	return value < 0xffffffffu ? (u32)value : 0xffffffffu;
+}
+
+/* The kernel does not tell here how many packets left the front of the window: pkts_acked is 0. */
+static __always_inline void read_ack(const struct tcp_sock *tp, const struct rate_sample *rs,
+				     struct tandem_ack *ack)
+{
+	long rtt_us = rs->rtt_us, interval_us = rs->interval_us;
+
+	ack->delivered = tp->delivered;
+	ack->acked_sacked = rs->acked_sacked;
+	ack->in_flight = packets_in_flight(tp);
+	ack->lost = (u32)rs->losses;
+	if (rtt_us > 0)
+		ack->rtt_us = to_u32((u64)rtt_us);
+	if (OP(_wants_rate) && rs->delivered > 0 && interval_us > 0) {
+		ack->prior_delivered = rs->prior_delivered;
+		ack->interval_us = to_u32((u64)interval_us);
+		ack->is_app_limited = rs->is_app_limited;
+	}
+}
+
+/*
+ * All of an ACK. A function of its own, not inlined and not static: so the verifier walks through it
+ * once, with nothing known of its arguments. Behind each way through read_ack() and read_conn() it
+ * would exceed its million instructions. Such a function takes plain memory, and no part of a
+ * socket, so it works on a copy of the state.
+ */
+__attribute__((noinline)) int tandem_on_ack(struct controller *s, struct tandem_conn *c,
+					    const struct tandem_ack *ack)
+{
+	/* The verifier asks for this; the one caller has all three. */
+	if (!s || !c || !ack)
+		return 0;
+	controller_pkts_acked(s, parameters(), c, ack);
+	return 0;
+}
+
+static __always_inline void take_ack(struct sock *sk, const struct rate_sample *rs)
+{
+	struct tandem_ack ack = {};
+	struct tandem_conn c;
+	struct controller copy;
+
+	/* As the simulator: an ACK that delivers nothing has nothing to tell. */
+	if (!rs->acked_sacked)
+		return;
+	read_ack(tcp(sk), rs, &ack);
+	read_conn(tcp(sk), &c);
+	copy = *state_of(sk);
+	tandem_on_ack(&copy, &c, &ack);
+	*state_of(sk) = copy;
+	write_conn(tcp(sk), &c);
+}
+
+/* Before Linux 6.10. */
+SEC("struct_ops")
+void BPF_PROG(tandem_cong_control_2, struct sock *sk, const struct rate_sample *rs)
+{
+	take_ack(sk, rs);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_cong_control_4, struct sock *sk, u32 ack, int flag,
+	      const struct rate_sample *rs)
+{
+	take_ack(sk, rs);
+}
+
+/*
+ * Nothing is in flight, and a packet is about to be sent. That alone is no idle time: it may be the
+ * connection's first data, or be sent again after a timeout that took all for lost.
+ */
+static __always_inline void restart_if_idle(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp(sk);
+	struct tandem_conn c;
+
+	if (tp->packets_out || !tp->data_segs_out)
+		return;
+	read_conn(tp, &c);
+	/* The connection's own clock may still stand where the idle time began. */
+	c.now_us = bpf_ktime_get_ns() / 1000;
+	controller_restart(state_of(sk), parameters(), &c);
+	write_conn(tp, &c);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_rate_event, struct sock *sk, int event)
+{
+	if (event == (int)bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_TX_START))
+		restart_if_idle(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(tandem_tx_start, struct sock *sk)
+{
+	restart_if_idle(sk);
+}
+
+/* One of these is made: the loader sees from the kernel's types which (src/form.rs). */
+#define REGISTRATION(form, ...) \
+	SEC(".struct_ops.link") \
+	struct tcp_congestion_ops form = { \
+		.name = TANDEM_QUOTE(CONTROLLER), \
+		.flags = TCP_CONG_NON_RESTRICTED, \
+		.init = (void *)tandem_init, \
+		.ssthresh = (void *)tandem_ssthresh, \
+		.set_state = (void *)tandem_set_state, \
+		.undo_cwnd = (void *)tandem_undo_cwnd, \
+		__VA_ARGS__ \
+	}
+
+REGISTRATION(two_arguments, .cong_control = (void *)tandem_cong_control_2,
+	     .cwnd_event = (void *)tandem_rate_event);
+REGISTRATION(four_arguments, .cong_control = (void *)tandem_cong_control_4,
+	     .cwnd_event = (void *)tandem_rate_event);
+REGISTRATION(start_event, .cong_control = (void *)tandem_cong_control_4,
+	     .cwnd_event_tx_start = (void *)tandem_tx_start);
+
+#endif
