@@ -12,6 +12,19 @@
 TANDEM_FN u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 TANDEM_FN u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
 
+/*
+ * a or b, for two members of the state. In `cond ? s->a : s->b` a compiler may choose the address
+ * first and load once; the verifier refuses an address of the state that it does not know. Here
+ * both are loaded before one is chosen.
+ */
+TANDEM_FN u32 select_u32(int cond, u32 a, u32 b)
+{
+#ifdef __bpf__
+	__asm__("" : "+r"(a), "+r"(b));
+#endif
+	return cond ? a : b;
+}
+
 /* (a - b)^+ of the papers. */
 TANDEM_FN u32 sub_floor0(u32 a, u32 b) { return a > b ? a - b : 0; }
 
