@@ -217,7 +217,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Values that someone might choose.
-const CHOICES: [(&str, &[f64]); 11] = [
+const CHOICES: [(&str, &[f64]); 16] = [
     ("high_gain", &[1.5, 2.0, 4.0]),
     // Not 1: there the end of DRAIN would not show.
     ("drain_gain", &[0.25, 0.5]),
@@ -230,6 +230,11 @@ const CHOICES: [(&str, &[f64]); 11] = [
     ("g", &[0.125, 0.5]),
     ("virtual_rtt", &[0.0, 50_000.0]),
     ("transition", &[0.0, 5.0]),
+    ("loss_threshold", &[0.005, 0.1]),
+    ("beta", &[0.5, 0.9]),
+    ("headroom", &[0.0, 0.5]),
+    ("full_losses", &[1.0, 3.0]),
+    ("probe_wait", &[0.25, 5.0]),
 ];
 
 /// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.

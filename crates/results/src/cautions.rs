@@ -146,15 +146,16 @@ fn losses(
     })
 }
 
-/// BBR measures the RTT anew, with four packets in flight, when its sample is older than `rtt_window`.
+/// BBR measures the RTT anew, with little in flight, when its sample is older than `rtt_window`, version 3 than `probe_rtt_interval`.
 fn always_probes(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<String> {
     let CongestionControl::Tandem(params) = &source.controller else { return None };
-    let (window_s, rtt_s) = (params.get("rtt_window")?, scenario.mean_base_rtt(group).as_secs_f64());
+    let key = ["probe_rtt_interval", "rtt_window"].into_iter().find(|key| params.get(key).is_some())?;
+    let (window_s, rtt_s) = (params.get(key)?, scenario.mean_base_rtt(group).as_secs_f64());
     let name = params.controller().name;
     (rtt_s >= window_s).then(|| {
         format!(
-            "`{name}` measures the RTT anew, with four packets in flight, each `rtt_window` = {window_s} s, and here a round takes {rtt_s:.1} s: \
-             it does hardly anything else. Give it `{name}@rtt_window={:.0}` or more",
+            "`{name}` measures the RTT anew, with little in flight, each `{key}` = {window_s} s, and here a round takes {rtt_s:.1} s: \
+             it does hardly anything else. Give it `{name}@{key}={:.0}` or more",
             (3.0 * rtt_s).ceil()
         )
     })

@@ -15,7 +15,11 @@ use tandem_engine::Options;
 fn every_controller_fills_the_longest_path() {
     for controller in &CONTROLLERS {
         // BBR measures a path anew as often as its window says, which is to be longer than the path.
-        let settings = if controller.name == "bbr" { "@rtt_window=60" } else { "" };
+        let settings = match controller.name {
+            "bbr" => "@rtt_window=60",
+            "bbr3" => "@probe_rtt_interval=60,rtt_window=120",
+            _ => "",
+        };
         let result = run(&format!(
             "duration = \"600s\"\nwarmup = \"300s\"\nsend_jitter = \"0s\"\n[dumbbell]\nrate = \"2mbit\"\nrtt = \"16.77s\"\nqueue = \"1bdp\"\n\
              [[flows]]\ncontroller = \"{}{settings}\"\n",
