@@ -73,7 +73,8 @@ enum bbr3_undo { BBR3_UNDO_NONE, BBR3_UNDO_STARTUP, BBR3_UNDO_UP };
 
 /*
  * All of the draft's variables, 104 bytes. Packets take 24 bits, clocks wrap; rates are in 2^-24
- * packets a microsecond.
+ * packets a microsecond. A zero width ends each word: clang takes a longer run of bit fields for one
+ * large integer, which it may multiply, and eBPF cannot.
  */
 struct bbr3 {
 	u32 bw_q24;           /* largest of this cycle of probing                                */
@@ -89,17 +90,22 @@ struct bbr3 {
 	u32 state : 3;
 	u32 acks : 3;         /* enum bbr3_acks                                                  */
 	u32 round_start : 1;  /* this ACK begins a round                                         */
+	u32 : 0;
 	u32 least_rtt_us : 25; /* of the last probe_rtt_interval, or BBR3_NO_RTT                 */
 	u32 up_rounds : 5;    /* for which UP has raised the long-term bound                     */
 	u32 undo_state : 2;
+	u32 : 0;
 	u32 min_rtt_ms : 24;  /* when it was measured                                            */
 	u32 wait : 8;         /* of the time between probes what chance adds, 1/256 s            */
+	u32 : 0;
 	u64 least_rtt_ms : 24; /* when least_rtt_us was measured                                 */
 	u64 since_ms : 24;    /* since when this cycle of PROBE_BW, or PROBE_RTT's window        */
 	u64 lost : 16;        /* packets found lost in this round                                */
+	u64 : 0;
 	u64 extra_delivered : 24; /* packets acknowledged since extra_us                         */
 	u64 extra : 24;       /* most in excess of bw in these rounds                            */
 	u64 prior_lost : 16;  /* packets found lost in the round before                          */
+	u64 : 0;
 	u64 prior_extra : 24; /* most in excess in the rounds before                             */
 	u64 prior_round : 24; /* packets delivered in the round before                           */
 	u64 rounds : 6;       /* since the last probe                                            */
@@ -107,6 +113,7 @@ struct bbr3 {
 	u64 full_rounds : 2;  /* without growth                                                  */
 	u64 extra_rounds : 3;
 	u64 trouble : 2;      /* enum bbr_trouble                                                */
+	u64 : 0;
 	u64 latest_inflight : 24; /* most delivered in a packet's time, in the round of losses   */
 	u64 bound : 24;       /* short-term bound on what is in flight, or BBR3_NO_BOUND         */
 	u64 gaps : 3;         /* ACKs with losses in the round of losses                         */
@@ -123,17 +130,18 @@ struct bbr3 {
 	u64 has_seen_rtt : 1;
 	u64 timed_out : 1;    /* since the last ACK                                              */
 	u64 marked : 1;       /* an ECN mark has come since the last ACK                         */
+	u64 : 0;
 	u64 long_bound : 24;  /* long-term bound on what is in flight, or BBR3_NO_BOUND          */
 	u64 undo_long_bound : 24;
 	u64 used_up : 1;      /* the window has been full in this round                          */
 	u64 prior_used_up : 1; /* and in the one before                                          */
 	u64 new_round : 1;    /* a round begins with the next ACK                                */
+	u64 : 0;
 	u64 undo_bound : 24;
 	u64 prior_cwnd : 24;  /* window to return to after a recovery or PROBE_RTT               */
-	u64 : 16;
+	u64 : 0;
 	u64 up_acked : 24;    /* towards the next step of the long-term bound; in PROBE_RTT since */
 	u64 up_step : 24;     /* packets for a step of 1; in PROBE_RTT until which count         */
-	u64 : 16;
 };
 
 /* What one ACK says, and what of it is worked out (bbr3_loss.h). */
