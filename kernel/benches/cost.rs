@@ -30,7 +30,7 @@ use rustix::{
     time::{ClockId, clock_gettime},
 };
 use tandem_controllers::find;
-use tandem_kernel::{loadable, verified_instructions};
+use tandem_kernel::{available, loadable, verified_instructions};
 use tandem_statistics::{Estimate, mean};
 
 use net::{FAR, Path, Registered, connected, info};
@@ -39,8 +39,10 @@ const BYTES: u64 = 1_000_000_000;
 const BLOCK_BYTES: usize = 250_000;
 // Enough for intervals of half the goal's distance from 1.
 const DEFAULT_ROUNDS: usize = 320;
-const OURS: [&str; 2] = ["reno", "compound_tube"];
-const KERNELS: [&str; 2] = ["reno", "cubic"];
+const OURS: [&str; 3] = ["reno", "compound_tube", "bbr"];
+const KERNELS: [&str; 3] = ["reno", "cubic", "bbr"];
+/// Those that are held against each other, places in ours and then the kernel's.
+const PAIRS: [[usize; 2]; 6] = [[0, 3], [0, 4], [1, 3], [1, 4], [4, 3], [2, 5]];
 const GOAL: f64 = 1.03;
 
 /// What a run took.
@@ -75,7 +77,10 @@ fn main() {
 fn compare(rounds: usize) {
     let registered = OURS.map(|name| Registered::new(find(name).unwrap()));
     let ours = registered.iter().zip(OURS).map(|(r, name)| (&*r.name, format!("our {name}")));
-    let contenders: Vec<(&str, String)> = ours.chain(KERNELS.map(|name| (name, format!("kernel's {name}")))).collect();
+    let has = available().expect("the kernel tells which it has");
+    let kernels = KERNELS.iter().filter(|name| has.iter().any(|has| has == *name));
+    // Those that a kernel may lack come last.
+    let contenders: Vec<(&str, String)> = ours.chain(kernels.map(|name| (*name, format!("kernel's {name}")))).collect();
     let path = Path::wire();
     let mut costs: Vec<Vec<Cost>> = contenders.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds {
@@ -94,7 +99,7 @@ fn compare(rounds: usize) {
         println!("  {label:20} {ends:>17} {machine:>17} {acks:>8.0}");
     }
     println!("\nRatios (goal: at most {GOAL}); that of the kernel's own shows what is chance:");
-    for [i, j] in [[0, 2], [0, 3], [1, 2], [1, 3], [3, 2]] {
+    for [i, j] in PAIRS.into_iter().filter(|pair| pair.iter().all(|&place| place < contenders.len())) {
         let compared = |figure: fn(&Cost) -> f64| {
             Estimate::of_ratio(&figures(&costs[i], figure), &figures(&costs[j], figure)).expect("rounds").text(3)
         };

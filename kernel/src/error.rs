@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::object::other_name;
+use crate::names::other_name;
 
 /// All that a process which is not root needs to load, watch and unload.
 pub(crate) const CAPABILITIES: &str = "the capabilities CAP_BPF, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_NET_ADMIN, CAP_PERFMON, \

@@ -4,8 +4,13 @@
 use std::sync::OnceLock;
 
 use libbpf_rs::{
-    Btf,
+    Btf, MapType, OpenObject,
     btf::types::{FuncProto, Ptr, Struct},
+};
+
+use crate::{
+    Error,
+    object::{missing_from_kernel, refused_by},
 };
 
 /// Each has a `struct_ops` map of its own in the object (`bpf/ops_rate.h`), of which one is made.
@@ -71,6 +76,28 @@ fn arguments(btf: &Btf, ops: &Struct, member: &str) -> Option<usize> {
     Some(function.len())
 }
 
+/// Of the forms of such a controller the running kernel's alone is made.
+pub(crate) fn choose_form(object: &mut OpenObject, name: &str) -> Result<(), Error> {
+    let Some(form) = Form::of_kernel() else {
+        // A kernel that lacks all of it says so.
+        return Err(missing_from_kernel().unwrap_or_else(|| Error::NoCongControl { name: name.to_owned() }));
+    };
+    // The section's name could say that they are optional, but libbpf 1.7 takes that for its first map alone.
+    for mut map in object.maps_mut().filter(|m| m.map_type() == MapType::StructOps) {
+        let is_chosen = map.name() == form.map();
+        map.set_autocreate(is_chosen).map_err(|e| refused_by(e, name, ""))?;
+    }
+    Ok(())
+}
+
+/// The verifier's words do not say that it is the kernel's age: Linux before 6.0 lets no controller set a pacing rate.
+pub(crate) fn without_pacing(refusal: Error, can_set_pacing_rate: impl Fn() -> bool) -> Error {
+    match refusal {
+        Error::Verifier { name, .. } if !can_set_pacing_rate() => Error::NoPacing { name },
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +111,16 @@ mod tests {
         for unknown in [(None, None), (Some(3), None), (Some(5), Some(1)), (Some(4), Some(2)), (Some(2), Some(1))] {
             assert_eq!(Form::of(unknown.0, unknown.1), None, "{unknown:?}");
         }
+    }
+
+    /// A refusal of the verifier's has another reason where the kernel lets controllers pace.
+    #[test]
+    fn an_old_kernel_is_named_as_the_reason() {
+        let refusal = || Error::Verifier { name: "bbr".into(), log: "only read is supported".into() };
+        let old = without_pacing(refusal(), || false).to_string();
+        assert!(old.contains("`bbr` sets a pacing rate") && old.contains("Linux 6.0 or newer"), "{old}");
+        assert!(without_pacing(refusal(), || true).to_string().contains("only read is supported"));
+        let other = without_pacing(Error::NoRights { what: "load a controller" }, || false).to_string();
+        assert!(other.contains("not permitted"), "{other}");
     }
 }

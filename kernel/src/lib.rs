@@ -14,6 +14,7 @@ mod form;
 mod leftovers;
 mod listeners;
 mod messages;
+mod names;
 pub mod netns;
 mod object;
 mod registry;
@@ -31,7 +32,8 @@ pub use error::Error;
 pub use flow::{Flow, Pacer, read_flows};
 pub use leftovers::{clean_up, remove_leftovers};
 pub use listeners::Listener;
-pub use object::{Attached, attach, check_loadable, loadable, usual_name};
+pub use names::usual_name;
+pub use object::{Attached, attach, check_loadable, loadable};
 #[doc(hidden)]
 pub use object::{refused, verified_instructions};
 pub use registry::{Loaded, Unloaded, list, load, unload};

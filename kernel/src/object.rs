@@ -11,18 +11,16 @@ use rustix::process::{Resource, getrlimit};
 use tandem_controllers::{Controller, Params};
 
 use crate::{
-    Error, Flow, bpffs, flow,
-    form::Form,
+    Error, Flow, flow,
+    form::{choose_form, without_pacing},
     messages::{Messages, last_line, verifier_log},
-    netns, sysctl,
+    names::{NAME_BYTES, check_free, check_name},
+    netns,
 };
 
 mod objects {
     include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 }
-
-/// TCP_CA_NAME_MAX: the bytes of a name, including its terminating zero.
-pub(crate) const NAME_BYTES: usize = 16;
 
 /// The controllers that can run in a kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {
@@ -147,43 +145,6 @@ pub(crate) fn unregister(folder: &Path) -> Result<(), Error> {
     }
 }
 
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    let fits = (1..NAME_BYTES).contains(&name.len());
-    if fits && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Ok(());
-    }
-    Err(Error::BadName(name.to_owned()))
-}
-
-/// The name under which a controller is loaded if the user gives none: its own, or `tandem_NAME` where the kernel or another program has a
-/// controller of that name, as many kernels have `bbr`.
-///
-/// # Errors
-/// [`Error::Io`] if the kernel does not tell the names that it has.
-pub fn usual_name(controller: &Controller) -> Result<String, Error> {
-    match check_free(controller.name) {
-        Err(Error::NameTaken { name }) => Ok(other_name(&name)),
-        // What is loaded already is refused by its name.
-        Ok(()) | Err(Error::AlreadyLoaded { .. }) => Ok(controller.name.to_owned()),
-        Err(e) => Err(e),
-    }
-}
-
-/// The name for a controller whose own is taken; cut to what fits.
-pub(crate) fn other_name(name: &str) -> String {
-    format!("tandem_{name}").chars().take(NAME_BYTES - 1).collect()
-}
-
-fn check_free(name: &str) -> Result<(), Error> {
-    if !sysctl::available()?.iter().any(|n| n == name) {
-        return Ok(());
-    }
-    Err(match is_registered(&bpffs::controller(name)) {
-        true => Error::AlreadyLoaded { name: name.to_owned() },
-        false => Error::NameTaken { name: name.to_owned() },
-    })
-}
-
 /// More than a controller's programs, maps and links and the program's own files; too few end in one of libbpf's odder messages.
 const OPEN_FILES: u64 = 64;
 
@@ -205,28 +166,6 @@ pub(crate) fn load(params: &Params, name: &str) -> Result<Object, Error> {
         return verify(object, name).map_err(|e| without_pacing(e, can_set_pacing_rate));
     }
     verify(object, name)
-}
-
-/// Of the forms of such a controller the running kernel's alone is made.
-fn choose_form(object: &mut OpenObject, name: &str) -> Result<(), Error> {
-    let Some(form) = Form::of_kernel() else {
-        // A kernel that lacks all of it says so.
-        return Err(missing_from_kernel().unwrap_or_else(|| Error::NoCongControl { name: name.to_owned() }));
-    };
-    // The section's name could say that they are optional, but libbpf 1.7 takes that for its first map alone.
-    for mut map in object.maps_mut().filter(|m| m.map_type() == MapType::StructOps) {
-        let is_chosen = map.name() == form.map();
-        map.set_autocreate(is_chosen).map_err(|e| refused_by(e, name, ""))?;
-    }
-    Ok(())
-}
-
-/// The verifier's words do not say that it is the kernel's age: Linux before 6.0 lets no controller set a pacing rate.
-fn without_pacing(refusal: Error, can_set_pacing_rate: impl Fn() -> bool) -> Error {
-    match refusal {
-        Error::Verifier { name, .. } if !can_set_pacing_rate() => Error::NoPacing { name },
-        other => other,
-    }
 }
 
 /// Whether the verifier lets a controller set the pacing rate.
@@ -341,7 +280,7 @@ pub(crate) fn to_io(e: &libbpf_rs::Error) -> io::Error {
 }
 
 /// What no controller can be loaded without, and this kernel lacks.
-fn missing_from_kernel() -> Option<Error> {
+pub(crate) fn missing_from_kernel() -> Option<Error> {
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some(Error::NoBtf);
     }
@@ -349,7 +288,7 @@ fn missing_from_kernel() -> Option<Error> {
 }
 
 /// Why the kernel or libbpf said no, from what they printed.
-fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
+pub(crate) fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
     let name = name.to_owned();
     let line_with = |words: &str| messages.lines().find(|l| l.contains(words)).map(|l| l.trim().to_owned());
     if let Some(missing) = missing_from_kernel() {

@@ -15,8 +15,9 @@ use tandem_controllers::{Params, find};
 use crate::{
     Error, Listener, bpffs, check_loadable,
     listeners::addresses,
+    names::{NAME_BYTES, check_name},
     netns::{self, Namespace},
-    object::{NAME_BYTES, Verified, check_name, count_flows, count_flows_here, is_registered, to_io, unregister},
+    object::{Verified, count_flows, count_flows_here, is_registered, to_io, unregister},
     restore::{NamespaceDefault, candidates, restore_default},
     sysctl,
     turn::take_turn,
