@@ -3,6 +3,7 @@
 
 mod ecn;
 mod fast_recovery;
+mod flight;
 mod limits;
 mod paws;
 mod property;

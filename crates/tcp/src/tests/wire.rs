@@ -53,6 +53,8 @@ pub struct Wire {
     /// What each transmission said in the IP header's ECN field.
     pub ecn_fields: Vec<u64>,
     pub sent: Vec<Sent>,
+    /// The segments that arrived at the receiver, in that order.
+    pub arrived: Vec<u64>,
     /// When each ACK left the receiver, and what it said.
     pub acks: Vec<(u64, AckOut)>,
     /// RTT samples: when, and how long.
@@ -94,6 +96,7 @@ impl Wire {
             reduced: vec![],
             ecn_fields: vec![],
             sent: vec![],
+            arrived: vec![],
             acks: vec![],
             rtts: vec![],
             windows: vec![],
@@ -161,6 +164,7 @@ impl Wire {
         let mut out = vec![];
         match self.arrivals.first_entry().filter(|a| a.key().0 == self.now).map(|a| a.remove()) {
             Some(Arrival::Data(segment)) => {
+                self.arrived.push(segment & SEQ_AND_FLAGS & !DATA_FLAGS);
                 let next_expected = self.paws.on_data(self.now, segment);
                 if let Some(ack) = self.receiver.on_data(self.now, segment) {
                     self.answer(ack);
