@@ -20,7 +20,7 @@ mod objects {
     include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 }
 
-pub(crate) use objects::PACING_PROBE;
+pub(crate) use objects::{PACING_PROBE, POLICY, TRIAL};
 
 /// TCP_CA_NAME_MAX: the bytes of a name, including its terminating zero.
 pub(crate) const NAME_BYTES: usize = 16;
@@ -169,7 +169,7 @@ fn check_free(name: &str) -> Result<(), Error> {
 /// More than a controller's programs, maps and links and the program's own files; too few end in one of libbpf's odder messages.
 const OPEN_FILES: u64 = 64;
 
-fn check_open_files() -> Result<(), Error> {
+pub(crate) fn check_open_files() -> Result<(), Error> {
     match getrlimit(Resource::Nofile).current {
         Some(limit) if limit < OPEN_FILES => Err(Error::FewFiles { limit, needed: OPEN_FILES }),
         _ => Ok(()),
@@ -217,7 +217,7 @@ fn open_with(params: &Params, name: &str) -> Result<OpenObject, Error> {
 }
 
 /// An object, its registration fitted to what the kernel has.
-fn open(bytes: &[u8], name: &str) -> Result<OpenObject, Error> {
+pub(crate) fn open(bytes: &[u8], name: &str) -> Result<OpenObject, Error> {
     let messages = Messages::listen();
     let opened = ObjectBuilder::default().open_memory(bytes);
     let mut object = opened.map_err(|e| refused_by(e, name, &messages.text()))?;
@@ -236,7 +236,7 @@ pub(crate) fn verify_bytes(bytes: &[u8], name: &str) -> Result<Object, Error> {
     verify(open(bytes, name)?, name)
 }
 
-fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
+pub(crate) fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
     let messages = Messages::listen();
     object.load().map_err(|e| refused_by(e, name, &messages.text()))
 }
@@ -285,7 +285,7 @@ pub(crate) fn to_io(e: &libbpf_rs::Error) -> io::Error {
 }
 
 /// Why the kernel or libbpf said no, from what they printed.
-fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
+pub(crate) fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Error {
     let name = name.to_owned();
     let line_with = |words: &str| messages.lines().find(|l| l.contains(words)).map(|l| l.trim().to_owned());
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {

@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include "flow.h"
+#include "peer.h"
 #include "replay.h"
 
 int main(void)
@@ -23,6 +24,11 @@ int main(void)
 	FIELD(tandem_flow, retransmitted);
 	FIELD(tandem_flow, view);
 	FIELD(tandem_flow, bytes_acked);
+
+	TYPE(tandem_peer);
+	FIELD(tandem_peer, family);
+	FIELD(tandem_peer, port);
+	FIELD(tandem_peer, addr);
 
 	TYPE(tandem_replay);
 	FIELD(tandem_replay, state);

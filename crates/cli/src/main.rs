@@ -17,6 +17,8 @@ mod origin;
 mod output;
 mod papers;
 mod path;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod policy;
 mod run;
 mod runner;
 mod settings;
@@ -76,6 +78,9 @@ Examples:
   tandem kernel load compound_tube
   tandem kernel watch
 
+  # Which controller connections get, by peer, port or cgroup:
+  tandem policy load policy.conf
+
   # What one Compound TCP connection does on a path, worked out without a simulation:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
@@ -109,6 +114,9 @@ enum Command {
     #[cfg(all(feature = "linux", target_os = "linux"))]
     #[command(subcommand)]
     Kernel(kernel::Action),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    #[command(subcommand)]
+    Policy(policy::Action),
     #[command(subcommand)]
     List(list::What),
     /// Write man pages and completions, for packages
@@ -163,6 +171,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Shell(args) => shell::shell(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(action) => kernel::kernel(&action),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Policy(action) => policy::policy(&action),
         Command::List(what) => list::list(&what),
         Command::Generate { folder } => generate::generate(Cli::command(), &folder),
     }
