@@ -162,7 +162,8 @@ static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 		return;
 	}
 	fill(ops, tp, member, record);
-	bpf_ringbuf_submit(record, 0);
+	/* The loader looks from time to time: waking it up for each would cost most of all. */
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void change_state(struct bpf_sock_ops *ops)

@@ -132,6 +132,19 @@ pub enum Error {
     /// A rule of a policy, in this line of its file, is for a control group that is not there.
     #[error("line {line}: {why}")]
     RuleWithoutCgroup { line: usize, why: String },
+    /// The kernel does not have this controller now.
+    #[error(
+        "the kernel has no controller `{name}` now; there are: {}. `tandem kernel load {name}` or `modprobe tcp_{name}` brings it, if \
+         there is such a one",
+        available.join(", ")
+    )]
+    NotAvailable { name: String, available: Vec<String> },
+    /// A policy would decide before the trial does.
+    #[error(
+        "the policy for {cgroup} decides on these connections first: end it for the time of the trial (`tandem policy remove`), or give \
+         the trial a cgroup within that one (--cgroup)"
+    )]
+    PolicyFirst { cgroup: String },
     /// No policy is loaded.
     #[error("no policy is loaded: `tandem policy load FILE` loads one")]
     NoPolicy,

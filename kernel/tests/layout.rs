@@ -13,7 +13,7 @@ use libbpf_rs::{
 use tandem_kernel::{
     Flow, loadable,
     replay::{Call, Replay},
-    sockops::Peer,
+    sockops::{Connection, Peer},
 };
 
 use tandem_testing::{
@@ -30,6 +30,9 @@ fn rust_layout() -> Layout {
         local_addr remote_addr local_port remote_port family state snd_cwnd snd_ssthresh packets_out mss srtt_us lost
         retransmitted view bytes_acked);
     describe!(l, "tandem_peer", Peer, family port addr);
+    describe!(l, "tandem_connection", Connection,
+        peer began_ns ended_ns bytes_acked bytes_received srtt_us min_rtt_us segments retransmitted busy_jiffies rwnd_jiffies
+        sndbuf_jiffies arm flags reserved);
     describe!(l, "tandem_replay", Replay, state conn ack call argument result view reserved);
     for (name, call) in [
         ("TANDEM_CALL_INIT", Call::Init),

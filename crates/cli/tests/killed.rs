@@ -16,7 +16,7 @@ use std::{
 use common::Place;
 use tandem_kernel::{
     available, default_controller,
-    sockops::{Cgroup, LoadedPolicy, PolicyFile, load_policy, policy, remove_policy},
+    sockops::{Cgroup, LoadedPolicy, PolicyFile, load_policy, policy, programs, remove_policy},
 };
 use tandem_testbed::Namespace;
 use tandem_testing::{Running, output, take_controllers, wait_until};
@@ -253,4 +253,24 @@ fn a_killed_policy_is_whole_or_not_there() {
     assert!(kills > 10, "{kills}");
     let kills = kill("policy remove", &before, Some(old), None);
     assert!(kills > 3, "{kills}");
+}
+
+/// The program goes with the process: nothing needs a mend.
+#[test]
+fn a_killed_trial_leaves_nothing() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let governed = Governed::new();
+    let out = governed.lab.place.path("out");
+    let trial =
+        format!("trial reno --against reno --for 1ms --no-report --out out --cgroup {}", governed.group.display());
+    let before = || drop(fs::remove_dir_all(&out));
+    let after = |when: &str| {
+        wait_until(&format!("{when}: no program is left"), || programs("trial") == 0);
+        assert!(tandem_testbed::clean_up().unwrap().is_empty(), "{when}");
+    };
+    let kills = governed.lab.kill_at_each(&trial, before, after);
+    assert!(kills > 10, "{kills}");
 }

@@ -3,7 +3,10 @@
 
 use std::io;
 
-use libbpf_rs::{ErrorKind, Link, Map, MapCore, MapFlags, Object, OpenMapMut, OpenObject, Program, ProgramMut};
+use libbpf_rs::{
+    ErrorKind, Link, Map, MapCore, MapFlags, Object, OpenMapMut, OpenObject, Program, ProgramMut, ProgramType,
+    query::ProgInfoIter,
+};
 
 use super::Cgroup;
 use crate::{
@@ -58,6 +61,11 @@ pub fn program_mut<'a>(object: &'a mut Object, name: &str) -> ProgramMut<'a> {
 /// Likewise a map.
 pub fn map<'a>(object: &'a Object, name: &str) -> Map<'a> {
     object.maps().find(|m| m.name() == name).unwrap_or_else(|| panic!("the object has no map `{name}`"))
+}
+
+/// How many programs of this name for connections of cgroups the kernel has, whoever loaded them. For tests of what is left.
+pub fn programs(name: &str) -> usize {
+    ProgInfoIter::default().filter(|program| program.ty == ProgramType::SockOps && program.name == name).count()
 }
 
 /// Gives a map of an object that is not loaded yet room for so many entries; none has less than one.

@@ -271,6 +271,11 @@ pub fn policy() -> Result<Option<LoadedPolicy>, Error> {
     Ok(Some(LoadedPolicy { cgroup: name_of(cgroup), rules }))
 }
 
+/// The path of the cgroup that the policy in force is for.
+pub fn cgroup_of_policy() -> Result<Option<String>, Error> {
+    Ok(in_force()?.map(|(_, cgroup)| name_of(cgroup)))
+}
+
 /// What the policy in force says of a connection: its own maps answer, by the function that its program calls.
 ///
 /// # Errors
