@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Compiles bpf/controller.bpf.c once for each controller, and lists the objects by name; and the probe of `check`.
+//! Compiles bpf/controller.bpf.c once for each controller, and lists the objects by name; and the other programs.
 
 use std::{
     env,
@@ -10,6 +10,9 @@ use std::{
 
 use libbpf_cargo::SkeletonBuilder;
 use tandem_controllers::CONTROLLERS;
+
+/// Objects that are no controller's, and what their bytes are called in Rust.
+const SINGLE: [(&str, &str); 3] = [("pacing_probe", "PACING_PROBE"), ("policy", "POLICY"), ("trial", "TRIAL")];
 
 /// Objects with something wrong, which only tests load: cargo has no build script for tests alone.
 const TEST_OBJECTS: &str = "tests/objects";
@@ -33,9 +36,12 @@ fn main() {
         compile(&includes, &template, &[format!("-DCONTROLLER={}", controller.name)], &object);
         writeln!(list, "    (\"{}\", include_bytes!(r\"{}\")),", controller.name, object.display()).unwrap();
     }
-    let probe = Path::new(&out).join("pacing_probe.bpf.o");
-    compile(&includes, &package.join("bpf/pacing_probe.bpf.c"), &[], &probe);
-    write!(list, "];\npub static PACING_PROBE: &[u8] = include_bytes!(r\"{}\");\n", probe.display()).unwrap();
+    list.push_str("];\n");
+    for (name, constant) in SINGLE {
+        let object = Path::new(&out).join(format!("{name}.bpf.o"));
+        compile(&includes, &package.join(format!("bpf/{name}.bpf.c")), &[], &object);
+        writeln!(list, "pub static {constant}: &[u8] = include_bytes!(r\"{}\");", object.display()).unwrap();
+    }
     fs::write(Path::new(&out).join("objects.rs"), list).unwrap();
 
     for source in fs::read_dir(package.join(TEST_OBJECTS)).expect("the test objects").map(|entry| entry.unwrap().path())

@@ -48,7 +48,10 @@ install -Dm 644 "$package/generated/tandem.bash" "$share/bash-completion/complet
 install -Dm 644 "$package/generated/_tandem" "$share/zsh/vendor-completions/_tandem"
 install -Dm 644 "$package/generated/tandem.fish" "$share/fish/vendor_completions.d/tandem.fish"
 install -d "$root/usr/lib/systemd/system"
-sed 's|/usr/local/bin/tandem|/usr/bin/tandem|' packaging/tandem@.service >"$root/usr/lib/systemd/system/tandem@.service"
+units=(packaging/*.service)
+for unit in "${units[@]}"; do
+	sed 's|/usr/local/bin/tandem|/usr/bin/tandem|' "$unit" >"$root/usr/lib/systemd/system/${unit##*/}"
+done
 # Debian's policy: all that is said of licences is in this file.
 install -d "$share/doc/tandem"
 for text in LICENSE LICENSES/MIT.txt LICENSES/Apache-2.0.txt LICENSES/BSD-2-Clause.txt LICENSES/GPL-2.0.txt; do
@@ -83,8 +86,8 @@ level=6
 dpkg-deb --build --root-owner-group -z$level "$root" "$package/tandem_${version}_$arch.deb" >/dev/null
 rm -r "$root/DEBIAN"
 
-# The tarball is unpacked under a prefix such as /usr/local: there the unit's own path is right.
-cp packaging/tandem@.service "$root/usr/lib/systemd/system/"
+# The tarball is unpacked under a prefix such as /usr/local: there the units' own path is right.
+cp "${units[@]}" "$root/usr/lib/systemd/system/"
 name=tandem-$version-linux-$(uname -m)
 mv "$root/usr" "$package/$name"
 cp LICENSE "$package/$name/"

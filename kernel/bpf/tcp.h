@@ -24,7 +24,13 @@ typedef uint32_t __wsum;
  * <linux/bpf.h> has many more. The number is part of the system call's interface,
  * so it never changes.
  */
-enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2 };
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -50,11 +56,32 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent; /* 0: this is the root's */
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup; /* of cgroup v2; 0: not known */
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate; /* of payload, bytes a second */
 	unsigned long sk_max_pacing_rate; /* SO_MAX_PACING_RATE; all ones: none */
 	u32 sk_pacing_status; /* enum sk_pacing */
+	struct sock_cgroup_data sk_cgrp_data;
 };
 
 struct ack_sample {
@@ -100,6 +127,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
+	__u8 icsk_ca_setsockopt : 1; /* somebody chose the controller for this socket */
 	u64 icsk_ca_priv[TANDEM_STATE_BYTES / sizeof(u64)];
 };
 
@@ -126,6 +154,10 @@ struct tcp_sock {
 	u32 delivered_ce; /* packets reported as marked, since the connection began; wraps */
 	u32 total_retrans;
 	u32 is_cwnd_limited : 1;
+	u32 data_segs_out;   /* segments with data, retransmissions too, since the beginning */
+	__u8 chrono_type : 2; /* enum tcp_chrono: what is waited for now */
+	u32 chrono_start;    /* jiffies, since when */
+	u32 chrono_stat[3];  /* jiffies that each kind took: busy, receive window, send buffer */
 };
 
 struct seq_file;

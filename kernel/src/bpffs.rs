@@ -34,7 +34,10 @@ pub fn controller(name: &str) -> PathBuf {
     folder().join(name)
 }
 
-/// The names that have a folder, sorted. Folders that somebody else could have made are an error.
+/// Of the policy, whose link it holds. No controller can have this name.
+pub const POLICY: &str = "-policy";
+
+/// The names of controllers that have a folder, sorted. Folders that somebody else could have made are an error.
 pub fn names() -> Result<Vec<String>, Error> {
     let no_rights = |e: Error| match e {
         Error::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
@@ -51,8 +54,20 @@ pub fn names() -> Result<Vec<String>, Error> {
         entries => entries.map_err(|e| no_rights(Error::io("read", folder(), e)))?,
     };
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name != POLICY);
     names.sort();
     Ok(names)
+}
+
+/// Has a policy's folder been made, by root?
+pub fn has_policy() -> Result<bool, Error> {
+    let no_rights = |e: Error| match e {
+        Error::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
+            Error::NoRights { what: "see the policy" }
+        }
+        e => e,
+    };
+    Ok(has_folder().map_err(no_rights)? && controller(POLICY).exists())
 }
 
 /// Is Tandem's folder there? Nobody but root can change anything in it.

@@ -11,7 +11,8 @@ use crate::{
     Error, bpffs,
     form::Form,
     loadable,
-    object::{can_set_pacing_rate, has_links, kernel_has_type, load},
+    object::{self, can_set_pacing_rate, has_links, kernel_has_type, load},
+    sockops::{Cgroup, can_load},
 };
 
 /// A feature that the kernel or this process has or lacks.
@@ -124,6 +125,27 @@ pub fn features() -> Vec<Feature> {
             false,
             "/sys/fs/bpf keeps what is loaded",
             "/sys/fs/bpf is not a BPF file system; `load` mounts one, the last `unload` unmounts it",
+        ),
+        feature(
+            "cgroups",
+            Cgroup::root().is_ok(),
+            false,
+            "cgroup v2 tells connections apart",
+            "without cgroup v2 there is no `tandem policy` and no `tandem trial`: mount -t cgroup2 none /sys/fs/cgroup/unified",
+        ),
+        feature(
+            "policy",
+            can_load(object::POLICY, "policy"),
+            false,
+            "a policy can choose controllers for new connections",
+            "`tandem policy` needs Linux 6.1 or newer with CONFIG_CGROUP_BPF=y",
+        ),
+        feature(
+            "trial",
+            can_load(object::TRIAL, "trial"),
+            false,
+            "a trial can choose controllers and record connections",
+            "`tandem trial` needs Linux 6.1 or newer with CONFIG_CGROUP_BPF=y",
         ),
     ]
 }

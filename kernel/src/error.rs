@@ -115,6 +115,56 @@ pub enum Error {
         "loading a controller takes up to {needed} open files, and this process may have {limit}: ulimit -n {needed}"
     )]
     FewFiles { limit: u64, needed: u64 },
+    /// There is no file system of control groups of version 2.
+    #[error(
+        "there is no cgroup v2 here, by which connections are told apart: mount -t cgroup2 none /sys/fs/cgroup/unified, or start Linux \
+         with systemd.unified_cgroup_hierarchy=1"
+    )]
+    NoCgroups,
+    /// No control group that programs can be attached to.
+    #[error("the cgroup {} {why}; `systemd-cgls` and /proc/PID/cgroup show the paths", path.display())]
+    BadCgroup { path: PathBuf, why: String },
+    /// Somebody else's program has the control group for itself.
+    #[error(
+        "another program is attached to {} or around it and lets none beside it: `bpftool cgroup tree` shows it. Whoever attached \
+         it must allow several (BPF_F_ALLOW_MULTI); or give another --cgroup",
+        path.display()
+    )]
+    CgroupTaken { path: PathBuf },
+    /// A rule of a policy, in this line of its file, is for a controller that is not there.
+    #[error(
+        "line {line}: the kernel has no controller `{controller}` now; there are: {}. `tandem kernel load {controller}` or \
+         `modprobe tcp_{controller}` brings it, if there is such a one",
+        available.join(", ")
+    )]
+    UnknownController { line: usize, controller: String, available: Vec<String> },
+    /// A rule of a policy, in this line of its file, is for a control group that is not there.
+    #[error("line {line}: {why}")]
+    RuleWithoutCgroup { line: usize, why: String },
+    /// The kernel does not have this controller now.
+    #[error(
+        "the kernel has no controller `{name}` now; there are: {}. `tandem kernel load {name}` or `modprobe tcp_{name}` brings it, if \
+         there is such a one",
+        available.join(", ")
+    )]
+    NotAvailable { name: String, available: Vec<String> },
+    /// A policy would decide before the trial does.
+    #[error(
+        "the policy for {cgroup} decides on these connections first: end it for the time of the trial (`tandem policy remove`), or give \
+         the trial a cgroup within that one (--cgroup)"
+    )]
+    PolicyFirst { cgroup: String },
+    /// No policy is loaded.
+    #[error("no policy is loaded: `tandem policy load FILE` loads one")]
+    NoPolicy,
+    /// A policy is loaded for another cgroup.
+    #[error(
+        "a policy is loaded for {loaded}, and only one for the same cgroup replaces it: `tandem policy remove` first, or give --cgroup {loaded}"
+    )]
+    OtherCgroup { loaded: String },
+    /// The loaded policy's maps are not as this version makes them.
+    #[error("the loaded policy is of another version of Tandem: load its file again, which replaces it without a gap")]
+    OtherVersion,
     /// The machine's network namespaces cannot be listed.
     #[error("cannot list the network namespaces: {0}")]
     Namespaces(io::Error),

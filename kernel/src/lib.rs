@@ -22,6 +22,7 @@ mod restore;
 // Public for the tests only.
 #[doc(hidden)]
 pub mod replay;
+pub mod sockops;
 mod sysctl;
 mod trusted;
 mod turn;

@@ -22,6 +22,8 @@ mod objects {
     include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 }
 
+pub(crate) use objects::{POLICY, TRIAL};
+
 /// The controllers that can run in a kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {
     tandem_controllers::CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_none())
@@ -148,7 +150,7 @@ pub(crate) fn unregister(folder: &Path) -> Result<(), Error> {
 /// More than a controller's programs, maps and links and the program's own files; too few end in one of libbpf's odder messages.
 const OPEN_FILES: u64 = 64;
 
-fn check_open_files() -> Result<(), Error> {
+pub(crate) fn check_open_files() -> Result<(), Error> {
     match getrlimit(Resource::Nofile).current {
         Some(limit) if limit < OPEN_FILES => Err(Error::FewFiles { limit, needed: OPEN_FILES }),
         _ => Ok(()),
@@ -206,7 +208,7 @@ fn open_with(params: &Params, name: &str) -> Result<OpenObject, Error> {
 }
 
 /// An object, its registration fitted to what the kernel has.
-fn open(bytes: &[u8], name: &str) -> Result<OpenObject, Error> {
+pub(crate) fn open(bytes: &[u8], name: &str) -> Result<OpenObject, Error> {
     let messages = Messages::listen();
     let opened = ObjectBuilder::default().open_memory(bytes);
     let mut object = opened.map_err(|e| refused_by(e, name, &messages.text()))?;
@@ -225,7 +227,7 @@ pub(crate) fn verify_bytes(bytes: &[u8], name: &str) -> Result<Object, Error> {
     verify(open(bytes, name)?, name)
 }
 
-fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
+pub(crate) fn verify(object: OpenObject, name: &str) -> Result<Object, Error> {
     let messages = Messages::listen();
     object.load().map_err(|e| refused_by(e, name, &messages.text()))
 }

@@ -19,7 +19,7 @@ use crate::{
     netns::{self, Namespace},
     object::{Verified, count_flows, count_flows_here, is_registered, to_io, unregister},
     restore::{NamespaceDefault, candidates, restore_default},
-    sysctl,
+    sockops, sysctl,
     turn::take_turn,
 };
 
@@ -181,6 +181,7 @@ pub(crate) fn remove_half_loaded() -> Result<Vec<String>, Error> {
     for name in &left {
         bpffs::remove(name)?;
     }
+    left.extend(sockops::remove_half_loaded()?);
     if bpffs::tidy() {
         left.push("/sys/fs/bpf".into());
     }

@@ -3,7 +3,9 @@
 #include "layout.h"
 
 #include "flow.h"
+#include "peer.h"
 #include "replay.h"
+#include "trial.h"
 
 int main(void)
 {
@@ -28,6 +30,28 @@ int main(void)
 	FIELD(tandem_flow, reserved);
 	CONSTANT(TANDEM_PACED_BY_SOCKET);
 	CONSTANT(TANDEM_PACED_BY_FQ);
+
+	TYPE(tandem_peer);
+	FIELD(tandem_peer, family);
+	FIELD(tandem_peer, port);
+	FIELD(tandem_peer, addr);
+
+	TYPE(tandem_connection);
+	FIELD(tandem_connection, peer);
+	FIELD(tandem_connection, began_ns);
+	FIELD(tandem_connection, ended_ns);
+	FIELD(tandem_connection, bytes_acked);
+	FIELD(tandem_connection, bytes_received);
+	FIELD(tandem_connection, srtt_us);
+	FIELD(tandem_connection, min_rtt_us);
+	FIELD(tandem_connection, segments);
+	FIELD(tandem_connection, retransmitted);
+	FIELD(tandem_connection, busy_jiffies);
+	FIELD(tandem_connection, rwnd_jiffies);
+	FIELD(tandem_connection, sndbuf_jiffies);
+	FIELD(tandem_connection, arm);
+	FIELD(tandem_connection, flags);
+	FIELD(tandem_connection, reserved);
 
 	TYPE(tandem_replay);
 	FIELD(tandem_replay, state);

@@ -13,6 +13,7 @@ use libbpf_rs::{
 use tandem_kernel::{
     Flow, Pacer, loadable,
     replay::{Call, Replay},
+    sockops::{Connection, Peer},
 };
 
 use tandem_testing::{
@@ -31,6 +32,10 @@ fn rust_layout() -> Layout {
     for (name, pacer) in [("TANDEM_PACED_BY_SOCKET", Pacer::Socket), ("TANDEM_PACED_BY_FQ", Pacer::Fq)] {
         l.insert(name.into(), (pacer as usize, 0));
     }
+    describe!(l, "tandem_peer", Peer, family port addr);
+    describe!(l, "tandem_connection", Connection,
+        peer began_ns ended_ns bytes_acked bytes_received srtt_us min_rtt_us segments retransmitted busy_jiffies rwnd_jiffies
+        sndbuf_jiffies arm flags reserved);
     describe!(l, "tandem_replay", Replay, state conn ack call argument result view reserved);
     for (name, call) in [
         ("TANDEM_CALL_INIT", Call::Init),
@@ -63,6 +68,35 @@ fn c_types_are_the_same_in_ebpf() {
             let MemberAttr::Normal { offset } = member.attr else { panic!("a bit field: {member:?}") };
             let name = format!("tandem_replay.{}", member.name.unwrap().to_str().unwrap());
             assert_eq!(offset as usize, 8 * C_LAYOUT[&name].0, "{controller:?}: {name}");
+        }
+    }
+}
+
+/// The hand-written beginning of a structure of the system call's interface, against the kernel's.
+#[test]
+fn what_sockops_programs_are_called_with_is_the_kernel_s() {
+    let Ok(kernel) = Btf::from_vmlinux() else {
+        return tandem_testing::skip("this kernel does not describe its types");
+    };
+    let members = |btf: &Btf<'_>| -> Vec<(String, u32)> {
+        let found: Struct<'_> = btf.type_by_name("bpf_sock_ops").expect("the programs' argument");
+        let offset = |attr| if let MemberAttr::Normal { offset } = attr { offset } else { panic!("a bit field") };
+        found
+            .iter()
+            .map(|m| (m.name.map_or_else(String::new, |n| n.to_str().unwrap().into()), offset(m.attr)))
+            .collect()
+    };
+    let theirs = members(&kernel);
+    for object in ["policy", "trial"] {
+        let ours = members(&Btf::from_path(Path::new(env!("OUT_DIR")).join(format!("{object}.bpf.o"))).unwrap());
+        assert!(ours.len() > 15, "{ours:?}");
+        // The kernel has the arguments and the socket in unions without a name; what is between is not used.
+        for (name, offset) in ours.iter().filter(|(name, _)| !["between", "args", "sk"].contains(&&**name)) {
+            assert!(theirs.contains(&(name.clone(), *offset)), "{name} at {offset}: {theirs:?}");
+        }
+        for (unnamed, before) in [("args", "op"), ("sk", "bytes_acked")] {
+            let at = |list: &[(String, u32)], name: &str| list.iter().position(|(n, _)| n == name).unwrap();
+            assert_eq!(ours[at(&ours, unnamed)].1, theirs[at(&theirs, before) + 1].1, "{unnamed}");
         }
     }
 }

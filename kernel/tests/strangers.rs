@@ -23,10 +23,14 @@ use rustix::{
     },
 };
 use tandem_controllers::{Params, find};
-use tandem_kernel::{Error, Unloaded, available, default_controller, list, load, unload};
+use tandem_kernel::{
+    Error, Unloaded, available, default_controller, list, load,
+    sockops::{PolicyFile, Question, ask_policy, load_policy, remove_policy},
+    unload,
+};
 use tandem_testing::PATIENCE;
 
-use net::{Loaded, Space, as_nobody, unique_name};
+use net::{Group, Loaded, Space, as_nobody, unique_name};
 
 fn reno() -> Params {
     Params::new(find("reno").unwrap())
@@ -165,6 +169,7 @@ fn the_documented_capabilities_suffice() {
         | CapabilitySet::SYS_PTRACE;
     let space = Space::new();
     let (by_nobody, by_root) = (unique_name(), Loaded::new(find("reno").unwrap(), false));
+    let (group, policy_file) = (Group::new(), PolicyFile::parse("default -> reno").unwrap());
     let with_capabilities = || {
         set_keep_capabilities(true).unwrap();
         let uid = Uid::from_raw(65534);
@@ -175,6 +180,10 @@ fn the_documented_capabilities_suffice() {
         // Its own user may not enter the folder in which it pins.
         load(&reno(), &by_nobody, false).unwrap();
         unload(&by_root.name).unwrap();
+        load_policy(&policy_file, Some(&group.path)).unwrap();
+        let asked = Question { peer: "192.0.2.7".parse().unwrap(), port: 443, cgroup: None };
+        assert!(ask_policy(&asked).unwrap().rule.is_some());
+        remove_policy().unwrap();
         list().unwrap().len()
     };
     let loaded = thread::scope(|scope| scope.spawn(with_capabilities).join()).unwrap();

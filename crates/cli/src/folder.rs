@@ -59,6 +59,16 @@ impl Folder {
         unreachable!("there are more numbers than folders")
     }
 
+    /// A folder that nobody else is to write to meanwhile, and that holds no results of another command.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::prepare`].
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    pub fn at(path: &Path) -> Result<Self, Failure> {
+        claim(path, false).map_err(|refusal| refusal.of(path))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

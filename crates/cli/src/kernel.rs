@@ -100,7 +100,7 @@ pub fn kernel(action: &Action) -> Result<(), Failure> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::BadName(_) | Error::NotForKernel { .. } => Failure::Usage(error.into()),
+            Error::BadName(_) | Error::NotForKernel { .. } | Error::BadCgroup { .. } => Failure::Usage(error.into()),
             _ => Failure::Failed(error.into()),
         }
     }
@@ -238,7 +238,7 @@ fn list(json: bool) -> Result<(), Failure> {
     print(&format!("{table}\n"))
 }
 
-fn table<const N: usize>(header: [&str; N]) -> Table {
+pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
     // Some terminals (a serial line, a pseudo terminal of a script) say that they have 0 columns: they do not know.

@@ -17,6 +17,8 @@ mod origin;
 mod output;
 mod papers;
 mod path;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod policy;
 mod run;
 mod runner;
 mod settings;
@@ -28,6 +30,8 @@ mod terminal;
 mod trace;
 #[cfg(feature = "quic")]
 mod transfer;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+mod trial;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, thread};
 
@@ -76,6 +80,12 @@ Examples:
   tandem kernel load compound_tube
   tandem kernel watch
 
+  # Which controller connections get, by peer, port or cgroup:
+  tandem policy load policy.conf
+
+  # A controller on a tenth of this machine's new connections, against another:
+  tandem trial compound_tube --against cubic --share 10% --for 1h
+
   # What one Compound TCP connection does on a path, worked out without a simulation:
   tandem model --rate 400mbit --rtt 50ms --queue 100p
 
@@ -109,6 +119,11 @@ enum Command {
     #[cfg(all(feature = "linux", target_os = "linux"))]
     #[command(subcommand)]
     Kernel(kernel::Action),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    #[command(subcommand)]
+    Policy(policy::Action),
+    #[cfg(all(feature = "linux", target_os = "linux"))]
+    Trial(Box<trial::Args>),
     #[command(subcommand)]
     List(list::What),
     /// Write man pages and completions, for packages
@@ -163,6 +178,10 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Shell(args) => shell::shell(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(action) => kernel::kernel(&action),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Policy(action) => policy::policy(&action),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        Command::Trial(args) => trial::trial(&args),
         Command::List(what) => list::list(&what),
         Command::Generate { folder } => generate::generate(Cli::command(), &folder),
     }

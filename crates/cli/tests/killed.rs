@@ -8,13 +8,16 @@ use std::{
     collections::BTreeMap,
     fs,
     os::unix::process::ExitStatusExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, ExitStatus},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use common::Place;
-use tandem_kernel::{available, default_controller};
+use tandem_kernel::{
+    available, default_controller,
+    sockops::{Cgroup, LoadedPolicy, PolicyFile, load_policy, policy, programs, remove_policy},
+};
 use tandem_testbed::Namespace;
 use tandem_testing::{Running, output, take_controllers, wait_until};
 
@@ -178,4 +181,96 @@ fn a_killed_run_is_mended() {
     };
     let kills = lab.kill_at_each("run s.toml --engine kernel --force", || (), after);
     assert!(kills > 30, "{kills}");
+}
+
+/// A cgroup that nothing is in, and a policy for it.
+struct Governed {
+    lab: Lab,
+    group: PathBuf,
+}
+
+impl Governed {
+    fn new() -> Self {
+        let group = Cgroup::root().unwrap().path.join(format!("tandem-killed-{}", std::process::id()));
+        fs::create_dir(&group).unwrap();
+        Self { lab: Lab::new(), group }
+    }
+
+    fn load(&self, text: &str) {
+        load_policy(&PolicyFile::parse(text).unwrap(), Some(&self.group)).unwrap();
+    }
+
+    /// What the rules in force are for.
+    fn in_force(&self) -> Option<Vec<String>> {
+        let whats = |loaded: LoadedPolicy| loaded.rules.into_iter().map(|rule| rule.what).collect();
+        policy().unwrap().map(whats)
+    }
+
+    /// Whatever was killed before: there is one whole policy, `old` or `new`; then one command, and the machine is as it was.
+    fn assert_mended(&self, when: &str, old: Option<&[&str]>, new: Option<&[&str]>) {
+        let found = self.in_force();
+        let is = |whole: Option<&[&str]>| {
+            found.as_ref().map(Vec::len) == whole.map(<[_]>::len)
+                && found.iter().flatten().eq(whole.iter().copied().flatten())
+        };
+        assert!(is(old) || is(new), "{when}: {found:?}");
+        tandem_testbed::clean_up().unwrap_or_else(|e| panic!("{when}: {e}"));
+        assert_eq!(self.in_force(), found, "{when}: what is whole stays");
+        if found.is_some() {
+            remove_policy().unwrap_or_else(|e| panic!("{when}: {e}"));
+        }
+        assert!(!Path::new("/sys/fs/bpf/tandem/-policy").exists(), "{when}");
+        assert!(Path::new("/sys/fs/bpf/tandem").exists() || !is_mounted_by_tandem(), "{when}");
+    }
+}
+
+impl Drop for Governed {
+    fn drop(&mut self) {
+        let _ = remove_policy();
+        fs::remove_dir(&self.group).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_policy_is_whole_or_not_there() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let governed = Governed::new();
+    governed.lab.place.write("new.conf", "192.0.2.0/24 -> reno\nport 873 -> reno\n");
+    let (old, new) = (&["default"][..], &["192.0.2.0/24", "port 873"][..]);
+    let load = format!("policy load new.conf --cgroup {}", governed.group.display());
+    let (before, kill) = (
+        || governed.load("default -> reno\n"),
+        |command: &str, before: &dyn Fn(), old, new| {
+            governed.lab.kill_at_each(command, before, |when| governed.assert_mended(when, old, new))
+        },
+    );
+    let kills = kill(&load, &|| (), None, Some(new));
+    assert!(kills > 10, "{kills}");
+    let kills = kill(&load, &before, Some(old), Some(new));
+    assert!(kills > 10, "{kills}");
+    let kills = kill("policy remove", &before, Some(old), None);
+    assert!(kills > 3, "{kills}");
+}
+
+/// The program goes with the process: nothing needs a mend.
+#[test]
+fn a_killed_trial_leaves_nothing() {
+    if !can_inject() {
+        return;
+    }
+    let _turn = alone();
+    let governed = Governed::new();
+    let out = governed.lab.place.path("out");
+    let trial =
+        format!("trial reno --against reno --for 1ms --no-report --out out --cgroup {}", governed.group.display());
+    let before = || drop(fs::remove_dir_all(&out));
+    let after = |when: &str| {
+        wait_until(&format!("{when}: no program is left"), || programs("trial") == 0);
+        assert!(tandem_testbed::clean_up().unwrap().is_empty(), "{when}");
+    };
+    let kills = governed.lab.kill_at_each(&trial, before, after);
+    assert!(kills > 10, "{kills}");
 }

@@ -12,10 +12,12 @@
 mod describe;
 mod estimate;
 mod looks;
+mod sequence;
 mod student;
 mod symmetry;
 
 pub use describe::{jain, mean, percentile, variance};
 pub use estimate::{CONFIDENCE, Estimate};
 pub use looks::{Look, Looks};
+pub use sequence::always_valid_half_width;
 pub use symmetry::{Neighbours, stolen};

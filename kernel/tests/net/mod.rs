@@ -5,6 +5,7 @@
 #![allow(dead_code, unused_imports)]
 
 mod controller;
+mod group;
 mod space;
 mod transfer;
 
@@ -13,6 +14,7 @@ use std::{env, thread};
 use rustix::{process::Uid, thread::set_thread_res_uid};
 
 pub use controller::{Loaded, Registered, unique_name};
+pub use group::Group;
 pub use space::{FAR, NEAR, Path, Space};
 pub use tandem_testing::wait_until;
 pub use transfer::{connect, connected, info, receive, send, transfer};

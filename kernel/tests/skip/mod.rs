@@ -11,3 +11,14 @@ pub fn cannot_load() -> bool {
     tandem_testing::take_controllers();
     lack.is_some()
 }
+
+/// Likewise for what takes programs on cgroups.
+#[allow(dead_code, reason = "each test program that includes this uses its own part")]
+pub fn lacks_sockops() -> bool {
+    let wanted = ["cgroups", "policy", "trial"];
+    let lack = tandem_kernel::features().into_iter().find(|f| wanted.contains(&f.name) && !f.present);
+    if let Some(lack) = &lack {
+        tandem_testing::skip(&format!("{}: {}", lack.name, lack.note));
+    }
+    lack.is_some() || cannot_load()
+}

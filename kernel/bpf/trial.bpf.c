@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * `tandem trial`: each new connection of the cgroup gets one of two controllers, and leaves a
+ * record when it ends. Nothing runs per packet.
+ */
+#include "sockops.h"
+
+#include "trial.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The loader sets it before it loads. */
+const volatile struct tandem_trial asked SEC(".rodata.trial") = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct prefix4);
+	__type(value, u32);
+} prefixes4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct prefix6);
+	__type(value, u32);
+} prefixes6 SEC(".maps");
+
+struct member {
+	u64 began_ns;
+	u32 arm;
+	u32 flags;
+};
+
+/* With the socket, and gone with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct member);
+} members SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct tandem_trial_counts);
+} counts SEC(".maps");
+
+static __always_inline int takes_part(const struct tandem_peer *peer)
+{
+	if (asked.port && asked.port != peer->port)
+		return 0;
+	return !asked.has_prefixes || by_address(&prefixes4, &prefixes6, peer, 0);
+}
+
+/* The finalizer of MurmurHash3: each bit of the input changes about half of the output's. */
+static __always_inline u64 mixed(u64 h)
+{
+	h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdull;
+	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ull;
+	return h ^ (h >> 33);
+}
+
+static __always_inline u32 draw(const struct tandem_peer *peer)
+{
+	u64 halves[2];
+
+	if (!asked.by_peer)
+		return bpf_get_prandom_u32();
+	__builtin_memcpy(halves, peer->addr, sizeof(halves));
+	return mixed(mixed(mixed(asked.seed) ^ halves[0]) ^ halves[1]) >> 32;
+}
+
+static __always_inline void begin(struct bpf_sock_ops *ops)
+{
+	struct tandem_trial_counts *count;
+	struct tandem_peer peer;
+	struct bpf_sock *sk = ops->sk;
+	struct member *member;
+	u32 arm;
+
+	read_peer(ops, &peer, ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
+	if (!sk || !takes_part(&peer) || !undecided(ops))
+		return;
+	arm = draw(&peer) < asked.share ? 0 : 1;
+	count = bpf_map_lookup_elem(&counts, &arm);
+	if (!count)
+		return;
+	member = bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	/* Who would leave no record has no arm. */
+	if (!member)
+		return;
+	if (give(ops, (const char *)asked.arms[arm])) {
+		__sync_fetch_and_add(&count->refused, 1);
+		bpf_sk_storage_delete(&members, sk);
+		return;
+	}
+	member->began_ns = bpf_ktime_get_ns();
+	member->arm = arm;
+	member->flags = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ? TANDEM_ACCEPTED : 0;
+	/* Other programs may have asked for more. */
+	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
+	__sync_fetch_and_add(&count->started, 1);
+}
+
+/* As TCP_INFO has them: the kind that is being waited for now goes on. */
+static __always_inline void read_limits(struct tcp_sock *tp, struct tandem_connection *record)
+{
+	u32 kind = BPF_CORE_READ_BITFIELD(tp, chrono_type);
+	u32 now = (u32)bpf_jiffies64() - tp->chrono_start;
+	u32 busy = tp->chrono_stat[0], rwnd = tp->chrono_stat[1], sndbuf = tp->chrono_stat[2];
+
+	busy += kind == 1 ? now : 0;
+	rwnd += kind == 2 ? now : 0;
+	sndbuf += kind == 3 ? now : 0;
+	record->busy_jiffies = busy + rwnd + sndbuf;
+	record->rwnd_jiffies = rwnd;
+	record->sndbuf_jiffies = sndbuf;
+}
+
+static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
+				 const struct member *member, struct tandem_connection *record)
+{
+	__builtin_memset(record, 0, sizeof(*record));
+	read_peer(ops, &record->peer, member->flags & TANDEM_ACCEPTED);
+	record->began_ns = member->began_ns;
+	record->ended_ns = bpf_ktime_get_ns();
+	record->bytes_acked = ops->bytes_acked;
+	record->bytes_received = ops->bytes_received;
+	record->srtt_us = ops->srtt_us >> 3;
+	record->min_rtt_us = ops->rtt_min == ~0u ? 0 : ops->rtt_min;
+	record->segments = tp->data_segs_out;
+	record->retransmitted = tp->total_retrans;
+	record->arm = member->arm;
+	record->flags = member->flags;
+	read_limits(tp, record);
+}
+
+static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk,
+				struct member *member)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct tandem_trial_counts *count;
+	struct tandem_connection *record;
+	u32 arm = member->arm;
+
+	count = bpf_map_lookup_elem(&counts, &arm);
+	if (!tp || !count)
+		return;
+	__sync_fetch_and_add(&count->ended, 1);
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&count->lost, 1);
+		return;
+	}
+	fill(ops, tp, member, record);
+	/* The loader looks from time to time: waking it up for each would cost most of all. */
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void change_state(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock *sk = ops->sk;
+	struct member *member = sk ? bpf_sk_storage_get(&members, sk, 0, 0) : 0;
+
+	/* Not ours, or another program asked. */
+	if (!member)
+		return;
+	if (ops->args[1] == TCP_ESTABLISHED)
+		member->flags |= TANDEM_ESTABLISHED;
+	if (ops->args[1] == TCP_CLOSE)
+		end(ops, sk, member);
+}
+
+SEC("sockops")
+int trial(struct bpf_sock_ops *ops)
+{
+	switch (ops->op) {
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB: begin(ops); break;
+	case BPF_SOCK_OPS_STATE_CB: change_state(ops); break;
+	}
+	return 1;
+}
+
+/* How long a jiffy is depends on how the kernel was built. */
+SEC("syscall")
+int read_clocks(struct tandem_clocks *clocks)
+{
+	clocks->monotonic_ns = bpf_ktime_get_ns();
+	clocks->jiffies = bpf_jiffies64();
+	return 0;
+}
