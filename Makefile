@@ -5,11 +5,12 @@
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
-.PHONY: help demo web wheel package test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
+.PHONY: help demo web docs wheel package test-packages test stress nightly fuzz test-kernels test-all-kernels lint bench validate reproduce setup setup-test clean
 
 help:
 	@echo "make demo          build, then compare compound with reno as the first Compound TCP paper does (two minutes on a fresh machine with two cores)"
 	@echo "make web           the simulator as a page for the browser, in target/web, served at http://localhost:8000/"
+	@echo "make docs          the documents as a site with search and the simulator, in target/docs/book, served at http://localhost:8000/"
 	@echo "make wheel         the Python package as one wheel, in target/python/wheel"
 	@echo "make package       a .deb and a tarball in target/package, with man pages and completions"
 	@echo "make test-packages tries both in fresh systems of Debian 12 and 13 (make test: a quick build in Debian 12)"
@@ -22,7 +23,7 @@ help:
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
-	@echo "make reproduce     the papers' experiments in full, up to thirty seeds (100 minutes on two cores): docs/reproduction.md"
+	@echo "make reproduce     the papers' experiments in full (100 minutes on two cores): experiments/results, and docs/reproduction.md from it"
 	@echo "make setup         install what is missing to build all of it: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 
@@ -33,6 +34,10 @@ demo:
 web:
 	@scripts/setup.sh page
 	@scripts/web.sh --serve
+
+docs:
+	@scripts/setup.sh page wheel
+	@scripts/docs.sh --serve
 
 wheel:
 	@scripts/setup.sh wheel
@@ -84,7 +89,8 @@ validate: setup
 	@scripts/matrix.sh
 
 reproduce: setup
-	@cargo build --release -p tandem-cc && target/release/tandem papers run --doc docs/reproduction.md --kernel-runs experiments/papers/real-tcp.jsonl
+	@cargo build --release -p tandem-cc && target/release/tandem papers run --data experiments/results --kernel-runs experiments/papers/real-tcp.jsonl
+	@target/release/tandem papers doc docs/reproduction.md --data experiments/results
 
 setup:
 	@scripts/setup.sh kernel

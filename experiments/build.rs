@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Puts the files of experiments/papers/ into the program, so that the installed binary needs no folder beside it.
+//! Puts the files of papers/ and results/ into the program, so that the installed binary needs no folder beside it.
 
 use std::{env, fs, path::Path};
 
 fn main() {
-    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("papers");
+    list("papers", "toml", "files.rs");
+    list("results", "json", "records.rs");
+}
+
+/// Writes the list of a folder's files, as pairs of an id such as `s0/fig3` and a text.
+fn list(folder: &str, extension: &str, name: &str) {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join(folder);
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<String> = Vec::new();
     for paper in names(&folder).iter().filter(|name| folder.join(name).is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.join(paper).display());
         for figure in names(&folder.join(paper)) {
-            if let Some(stem) = figure.strip_suffix(".toml") {
+            if let Some(stem) = figure.strip_suffix(&format!(".{extension}")) {
                 files.push(format!("{paper}/{stem}"));
             }
         }
     }
     let entry = |id: &String| {
-        let path = folder.join(format!("{id}.toml"));
+        let path = folder.join(format!("{id}.{extension}"));
         format!("    ({id:?}, include_str!({:?})),\n", path.display().to_string())
     };
     let list = format!("&[\n{}]\n", files.iter().map(entry).collect::<String>());
-    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("files.rs");
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join(name);
     fs::write(out, list).expect("the output folder can be written");
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("papers/ is there");
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut names: Vec<String> =
-        entries.map(|e| e.expect("papers/ can be read").file_name().to_string_lossy().into_owned()).collect();
+        entries.map(|e| e.expect("the folder can be read").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

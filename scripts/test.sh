@@ -28,7 +28,7 @@ stage tests 2400 bash -c 'lane rest --workspace'
 stage sanitizer 1200 scripts/test-sanitizer.sh
 stage arm 1200 scripts/test-arm.sh
 # The guest's core is free by now.
-begin page 1200 scripts/web.sh --test
+begin page 1200 bash -c 'scripts/web.sh --test && scripts/docs.sh --test'
 stage python 2400 scripts/python.sh --test
 PROFILE=dev stage package 1200 scripts/test-packages.sh bookworm
 join page

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A server for the page, to this machine alone: node serve.js FOLDER [PORT]
+// A server for the page and for the site, to this machine alone: node serve.js FOLDER [PORT]
 
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,6 +11,9 @@ const TYPES = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".wasm": "application/wasm",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
 };
 
 /** Serves the folder. Port 0 takes any that is free. */
@@ -18,7 +21,7 @@ export function serve(folder, port) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     // normalize leaves no `..` at the start of an absolute path.
-    const path = join(folder, normalize(pathname === "/" ? "/index.html" : pathname));
+    const path = join(folder, normalize(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
       response.writeHead(404).end();
       return;

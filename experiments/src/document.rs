@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! docs/reproduction.md, a row per figure, and a page per figure with all its numbers.
+//! docs/reproduction.md, a row per figure; and a page per figure that fits the head: claim, verdict, picture, cause, main table.
+
+use tandem_report::figure_svg;
 
 use crate::{
+    excerpt,
     file::Experiment,
-    findings::{Findings, Reading, Tally},
+    findings::Findings,
     judged::Judged,
+    page::figure,
     prose::{item, paragraph},
     source,
-    table::{self as tables, capital},
+    table::capital,
+    tally::Tally,
     verdict::Verdict,
 };
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The table of all figures, and the pages that it links to.
+/// A page names at most this many headlines that do not hold.
+const NAMED: usize = 5;
+/// A page has at most this many words.
+const WORDS: usize = 400;
+/// The most numbers that a page's table has; fewer where the words leave less room.
+const CELLS: [usize; 7] = [60, 48, 40, 32, 24, 16, 8];
+
+/// The table of all figures, and the files that it links to.
 pub struct Document {
     /// Markdown of the table.
     pub table: String,
-    /// Name of the file and text, for the folder that the table links to.
-    pub pages: Vec<(String, String)>,
+    /// Name of the file and text, for the folder that the table links to: a page and a picture for each figure.
+    pub files: Vec<(String, String)>,
 }
 
-/// Findings as Markdown. `command` made them; the pages lie in `folder`, beside the table, which is in the file `name`.
-pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, name: &str, folder: &str) -> Document {
+/// Where a document lies.
+pub struct Place<'a> {
+    /// The table's file: `reproduction.md`.
+    pub name: &'a str,
+    /// The folder of the pages, beside it: `reproduction`.
+    pub folder: &'a str,
+    /// Whether `experiments/` lies beside the table's folder, so that pages can link to the files of set-ups and numbers.
+    pub has_experiments: bool,
+}
+
+/// Findings as Markdown. `command` wrote them.
+pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, place: &Place) -> Document {
     let mut table = INTRODUCTION.replace("COMMAND", command) + "\n" + &counts(found);
     let mut paper = "";
     for (_, findings) in found {
@@ -32,21 +54,25 @@ pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, name: &str, f
             let source = source(&findings.id).unwrap_or(own);
             table += &format!("\n## {source}\n\n| figure | published | ours | verdict |\n|---|---|---|---|\n");
         }
-        table += &row(findings, folder);
+        table += &row(findings, place.folder);
     }
-    let page = |(experiment, findings): &(&Experiment, &Findings)| (file(findings), page(experiment, findings, name));
-    Document { table, pages: found.iter().map(page).collect() }
+    let files = |(experiment, findings): &(&Experiment, &Findings)| {
+        let name = stem(findings);
+        let picture = figure_svg(&figure(experiment, findings));
+        [(name.clone() + ".md", page(experiment, findings, place)), (name + ".svg", picture)]
+    };
+    Document { table, files: found.iter().flat_map(files).collect() }
 }
 
 fn counts(found: &[(&Experiment, &Findings)]) -> String {
     let count = |verdict| found.iter().filter(|(_, f)| f.verdict == verdict).count();
     let tally = |headline| found.iter().map(|(_, f)| f.own.tally(headline)).sum::<Tally>();
-    let not_asked = match count(Verdict::NotAsked) {
+    let not_run = match count(Verdict::NotAsked) {
         0 => String::new(),
-        n => format!(", {n} not asked"),
+        n => format!(", {n} not run"),
     };
     paragraph(&format!(
-        "{} figures and tables: **{} hold, {} hold in part, {} undecided, {} do not hold{not_asked}.** {} and {} hold.",
+        "{} figures and tables: **{} hold, {} hold in part, {} are undecided, {} fail{not_run}.** {} and {} hold.",
         found.len(),
         count(Verdict::Holds),
         count(Verdict::HoldsInPart),
@@ -68,98 +94,134 @@ fn row(findings: &Findings, folder: &str) -> String {
     let (claim, number) = findings
         .own
         .telling()
-        .map_or((cell(&findings.claim), String::new()), |telling| (cell(&telling.text), cell(&telling.deciding)));
+        .map_or((cell(&findings.claim), String::new()), |telling| (cell(&telling.text), cell(&telling.deciding())));
     format!(
-        "| [{}]({folder}/{}) | {claim} | {number} | {verdict}; {}{kernel} |\n",
+        "| [{}]({folder}/{}.md) | {claim} | {number} | {verdict}; {}{kernel} |\n",
         findings.id,
-        file(findings),
+        stem(findings),
         findings.tallies(),
     )
 }
 
-/// `s0-fig3.md`.
-fn file(findings: &Findings) -> String {
-    findings.id.replace('/', "-") + ".md"
+/// `s0-fig3`.
+fn stem(findings: &Findings) -> String {
+    findings.id.replace('/', "-")
 }
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// The page of one figure.
-fn page(experiment: &Experiment, findings: &Findings, table: &str) -> String {
+/// The page of one figure, with as much of its table as there is room for.
+fn page(experiment: &Experiment, findings: &Findings, place: &Place) -> String {
+    let with_table = |cells: usize| whole_page(experiment, findings, place, cells);
+    let fits = |page: &String| words(page) <= WORDS;
+    CELLS.iter().map(|&cells| with_table(cells)).find(fits).unwrap_or_else(|| with_table(CELLS[CELLS.len() - 1]))
+}
+
+/// Runs of characters with a letter or a digit, as scripts/lint/words.py counts.
+fn words(text: &str) -> usize {
+    text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
+}
+
+fn whole_page(experiment: &Experiment, findings: &Findings, place: &Place, cells: usize) -> String {
     let mut text = format!("# {} {}\n\n", findings.id, findings.title);
     let source = source(&findings.id).map_or(String::new(), |source| format!(" From {source}."));
-    text += &paragraph(&format!("[All figures](../{table}), and how they are judged.{source}"));
-    let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
-    part(format!("**Published.** {}", findings.claim));
-    part(format!(
-        "**{}**: {} hold. {}.",
-        capital(findings.verdict.words()),
-        findings.tallies(),
-        capital(&findings.setting())
-    ));
-    text += "\n";
-    text += &items(&findings.own.claims);
-    if let Some((inside, all)) = findings.inside_spread() {
-        text += &format!("\n{inside} of {all} published values lie inside the spread of single seeds.\n");
+    text += &paragraph(&format!("[All figures](../{}), and how they are judged.{source}", place.name));
+    text += &format!(
+        "\n{}\n{}",
+        paragraph(&format!("**The paper says:** {}", findings.claim)),
+        verdict(experiment, findings)
+    );
+    text += &format!("\n![{}]({}.svg)\n", findings.title, stem(findings));
+    if let Some(why) = &findings.why {
+        text += &format!("\n{}", paragraph(&format!("**Why:** {why}")));
     }
-    let mut part = |words: String| text += &format!("\n{}", paragraph(&words));
-    findings.why.iter().for_each(|why| part(format!("**Why.** {why}")));
-    findings.note.iter().for_each(|note| part(format!("**Beside it.** {note}")));
-    if !findings.assumptions.is_empty() {
-        part(format!("**Assumed.** {}", findings.assumptions.join(" ")));
+    text += &numbers(experiment, findings, cells);
+    text += &kernel(findings);
+    text + "\n" + &paragraph(&rest(findings, place))
+}
+
+/// The verdict in a sentence or two, and the other headlines that do not hold.
+fn verdict(experiment: &Experiment, findings: &Findings) -> String {
+    let own = &findings.own;
+    let word = findings.verdict.words();
+    let Some(telling) = own.telling() else { return format!("**{}.**\n", capital(word)) };
+    let claim = telling.text.trim_end_matches('.');
+    let of_file = experiment.file.claims.iter().map(toml::Spanned::get_ref).find(|claim| claim.text == telling.text);
+    let found = of_file.and_then(|claim| claim.found.as_deref()).filter(|_| telling.verdict != Verdict::Holds);
+    let said = match found.and_then(|phrase| telling.told(phrase)) {
+        Some(told) => told,
+        None => {
+            let finding = telling.finding();
+            let numbers = finding.strip_prefix(word).unwrap_or(&finding);
+            format!("“{claim}”{}{numbers}", if numbers.starts_with([':', ' ']) { "" } else { " " })
+        }
+    };
+    let mut text = paragraph(&format!("**{}:** {said}. {} hold.", capital(word), findings.tallies()));
+    let is_other =
+        |claim: &&Judged| claim.headline && claim.verdict != Verdict::Holds && !std::ptr::eq(*claim, telling);
+    let others: Vec<&Judged> = own.claims.iter().filter(is_other).collect();
+    if !others.is_empty() {
+        text.push('\n');
     }
-    if !findings.is_kernel_only() {
-        part(format!("{}; published values in brackets.", experiment.file.y.label));
-        text += &format!("\n{}", numbers(experiment, findings, &findings.own));
-    }
-    text += &kernel(experiment, findings);
-    for variant in &findings.variants {
-        text += &self::variant(experiment, findings, variant);
+    others.iter().take(NAMED).for_each(|claim| text += &item(&claim.brief()));
+    if others.len() > NAMED {
+        text += &item(&format!("and {} more headlines", others.len() - NAMED));
     }
     text
 }
 
-/// Another reading of what the paper leaves open.
-fn variant(experiment: &Experiment, findings: &Findings, variant: &Reading) -> String {
-    let name = variant.name.as_deref().unwrap_or_default();
-    let claims = variant.claims.iter().map(Judged::marked_line).collect::<Vec<_>>().join(". ");
-    let words = paragraph(&format!("**{name}: {}.** {claims}.", variant.verdict().words()));
-    let numbers = numbers(experiment, findings, variant);
-    format!("\n{words}\n<details><summary>Numbers</summary>\n\n{numbers}\n</details>\n")
+/// The main table, or what fits of it.
+fn numbers(experiment: &Experiment, findings: &Findings, cells: usize) -> String {
+    if findings.is_kernel_only() {
+        return String::new();
+    }
+    let (header, rows, is_whole) = excerpt::main_table(experiment, findings, cells);
+    let part = if is_whole { "" } else { "; part of the table" };
+    let is_printed = rows.iter().flatten().any(|cell| cell.ends_with(']'));
+    let published = if is_printed { "; published values in brackets" } else { "" };
+    let label = &experiment.file.y.label;
+    let caption = paragraph(&format!("{label}; {}{published}{part}:", findings.seeds_text()));
+    format!("\n{caption}\n{}", table(&header, &rows, 1))
 }
 
 /// The runs over real TCP.
-fn kernel(experiment: &Experiment, findings: &Findings) -> String {
+fn kernel(findings: &Findings) -> String {
     let Some(comparison) = &findings.kernel else { return String::new() };
-    let (header, rows) = comparison.table(&experiment.file.sweep.label);
-    let words = paragraph(&format!(
-        "**Over real TCP: {}.** {} {}",
-        comparison.measured.verdict().words(),
-        comparison.setting(),
-        comparison.differences_text()
-    ));
-    let mut text = format!("\n{words}\n{}", table(&header, &rows, 2));
-    if !findings.is_kernel_only() {
-        text += "\n";
-        text += &items(comparison.claims());
-    }
-    if let Some(doubts) = comparison.doubts_text() {
-        text += &format!("\n{}", paragraph(&format!("**Doubtful.** {doubts}.")));
-    }
-    text
+    let verdict = comparison.measured.verdict().words();
+    let doubts = if comparison.doubts.is_empty() { "" } else { " The emulator doubts some of these runs." };
+    let words = format!("**Over real TCP:** {verdict}. {}{doubts}", comparison.in_short());
+    format!("\n{}", paragraph(&words))
 }
 
-fn items<'a>(claims: impl IntoIterator<Item = &'a Judged>) -> String {
-    let line =
-        |claim: &Judged| if claim.headline { format!("**Headline.** {}", claim.line()) } else { claim.marked_line() };
-    claims.into_iter().map(|claim| item(&line(claim))).collect()
+/// Where the rest is.
+fn rest(findings: &Findings, place: &Place) -> String {
+    let mut has = vec!["all claims"];
+    let parts = [
+        (findings.more.is_some(), "how the cause was found"),
+        (!findings.variants.is_empty(), "the variants"),
+        (findings.note.is_some(), "what else was found"),
+        (findings.kernel.is_some(), "the runs over real TCP"),
+    ];
+    has.extend(parts.iter().filter(|(is_there, _)| *is_there).map(|(_, part)| *part));
+    let id = &findings.id;
+    let files = match place.has_experiments {
+        true => format!(
+            " Files: [set-up, assumptions and claims](../../experiments/papers/{id}.toml), \
+             [numbers](../../experiments/results/{id}.json)."
+        ),
+        false => String::new(),
+    };
+    format!("`tandem papers show {id}` prints {}.{files}", list(&has))
 }
 
-fn numbers(experiment: &Experiment, findings: &Findings, reading: &Reading) -> String {
-    let (header, rows) = tables::rows(experiment, findings, reading);
-    table(&header, &rows, 1)
+/// `a, b and c`.
+fn list(parts: &[&str]) -> String {
+    match parts {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => parts.concat(),
+    }
 }
 
 /// The first columns to the left, the others to the right.

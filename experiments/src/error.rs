@@ -16,6 +16,37 @@ pub enum RunError {
     Batch(Box<dyn Error + Send + Sync>),
 }
 
+/// Why a record cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read.
+    #[error("cannot read `{name}`")]
+    Read {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is not a record.
+    #[error("`{name}` is not a record of an experiment; `tandem papers run --data DIR` writes such files")]
+    Json {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The experiment has changed since.
+    #[error(
+        "the record of `{id}` is about other {what} than its file has: `tandem papers run {id} --data DIR` makes it anew"
+    )]
+    Stale {
+        /// The experiment.
+        id: String,
+        /// Claims or curves.
+        what: &'static str,
+    },
+}
+
 /// Why runs over real TCP cannot be read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum RealTcpRunsError {

@@ -37,8 +37,10 @@ pub(crate) struct File {
     /// What the paper leaves open, and what is taken for it here.
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// A cause that is known for claims that do not hold; shown only where there are such.
+    /// A cause that is known for claims that do not hold, in a few sentences; shown only where there are such.
     pub why: Option<String>,
+    /// How the cause was found, with its numbers; shown with all numbers, not on the figure's page.
+    pub more: Option<String>,
     /// What was found beside the verdict; always shown.
     pub note: Option<String>,
     /// The paper ran it on real machines.

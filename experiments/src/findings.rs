@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::{Model, loss_cycle};
@@ -19,6 +19,7 @@ use crate::{
     measure::Baseline,
     patch::X,
     plan::{self, Form, Plan, Planned, Point},
+    record::Record,
     sample::Sample,
     until,
     verdict::Verdict,
@@ -37,14 +38,16 @@ pub struct Findings {
     pub verdict: Verdict,
     /// How many claims hold; where the others do not, with the numbers.
     pub reason: String,
-    /// What is known of the cause; only where a claim does not hold.
+    /// What is known of the cause, in short; only where a claim does not hold.
     pub why: Option<String>,
+    /// How the cause was found, with its numbers; only where a claim does not hold.
+    pub more: Option<String>,
     /// What was found beside the verdict.
     pub note: Option<String>,
-    /// Name of the form that ran.
-    pub form: &'static str,
+    /// The form that ran.
+    pub form: Form,
     /// Name of the engine that ran it.
-    pub engine: &'static str,
+    pub engine: String,
     /// The paper ran it on real machines.
     pub machines: bool,
     /// The seeds of the run that has most.
@@ -53,6 +56,8 @@ pub struct Findings {
     pub fewest_seeds: usize,
     /// Choices where the paper does not give a value.
     pub assumptions: Vec<String>,
+    /// Of the published values, how many lie among the values of single seeds, and how many there are: papers show single runs.
+    pub inside_spread: Option<(usize, usize)>,
     /// Labels of the points on the x axis.
     pub x: Vec<String>,
     /// The experiment's file, with all that decides the runs except parameters from the command line.
@@ -70,10 +75,10 @@ pub struct Findings {
 }
 
 /// The numbers of one way to read the experiment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Reading {
     /// Name of the variant; `None` for the experiment itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The claims: headlines first, otherwise in the order of the file.
     pub claims: Vec<Judged>,
@@ -223,7 +228,6 @@ fn findings(
     readings: Vec<Reading>,
     comparison: Option<KernelComparison>,
 ) -> Option<Findings> {
-    let file = &experiment.file;
     let mut readings = readings.into_iter();
     let (own, engine, seeds) = match form {
         Form::Kernel => {
@@ -232,28 +236,19 @@ fn findings(
         }
         _ => (readings.next()?, engine, plan.seeds()?.to_vec()),
     };
-    let verdict = own.verdict();
-    Some(Findings {
+    let record = Record {
         id: experiment.id.clone(),
-        title: file.title.clone(),
-        claim: file.claim.clone(),
-        verdict,
-        reason: own.reason(),
-        why: file.why.clone().filter(|_| own.differs()),
-        note: file.note.clone(),
-        form: form.name(),
-        engine,
-        machines: file.machines,
+        form,
+        engine: engine.to_owned(),
         fewest_seeds: seeds.len(),
         seeds: most_seeds(&own, &seeds),
-        assumptions: file.assumptions.clone(),
+        inside_spread: inside_spread(&own),
         x: plan.xs.iter().map(ToString::to_string).collect(),
-        file: toml::from_str(&experiment.text).unwrap_or_default(),
         own,
         variants: readings.collect(),
         kernel: comparison,
-        cautions: Vec::new(),
-    })
+    };
+    Some(Findings::new(experiment, record))
 }
 
 impl Reading {
@@ -306,113 +301,39 @@ pub(crate) fn points(
     curves
 }
 
-impl Reading {
-    /// How many headlines hold, or how many side claims.
-    pub fn tally(&self, headline: bool) -> Tally {
-        let mut tally = Tally::default();
-        for claim in self.claims.iter().filter(|claim| claim.headline == headline) {
-            match claim.verdict {
-                Verdict::NotAsked => tally.not_asked += 1,
-                verdict => {
-                    tally.asked += 1;
-                    tally.held += usize::from(verdict == Verdict::Holds);
-                }
-            }
-        }
-        tally
-    }
-
-    /// How many headlines and side claims hold: `1 of 2 headlines, 3 of 3 side claims`.
-    pub(crate) fn tallies(&self) -> String {
-        let (headlines, side) = (self.tally(true), self.tally(false));
-        let has_side = side.asked + side.not_asked > 0;
-        let side = if has_side { format!(", {}", side.words("side claims")) } else { String::new() };
-        headlines.words("headlines") + &side
-    }
-
-    /// The headline that tells most: the first of those that fail furthest; where all hold, the first.
-    pub fn telling(&self) -> Option<&Judged> {
-        use Verdict::*;
-        let of = |verdict| self.claims.iter().find(|claim| claim.headline && claim.verdict == verdict);
-        [DoesNotHold, HoldsInPart, Undecided, Holds].into_iter().find_map(of)
-    }
-
-    /// Whether a claim was asked and does not hold, headline or not.
-    fn differs(&self) -> bool {
-        self.claims.iter().any(|claim| !matches!(claim.verdict, Verdict::Holds | Verdict::NotAsked))
-    }
-
-    /// How many claims hold; then the numbers of the others, or of all if all hold.
-    fn reason(&self) -> String {
-        let differs = self.differs();
-        let is_named = |claim: &&Judged| match claim.verdict {
-            Verdict::NotAsked => false,
-            Verdict::Holds => !differs,
-            _ => true,
-        };
-        let parts = self.claims.iter().filter(is_named).map(Judged::marked_line).collect::<Vec<_>>().join(". ");
-        format!("{} hold. {parts}", self.tallies())
-    }
-}
-
-/// How many claims of a kind hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Those that hold.
-    pub held: usize,
-    /// Those of which a point was run.
-    pub asked: usize,
-    /// Those of which no point was run.
-    pub not_asked: usize,
-}
-
-impl Tally {
-    /// `2 of 3 headlines`.
-    pub(crate) fn words(self, claims: &str) -> String {
-        let not_asked = if self.not_asked > 0 { format!(" ({} not asked)", self.not_asked) } else { String::new() };
-        format!("{} of {} {claims}{not_asked}", self.held, self.asked)
-    }
-}
-
-impl std::iter::Sum for Tally {
-    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
-        let add = |a: Self, b: Self| Self {
-            held: a.held + b.held,
-            asked: a.asked + b.asked,
-            not_asked: a.not_asked + b.not_asked,
-        };
-        tallies.fold(Self::default(), add)
-    }
-}
-
 impl Findings {
     /// How many headlines and side claims hold: `1 of 2 headlines, 3 of 3 side claims`.
     pub(crate) fn tallies(&self) -> String {
         self.own.tallies()
     }
 
-    /// How it was run, in words.
-    pub(crate) fn setting(&self) -> String {
-        let seeds = match self.seeds.len() {
+    /// `30 to 120 seeds`.
+    pub(crate) fn seeds_text(&self) -> String {
+        match self.seeds.len() {
             most if most > self.fewest_seeds => format!("{} to {}", self.fewest_seeds, seeds(most)),
             most => seeds(most),
-        };
+        }
+    }
+
+    /// How it was run, in words.
+    pub(crate) fn setting(&self) -> String {
+        let seeds = self.seeds_text();
         let machines = if self.machines { "; the paper ran it on real machines" } else { "" };
-        format!("{} form, {seeds}, engine {}{machines}", self.form, self.engine)
+        format!("{} form, {seeds}, engine {}{machines}", self.form.name(), self.engine)
     }
 
     /// Was it judged over real TCP alone?
     pub(crate) fn is_kernel_only(&self) -> bool {
-        self.form == Form::Kernel.name()
+        self.form == Form::Kernel
     }
+}
 
-    /// Where single published points lie inside what single seeds gave: papers show single runs.
-    pub fn inside_spread(&self) -> Option<(usize, usize)> {
-        let points = self.own.curves.iter().flat_map(|c| c.points.iter().zip(&c.published));
-        let printed: Vec<bool> =
-            points.filter_map(|(value, published)| Some(value.as_ref()?.spans((*published)?))).collect();
-        (!printed.is_empty()).then(|| (printed.iter().filter(|inside| **inside).count(), printed.len()))
-    }
+/// Where single published points lie inside what single seeds gave.
+fn inside_spread(own: &Reading) -> Option<(usize, usize)> {
+    let points = own.curves.iter().flat_map(|c| c.points.iter().zip(&c.published));
+    let printed: Vec<bool> =
+        points.filter_map(|(value, published)| Some(value.as_ref()?.spans((*published)?))).collect();
+    (!printed.is_empty()).then(|| (printed.iter().filter(|inside| **inside).count(), printed.len()))
 }
 
 pub(crate) fn seeds(count: usize) -> String {

@@ -11,6 +11,8 @@ use crate::{patch::X, sample::Sample, verdict::Verdict};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub text: String,
+    /// What was found where it does not hold, as a sentence: `gamma is {} with three flows`, with `{at}` for the point.
+    pub found: Option<String>,
     /// The paper's text makes it about this figure. These alone make the experiment's verdict.
     #[serde(default)]
     pub headline: bool,
@@ -47,7 +49,8 @@ pub(crate) struct Judgement {
 }
 
 /// A curve's points, with the published ones where there are any.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Points {
     /// The curve's name.
     pub name: String,
@@ -59,6 +62,7 @@ pub struct Points {
 
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
+    /// `at 3`, or `from 1 to 8`.
     pub at: String,
     /// The places of its points on the x axis.
     pub places: Vec<usize>,
@@ -189,7 +193,7 @@ impl Claim {
             let (Some(first), Some(second)) = (value(from_place), value(to_place)) else { return Vec::new() };
             let (low, high) = if self.has_limits() { self.limits() } else { (0.0, f64::INFINITY) };
             return vec![Asked {
-                at: format!("{to} less {from}"),
+                at: format!("from {from} to {to}"),
                 places: vec![from_place, to_place],
                 value: second.minus(&first).looked_at(looks),
                 low,
@@ -205,7 +209,7 @@ impl Claim {
                 (None, _) => self.limits(),
             };
             let value = value(i)?.looked_at(looks);
-            Some(Asked { at: xs[i].to_string(), places: vec![i], value, low, high, published })
+            Some(Asked { at: format!("at {}", xs[i]), places: vec![i], value, low, high, published })
         };
         (0..xs.len()).filter(|&i| self.is_about(&xs[i])).filter_map(asked).collect()
     }
@@ -285,10 +289,11 @@ mod tests {
         assert_eq!(judge("above = 1.5").verdict, Verdict::HoldsInPart, "missed at 1, met at 2, open at 3");
         assert_eq!(judge("above = 5\nsome = true").verdict, Verdict::Undecided, "perhaps at 3");
         let some = judge("above = 1.5\nsome = true");
-        assert!(some.detail.starts_with("2: 2.1"), "the point that decides, not the farthest: {}", some.detail);
-        let detail = judge("below = 9\nfrom = 2").detail;
-        assert!(detail.contains("the interval reaches over the limit at 1 of 2: 3: 8"), "{detail}");
-        assert!(!judge("below = 9\nat = [1]").detail.contains("interval"));
+        assert!(some.line().starts_with("t: holds: 2.1"), "the point that decides, not the farthest: {}", some.line());
+        assert!(some.line().contains(" at 2 ("), "{}", some.line());
+        let open = judge("below = 9\nfrom = 2").line();
+        assert!(open.starts_with("t: undecided at 1 of 2 points: 8"), "{open}");
+        assert!(!judge("below = 9\nat = [1]").line().contains("undecided"));
     }
 
     #[test]
@@ -307,8 +312,13 @@ mod tests {
         // 1.1 with 0.25 in 0.6 to 1.4, 8 with 13.1 in 3 to 7.
         let judged = judge("published_within = 0.4");
         assert_eq!(judged.verdict, Verdict::Undecided);
-        assert!(judged.detail.starts_with("the interval reaches over the limit at 1 of 2: 3: 8"), "{}", judged.detail);
-        assert!(judge("published_within = 0.4\nat = [1]").detail.starts_with("1: 1.1"));
+        let line = judged.line();
+        assert!(
+            line.starts_with("t: undecided at 1 of 2 points: 8")
+                && line.contains("; the paper prints 5 (we accept 3 to 7)"),
+            "{line}"
+        );
+        assert!(judge("published_within = 0.4\nat = [1]").line().starts_with("t: holds: 1.1"));
     }
 
     #[test]
@@ -319,7 +329,11 @@ mod tests {
         assert_eq!(judge("minus = 'b'\nwithin = 1.5\nat = [1]").verdict, Verdict::Holds);
         assert_eq!(judge("minus = 'b'\nwithin = 0.5\nat = [1]").verdict, Verdict::DoesNotHold, "given away");
         assert_eq!(judge("minus = 'b'\nwithin = 1\nat = [1]").verdict, Verdict::Undecided);
-        assert!(judge("within = 1.5\nto = 2").detail.ends_with("asked: -1.5 to 1.5"));
+        let line = judge("within = 1.5\nto = 2").line();
+        assert!(
+            line.starts_with("t: fails at 1 of 2 points: 2.1") && line.ends_with(" at 2 (limit: -1.5 to 1.5)"),
+            "{line}"
+        );
     }
 
     #[test]
@@ -329,7 +343,9 @@ mod tests {
         assert_eq!(judge("rises = [1, 2]\nabove = 1.1").verdict, Verdict::DoesNotHold);
         assert_eq!(judge("rises = [2, 1]\nwithin = 1.1").verdict, Verdict::Holds);
         assert_eq!(judge("rises = [2, 1]\nbelow = -1.1").verdict, Verdict::DoesNotHold);
-        assert!(judge("rises = [1, 2]\nabove = 0.9\nours = true").detail.ends_with("asked: above 0.9 (our limit)"));
+        assert!(
+            judge("rises = [1, 2]\nabove = 0.9\nours = true").line().ends_with("from 1 to 2 (our limit: above 0.9)")
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A judged claim in words.
+//! A judged claim, in numbers and in words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_report::with_interval;
+use tandem_statistics::Estimate;
 
 use crate::{
     judge::{Asked, Claim, Judgement},
@@ -10,7 +11,8 @@ use crate::{
 };
 
 /// A claim and its verdict.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Judged {
     /// The claim in words.
     pub text: String,
@@ -20,21 +22,58 @@ pub struct Judged {
     pub ours: bool,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// The points that decide it, with their numbers.
-    pub detail: String,
-    /// The number at the first of these points, and the limit.
-    pub deciding: String,
+    /// How many points were judged.
+    pub points: usize,
+    /// Those that miss the limit.
+    pub missed: usize,
+    /// Those whose interval reaches over the limit.
+    pub undecided: usize,
+    /// The points that decide the claim, the one that tells most first; at most five of a kind.
+    pub decided_by: Vec<Decider>,
+    /// How many seeds would decide an undecided claim, if the means and spreads stayed as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would_take: Option<usize>,
 }
 
-/// So many points are named at most.
+/// A point that decides a claim.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Decider {
+    /// Where: `at 3`, or `from 1 to 8` for a difference of two points.
+    pub at: String,
+    /// The value that was judged.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The value must be at least this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The value must be at most this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// The paper's value, which the limits lie around.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
+    /// The verdict at this point.
+    pub verdict: Verdict,
+}
+
+/// At most this many points of a kind are kept and named.
 const NAMED: usize = 5;
 
 impl Judged {
     pub(crate) fn new(claim: &Claim, judgement: &Judgement) -> Self {
-        let words = Words { claim, judgement };
-        let text = claim.text.clone();
-        let (headline, ours) = (claim.headline, claim.ours);
-        Self { text, headline, ours, verdict: judgement.verdict, detail: words.detail(), deciding: words.deciding() }
+        let with = |verdict| judgement.points.iter().filter(|p| p.verdict() == verdict).count();
+        let would_take = judgement.points.iter().filter_map(Asked::would_take).max();
+        Self {
+            text: claim.text.clone(),
+            headline: claim.headline,
+            ours: claim.ours,
+            verdict: judgement.verdict,
+            points: judgement.points.len(),
+            missed: with(Verdict::DoesNotHold),
+            undecided: with(Verdict::Undecided),
+            decided_by: deciders(claim, judgement).into_iter().map(Decider::new).collect(),
+            would_take: would_take.filter(|_| judgement.verdict == Verdict::Undecided),
+        }
     }
 
     /// Which kind of claim it is.
@@ -49,118 +88,144 @@ impl Judged {
 
     /// The claim, its verdict and the numbers in one line.
     pub(crate) fn line(&self) -> String {
-        format!("{}: {} ({})", self.text, self.verdict.words(), self.detail)
-    }
-}
-
-/// What is said of a judgement.
-struct Words<'a> {
-    claim: &'a Claim,
-    judgement: &'a Judgement,
-}
-
-impl<'a> Words<'a> {
-    fn with(&self, verdict: Verdict) -> Vec<&'a Asked> {
-        self.judgement.points.iter().filter(|point| point.verdict() == verdict).collect()
+        format!("{}: {}", self.text, self.finding())
     }
 
-    fn nearest_to_the_limit(&self) -> Option<&'a Asked> {
-        self.judgement.points.iter().min_by(|a, b| a.margin().abs().total_cmp(&b.margin().abs()))
-    }
-
-    /// Where one point is enough: the best of those with the claim's own verdict.
-    fn best(&self) -> Option<&'a Asked> {
-        self.with(self.judgement.verdict).into_iter().max_by(|a, b| a.margin().total_cmp(&b.margin()))
-    }
-
-    /// Whether each point has a limit of its own.
-    fn has_many_limits(&self) -> bool {
-        self.claim.published_within.is_some()
-    }
-
-    fn detail(&self) -> String {
-        let points = &self.judgement.points;
-        let (Some(first), Some(nearest)) = (points.first(), self.nearest_to_the_limit()) else {
-            return "none of its points is among those that were run".into();
+    /// The verdict and the numbers that decide it: `fails: 14.8 ± 1.2 at 3; the paper prints 21 (we accept 18.9 to 23.1)`.
+    pub(crate) fn finding(&self) -> String {
+        let verdict = self.verdict.words();
+        let Some(first) = self.decided_by.first() else { return verdict.to_owned() };
+        let numbers = match self.verdict {
+            Verdict::Holds if self.points > 1 && self.is_at_every_point() => {
+                format!("{verdict} at all {} points; nearest to the limit is {}", self.points, first.words())
+            }
+            Verdict::Holds => format!("{verdict}: {}", first.words()),
+            _ => self.failing(),
         };
-        let mut parts = Vec::new();
-        match (self.judgement.verdict, self.best().filter(|_| self.claim.some)) {
-            (Verdict::Holds, Some(best)) => parts.push(at(best)),
-            (Verdict::Undecided, Some(best)) => {
-                parts.push(format!("{}; the interval reaches over the limit", at(best)))
-            }
-            (Verdict::Holds, None) if points.len() > 1 => {
-                parts.push(format!("all {} points; nearest to the limit at {}", points.len(), at(nearest)));
-            }
-            (Verdict::Holds, None) => parts.push(at(nearest)),
-            _ => {
-                let ways =
-                    [("missed", Verdict::DoesNotHold), ("the interval reaches over the limit", Verdict::Undecided)];
-                for (words, verdict) in ways {
-                    let which = self.with(verdict);
-                    if !which.is_empty() {
-                        parts.push(format!("{words} at {} of {}: {}", which.len(), points.len(), self.list(&which)));
-                    }
-                }
-            }
-        }
-        if !self.has_many_limits() {
-            parts.push(format!("asked: {}", self.limit(first)));
-        }
-        let would_take = points.iter().filter_map(Asked::would_take).max();
-        if let Some(seeds) = would_take.filter(|_| self.judgement.verdict == Verdict::Undecided) {
-            parts.push(format!("some {seeds} seeds would decide it"));
-        }
+        let limit = if self.has_common_limit() { first.limit(self.ours) } else { String::new() };
+        let seeds = self.would_take.map_or(String::new(), |seeds| format!("; about {seeds} seeds would decide it"));
+        format!("{numbers}{limit}{seeds}")
+    }
+
+    /// The claim and its verdict, with the point that tells most alone: `... fails at 2 and is undecided at 1 of 5 points, 0.9 at 1 ...`.
+    pub(crate) fn brief(&self) -> String {
+        let Some(first) = self.decided_by.first() else { return self.line() };
+        let counts = [(self.missed, "fails"), (self.undecided, "is undecided")];
+        let counts: Vec<String> = match self.points {
+            1 => vec![self.verdict.words().to_owned()],
+            _ => counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{word} at {n}")).collect(),
+        };
+        let of = if self.points > 1 { format!(" of {} points", self.points) } else { String::new() };
+        let first_words = if self.decided_by.len() > 1 { "first " } else { "" };
+        let limit =
+            first.published.map_or_else(|| first.limit(self.ours), |value| format!("; the paper prints {value}"));
+        format!("{}: {}{of}, {first_words}{}{limit}", self.text, counts.join(" and "), first.words())
+    }
+
+    /// The point that tells most in the words of the experiment's file: `{}` stands for the number, `{at}` for the point.
+    pub(crate) fn told(&self, phrase: &str) -> Option<String> {
+        let first = self.decided_by.first()?;
+        let said = phrase.replace("{}", &first.number()).replace("{at}", &first.at);
+        let more = match (self.points, self.missed, self.undecided) {
+            (1, ..) => String::new(),
+            (all, 0, open) => format!("; undecided at {open} of {all} points"),
+            (all, missed, 0) => format!("; fails at {missed} of {all} points"),
+            (all, missed, open) => format!("; fails at {missed} of {all} points, undecided at {open}"),
+        };
+        Some(said + &first.limit(self.ours) + &more)
+    }
+
+    /// The points that miss the limit, then those that are open.
+    fn failing(&self) -> String {
+        let kinds = [("fails", Verdict::DoesNotHold, self.missed), ("undecided", Verdict::Undecided, self.undecided)];
+        let kind = |&(word, verdict, count): &(&str, Verdict, usize)| {
+            let listed: Vec<&Decider> = self.decided_by.iter().filter(|d| d.verdict == verdict).collect();
+            let places = match (count, self.points) {
+                (1, 1) => String::new(),
+                (count, all) if count == all => format!(" at all {all} points"),
+                (count, all) => format!(" at {count} of {all} points"),
+            };
+            let more = count.saturating_sub(listed.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let points = listed.iter().map(|d| self.point(d)).collect::<Vec<_>>().join(", ");
+            (!listed.is_empty()).then(|| format!("{word}{places}: {points}{more}"))
+        };
+        let parts: Vec<String> = kinds.iter().filter_map(kind).collect();
         parts.join("; ")
     }
 
-    fn list(&self, points: &[&Asked]) -> String {
-        let text = |point: &&Asked| match self.has_many_limits() {
-            true => format!("{} (asked: {})", at(point), self.limit(point)),
-            false => at(point),
-        };
-        let named = points.iter().take(NAMED).map(text).collect::<Vec<_>>().join("; ");
-        let more = points.len().saturating_sub(NAMED);
-        if more > 0 { format!("{named}; and {more} more") } else { named }
+    /// A point, with its own limit where each point has one.
+    fn point(&self, decider: &Decider) -> String {
+        let limit = if self.has_common_limit() { String::new() } else { decider.limit(self.ours) };
+        decider.words() + &limit
     }
 
-    fn limit(&self, point: &Asked) -> String {
-        let text = match (point.low.is_finite(), point.high.is_finite()) {
-            (true, true) => format!("{} to {}", short(point.low), short(point.high)),
-            (true, false) => format!("above {}", point.low),
-            _ => format!("below {}", point.high),
-        };
-        match (point.published, self.claim.ours) {
-            (Some(published), _) => format!("{text}, printed {published}"),
-            (None, true) => format!("{text} (our limit)"),
-            (None, false) => text,
-        }
+    /// Whether one sentence about the limit is true of all points that are named.
+    fn has_common_limit(&self) -> bool {
+        self.decided_by.len() == 1 || self.decided_by.iter().all(|d| d.published.is_none())
     }
 
-    /// The first point of [`Self::detail`].
-    fn deciding(&self) -> String {
-        let is_one_enough = self.claim.some.then(|| self.best()).flatten();
-        let decider = match self.judgement.verdict {
-            Verdict::Holds => is_one_enough.or(self.nearest_to_the_limit()),
-            Verdict::Undecided => is_one_enough.or(self.with(Verdict::Undecided).first().copied()),
-            _ => self.with(Verdict::DoesNotHold).first().copied(),
-        };
-        let Some(point) = decider else { return String::new() };
-        let found = format!("{} at {}", number(point), point.at);
-        // Where each point has a limit of its own and all hold, the claim's words say enough.
-        match self.has_many_limits() && self.judgement.verdict == Verdict::Holds {
-            true => found,
-            false => format!("{found}; asked: {}", self.limit(point)),
-        }
+    /// A claim that asks for one point of several may hold although others miss the limit.
+    fn is_at_every_point(&self) -> bool {
+        self.missed == 0 && self.undecided == 0
+    }
+
+    /// The number that tells most, with its limit, for the table of all figures.
+    pub(crate) fn deciding(&self) -> String {
+        self.decided_by.first().map_or_else(String::new, |first| first.words() + &first.limit(self.ours))
     }
 }
 
-fn at(point: &Asked) -> String {
-    format!("{}: {}", point.at, number(point))
+/// The points that decide a claim: where one is enough, the best; where all are needed, those that miss the limit and those that are
+/// open; where all hold, the one nearest to the limit.
+fn deciders<'a>(claim: &Claim, judgement: &'a Judgement) -> Vec<&'a Asked> {
+    let points = &judgement.points;
+    let with = |verdict| points.iter().filter(move |point| point.verdict() == verdict);
+    let best = with(judgement.verdict).max_by(|a, b| a.margin().total_cmp(&b.margin())).filter(|_| claim.some);
+    let nearest = points.iter().min_by(|a, b| a.margin().abs().total_cmp(&b.margin().abs()));
+    match (judgement.verdict, best) {
+        (Verdict::Holds | Verdict::Undecided, Some(best)) => vec![best],
+        (Verdict::Holds, None) => nearest.into_iter().collect(),
+        _ => with(Verdict::DoesNotHold).take(NAMED).chain(with(Verdict::Undecided).take(NAMED)).collect(),
+    }
 }
 
-fn number(point: &Asked) -> String {
-    with_interval(point.value.estimate.value, point.value.estimate.half_width, 3)
+impl Decider {
+    fn new(point: &Asked) -> Self {
+        Self {
+            at: point.at.clone(),
+            estimate: point.value.estimate,
+            low: point.low.is_finite().then_some(point.low),
+            high: point.high.is_finite().then_some(point.high),
+            published: point.published,
+            verdict: point.verdict(),
+        }
+    }
+
+    /// `14.8 ± 1.2 at 3`.
+    fn words(&self) -> String {
+        format!("{} {}", self.number(), self.at)
+    }
+
+    /// `14.8 ± 1.2`.
+    fn number(&self) -> String {
+        with_interval(self.estimate.value, self.estimate.half_width, 3)
+    }
+
+    /// `; the paper prints 21 (we accept 18.9 to 23.1)`, or ` (our limit: below 10)`.
+    fn limit(&self, ours: bool) -> String {
+        let accepted = match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{} to {}", short(low), short(high)),
+            (Some(low), None) => format!("above {low}"),
+            (None, Some(high)) => format!("below {high}"),
+            (None, None) => return String::new(),
+        };
+        match (self.published, ours) {
+            (Some(published), _) => format!("; the paper prints {published} (we accept {accepted})"),
+            (None, true) => format!(" (our limit: {accepted})"),
+            (None, false) => format!(" (limit: {accepted})"),
+        }
+    }
 }
 
 /// Four decimals at most, without zeros at the end.

@@ -6,6 +6,7 @@
 
 mod document;
 mod error;
+mod excerpt;
 mod file;
 mod findings;
 mod isolated;
@@ -17,19 +18,22 @@ mod page;
 mod patch;
 mod plan;
 pub mod prose;
+mod record;
 mod sample;
+mod show;
 mod table;
+mod tally;
 mod until;
 mod verdict;
 
 use tandem_scenario::FileError;
 
-pub use document::{Document, markdown};
-pub use error::{RealTcpRunsError, RunError};
+pub use document::{Document, Place, markdown};
+pub use error::{RealTcpRunsError, RecordError, RunError};
 pub use file::Experiment;
-pub use findings::{Findings, Reading, Seeds, Tally, run};
+pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
-pub use judged::Judged;
+pub use judged::{Decider, Judged};
 pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, measure, measure_shared,
     missing, scenario_key,
@@ -37,8 +41,11 @@ pub use kernel::{
 pub use page::page;
 pub use patch::X;
 pub use plan::Form;
+pub use record::Record;
 pub use sample::Sample;
+pub use show::show;
 pub use table::text;
+pub use tally::Tally;
 pub use verdict::Verdict;
 
 /// Id and text of every file, in order.

@@ -47,7 +47,7 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         (capital(findings.verdict.words()), findings.tallies() + " hold.").into(),
     ];
     notes.extend(labelled(findings.own.claims.iter()));
-    if let Some((inside, all)) = findings.inside_spread() {
+    if let Some((inside, all)) = findings.inside_spread {
         let text = format!("{inside} of {all} published values lie inside the spread of single seeds.");
         notes.push(("Single runs", text).into());
     }
@@ -57,10 +57,10 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         notes.extend(labelled(comparison.claims().filter(|_| !findings.is_kernel_only())));
         notes.extend(comparison.doubts_text().map(|doubts| Note::from(("Doubtful", doubts))));
     }
-    notes.extend(findings.why.iter().map(|why| Note::from(("Why", why.clone()))));
+    notes.extend(findings.why.iter().chain(&findings.more).map(|why| Note::from(("Why", why.clone()))));
     notes.extend(findings.note.iter().map(|note| Note::from(("Beside it", note.clone()))));
     for variant in &findings.variants {
-        let claims = variant.claims.iter().map(Judged::marked_line);
+        let claims = variant.claims.iter().filter(|c| c.verdict != Verdict::NotAsked).map(Judged::marked_line);
         let name = variant.name.clone().unwrap_or_default();
         let label = format!("{name}: {}", variant.verdict().words());
         notes.push((label, claims.collect::<Vec<_>>().join(". ")).into());
@@ -71,7 +71,7 @@ fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
         notes.push(("Source", source).into());
     }
     let of = |(header, rows): (Vec<String>, Vec<Vec<String>>)| Table { header, rows };
-    let own = (!findings.is_kernel_only()).then(|| of(table::rows(experiment, findings, &findings.own)));
+    let own = (!findings.is_kernel_only()).then(|| of(table::reading_rows(experiment, findings, &findings.own)));
     let comparison = findings.kernel.as_ref().map(|comparison| of(comparison.table(&experiment.file.sweep.label)));
     FigureSection {
         id: findings.id.replace('/', "-"),
@@ -102,7 +102,8 @@ fn labelled<'a>(claims: impl Iterator<Item = &'a Judged>) -> Vec<Note> {
     claims.map(&mut note).collect()
 }
 
-fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
+/// The figure as the paper draws it, with what it prints.
+pub(crate) fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
     let file = &experiment.file;
     let is_named = file.sweep.values.get_ref().iter().any(|x| matches!(x, X::Name(_)));
     let at: Vec<f64> =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From an experiment to the scenarios that it takes.
 
+use serde::{Deserialize, Serialize};
 use tandem_scenario::{
     FileError, Scenario,
     file::{Overrides, parse_inner},
@@ -14,7 +15,8 @@ use crate::{
 };
 
 /// How much of an experiment is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// As the file says.
     Full,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was measured at one point, seed by seed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_statistics::{Estimate, Looks, Neighbours, stolen};
 
 /// One value a seed, and the estimate that they make.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The mean, or the ratio of two means.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The value of each seed, in the order of the seeds.
+    /// The value of each seed, in the order of the seeds; empty where only the estimate is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_seed: Vec<f64>,
 }
 

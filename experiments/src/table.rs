@@ -9,24 +9,40 @@ use crate::{
     findings::{Findings, Reading},
     judge::Points,
     judged::Judged,
+    verdict::Verdict,
 };
 
-/// Header and rows of a figure's numbers: a row a point, a column a curve; what was published is in brackets.
-pub(crate) fn rows(experiment: &Experiment, findings: &Findings, reading: &Reading) -> (Vec<String>, Vec<Vec<String>>) {
-    let names = reading.curves.iter().map(|curve| curve.name.clone());
+/// Header and rows of a reading's numbers: a row a point, a column a curve; what was published is in brackets. Points and curves that
+/// were not run are left out.
+pub(crate) fn reading_rows(
+    experiment: &Experiment,
+    findings: &Findings,
+    reading: &Reading,
+) -> (Vec<String>, Vec<Vec<String>>) {
+    let is_run = |curve: &&Points| curve.points.iter().any(Option::is_some);
+    let curves: Vec<&Points> = reading.curves.iter().filter(is_run).collect();
+    let names = curves.iter().map(|curve| curve.name.clone());
     let header = std::iter::once(experiment.file.sweep.label.clone()).chain(names).collect();
-    let cell = |curve: &Points, i: usize| {
-        let own =
-            curve.points[i].as_ref().map_or("-".into(), |v| with_interval(v.estimate.value, v.estimate.half_width, 3));
-        match curve.published[i] {
-            Some(published) => format!("{own} [{published}]"),
-            None => own,
-        }
+    let row = |i: usize| {
+        std::iter::once(findings.x[i].clone()).chain(curves.iter().map(|curve| value_text(curve, i))).collect()
     };
-    let row = |(i, x): (usize, &String)| {
-        std::iter::once(x.clone()).chain(reading.curves.iter().map(|curve| cell(curve, i))).collect()
-    };
-    (header, findings.x.iter().enumerate().map(row).collect())
+    let places = (0..findings.x.len()).filter(|&i| curves.iter().any(|curve| has_value(curve, i)));
+    (header, places.map(row).collect())
+}
+
+/// Whether the curve was run at this point.
+pub(crate) fn has_value(curve: &Points, i: usize) -> bool {
+    curve.points[i].is_some()
+}
+
+/// `14.8 ± 1.2 [21]`.
+pub(crate) fn value_text(curve: &Points, i: usize) -> String {
+    let own = curve.points[i].as_ref();
+    let own = own.map_or("-".into(), |v| with_interval(v.estimate.value, v.estimate.half_width, 3));
+    match curve.published[i] {
+        Some(published) => format!("{own} [{published}]"),
+        None => own,
+    }
 }
 
 /// An experiment's findings as text.
@@ -42,7 +58,7 @@ pub fn text(experiment: &Experiment, findings: &Findings) -> String {
     if findings.is_kernel_only() {
         return text + &kernel(experiment, findings) + &why(findings);
     }
-    let (header, rows) = rows(experiment, findings, &findings.own);
+    let (header, rows) = reading_rows(experiment, findings, &findings.own);
     text += &format!("{}; published values in brackets\n{}\n\n", experiment.file.y.label, aligned(header, rows, 1));
     text += &claims(&findings.own);
     for variant in &findings.variants {
@@ -57,7 +73,7 @@ fn cautions(findings: &Findings) -> String {
 }
 
 fn why(findings: &Findings) -> String {
-    let why = findings.why.iter().map(|why| format!("Why: {why}\n"));
+    let why = findings.why.iter().chain(&findings.more).map(|why| format!("Why: {why}\n"));
     why.chain(findings.note.iter().map(|note| format!("Beside it: {note}\n"))).collect()
 }
 
@@ -81,7 +97,7 @@ fn kernel(experiment: &Experiment, findings: &Findings) -> String {
 }
 
 /// The first columns to the left, the others to the right.
-fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
+pub(crate) fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
     for column in table.column_iter_mut().skip(left) {
@@ -90,8 +106,8 @@ fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-fn claims(reading: &Reading) -> String {
-    reading.claims.iter().map(claim).collect()
+pub(crate) fn claims(reading: &Reading) -> String {
+    reading.claims.iter().filter(|c| c.verdict != Verdict::NotAsked).map(claim).collect()
 }
 
 fn claim(claim: &Judged) -> String {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Verdicts, and the two rules that add them up: of points to a claim's, of headline claims to an experiment's.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Whether the numbers bear a claim out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// At all points.
@@ -27,9 +27,9 @@ impl Verdict {
         match self {
             Holds => "holds",
             HoldsInPart => "holds in part",
-            DoesNotHold => "does not hold",
+            DoesNotHold => "fails",
             Undecided => "undecided",
-            NotAsked => "not asked",
+            NotAsked => "not run",
         }
     }
 

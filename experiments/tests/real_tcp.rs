@@ -9,7 +9,7 @@ use std::{
 use tandem_batch::Batch;
 use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_papers::{
-    Experiment, Findings, Form, Missing, RealTcpRuns, Seeds, all, markdown, measure, missing, run, text,
+    Experiment, Findings, Form, Missing, Place, RealTcpRuns, Seeds, all, markdown, measure, missing, run, text,
 };
 use tandem_results::{Emulation, SeedResult};
 use tandem_scenario::Scenario;
@@ -103,7 +103,7 @@ fn simulation_and_real_tcp_stand_side_by_side() {
     let (_folder, path) = place();
     measured(&path, &Slower::new(None));
     let found = findings(&path, Form::Full);
-    assert_eq!((found.form, found.engine, &found.seeds[..]), ("full", "sim", &[1, 2][..]));
+    assert_eq!((found.form, &*found.engine, &found.seeds[..]), (Form::Full, "sim", &[1, 2][..]));
     let beside = found.kernel.as_ref().unwrap();
     assert_eq!((&beside.seeds[..], &beside.x[..]), (&[1, 2][..], &["20".to_owned()][..]));
     assert!(beside.doubts.is_empty());
@@ -112,14 +112,19 @@ fn simulation_and_real_tcp_stand_side_by_side() {
         assert!((difference.difference - 1.0 / 9.0).abs() < 1e-3, "{difference:?}");
     }
     assert_eq!(beside.differences.len(), 2);
-    let document = markdown(&[(&experiment(), &found)], "tandem", "doc.md", "doc");
-    let (file, page) = &document.pages[0];
-    assert_eq!(file, "small.md");
+    assert_eq!(beside.simulated_seeds, 10);
+    let place = Place { name: "doc.md", folder: "doc", has_experiments: false };
+    let document = markdown(&[(&experiment(), &found)], "tandem", &place);
+    let [(file, page), (picture, svg)] = &document.files[..] else { panic!("a page and a picture") };
+    assert_eq!((&**file, &**picture), ("small.md", "small.svg"));
+    assert!(svg.contains("a, real TCP"), "{svg}");
     assert!(document.table.contains("| [small](doc/small.md) |"), "{}", document.table);
     assert!(page.contains("[All figures](../doc.md)"), "{page}");
     assert!(page.contains("At a tenth of the rate."), "{page}");
-    assert!(page.contains("+11.1 %"), "{page}");
-    assert!(page.contains("differ by 5 % or less in 0"), "{page}");
+    let page = page.replace('\n', " ");
+    assert!(page.contains("differ by 11 % in the median, by 5 % or less in 0 of 2 values"), "{page}");
+    let text = text(&experiment(), &found);
+    assert!(text.contains("+11.1 %") && text.contains("differ by 5 % or less in 0"), "{text}");
 }
 
 #[test]
@@ -127,7 +132,7 @@ fn over_real_tcp_alone_its_numbers_are_judged() {
     let (_folder, path) = place();
     measured(&path, &Slower::new(Some(1)));
     let found = findings(&path, Form::Kernel);
-    assert_eq!((found.form, found.engine, &found.seeds[..]), ("kernel", "kernel", &[1, 2][..]));
+    assert_eq!((found.form, &*found.engine, &found.seeds[..]), (Form::Kernel, "kernel", &[1, 2][..]));
     let own = found.own.curves[0].points[0].as_ref().unwrap();
     assert_eq!(own, found.kernel.as_ref().unwrap().measured.curves[0].points[0].as_ref().unwrap());
     let text = text(&experiment(), &found);

@@ -33,4 +33,4 @@ claims = pl.DataFrame(
 claims
 
 # %%
-assert finding.verdict in {"holds", "holds in part", "does not hold", "undecided", "not asked"}
+assert finding.verdict in {"holds", "holds in part", "fails", "undecided", "not run"}

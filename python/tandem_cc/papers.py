@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """`holds`, `holds in part`, `does not hold`, `undecided` or `not asked`."""
+        """`holds`, `holds in part`, `fails`, `undecided` or `not run`."""
         return self._finding.verdict
 
     @property

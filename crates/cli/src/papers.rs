@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem papers`: the experiments of the papers, run again and judged.
 
+mod records;
+
 use std::{
-    ffi::OsStr,
     path::{Path, PathBuf},
     str::FromStr,
     sync::atomic::Ordering,
@@ -13,10 +14,12 @@ use serde::Serialize;
 use tandem_batch::{Batch, StoredOnly};
 use tandem_controllers::Setting;
 use tandem_engine::Engine;
-use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, markdown, page, source};
+use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, page, source};
 use tandem_report::sections_html;
 use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
+
+use self::records::{Doc, Show};
 
 use crate::{
     engine::{EngineArgs, check},
@@ -51,6 +54,16 @@ pub enum Action {
     /// simulated beside it.
     #[command(after_help = EXAMPLES)]
     Run(Run),
+    /// Print all that is kept of the last full run: claims, variants, causes, assumptions, runs over real TCP
+    ///
+    /// It runs nothing. The numbers come with the program; --data reads those of a run of your own.
+    #[command(after_help = EXAMPLES)]
+    Show(Show),
+    /// Write the page of all verdicts, and a page and a picture per figure, from kept numbers
+    ///
+    /// It runs nothing. The numbers come with the program; --data reads those of a run of your own.
+    #[command(after_help = EXAMPLES)]
+    Doc(Doc),
 }
 
 const EXAMPLES: &str = "\
@@ -61,6 +74,9 @@ Examples:
   tandem papers run s0/fig3 --quick --set compound_auto.alpha=0.25
   tandem papers run --quick
   tandem papers run --kept --doc page.md
+  tandem papers show s1/fig4
+  tandem papers show s1/fig4 --json
+  tandem papers doc page.md
   tandem papers run experiments/papers/s0/fig3.toml --json
   sudo tandem papers run s3/fig4 --engine sim,kernel";
 
@@ -109,6 +125,10 @@ pub struct Run {
     /// Also write the table of all verdicts, docs/reproduction.md in the repository, and a page per figure to the folder of that name
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
+
+    /// Also write the numbers of each experiment, with each seed's, to a file such as DIR/s0/fig3.json
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
 }
 
 /// How many seeds, as a word.
@@ -130,6 +150,8 @@ pub fn papers(action: &Action) -> Result<(), Failure> {
     match action {
         Action::List { json } => list(*json),
         Action::Run(args) => run(args),
+        Action::Show(args) => records::show(args),
+        Action::Doc(args) => records::doc(args),
     }
 }
 
@@ -211,8 +233,11 @@ fn run(args: &Run) -> Result<(), Failure> {
         if !args.no_report {
             write(&report, &sections_html(&page(&found, &command, version)))?;
         }
+        if let Some(folder) = &args.data {
+            records::keep(folder, &found)?;
+        }
         let doc = args.doc.as_ref().filter(|_| !is_interrupted);
-        doc.map_or(Ok(()), |path| document(path, &found, &command))
+        doc.map_or(Ok(()), |path| records::document(path, &found, &command))
     };
     print_kept(&if args.json { json.clone() } else { text() }, keep())?;
     if !args.no_report {
@@ -234,19 +259,6 @@ fn run(args: &Run) -> Result<(), Failure> {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
     }
     Ok(())
-}
-
-/// Writes the table of all verdicts to `path`, and a page per figure to the folder of that name beside it.
-fn document(path: &Path, found: &[(&Experiment, &Findings)], command: &str) -> Result<(), Failure> {
-    let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let pages = path.with_extension("");
-    if pages == path {
-        return Err(Failure::usage(format!("--doc {}: give a name that ends in .md", path.display())));
-    }
-    let document = markdown(found, command, &name(path.file_name()), &name(pages.file_name()));
-    make_folder(&pages)?;
-    document.pages.iter().try_for_each(|(file, text)| write(&pages.join(file), text))?;
-    write(path, &document.table)
 }
 
 /// The engine for experiments on real machines.

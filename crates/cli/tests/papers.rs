@@ -52,6 +52,33 @@ fn a_run_is_judged_and_written() {
     assert_eq!(quick["experiments"][0]["x"], serde_json::json!(["20"]));
 }
 
+/// The numbers of a run go into a folder, and come back as text, as JSON with each seed's value, and as documents.
+#[test]
+fn numbers_are_kept_shown_and_documented() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.succeed("papers run small.toml --data numbers");
+    let kept: Value = serde_json::from_str(&place.read("numbers/small.json")).unwrap();
+    assert_eq!(kept["curves"][0]["points"][0]["by_seed"], serde_json::json!([0.0, 0.0]));
+    let text = place.succeed("papers show s1/fig4").out;
+    assert!(text.contains("\nVariant: Without a delay window: ") && text.contains("Assumed: "), "{text}");
+    let shown: Value = serde_json::from_str(&place.succeed("papers show s1/fig4 --json").out).unwrap();
+    assert_eq!((shown[0]["id"].as_str(), shown[0]["x"][2].as_str()), (Some("s1/fig4"), Some("3")));
+    place.succeed("papers doc page.md");
+    assert!(place.read("page.md").contains("| [s1/fig4](page/s1-fig4.md) |"));
+    assert!(place.read("page/s1-fig4.svg").starts_with("<svg "));
+    let refused = |command: &str, message: &str| {
+        let finished = place.tandem(command);
+        assert_eq!(finished.status, Some(2), "{command}");
+        assert!(finished.err.contains(message), "{}", finished.err);
+    };
+    refused(
+        "papers show s1/fig4 --data numbers",
+        "there are no numbers of `s1/fig4`: `tandem papers run s1/fig4 --data DIR` makes them",
+    );
+    refused("papers doc page", "give a name that ends in .md");
+}
+
 #[test]
 fn what_is_done_is_not_done_again() {
     let place = Place::with_store();

@@ -163,6 +163,11 @@ impl Chart {
         self.series.push(series);
     }
 
+    /// In the order in which they are drawn.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
     pub fn is_empty(&self) -> bool {
         self.series.is_empty()
     }

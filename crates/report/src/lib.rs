@@ -16,6 +16,7 @@ mod page;
 mod rows;
 mod sections;
 mod short_flows_table;
+mod svg;
 #[cfg(test)]
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -30,6 +31,7 @@ pub use matrix_maps::{matrix_figures, matrix_text};
 pub use number::{significant, with_interval};
 pub use page::{charts_json, html, summary_html};
 pub use sections::{Mark, Note, Section as FigureSection, SectionsPage, Table, sections_html};
+pub use svg::figure_svg;
 pub use table::table;
 pub use tandem_tables::write_atomically;
 pub use thin::thin;

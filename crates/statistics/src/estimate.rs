@@ -3,7 +3,7 @@
 
 use std::ops::{Div, Mul, Neg};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{describe::mean, student::two_sided, variance};
 
@@ -11,7 +11,7 @@ use crate::{describe::mean, student::two_sided, variance};
 pub const CONFIDENCE: f64 = 0.95;
 
 /// An estimate with its confidence interval, `value` ± `half_width`. As JSON it has the keys that results have: `mean` and `ci95`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The point estimate: a mean, a mean difference or a ratio of two means.
     #[serde(rename = "mean")]
@@ -20,7 +20,7 @@ pub struct Estimate {
     #[serde(rename = "ci95")]
     pub half_width: Option<f64>,
     /// How often such an interval holds the true value: [`CONFIDENCE`].
-    #[serde(skip)]
+    #[serde(skip, default = "usual_confidence")]
     pub confidence: f64,
     /// How many independent values it was made of; 0 if that is not known any more.
     #[serde(skip)]
@@ -28,6 +28,11 @@ pub struct Estimate {
     /// Those of the interval; 0 if it has none, or if that is not known any more.
     #[serde(skip)]
     pub degrees_of_freedom: f64,
+}
+
+/// What is kept of an estimate has the usual confidence.
+fn usual_confidence() -> f64 {
+    CONFIDENCE
 }
 
 impl Estimate {

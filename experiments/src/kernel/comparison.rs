@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Simulation, real TCP and what was published, side by side.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_report::{significant, with_interval};
 use tandem_results::SeedResult;
 use tandem_scenario::FileError;
@@ -13,6 +13,7 @@ use crate::{
     judged::Judged,
     kernel::runs::{RealTcpRun, RealTcpRuns, scenario_key},
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
+    sample::Sample,
     verdict::Verdict,
 };
 
@@ -20,12 +21,14 @@ use crate::{
 const CLOSE: f64 = 0.05;
 
 /// Runs over real TCP beside the simulation of the same.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KernelComparison {
     /// Where it is another path than the paper's.
     pub scale: Option<String>,
     /// The seeds of the runs over real TCP.
     pub seeds: Vec<u64>,
+    /// How many the simulation has.
+    pub simulated_seeds: usize,
     /// Releases of the kernels that ran it.
     pub kernels: Vec<String>,
     /// Labels of the points on the x axis.
@@ -36,12 +39,14 @@ pub struct KernelComparison {
     pub measured: Reading,
     /// One entry for each point that both engines have.
     pub differences: Vec<Difference>,
+    /// How many values over real TCP lie among those of the simulation's single seeds.
+    pub inside_spread: usize,
     /// Runs that the emulator doubts.
     pub doubts: Vec<Doubt>,
 }
 
 /// A point in both engines.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Difference {
     /// Name of the curve.
     pub curve: String,
@@ -51,12 +56,10 @@ pub struct Difference {
     pub difference: f64,
     /// Whether the value is a percentage, so that the difference is in points.
     pub is_percentage: bool,
-    /// Does the value over real TCP lie among those of the simulation's single seeds?
-    pub is_inside_spread: bool,
 }
 
 /// A point whose runs over real TCP are not to be trusted.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Doubt {
     /// Name of the curve.
     pub curve: String,
@@ -125,11 +128,20 @@ impl<'a> KernelForm<'a> {
             rows.collect()
         });
         let x: Vec<String> = plan.xs.iter().map(ToString::to_string).collect();
+        let values = |reading: &Reading| -> Vec<Option<Sample>> {
+            reading.curves.iter().flat_map(|curve| curve.points.clone()).collect()
+        };
+        let (all_values, measured_values) = (values(&simulated), values(&measured));
+
+        let pairs =
+            all_values.iter().zip(&measured_values).filter_map(|(all, real)| Some((all.as_ref()?, real.as_ref()?)));
         Some(KernelComparison {
+            simulated_seeds: all_values.iter().flatten().map(|v| v.by_seed.len()).max().unwrap_or_default(),
+            inside_spread: pairs.filter(|(all, real)| all.spans(real.estimate.value)).count(),
             scale: experiment.file.kernel.as_ref().and_then(|kernel| kernel.get_ref().scale.clone()),
             seeds: seeds.clone(),
             kernels: self.kernels(),
-            differences: differences(experiment, &x, [&simulated, &same_seeds, &measured]),
+            differences: differences(experiment, &x, [&same_seeds, &measured]),
             doubts: self.doubts(experiment, &x),
             x,
             simulated,
@@ -180,31 +192,18 @@ fn seeds_of(point: &Point, kept: &RealTcpRuns) -> Vec<u64> {
     seeds.filter(|&seed| keys.iter().all(|key| kept.get(key, seed).is_some())).collect()
 }
 
-fn differences(
-    experiment: &Experiment,
-    x: &[String],
-    [simulated, same_seeds, measured]: [&Reading; 3],
-) -> Vec<Difference> {
+fn differences(experiment: &Experiment, x: &[String], [same_seeds, measured]: [&Reading; 2]) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (c, curve) in experiment.file.curves.iter().map(toml::Spanned::get_ref).enumerate() {
         let is_percentage = experiment.measure(curve).is_some_and(|measure| measure.get_ref().is_percent());
         for (i, x) in x.iter().enumerate() {
             let value = |reading: &Reading| reading.curves[c].points[i].clone();
-            let (Some(all), Some(same), Some(real)) = (value(simulated), value(same_seeds), value(measured)) else {
-                continue;
-            };
+            let (Some(same), Some(real)) = (value(same_seeds), value(measured)) else { continue };
             let difference = match is_percentage {
                 true => same.estimate.value - real.estimate.value,
                 false => same.estimate.value / real.estimate.value - 1.0,
             };
-            let is_inside_spread = all.spans(real.estimate.value);
-            differences.push(Difference {
-                curve: curve.name.clone(),
-                x: x.clone(),
-                difference,
-                is_percentage,
-                is_inside_spread,
-            });
+            differences.push(Difference { curve: curve.name.clone(), x: x.clone(), difference, is_percentage });
         }
     }
     differences
@@ -233,24 +232,44 @@ impl KernelComparison {
     /// How it was run, in words.
     pub(crate) fn setting(&self) -> String {
         let scale = self.scale.as_ref().map_or("At the paper's own rates".to_owned(), Clone::clone);
-        let simulated = self.simulated.curves.iter().flat_map(|c| &c.points).flatten().map(|v| v.by_seed.len()).max();
         format!(
             "{scale}. Real TCP of Linux {}, {}; simulation of the same, {}.",
             self.kernels.join(", "),
             seeds(self.seeds.len()),
-            seeds(simulated.unwrap_or_default()),
+            seeds(self.simulated_seeds),
         )
+    }
+
+    /// Where it ran and how near the engines are, in a sentence or two.
+    pub(crate) fn in_short(&self) -> String {
+        let scale = self.scale.as_ref().map_or(String::new(), |scale| format!("{scale}. "));
+        let sizes = self.sizes();
+        let Some(middle) = sizes.get(sizes.len() / 2) else { return scale + "Nothing was run in both engines." };
+        let unit = if middle.is_percentage { "points" } else { "%" };
+        let close = sizes.iter().filter(|d| d.size() <= CLOSE).count();
+        format!(
+            "{scale}Simulation and real TCP differ by {} {unit} in the median, by {} {unit} or less in {close} of {} values.",
+            significant(100.0 * middle.size(), 2),
+            100.0 * CLOSE,
+            sizes.len(),
+        )
+    }
+
+    /// The differences, the smallest first.
+    fn sizes(&self) -> Vec<&Difference> {
+        let mut sizes: Vec<&Difference> = self.differences.iter().collect();
+        sizes.sort_by(|a, b| a.size().total_cmp(&b.size()));
+        sizes
     }
 
     /// How far the engines differ, in words.
     pub(crate) fn differences_text(&self) -> String {
-        let mut sizes: Vec<&Difference> = self.differences.iter().collect();
-        sizes.sort_by(|a, b| a.size().total_cmp(&b.size()));
+        let sizes = self.sizes();
         let (Some(middle), Some(largest)) = (sizes.get(sizes.len() / 2), sizes.last()) else {
             return "Nothing was run in both engines.".into();
         };
         let close = sizes.iter().filter(|d| d.size() <= CLOSE).count();
-        let inside = sizes.iter().filter(|d| d.is_inside_spread).count();
+        let inside = self.inside_spread;
         let unit = if largest.is_percentage { "points" } else { "%" };
         format!(
             "Of {} values the simulation and real TCP differ by {} {unit} or less in {close}; the median is {} {unit}, the largest \

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Counts the words of the repository's Markdown, so that the documents stay as long as a reader has time for.
+
+    scripts/lint/words.py           a table by folder
+    scripts/lint/words.py --check   the sums alone; exit status 1 if one is over its limit
+
+A word is a run of characters between spaces with a letter or a digit in it: bars of tables, dashes and ± are none.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Of documents that programs write into docs/. Enforced.
+WRITTEN_LIMIT = 45_000
+# Of all Markdown. A goal: what is above it is told, and does not fail.
+ALL_GOAL = 90_000
+# A document that a program writes says so in its first lines.
+MARK, MARK_LINES = "do not edit", 6
+# The pages of docs/reproduction.md are written with it.
+PAGES = Path("docs/reproduction")
+
+
+def count(text: str) -> int:
+    return sum(any(c.isalnum() for c in word) for word in text.split())
+
+
+def is_written(path: Path, text: str) -> bool:
+    head = "\n".join(text.splitlines()[:MARK_LINES])
+    return path.parts[0] == "docs" and (MARK in head or PAGES in path.parents)
+
+
+def documents() -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [Path(name) for name in names if (ROOT / name).exists()]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="the sums alone, and whether they keep their limits")
+    is_check = parser.parse_args().check
+    folders, written = Counter(), 0
+    for path in documents():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        words = count(text)
+        folders[str(path.parent)] += words
+        written += words if is_written(path, text) else 0
+    if not is_check:
+        for folder, words in folders.most_common():
+            print(f"{words:7} {folder}")
+    everything = folders.total()
+    print(f"{everything:7} in all; the goal is {ALL_GOAL}")
+    print(f"{written:7} in docs/ by programs; the limit is {WRITTEN_LIMIT}")
+    return int(is_check and written > WRITTEN_LIMIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
