@@ -154,7 +154,6 @@ struct tcp_sock {
 	u32 delivered_ce; /* packets reported as marked, since the connection began; wraps */
 	u32 total_retrans;
 	u32 is_cwnd_limited : 1;
-	u32 data_segs_out;   /* segments with data, retransmissions too, since the beginning */
 	__u8 chrono_type : 2; /* enum tcp_chrono: what is waited for now */
 	u32 chrono_start;    /* jiffies, since when */
 	u32 chrono_stat[3];  /* jiffies that each kind took: busy, receive window, send buffer */

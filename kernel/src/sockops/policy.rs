@@ -20,7 +20,8 @@ use super::{
 use crate::{
     Error, bpffs,
     messages::Messages,
-    object::{NAME_BYTES, POLICY, refused_by, to_io},
+    names::NAME_BYTES,
+    object::{POLICY, refused_by, to_io},
     sysctl,
     turn::take_turn,
 };

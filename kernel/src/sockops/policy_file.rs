@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt, str::FromStr};
 use serde::Serialize;
 
 use super::Prefix;
-use crate::object::check_name;
+use crate::names::check_name;
 
 /// `TANDEM_RULE_TEXT_BYTES` of `bpf/policy.h`, with the zero at its end.
 pub(crate) const TEXT_BYTES: usize = 256;

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     Error,
-    object::{NAME_BYTES, TRIAL, check_name, refused_by},
+    names::{NAME_BYTES, check_name},
+    object::{TRIAL, refused_by},
     sysctl,
 };
 
