@@ -21,7 +21,7 @@ help:
 	@echo "make test-kernels  all controllers in two of Debian's kernels, in virtual machines (make test: two controllers in one)"
 	@echo "make test-all-kernels   the same in the newest of each series and kind (plain, cloud, rt) up to Debian's backports: hours, for a nightly run"
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
-	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel; the emulated path"
+	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel, and of a connection under a policy; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
 	@echo "make reproduce     the papers' experiments in full (100 minutes on two cores): experiments/results, and docs/reproduction.md from it"
 	@echo "make setup         install what is missing to build all of it: C compilers with apt, Rust with rustup"
@@ -77,6 +77,7 @@ bench:
 	@cargo build --release -p tandem-transfer --examples && bench/transfer.py
 	@cargo bench --quiet -p tandem-controllers --bench per_ack
 	@cargo bench --quiet -p tandem-kernel --bench cost
+	@cargo bench --quiet -p tandem-kernel --bench connections
 	@cargo bench --quiet -p tandem-testbed --bench outside
 	@cargo bench --quiet -p tandem-testbed --bench reach
 

@@ -22,6 +22,7 @@ prepare_machine() {
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
 	mount -t devtmpfs dev /dev
+	mount -t cgroup2 none /sys/fs/cgroup
 	stty -F /dev/ttyS1 raw
 	exec 3>/dev/ttyS1
 }
@@ -258,6 +259,7 @@ mend() {
 	left=$((left + 1))
 	tandem kernel cleanup || return
 	if is_available "$1"; then tandem kernel unload "$1" || return; fi
+	if has_policy; then tandem policy remove || return; fi
 	wait_for is_whole || { state | diff /tmp/whole - && false; }
 }
 
@@ -283,6 +285,66 @@ killed_at_each() {
 		mend "$name" || { echo "killed at $call $n" && return 1; }
 	done </tmp/kills
 	echo "    $(wc -l </tmp/kills) kills, $left left something, all mended" >&3
+}
+
+has_policy() { tandem policy show --json | grep -q '"rules"'; }
+
+# A connection from the sender to the receiver, over in a moment.
+short_connection() {
+	ip netns exec receiver nc -l -p $port 0<>$silence >/tmp/received &
+	receiver=$!
+	wait_for is_listening || return
+	echo hello | ip netns exec sender nc 10.0.0.2 $port || return
+	wait $receiver
+	grep -q hello /tmp/received
+}
+
+# By the sender's peer: the receiver's end has no rule.
+policy_decides() {
+	echo "10.0.0.0/30 -> reno" >/tmp/other.conf
+	tandem policy load /tmp/policy.conf || return
+	tandem policy test 10.0.0.2:80 | grep 'reno, by the rule .10.0.0.2' || return
+	short_connection || return
+	tandem policy show --json | tee /dev/stderr | grep -q '"connections": 1' || return
+	tandem policy load /tmp/other.conf | grep 'replaces the one before' || return
+	tandem policy remove || return
+	! has_policy
+}
+
+load_policy() { tandem policy load /tmp/policy.conf; }
+
+# Both ends of two connections, and nothing of it afterwards.
+trial_records() {
+	tandem trial reno --against reno --json --no-report --out /tmp/trial >/tmp/answer 2>/tmp/trial.err &
+	trial=$!
+	wait_for grep -q 'goes on' /tmp/trial.err || return
+	short_connection && short_connection || return
+	kill -INT $trial
+	wait $trial || return
+	sed -n '/"totals"/,/\]/p' /tmp/answer
+	awk '/"totals"/ { inside = 1 } inside && /"connections"/ { sum += $2 } /\]/ { inside = 0 } END { exit sum != 4 }' /tmp/answer || return
+	[ -s /tmp/trial/connections-1.parquet ]
+}
+
+no_program_is_left() { ! bpftool prog list | grep sock_ops; }
+
+killed_trial_leaves_nothing() {
+	tandem trial reno --against reno --out /tmp/killed-trial 2>/tmp/trial.err &
+	trial=$!
+	wait_for grep -q 'goes on' /tmp/trial.err || return
+	! no_program_is_left || return
+	kill -KILL $trial
+	wait $trial
+	wait_for no_program_is_left
+}
+
+test_programs_on_cgroups() {
+	echo "10.0.0.2 -> reno" >/tmp/policy.conf
+	step "a policy" policy_decides
+	step "a killed policy load is mended" killed_at_each none true tandem policy load /tmp/policy.conf
+	step "a killed policy remove is mended" killed_at_each none load_policy tandem policy remove
+	step "a trial" trial_records
+	step "a killed trial leaves nothing" killed_trial_leaves_nothing
 }
 
 changes='/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$'
@@ -324,6 +386,7 @@ for controller in $controllers; do
 	test_controller "$controller"
 done
 test_registration "${controllers%%[!a-z0-9_]*}"
+test_programs_on_cgroups
 step "no trace" no_trace
 step "nothing wrong in the kernel's log" no_complaint
 echo end >&3

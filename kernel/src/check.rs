@@ -67,12 +67,16 @@ pub fn check() -> Check {
 
 /// The features that the kernel and this process have and lack; does not try the controllers.
 pub fn features() -> Vec<Feature> {
-    let feature = |name, present, required, has: &'static str, lacks: &'static str| Feature {
-        name,
-        present,
-        required,
-        note: if present { has } else { lacks },
-    };
+    let mut features = for_controllers();
+    features.extend(for_cgroups());
+    features
+}
+
+fn feature(name: &'static str, present: bool, required: bool, has: &'static str, lacks: &'static str) -> Feature {
+    Feature { name, present, required, note: if present { has } else { lacks } }
+}
+
+fn for_controllers() -> Vec<Feature> {
     let form = Form::of_kernel();
     vec![
         feature(
@@ -126,6 +130,12 @@ pub fn features() -> Vec<Feature> {
             "/sys/fs/bpf keeps what is loaded",
             "/sys/fs/bpf is not a BPF file system; `load` mounts one, the last `unload` unmounts it",
         ),
+    ]
+}
+
+/// What `tandem policy` and `tandem trial` need beside the required ones.
+fn for_cgroups() -> [Feature; 3] {
+    [
         feature(
             "cgroups",
             Cgroup::root().is_ok(),

@@ -107,7 +107,7 @@ pub enum Error {
     /// The process has mounts of its own, in which nothing would outlast it.
     #[error(
         "this process does not see the machine's /sys/fs/bpf, which keeps what is loaded (`ip netns exec` and `unshare --mount` hide \
-         it). A controller serves all network namespaces; load and unload it outside: nsenter --mount=/proc/1/ns/mnt tandem kernel ..."
+         it). Controllers and policies serve all network namespaces; load and unload them outside: nsenter --mount=/proc/1/ns/mnt tandem ..."
     )]
     OwnMounts,
     /// The process may have too few open files.

@@ -159,7 +159,7 @@ pub fn list() -> Result<Vec<Loaded>, Error> {
 }
 
 /// Nothing is loaded here, but there may be in the machine's BPF file system. Whoever may not find out has nothing hidden from it.
-fn check_not_elsewhere() -> Result<(), Error> {
+pub(crate) fn check_not_elsewhere() -> Result<(), Error> {
     match bpffs::check_place() {
         Err(e @ Error::OwnMounts) => Err(e),
         _ => Ok(()),

@@ -25,7 +25,7 @@ use rustix::{
 use tandem_controllers::{Params, find};
 use tandem_kernel::{
     Error, Unloaded, available, default_controller, list, load,
-    sockops::{PolicyFile, Question, ask_policy, load_policy, remove_policy},
+    sockops::{PolicyFile, Question, ask_policy, load_policy, policy, remove_policy},
     unload,
 };
 use tandem_testing::PATIENCE;
@@ -85,6 +85,13 @@ fn what_would_not_outlast_the_command_is_not_loaded() {
     let refused = with_own_mounts(|| load(&reno(), &name, false)).unwrap_err();
     assert!(matches!(refused, Error::OwnMounts), "{refused}");
     assert!(!is_available(&name));
+    // Nor a policy, and one that is loaded is not said not to be.
+    let file = PolicyFile::parse("192.0.2.0/24 -> reno").unwrap();
+    let group = Group::new();
+    let refused = with_own_mounts(|| load_policy(&file, Some(&group.path))).unwrap_err();
+    assert!(matches!(refused, Error::OwnMounts | Error::NoCgroups | Error::BadCgroup { .. }), "{refused}");
+    let refused = with_own_mounts(policy).unwrap_err();
+    assert!(matches!(refused, Error::OwnMounts), "{refused}");
     // What is loaded is not said to be another's.
     let loaded = Loaded::new(find("reno").unwrap(), false);
     let refused = with_own_mounts(|| unload(&loaded.name)).unwrap_err();

@@ -4,12 +4,12 @@
 
 mod common;
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Command};
 
-use common::Place;
+use common::{Finished, Place};
 use serde_json::Value;
 use tandem_kernel::sockops::{Cgroup, remove_policy};
-use tandem_testing::take_controllers;
+use tandem_testing::{output, take_controllers};
 
 /// A cgroup that nothing is in.
 struct Group(PathBuf);
@@ -103,4 +103,27 @@ fn from_load_to_remove() {
     assert_eq!((&replaced["replaced"], &replaced["rules"][0]["what"]), (&true.into(), &"default".into()));
     assert!(place.succeed("policy remove").out.contains("has ended. It decided on 0 connections"));
     assert_eq!(json("policy show --json"), Value::Null);
+}
+
+#[test]
+fn without_rights_it_says_what_it_takes() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    if !rustix::process::geteuid().is_root() {
+        return tandem_testing::skip("it takes root to give up its rights");
+    }
+    take_controllers();
+    let place = Place::new();
+    place.write("p.conf", "192.0.2.0/24 -> reno\n");
+    // Another user may not enter the folder of the build.
+    fs::copy(env!("CARGO_BIN_EXE_tandem"), place.path("tandem")).unwrap();
+    fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o777)).unwrap();
+    for arguments in ["policy load p.conf", "policy remove", "trial reno --against reno --for 1ms"] {
+        let mut command = Command::new(place.path("tandem"));
+        command.args(arguments.split_whitespace()).current_dir(place.path("")).uid(65534).gid(65534);
+        let refused: Finished = output(&mut command).into();
+        assert_eq!(refused.status, Some(1), "tandem {arguments}: {}", refused.err);
+        for part in ["not permitted to", "run it as root", "CAP_BPF"] {
+            assert!(refused.err.contains(part), "tandem {arguments}: {}", refused.err);
+        }
+    }
 }

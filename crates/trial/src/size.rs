@@ -27,9 +27,9 @@ impl SizeClass {
     pub fn of(bytes: u64) -> Self {
         match bytes {
             ..15_000 => Self::InitialWindow,
-            ..150_000 => Self::Short,
-            ..1_500_000 => Self::Medium,
-            ..15_000_000 => Self::Long,
+            15_000..150_000 => Self::Short,
+            150_000..1_500_000 => Self::Medium,
+            1_500_000..15_000_000 => Self::Long,
             _ => Self::Bulk,
         }
     }

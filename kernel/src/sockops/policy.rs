@@ -22,6 +22,7 @@ use crate::{
     messages::Messages,
     names::NAME_BYTES,
     object::{POLICY, refused_by, to_io},
+    registry::check_not_elsewhere,
     sysctl,
     turn::take_turn,
 };
@@ -140,9 +141,12 @@ fn verified(file: &PolicyFile) -> Result<Object, Error> {
     Ok(object)
 }
 
-/// Keys and the numbers of their rules, for each map.
+/// A key, and the number of its rule.
+type Entry = (Vec<u8>, [u8; 4]);
+
+/// Of each map.
 struct Entries {
-    maps: Vec<(&'static str, Vec<(Vec<u8>, [u8; 4])>)>,
+    maps: Vec<(&'static str, Vec<Entry>)>,
 }
 
 impl Entries {
@@ -161,7 +165,7 @@ impl Entries {
         Ok(entries)
     }
 
-    fn of(&self, map: &str) -> Option<&[(Vec<u8>, [u8; 4])]> {
+    fn of(&self, map: &str) -> Option<&[Entry]> {
         // The fallback is written twice, and has one entry.
         self.maps.iter().find(|(name, _)| *name == map && map != "fallback").map(|(_, entries)| &entries[..])
     }
@@ -267,7 +271,10 @@ fn name_of(cgroup: u64) -> String {
 /// # Errors
 /// [`Error::NoRights`] if this process may not see it, [`Error::OtherVersion`] if it cannot read it.
 pub fn policy() -> Result<Option<LoadedPolicy>, Error> {
-    let Some((link, cgroup)) = in_force()? else { return Ok(None) };
+    let Some((link, cgroup)) = in_force()? else {
+        check_not_elsewhere()?;
+        return Ok(None);
+    };
     let rules = rules_in(&maps_of(&link)?)?;
     Ok(Some(LoadedPolicy { cgroup: name_of(cgroup), rules }))
 }
@@ -282,7 +289,10 @@ pub fn cgroup_of_policy() -> Result<Option<String>, Error> {
 /// # Errors
 /// [`Error::NoPolicy`]; [`Error::BadCgroup`] if the question's is none; as [`policy`].
 pub fn ask_policy(question: &Question) -> Result<Answer, Error> {
-    let (link, _) = in_force()?.ok_or(Error::NoPolicy)?;
+    let Some((link, _)) = in_force()? else {
+        check_not_elsewhere()?;
+        return Err(Error::NoPolicy);
+    };
     let maps = maps_of(&link)?;
     let mut object = open_with(POLICY, EXAMINE)?;
     for mut map in object.maps_mut() {
@@ -320,6 +330,7 @@ fn packet(question: &Question) -> Result<Vec<u8>, Error> {
 pub fn remove_policy() -> Result<LoadedPolicy, Error> {
     let _turn = take_turn("remove a policy")?;
     let Some((link, cgroup)) = in_force()? else {
+        check_not_elsewhere()?;
         remove_half_loaded()?;
         return Err(Error::NoPolicy);
     };

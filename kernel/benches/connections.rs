@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a policy of 10,000 prefixes, and a trial, cost when a connection begins and ends.
+//!
+//! Short connections over a loopback device, whose both ends are this thread's work: the time that it runs is exact. Those without a program
+//! and those with one take turns, each round in another order, so that a machine that gets busier does so for all; a ratio's pairs are a round's
+//! runs. Nothing runs per packet, so that there is nothing else to measure.
+
+// Each program that includes this module uses its own part of it.
+#[path = "../tests/net/mod.rs"]
+mod net;
+
+use std::{
+    env,
+    fmt::Write,
+    net::{TcpListener, TcpStream},
+    time::Duration,
+};
+
+use rustix::{
+    net::sockopt::set_socket_linger,
+    time::{ClockId, clock_gettime},
+};
+use tandem_kernel::sockops::{PolicyFile, Trial, TrialSetup, load_policy, remove_policy};
+use tandem_statistics::{Estimate, mean};
+
+use net::{Group, Space};
+
+const PREFIXES: u32 = 10_000;
+const CONNECTIONS: u32 = 1000;
+const DEFAULT_ROUNDS: usize = 100;
+const CONTENDERS: [&str; 4] = ["without", "policy, one rule", "policy, 10,000 prefixes", "trial"];
+const GOAL: f64 = 1.02;
+
+fn main() {
+    let wanted = ["cgroups", "policy", "trial"];
+    let lack = tandem_kernel::features().into_iter().find(|f| (f.required || wanted.contains(&f.name)) && !f.present);
+    if let Some(lack) = lack {
+        println!("Cost of a connection's beginning: left out. {}: {}", lack.name, lack.note);
+        return;
+    }
+    // cargo adds an argument of its own.
+    let rounds = env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(DEFAULT_ROUNDS);
+    let (space, group) = (Space::new(), Group::new());
+    let policies = [one_rule(), many_rules()].map(|text| PolicyFile::parse(&text).expect("these are rules"));
+    let mut costs_us = vec![Vec::new(); CONTENDERS.len()];
+    group.enter(|| {
+        space.enter(|| {
+            connect(CONNECTIONS);
+            for round in 0..rounds {
+                for turn in 0..CONTENDERS.len() {
+                    let which = (round + turn) % CONTENDERS.len();
+                    costs_us[which].push(run(which, &policies, &group));
+                }
+            }
+        });
+    });
+    println!(
+        "Connections that begin and end over loopback, both ends: CPU time of each, {rounds} rounds of {CONNECTIONS}"
+    );
+    for (name, costs) in CONTENDERS.iter().zip(&costs_us) {
+        let ratio = Estimate::of_ratio(costs, &costs_us[0]).expect("time passes");
+        println!("  {name:24} {:7.2} us   {} times (goal: at most {GOAL})", mean(costs), ratio.text(4));
+    }
+}
+
+/// What the loopback device's addresses get, which is not the namespace's default.
+fn one_rule() -> String {
+    "127.0.0.0/8 -> reno\n".into()
+}
+
+fn many_rules() -> String {
+    (1..PREFIXES).fold(one_rule(), |mut text, n| {
+        let _ = writeln!(text, "10.{}.{}.0/24 -> cubic", n >> 8, n & 0xff);
+        text
+    })
+}
+
+/// Microseconds of CPU time for a connection.
+fn run(which: usize, policies: &[PolicyFile; 2], group: &Group) -> f64 {
+    let _trial = (which == 3).then(|| {
+        let setup = TrialSetup {
+            arms: ["reno".into(), "reno".into()],
+            share: 0.5,
+            by_peer: false,
+            seed: 1,
+            port: None,
+            to: Vec::new(),
+            cgroup: Some(group.path.clone()),
+        };
+        Trial::start(&setup).unwrap_or_else(|e| panic!("{e}"))
+    });
+    let has_policy = (1..=2).contains(&which);
+    if has_policy {
+        load_policy(&policies[which - 1], Some(&group.path)).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let before = cpu_time();
+    connect(CONNECTIONS);
+    let took = cpu_time() - before;
+    if has_policy {
+        remove_policy().unwrap_or_else(|e| panic!("{e}"));
+    }
+    took.as_secs_f64() * 1e6 / f64::from(CONNECTIONS)
+}
+
+fn connect(count: u32) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for _ in 0..count {
+        let near = TcpStream::connect(address).unwrap();
+        // Else the ports are used up by connections in TIME-WAIT.
+        set_socket_linger(&near, Some(Duration::ZERO)).unwrap();
+        drop((near, listener.accept().unwrap()));
+    }
+}
+
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
