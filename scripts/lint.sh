@@ -10,6 +10,7 @@ stage documents 120 scripts/check-links.sh
 stage scripts 120 scripts/lint/shell.sh
 stage rfcs 120 scripts/lint/rfcs.py --check
 stage words 60 scripts/lint/words.py --check
+stage house 60 scripts/lint/house.py --check
 stage python 300 scripts/python.sh --lint
 stage dependencies 300 scripts/lint/dependencies.sh
 stage clippy 1200 cargo clippy --quiet --workspace --all-targets -- -D warnings

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAP = PurePosixPath("docs/README.md")
 START = PurePosixPath("README.md")
 # Parts of documents that programs put together.
-PARTS = ("tools/validate/src/", "experiments/src/", "site/")
+PARTS = ("tools/validate/src/", "experiments/src/", "site/", ".github/")
 # Documents with pages of their own, which stand under them in the contents.
 FOLDERS = {"docs/reproduction.md": "docs/reproduction", "docs/controllers/README.md": "docs/controllers"}
 

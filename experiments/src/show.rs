@@ -4,10 +4,10 @@
 use crate::{
     file::Experiment,
     findings::{Findings, Reading},
-    table::{aligned, claims, reading_rows, text},
+    table::{aligned, reading_rows, text},
 };
 
-/// The text of a run, then the assumptions, single runs, and each variant with its numbers.
+/// The text of a run, which has the claims of each variant; then the assumptions, single runs, and the numbers of each variant.
 pub fn show(experiment: &Experiment, findings: &Findings) -> String {
     let mut all = text(experiment, findings);
     all += &format!("Run: {}.\n", findings.setting());
@@ -23,6 +23,5 @@ pub fn show(experiment: &Experiment, findings: &Findings) -> String {
 fn variant(experiment: &Experiment, findings: &Findings, reading: &Reading) -> String {
     let (header, rows) = reading_rows(experiment, findings, reading);
     let name = reading.name.as_deref().unwrap_or_default();
-    let verdict = reading.verdict().words();
-    format!("\nVariant: {name}: {verdict}\n\n{}\n\n{}", aligned(header, rows, 1), claims(reading))
+    format!("\nVariant: {name}: {}\n{}\n", reading.verdict().words(), aligned(header, rows, 1))
 }

@@ -106,7 +106,7 @@ pub(crate) fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, left: usize) 
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn claims(reading: &Reading) -> String {
+fn claims(reading: &Reading) -> String {
     reading.claims.iter().filter(|c| c.verdict != Verdict::NotAsked).map(claim).collect()
 }
 

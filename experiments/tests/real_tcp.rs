@@ -117,7 +117,7 @@ fn simulation_and_real_tcp_stand_side_by_side() {
     let document = markdown(&[(&experiment(), &found)], "tandem", &place);
     let [(file, page), (picture, svg)] = &document.files[..] else { panic!("a page and a picture") };
     assert_eq!((&**file, &**picture), ("small.md", "small.svg"));
-    assert!(svg.contains("a, real TCP"), "{svg}");
+    assert!(svg.contains(">RTT, ms<") && !svg.contains("real TCP"), "the path is another: {svg}");
     assert!(document.table.contains("| [small](doc/small.md) |"), "{}", document.table);
     assert!(page.contains("[All figures](../doc.md)"), "{page}");
     assert!(page.contains("At a tenth of the rate."), "{page}");

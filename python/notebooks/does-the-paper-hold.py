@@ -24,11 +24,15 @@ print(finding)
 finding.plot()
 
 # %% [markdown]
-# Each claim has a verdict and the numbers that decide it.
+# Each claim has a verdict, and the points that decide it with their numbers.
 
 # %%
 claims = pl.DataFrame(
-    [{name: claim[name] for name in ("text", "verdict", "detail")} for claim in finding.details["claims"]]
+    [
+        {"claim": claim["text"], "verdict": claim["verdict"], "where": point["at"], "mean": point["mean"]}
+        for claim in finding.details["claims"]
+        for point in claim["decided_by"]
+    ]
 )
 claims
 

@@ -11,7 +11,7 @@ use std::{
 
 use clap::{ArgAction, Subcommand};
 use serde::Serialize;
-use tandem_batch::{Batch, StoredOnly};
+use tandem_batch::{Batch, Store, StoredOnly};
 use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, page, source};
@@ -246,11 +246,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     if left > 0 && args.kept {
         let is_missing = |e: &&Experiment| !found.iter().any(|(there, _)| there.id == e.id);
         let missing = experiments.iter().filter(is_missing).map(|e| &*e.id).collect::<Vec<_>>().join(", ");
-        let folder = store.as_ref().map_or_else(String::new, |store| store.folder().display().to_string());
-        return Err(Failure::Failed(anyhow::anyhow!(
-            "{left} of {all} experiments are left out: {missing}. Not all of their runs are in the store `{folder}`; \
-             without --kept they are made"
-        )));
+        return Err(not_kept(&missing, left, all, store.as_ref()));
     } else if is_interrupted {
         let how = if store.is_some() { "goes on" } else { "begins again, for there is no store" };
         warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command {how}"));
@@ -259,6 +255,15 @@ fn run(args: &Run) -> Result<(), Failure> {
         note(&format!("{left} of {all} experiments are left out: there is nothing to judge"));
     }
     Ok(())
+}
+
+/// Runs of some experiments are not in the store.
+fn not_kept(missing: &str, left: usize, all: usize, store: Option<&Store>) -> Failure {
+    let folder = store.map_or_else(String::new, |store| store.folder().display().to_string());
+    Failure::Failed(anyhow::anyhow!(
+        "{left} of {all} experiments are left out: {missing}. Not all of their runs are in the store `{folder}`; \
+         without --kept they are made"
+    ))
 }
 
 /// The engine for experiments on real machines.
