@@ -13,7 +13,6 @@ use std::{
 
 use anyhow::Context;
 use tandem_batch::Batch;
-use tandem_papers::prose::with_short_lines;
 use tandem_report::write_atomically;
 
 use draw::draw;
@@ -111,7 +110,7 @@ fn page(outcomes: &[Outcome], planned: u64) -> String {
     let judged: Vec<(&Outcome, Verdict)> =
         outcomes.iter().filter(|outcome| outcome.is_steady).filter_map(|o| Some((o, verdict(o)?))).collect();
     let count = |holds: &dyn Fn(&Verdict) -> bool| judged.iter().filter(|(_, verdict)| holds(verdict)).count();
-    let mut page = with_short_lines(include_str!("advice/introduction.md"));
+    let mut page = include_str!("advice/introduction.md").to_owned();
     let all = judged.len();
     let _ = writeln!(
         page,
