@@ -22,7 +22,7 @@ static __always_inline u32 to_u32(u64 value)
 	return value < 0xffffffffu ? (u32)value : 0xffffffffu;
 }
 
-/* The kernel does not tell here how many packets left the front of the window: pkts_acked is 0. */
+/* The kernel does not tell how many packets left the front of the window: pkts_acked is 0. */
 static __always_inline void read_ack(const struct tcp_sock *tp, const struct rate_sample *rs,
 				     struct tandem_ack *ack)
 {
