@@ -22,7 +22,7 @@ static __always_inline u32 to_u32(u64 value)
 	return value < 0xffffffffu ? (u32)value : 0xffffffffu;
 }
 
-/* The kernel does not tell here how many packets left the front of the window: pkts_acked is 0. */
+/* The kernel does not tell how many packets left the front of the window: pkts_acked stays 0. */
 static __always_inline void read_ack(const struct tcp_sock *tp, const struct rate_sample *rs,
 				     struct tandem_ack *ack)
 {
@@ -42,9 +42,9 @@ static __always_inline void read_ack(const struct tcp_sock *tp, const struct rat
 }
 
 /*
- * All of an ACK. A function of its own, not inlined and not static: so the verifier walks through it
- * once, with nothing known of its arguments. Behind each way through read_ack() and read_conn() it
- * would exceed its million instructions. Such a function takes plain memory, and no part of a
+ * All of an ACK. A function of its own, not inlined and not static: so the verifier walks through
+ * it once, with nothing known of its arguments. Behind each way through read_ack() and read_conn()
+ * it would exceed its million instructions. Such a function takes plain memory, and no part of a
  * socket, so it works on a copy of the state.
  */
 __attribute__((noinline)) int tandem_on_ack(struct controller *s, struct tandem_conn *c,

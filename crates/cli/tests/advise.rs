@@ -53,7 +53,7 @@ fn one_recommendation_with_what_it_rests_on() {
     let (first, second) = (place.read("o/results.json"), Place::new());
     let explained = second.succeed(&command.replace("advise ", "advise --explain ")).out;
     assert!(
-        explained.contains("\nRule: the highest goodput of those that take at most 10 % from neighbours"),
+        explained.contains("\nRule: the highest goodput of those that take at most 10 % from"),
         "{explained}"
     );
     assert!(explained.lines().all(|line| line.chars().count() <= 80), "{explained}");
