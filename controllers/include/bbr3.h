@@ -92,7 +92,7 @@ TANDEM_FN void bbr3_take_extra(struct bbr3 *s, const struct tandem_conn *c,
 /* Is the path full? [draft-ietf-ccwg-bbr 5.3.1.2] */
 TANDEM_FN void bbr3_take_fullness(struct bbr3 *s, const struct bbr3_sample *r)
 {
-	if (s->full_now || !s->round_start || r->app_limited)
+	if (s->full_now || !s->round_start || !r->bw_q24 || r->app_limited)
 		return;
 	if ((u64)r->bw_q24 * 4 >= (u64)s->full_bw_q24 * 5) {
 		bbr3_reset_full(s, r->bw_q24);

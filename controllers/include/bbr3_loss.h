@@ -62,7 +62,8 @@ TANDEM_FN u32 bbr3_lost_since(const struct bbr3 *s, const struct tandem_ack *ack
 
 /*
  * The sample of an ACK. What was in flight when a packet was sent has been delivered or lost by the
- * time when it is acknowledged, if nothing overtakes it: that is how much was in flight.
+ * time when it is acknowledged, if nothing overtakes it: that is how much was in flight. Without a
+ * rate that can be believed the ACK still tells when the packet was sent.
  * [draft-ietf-ccwg-bbr 4.1.2.4]
  */
 TANDEM_FN struct bbr3_sample bbr3_take_sample(const struct bbr3 *s, const struct tandem_ack *ack)
@@ -70,14 +71,15 @@ TANDEM_FN struct bbr3_sample bbr3_take_sample(const struct bbr3 *s, const struct
 	u32 lost = min_u32(ack->lost, TANDEM_MAX_WINDOW);
 	u32 acked = min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
 	struct bbr3_sample r = {
-		.is_valid = ack->interval_us != 0,
+		.is_valid = ack->interval_us || ack->prior_delivered,
 		.was_in_flight = min_u32(ack->in_flight, TANDEM_MAX_WINDOW) + acked + lost,
 	};
 
 	if (!r.is_valid)
 		return r;
 	r.delivered = bbr3_packets(seq_distance(ack->prior_delivered, ack->delivered));
-	r.bw_q24 = bbr_rate_q24(r.delivered, ack->interval_us);
+	if (ack->interval_us)
+		r.bw_q24 = bbr_rate_q24(r.delivered, ack->interval_us);
 	r.lost = lost + bbr3_lost_since(s, ack);
 	r.tx_in_flight = bbr3_packets(r.delivered + r.lost);
 	return r;

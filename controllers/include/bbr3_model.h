@@ -146,8 +146,8 @@ struct bbr3 {
 
 /* What one ACK says, and what of it is worked out (bbr3_loss.h). */
 struct bbr3_sample {
-	u32 is_valid;      /* there is a delivery rate, and what follows          */
-	u32 bw_q24;
+	u32 is_valid;      /* it is known when the packet was sent                */
+	u32 bw_q24;        /* 0 = no rate                                         */
 	u32 delivered;     /* packets, while the newest acknowledged was under way */
 	u32 lost;          /* likewise, found lost                                */
 	u32 tx_in_flight;  /* in flight when that was sent, itself included       */

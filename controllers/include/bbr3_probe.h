@@ -118,7 +118,7 @@ TANDEM_FN void bbr3_take_losses(struct bbr3 *s, const struct bbr3_params *p,
 /* [draft-ietf-ccwg-bbr 5.5.5] [draft-ietf-ccwg-bbr 5.5.4] */
 TANDEM_FN void bbr3_take_bw(struct bbr3 *s, const struct bbr3_sample *r)
 {
-	if (r->is_valid && (!r->app_limited || r->bw_q24 >= bbr3_max_bw(s)))
+	if (r->bw_q24 && (!r->app_limited || r->bw_q24 >= bbr3_max_bw(s)))
 		s->bw_q24 = max_u32(s->bw_q24, r->bw_q24);
 }
 
