@@ -98,6 +98,9 @@ static __always_inline void begin(struct bpf_sock_ops *ops)
 	/* Who would leave no record has no arm. */
 	if (!member)
 		return;
+	/* Linux 6.1 has forgotten by now that it is one of two. */
+	barrier_var(arm);
+	arm &= 1;
 	if (give(ops, (const char *)asked.arms[arm])) {
 		__sync_fetch_and_add(&count->refused, 1);
 		bpf_sk_storage_delete(&members, sk);

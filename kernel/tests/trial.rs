@@ -105,10 +105,9 @@ fn each_connection_has_an_arm_and_leaves_a_record() {
     });
     let records = ended(&trial, 2 * EXCHANGES);
     assert_eq!(records.len(), 2 * EXCHANGES);
-    for arm in 0..2 {
-        assert_eq!(records.iter().filter(|r| r.arm as usize == arm).count(), by_arm[arm]);
-        let count = by_arm[arm] as u64;
-        assert_eq!(trial.counts().unwrap()[arm], ArmCounts { started: count, ended: count, refused: 0, lost: 0 });
+    for ((arm, count), counted) in (0u32..).zip(by_arm).zip(trial.counts().unwrap()) {
+        assert_eq!(records.iter().filter(|r| r.arm == arm).count() as u64, count);
+        assert_eq!(counted, ArmCounts { started: count, ended: count, refused: 0, lost: 0 });
     }
     // 120 fair draws are outside this with a probability below 1 in 10^9.
     assert!(by_arm[0] > 25 && by_arm[1] > 25, "{by_arm:?}");

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem policy`: which controller each new connection of the machine gets.
 
-use std::{fmt::Write, net::SocketAddr, path::PathBuf};
+use std::{
+    fmt::Write,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, anyhow};
 use clap::Subcommand;
@@ -85,7 +89,7 @@ pub enum Action {
 
 pub fn policy(action: &Action) -> Result<(), Failure> {
     match action {
-        Action::Load { file, cgroup, json } => load(file, cgroup.as_ref(), *json),
+        Action::Load { file, cgroup, json } => load(file, cgroup.as_deref(), *json),
         Action::Show { json } => show(*json),
         Action::Test { peer, cgroup, json } => test(*peer, cgroup.as_ref(), *json),
         Action::Remove { json } => remove(*json),
@@ -101,11 +105,11 @@ struct Loaded {
     policy: LoadedPolicy,
 }
 
-fn load(path: &PathBuf, cgroup: Option<&PathBuf>, json: bool) -> Result<(), Failure> {
+fn load(path: &Path, cgroup: Option<&Path>, json: bool) -> Result<(), Failure> {
     let name = path.display();
     let text = bounded::read_text(path, SCENARIO_BYTES).with_context(|| format!("cannot read `{name}`"))?;
     let file = PolicyFile::parse(&text).map_err(|e| Failure::Usage(anyhow!("`{name}`, {e}")))?;
-    let loaded = load_policy(&file, cgroup.map(PathBuf::as_path));
+    let loaded = load_policy(&file, cgroup);
     let (policy, replaced) =
         loaded.map_err(|e| Failure::Failed(anyhow!(e).context(format!("`{name}` is not loaded"))))?;
     if json {
