@@ -73,8 +73,8 @@ enum bbr3_undo { BBR3_UNDO_NONE, BBR3_UNDO_STARTUP, BBR3_UNDO_UP };
 
 /*
  * All of the draft's variables, 104 bytes. Packets take 24 bits, clocks wrap; rates are in 2^-24
- * packets a microsecond. A zero width ends each word: clang takes a longer run of bit fields for one
- * large integer, which it may multiply, and eBPF cannot.
+ * packets a microsecond. A zero width ends each word: clang takes a longer run of bit fields for
+ * one large integer, which it may multiply, and eBPF cannot.
  */
 struct bbr3 {
 	u32 bw_q24;           /* largest of this cycle of probing                                */
