@@ -173,8 +173,8 @@ TANDEM_FN void bbr3_init(struct bbr3 *s, const struct bbr3_params *p, struct tan
 	u32 first_q24;
 
 	/*
-	 * One by one, and the two clocks apart: clang writes neighbours of the same value at once, by
-	 * 128-bit arithmetic, which eBPF has not.
+	 * One by one, and the two clocks apart: clang writes neighbours of the same value at once,
+	 * by 128-bit arithmetic, which eBPF has not.
 	 */
 	*s = (struct bbr3){ .bw_bound_q24 = BBR3_NO_RATE_BOUND };
 	s->bound = BBR3_NO_BOUND;
