@@ -172,18 +172,16 @@ TANDEM_FN void bbr3_init(struct bbr3 *s, const struct bbr3_params *p, struct tan
 {
 	u32 first_q24;
 
-	/*
-	 * One by one, and the two clocks apart: clang writes neighbours of the same value at once,
-	 * by 128-bit arithmetic, which eBPF has not.
-	 */
-	*s = (struct bbr3){ .bw_bound_q24 = BBR3_NO_RATE_BOUND };
-	s->bound = BBR3_NO_BOUND;
-	s->long_bound = BBR3_NO_BOUND;
-	s->min_rtt_us = BBR3_NO_RTT;
-	s->min_rtt_ms = bbr3_ms(c);
-	s->least_rtt_us = BBR3_NO_RTT;
-	s->least_rtt_ms = without_branch(bbr3_ms(c));
-	s->extra_us = bbr_us(c);
+	*s = (struct bbr3){
+		.bw_bound_q24 = BBR3_NO_RATE_BOUND,
+		.bound = BBR3_NO_BOUND,
+		.long_bound = BBR3_NO_BOUND,
+		.min_rtt_us = BBR3_NO_RTT,
+		.min_rtt_ms = bbr3_ms(c),
+		.least_rtt_us = BBR3_NO_RTT,
+		.least_rtt_ms = bbr3_ms(c),
+		.extra_us = bbr_us(c),
+	};
 	first_q24 = bbr_rate_q24(c->snd_cwnd, BBR_NOMINAL_RTT_US);
 	c->pacing_bytes_per_s = bbr3_bytes_per_s(p, c, first_q24, p->high_gain);
 }
