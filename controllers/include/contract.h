@@ -94,6 +94,8 @@ enum tandem_trait {
 	TANDEM_SENDS_ECT1 = 1 << 3,
 	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
+	/* Linux's verifier finds more than its million instructions on the ways through it. */
+	TANDEM_EXCEEDS_VERIFIER = 1 << 5,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,
