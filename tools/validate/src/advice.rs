@@ -178,6 +178,14 @@ mod tests {
     }
 
     #[test]
+    fn the_page_is_that_of_the_paths_that_are_kept() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let outcomes = read(&root.join("experiments/advice/paths.jsonl")).unwrap();
+        let kept = fs::read_to_string(root.join("docs/advise-vs-truth.md")).unwrap();
+        assert_eq!(page(&outcomes, 100), kept);
+    }
+
+    #[test]
     fn what_was_judged_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let kept = folder.path().join("paths.jsonl");
