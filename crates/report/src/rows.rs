@@ -6,20 +6,23 @@ use tandem_statistics::Estimate;
 
 use crate::{Report, number};
 
+/// What a row has in a column.
+pub type Cell = fn(&Row) -> &str;
+
 /// A column of the summary.
 pub struct Column {
     /// Its head in a terminal, which has little room; `None`: only a page has it.
     pub terminal: Option<&'static str>,
     /// Its head on a page. A soft hyphen says where a word may break.
     pub page: &'static str,
-    pub cell: fn(&Row) -> &str,
+    pub cell: Cell,
 }
 
-const fn column(terminal: &'static str, page: &'static str, cell: fn(&Row) -> &str) -> Column {
+const fn column(terminal: &'static str, page: &'static str, cell: Cell) -> Column {
     Column { terminal: Some(terminal), page, cell }
 }
 
-const fn of_page(page: &'static str, cell: fn(&Row) -> &str) -> Column {
+const fn of_page(page: &'static str, cell: Cell) -> Column {
     Column { terminal: None, page, cell }
 }
 

@@ -8,7 +8,7 @@ use tandem_results::{Distribution, Figure, LINK_MEASURES, LinkSummary, Measure, 
 
 use crate::{
     Report, delivery, number,
-    rows::{Row, bottleneck, columns, doubts, has_intervals, rows, runs, seed_counts},
+    rows::{Cell, Row, bottleneck, columns, doubts, has_intervals, rows, runs, seed_counts},
     short_flows_table, words,
 };
 
@@ -42,7 +42,7 @@ fn table_at(report: &Report, width: u16) -> String {
 
 fn summary(report: &Report, width: u16) -> String {
     let rows = rows(report);
-    let columns: Vec<(&str, fn(&Row) -> &str)> =
+    let columns: Vec<(&str, Cell)> =
         columns(&rows).iter().filter_map(|column| Some((column.terminal?, column.cell))).collect();
     let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
     // The no-break space keeps the indentation when a name is wrapped.
