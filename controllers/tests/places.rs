@@ -33,7 +33,7 @@ fn table() -> String {
         writeln!(text, "| [`{0}`]({0}.md) | {1} | {2} | {3} |", c.name, c.family, c.signal.as_str(), c.source).unwrap();
     }
     let elsewhere = CONTROLLERS.iter().filter(|c| c.kernel_obstacle().is_some()).map(|c| format!("`{}`", c.name));
-    let elsewhere = elsewhere.collect::<Vec<_>>().join(", ");
+    let elsewhere = elsewhere.collect::<Vec<_>>().join(" and ");
     text + "\n`signal` is what the controller listens to: loss, delay, both, a model of the path, or the number of ECN marks (`l4s`: with \
          ECT(1), for L4S queues).\n"
         + &format!("All run in the Linux kernel but {elsewhere}; `tandem list controllers` says why.\n")
