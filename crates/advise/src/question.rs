@@ -148,11 +148,11 @@ impl Question<'_> {
         let whole = Whole::new(self, cases.len());
         for (i, case) in cases.iter().enumerate() {
             // All of the time, or an equal part of what is left.
-            let clock = clock.part(if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 });
+            let part = clock.part(if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 });
             let watch = |share: f64| whole.tell(i, share, &case.differs);
             let batch = Batch { store: self.store, watch: Some(&watch), ..Batch::default() };
             let (is_first, looks) = (i == 0 && cases.len() > 1, self.looks(case.differs.is_empty()));
-            let turn = Turn { question: self, case, clock: &clock, batch, is_first, looks };
+            let turn = Turn { question: self, case, clock: &part, batch, is_first, looks };
             match turn.answer()? {
                 Some(answer) if i == 0 || answer.observed.len() == self.candidates.len() => answers.push(answer),
                 _ => break,
