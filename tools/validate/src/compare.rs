@@ -1,142 +1,134 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An estimate beside that of a reference, and whether they agree.
+//! An estimate beside that of a reference: whether they are shown to be near enough, shown to be further apart, or neither.
 
-use std::fmt::Write;
-
-use tandem_papers::Verdict;
+use serde::{Serialize, Serializer};
 use tandem_statistics::Estimate;
 
-/// The claim that is made of two estimates: what counts as agreement besides overlapping intervals.
+/// How far an estimate may lie from the reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bound {
-    /// Relative to the reference.
+    /// As a share of the reference.
     Relative(f64),
-    /// Relative to the reference, or so far from it.
+    /// As a share of the reference, or in the quantity's unit, whichever allows more.
     RelativeOr(f64, f64),
-    /// None: only the joint interval counts.
-    Interval,
+    /// In the quantity's unit.
+    Absolute(f64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agreement {
+    /// The whole 95 % interval of the difference lies within the bound: equivalence is shown.
+    Agrees,
+    /// The interval reaches over the bound: too few runs to say.
+    Open,
+    /// The whole interval lies beyond the bound.
+    Differs,
+    NotAsked,
+}
+
+use Agreement::{Agrees, Differs, NotAsked, Open};
+
+impl Agreement {
+    /// Of a question that has no interval.
+    pub fn of(agrees: bool) -> Self {
+        if agrees { Agrees } else { Differs }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Agrees => "agrees",
+            Open => "cannot be told apart",
+            Differs => "differs",
+            NotAsked => "not asked",
+        }
+    }
+}
+
+/// A question, answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Check {
+    pub agreement: Agreement,
+    /// The difference and half of its interval, in units of the bound; none where no distance was judged.
+    pub distance: Option<(f64, f64)>,
+}
+
+impl Check {
+    /// Of something that is so or is not.
+    pub fn of(agrees: bool) -> Self {
+        Self { agreement: Agreement::of(agrees), distance: None }
+    }
+
+    pub const NOT_ASKED: Self = Self { agreement: NotAsked, distance: None };
+
+    /// The same, where it is asked.
+    pub fn asked_if(self, asked: bool) -> Self {
+        if asked { self } else { Self::NOT_ASKED }
+    }
+}
+
+impl Serialize for Check {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.agreement.words())
+    }
 }
 
 impl Bound {
-    fn is_met(self, ours: &Estimate, reference: &Estimate) -> bool {
-        let difference = (ours.value - reference.value).abs();
-        match self {
-            Bound::Relative(share) => difference <= share * reference.value.abs(),
-            Bound::RelativeOr(share, distance) => difference <= (share * reference.value.abs()).max(distance),
-            Bound::Interval => false,
-        }
-    }
-
-    pub fn judge(self, ours: &Estimate, reference: &Estimate) -> Verdict {
-        verdict(self.is_met(ours, reference) || ours.overlaps(reference))
-    }
-
-    /// The verdict as a cell of a table.
-    pub fn cell(self, ours: &Estimate, reference: &Estimate) -> &'static str {
-        if ours.overlaps(reference) { "yes (interval)" } else { cell(self.judge(ours, reference)) }
-    }
-}
-
-pub(super) fn verdict(agrees: bool) -> Verdict {
-    if agrees { Verdict::Holds } else { Verdict::DoesNotHold }
-}
-
-/// A verdict under the heading "agrees".
-pub(super) fn cell(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "yes",
-        Verdict::NotAsked => "not asked",
-        _ => "**no**",
-    }
-}
-
-/// `27 of 30`: how many agree of those that were asked.
-pub(super) fn tally(verdicts: impl IntoIterator<Item = Verdict>) -> String {
-    let (mut agreed, mut asked) = (0, 0);
-    for verdict in verdicts.into_iter().filter(|verdict| *verdict != Verdict::NotAsked) {
-        asked += 1;
-        agreed += u32::from(verdict == Verdict::Holds);
-    }
-    format!("{agreed} of {asked}")
-}
-
-/// One point of a curve beside the reference.
-pub(super) struct Comparison {
-    pub point: String,
-    pub controller: String,
-    pub ours: Estimate,
-    pub reference: Estimate,
-    pub bound: Bound,
-}
-
-impl Comparison {
-    pub fn difference(&self) -> f64 {
-        self.ours.value - self.reference.value
-    }
-
-    pub fn verdict(&self) -> Verdict {
-        self.bound.judge(&self.ours, &self.reference)
-    }
-}
-
-/// One quantity in the simulator and in another engine.
-pub(super) struct Pair {
-    pub simulated: Estimate,
-    /// The simulation with the seeds that the other engine ran, too: starts and random losses are the same.
-    pub same_seeds: Estimate,
-    pub measured: Estimate,
-    pub bound: Bound,
-}
-
-impl Pair {
-    pub fn verdict(&self) -> Verdict {
-        self.bound.judge(&self.same_seeds, &self.measured)
-    }
-
-    /// Of the simulation, as a share of the other engine's.
-    pub fn difference(&self) -> f64 {
-        self.same_seeds.value / self.measured.value - 1.0
-    }
-
-    /// Four cells of a table: both estimates, the difference, whether they agree.
-    pub fn cells(&self) -> String {
-        format!(
-            "{} | {} | {:+.1} % | {}",
-            self.simulated.text(1),
-            self.measured.text(1),
-            100.0 * self.difference(),
-            self.bound.cell(&self.same_seeds, &self.measured)
-        )
-    }
-}
-
-/// The head of a Markdown table: names, a [`Pair`] of goodputs, one of mean queues, and three counts.
-pub(super) fn table_head(peer: &str) -> String {
-    let pair = |quantity: &str| format!("{quantity} | {peer} | difference | agrees");
-    let pairs = [pair("goodput, simulator, Mb/s"), pair("mean queue, simulator, packets")].join(" | ");
-    format!("| flows | {pairs} | retransmissions | reductions | timeouts |\n")
-        + "|---|---:|---:|---:|---|---:|---:|---:|---|---:|---:|---:|\n"
-}
-
-/// A Markdown table of comparisons with ns-2.
-pub(super) fn table(axis: &str, quantity: &str, digits: usize, comparisons: &[Comparison]) -> String {
-    let mut text = format!("| {axis} | controller | Tandem, {quantity} | ns-2, {quantity} | difference | agrees |\n");
-    text += "|---:|---|---:|---:|---:|---|\n";
-    for comparison in comparisons {
-        let Comparison { point, controller, ours, reference, bound } = comparison;
-        let difference = match bound {
-            Bound::Interval => format!("{:+.digits$}", comparison.difference()),
-            _ => format!("{:+.1} %", 100.0 * comparison.difference() / reference.value),
+    /// The half width of the difference of two independent estimates is the root of the sum of the squared half widths. An estimate
+    /// without an interval, a single run where nothing is random, adds nothing.
+    pub fn check(self, ours: &Estimate, reference: &Estimate) -> Check {
+        let bound = match self {
+            Bound::Relative(share) => share * reference.value.abs(),
+            Bound::RelativeOr(share, distance) => (share * reference.value.abs()).max(distance),
+            Bound::Absolute(distance) => distance,
         };
-        let (here, there) = (ours.text(digits), reference.text(digits));
-        writeln!(
-            text,
-            "| {point} | {controller} | {here} | {there} | {difference} | {} |",
-            bound.cell(ours, reference)
-        )
-        .expect("writing to a String");
+        let half = ours.half_width.unwrap_or(0.0).hypot(reference.half_width.unwrap_or(0.0));
+        let difference = ours.value - reference.value;
+        let agreement = match difference.abs() {
+            distance if distance + half <= bound => Agrees,
+            distance if distance - half <= bound => Open,
+            _ => Differs,
+        };
+        Check { agreement, distance: (bound > 0.0).then(|| (difference / bound, half / bound)) }
     }
-    text
+
+    /// Of two values without chance.
+    pub fn check_values(self, ours: f64, reference: f64) -> Check {
+        self.check(&Estimate::kept(ours, None), &Estimate::kept(reference, None))
+    }
+}
+
+/// How many agree, cannot be told apart and differ, of those that were asked.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub agree: usize,
+    pub open: usize,
+    pub differ: usize,
+}
+
+impl Tally {
+    pub fn asked(self) -> usize {
+        self.agree + self.open + self.differ
+    }
+
+    /// `10 of 12 agree`.
+    pub fn words(self) -> String {
+        format!("{} of {} agree", self.agree, self.asked())
+    }
+}
+
+impl FromIterator<Agreement> for Tally {
+    fn from_iter<T: IntoIterator<Item = Agreement>>(all: T) -> Self {
+        let mut tally = Self::default();
+        for agreement in all {
+            match agreement {
+                Agrees => tally.agree += 1,
+                Open => tally.open += 1,
+                Differs => tally.differ += 1,
+                NotAsked => {}
+            }
+        }
+        tally
+    }
 }
 
 #[cfg(test)]
@@ -149,32 +141,34 @@ mod tests {
 
     /// Half widths of 3 and 4 give a joint one of 5.
     #[test]
-    fn agreement_is_within_the_bound_or_the_joint_interval() {
-        let agrees = |ours: (f64, f64), reference: (f64, f64), bound: Bound| {
-            let judged = bound.judge(&of(ours.0, Some(ours.1)), &of(reference.0, Some(reference.1)));
-            judged == Verdict::Holds
+    fn agreement_asks_for_the_whole_interval_within_the_bound() {
+        let check = |ours: (f64, f64), reference: (f64, f64), bound: Bound| {
+            bound.check(&of(ours.0, Some(ours.1)), &of(reference.0, Some(reference.1))).agreement
         };
-        assert!(agrees((104.9, 3.0), (100.0, 4.0), Bound::Interval));
-        assert!(!agrees((105.1, 3.0), (100.0, 4.0), Bound::Interval));
-        assert!(agrees((105.1, 0.1), (110.0, 0.1), Bound::Relative(0.05)));
-        assert!(!agrees((104.4, 0.1), (110.0, 0.1), Bound::Relative(0.05)));
-        assert!(agrees((104.4, 3.0), (110.0, 5.0), Bound::Relative(0.05)));
-        assert!(agrees((14.9, 0.1), (10.0, 0.1), Bound::RelativeOr(0.1, 5.0)));
-        assert!(!agrees((15.2, 0.1), (10.0, 0.1), Bound::RelativeOr(0.1, 5.0)));
-        assert!(agrees((109.0, 0.1), (100.0, 0.1), Bound::RelativeOr(0.1, 5.0)));
+        assert_eq!(check((104.9, 3.0), (100.0, 4.0), Bound::Absolute(10.0)), Agrees);
+        assert_eq!(check((105.1, 3.0), (100.0, 4.0), Bound::Absolute(10.0)), Open);
+        assert_eq!(check((94.9, 3.0), (100.0, 4.0), Bound::Absolute(10.0)), Open);
+        assert_eq!(check((115.1, 3.0), (100.0, 4.0), Bound::Absolute(10.0)), Differs);
+        assert_eq!(check((106.0, 0.0), (110.0, 0.0), Bound::Relative(0.05)), Agrees);
+        assert_eq!(check((104.4, 0.0), (110.0, 0.0), Bound::Relative(0.05)), Differs);
+        assert_eq!(check((14.9, 0.0), (10.0, 0.0), Bound::RelativeOr(0.1, 5.0)), Agrees);
+        assert_eq!(check((109.0, 0.0), (100.0, 0.0), Bound::RelativeOr(0.1, 5.0)), Agrees);
+        assert_eq!(check((15.2, 0.0), (10.0, 0.0), Bound::RelativeOr(0.1, 5.0)), Differs);
     }
 
-    /// A single measurement has no interval; the bound still counts.
+    /// The case of a review: 664 ± 39 beside 736 ± 244 was called agreement within 5 %.
     #[test]
-    fn without_intervals_the_bound_decides() {
-        let cell = |ours, reference, bound: Bound| bound.cell(&of(ours, None), &of(reference, None));
-        assert_eq!(cell(104.0, 100.0, Bound::Relative(0.05)), "yes");
-        assert_eq!(cell(106.0, 100.0, Bound::Relative(0.05)), "**no**");
-        assert_eq!(cell(100.0, 100.0, Bound::Interval), "**no**");
+    fn wide_intervals_are_no_agreement() {
+        let check = Bound::Relative(0.05).check(&of(664.5, Some(39.3)), &of(736.3, Some(244.3)));
+        assert_eq!(check.agreement, Open);
+        // 71.8 below the reference, where 36.8 are allowed.
+        let (off, half) = check.distance.expect("a distance was judged");
+        assert!((off + 1.95).abs() < 0.01 && (half - 6.72).abs() < 0.01, "{off} ± {half}");
     }
 
     #[test]
     fn what_is_not_asked_is_not_counted() {
-        assert_eq!(tally([Verdict::Holds, Verdict::NotAsked, Verdict::DoesNotHold]), "1 of 2");
+        let tally: Tally = [Agrees, NotAsked, Differs, Open].into_iter().collect();
+        assert_eq!((tally.asked(), tally.words().as_str()), (3, "1 of 3 agree"));
     }
 }

@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every controller that ns-2's TCP-Linux has too, and its FAST agent, alone and beside Reno, on the paths of experiments/reference/ns2/controllers.csv.
 
-use std::fmt::Write;
-
-use tandem_papers::Verdict;
 use tandem_results::{GroupSummary, Run};
 use tandem_scenario::Scenario;
 use tandem_statistics::Estimate;
 
 use super::{
     Validation,
-    compare::{Bound, Comparison, tally},
+    compare::Bound,
     dumbbell::{GIGABIT, Ns2Setup},
+    table::{Cell, Table},
 };
 use crate::reference::ns2::{self, Ns2Run};
 
 /// A larger difference is explained on the page.
 const BOUND: Bound = Bound::Relative(0.10);
 
-/// At 1 Gb/s no more than so many: all of them would take longer than the rest of the page.
+/// At 1 Gb/s, at most. All of them would take longer than the rest of the page.
 const MOST_GIGABIT_SEEDS: u64 = 5;
-
-const HEADING: &str = "\
-\n## Every controller that ns-2 has too
-
-The modules of ns-2's TCP-Linux (Linux 2.6.22) and its agent TCP/Fast beside Tandem's controllers of the same name: one flow alone, and four against four Reno
-flows. DURATION s of which WARMUP s warm-up, random send delay up to one packet time; payload in Mb/s. At 1 Gb/s Tandem's figures are of MOST
-seeds at most.";
 
 /// A path and a controller: ns-2's runs of one flow alone, and of several beside Reno flows.
 struct Case<'a> {
@@ -64,13 +55,13 @@ impl<'a> Case<'a> {
         Ok(cases)
     }
 
-    fn row(&self) -> &Ns2Run {
+    fn row_of(&self) -> &Ns2Run {
         self.alone[0]
     }
 
     /// The two runs in Tandem.
     fn scenarios(&self, seeds: u64) -> [Scenario; 2] {
-        let (row, beside) = (self.row(), self.beside_reno[0]);
+        let (row, beside) = (self.row_of(), self.beside_reno[0]);
         let seeds = if row.rate_mbps < 1000.0 { seeds } else { seeds.min(MOST_GIGABIT_SEEDS) };
         // Linux 2.6.22 has no HyStart yet.
         let controller = if row.label == "cubic" { "cubic@hystart=0" } else { row.label.as_str() };
@@ -80,22 +71,19 @@ impl<'a> Case<'a> {
         ]
     }
 
-    /// Goodput of the flow alone, of those beside Reno, and of the Reno flows.
-    fn comparisons(&self, runs: &[Run]) -> [Comparison; 3] {
+    /// Goodput of the flow alone, of those beside Reno, and of the Reno flows: ours, ns-2's, whether they agree.
+    fn row(&self, runs: &[Run]) -> Vec<Cell> {
         let [alone, beside_reno] = runs else { panic!("a case has two runs") };
         let there = |rows: &[&Ns2Run], mbps: fn(&Ns2Run) -> f64| rows.iter().map(|r| mbps(r)).collect::<Vec<_>>();
-        let compare = |here: &GroupSummary, there: Vec<f64>| Comparison {
-            point: path_text(self.row()),
-            controller: self.row().label.clone(),
-            ours: Estimate::of_mean(&here.goodput_by_seed_mbps),
-            reference: Estimate::of_mean(&there),
-            bound: BOUND,
+        let compare = |here: &GroupSummary, there: Vec<f64>| {
+            let (ours, reference) = (Estimate::of_mean(&here.goodput_by_seed_mbps), Estimate::of_mean(&there));
+            [Cell::Estimate(ours, 1), Cell::Estimate(reference, 1), BOUND.check(&ours, &reference).into()]
         };
-        [
-            compare(&alone.groups[0], there(&self.alone, |r| r.goodput_a_mbps)),
-            compare(&beside_reno.groups[0], there(&self.beside_reno, |r| r.goodput_a_mbps)),
-            compare(&beside_reno.groups[1], there(&self.beside_reno, |r| r.goodput_b_mbps)),
-        ]
+        let mut row = vec![path_text(self.row_of()).into(), self.row_of().label.clone().into()];
+        row.extend(compare(&alone.groups[0], there(&self.alone, |r| r.goodput_a_mbps)));
+        row.extend(compare(&beside_reno.groups[0], there(&self.beside_reno, |r| r.goodput_a_mbps)));
+        row.extend(compare(&beside_reno.groups[1], there(&self.beside_reno, |r| r.goodput_b_mbps)));
+        row
     }
 }
 
@@ -121,35 +109,36 @@ fn path_text(row: &Ns2Run) -> String {
     text
 }
 
-fn cells(comparison: &Comparison) -> String {
-    let percent = 100.0 * comparison.difference() / comparison.reference.value;
-    let mark = if comparison.verdict() == Verdict::Holds { "" } else { "**" };
-    format!("{} | {} | {mark}{percent:+.1} %{mark}", comparison.ours.text(1), comparison.reference.text(1))
-}
-
-/// The part of the page.
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let rows = ns2::runs(validation.reference, "controllers")?;
-    let cases = Case::all(&rows)?;
+pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
+    let there = ns2::runs(validation.reference, "controllers")?;
+    let cases = Case::all(&there)?;
     anyhow::ensure!(!cases.is_empty(), "there are no runs in {}/ns2/controllers.csv", validation.reference.display());
     let scenarios: Vec<_> = cases.iter().flat_map(|c| c.scenarios(validation.seeds)).collect();
     let runs = validation.run(&scenarios)?;
-    let comparisons: Vec<[Comparison; 3]> =
-        cases.iter().zip(runs.chunks(2)).map(|(case, runs)| case.comparisons(runs)).collect();
-    let heading = HEADING
-        .replace("DURATION", &rows[0].duration_s.to_string())
-        .replace("WARMUP", &rows[0].warmup_s.to_string())
-        .replace("MOST", &MOST_GIGABIT_SEEDS.to_string());
-    let verdicts = comparisons.iter().flatten().map(Comparison::verdict);
-    let mut text = format!("{heading} Asked: within 10 % or the joint 95 % interval: {} agree.\n\n", tally(verdicts));
-    text += "| path | controller | alone: Tandem | ns-2 | difference | four: Tandem | ns-2 | difference \
-             | Reno beside them: Tandem | ns-2 | difference |\n";
-    text += "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
-    for three in &comparisons {
-        let Comparison { point, controller, .. } = &three[0];
-        writeln!(text, "| {point} | {controller} | {} |", three.each_ref().map(cells).join(" | "))?;
-    }
-    Ok(text)
+    let Ns2Run { duration_s, warmup_s, .. } = &there[0];
+    Ok(Table {
+        title: "Every controller that ns-2 has too".into(),
+        setup: format!(
+            "The modules of ns-2's TCP-Linux (Linux 2.6.22) and its agent TCP/Fast beside Tandem's controllers of the same name: one \
+             flow alone, and four against four Reno flows. {duration_s} s of which {warmup_s} s warm-up, random send delay up to one \
+             packet time. At 1 Gb/s Tandem has {MOST_GIGABIT_SEEDS} seeds at most."
+        ),
+        asked: "goodputs within 10 %".into(),
+        columns: &[
+            "path",
+            "controller",
+            "alone, Tandem, Mb/s",
+            "alone, ns-2, Mb/s",
+            "alone",
+            "four, Tandem, Mb/s",
+            "four, ns-2, Mb/s",
+            "four",
+            "Reno beside them, Tandem, Mb/s",
+            "Reno beside them, ns-2, Mb/s",
+            "Reno beside them",
+        ],
+        rows: cases.iter().zip(runs.chunks(2)).map(|(case, runs)| case.row(runs)).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -167,12 +156,12 @@ mod tests {
         let mut paths: Vec<Ns2Setup> = Vec::new();
         for case in &cases {
             let of = |c: &Case| (c.alone.len(), c.beside_reno.len());
-            let on_path: Vec<&Case> = cases.iter().filter(|c| setup(c.row()) == setup(case.row())).collect();
+            let on_path: Vec<&Case> = cases.iter().filter(|c| setup(c.row_of()) == setup(case.row_of())).collect();
             // Eleven modules of TCP-Linux, and FAST.
-            assert_eq!(on_path.len(), 12, "controllers on {}", path_text(case.row()));
-            assert_eq!(of(case), of(on_path[0]), "runs of {} on {}", case.row().label, path_text(case.row()));
-            if !paths.contains(&setup(case.row())) {
-                paths.push(setup(case.row()));
+            assert_eq!(on_path.len(), 12, "controllers on {}", path_text(case.row_of()));
+            assert_eq!(of(case), of(on_path[0]), "runs of {} on {}", case.row_of().label, path_text(case.row_of()));
+            if !paths.contains(&setup(case.row_of())) {
+                paths.push(setup(case.row_of()));
             }
         }
         assert_eq!(paths.len(), 3);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Paths and senders of today: where each feature works, what it is compared with, and how close it is.
 
-use std::fmt::Write;
-
-use super::{Validation, l4s, queues, real_tcp};
+use super::{
+    Validation, l4s, queues, real_tcp,
+    table::{Cell, Table},
+};
 
 /// How close a feature is to its comparison.
 enum Closeness {
@@ -27,15 +28,18 @@ impl Closeness {
     fn text(&self, validation: &Validation) -> anyhow::Result<String> {
         Ok(match self {
             Exact => "exact".into(),
-            RealTcp(setup) => {
-                format!(
-                    "{} ([three controllers, ten seeds](sim-vs-kernel.md))",
-                    real_tcp::closeness(validation, setup)?
-                )
+            RealTcp(setup) => format!("{} (three controllers, ten seeds)", real_tcp::closeness(validation, setup)?),
+            Ns3(queue) => queues::part(validation)?.tally_where(queue).words(),
+            L4sClaims => {
+                let table = l4s::claims(validation)?;
+                let of = |column| table.tally_of(column).words();
+                format!("ratios: {}; waits: {}", of(l4s::EQUAL), of(l4s::SHORT))
             }
-            Ns3(queue) => format!("[{} agree](#queue-management-ns-3)", queues::agreement(validation, queue)?),
-            L4sClaims => format!("[{}](#l4s-rfc-9332s-claims)", l4s::agreement_with_claims(validation)?),
-            L4sLinux => format!("[{}](#prague-and-cubic-beside-linuxs)", l4s::agreement_with_linux(validation)?),
+            L4sLinux => {
+                let table = l4s::linux(validation)?;
+                let of = |column| table.tally_of(column).words();
+                format!("Prague: {}; CUBIC: {}", of(l4s::PRAGUE), of(l4s::CUBIC))
+            }
             Words(text) => (*text).into(),
         })
     }
@@ -70,7 +74,7 @@ const FEATURES: [Feature; 33] = [
         "… of 0.1, 1 and 5 % on another path",
         "real TCP",
         Words(
-            "[goodput within 1.5 %](paths.md#reordering) by three packets; within 2 % where later than a quarter of the RTT",
+            "goodput within 1.5 % by three packets; within 2 % where later than a quarter of the RTT (docs/paths.md)",
         ),
     ),
     both("copies, bunches, shaper", "times worked out by hand", Exact),
@@ -82,11 +86,7 @@ const FEATURES: [Feature; 33] = [
     both("… its own properties", "RFC 8290: sparse flows first, equal bytes, eviction from the longest queue", Exact),
     both("PIE, drops and marks", "ns-3", Ns3("pie")),
     both("DualPI2", "RFC 9332's formulas by hand", Exact),
-    both(
-        "… its Classic half",
-        "real TCP",
-        Words("[goodput within 0.3 %](paths.md#dualpi2-over-real-tcp), three controllers, two seeds"),
-    ),
+    both("… its Classic half", "real TCP", Words("goodput within 0.3 %, three controllers, two seeds (docs/paths.md)")),
     simulated("… with `prague` beside `cubic`", "RFC 9332's claims", L4sClaims),
     simulated("… the same two flows", "Linux's, measured by others", L4sLinux),
     both("ECN, RFC 3168", "timelines worked out by hand", Exact),
@@ -95,16 +95,12 @@ const FEATURES: [Feature; 33] = [
     simulated("accurate ECN", "timelines worked out by hand", Exact),
     Feature {
         name: "`dctcp`",
-        over_real_tcp: "refused; [it loads](controllers/dctcp.md)",
+        over_real_tcp: "refused; it loads (docs/controllers/dctcp.md)",
         compared_with: "RFC 8257 in real numbers",
         closeness: Words("within the rounding of the integers"),
     },
     simulated("`prague`", "its draft in real numbers", Words("within the rounding of the integers")),
-    both(
-        "HyStart in `cubic`",
-        "`kernel:cubic`, five paths",
-        Words("[window within 0.5 %](slow-start.md#beside-linuxs-own-cubic)"),
-    ),
+    both("HyStart in `cubic`", "`kernel:cubic`, five paths", Words("window within 0.5 % (docs/slow-start.md)")),
     both("HyStart, HyStart++", "paper and RFC 9406 in real numbers, 2000 connections", Exact),
     both("an application that offers less; RFC 7661", "windows and times worked out by hand", Exact),
     both(
@@ -115,23 +111,20 @@ const FEATURES: [Feature; 33] = [
     both("real-time traffic; delay, jitter, loss", "delays worked out by hand", Exact),
 ];
 
-const HEADING: &str = "\
-\n## Paths and senders of today
-
-Each feature of a path is written once, in `crates/network`: the simulator and the emulator of the [testbed](howto/testbed.md) run the same code. A row that begins \
-with an ellipsis is a further comparison of the feature above it. \"Refused\": the command says so before it runs. \"Exact\": tests ask for the very \
-values of the column before it, most of them worked out by hand; that says \
-nothing of other paths. The kinds of transfer and traffic are \
-[described here](howto/traffic.md); all results have percentiles of the delay.
-
-| feature | in simulation | over real TCP | compared with | how close |
-|---|---|---|---|---|
-";
-
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let mut text = HEADING.to_owned();
-    for Feature { name, over_real_tcp, compared_with, closeness } in &FEATURES {
-        writeln!(text, "| {name} | yes | {over_real_tcp} | {compared_with} | {} |", closeness.text(validation)?)?;
-    }
-    Ok(text)
+pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
+    let row = |Feature { name, over_real_tcp, compared_with, closeness }: &Feature| {
+        let texts = [*name, "yes", over_real_tcp, compared_with].map(Cell::from);
+        Ok(texts.into_iter().chain([closeness.text(validation)?.into()]).collect())
+    };
+    Ok(Table {
+        title: "Paths and senders of today".into(),
+        setup: "Each feature of a path is written once, in crates/network: the simulator and the emulator run the same code. A row that \
+                begins with an ellipsis is a further comparison of the feature above it. \"Refused\": the command says so before it \
+                runs. \"Exact\": tests ask for the very values of the column before it, most of them worked out by hand; that says \
+                nothing of other paths."
+            .into(),
+        asked: String::new(),
+        columns: &["feature", "in simulation", "over real TCP", "compared with", "how close"],
+        rows: FEATURES.iter().map(row).collect::<anyhow::Result<_>>()?,
+    })
 }

@@ -6,9 +6,12 @@ mod advice;
 mod compare;
 mod controllers;
 mod dumbbell;
+mod evidence;
 mod features;
+mod forest;
 mod l4s;
 mod model;
+mod pair;
 mod papers_in_ns2;
 mod queues;
 mod quic;
@@ -18,20 +21,21 @@ mod reference;
 mod setups;
 mod slow_start;
 mod statistics;
+mod table;
 mod wlan;
 
 use std::path::Path;
 
 use anyhow::Context;
 use tandem_batch::{Batch, Task, Traces};
-use tandem_papers::prose::with_short_lines;
 use tandem_results::Run;
 use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
-pub use quic::{QuicValidation, quic_page};
-pub use real_tcp::{RealTcpValidation, real_tcp_page};
+pub use evidence::{Evidence, Places};
+pub use quic::{QuicValidation, quic};
+pub use real_tcp::{RealTcpValidation, real_tcp};
 pub use slow_start::slow_start_table;
 pub use statistics::statistics_page;
 
@@ -45,50 +49,46 @@ pub struct Validation<'a> {
     pub batch: Batch<'a>,
 }
 
-/// One experiment's part of docs/validation.md.
+/// The pages of evidence in docs/, whose data lie in experiments/validation under the same name.
+#[cfg(test)]
+const PAGES: [&str; 4] = ["validation", "model", "sim-vs-kernel", "sim-vs-quic"];
+
+/// One table of docs/validation.md.
 struct Part {
     name: &'static str,
-    write: fn(&Validation) -> anyhow::Result<String>,
+    make: fn(&Validation) -> anyhow::Result<table::Table>,
 }
 
-const PARTS: [Part; 11] = [
-    Part { name: "fig3", write: papers_in_ns2::figure3 },
-    Part { name: "fig4", write: papers_in_ns2::figure4 },
-    Part { name: "fig5", write: papers_in_ns2::figure5 },
-    Part { name: "fig6", write: papers_in_ns2::figure6 },
-    Part { name: "fig8", write: papers_in_ns2::figure8 },
-    Part { name: "recovery", write: recoveries_in_ns2::part },
-    Part { name: "controllers", write: controllers::part },
-    Part { name: "wlan", write: wlan::part },
-    Part { name: "queues", write: queues::part },
-    Part { name: "l4s", write: l4s::part },
-    Part { name: "features", write: features::part },
+const PARTS: [Part; 12] = [
+    Part { name: "fig3", make: papers_in_ns2::figure3 },
+    Part { name: "fig4", make: papers_in_ns2::figure4 },
+    Part { name: "fig5", make: papers_in_ns2::figure5 },
+    Part { name: "fig6", make: papers_in_ns2::figure6 },
+    Part { name: "fig8", make: papers_in_ns2::figure8 },
+    Part { name: "recovery", make: recoveries_in_ns2::part },
+    Part { name: "controllers", make: controllers::part },
+    Part { name: "wlan", make: wlan::part },
+    Part { name: "queues", make: queues::part },
+    Part { name: "l4s", make: l4s::claims },
+    Part { name: "prague", make: l4s::linux },
+    Part { name: "features", make: features::part },
 ];
 
-const INTRODUCTION: &str = include_str!("introduction.md");
-const REASONS: &str = include_str!("reasons.md");
-
 impl Validation<'_> {
-    /// docs/validation.md.
-    pub fn page(&self) -> anyhow::Result<String> {
-        let mut page = INTRODUCTION.replace("SEEDS", &self.seeds.to_string());
-        for part in &PARTS {
-            page += &(part.write)(self)?;
+    /// What docs/validation.md rests on; of some parts alone, if any is named.
+    pub fn simulators(&self, only: &[String]) -> anyhow::Result<Evidence> {
+        let names = PARTS.map(|part| part.name);
+        if let Some(name) = only.iter().find(|name| !names.contains(&name.as_str())) {
+            anyhow::bail!("there is no experiment `{name}`; there are {}", names.join(", "));
         }
-        Ok(with_short_lines(&(page + REASONS)))
+        let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.name);
+        let tables = PARTS.iter().filter(wanted).map(|part| (part.make)(self)).collect::<anyhow::Result<_>>()?;
+        Ok(Evidence { name: "validation", runs: format!("{} seeds of a point at most.", self.seeds), tables })
     }
 
-    /// The part of one experiment.
-    pub fn part(&self, name: &str) -> anyhow::Result<String> {
-        let part = PARTS.iter().find(|part| part.name == name).with_context(|| {
-            format!("there is no experiment `{name}`; there are {}", PARTS.map(|part| part.name).join(", "))
-        })?;
-        (part.write)(self)
-    }
-
-    /// docs/model.md.
-    pub fn model_page(&self) -> anyhow::Result<String> {
-        model::page(self).map(|page| with_short_lines(&page))
+    /// What docs/model.md rests on.
+    pub fn model(&self) -> anyhow::Result<Evidence> {
+        model::evidence(self)
     }
 
     /// Simulates all seeds of scenarios.

@@ -16,7 +16,8 @@ use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Paths, RealTcpValidation, Validation, advice_page, real_tcp_page, slow_start_table, statistics_page,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, real_tcp as beside_real_tcp, slow_start_table,
+    statistics_page,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -26,7 +27,7 @@ struct Args {
     #[arg(long)]
     seeds: Option<u64>,
 
-    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, recovery, controllers, wlan, queues, l4s, features; prints them instead of writing the page
+    /// Only these experiments: fig3, fig4, fig5, fig6, fig8, recovery, controllers, wlan, queues, l4s, prague, features; prints them instead of writing the page
     #[arg(long)]
     only: Vec<String>,
 
@@ -116,24 +117,30 @@ fn main() -> anyhow::Result<()> {
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
+    if !args.only.is_empty() {
+        print!("{}", validation.simulators(&args.only)?.text());
+        return Ok(());
+    }
+    let places = |default: &str| {
+        let page = out(default);
+        Places { images: page.with_file_name("images"), page, data: "experiments/validation".into() }
+    };
     if args.model {
-        write(&out("docs/model.md"), &validation.model_page()?)
+        write_evidence(&validation.model()?, &places("docs/model.md"))
     } else if args.kernel {
-        let out = out("docs/sim-vs-kernel.md");
+        let places = places("docs/sim-vs-kernel.md");
         let how = RealTcpValidation {
             engine: real_tcp()?,
             again: &args.again,
             parallel: usize::from(args.parallel),
             incomplete: args.incomplete,
-            images: out.with_file_name("images"),
+            images: places.images.clone(),
         };
-        write(&out, &real_tcp_page(&validation, &how)?)
+        write_evidence(&beside_real_tcp(&validation, &how)?, &places)
     } else if args.quic {
-        write(&out("docs/sim-vs-quic.md"), &quic(&validation)?)
-    } else if args.only.is_empty() {
-        write(&out("docs/validation.md"), &validation.page()?)
+        write_evidence(&quic(&validation)?, &places("docs/sim-vs-quic.md"))
     } else {
-        args.only.iter().try_for_each(|name| validation.part(name).map(|part| print!("{part}")))
+        write_evidence(&validation.simulators(&[])?, &places("docs/validation.md"))
     }
 }
 
@@ -150,16 +157,22 @@ fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
 }
 
 #[cfg(feature = "quic")]
-fn quic(validation: &Validation) -> anyhow::Result<String> {
+fn quic(validation: &Validation) -> anyhow::Result<Evidence> {
     use tandem_quic_engine::{Quic, StackOwn};
-    use tandem_validate::{QuicValidation, quic_page};
+    use tandem_validate::{QuicValidation, quic};
     let own: [(_, &dyn Engine); 2] = [("noq's CUBIC", &StackOwn::Cubic), ("noq's BBRv3", &StackOwn::Bbr)];
-    quic_page(validation, &QuicValidation { engine: &Quic, own: &own })
+    quic(validation, &QuicValidation { engine: &Quic, own: &own })
 }
 
 #[cfg(not(feature = "quic"))]
-fn quic(_: &Validation) -> anyhow::Result<String> {
+fn quic(_: &Validation) -> anyhow::Result<Evidence> {
     anyhow::bail!("--quic runs a QUIC stack, which this build lacks: build it with the feature `quic`")
+}
+
+fn write_evidence(evidence: &Evidence, places: &Places) -> anyhow::Result<()> {
+    evidence.write(places)?;
+    println!("wrote {}", places.page.display());
+    Ok(())
 }
 
 fn write(path: &Path, page: &str) -> anyhow::Result<()> {

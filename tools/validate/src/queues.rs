@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Queue management beside ns-3's: Reno flows through the disciplines of experiments/reference/ns3/queues.csv.
 
-use std::fmt::Write;
-
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
-use tandem_papers::Verdict;
 use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
@@ -16,7 +13,8 @@ use tandem_statistics::Estimate;
 
 use super::{
     Validation,
-    compare::{Bound, tally},
+    compare::Bound,
+    table::{Cell, Table},
 };
 use crate::reference::ns3::{self, QueueRun};
 
@@ -59,11 +57,6 @@ impl<'a> Case<'a> {
         );
         parse(&text, "a queue of ns-3", "queue", &Overrides::default()).context("ns-3's set-up as a scenario")
     }
-
-    fn name(&self) -> String {
-        let QueueRun { queue, ecn, flows, .. } = self.0[0];
-        format!("{queue} | {} | {flows}", if *ecn == 1 { "marks" } else { "drops" })
-    }
 }
 
 /// What ns-3 tells, too, of each seed.
@@ -100,63 +93,51 @@ impl Measured {
     }
 }
 
-/// One case beside ns-3's: its row of the table, and what agrees of goodput, wait and share.
-struct Line {
-    queue: String,
-    row: String,
-    verdicts: Vec<Verdict>,
+/// One case beside ns-3's.
+fn row(case: &Case, seeds: &[SeedResult]) -> Vec<Cell> {
+    let (ours, theirs) = (Measured::simulated(seeds), Measured::reference(case));
+    let QueueRun { queue, ecn, flows, .. } = case.0[0];
+    // With ECN next to nothing is dropped.
+    let chosen = |m: &Measured| if *ecn == 1 { m.marked } else { m.dropped } * 100.0;
+    let cells = |bound: Bound, here: Estimate, there: Estimate, decimals: usize| {
+        [Cell::Estimate(here, decimals), Cell::Estimate(there, decimals), bound.check(&here, &there).into()]
+    };
+    let does = if *ecn == 1 { "marks" } else { "drops" };
+    let mut row: Vec<Cell> = vec![queue.as_str().into(), does.into(), Cell::count(*flows)];
+    row.extend(cells(GOODPUT, ours.goodput_mbps, theirs.goodput_mbps, 2));
+    row.extend(cells(OTHERS, ours.wait_ms, theirs.wait_ms, 2));
+    row.extend(cells(OTHERS, chosen(&ours), chosen(&theirs), 4));
+    row
 }
 
-impl Line {
-    fn new(case: &Case, seeds: &[SeedResult]) -> Self {
-        let (ours, theirs) = (Measured::simulated(seeds), Measured::reference(case));
-        // With ECN next to nothing is dropped.
-        let chosen = |m: Measured| if case.0[0].ecn == 1 { m.marked } else { m.dropped } * 100.0;
-        let mut verdicts = Vec::new();
-        let mut cells = |bound: Bound, here: &Estimate, there: &Estimate, digits: usize| {
-            verdicts.push(bound.judge(here, there));
-            format!("{} | {} | {}", here.text(digits), there.text(digits), bound.cell(here, there))
-        };
-        let goodput = cells(GOODPUT, &ours.goodput_mbps, &theirs.goodput_mbps, 2);
-        let wait = cells(OTHERS, &ours.wait_ms, &theirs.wait_ms, 2);
-        let chosen = cells(OTHERS, &chosen(ours), &chosen(theirs), 4);
-        Self {
-            queue: case.0[0].queue.clone(),
-            row: format!("| {} | {goodput} | {wait} | {chosen} |", case.name()),
-            verdicts,
-        }
-    }
-}
-
-fn lines(validation: &Validation) -> anyhow::Result<Vec<Line>> {
+pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
     let rows = ns3::queue_runs(validation.reference)?;
     let cases = Case::all(&rows);
     let scenarios = cases.iter().map(|c| c.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
     let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
     let outcome = validation.batch.run(&scenarios.iter().map(task).collect::<Vec<_>>())?;
     ensure!(!outcome.interrupted, "interrupted; the same command goes on");
-    Ok(cases.iter().zip(&outcome.seeds).map(|(case, seeds)| Line::new(case, seeds)).collect())
-}
-
-/// How much agrees of one discipline.
-pub(super) fn agreement(validation: &Validation, queue: &str) -> anyhow::Result<String> {
-    Ok(tally(lines(validation)?.into_iter().filter(|line| line.queue == queue).flat_map(|line| line.verdicts)))
-}
-
-/// The part of the page.
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let lines = lines(validation)?;
-    let mut text = format!(
-        "\n## Queue management (ns-3)\n\n\
-         Reno flows through a link of {RATE_MBPS} Mb/s with RTTs of 50 to 51 ms and a limit of 1000 packets, beside ns-3 3.37 \
-         ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)); {SECONDS} s a seed after {WARMUP_S} s. The last columns have the share of arriving \
-         packets that the queue chose to drop, or to mark. Asked: goodput within 5 %, mean wait and share within 10 %, or the joint interval: {} agree.\n\n\
-         | queue | it | flows | goodput, Mb/s | ns-3 | agrees | mean wait, ms | ns-3 | agrees | chosen, % | ns-3 | agrees |\n\
-         |---|---|---:|---:|---:|---|---:|---:|---|---:|---:|---|\n",
-        tally(lines.iter().flat_map(|line| line.verdicts.iter().copied()))
-    );
-    for line in &lines {
-        writeln!(text, "{}", line.row)?;
-    }
-    Ok(text)
+    Ok(Table {
+        title: "Queue management (ns-3)".into(),
+        setup: format!(
+            "Reno flows through a link of {RATE_MBPS} Mb/s with RTTs of 50 to 51 ms and a limit of 1000 packets, beside ns-3 3.37; \
+             {SECONDS} s a seed after {WARMUP_S} s. \"Chosen\" is the share of arriving packets that the queue drops, or marks."
+        ),
+        asked: "goodput within 5 %, mean wait and share chosen within 10 %".into(),
+        columns: &[
+            "queue",
+            "it",
+            "flows",
+            "goodput, Tandem, Mb/s",
+            "goodput, ns-3, Mb/s",
+            "goodput",
+            "wait, Tandem, ms",
+            "wait, ns-3, ms",
+            "wait",
+            "chosen, Tandem, %",
+            "chosen, ns-3, %",
+            "chosen",
+        ],
+        rows: cases.iter().zip(&outcome.seeds).map(|(case, seeds)| row(case, seeds)).collect(),
+    })
 }

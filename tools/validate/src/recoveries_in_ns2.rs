@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tandem's controllers in ns-2's TCP and here, with each recovery, where nothing is random: the recovery is all that differs.
 
-use std::fmt::Write;
-
 use tandem_results::Run;
 use tandem_scenario::{FlowsSpec, Recovery, Scenario};
 
 use super::{
-    Validation, compare,
+    Validation,
+    compare::{Bound, Check},
     dumbbell::{GIGABIT, Ns2Setup},
+    table::{Cell, Table},
 };
 use crate::reference::ns2::{self, Ns2Run};
-
-const HEADING: &str = "\
-\n## Recovery
-
-Tandem's controllers as modules of ns-2's TCP, and here with both [recoveries](reference/recovery.md). Nothing is random: all flows start at 10 ms and have
-the same RTT, and there is no random send delay; \"and back\" is as many in the other direction. Goodput in Mb/s and reductions of the
-window over the whole run, slow start included. Asked of rate halving: within 2 % of ns-2's goodput, and as many reductions.";
 
 /// The recoveries that are simulated.
 const RECOVERIES: [Recovery; 2] = [Recovery::RateHalving, Recovery::Prr];
@@ -55,44 +48,59 @@ fn measures(run: &Run) -> (f64, f64, f64) {
     (run.groups[0].goodput_mbps, back, run.groups[0].window_reductions)
 }
 
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
+/// Of goodput, without chance.
+const BOUND: Bound = Bound::Relative(0.02);
+
+fn row(row: &Ns2Run, runs: &[Run]) -> Vec<Cell> {
+    let [halving, today] = [measures(&runs[0]), measures(&runs[1])];
+    let mbps = |value| Cell::Number(value, 1);
+    let back = |value| if row.flows_r > 0 { mbps(value) } else { Cell::Empty };
+    let is_back = |check: Check| if row.flows_r > 0 { check.into() } else { Cell::Empty };
+    vec![
+        format!("{} Mb/s, {} ms, {} packets", row.rate_mbps, row.rtt_ms, row.queue_packets).into(),
+        format!("{} {}", row.flows_a, controller(row)).into(),
+        mbps(row.whole_goodput_a_mbps),
+        mbps(halving.0),
+        BOUND.check_values(halving.0, row.whole_goodput_a_mbps).into(),
+        mbps(today.0),
+        back(row.whole_goodput_r_mbps),
+        back(halving.1),
+        is_back(BOUND.check_values(halving.1, row.whole_goodput_r_mbps)),
+        Cell::count(row.reductions_a),
+        Cell::count(halving.2),
+        Check::of(halving.2 == f64::from(row.reductions_a)).into(),
+        Cell::count(today.2),
+    ]
+}
+
+pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
     let rows = ns2::runs(validation.reference, "recovery")?;
     let scenarios: Vec<_> = rows.iter().flat_map(|row| RECOVERIES.map(|r| scenario(row, r))).collect();
     let runs = validation.run(&scenarios)?;
-    let mut text = String::from(
-        "| path | flows | ns-2 | rate halving | agrees | today's | reductions: ns-2 | rate halving | today's |\n\
-         |---|---|---:|---:|---|---:|---:|---:|---:|\n",
-    );
-    let mut verdicts = Vec::new();
-    for (row, runs) in rows.iter().zip(runs.chunks(RECOVERIES.len())) {
-        let [halving, today] = [measures(&runs[0]), measures(&runs[1])];
-        let near = |here: f64, there: f64| (here - there).abs() <= 0.02 * there;
-        let is_near = near(halving.0, row.whole_goodput_a_mbps) && near(halving.1, row.whole_goodput_r_mbps);
-        let verdict = compare::verdict(is_near && halving.2 == f64::from(row.reductions_a));
-        verdicts.push(verdict);
-        let goodput = |forward: f64, back: f64| match row.flows_r {
-            0 => format!("{forward:.1}"),
-            _ => format!("{forward:.1}, {back:.1}"),
-        };
-        writeln!(
-            text,
-            "| {} Mb/s, {} ms, {} packets | {} {}{} | {} | {} | {} | {} | {} | {} | {} |",
-            row.rate_mbps,
-            row.rtt_ms,
-            row.queue_packets,
-            row.flows_a,
-            controller(row),
-            if row.flows_r > 0 { " and back" } else { "" },
-            goodput(row.whole_goodput_a_mbps, row.whole_goodput_r_mbps),
-            goodput(halving.0, halving.1),
-            compare::cell(verdict),
-            goodput(today.0, today.1),
-            row.reductions_a,
-            halving.2,
-            today.2,
-        )?;
-    }
-    Ok(format!("{HEADING} {} agree.\n\n{text}", compare::tally(verdicts)))
+    Ok(Table {
+        title: "Recovery".into(),
+        setup: "Tandem's controllers as modules of ns-2's TCP, and here with rate halving and with today's recovery. Nothing is \
+                random: all flows start at 10 ms and have the same RTT, without random send delay. Goodput and reductions of the \
+                window over the whole run, slow start included."
+            .into(),
+        asked: "rate halving: goodput within 2 %, as many reductions".into(),
+        columns: &[
+            "path",
+            "flows",
+            "ns-2, Mb/s",
+            "rate halving, Mb/s",
+            "goodput",
+            "today's, Mb/s",
+            "back: ns-2, Mb/s",
+            "back: rate halving, Mb/s",
+            "back: goodput",
+            "reductions, ns-2",
+            "reductions, rate halving",
+            "reductions",
+            "reductions, today's",
+        ],
+        rows: rows.iter().zip(runs.chunks(RECOVERIES.len())).map(|(of, runs)| row(of, runs)).collect(),
+    })
 }
 
 #[cfg(test)]

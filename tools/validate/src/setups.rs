@@ -31,11 +31,12 @@ pub struct Setup {
     pub repetitions: u64,
     /// Each a set of flows that run together, by their controllers.
     pub flows: &'static [&'static [&'static str]],
-    pub queue_bound: Bound,
+    queue_bound: (f64, f64),
 }
 
 pub const GOODPUT_BOUND: Bound = Bound::Relative(0.05);
-const QUEUE_BOUND: Bound = Bound::RelativeOr(0.10, 5.0);
+/// A share, or packets.
+const QUEUE_BOUND: (f64, f64) = (0.10, 5.0);
 
 /// The controllers that are compared on every path.
 const ALONE: &[&[&str]] = &[&["reno"], &["compound"], &["compound_auto"], &["compound_tube"]];
@@ -95,7 +96,7 @@ pub const SETUPS: [Setup; 7] = [
         title: "Other controllers, and the kernel's own CUBIC and BBR; 100 Mb/s, 40 ms, one BDP",
         flows: &[&["cubic"], &["kernel:cubic"], &["kernel:bbr"], &["fusion"], &["illinois"], &["yeah"], &["westwood"]],
         repetitions: 5,
-        queue_bound: Bound::RelativeOr(0.15, 5.0),
+        queue_bound: (0.15, 5.0),
         ..BDP
     },
 ];
@@ -180,7 +181,7 @@ const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
 impl Setup {
     /// All that decides about a run except flows and seed.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;
         let more: String = [self.dumbbell, self.effects, self.flow]
             .iter()
@@ -190,15 +191,14 @@ impl Setup {
         format!("{rate} {rtt} {queue} loss {loss}{more}, {duration_s} s of which {warmup_s} s warm-up")
     }
 
-    /// The heading of its part of a page, with what is asked of the engines.
-    pub fn heading(&self) -> String {
-        let queue_bound = match self.queue_bound {
-            Bound::RelativeOr(share, packets) => format!("{:.0} % or {packets} packets", share * 100.0),
-            Bound::Relative(share) => format!("{:.0} %", share * 100.0),
-            Bound::Interval => "the joint interval".into(),
-        };
-        let (title, text) = (self.title, self.text());
-        format!("\n## {title}\n\n{text}. Asked: goodput within 5 %, mean queue within {queue_bound}.\n\n")
+    /// What is asked of the engines.
+    pub fn asked(&self) -> String {
+        let (share, packets) = self.queue_bound;
+        format!("goodput within 5 %, mean queue within {:.0} % or {packets} packets", share * 100.0)
+    }
+
+    pub fn queue_bound(&self) -> Bound {
+        Bound::RelativeOr(self.queue_bound.0, self.queue_bound.1)
     }
 
     pub fn duration_s(&self) -> u32 {

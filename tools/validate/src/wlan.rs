@@ -13,7 +13,8 @@ use tandem_statistics::Estimate;
 
 use super::{
     Validation,
-    compare::{Bound, tally},
+    compare::Bound,
+    table::{Cell, Table},
 };
 use crate::reference::ns3::{self, Ns3Run};
 
@@ -62,10 +63,9 @@ impl<'a> Case<'a> {
         parse(&text, "a cell of ns-3", "cell", &Overrides::default()).context("ns-3's set-up as a scenario")
     }
 
-    fn name(&self) -> String {
-        let Ns3Run { phy, stations, ap_sends, .. } = self.row();
-        let ap = if *ap_sends == 1 { " and the AP" } else { "" };
-        format!("{phy} | {stations}{ap}")
+    fn stations(&self) -> String {
+        let Ns3Run { stations, ap_sends, .. } = self.row();
+        if *ap_sends == 1 { format!("{stations} and the AP") } else { stations.to_string() }
     }
 }
 
@@ -79,46 +79,52 @@ fn throughput(scenario: &Scenario, run: &Run, only_ap: bool) -> Estimate {
     )
 }
 
-/// The part of the page.
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let rows = ns3::runs(validation.reference)?;
-    let cases = Case::all(&rows);
+fn row(phy: &str, stations: String, here: Estimate, there: Estimate) -> Vec<Cell> {
+    let estimate = |estimate| Cell::Estimate(estimate, 2);
+    vec![phy.into(), stations.into(), estimate(here), estimate(there), BOUND.check(&here, &there).into()]
+}
+
+/// The rows of one cell: all of it, and the access point's part if it sends.
+fn rows(case: &Case, scenario: &Scenario, run: &Run) -> anyhow::Result<Vec<Vec<Cell>>> {
+    let cell = run.cell.as_ref().context("a run of a cell has its channel's use")?;
+    let Ns3Run { phy, ap_sends, .. } = case.row();
+    let mut whole = row(phy, case.stations(), throughput(scenario, run, false), case.estimate(|r| r.throughput_mbps));
+    let collisions = Cell::Number(cell.collision_rate, 4);
+    if *ap_sends == 0 {
+        let jain = Cell::Number(case.estimate(|r| r.jain).value, 4);
+        whole.extend([Cell::Number(cell.station_jain, 4), jain, collisions]);
+        return Ok(vec![whole]);
+    }
+    whole.extend([Cell::Empty, Cell::Empty, collisions]);
+    let mut ap = row(phy, "the AP's part".into(), throughput(scenario, run, true), case.estimate(|r| r.ap_mbps));
+    ap.extend([Cell::Empty, Cell::Empty, Cell::Empty]);
+    Ok(vec![whole, ap])
+}
+
+pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
+    let there = ns3::runs(validation.reference)?;
+    let cases = Case::all(&there);
     let scenarios = cases.iter().map(|c| c.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
     let runs = validation.run(&scenarios)?;
-    let mut text = String::from(
-        "| PHY | stations | Tandem, Mb/s | ns-3, Mb/s | difference | agrees | Jain: Tandem | ns-3 | frames that collide |\n\
-         |---|---:|---:|---:|---:|---|---:|---:|---:|\n",
-    );
-    let mut verdicts = Vec::new();
-    for ((case, scenario), run) in cases.iter().zip(&scenarios).zip(&runs) {
-        let mut line = |name: String, here: Estimate, there: Estimate, rest: String| {
-            verdicts.push(BOUND.judge(&here, &there));
-            let difference = 100.0 * (here.value / there.value - 1.0);
-            writeln!(
-                text,
-                "| {name} | {} | {} | {difference:+.1} % | {} | {rest} |",
-                here.text(2),
-                there.text(2),
-                BOUND.cell(&here, &there)
-            )
-        };
-        let cell = run.cell.as_ref().context("a run of a cell has its channel's use")?;
-        let jain = case.estimate(|r| r.jain);
-        let rest = match case.row().ap_sends {
-            1 => format!("| | {:.1} %", 100.0 * cell.collision_rate),
-            _ => format!("{:.4} | {:.4} | {:.1} %", cell.station_jain, jain.value, 100.0 * cell.collision_rate),
-        };
-        line(case.name(), throughput(scenario, run, false), case.estimate(|r| r.throughput_mbps), rest)?;
-        if case.row().ap_sends == 1 {
-            let name = format!("{} | the AP's part", case.row().phy);
-            line(name, throughput(scenario, run, true), case.estimate(|r| r.ap_mbps), "| |".into())?;
-        }
-    }
-    Ok(format!(
-        "\n## A saturated wireless cell (ns-3)\n\n\
-         The 802.11 cell of [scenarios](howto/scenarios.md#a-wireless-cell) beside ns-3 3.37's ([`experiments/reference/ns3`](../experiments/reference/ns3/README.md)): every station, \
-         and where said the access point, always has packets of 1500 bytes to send; throughput in whole packets, {SECONDS} s a seed here, 10 s and three seeds there. \
-         Asked: within 5 %: {} agree.\n\n{text}",
-        tally(verdicts)
-    ))
+    let each = cases.iter().zip(&scenarios).zip(&runs);
+    let rows = each.map(|((case, scenario), run)| rows(case, scenario, run)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Table {
+        title: "A saturated wireless cell (ns-3)".into(),
+        setup: format!(
+            "An 802.11 cell: every station, and where said the access point, always has packets of 1500 bytes to send; throughput in \
+             whole packets, {SECONDS} s a seed here, 10 s and three seeds in ns-3."
+        ),
+        asked: "throughput within 5 %".into(),
+        columns: &[
+            "PHY",
+            "stations",
+            "Tandem, Mb/s",
+            "ns-3, Mb/s",
+            "throughput",
+            "Jain, Tandem",
+            "Jain, ns-3",
+            "share of frames that collide",
+        ],
+        rows: rows.concat(),
+    })
 }

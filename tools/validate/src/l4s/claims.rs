@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! DualPI2 against RFC 9332's own claims: a scalable and a CUBIC flow share a link.
 
-use std::fmt::Write;
-
 use anyhow::Context;
-use tandem_papers::Verdict;
 use tandem_results::Run;
 use tandem_scenario::{
     Scenario,
@@ -14,19 +11,16 @@ use tandem_scenario::{
 use super::seeds;
 use crate::{
     Validation,
-    compare::{cell, tally, verdict},
+    compare::{Agreement, Check},
+    table::{Cell, Table},
 };
+
+/// The columns that are asked.
+pub(crate) const EQUAL: &str = "equal goodputs";
+pub(crate) const SHORT: &str = "short L4S wait";
 
 const RATES_MBPS: [u32; 5] = [4, 12, 40, 120, 200];
 const RTTS_MS: [u32; 5] = [5, 10, 20, 50, 100];
-
-const HEADING: &str = "\
-\n## L4S (RFC 9332's claims)
-
-One `prague` flow and one `cubic` flow share a link with `dualpi2`; both have the RTT of the row, without the queue. SEEDS seeds of 60 s,
-the first 20 s cut. *Wait* is the time in the queue beyond the packet's own transmission, from the RTTs. RFC 9332 claims \"approximately
-equal\" rates and a queueing delay of the L4S queue of about a millisecond, without saying how near. Asked here: a ratio of goodputs from
-1/2 to 2, and a mean wait of L4S packets of at most 1.2 ms or half the time of a packet.";
 
 /// Rate and RTT.
 #[derive(Clone, Copy)]
@@ -60,61 +54,60 @@ impl Point {
     }
 }
 
-/// The grid, and which of its points are as the RFC claims.
-struct Grid {
-    table: String,
-    equal: Vec<Verdict>,
-    short: Vec<Verdict>,
+/// RFC 9332 says "approximately equal" and no number: a factor of two is ours.
+fn is_equal(ratio: f64) -> Check {
+    let doublings = ratio.log2();
+    Check { agreement: Agreement::of(doublings.abs() <= 1.0), distance: Some((doublings, 0.0)) }
 }
 
-impl Grid {
-    fn agreement(&self) -> String {
-        let [equal, short] = [&self.equal, &self.short].map(|verdicts| tally(verdicts.iter().copied()));
-        format!("{equal} ratios and {short} waits are as asked")
-    }
+fn row(point: Point, run: &Run) -> anyhow::Result<Vec<Cell>> {
+    let [prague, cubic] = [0, 1].map(|group: usize| run.groups[group].goodput_mbps);
+    let (l4s, classic) = (point.wait_ms(run, 0)?, point.wait_ms(run, 1)?);
+    let number = |value| Cell::Number(value, 2);
+    Ok(vec![
+        Cell::count(point.0),
+        Cell::count(point.1),
+        number(prague),
+        number(cubic),
+        number(prague / cubic),
+        is_equal(prague / cubic).into(),
+        number(l4s.0),
+        number(l4s.1),
+        // RFC 9332: about a millisecond, without a number for slow links. Ours.
+        Check::of(l4s.0 <= f64::max(1.2, point.packet_ms() / 2.0)).into(),
+        number(classic.0),
+        number(classic.1),
+        Cell::Number(run.links[0].utilisation, 4),
+    ])
 }
 
-fn grid(validation: &Validation) -> anyhow::Result<Grid> {
+pub(crate) fn part(validation: &Validation) -> anyhow::Result<Table> {
     let points = Point::all();
     let seeds = seeds(validation);
     let scenarios = points.iter().map(|point| point.scenario(seeds)).collect::<anyhow::Result<Vec<_>>>()?;
-    let mut table = String::from(
-        "| Mb/s | RTT, ms | Prague, Mb/s | CUBIC, Mb/s | ratio | in 1/2 to 2 | L4S wait, ms: mean | 99 % | short | Classic wait, ms: mean | 99 % | utilisation |\n\
-         |---:|---:|---:|---:|---:|---|---:|---:|---|---:|---:|---:|\n",
-    );
-    let (mut equal, mut short) = (Vec::new(), Vec::new());
-    for (point, run) in points.iter().zip(validation.run(&scenarios)?) {
-        let [prague, cubic] = [0, 1].map(|group: usize| run.groups[group].goodput_mbps);
-        let (l4s, classic) = (point.wait_ms(&run, 0)?, point.wait_ms(&run, 1)?);
-        let ratio = prague / cubic;
-        let is_equal = verdict((0.5..=2.0).contains(&ratio));
-        let is_short = verdict(l4s.0 <= f64::max(1.2, point.packet_ms() / 2.0));
-        writeln!(
-            table,
-            "| {} | {} | {prague:.2} | {cubic:.2} | {ratio:.2} | {} | {:.2} | {:.2} | {} | {:.1} | {:.1} | {:.1} % |",
-            point.0,
-            point.1,
-            cell(is_equal),
-            l4s.0,
-            l4s.1,
-            cell(is_short),
-            classic.0,
-            classic.1,
-            100.0 * run.links[0].utilisation,
-        )?;
-        equal.push(is_equal);
-        short.push(is_short);
-    }
-    Ok(Grid { table, equal, short })
-}
-
-/// How many points are as the RFC claims.
-pub(crate) fn agreement(validation: &Validation) -> anyhow::Result<String> {
-    Ok(grid(validation)?.agreement())
-}
-
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    let grid = grid(validation)?;
-    let heading = HEADING.replace("SEEDS", &seeds(validation).to_string());
-    Ok(format!("{heading}\n{}. [Why not all](paths.md#l4s).\n\n{}", grid.agreement(), grid.table))
+    let runs = validation.run(&scenarios)?;
+    let rows = points.iter().zip(&runs).map(|(point, run)| row(*point, run)).collect::<anyhow::Result<_>>()?;
+    Ok(Table {
+        title: "L4S (RFC 9332's claims)".into(),
+        setup: format!(
+            "One `prague` flow and one `cubic` flow share a link with `dualpi2`; both have the RTT of the row, without the queue. \
+             {seeds} seeds of 60 s, the first 20 s cut. The wait is the time in the queue beyond the packet's own transmission."
+        ),
+        asked: "ratio of goodputs from 1/2 to 2; mean L4S wait of 1.2 ms or half a packet's time at most".into(),
+        columns: &[
+            "rate, Mb/s",
+            "RTT, ms",
+            "Prague, Mb/s",
+            "CUBIC, Mb/s",
+            "ratio",
+            EQUAL,
+            "L4S wait, mean, ms",
+            "L4S wait, 99 %, ms",
+            SHORT,
+            "Classic wait, mean, ms",
+            "Classic wait, 99 %, ms",
+            "utilisation",
+        ],
+        rows,
+    })
 }

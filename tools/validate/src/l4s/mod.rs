@@ -4,8 +4,8 @@
 mod claims;
 mod linux;
 
-pub(super) use claims::agreement as agreement_with_claims;
-pub(super) use linux::agreement as agreement_with_linux;
+pub(super) use claims::{EQUAL, SHORT, part as claims};
+pub(super) use linux::{CUBIC, PRAGUE, part as linux};
 
 use super::Validation;
 
@@ -14,8 +14,4 @@ const MOST_SEEDS: u64 = 3;
 
 fn seeds(validation: &Validation) -> u64 {
     validation.seeds.min(MOST_SEEDS)
-}
-
-pub(super) fn part(validation: &Validation) -> anyhow::Result<String> {
-    Ok(claims::part(validation)? + &linux::part(validation)?)
 }

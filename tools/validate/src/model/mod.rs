@@ -5,31 +5,28 @@ mod modules;
 mod paper;
 mod simulator;
 
-use super::Validation;
-
-const INTRODUCTION: &str = include_str!("introduction.md");
-const REASONS: &str = include_str!("reasons.md");
+use super::{Validation, evidence::Evidence};
 
 /// Random paths of the page, and the seed that they are drawn with.
 const PATHS: usize = 200;
 const SEED: u64 = 1;
 
-/// The page.
-pub(super) fn page(validation: &Validation) -> anyhow::Result<String> {
+/// What docs/model.md rests on.
+pub(super) fn evidence(validation: &Validation) -> anyhow::Result<Evidence> {
     let points = simulator::compare(&simulator::random_paths(PATHS, SEED), &validation.batch)?;
-    let modules = modules::page(validation.reference)?;
-    let parts = [INTRODUCTION.to_owned(), paper::page()?, modules, simulator::page(&points), REASONS.to_owned()];
-    Ok(parts.concat())
+    let mut tables = paper::tables()?;
+    tables.extend(modules::tables(validation.reference)?);
+    tables.push(simulator::table(&points));
+    Ok(Evidence { name: "model", runs: simulator::closeness(&points), tables })
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use tandem_batch::Batch;
-    use tandem_papers::Verdict;
-
     use super::*;
+    use crate::compare::Agreement;
+    use tandem_batch::Batch;
 
     /// S2's module in ns-2, without the border: all that the page asks. Behind access links of 10 and of 100 Gb/s, which is
     /// 0.59 and 0.75 of the link at 900 Mb/s (reasons.md).
@@ -43,11 +40,21 @@ mod tests {
             assert_eq!(asked.len(), 19, "{label}");
             for p in asked {
                 let place = format!("{label}, {} Mb/s", p.rate_mbps);
-                assert!(p.throughput_agrees(), "{place}: {} here, {} in ns-2", p.model.utilisation, p.utilisation);
+                assert!(
+                    p.throughput().agreement == Agreement::Agrees,
+                    "{place}: {} here, {} in ns-2",
+                    p.model.utilisation,
+                    p.utilisation
+                );
                 let queues = (p.model.backlog_packets, p.backlog_packets);
-                assert!(p.backlog_agrees(), "{place}: {} packets here, {} in ns-2", queues.0, queues.1);
+                assert!(
+                    p.backlog().agreement == Agreement::Agrees,
+                    "{place}: {} packets here, {} in ns-2",
+                    queues.0,
+                    queues.1
+                );
                 let cycles = (&p.model.oscillation, &p.cycle);
-                assert!(p.cycle_verdict() != Verdict::DoesNotHold, "{place}: {cycles:?}");
+                assert!(p.cycle_check().agreement != Agreement::Differs, "{place}: {cycles:?}");
             }
         }
     }
@@ -62,7 +69,7 @@ mod tests {
         for point in simulator::compare(&quick, &Batch::default()).expect("the law is the default") {
             let text = format!("{:?}: case {} and {}", point.path, point.model.case, point.simulated.case);
             assert!(point.case_agrees(), "{text}");
-            assert!(point.throughput_agrees(), "{text}, {:+.3}", point.difference());
+            assert!(point.throughput().agreement == Agreement::Agrees, "{text}, {:+.3}", point.difference());
         }
     }
 }

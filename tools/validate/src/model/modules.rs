@@ -2,14 +2,17 @@
 //! The model beside ns-2 with the module that S2 used, not paced (`la30np`), and with the first module (`compound`); `_100g`: behind
 //! access links of 100 Gb/s in place of 10; `_band`: where those of 10 decide.
 
-use std::{fmt::Write, path::Path};
+use std::path::Path;
 
 use tandem_model::{Arithmetic, Law, Prediction, followed, published, published_oscillation};
-use tandem_papers::Verdict;
 use tandem_scenario::units::Rate;
 
-use super::{super::compare, paper::path};
-use crate::reference::ns2::{self, Ns2Run};
+use super::paper::path;
+use crate::{
+    compare::{Bound, Check},
+    reference::ns2::{self, Ns2Run},
+    table::{Cell, Table},
+};
 
 /// Between these rates it is a matter of packets whether the oscillation fits, and the modules differ: nothing is asked there.
 const BORDER_MBPS: std::ops::RangeInclusive<f64> = 250.0..=400.0;
@@ -38,28 +41,45 @@ impl Point {
     }
 
     /// Whether ns-2's commonest cycle is the model's.
-    pub fn cycle_verdict(&self) -> Verdict {
+    pub fn cycle_check(&self) -> Check {
         match &self.cycle {
-            Some(cycle) if self.is_asked() && !CYCLE_BORDER_MBPS.contains(&self.rate_mbps) => {
+            Some(cycle) if !CYCLE_BORDER_MBPS.contains(&self.rate_mbps) => {
                 let own = self.model.oscillation.as_ref().and_then(|o| o.split('+').next());
-                compare::verdict(self.model.case < 4 || own == Some(cycle))
+                Check::of(self.model.case < 4 || own == Some(cycle)).asked_if(self.is_asked())
             }
-            _ => Verdict::NotAsked,
+            _ => Check::NOT_ASKED,
         }
     }
 
-    fn verdict(&self, agrees: bool) -> Verdict {
-        if self.is_asked() { compare::verdict(agrees) } else { Verdict::NotAsked }
-    }
-
-    pub fn throughput_agrees(&self) -> bool {
+    pub fn throughput(&self) -> Check {
         let bound = if self.model.case >= 4 { IN_CASES_4_TO_6 } else { IN_CASES_1_TO_3 };
-        (self.model.utilisation / self.utilisation - 1.0).abs() <= bound
+        Bound::Relative(bound).check_values(self.model.utilisation, self.utilisation).asked_if(self.is_asked())
     }
 
-    pub fn backlog_agrees(&self) -> bool {
-        let difference = (self.model.backlog_packets - self.backlog_packets).abs();
-        difference <= BACKLOG_PACKETS.max(BACKLOG_SHARE * self.backlog_packets)
+    pub fn backlog(&self) -> Check {
+        let bound = Bound::RelativeOr(BACKLOG_SHARE, BACKLOG_PACKETS);
+        bound.check_values(self.model.backlog_packets, self.backlog_packets).asked_if(self.is_asked())
+    }
+
+    fn row(&self) -> Vec<Cell> {
+        let cycle = |name: Option<&str>| name.map_or(Cell::Empty, Cell::from);
+        let (share, packets) = (|value| Cell::Number(value, 4), |value| Cell::Number(value, 1));
+        vec![
+            Cell::count(self.rate_mbps),
+            Cell::count(self.model.case),
+            cycle(self.model.oscillation.as_deref()),
+            cycle(self.cycle.as_deref()),
+            self.cycle_check().into(),
+            share(self.model.utilisation),
+            share(self.utilisation),
+            self.throughput().into(),
+            packets(self.model.backlog_packets),
+            packets(self.backlog_packets),
+            self.backlog().into(),
+            Cell::count(self.fluid.case),
+            share(self.fluid.utilisation),
+            packets(self.fluid.backlog_packets),
+        ]
     }
 }
 
@@ -93,54 +113,42 @@ pub fn points(reference: &Path, label: &str, arithmetic: Arithmetic, access_gbps
     ns2::points(&rows, rate).iter().map(point).collect()
 }
 
-pub fn page(reference: &Path) -> anyhow::Result<String> {
-    let mut text = String::from(
-        "\n## ns-2 with the modules (50 ms, 100 packets, 320 s)\n\n\
-         Asked, but for 250 to 400 Mb/s, where the border lies: utilisation within 2 % in cases 4 to 6 and 5 % in cases 1 to 3; mean queue \
-         within 10 % or 3 packets. The model has a buffer of 99 packets, which is what ns-2's queue of 100 holds, and ns-2's access link: 10 Gb/s but in the tables `_100g`. The last columns are S2's own model.\n",
-    );
-    for (label, arithmetic, access_gbps, what) in [
-        ("la30np", Arithmetic::Linux13, 10, "release 1.3, as S2 used it"),
-        ("la30np_band", Arithmetic::Linux13, 10, "release 1.3 where the access link decides"),
-        ("la30np_100g", Arithmetic::Linux13, 100, "release 1.3 behind access links of 100 Gb/s"),
-        ("compound", Arithmetic::Linux2006, 10, "the first module"),
-        ("compound_100g", Arithmetic::Linux2006, 100, "the first module behind access links of 100 Gb/s"),
-    ] {
-        let points = points(reference, label, arithmetic, access_gbps)?;
-        let tally = |of: fn(&Point) -> bool| compare::tally(points.iter().map(|p| p.verdict(of(p))));
-        write!(
-            text,
-            "\n### `{label}`: {what}\n\nUtilisation: {} agree. Mean queue: {}. Cycle: {}.\n\n\
-             | Mb/s | case | oscillation | ns-2 | model | ns-2 | difference | agrees | queue, model | ns-2 | agrees | S2's model: case | util | queue |\n\
-             |---:|---:|---|---|---:|---:|---:|---|---:|---:|---|---:|---:|---:|\n",
-            tally(Point::throughput_agrees),
-            tally(Point::backlog_agrees),
-            match points.iter().all(|p| p.cycle_verdict() == Verdict::NotAsked) {
-                true => "not counted".to_owned(),
-                false => compare::tally(points.iter().map(Point::cycle_verdict)),
-            },
-        )?;
-        for p in &points {
-            let cell = |agrees: bool| compare::cell(p.verdict(agrees));
-            writeln!(
-                text,
-                "| {} | {} | {} | {} | {:.4} | {:.4} | {:+.1} % | {} | {:.1} | {:.1} | {} | {} | {:.4} | {:.1} |",
-                p.rate_mbps,
-                p.model.case,
-                p.model.oscillation.as_deref().unwrap_or("none"),
-                p.cycle.as_deref().unwrap_or("-"),
-                p.model.utilisation,
-                p.utilisation,
-                100.0 * (p.model.utilisation / p.utilisation - 1.0),
-                cell(p.throughput_agrees()),
-                p.model.backlog_packets,
-                p.backlog_packets,
-                cell(p.backlog_agrees()),
-                p.fluid.case,
-                p.fluid.utilisation,
-                p.fluid.backlog_packets,
-            )?;
-        }
-    }
-    Ok(text)
+/// Each module's runs, with its arithmetic and the rate of its access links.
+const RUNS: [(&str, Arithmetic, u64, &str); 5] = [
+    ("la30np", Arithmetic::Linux13, 10, "release 1.3, as S2 used it"),
+    ("la30np_band", Arithmetic::Linux13, 10, "release 1.3 where the access link decides"),
+    ("la30np_100g", Arithmetic::Linux13, 100, "release 1.3 behind access links of 100 Gb/s"),
+    ("compound", Arithmetic::Linux2006, 10, "the first module"),
+    ("compound_100g", Arithmetic::Linux2006, 100, "the first module behind access links of 100 Gb/s"),
+];
+
+pub fn tables(reference: &Path) -> anyhow::Result<Vec<Table>> {
+    let table = |&(label, arithmetic, access_gbps, what): &(&str, Arithmetic, u64, &str)| {
+        Ok(Table {
+            title: format!("ns-2 with `{label}`: {what}"),
+            setup: format!(
+                "50 ms, 100 packets, 320 s. The model has a buffer of 99 packets, which is what ns-2's queue of 100 holds, and access \
+                 links of {access_gbps} Gb/s, as ns-2 has. Nothing is asked from 250 to 400 Mb/s, where the border lies."
+            ),
+            asked: "utilisation within 2 % in cases 4 to 6 and 5 % in cases 1 to 3, mean queue within 10 % or 3 packets, cycle".into(),
+            columns: &[
+                "rate, Mb/s",
+                "case",
+                "cycle, model",
+                "cycle, ns-2",
+                "cycle",
+                "utilisation, model",
+                "utilisation, ns-2",
+                "utilisation",
+                "queue, model, packets",
+                "queue, ns-2, packets",
+                "queue",
+                "case, S2's model",
+                "utilisation, S2's model",
+                "queue, S2's model, packets",
+            ],
+            rows: points(reference, label, arithmetic, access_gbps)?.iter().map(Point::row).collect(),
+        })
+    };
+    RUNS.iter().map(table).collect()
 }

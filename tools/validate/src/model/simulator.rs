@@ -13,11 +13,12 @@ use tandem_scenario::{
 };
 use tandem_sim::Sim;
 
-use super::super::{
-    compare::{cell, verdict},
+use crate::{
+    compare::{Bound, Check},
     dumbbell::Ns2Setup,
+    reference::ns2::COMPOUND,
+    table::{Cell, Table},
 };
-use crate::reference::ns2::COMPOUND;
 
 /// One path, by both.
 pub struct Point {
@@ -143,79 +144,77 @@ impl Point {
         self.model.utilisation / self.simulated.utilisation - 1.0
     }
 
-    pub fn throughput_agrees(&self) -> bool {
+    pub fn throughput(&self) -> Check {
         let bound = if self.simulated.case >= 4 { IN_CASES_4_TO_6 } else { IN_CASES_1_TO_3 };
-        self.difference().abs() <= bound
+        Bound::Relative(bound).check_values(self.model.utilisation, self.simulated.utilisation)
     }
 
     pub fn case_agrees(&self) -> bool {
         self.model.case == self.simulated.case
     }
 
-    fn row(&self) -> String {
-        let cell = |agrees: bool| cell(verdict(agrees));
+    fn row(&self) -> Vec<Cell> {
         let (p, m, s) = (&self.path, &self.model, &self.simulated);
-        format!(
-            "| {} | {} | {} | {:.0} | {} | {} | {} | {:.4} | {:.4} | {:+.1} % | {} | {:.1} | {:.1} |\n",
-            p.rate.bps as f64 / 1e6,
-            p.rtt.ns / 1_000_000,
-            p.buffer_packets,
-            p.bdp_packets(),
-            m.case,
-            s.case,
-            cell(self.case_agrees()),
-            m.utilisation,
-            s.utilisation,
-            100.0 * self.difference(),
-            cell(self.throughput_agrees()),
-            m.backlog_packets,
-            s.backlog_packets
-        )
+        let (share, packets) = (|value| Cell::Number(value, 4), |value| Cell::Number(value, 1));
+        vec![
+            Cell::Number(p.rate.bps as f64 / 1e6, 1),
+            Cell::count((p.rtt.ns / 1_000_000) as f64),
+            Cell::count(p.buffer_packets),
+            Cell::count(p.bdp_packets()),
+            Cell::count(m.case),
+            Cell::count(s.case),
+            Check::of(self.case_agrees()).into(),
+            share(m.utilisation),
+            share(s.utilisation),
+            self.throughput().into(),
+            packets(m.backlog_packets),
+            packets(s.backlog_packets),
+        ]
     }
 }
 
-const HEAD: &str = "| Mb/s | RTT ms | queue | BDP | case, model | simulated | agrees | utilisation, model | simulated | difference | agrees | mean queue, model | simulated |\n\
-    |---:|---:|---:|---:|---:|---:|---|---:|---:|---:|---|---:|---:|\n";
-
-/// The random paths' part of the page.
-pub fn page(points: &[Point]) -> String {
-    let count = |of: fn(&Point) -> bool| points.iter().filter(|p| of(p)).count();
+/// How near the model is on the random paths.
+pub fn closeness(points: &[Point]) -> String {
     let quantile = |of: fn(&Point) -> f64, share: f64| {
         let mut values: Vec<f64> = points.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         values[((values.len() - 1) as f64 * share).round() as usize]
     };
     let queue = |p: &Point| (p.model.backlog_packets - p.simulated.backlog_packets).abs();
-    let disagreeing: String =
-        points.iter().filter(|p| !p.case_agrees() || !p.throughput_agrees()).map(Point::row).collect();
-    let by_case: String = (1..=6u8)
-        .map(|case| {
-            let of_case = || points.iter().filter(move |p| p.simulated.case == case);
-            let worst = of_case().map(|p| p.difference().abs()).fold(0.0, f64::max);
-            let agree = of_case().filter(|p| p.case_agrees()).count();
-            let throughput = of_case().filter(|p| p.throughput_agrees()).count();
-            format!("| {case} | {} | {agree} | {throughput} | {:.1} % |\n", of_case().count(), 100.0 * worst)
-        })
-        .collect();
+    let share = |at| 100.0 * quantile(|p| p.difference().abs(), at);
     format!(
-        "\n## The simulator on {} random paths\n\n\
-         Rate 10 Mb/s to 1 Gb/s, RTT 10 to 200 ms, queue 10 to 3000 packets, evenly in logarithm; one flow of `compound`, an ACK for each packet, \
-         no random element, at least 60 s and some three losses after a warm-up of more than one. Asked: the same case, and utilisation within 2 % in \
-         cases 4 to 6 and 5 % in cases 1 to 3. The mean queue is shown too.\n\n\
-         Case: {} of {} agree. Utilisation: {} of {}. Half of the utilisations differ by {:.2} % or less, nine of ten by {:.1} % or less, \
-         the worst by {:.1} %; half of the mean queues by {:.1} packets or less, nine of ten by {:.1} or less.\n\n\
-         | case, simulated | paths | same case | utilisation agrees | largest difference |\n|---:|---:|---:|---:|---:|\n{by_case}\n\
-         Where they disagree:\n\n{HEAD}{disagreeing}\n<details><summary>All paths</summary>\n\n{HEAD}{}\n</details>\n",
+        "On {} random paths half of the utilisations differ from the simulator's by {:.2} % or less, nine of ten by {:.1} % or less, the \
+         worst by {:.1} %; half of the mean queues by {:.1} packets or less, nine of ten by {:.1} or less.",
         points.len(),
-        count(Point::case_agrees),
-        points.len(),
-        count(Point::throughput_agrees),
-        points.len(),
-        100.0 * quantile(|p| p.difference().abs(), 0.5),
-        100.0 * quantile(|p| p.difference().abs(), 0.9),
-        100.0 * quantile(|p| p.difference().abs(), 1.0),
+        share(0.5),
+        share(0.9),
+        share(1.0),
         quantile(queue, 0.5),
         quantile(queue, 0.9),
-        points.iter().map(Point::row).collect::<String>(),
     )
+}
+
+pub fn table(points: &[Point]) -> Table {
+    Table {
+        title: format!("The simulator on {} random paths", points.len()),
+        setup: "Rate 10 Mb/s to 1 Gb/s, RTT 10 to 200 ms, queue 10 to 3000 packets, evenly in logarithm; one flow of `compound`, an ACK \
+                for each packet, no random element, at least 60 s and some three losses after a warm-up of more than one."
+            .into(),
+        asked: "the same case, utilisation within 2 % in cases 4 to 6 and 5 % in cases 1 to 3".into(),
+        columns: &[
+            "rate, Mb/s",
+            "RTT, ms",
+            "queue, packets",
+            "BDP, packets",
+            "case, model",
+            "case, simulator",
+            "case",
+            "utilisation, model",
+            "utilisation, simulator",
+            "utilisation",
+            "mean queue, model, packets",
+            "mean queue, simulator, packets",
+        ],
+        rows: points.iter().map(Point::row).collect(),
+    }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! docs/sim-vs-quic.md: the simulator's TCP beside a real QUIC stack in virtual time, on the paths of docs/sim-vs-kernel.md.
 
-use std::fmt::Write;
-
 use anyhow::ensure;
 use tandem_batch::{Task, Traces};
 use tandem_engine::Engine;
@@ -14,12 +12,12 @@ use tandem_statistics::{Estimate, mean};
 
 use super::{
     Validation,
-    compare::{Bound, Pair, table_head, tally},
+    compare::Bound,
+    evidence::Evidence,
+    pair::{COLUMNS, Pair},
     setups::{GOODPUT_BOUND, SETUPS, Setup},
+    table::{Cell, Table},
 };
-
-const INTRODUCTION: &str = include_str!("introduction.md");
-const REASONS: &str = include_str!("reasons.md");
 
 /// The same seeds in both engines.
 const SEEDS: u64 = 5;
@@ -43,17 +41,13 @@ struct Compared {
     bottleneck: usize,
 }
 
-/// Simulates with both engines, and returns docs/sim-vs-quic.md.
-pub fn quic_page(validation: &Validation, how: &QuicValidation) -> anyhow::Result<String> {
+/// Simulates with both engines, and returns what docs/sim-vs-quic.md rests on.
+pub fn quic(validation: &Validation, how: &QuicValidation) -> anyhow::Result<Evidence> {
     // The last set-up is the first path again, with other controllers.
     let paths = &SETUPS[..SETUPS.len() - 1];
-    let compared: Vec<(&Setup, Vec<Compared>)> =
-        paths.iter().map(|setup| Ok((setup, compare(setup, validation, how)?))).collect::<anyhow::Result<_>>()?;
-    let mut page = INTRODUCTION.replace("SEEDS", &SEEDS.to_string()) + &summary(&compared);
-    for (setup, lines) in &compared {
-        page += &part(setup, lines);
-    }
-    Ok(page + REASONS)
+    let of = |setup| Ok(table(setup, &compare(setup, validation, how)?));
+    let tables = paths.iter().map(of).collect::<anyhow::Result<_>>()?;
+    Ok(Evidence { name: "sim-vs-quic", runs: format!("{SEEDS} seeds in each engine."), tables })
 }
 
 fn compare(setup: &Setup, validation: &Validation, how: &QuicValidation) -> anyhow::Result<Vec<Compared>> {
@@ -89,46 +83,46 @@ impl Compared {
     }
 
     fn queue(&self, setup: &Setup) -> Pair {
-        self.pair(setup.queue_bound, |result| result.links[self.bottleneck].queue_packets.mean)
+        self.pair(setup.queue_bound(), |result| result.links[self.bottleneck].queue_packets.mean)
     }
 
     /// Means of a count, simulated (if it was) and over QUIC.
-    fn counts(&self, of: fn(&FlowResult) -> u64) -> String {
+    fn counts(&self, of: fn(&FlowResult) -> u64) -> [Cell; 2] {
         let count = |result: &SeedResult| result.flows.iter().map(of).sum::<u64>() as f64;
         let mean_of = |results: &[SeedResult]| mean(&results.iter().map(count).collect::<Vec<_>>());
-        match self.simulated.is_empty() {
-            true => format!("{:.0}", mean_of(&self.measured)),
-            false => format!("{:.0}, {:.0}", mean_of(&self.simulated), mean_of(&self.measured)),
-        }
+        [&self.simulated, &self.measured].map(|results| match results.is_empty() {
+            true => Cell::Empty,
+            false => Cell::count(mean_of(results)),
+        })
     }
 
-    fn cells(&self, pair: &Pair) -> String {
+    fn cells(&self, pair: &Pair) -> [Cell; 3] {
         match self.simulated.is_empty() {
-            true => format!("| {} | |", pair.measured.text(1)),
+            true => [Cell::Empty, Cell::Estimate(pair.measured, 1), Cell::Empty],
             false => pair.cells(),
         }
     }
+
+    fn row(&self, setup: &Setup) -> Vec<Cell> {
+        let mut row: Vec<Cell> = vec![self.name.into()];
+        row.extend(self.cells(&self.goodput()));
+        row.extend(self.cells(&self.queue(setup)));
+        let counts = [
+            |flow: &FlowResult| flow.retransmits,
+            |flow: &FlowResult| flow.window_reductions,
+            |flow: &FlowResult| flow.timeouts,
+        ];
+        row.extend(counts.into_iter().flat_map(|count| self.counts(count)));
+        row
+    }
 }
 
-fn summary(compared: &[(&Setup, Vec<Compared>)]) -> String {
-    let mut text = String::from("\n| | goodput within 5 % | mean queue within its bound |\n|---|---|---|\n");
-    for (setup, lines) in compared {
-        let ours = || lines.iter().filter(|line| !line.simulated.is_empty());
-        let (goodputs, queues) = (ours().map(|c| c.goodput().verdict()), ours().map(|c| c.queue(setup).verdict()));
-        writeln!(text, "| {} | {} | {} |", setup.title, tally(goodputs), tally(queues)).expect("writing to a String");
+fn table(setup: &Setup, lines: &[Compared]) -> Table {
+    Table {
+        title: setup.title.into(),
+        setup: format!("{}. Measured: over QUIC. Counts are means.", setup.text()),
+        asked: setup.asked(),
+        columns: &COLUMNS,
+        rows: lines.iter().map(|line| line.row(setup)).collect(),
     }
-    text
-}
-
-/// A set-up's part of the page.
-fn part(setup: &Setup, lines: &[Compared]) -> String {
-    let mut text = setup.heading() + &table_head("QUIC");
-    for line in lines {
-        let counts =
-            [line.counts(|f| f.retransmits), line.counts(|f| f.window_reductions), line.counts(|f| f.timeouts)];
-        let (goodput, queue) = (line.cells(&line.goodput()), line.cells(&line.queue(setup)));
-        writeln!(text, "| {} | {goodput} | {queue} | {} |", line.name, counts.join(" | "))
-            .expect("writing to a String");
-    }
-    text
 }

@@ -4,10 +4,7 @@
 mod missing_runs;
 mod plot;
 
-use std::{
-    fmt::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use tandem_batch::{Task, Traces};
@@ -19,13 +16,16 @@ use tandem_statistics::{Estimate, mean};
 
 use super::{
     Validation,
-    compare::{Bound, Pair, table_head, tally},
+    compare::Bound,
+    evidence::Evidence,
+    pair::{COLUMNS, Pair},
     setups::{GOODPUT_BOUND, Setup, over_real_tcp},
+    table::{Cell, Table},
 };
 use plot::Panel;
 
-const INTRODUCTION: &str = include_str!("introduction.md");
-const REASONS: &str = include_str!("reasons.md");
+/// The set-ups whose windows the page shows.
+const DRAWN: [&str; 3] = ["bdp", "long", "cellular"];
 
 /// Seeds of the simulator.
 const SEEDS: u64 = 10;
@@ -36,7 +36,7 @@ pub struct RealTcpValidation<'a> {
     pub engine: &'a dyn Engine,
     /// Only these runs, again if they are there: a set-up (`bdp`), flows (`compound+reno`) or both (`bdp/reno`).
     pub again: &'a [String],
-    /// So many runs over real TCP at a time.
+    /// Runs over real TCP at a time.
     pub parallel: usize,
     /// Write the page from the runs that there are.
     pub incomplete: bool,
@@ -44,8 +44,8 @@ pub struct RealTcpValidation<'a> {
     pub images: PathBuf,
 }
 
-/// Makes the runs that are missing in experiments/reference/real-tcp, and returns docs/sim-vs-kernel.md.
-pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<String> {
+/// Makes the runs that are missing in experiments/reference/real-tcp, and returns what docs/sim-vs-kernel.md rests on.
+pub fn real_tcp(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<Evidence> {
     let mut runs = kept_runs(validation)?;
     if !how.incomplete || !how.again.is_empty() {
         missing_runs::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
@@ -53,7 +53,9 @@ pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for setup in over_real_tcp() {
         let lines = compare(setup, &runs, validation, &mut missing)?;
-        draw(setup, &lines, &how.images)?;
+        if DRAWN.contains(&setup.name) {
+            draw(setup, &lines, &how.images)?;
+        }
         compared.push((setup, lines));
     }
     let missing = missing.join(", ");
@@ -61,14 +63,12 @@ pub fn real_tcp_page(validation: &Validation, how: &RealTcpValidation) -> anyhow
         how.incomplete || missing.is_empty(),
         "no run over real TCP is to be trusted of: {missing}. Run it again on a machine with less to do, or add --incomplete"
     );
-    let mut page = introduction(&runs) + &summary(&compared);
+    let mut said = about(&runs);
     if !missing.is_empty() {
-        writeln!(page, "\nWithout a run that is to be trusted, hence left out: {missing}.")?;
+        said += &format!(" Left out, for want of a run that is to be trusted: {missing}.");
     }
-    for (setup, lines) in &compared {
-        page += &part(setup, lines)?;
-    }
-    Ok(page + REASONS)
+    let tables = compared.iter().map(|(setup, lines)| table(setup, lines)).collect();
+    Ok(Evidence { name: "sim-vs-kernel", runs: said, tables })
 }
 
 fn kept_runs(validation: &Validation) -> anyhow::Result<RealTcpRuns> {
@@ -82,21 +82,24 @@ pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<
     let lines = compare(setup, &kept_runs(validation)?, validation, &mut missing)?;
     ensure!(missing.is_empty(), "no run over real TCP is kept of: {}", missing.join(", "));
     let worst = lines.iter().flat_map(Compared::goodputs).map(|pair| pair.difference().abs()).fold(0.0, f64::max);
-    // Rounded up, for it is a bound.
+    // Rounded up, as a bound is.
     Ok(format!("goodput within {:.1} %", (1000.0 * worst).ceil() / 10.0))
 }
 
-fn introduction(runs: &RealTcpRuns) -> String {
+/// What only the runs know.
+fn about(runs: &RealTcpRuns) -> String {
     let worst = |of: fn(&RealTcpRun) -> f64| runs.iter().filter(|r| r.is_trusted()).map(of).fold(0.0, f64::max);
     let mut kernels: Vec<&str> = runs.iter().map(|run| run.kernel.as_str()).collect();
     kernels.sort_unstable();
     kernels.dedup();
-    INTRODUCTION
-        .replace("SEEDS", &SEEDS.to_string())
-        .replace("KERNELS", &kernels.join(", "))
-        .replace("LATENESS", &format!("{:.0}", worst(|run| run.lateness_p99_us)))
-        .replace("PAUSE", &format!("{:.1}", worst(|run| run.longest_pause_ms)))
-        .replace("UNTRUSTED", &runs.iter().filter(|run| !run.is_trusted()).count().to_string())
+    format!(
+        "{SEEDS} seeds in the simulator; kernels {}. In the worst run that counts, 1 % of the packets left {:.0} us late or more, and \
+         the longest pause was {:.1} ms. {} untrusted runs are left out.",
+        kernels.join(", "),
+        worst(|run| run.lateness_p99_us),
+        worst(|run| run.longest_pause_ms),
+        runs.iter().filter(|run| !run.is_trusted()).count()
+    )
 }
 
 /// Flows that ran together, in both engines.
@@ -171,7 +174,7 @@ impl Compared {
     }
 
     fn queue(&self, setup: &Setup) -> Pair {
-        self.pair(setup.queue_bound, |run| run.queue_mean_packets)
+        self.pair(setup.queue_bound(), |run| run.queue_mean_packets)
     }
 
     fn name(&self) -> String {
@@ -189,50 +192,46 @@ impl Compared {
     }
 
     /// Means of a count, simulated and over real TCP.
-    fn counts(&self, of: fn(&RealTcpRun) -> u64) -> String {
+    fn counts(&self, of: fn(&RealTcpRun) -> u64) -> [Cell; 2] {
         let mean_of = |rows: &[RealTcpRun]| mean(&rows.iter().map(|r| of(r) as f64).collect::<Vec<_>>());
-        format!("{:.0}, {:.0}", mean_of(&self.simulated), mean_of(&self.measured))
+        [&self.simulated, &self.measured].map(|runs| Cell::count(mean_of(runs)))
+    }
+
+    /// One row for the first flow, with all that belongs to the path, and one for each other.
+    fn rows(&self, setup: &Setup) -> Vec<Vec<Cell>> {
+        let row = |name: String, goodput: Pair| [vec![name.into()], goodput.cells().into()].concat();
+        let mut rows: Vec<Vec<Cell>> =
+            self.goodputs().enumerate().map(|(flow, goodput)| row(self.flow_name(flow), goodput)).collect();
+        rows[0].extend(self.queue(setup).cells());
+        for count in [
+            |run: &RealTcpRun| run.retransmits,
+            |run: &RealTcpRun| run.window_reductions,
+            |run: &RealTcpRun| run.timeouts,
+        ] {
+            rows[0].extend(self.counts(count));
+        }
+        if self.flows.len() > 1 {
+            let together = self.pair(GOODPUT_BOUND, |run| run.goodput_mbps.iter().sum());
+            rows.push(row(format!("{}: both together", self.name()), together));
+        }
+        rows.iter_mut().for_each(|row| row.resize(COLUMNS.len(), Cell::Empty));
+        rows
+    }
+
+    fn flow_name(&self, flow: usize) -> String {
+        match self.flows.len() {
+            1 => self.name(),
+            _ => format!("{}: flow {}, `{}`", self.name(), flow + 1, self.flows[flow]),
+        }
     }
 }
 
-fn summary(compared: &[(&Setup, Vec<Compared>)]) -> String {
-    let mut text = String::from("\n| | goodput within 5 % | mean queue within its bound |\n|---|---|---|\n");
-    for (setup, lines) in compared {
-        let goodputs = lines.iter().flat_map(Compared::goodputs).map(|p| p.verdict());
-        let queues = lines.iter().map(|c| c.queue(setup).verdict());
-        writeln!(text, "| {} | {} | {} |", setup.title, tally(goodputs), tally(queues)).expect("writing to a String");
+fn table(setup: &Setup, lines: &[Compared]) -> Table {
+    Table {
+        title: setup.title.into(),
+        setup: format!("{}. Counts are means.", setup.text()),
+        asked: setup.asked(),
+        columns: &COLUMNS,
+        rows: lines.iter().flat_map(|line| line.rows(setup)).collect(),
     }
-    text
-}
-
-/// A set-up's part of the page.
-fn part(setup: &Setup, lines: &[Compared]) -> anyhow::Result<String> {
-    let mut text = setup.heading();
-    if lines.is_empty() {
-        return Ok(text + "No run yet that is to be trusted.\n");
-    }
-    text += &table_head("real TCP");
-    for line in lines {
-        let goodputs: Vec<Pair> = line.goodputs().collect();
-        for (flow, goodput) in goodputs.iter().enumerate() {
-            let name = if flow == 0 { line.name() } else { format!("… its second, `{}`", line.flows[flow]) };
-            let rest = if flow == 0 {
-                let counts =
-                    [line.counts(|r| r.retransmits), line.counts(|r| r.window_reductions), line.counts(|r| r.timeouts)];
-                format!("{} | {}", line.queue(setup).cells(), counts.join(" | "))
-            } else {
-                " | | | | | | ".into()
-            };
-            writeln!(text, "| {name} | {} | {rest} |", goodput.cells())?;
-        }
-        if line.flows.len() > 1 {
-            let together = line.pair(GOODPUT_BOUND, |run| run.goodput_mbps.iter().sum());
-            writeln!(text, "| … both together | {} | | | | | | | |", together.cells())?;
-        }
-    }
-    text += "\nCounts are means of the simulator's runs and of those over real TCP.\n";
-    if setup.flows.iter().any(|f| f.len() == 1) {
-        write!(text, "\n![Windows over time, simulator and real TCP: {}](images/{})\n", setup.title, image(setup))?;
-    }
-    Ok(text)
 }
