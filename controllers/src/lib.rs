@@ -4,6 +4,32 @@
 //! The controllers are C headers in `include/`; the same source also runs in the Linux kernel. [`CONTROLLERS`] lists them and
 //! [`find`] looks one up by name. [`Params`] holds a controller's parameters. An [`Instance`] is the controller of one connection.
 //! The crate's README gives the contract between a host and a controller: the call order, the units, the integer rules.
+//!
+//! A host keeps a [`Conn`] for each connection and tells its instance what happens. Here a window of ten packets meets a loss:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tandem_controllers::{Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State, find};
+//!
+//! let params = Arc::new(Params::new(find("reno")?));
+//! let mut conn = Conn {
+//!     snd_cwnd: 10,
+//!     snd_ssthresh: INFINITE_SSTHRESH,
+//!     snd_cwnd_clamp: MAX_WINDOW,
+//!     mss: 1448,
+//!     is_cwnd_limited: 1,
+//!     ..Conn::default()
+//! };
+//! let mut reno = Instance::new(&params, &mut conn);
+//! reno.cong_avoid(&mut conn, 2);
+//! assert_eq!(conn.snd_cwnd, 12, "slow start: a packet for each that is acknowledged");
+//! conn.snd_ssthresh = reno.ssthresh(&conn, Reason::Loss);
+//! reno.set_state(&mut conn, State::Recovery);
+//! assert_eq!(conn.snd_ssthresh, 6, "RFC 5681 (4): half of what was in flight");
+//! # Ok::<(), tandem_controllers::UnknownController>(())
+//! ```
+//!
+//! `tandem-tcp` and `tandem-quic` are hosts to learn from, and `tandem-conform` tells whether a host keeps the contract.
 #![expect(unsafe_code)]
 
 // Public for the layout test only.

@@ -34,6 +34,8 @@ pub(crate) struct File {
     pub title: String,
     /// What the paper says of it, in words.
     pub claim: String,
+    /// Of an assessment rather than a paper.
+    pub criterion: Option<Criterion>,
     /// What the paper leaves open, and what is taken for it here.
     #[serde(default)]
     pub assumptions: Vec<String>,
@@ -67,6 +69,14 @@ pub(crate) struct File {
     pub smoke: Reduction,
     /// What is run over real TCP, where the paper used real machines: it takes as long as it emulates.
     pub kernel: Option<Spanned<Reduction>>,
+}
+
+/// What a document asks of a congestion controller.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Criterion {
+    /// Of the document, such as `5.1.3`.
+    pub section: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -339,6 +349,16 @@ impl Experiment {
     /// The file's `claim`: what the paper says of it.
     pub fn claim(&self) -> &str {
         &self.file.claim
+    }
+
+    /// The scenario of a curve's point, as a file that `tandem run` takes; `at` as a [`Decider`](crate::Decider) says it.
+    pub fn scenario_file(&self, form: Form, curve: &str, at: &str) -> Option<String> {
+        plan::scenario_file(self, form, curve, at)
+    }
+
+    /// What the file says of the criterion that it is for.
+    pub fn criterion(&self) -> Option<&Criterion> {
+        self.file.criterion.as_ref()
     }
 
     /// What can run it.

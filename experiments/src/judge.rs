@@ -19,6 +19,8 @@ pub(crate) struct Claim {
     /// The paper does not print the limit; it was chosen here.
     #[serde(default)]
     pub ours: bool,
+    /// Whose the limit is: an RFC, a draft, a paper; for `ours`, how it was chosen.
+    pub owner: Option<String>,
     pub curve: String,
     /// Not the curve itself, but it divided by this one.
     pub over: Option<String>,

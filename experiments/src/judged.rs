@@ -20,6 +20,12 @@ pub struct Judged {
     pub headline: bool,
     /// The paper does not print its limit.
     pub ours: bool,
+    /// Whose the limit is, where the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The curve that it is about.
+    #[serde(skip)]
+    pub curve: String,
     /// Whether it holds.
     pub verdict: Verdict,
     /// How many points were judged.
@@ -67,6 +73,8 @@ impl Judged {
             text: claim.text.clone(),
             headline: claim.headline,
             ours: claim.ours,
+            owner: claim.owner.clone(),
+            curve: claim.curve.clone(),
             verdict: judgement.verdict,
             points: judgement.points.len(),
             missed: with(Verdict::DoesNotHold),
@@ -92,7 +100,7 @@ impl Judged {
     }
 
     /// The verdict and the numbers that decide it: `fails: 14.8 ± 1.2 at 3; the paper prints 21 (we accept 18.9 to 23.1)`.
-    pub(crate) fn finding(&self) -> String {
+    pub fn finding(&self) -> String {
         let verdict = self.verdict.words();
         let Some(first) = self.decided_by.first() else { return verdict.to_owned() };
         let numbers = match self.verdict {

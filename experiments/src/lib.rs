@@ -3,6 +3,17 @@
 //!
 //! An experiment is a figure or table of a paper: a file in experiments/papers/ with the set-up, its curves, the published numbers and the
 //! claims as something that can be checked. The way is: set-up, runs in a batch, [`Sample`], claim, [`Verdict`], document.
+//!
+//! ```
+//! use tandem_batch::Batch;
+//! use tandem_papers::{Form, Seeds, Verdict, find, run};
+//! use tandem_sim::Sim;
+//!
+//! let figure = find("s2/table1").expect("it is there")?;
+//! let findings = run(&[figure], Form::Smoke, Seeds::OfFile, &Sim, &Batch::default(), None)?;
+//! assert_ne!(findings[0].as_ref().expect("nobody interrupted it").verdict, Verdict::NotAsked);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod document;
 mod error;
@@ -14,6 +25,7 @@ mod judge;
 mod judged;
 mod kernel;
 mod measure;
+mod outcome;
 mod page;
 mod patch;
 mod plan;
@@ -30,7 +42,7 @@ use tandem_scenario::FileError;
 
 pub use document::{Document, Place, markdown};
 pub use error::{RealTcpRunsError, RecordError, RunError};
-pub use file::Experiment;
+pub use file::{Criterion, Experiment};
 pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
 pub use judged::{Decider, Judged};

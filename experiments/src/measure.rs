@@ -8,6 +8,7 @@ use tandem_statistics::{Neighbours, jain, mean};
 
 use crate::{
     isolated::{self, Epochs},
+    outcome,
     patch::X,
     sample::Sample,
 };
@@ -35,6 +36,24 @@ pub(crate) enum Kind {
     LeastOverMost,
     /// Flows of `groups` that get less than a tenth of an equal share of what all of them get.
     Starved,
+    /// Data packets sent.
+    Sent,
+    /// Percent of the data packets sent that had been sent before.
+    RetransmitShare,
+    /// Percent of the packets offered to the link that its queue dropped.
+    LossRate,
+    /// At the link, 95th percentile, milliseconds.
+    QueueingDelay,
+    /// Of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
+    Delay,
+    /// Of finite transfers, mean, seconds; one that is not done counts as if it were done at the end.
+    Completion,
+    /// Of short flows, 95th percentile, seconds; one that is not done counts as if it were done at the end.
+    ShortCompletion,
+    /// Least that a flow of `groups` has in any `span_s` seconds, percent of an equal share among all flows.
+    LeastShare,
+    /// Seconds after `at_s` until a second in which `groups` have 90 % of what they have a second in the last ten.
+    Recovery,
     /// Mean gamma of `groups`' flows, packets.
     Gamma,
     /// Window, mean over `groups`' flows, packets.
@@ -82,6 +101,12 @@ impl Kind {
         of_published || of_window || matches!(self, Amplitude | Oscillation | Feasible | FollowedCase)
     }
 
+    /// Whether it is what RFC 9743's criteria ask of flows.
+    fn is_of_outcome(self) -> bool {
+        use Kind::*;
+        matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Delay)
+    }
+
     /// Whether it is read off the samples between losses.
     fn is_of_epochs(self) -> bool {
         use Kind::*;
@@ -110,6 +135,10 @@ pub(crate) struct Measure {
     /// Of goodput: over each flow's own time, from its start, where that is later than the warm-up, to the end.
     #[serde(default)]
     pub from_start: bool,
+    /// Of `least_share`: how long a stretch is, seconds.
+    pub span_s: Option<f64>,
+    /// Of `recovery`: when something happened, seconds.
+    pub at_s: Option<f64>,
     /// Only from x, a time in seconds, until so many seconds later; else from the warm-up to the end.
     pub window_s: Option<f64>,
 }
@@ -150,10 +179,17 @@ impl Measure {
             return Err(format!("there is no group {group}: the scenario has {count}, counted from 0"));
         }
         let name = self.link_name();
-        let needs_link = matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue);
+        let needs_link =
+            matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue | Kind::LossRate | Kind::QueueingDelay);
         if needs_link && !scenario.network.links.iter().any(|l| l.name == name) {
             let links: Vec<_> = scenario.network.links.iter().map(|l| format!("`{}`", l.name)).collect();
             return Err(format!("there is no link `{name}`; there are {}", links.join(", ")));
+        }
+        if self.kind == Kind::LeastShare && self.span_s.is_none() {
+            return Err("`least_share` needs `span_s`, the length of a stretch in seconds".into());
+        }
+        if self.kind == Kind::Recovery && self.at_s.is_none() {
+            return Err("`recovery` needs `at_s`, the second at which something happened".into());
         }
         if self.kind == Kind::Ratio && self.of.is_empty() {
             return Err("a ratio needs `of`, the groups below the line".into());
@@ -188,6 +224,25 @@ impl Measure {
             Kind::PublishedEpoch => isolated::prediction(scenario).map(|p| p.epoch_s),
             Kind::PublishedCase => isolated::published_case(scenario),
             Kind::FollowedCase => isolated::followed_case(scenario),
+            _ => None,
+        }
+    }
+
+    /// What RFC 9743's criteria ask of the groups' flows.
+    fn outcome(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
+        let flows: Vec<_> = flows_of(scenario, &self.groups).into_iter().map(|flow| &seed.flows[flow]).collect();
+        let each = if self.per_flow { flows.len() as f64 } else { 1.0 };
+        match self.kind {
+            Kind::Sent => Some(outcome::sent(&flows) / each),
+            Kind::RetransmitShare => Some(outcome::retransmit_share(&flows)),
+            Kind::Completion => Some(outcome::completion_s(&flows, scenario)),
+            Kind::ShortCompletion => outcome::short_completion_s(&flows, scenario),
+            Kind::LeastShare => {
+                let all: Vec<_> = seed.flows.iter().collect();
+                outcome::least_share(&flows, &all, scenario, self.span_s?)
+            }
+            Kind::Recovery => outcome::recovery_s(&flows, scenario, self.at_s?),
+            Kind::Delay => seed.deliveries.get(*self.groups.first()?)?.map(|delivery| delivery.delay_ms.p95),
             _ => None,
         }
     }
@@ -253,6 +308,11 @@ impl Measure {
             Kind::Jain => each(&|s| jain(&goodputs(s))),
             Kind::LeastOverMost => each(&|s| least_over_most(&goodputs(s))),
             Kind::Starved => each(&|s| starved(&goodputs(s))),
+            Kind::LossRate => each(&|s| link.map_or(f64::NAN, |l| outcome::loss_rate(s, l))),
+            Kind::QueueingDelay => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queueing_delay_ms.p95)),
+            kind if kind.is_of_outcome() => {
+                Sample::new(seeds.iter().map(|s| self.outcome(scenario, s)).collect::<Option<_>>()?)
+            }
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
             kind if kind.is_of_epochs() => {

@@ -126,6 +126,19 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
     Ok(Plan { xs: values.get_ref().clone(), readings })
 }
 
+/// The scenario of one point, as a file that `tandem run` takes: `at` is the point's place as [`Decider`](crate::Decider) says it.
+pub(crate) fn scenario_file(experiment: &Experiment, form: Form, curve: &str, at: &str) -> Option<String> {
+    let plan = plan(experiment, form).ok()?;
+    let index = experiment.file.curves.iter().position(|of| of.get_ref().name == curve)?;
+    let x = plan.xs.iter().position(|x| at == format!("at {x}"))?;
+    let point = plan.readings.first()?.curves.get(index)?.get(x)?.as_ref()?;
+    let mut text: toml::Table = point.own.text.parse().ok()?;
+    let mut scenario = text.remove("scenario")?.as_table()?.clone();
+    let seeds = i64::try_from(point.own.scenario.seeds.len()).ok()?;
+    scenario.insert("seeds".into(), seeds.into());
+    toml::to_string(&scenario).ok()
+}
+
 fn count(given: &Option<toml::Spanned<u32>>, default: u32) -> u32 {
     given.as_ref().map_or(default, |n| *n.get_ref())
 }

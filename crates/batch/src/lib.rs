@@ -1,6 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] nothing
 //! is run twice, and a batch that was cut short goes on where it was. It knows engines by their trait only.
+//!
+//! ```
+//! use tandem_batch::{Batch, Task, Traces};
+//! use tandem_scenario::file::{Overrides, parse};
+//! use tandem_sim::Sim;
+//!
+//! let text = r#"
+//!     duration = "5s"
+//!     warmup = "1s"
+//!     seeds = 2
+//!     [dumbbell]
+//!     rate = "10mbit"
+//!     rtt = "20ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "cubic"
+//! "#;
+//! let scenario = parse(text, "cubic.toml", "cubic", &Overrides::default())?;
+//! let tasks = [Task { scenario: &scenario, engine: &Sim, traces: Traces::None }];
+//! let runs = Batch::default().run(&tasks)?.into_runs(&tasks);
+//! let run = runs[0].as_ref().expect("nobody interrupted it");
+//! assert_eq!(run.groups[0].goodput_by_seed_mbps.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod clock;
 mod error;

@@ -5,6 +5,7 @@ mod advise;
 mod compare;
 mod conform;
 mod engine;
+mod evaluate;
 mod failure;
 mod folder;
 mod generate;
@@ -96,6 +97,9 @@ Examples:
   # A figure of a paper, run again: does it hold?
   tandem papers run s0/fig3 --quick
 
+  # A controller by the criteria of RFC 9743:
+  tandem evaluate compound_tube --quick
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
@@ -107,6 +111,7 @@ enum Command {
     Model(model::Args),
     #[command(subcommand)]
     Papers(papers::Action),
+    Evaluate(evaluate::Args),
     Store(store::Args),
     #[cfg(feature = "quic")]
     Receive(transfer::ReceiveArgs),
@@ -167,6 +172,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
+        Command::Evaluate(args) => evaluate::evaluate(&args),
         Command::Store(args) => store::store(&args),
         #[cfg(feature = "quic")]
         Command::Receive(args) => transfer::receive(&args),

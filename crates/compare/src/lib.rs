@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Plans a comparison of controllers on one path: which scenarios have to be run, for how long, with how many seeds, and what the neighbours
 //! lose in them.
+//!
+//! ```
+//! use tandem_compare::Flows;
+//!
+//! let flows: Flows = "compound@gamma=20:4".parse()?;
+//! assert_eq!((flows.name.as_str(), flows.count), ("compound@gamma=20", 4));
+//! assert!("compound:0".parse::<Flows>().unwrap_err().contains("write CONTROLLER:FLOWS"));
+//! # Ok::<(), String>(())
+//! ```
 
 mod comparison;
 mod flows;

@@ -4,6 +4,31 @@
 //! A host logs its calls as [`Event`]s. [`Check`] plays them against the controller, compares what came of each call, and holds the order of
 //! the calls against the [`Rule`]s of the contract. A host in Rust needs no log: in its tests it calls a [`Recorder`] in place of an
 //! `Instance`. `docs/embedding.md` describes the log.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tandem_conform::Recorder;
+//! use tandem_controllers::{Conn, INFINITE_SSTHRESH, MAX_WINDOW, Params, find};
+//!
+//! let params = Arc::new(Params::new(find("reno")?));
+//! let mut conn = Conn {
+//!     snd_cwnd: 10,
+//!     snd_ssthresh: INFINITE_SSTHRESH,
+//!     snd_cwnd_clamp: MAX_WINDOW,
+//!     mss: 1448,
+//!     is_cwnd_limited: 1,
+//!     ..Conn::default()
+//! };
+//! let mut controller = Recorder::new(&params, &mut conn);
+//! controller.cong_avoid(&mut conn, 2);
+//! // A host that lets the clock run back breaks a rule.
+//! conn.now_us = 1_000;
+//! controller.cong_avoid(&mut conn, 2);
+//! conn.now_us = 500;
+//! controller.cong_avoid(&mut conn, 2);
+//! assert!(!controller.check().problems().is_empty());
+//! # Ok::<(), tandem_controllers::UnknownController>(())
+//! ```
 
 mod check;
 mod event;

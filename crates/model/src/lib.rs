@@ -10,6 +10,24 @@
 //! loss. [`followed()`] goes from loss to loss, round by round, and is the one to believe: it takes a few microseconds.
 //!
 //! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
+//!
+//! ```
+//! use tandem_model::{Arithmetic, Law, Path, followed};
+//! use tandem_scenario::units::Span;
+//!
+//! // S2's path: a gigabit, 50 ms, a buffer of 100 packets of 1500 bytes.
+//! let path = Path {
+//!     rate: "1gbit".parse()?,
+//!     rtt: Span::from_ms(50),
+//!     buffer_packets: 100.0,
+//!     packet_bytes: 1500,
+//!     access_rate: None,
+//! };
+//! let prediction = followed(&path, &Law::default(), Arithmetic::Tandem)?;
+//! // The oscillation does not fit the buffer: S2 reads some 75 % of the link off its figure.
+//! assert!((0.7..0.8).contains(&prediction.utilisation));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod asked;
 mod connection;

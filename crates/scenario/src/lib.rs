@@ -5,6 +5,30 @@
 //! [`ScenarioSpec::check`] makes a [`Scenario`] of it, which is complete and checked: routes are found, buffers are in packets or
 //! bytes, parameters are in range.
 //! What came of it is described by the crate `tandem-results`.
+//!
+//! ```
+//! use tandem_scenario::file::{Overrides, parse};
+//!
+//! let text = r#"
+//!     duration = "30s"
+//!     [dumbbell]
+//!     rate = "100mbit"
+//!     rtt = "40ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "compound"
+//!     count = 2
+//! "#;
+//! let scenario = parse(text, "two-flows.toml", "two-flows", &Overrides::default())?;
+//! assert_eq!(scenario.flow_count(), 2);
+//!
+//! // An error names the line and the mend.
+//! let error = parse(&text.replace("compound", "compond"), "two-flows.toml", "two-flows", &Overrides::default());
+//! assert!(error.unwrap_err().to_string().contains("did you mean `compound`?"));
+//! # Ok::<(), tandem_scenario::FileError>(())
+//! ```
+//!
+//! `tandem-sim` and the other engines run it.
 
 pub mod aqm;
 pub mod bounded;

@@ -7,6 +7,29 @@
 //! A run takes one of two ways, which give the same result to the last bit. One goes event by event (`world.rs`) and knows every network. Where all
 //! flows pass one link there and one link back, which is the usual question, the other (`windows.rs`) takes each end for as long as the other cannot
 //! matter to it: flow by flow, in loops that look at nothing but what a usual packet meets. It halves the instructions a packet.
+//!
+//! ```
+//! use tandem_engine::Options;
+//! use tandem_scenario::file::{Overrides, parse};
+//!
+//! let text = r#"
+//!     duration = "10s"
+//!     warmup = "2s"
+//!     [dumbbell]
+//!     rate = "10mbit"
+//!     rtt = "40ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "compound"
+//! "#;
+//! let scenario = parse(text, "one-flow.toml", "one-flow", &Overrides::default())?;
+//! let result = tandem_sim::run(&scenario, 1, Options::default())?.expect("nobody interrupts it");
+//! // 1448 of 1500 bytes are payload.
+//! assert!((9.0..=9.66).contains(&result.flows[0].goodput_mbps));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `tandem-batch` runs many scenarios and seeds on all cores, and `tandem-results` sums them up.
 
 mod endpoints;
 mod flow;

@@ -76,13 +76,19 @@ impl Bound {
     /// The half width of the difference of two independent estimates is the root of the sum of the squared half widths. An estimate
     /// without an interval, a single run where nothing is random, adds nothing.
     pub fn check(self, ours: &Estimate, reference: &Estimate) -> Check {
+        let half = ours.half_width.unwrap_or(0.0).hypot(reference.half_width.unwrap_or(0.0));
+        self.check_difference(&Estimate::kept(ours.value - reference.value, Some(half)), reference.value)
+    }
+
+    /// Of a difference that was estimated as one: the runs come in pairs.
+    pub fn check_difference(self, difference: &Estimate, reference: f64) -> Check {
         let bound = match self {
-            Bound::Relative(share) => share * reference.value.abs(),
-            Bound::RelativeOr(share, distance) => (share * reference.value.abs()).max(distance),
+            Bound::Relative(share) => share * reference.abs(),
+            Bound::RelativeOr(share, distance) => (share * reference.abs()).max(distance),
             Bound::Absolute(distance) => distance,
         };
-        let half = ours.half_width.unwrap_or(0.0).hypot(reference.half_width.unwrap_or(0.0));
-        let difference = ours.value - reference.value;
+        let half = difference.half_width.unwrap_or(0.0);
+        let difference = difference.value;
         let agreement = match difference.abs() {
             distance if distance + half <= bound => Agrees,
             distance if distance - half <= bound => Open,

@@ -7,9 +7,9 @@ use super::{compare::Bound, table::Cell};
 
 pub(super) struct Pair {
     pub simulated: Estimate,
-    /// The simulation with the seeds that the other engine ran, too: starts and random losses are the same.
-    pub same_seeds: Estimate,
     pub measured: Estimate,
+    /// Of the simulation from the other engine, seed by seed: a seed has the same starts and the same random losses in both.
+    pub difference: Estimate,
     pub bound: Bound,
 }
 
@@ -32,13 +32,13 @@ pub(super) const COLUMNS: [&str; 13] = [
 
 impl Pair {
     /// Of the simulation, as a share of the other engine's.
-    pub fn difference(&self) -> f64 {
-        self.same_seeds.value / self.measured.value - 1.0
+    pub fn relative_difference(&self) -> f64 {
+        self.difference.value / self.measured.value
     }
 
     /// Both estimates, and whether they agree.
     pub fn cells(&self) -> [Cell; 3] {
-        let check = self.bound.check(&self.same_seeds, &self.measured);
+        let check = self.bound.check_difference(&self.difference, self.measured.value);
         [Cell::Estimate(self.simulated, 1), Cell::Estimate(self.measured, 1), check.into()]
     }
 }

@@ -72,9 +72,10 @@ fn compare(setup: &Setup, validation: &Validation, how: &QuicValidation) -> anyh
 
 impl Compared {
     fn pair(&self, bound: Bound, of: impl Fn(&SeedResult) -> f64) -> Pair {
-        let estimate = |results: &[SeedResult]| Estimate::of_mean(&results.iter().map(&of).collect::<Vec<_>>());
-        let simulated = estimate(&self.simulated);
-        Pair { same_seeds: simulated, simulated, measured: estimate(&self.measured), bound }
+        let values = |results: &[SeedResult]| results.iter().map(&of).collect::<Vec<_>>();
+        let (simulated, measured) = (values(&self.simulated), values(&self.measured));
+        let difference = Estimate::of_difference(&simulated, &measured);
+        Pair { simulated: Estimate::of_mean(&simulated), measured: Estimate::of_mean(&measured), difference, bound }
     }
 
     /// Of all flows together.

@@ -81,7 +81,8 @@ pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<
     let mut missing = Vec::new();
     let lines = compare(setup, &kept_runs(validation)?, validation, &mut missing)?;
     ensure!(missing.is_empty(), "no run over real TCP is kept of: {}", missing.join(", "));
-    let worst = lines.iter().flat_map(Compared::goodputs).map(|pair| pair.difference().abs()).fold(0.0, f64::max);
+    let worst =
+        lines.iter().flat_map(Compared::goodputs).map(|pair| pair.relative_difference().abs()).fold(0.0, f64::max);
     // Rounded up, as a bound is.
     Ok(format!("goodput within {:.1} %", (1000.0 * worst).ceil() / 10.0))
 }
@@ -157,12 +158,12 @@ fn image(setup: &Setup) -> String {
 impl Compared {
     /// One quantity in both engines.
     fn pair(&self, bound: Bound, of: impl Fn(&RealTcpRun) -> f64) -> Pair {
-        let values = |rows: &[RealTcpRun]| rows.iter().map(&of).collect::<Vec<_>>();
-        let simulated = Estimate::of_mean(&values(&self.simulated));
-        let is_shared = |run: &&RealTcpRun| self.measured.iter().any(|m| m.seed == run.seed);
-        let same: Vec<f64> = self.simulated.iter().filter(is_shared).map(&of).collect();
-        let same_seeds = Estimate { value: mean(&same), ..simulated };
-        Pair { simulated, same_seeds, measured: Estimate::of_mean(&values(&self.measured)), bound }
+        let values = |rows: &[RealTcpRun]| Estimate::of_mean(&rows.iter().map(&of).collect::<Vec<_>>());
+        let of_same_seed = |run: &RealTcpRun| self.simulated.iter().find(|simulated| simulated.seed == run.seed);
+        let differences: Vec<f64> =
+            self.measured.iter().filter_map(|run| Some(of(of_same_seed(run)?) - of(run))).collect();
+        let (simulated, measured) = (values(&self.simulated), values(&self.measured));
+        Pair { simulated, measured, difference: Estimate::of_mean(&differences), bound }
     }
 
     fn goodput(&self, flow: usize) -> Pair {

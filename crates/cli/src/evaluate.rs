@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem evaluate`: a controller by the criteria of RFC 9743.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::Ordering,
+};
+
+use serde::Serialize;
+use tandem_batch::Batch;
+use tandem_evaluate::{Assessment, Baseline, criteria, evaluate as judge, markdown, text};
+use tandem_papers::Form;
+use tandem_scenario::file::text_of;
+use tandem_sim::Sim;
+
+use crate::{
+    failure::Failure,
+    interrupt::flag,
+    origin::{COMMIT, command_line},
+    output::{json_text, write},
+    store,
+    terminal::{is_quiet, note, print_kept, warn},
+};
+
+/// Judge a controller by the criteria of RFC 9743 (BCP 133): what was run, the limit, whose it is, and the answer
+///
+/// The RFC sets criteria and no limits. Limits are those of other RFCs, of drafts and papers, of CUBIC or Reno in the same place, or
+/// ours; each says so. What fails comes with a scenario file that shows it (--json, --markdown). Finished runs are kept in the store
+/// (`tandem store`): after an interrupt, or for another controller, only what is new runs.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The controller, with parameters after `@`: `tandem list controllers` shows all
+    #[arg(value_name = "CONTROLLER")]
+    contender: String,
+
+    /// Fewer points, shorter, with two or three seeds
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// All points of each criterion, with more seeds for what is undecided (the default)
+    #[arg(long)]
+    full: bool,
+
+    /// Only these sections of the RFC: `5.1.3`, or `7` for all of section 7
+    #[arg(long, value_name = "SECTION", value_delimiter = ',')]
+    criteria: Vec<String>,
+
+    /// The assessment as a document in Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Fail (exit status 1) if a criterion fails that passed in this file, which --json wrote
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Results as JSON on standard output instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tandem evaluate compound_tube --quick
+  tandem evaluate bbr3 --criteria 5.1.3,7.8
+  tandem evaluate compound@gamma=20 --markdown assessment.md
+  tandem evaluate compound --json >before.json
+  tandem evaluate compound --baseline before.json";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Results<'a> {
+    version: &'static str,
+    commit: &'static str,
+    command: &'a str,
+    #[serde(flatten)]
+    assessment: &'a Assessment,
+}
+
+pub fn evaluate(args: &Args) -> Result<(), Failure> {
+    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    let wanted = criteria(&args.contender, &args.criteria).map_err(Failure::usage)?;
+    let store = store::of_user();
+    let cancelled = flag();
+    let batch = Batch {
+        cancelled: Some(cancelled),
+        store: store.as_ref(),
+        by_task: store.is_some(),
+        quiet: is_quiet(),
+        ..Batch::default()
+    };
+    let form = if args.quick { Form::Quick } else { Form::Full };
+    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?;
+    let command = command_line();
+    let document = || args.markdown.as_ref().map_or(Ok(()), |path| write(path, &markdown(&assessment, &command)));
+    let results =
+        Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
+    print_kept(&if args.json { json_text(&results)? } else { text(&assessment) }, document())?;
+    if let Some(path) = &args.markdown {
+        note(&format!("Document: {}", path.display()));
+    }
+    if cancelled.load(Ordering::Relaxed) {
+        warn(&format!("tandem: interrupted; {} criteria are left: the same command goes on", assessment.left));
+        return Err(Failure::Interrupted);
+    }
+    worse(&assessment, baseline.as_ref())
+}
+
+fn baseline(path: &Path) -> Result<Baseline, Failure> {
+    let text = text_of(path).map_err(Failure::usage)?;
+    serde_json::from_str(&text).map_err(|e| {
+        let what = "is not what `tandem evaluate --json` writes";
+        Failure::usage(format!("--baseline {}: {what}: {e}", path.display()))
+    })
+}
+
+/// Whether something has got worse since.
+fn worse(assessment: &Assessment, baseline: Option<&Baseline>) -> Result<(), Failure> {
+    let worse = baseline.map_or_else(Vec::new, |baseline| baseline.regressions(assessment));
+    match worse.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Failed(anyhow::anyhow!("passed in the baseline and fails now: {}", worse.join(", ")))),
+    }
+}

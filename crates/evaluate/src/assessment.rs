@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What came of each criterion.
+
+use serde::{Deserialize, Serialize};
+use tandem_batch::Batch;
+use tandem_engine::Engine;
+use tandem_papers::{Decider, Experiment, Findings, Form, Judged, RunError, Seeds, Verdict, run};
+
+use crate::suite::{Unposed, unposed};
+
+/// The answer to a criterion, or to one limit of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Every limit is kept.
+    Passes,
+    /// A limit is broken, beyond the interval.
+    Fails,
+    /// Chance may have decided: it takes more seeds.
+    Undecided,
+    /// Nothing of it was measured.
+    NotMeasured,
+}
+
+impl Answer {
+    /// As tables and documents write it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Passes => "passes",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+            Self::NotMeasured => "not measured",
+        }
+    }
+
+    fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Passes,
+            Verdict::HoldsInPart | Verdict::DoesNotHold => Self::Fails,
+            Verdict::Undecided => Self::Undecided,
+            Verdict::NotAsked => Self::NotMeasured,
+        }
+    }
+
+    /// Of several: one limit that is broken is enough.
+    fn of_all(mut answers: impl Iterator<Item = Self> + Clone) -> Self {
+        let has = |wanted| answers.clone().any(|answer| answer == wanted);
+        match (has(Self::Fails), has(Self::Undecided)) {
+            (true, _) => Self::Fails,
+            (false, true) => Self::Undecided,
+            (false, false) if answers.all(|answer| answer == Self::NotMeasured) => Self::NotMeasured,
+            _ => Self::Passes,
+        }
+    }
+}
+
+/// A limit that was asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Asked {
+    /// The limit in words.
+    pub text: String,
+    /// Whose it is: an RFC, a draft, a paper, another controller in the same place, or ours.
+    pub owner: String,
+    /// It was chosen here.
+    pub ours: bool,
+    /// Whether it is kept.
+    pub answer: Answer,
+    /// The numbers that decide it, in words.
+    pub finding: String,
+}
+
+/// The point where a limit is missed by most.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Worst {
+    /// Where on the axis: `at 0.25`.
+    pub at: String,
+    /// A file that `tandem run` takes.
+    pub scenario: String,
+}
+
+/// A criterion, answered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Row {
+    /// Of the file: `rfc9743/5.1.3-loss`.
+    pub id: String,
+    /// Of RFC 9743.
+    pub section: String,
+    /// What was run.
+    pub title: String,
+    /// What is asked.
+    pub question: String,
+    /// Whether its limits are kept.
+    pub answer: Answer,
+    /// Each limit.
+    pub asked: Vec<Asked>,
+    /// Of the first limit that is broken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Worst>,
+}
+
+/// A controller, judged.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Assessment {
+    /// The controller, with its parameters.
+    pub contender: String,
+    /// How much was run.
+    pub form: Form,
+    /// The criteria that were posed, in the order of the RFC.
+    pub rows: Vec<Row>,
+    /// Those that no run answers.
+    pub unposed: Vec<Unposed>,
+    /// Criteria that an interrupt left out.
+    pub left: usize,
+}
+
+impl Assessment {
+    /// How many criteria have this answer.
+    pub fn count(&self, answer: Answer) -> usize {
+        self.rows.iter().filter(|row| row.answer == answer).count()
+    }
+}
+
+/// Runs the criteria, as [`criteria`](crate::criteria) reads them, and judges.
+///
+/// # Errors
+/// If a scenario is wrong for the controller, a run fails, or the store cannot be used.
+pub fn evaluate(
+    contender: &str,
+    criteria: &[Experiment],
+    form: Form,
+    engine: &dyn Engine,
+    batch: &Batch,
+) -> Result<Assessment, RunError> {
+    let found = run(criteria, form, Seeds::Auto, engine, batch, None)?;
+    let left = found.iter().filter(|findings| findings.is_none()).count();
+    let each = criteria.iter().zip(&found).filter_map(|(experiment, findings)| Some((experiment, findings.as_ref()?)));
+    let rows = each.map(|(experiment, findings)| row(experiment, findings)).collect();
+    Ok(Assessment { contender: contender.to_owned(), form, rows, unposed: unposed(), left })
+}
+
+fn row(experiment: &Experiment, findings: &Findings) -> Row {
+    let claims = &findings.own.claims;
+    Row {
+        id: findings.id.clone(),
+        section: experiment.criterion().map(|criterion| criterion.section.clone()).unwrap_or_default(),
+        title: findings.title.clone(),
+        question: findings.claim.clone(),
+        answer: Answer::of_all(claims.iter().map(|claim| Answer::of(claim.verdict))),
+        asked: claims.iter().map(asked).collect(),
+        worst: claims.iter().find_map(|claim| worst(experiment, findings.form, claim)),
+    }
+}
+
+fn asked(claim: &Judged) -> Asked {
+    let ours = if claim.ours { "ours" } else { "" };
+    Asked {
+        text: claim.text.clone(),
+        owner: claim.owner.clone().unwrap_or_else(|| ours.to_owned()),
+        ours: claim.ours,
+        answer: Answer::of(claim.verdict),
+        finding: claim.finding(),
+    }
+}
+
+fn worst(experiment: &Experiment, form: Form, claim: &Judged) -> Option<Worst> {
+    let beyond = |decider: &&Decider| {
+        let below = decider.low.map_or(0.0, |low| low - decider.estimate.value);
+        let above = decider.high.map_or(0.0, |high| decider.estimate.value - high);
+        below.max(above)
+    };
+    let misses = claim.decided_by.iter().filter(|decider| decider.verdict == Verdict::DoesNotHold);
+    let decider = misses.max_by(|a, b| beyond(a).total_cmp(&beyond(b)))?;
+    Some(Worst { at: decider.at.clone(), scenario: experiment.scenario_file(form, &claim.curve, &decider.at)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_broken_limit_fails_a_criterion() {
+        use Answer::{Fails, NotMeasured, Passes, Undecided};
+        let of = |answers: &[Answer]| Answer::of_all(answers.iter().copied());
+        assert_eq!(of(&[Passes, Fails, Undecided]), Fails);
+        assert_eq!(of(&[Passes, Undecided]), Undecided);
+        assert_eq!(of(&[Passes, NotMeasured]), Passes);
+        assert_eq!(of(&[NotMeasured]), NotMeasured);
+    }
+}

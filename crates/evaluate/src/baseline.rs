@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An assessment that was kept, to see what has got worse since.
+
+use serde::Deserialize;
+
+use crate::assessment::{Answer, Assessment};
+
+/// What is read of a kept assessment.
+#[derive(Debug, Deserialize)]
+pub struct Baseline {
+    rows: Vec<KeptRow>,
+}
+
+#[derive(Debug, Deserialize)]
+struct KeptRow {
+    id: String,
+    answer: Answer,
+}
+
+impl Baseline {
+    /// The criteria, by id, that passed there and fail now.
+    pub fn regressions<'a>(&self, now: &'a Assessment) -> Vec<&'a str> {
+        let passed = |id: &str| self.rows.iter().any(|row| row.id == id && row.answer == Answer::Passes);
+        let fails = now.rows.iter().filter(|row| row.answer == Answer::Fails);
+        fails.map(|row| row.id.as_str()).filter(|id| passed(id)).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tandem_papers::Form;
+
+    use super::*;
+    use crate::assessment::{Asked, Row, Worst};
+
+    /// One that passes, one that fails, one that is undecided.
+    pub fn example() -> Assessment {
+        let row = |section: &str, answer: Answer| Row {
+            id: format!("rfc9743/{section}"),
+            section: section.into(),
+            title: format!("Title of {section}"),
+            question: "A question.".into(),
+            answer,
+            asked: vec![Asked {
+                text: "at most 2 % are dropped".into(),
+                owner: "a draft".into(),
+                ours: false,
+                answer,
+                finding: "3.1 ± 0.2 at 0.1".into(),
+            }],
+            worst: (answer == Answer::Fails)
+                .then(|| Worst { at: "at 0.1".into(), scenario: "duration = \"60s\"\n".into() }),
+        };
+        Assessment {
+            contender: "reno".into(),
+            form: Form::Quick,
+            rows: vec![row("5.1.1", Answer::Passes), row("5.1.3", Answer::Fails), row("7.8", Answer::Undecided)],
+            unposed: crate::unposed(),
+            left: 0,
+        }
+    }
+
+    #[test]
+    fn what_passed_and_fails_now_is_a_regression() {
+        let now = example();
+        let kept = |text: &str| toml::from_str::<Baseline>(text).expect("it is read");
+        let before = kept(
+            "contender = 'x'\n[[rows]]\nid = 'rfc9743/5.1.3'\nanswer = 'passes'\ntitle = 'more'\n[[rows]]\nid = 'rfc9743/7.8'\nanswer = 'passes'\n",
+        );
+        assert_eq!(before.regressions(&now), ["rfc9743/5.1.3"]);
+        let failed = kept("[[rows]]\nid = 'rfc9743/5.1.3'\nanswer = 'fails'\n");
+        assert!(failed.regressions(&now).is_empty(), "it failed before");
+    }
+}
