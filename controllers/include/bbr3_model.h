@@ -153,6 +153,7 @@ struct bbr3_sample {
 	u32 tx_in_flight;  /* in flight when that was sent, itself included       */
 	u32 app_limited;
 	u32 was_in_flight; /* before this ACK                                     */
+	u32 ends_loss_round;
 };
 
 /* Clocks of 24 bits wrap after 4.7 hours. */

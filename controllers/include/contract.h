@@ -22,6 +22,19 @@ typedef uint64_t u64;
 #define TANDEM_FN static inline __attribute__((always_inline))
 
 /*
+ * A call that has too many ways through it for Linux's verifier is taken in steps, all of the form
+ *   f(struct LAW *, const struct LAW_params *, struct tandem_conn *, const struct tandem_ack *,
+ *     struct LAW_sample *)
+ * TANDEM_STEP(LAW, f) after f makes a step of it, TANDEM_TAKE(f, s, p, c, ack, r) takes it. In eBPF
+ * it is a function that the verifier walks through once, by itself (../../kernel/bpf/steps.h); here
+ * it is f.
+ */
+#ifndef TANDEM_STEP
+#define TANDEM_STEP(law, f)
+#define TANDEM_TAKE(f, s, p, c, ack, r) f(s, p, c, ack, r)
+#endif
+
+/*
  * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host
  * clones it by copying. Each host checks the state of each controller that it compiles; headers
  * need not. Where a state has bit-fields, they are there to fit it in.
@@ -94,8 +107,6 @@ enum tandem_trait {
 	TANDEM_SENDS_ECT1 = 1 << 3,
 	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
-	/* Linux's verifier finds more than its million instructions on the ways through it. */
-	TANDEM_EXCEEDS_VERIFIER = 1 << 5,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,

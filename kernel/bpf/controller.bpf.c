@@ -7,6 +7,9 @@
  *  - `flows`, an iterator over the connections that use the controller, for `tandem kernel watch`,
  *  - `replay`, which makes one call of the contract on a state that a test passes in.
  */
+/* First: it decides what contract.h makes of a step. */
+#include "steps.h"
+
 #include "tcp.h"
 
 #include "flow.h"
