@@ -149,12 +149,12 @@ TANDEM_FN u32 bbr3_bound(const struct bbr3 *s, const struct bbr3_params *p)
 TANDEM_FN void bbr3_set_cwnd(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
 			     const struct tandem_ack *ack)
 {
-	u32 extra = s->extra, prior_extra = s->prior_extra, cwnd = c->snd_cwnd;
+	u32 cwnd = c->snd_cwnd;
 	u32 grown = cwnd + min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
 	u32 target = bbr3_bdp(s, bbr3_bw(s), bbr3_window_gain(s, p));
 
 	if (p->aggregation)
-		target += max_u32(extra, prior_extra);
+		target += bbr3_extra(s);
 	target = bbr3_with_pieces(s, p, c, target);
 	if (s->full)
 		cwnd = min_u32(grown, target);
@@ -334,6 +334,21 @@ TANDEM_FN u32 bbr3_undo_cwnd(struct bbr3 *s, const struct bbr3_params *p,
 	s->undo_state = BBR3_UNDO_NONE;
 	return max_u32(c->snd_cwnd, min_u32(prior_cwnd, c->snd_cwnd_clamp));
 }
+
+#define bbr3_PROBES(P, W) \
+	W(state, "STARTUP DRAIN DOWN CRUISE REFILL UP PROBE_RTT", s->state, \
+	  "of the state machine") \
+	P(bw_mbps, 1000000, bbr_bits_per_s(bbr3_bw(s), c), "estimated rate, payload") \
+	P(max_bw_mbps, 1000000, bbr_bits_per_s(bbr3_max_bw(s), c), \
+	  "the same without the short-term bound") \
+	P(inflight_shortterm_packets, 1, bbr3_shown_bound(s->bound), \
+	  "short-term bound on packets in flight") \
+	P(inflight_longterm_packets, 1, bbr3_shown_bound(s->long_bound), "long-term bound") \
+	P(pacing_gain, BBR3_UNIT, bbr3_gain(s, p), "of the rate") \
+	P(extra_acked_packets, 1, bbr3_extra(s), "excess of ACKs that counts") \
+	P(full_bw_count, 1, s->full_rounds, "rounds without growth in this search") \
+	P(full_bw_now, 1, s->full_now, "1 = the path is full in this probe") \
+	P(full_bw_reached, 1, s->full, "1 = the path has been full")
 
 TANDEM_FN void bbr3_view(const struct bbr3 *s, const struct bbr3_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)

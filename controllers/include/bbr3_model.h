@@ -277,6 +277,20 @@ TANDEM_FN u32 bbr3_with_headroom(const struct bbr3 *s, const struct bbr3_params 
 	return max_u32(sub_floor0(bound, max_u32(bound * p->headroom / 100, 1)), p->min_window);
 }
 
+/* The excess of ACKs that the window has room for. [draft-ietf-ccwg-bbr 5.5.9] */
+TANDEM_FN u32 bbr3_extra(const struct bbr3 *s)
+{
+	u32 extra = s->extra, prior_extra = s->prior_extra;
+
+	return max_u32(extra, prior_extra);
+}
+
+/* For probes. */
+TANDEM_FN u64 bbr3_shown_bound(u32 bound)
+{
+	return bound == BBR3_NO_BOUND ? TANDEM_NONE : bound;
+}
+
 /*
  * Until the path has been full the rate does not fall, but from the first, which knows no RTT.
  * [draft-ietf-ccwg-bbr 5.6.2]

@@ -169,16 +169,21 @@ struct tandem_ack {
 	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
+/* The most values that a controller may name of itself. */
+#define TANDEM_MAX_PROBES 10
+
 /*
  * What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller
  * has no such thing.
  */
 struct tandem_view {
+	u64 probes[TANDEM_MAX_PROBES]; /* in the order of its list, see tandem_probe  */
 	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
 	u32 delay_window; /* packets                                                       */
 	u32 gamma_q8;     /* backlog threshold, 1/256 packets                              */
 	u32 diff_q8;      /* backlog estimate of the last round, 1/256 packets             */
 	u32 base_rtt_us;  /* smallest RTT seen; 0 = none yet                               */
+	u32 reserved;     /* 0; there is no gap at the end                                 */
 };
 
 /*
@@ -193,5 +198,22 @@ struct tandem_param {
 };
 #define TANDEM_PARAM_FIELD(name, scale, initial, min, max, doc) u32 name;
 #define TANDEM_PARAM_DEFAULT(name, scale, initial, min, max, doc) .name = (initial),
+
+/*
+ * A probe: a value that a controller names of what it knows. Each lists its own in
+ * NAME_PROBES(P, W), most important first:
+ *   P(name, scale, value, "what it is")             a number, raw = value * scale
+ *   W(name, "WORD WORD ...", value, "what it is")   the place of a word in the list
+ * `value` is worked out from the state s, the parameters p and the connection c, only when somebody
+ * looks: a probe takes no state, and no time on an ACK. A name has its unit and means the same in
+ * each controller.
+ */
+struct tandem_probe {
+	const char *name;
+	const char *words; /* 0 = a number */
+	const char *doc;
+	u32 scale;
+};
+#define TANDEM_NONE 0xffffffffffffffffu /* there is no such value now */
 
 #endif

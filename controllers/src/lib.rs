@@ -11,10 +11,12 @@
 pub mod ffi;
 pub mod host;
 mod params;
+mod probe;
 
 use ffi::traits;
 pub use ffi::{Ack, Conn, View};
 pub use params::{Param, Params, ParamsError, Setting};
+pub use probe::{MAX_PROBES, Probe, Reading};
 
 use std::{ffi::c_void, sync::Arc};
 
