@@ -104,6 +104,9 @@ TANDEM_FN u32 africa_undo_cwnd(struct africa *s, const struct africa_params *p,
 	return window_undone(&s->highspeed.window, c);
 }
 
+#define africa_PROBES(P, W) \
+	W(mode, "SLOW FAST", s->is_fast, "of growth")
+
 TANDEM_FN void africa_view(const struct africa *s, const struct africa_params *p,
 			   const struct tandem_conn *c, struct tandem_view *v)
 {

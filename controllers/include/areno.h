@@ -219,6 +219,9 @@ TANDEM_FN u32 areno_undo_cwnd(struct areno *s, const struct areno_params *p,
 	return window_undone(&s->window, c);
 }
 
+#define areno_PROBES(P, W) \
+	P(bw_mbps, 1000000, rate_bits_per_s(&s->rate, c), "estimated rate, payload")
+
 TANDEM_FN void areno_view(const struct areno *s, const struct areno_params *p,
 			  const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -357,6 +357,15 @@ TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, const str
 	return c->snd_cwnd;
 }
 
+#define bbr_PROBES(P, W) \
+	W(state, "STARTUP DRAIN PROBE_BW PROBE_RTT", s->mode, "of the state machine") \
+	P(bw_mbps, 1000000, bbr_bits_per_s(bbr_bw(s), c), "estimated rate, payload") \
+	P(pacing_gain, BBR_UNIT, bbr_gain(s, p), "of the rate") \
+	P(extra_acked_packets, 1, max_u32(s->extra_acked, s->prior_extra_acked), \
+	  "excess of ACKs that counts") \
+	P(policed, 1, s->policed, "1 = a policer is believed in") \
+	P(full_bw_reached, 1, s->full, "1 = the path has been full")
+
 TANDEM_FN void bbr_view(const struct bbr *s, const struct bbr_params *p,
 			const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -149,12 +149,12 @@ TANDEM_FN u32 bbr3_bound(const struct bbr3 *s, const struct bbr3_params *p)
 TANDEM_FN void bbr3_set_cwnd(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
 			     const struct tandem_ack *ack)
 {
-	u32 extra = s->extra, prior_extra = s->prior_extra, cwnd = c->snd_cwnd;
+	u32 cwnd = c->snd_cwnd;
 	u32 grown = cwnd + min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
 	u32 target = bbr3_bdp(s, bbr3_bw(s), bbr3_window_gain(s, p));
 
 	if (p->aggregation)
-		target += max_u32(extra, prior_extra);
+		target += bbr3_extra(s);
 	target = bbr3_with_pieces(s, p, c, target);
 	if (s->full)
 		cwnd = min_u32(grown, target);
@@ -186,51 +186,85 @@ TANDEM_FN void bbr3_init(struct bbr3 *s, const struct bbr3_params *p, struct tan
 	c->pacing_bytes_per_s = bbr3_bytes_per_s(p, c, first_q24, p->high_gain);
 }
 
-/* The model of the path and the state, in the draft's order. [draft-ietf-ccwg-bbr 5.2.3] */
-TANDEM_FN void bbr3_update(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
-			   const struct tandem_ack *ack, const struct bbr3_sample *r)
+/* What the ACK says. Losses first, which hosts find before. */
+TANDEM_FN void bbr3_take_ack(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
+			     const struct tandem_ack *ack, struct bbr3_sample *r)
 {
-	u32 loss_round_ends = bbr3_take_latest(s, ack, r);
+	if (s->new_round)
+		bbr3_start_round(s, seq_distance(ack->acked_sacked, ack->delivered));
+	*r = bbr3_take_sample(s, ack);
+	r->app_limited = bbr3_app_limited(s, ack);
+	s->used_up |= r->was_in_flight >= c->snd_cwnd;
+	bbr3_take_losses(s, p, c, ack, r);
+	if (s->new_round)
+		bbr3_start_round(s, ack->delivered);
+}
+TANDEM_STEP(bbr3, bbr3_take_ack)
 
+/* The model of the path. */
+TANDEM_FN void bbr3_update_model(struct bbr3 *s, const struct bbr3_params *p,
+				 struct tandem_conn *c, const struct tandem_ack *ack,
+				 struct bbr3_sample *r)
+{
+	r->ends_loss_round = bbr3_take_latest(s, ack, r);
 	bbr3_take_rate(s, ack, r);
-	if (loss_round_ends) {
+	if (r->ends_loss_round) {
 		bbr3_lower_bounds(s, p, c);
 		s->has_loss = 0;
 	}
 	bbr3_take_extra(s, c, ack);
 	bbr3_take_fullness(s, r);
-	if (loss_round_ends) {
+	if (r->ends_loss_round) {
 		bbr3_take_startup_losses(s, p, r);
 		s->gaps = 0;
 	}
+}
+TANDEM_STEP(bbr3, bbr3_update_model)
+
+/* The state, but for PROBE_RTT. */
+TANDEM_FN void bbr3_update_state(struct bbr3 *s, const struct bbr3_params *p,
+				 struct tandem_conn *c, const struct tandem_ack *ack,
+				 struct bbr3_sample *r)
+{
 	bbr3_end_startup(s, p, c, ack);
 	bbr3_cycle(s, p, c, ack, r);
+}
+TANDEM_STEP(bbr3, bbr3_update_state)
+
+TANDEM_FN void bbr3_update_rtt(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
+			       const struct tandem_ack *ack, struct bbr3_sample *r)
+{
 	bbr3_check_probe_rtt(s, p, c, ack, bbr3_take_rtt(s, p, c, ack));
-	if (loss_round_ends) {
+	if (r->ends_loss_round) {
 		s->latest_bw_q24 = r->bw_q24;
 		s->latest_inflight = r->delivered;
 	}
 }
+TANDEM_STEP(bbr3, bbr3_update_rtt)
 
-/* All of it: Linux's cong_control. Losses first, which hosts find before. */
-TANDEM_FN void bbr3_pkts_acked(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
-			       const struct tandem_ack *ack)
+/* Rate and window. */
+TANDEM_FN void bbr3_set_control(struct bbr3 *s, const struct bbr3_params *p,
+				struct tandem_conn *c, const struct tandem_ack *ack,
+				struct bbr3_sample *r)
 {
-	struct bbr3_sample r;
-
-	if (s->new_round)
-		bbr3_start_round(s, seq_distance(ack->acked_sacked, ack->delivered));
-	r = bbr3_take_sample(s, ack);
-	r.app_limited = bbr3_app_limited(s, ack);
-	s->used_up |= r.was_in_flight >= c->snd_cwnd;
-	bbr3_take_losses(s, p, c, ack, &r);
-	if (s->new_round)
-		bbr3_start_round(s, ack->delivered);
-	bbr3_update(s, p, c, ack, &r);
 	if (s->new_round)
 		bbr3_start_round(s, ack->delivered);
 	bbr3_set_rate(s, p, c, bbr3_gain(s, p));
 	bbr3_set_cwnd(s, p, c, ack);
+}
+TANDEM_STEP(bbr3, bbr3_set_control)
+
+/* All of it, in the draft's order: Linux's cong_control. [draft-ietf-ccwg-bbr 5.2.3] */
+TANDEM_FN void bbr3_pkts_acked(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
+			       const struct tandem_ack *ack)
+{
+	struct bbr3_sample r = { 0 };
+
+	TANDEM_TAKE(bbr3_take_ack, s, p, c, ack, &r);
+	TANDEM_TAKE(bbr3_update_model, s, p, c, ack, &r);
+	TANDEM_TAKE(bbr3_update_state, s, p, c, ack, &r);
+	TANDEM_TAKE(bbr3_update_rtt, s, p, c, ack, &r);
+	TANDEM_TAKE(bbr3_set_control, s, p, c, ack, &r);
 }
 
 TANDEM_FN void bbr3_cong_avoid(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
@@ -300,6 +334,21 @@ TANDEM_FN u32 bbr3_undo_cwnd(struct bbr3 *s, const struct bbr3_params *p,
 	s->undo_state = BBR3_UNDO_NONE;
 	return max_u32(c->snd_cwnd, min_u32(prior_cwnd, c->snd_cwnd_clamp));
 }
+
+#define bbr3_PROBES(P, W) \
+	W(state, "STARTUP DRAIN DOWN CRUISE REFILL UP PROBE_RTT", s->state, \
+	  "of the state machine") \
+	P(bw_mbps, 1000000, bbr_bits_per_s(bbr3_bw(s), c), "estimated rate, payload") \
+	P(max_bw_mbps, 1000000, bbr_bits_per_s(bbr3_max_bw(s), c), \
+	  "the same without the short-term bound") \
+	P(inflight_shortterm_packets, 1, bbr3_shown_bound(s->bound), \
+	  "short-term bound on packets in flight") \
+	P(inflight_longterm_packets, 1, bbr3_shown_bound(s->long_bound), "long-term bound") \
+	P(pacing_gain, BBR3_UNIT, bbr3_gain(s, p), "of the rate") \
+	P(extra_acked_packets, 1, bbr3_extra(s), "excess of ACKs that counts") \
+	P(full_bw_count, 1, s->full_rounds, "rounds without growth in this search") \
+	P(full_bw_now, 1, s->full_now, "1 = the path is full in this probe") \
+	P(full_bw_reached, 1, s->full, "1 = the path has been full")
 
 TANDEM_FN void bbr3_view(const struct bbr3 *s, const struct bbr3_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)

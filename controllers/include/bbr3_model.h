@@ -153,6 +153,7 @@ struct bbr3_sample {
 	u32 tx_in_flight;  /* in flight when that was sent, itself included       */
 	u32 app_limited;
 	u32 was_in_flight; /* before this ACK                                     */
+	u32 ends_loss_round;
 };
 
 /* Clocks of 24 bits wrap after 4.7 hours. */
@@ -274,6 +275,20 @@ TANDEM_FN u32 bbr3_with_headroom(const struct bbr3 *s, const struct bbr3_params 
 	if (bound == BBR3_NO_BOUND)
 		return bound;
 	return max_u32(sub_floor0(bound, max_u32(bound * p->headroom / 100, 1)), p->min_window);
+}
+
+/* The excess of ACKs that the window has room for. [draft-ietf-ccwg-bbr 5.5.9] */
+TANDEM_FN u32 bbr3_extra(const struct bbr3 *s)
+{
+	u32 extra = s->extra, prior_extra = s->prior_extra;
+
+	return max_u32(extra, prior_extra);
+}
+
+/* For probes. */
+TANDEM_FN u64 bbr3_shown_bound(u32 bound)
+{
+	return bound == BBR3_NO_BOUND ? TANDEM_NONE : bound;
 }
 
 /*

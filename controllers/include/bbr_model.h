@@ -110,6 +110,12 @@ TANDEM_FN u32 bbr_bw(const struct bbr *s)
 	return select_u32(s->policed, s->policer_bw_q24, s->best.bw_q24);
 }
 
+/* For probes: 8 * 10^6 / 2^24 is 15625 / 2^15, and 2^32 * 2^16 * 15625 is below 2^62. */
+TANDEM_FN u64 bbr_bits_per_s(u32 bw_q24, const struct tandem_conn *c)
+{
+	return (u64)bw_q24 * min_u32(c->mss, 65535) * 15625 >> 15;
+}
+
 /*
  * Bytes a second. bw < 2^32, mss < 2^16 and gain <= 2^10 make less than 2^58, in 1/2^32
  * bytes a microsecond.

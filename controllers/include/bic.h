@@ -116,4 +116,7 @@ TANDEM_FN u32 bic_undo_cwnd(struct bic *s, const struct bic_params *p, const str
 WINDOW_VIEW(bic)
 IGNORES_RTT(bic)
 
+#define bic_PROBES(P, W) \
+	P(w_max_packets, 1, s->w_max ? s->w_max : TANDEM_NONE, "window before the last loss")
+
 #endif

@@ -36,4 +36,6 @@ CTCP_NO_ON_TIMEOUT(compound)
 CTCP_NO_ON_UNDO(compound)
 CTCP_CONTROLLER(compound)
 
+#define compound_PROBES(P, W) /* none */
+
 #endif

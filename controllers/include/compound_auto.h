@@ -76,4 +76,8 @@ TANDEM_FN void compound_auto_on_undo(struct compound_auto *s)
 CTCP_NO_ON_DWND(compound_auto)
 CTCP_CONTROLLER(compound_auto)
 
+#define compound_auto_PROBES(P, W) \
+	P(max_rtt_ms, 1000, s->max_rtt_us ? s->max_rtt_us : TANDEM_NONE, \
+	  "largest RTT since the last timeout, Rmax")
+
 #endif

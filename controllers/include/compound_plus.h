@@ -141,4 +141,6 @@ CTCP_NO_ON_LOSS(compound_plus)
 CTCP_NO_ON_UNDO(compound_plus)
 CTCP_CONTROLLER(compound_plus)
 
+#define compound_plus_PROBES(P, W) /* none */
+
 #endif

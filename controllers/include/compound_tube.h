@@ -71,4 +71,9 @@ CTCP_NO_ON_TIMEOUT(compound_tube)
 CTCP_NO_ON_UNDO(compound_tube)
 CTCP_CONTROLLER(compound_tube)
 
+#define compound_tube_PROBES(P, W) \
+	P(diff_reno_packets, 256, \
+	  s->diff_reno_q8 == ROUNDS_UNMEASURED ? TANDEM_NONE : s->diff_reno_q8, \
+	  "backlog of the emulated flow of the last round")
+
 #endif

@@ -22,6 +22,19 @@ typedef uint64_t u64;
 #define TANDEM_FN static inline __attribute__((always_inline))
 
 /*
+ * A call that has too many ways through it for Linux's verifier is taken in steps, all of the form
+ *   f(struct LAW *, const struct LAW_params *, struct tandem_conn *, const struct tandem_ack *,
+ *     struct LAW_sample *)
+ * TANDEM_STEP(LAW, f) after f makes a step of it, TANDEM_TAKE(f, s, p, c, ack, r) takes it. In eBPF
+ * it is a function that the verifier walks through once, by itself (../../kernel/bpf/steps.h); here
+ * it is f.
+ */
+#ifndef TANDEM_STEP
+#define TANDEM_STEP(law, f)
+#define TANDEM_TAKE(f, s, p, c, ack, r) f(s, p, c, ack, r)
+#endif
+
+/*
  * A controller's state lives in Linux's icsk_ca_priv, an array of u64. It is a plain blob: the host
  * clones it by copying. Each host checks the state of each controller that it compiles; headers
  * need not. Where a state has bit-fields, they are there to fit it in.
@@ -94,8 +107,6 @@ enum tandem_trait {
 	TANDEM_SENDS_ECT1 = 1 << 3,
 	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
-	/* Linux's verifier finds more than its million instructions on the ways through it. */
-	TANDEM_EXCEEDS_VERIFIER = 1 << 5,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,
@@ -158,16 +169,21 @@ struct tandem_ack {
 	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
+/* The most values that a controller may name of itself. */
+#define TANDEM_MAX_PROBES 10
+
 /*
  * What a controller shows of itself, for traces and `tandem kernel watch`; 0 where the controller
  * has no such thing.
  */
 struct tandem_view {
+	u64 probes[TANDEM_MAX_PROBES]; /* in the order of its list, see tandem_probe  */
 	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
 	u32 delay_window; /* packets                                                       */
 	u32 gamma_q8;     /* backlog threshold, 1/256 packets                              */
 	u32 diff_q8;      /* backlog estimate of the last round, 1/256 packets             */
 	u32 base_rtt_us;  /* smallest RTT seen; 0 = none yet                               */
+	u32 reserved;     /* 0; there is no gap at the end                                 */
 };
 
 /*
@@ -182,5 +198,22 @@ struct tandem_param {
 };
 #define TANDEM_PARAM_FIELD(name, scale, initial, min, max, doc) u32 name;
 #define TANDEM_PARAM_DEFAULT(name, scale, initial, min, max, doc) .name = (initial),
+
+/*
+ * A probe: a value that a controller names of what it knows. Each lists its own in
+ * NAME_PROBES(P, W), most important first:
+ *   P(name, scale, value, "what it is")             a number, raw = value * scale
+ *   W(name, "WORD WORD ...", value, "what it is")   the place of a word in the list
+ * `value` is worked out from the state s, the parameters p and the connection c, only when somebody
+ * looks: a probe takes no state, and no time on an ACK. A name has its unit and means the same in
+ * each controller.
+ */
+struct tandem_probe {
+	const char *name;
+	const char *words; /* 0 = a number */
+	const char *doc;
+	u32 scale;
+};
+#define TANDEM_NONE 0xffffffffffffffffu /* there is no such value now */
 
 #endif

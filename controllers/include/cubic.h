@@ -289,4 +289,9 @@ TANDEM_FN u32 cubic_undo_cwnd(struct cubic *s, const struct cubic_params *p,
 
 WINDOW_VIEW(cubic)
 
+#define cubic_PROBES(P, W) \
+	P(w_max_packets, 256, s->epoch.w_max_q8, "window before the last loss, W_max") \
+	P(w_est_packets, 1, s->epoch.w_est, "what Reno would have, W_est") \
+	P(k_ms, 1, s->epoch.k_ms, "from the epoch's start to W_max, K")
+
 #endif

@@ -77,4 +77,7 @@ TANDEM_FN u32 dctcp_undo_cwnd(struct dctcp *s, const struct dctcp_params *p,
 WINDOW_VIEW(dctcp)
 IGNORES_STATES(dctcp)
 
+#define dctcp_PROBES(P, W) \
+	P(alpha, MARKS_ONE, s->marks.alpha_q24, "average share of packets that are marked")
+
 #endif

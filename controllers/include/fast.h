@@ -176,6 +176,8 @@ TANDEM_FN void fast_restart(struct fast *s, const struct fast_params *p, struct 
 
 WINDOW_UNDO(fast)
 
+#define fast_PROBES(P, W) /* none */
+
 TANDEM_FN void fast_view(const struct fast *s, const struct fast_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -204,6 +204,9 @@ TANDEM_FN u32 fusion_undo_cwnd(struct fusion *s, const struct fusion_params *p,
 	return window_undone(&s->window, c);
 }
 
+#define fusion_PROBES(P, W) \
+	P(bw_mbps, 1000000, rate_bits_per_s(&s->rate, c), "estimated rate, payload")
+
 TANDEM_FN void fusion_view(const struct fusion *s, const struct fusion_params *p,
 			   const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -114,4 +114,7 @@ WINDOW_UNDO(highspeed)
 IGNORES_RTT(highspeed)
 IGNORES_STATES(highspeed)
 
+#define highspeed_PROBES(P, W) \
+	P(increase_packets, 256, s->growth_q8, "growth a round, a(w)")
+
 #endif

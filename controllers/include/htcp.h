@@ -219,6 +219,11 @@ TANDEM_FN u32 htcp_undo_cwnd(struct htcp *s, const struct htcp_params *p,
 	return window_undone(&s->window, c);
 }
 
+#define htcp_PROBES(P, W) \
+	P(max_rtt_ms, 1000, s->epoch.max_rtt_us ? s->epoch.max_rtt_us : TANDEM_NONE, \
+	  "largest RTT since the last loss, RTT_max") \
+	P(beta, 1024, s->kept_q10, "share of the window that the last loss left")
+
 TANDEM_FN void htcp_view(const struct htcp *s, const struct htcp_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -197,6 +197,10 @@ TANDEM_FN void illinois_restart(struct illinois *s, const struct illinois_params
 	illinois_begin_round(s, c);
 }
 
+#define illinois_PROBES(P, W) \
+	P(alpha_packets, 1000, mul_div(s->alpha, 1000, illinois_unit(p)), "growth a round") \
+	P(beta, 65536, 65536 - s->beta_q16, "share of the window that a loss would leave")
+
 TANDEM_FN void illinois_view(const struct illinois *s, const struct illinois_params *p,
 			     const struct tandem_conn *c, struct tandem_view *v)
 {

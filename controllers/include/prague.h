@@ -254,6 +254,9 @@ TANDEM_FN u32 prague_undo_cwnd(struct prague *s, const struct prague_params *p,
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
+#define prague_PROBES(P, W) \
+	P(alpha, MARKS_ONE, s->marks.alpha_q24, "average share of packets that are marked")
+
 TANDEM_FN void prague_view(const struct prague *s, const struct prague_params *p,
 			   const struct tandem_conn *c, struct tandem_view *v)
 {

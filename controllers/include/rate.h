@@ -64,6 +64,12 @@ struct rate {
 /* The estimate, for arithmetic: a compiler may compute with as few bits as a field has. */
 TANDEM_FN u64 rate_estimate_q8(const struct rate *r) { return r->packets_per_s_q8; }
 
+/* For probes. Below 2^51. */
+TANDEM_FN u64 rate_bits_per_s(const struct rate *r, const struct tandem_conn *c)
+{
+	return rate_estimate_q8(r) * min_u32(c->mss, 65535) >> 5;
+}
+
 #define RATE_MAX_RTT_US ((1u << 25) - 1)
 
 /* Takes note of a sample; 0 is none. */

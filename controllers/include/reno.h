@@ -63,6 +63,8 @@ TANDEM_FN u32 reno_undo_cwnd(struct reno *s, const struct reno_params *p,
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
+#define reno_PROBES(P, W) /* none */
+
 TANDEM_FN void reno_view(const struct reno *s, const struct reno_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -70,4 +70,6 @@ WINDOW_UNDO(scalable)
 IGNORES_RTT(scalable)
 IGNORES_STATES(scalable)
 
+#define scalable_PROBES(P, W) /* none */
+
 #endif

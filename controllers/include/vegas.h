@@ -123,6 +123,8 @@ TANDEM_FN void vegas_restart(struct vegas *s, const struct vegas_params *p, stru
 
 WINDOW_UNDO(vegas)
 
+#define vegas_PROBES(P, W) /* none */
+
 TANDEM_FN void vegas_view(const struct vegas *s, const struct vegas_params *p,
 			  const struct tandem_conn *c, struct tandem_view *v)
 {

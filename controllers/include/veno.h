@@ -80,6 +80,8 @@ TANDEM_FN void veno_restart(struct veno *s, const struct veno_params *p, struct 
 	rounds_begin(&s->round, c);
 }
 
+#define veno_PROBES(P, W) /* none */
+
 TANDEM_FN void veno_view(const struct veno *s, const struct veno_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)
 {

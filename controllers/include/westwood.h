@@ -95,6 +95,9 @@ TANDEM_FN u32 westwood_undo_cwnd(struct westwood *s, const struct westwood_param
 	return window_undone(&s->window, c);
 }
 
+#define westwood_PROBES(P, W) \
+	P(bw_mbps, 1000000, rate_bits_per_s(&s->rate, c), "estimated rate, payload")
+
 TANDEM_FN void westwood_view(const struct westwood *s, const struct westwood_params *p,
 			     const struct tandem_conn *c, struct tandem_view *v)
 {

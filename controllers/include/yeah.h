@@ -154,6 +154,10 @@ TANDEM_FN void yeah_restart(struct yeah *s, const struct yeah_params *p, struct 
 	rounds_begin(&s->round, c);
 }
 
+#define yeah_PROBES(P, W) \
+	W(mode, "FAST SLOW", s->slow_rounds > 0, "of growth") \
+	P(w_reno_packets, 1, s->w_reno ? s->w_reno : TANDEM_NONE, "what a Reno flow would have")
+
 TANDEM_FN void yeah_view(const struct yeah *s, const struct yeah_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)
 {

@@ -7,6 +7,8 @@ use std::{
     slice,
 };
 
+use crate::MAX_PROBES;
+
 /// `struct tandem_conn`: what the host shows of the connection. Windows are in packets, sequence numbers in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub struct Ack {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
+    /// What the controller names of what it knows, in the order of [`Controller::probes`](crate::Controller::probes), which says how to read it.
+    pub probes: [u64; MAX_PROBES],
     /// Packets; `loss_window + delay_window` is the controller's window.
     pub loss_window: u32,
     /// Packets.
@@ -81,6 +85,8 @@ pub struct View {
     pub diff_q8: u32,
     /// The smallest RTT seen, microseconds; 0 before the first sample.
     pub base_rtt_us: u32,
+    #[doc(hidden)]
+    pub reserved: u32,
 }
 
 /// `struct tandem_param`. `initial`, `min` and `max` are values in the users' unit times `scale`.
@@ -106,6 +112,32 @@ impl RawParam {
     }
 }
 
+/// `struct tandem_probe`. A number has no words; otherwise they are separated by spaces.
+#[repr(C)]
+pub struct RawProbe {
+    pub name: *const c_char,
+    pub words: *const c_char,
+    pub doc: *const c_char,
+    pub scale: u32,
+}
+
+impl RawProbe {
+    pub(crate) fn name(&self) -> &'static str {
+        // SAFETY: only native.c makes a `RawProbe` that anybody sees, and its `name` is a string literal.
+        unsafe { text(self.name) }
+    }
+
+    pub(crate) fn words(&self) -> &'static str {
+        // SAFETY: as `name`, if there are any.
+        if self.words.is_null() { "" } else { unsafe { text(self.words) } }
+    }
+
+    pub(crate) fn doc(&self) -> &'static str {
+        // SAFETY: as `name`.
+        unsafe { text(self.doc) }
+    }
+}
+
 /// # Safety
 /// `literal` must point to a C string that lives as long as the program.
 unsafe fn text(literal: *const c_char) -> &'static str {
@@ -120,7 +152,6 @@ pub mod traits {
     pub const COUNTS_MARKS: u32 = 1 << 2;
     pub const SENDS_ECT1: u32 = 1 << 3;
     pub const HALVES_TO_SSTHRESH: u32 = 1 << 4;
-    pub const EXCEEDS_VERIFIER: u32 = 1 << 5;
     pub const RESPONSES: u32 = 0xff << 8;
     pub const RESPONSE_RENO: u32 = 1 << 8;
     pub const RESPONSE_COMPOUND: u32 = 2 << 8;
@@ -135,6 +166,8 @@ pub struct RawController {
     pub traits: u32,
     pub param_count: u32,
     pub params: *const RawParam,
+    pub probes: *const RawProbe,
+    pub probe_count: u32,
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub pkts_acked: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
     pub cong_avoid: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),
@@ -150,6 +183,11 @@ impl RawController {
     pub(crate) fn params(&'static self) -> &'static [RawParam] {
         // SAFETY: only native.c makes a `RawController`: `params` is a constant array of `param_count` elements.
         unsafe { slice::from_raw_parts(self.params, self.param_count as usize) }
+    }
+
+    pub(crate) fn probes(&'static self) -> &'static [RawProbe] {
+        // SAFETY: as `params`; one more element follows.
+        unsafe { slice::from_raw_parts(self.probes, self.probe_count as usize) }
     }
 }
 

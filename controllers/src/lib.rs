@@ -37,10 +37,12 @@
 pub mod ffi;
 pub mod host;
 mod params;
+mod probe;
 
 use ffi::traits;
 pub use ffi::{Ack, Conn, View};
 pub use params::{Param, Params, ParamsError, Setting};
+pub use probe::{MAX_PROBES, Probe, Reading};
 
 use std::{ffi::c_void, sync::Arc};
 
@@ -202,11 +204,6 @@ impl Controller {
 
     /// The reason why the controller cannot run in the Linux kernel; `None` if it can.
     pub fn kernel_obstacle(&self) -> Option<&'static str> {
-        if self.has(traits::EXCEEDS_VERIFIER) {
-            return Some(
-                "Linux's verifier gives up on it: it finds more than a million instructions on the ways through it",
-            );
-        }
         self.sends_ect1().then_some(
             "its packets must carry ECT(1) (RFC 9331), and the receiver must count marks (accurate ECN, RFC 9768); Linux's TCP has neither \
              up to 6.18, and what newer kernels have of it Tandem's eBPF programs do not use",

@@ -13,6 +13,8 @@ struct tandem_controller {
 	u32 traits;
 	u32 param_count;
 	const struct tandem_param *params;
+	const struct tandem_probe *probes;
+	u32 probe_count;
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c,
 			   const struct tandem_ack *ack);
@@ -30,6 +32,14 @@ struct tandem_controller {
 static const struct tandem_param params[] = {
 #define DESCRIBE(name, scale, initial, min, max, doc) { #name, doc, scale, initial, min, max },
 	CONTROLLER_PARAMS(DESCRIBE)
+};
+
+/* Without those of a controller that has none the array would be empty. */
+static const struct tandem_probe probes[] = {
+#define DESCRIBE_NUMBER(name, scale, value, doc) { #name, 0, doc, scale },
+#define DESCRIBE_WORD(name, words, value, doc) { #name, words, doc, 1 },
+	OP(_PROBES)(DESCRIBE_NUMBER, DESCRIBE_WORD)
+	{ 0, 0, 0, 0 },
 };
 
 typedef struct controller state_t;
@@ -125,6 +135,8 @@ const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.traits = OP(_traits),
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.params = params,
+	.probes = probes,
+	.probe_count = TANDEM_PROBES,
 	.init = init,
 	.pkts_acked = pkts_acked,
 	.cong_avoid = cong_avoid,

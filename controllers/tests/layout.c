@@ -33,11 +33,19 @@ int main(void)
 	FIELD(tandem_ack, marked);
 
 	TYPE(tandem_view);
+	FIELD(tandem_view, probes);
 	FIELD(tandem_view, loss_window);
 	FIELD(tandem_view, delay_window);
 	FIELD(tandem_view, gamma_q8);
 	FIELD(tandem_view, diff_q8);
 	FIELD(tandem_view, base_rtt_us);
+	FIELD(tandem_view, reserved);
+
+	TYPE(tandem_probe);
+	FIELD(tandem_probe, name);
+	FIELD(tandem_probe, words);
+	FIELD(tandem_probe, doc);
+	FIELD(tandem_probe, scale);
 
 	TYPE(tandem_param);
 	FIELD(tandem_param, name);
@@ -52,6 +60,8 @@ int main(void)
 	FIELD(tandem_controller, traits);
 	FIELD(tandem_controller, param_count);
 	FIELD(tandem_controller, params);
+	FIELD(tandem_controller, probes);
+	FIELD(tandem_controller, probe_count);
 	FIELD(tandem_controller, init);
 	FIELD(tandem_controller, pkts_acked);
 	FIELD(tandem_controller, cong_avoid);
@@ -64,6 +74,7 @@ int main(void)
 
 	CONSTANT(TANDEM_STATE_BYTES);
 	CONSTANT(TANDEM_MAX_WINDOW);
+	CONSTANT(TANDEM_MAX_PROBES);
 	CONSTANT(TANDEM_MAX_RTT_US);
 	CONSTANT(TANDEM_MAX_PACKETS_PER_US);
 	CONSTANT(TANDEM_INFINITE_SSTHRESH);
@@ -79,7 +90,6 @@ int main(void)
 	CONSTANT(TANDEM_COUNTS_MARKS);
 	CONSTANT(TANDEM_SENDS_ECT1);
 	CONSTANT(TANDEM_HALVES_TO_SSTHRESH);
-	CONSTANT(TANDEM_EXCEEDS_VERIFIER);
 	CONSTANT(TANDEM_RESPONSE_RENO);
 	CONSTANT(TANDEM_RESPONSE_COMPOUND);
 	CONSTANT(TANDEM_RESPONSE_CUBIC);

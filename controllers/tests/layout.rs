@@ -2,8 +2,8 @@
 //! The hand-written Rust types against the C compiler's own account of them.
 
 use tandem_controllers::{
-    CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_RTT_US, MAX_WINDOW, Reason, STATE_BYTES, State,
-    ffi::{Ack, Conn, RawController, RawParam, View, traits},
+    CONTROLLERS, INFINITE_SSTHRESH, MAX_PACKETS_PER_US, MAX_PROBES, MAX_RTT_US, MAX_WINDOW, Reason, STATE_BYTES, State,
+    ffi::{Ack, Conn, RawController, RawParam, RawProbe, View, traits},
 };
 
 use tandem_testing::{
@@ -19,13 +19,15 @@ fn rust_layout() -> Layout {
         is_paced pacing_bytes_per_s);
     describe!(l, "tandem_ack", Ack,
         pkts_acked rtt_us delivered acked_sacked prior_delivered interval_us is_app_limited in_flight lost marked);
-    describe!(l, "tandem_view", View, loss_window delay_window gamma_q8 diff_q8 base_rtt_us);
+    describe!(l, "tandem_view", View, probes loss_window delay_window gamma_q8 diff_q8 base_rtt_us reserved);
+    describe!(l, "tandem_probe", RawProbe, name words doc scale);
     describe!(l, "tandem_param", RawParam, name doc scale initial min max);
     describe!(l, "tandem_controller", RawController,
-        state_bytes traits param_count params init pkts_acked cong_avoid usual_ack ssthresh set_state restart undo_cwnd view);
+        state_bytes traits param_count params probes probe_count init pkts_acked cong_avoid usual_ack ssthresh set_state restart undo_cwnd view);
     for (name, value) in [
         ("TANDEM_STATE_BYTES", STATE_BYTES),
         ("TANDEM_MAX_WINDOW", MAX_WINDOW as usize),
+        ("TANDEM_MAX_PROBES", MAX_PROBES),
         ("TANDEM_MAX_RTT_US", MAX_RTT_US as usize),
         ("TANDEM_MAX_PACKETS_PER_US", MAX_PACKETS_PER_US as usize),
         ("TANDEM_INFINITE_SSTHRESH", INFINITE_SSTHRESH as usize),
@@ -41,7 +43,6 @@ fn rust_layout() -> Layout {
         ("TANDEM_COUNTS_MARKS", traits::COUNTS_MARKS as usize),
         ("TANDEM_SENDS_ECT1", traits::SENDS_ECT1 as usize),
         ("TANDEM_HALVES_TO_SSTHRESH", traits::HALVES_TO_SSTHRESH as usize),
-        ("TANDEM_EXCEEDS_VERIFIER", traits::EXCEEDS_VERIFIER as usize),
         ("TANDEM_RESPONSE_RENO", traits::RESPONSE_RENO as usize),
         ("TANDEM_RESPONSE_COMPOUND", traits::RESPONSE_COMPOUND as usize),
         ("TANDEM_RESPONSE_CUBIC", traits::RESPONSE_CUBIC as usize),

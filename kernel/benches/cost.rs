@@ -39,10 +39,10 @@ const BYTES: u64 = 1_000_000_000;
 const BLOCK_BYTES: usize = 250_000;
 // Enough for intervals of half the goal's distance from 1.
 const DEFAULT_ROUNDS: usize = 320;
-const OURS: [&str; 3] = ["reno", "compound_tube", "bbr"];
+const OURS: [&str; 4] = ["reno", "compound_tube", "bbr", "bbr3"];
 const KERNELS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// Those that are held against each other, places in ours and then the kernel's.
-const PAIRS: [[usize; 2]; 6] = [[0, 3], [0, 4], [1, 3], [1, 4], [4, 3], [2, 5]];
+const PAIRS: [[usize; 2]; 7] = [[0, 4], [0, 5], [1, 4], [1, 5], [5, 4], [2, 6], [3, 6]];
 const GOAL: f64 = 1.03;
 
 /// What a run took.

@@ -26,11 +26,10 @@ struct tandem_flow {
 	u32 srtt_us;
 	u32 lost;          /* packets, since the connection began */
 	u32 retransmitted; /* packets, since the connection began */
+	u32 pacing;        /* what does: enum tandem_pacing */
 	struct tandem_view view;
 	u64 bytes_acked; /* since the connection began */
 	u64 pacing_bytes_per_s; /* of payload; counts only while something paces */
-	u32 pacing;      /* what does: enum tandem_pacing */
-	u32 reserved;    /* 0; there is no gap at the end */
 };
 
 #endif

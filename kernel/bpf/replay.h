@@ -22,8 +22,8 @@ struct tandem_replay {
 	u32 call;
 	u32 argument; /* packets for cong_avoid, the reason for ssthresh, the state for set_state */
 	u32 result;   /* from ssthresh and undo_cwnd */
+	u32 reserved;    /* 0; there is no gap before the view */
 	struct tandem_view view; /* after the call */
-	u32 reserved;    /* 0; there is no gap at the end */
 };
 
 #endif

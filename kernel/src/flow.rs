@@ -45,16 +45,14 @@ pub struct Flow {
     pub lost: u32,
     /// Packets retransmitted since the connection began.
     pub retransmitted: u32,
+    #[doc(hidden)]
+    pub pacing: u32,
     /// What the controller shows of itself.
     pub view: View,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
     #[doc(hidden)]
     pub pacing_bytes_per_s: u64,
-    #[doc(hidden)]
-    pub pacing: u32,
-    #[doc(hidden)]
-    pub reserved: u32,
 }
 
 /// What spreads a connection's packets over time.

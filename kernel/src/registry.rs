@@ -10,7 +10,7 @@ use std::{
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use serde::Serialize;
-use tandem_controllers::{Params, find};
+use tandem_controllers::{Controller, Params, find};
 
 use crate::{
     Error, Listener, bpffs, check_loadable,
@@ -212,6 +212,11 @@ fn pinned_value(name: &str, file: &str) -> Result<Vec<u8>, Error> {
         Ok(None) => Err(Error::io("read", path, std::io::ErrorKind::NotFound.into())),
         Err(e) => Err(Error::io("read", path, to_io(&e))),
     }
+}
+
+/// The controller that is loaded as `name`; `None` if nothing is any more, or it is not in the list of this program.
+pub(crate) fn kind_of(name: &str) -> Option<&'static Controller> {
+    find(&registration(name).ok()?.controller).ok()
 }
 
 fn registration(name: &str) -> Result<Registration, Error> {

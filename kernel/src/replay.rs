@@ -32,8 +32,8 @@ pub struct Replay {
     pub call: u32,
     pub argument: u32,
     pub result: u32,
-    pub view: View,
     pub reserved: u32,
+    pub view: View,
 }
 
 /// A controller in the kernel that no socket can choose.

@@ -8,9 +8,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use tandem_controllers::{Controller, Reading};
 
-use crate::{Error, Flow, Pacer, flow::flows_here, netns, registry::loaded_names};
+use crate::{
+    Error, Flow, Pacer,
+    flow::flows_here,
+    netns,
+    registry::{kind_of, loaded_names},
+};
 
 /// A connection and what it did in the interval that has just ended.
 #[derive(Debug, Clone, Serialize)]
@@ -57,6 +63,13 @@ pub struct Sample {
     pub retransmitted_total: u32,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
+    /// What the controller names of what it knows ([`Controller::probes`]), in its order; `None` where there is no such value now.
+    #[serde(serialize_with = "as_map")]
+    pub probes: Vec<(&'static str, Option<Reading>)>,
+}
+
+fn as_map<S: Serializer>(probes: &[(&'static str, Option<Reading>)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(probes.iter().copied())
 }
 
 /// A namespace's inode and a connection's ends: a namespace's name may be that of a process, and change with it.
@@ -67,6 +80,8 @@ struct Seen {
     key: Key,
     namespace: String,
     controller: String,
+    /// Which one that is; `None` if it was unloaded since.
+    kind: Option<&'static Controller>,
     flow: Flow,
 }
 
@@ -101,10 +116,11 @@ impl Watcher {
 /// All connections with the names of their controllers, in all namespaces.
 fn look() -> Result<Vec<Seen>, Error> {
     let names = loaded_names()?;
+    let kinds: Vec<Option<&Controller>> = names.iter().map(|name| kind_of(name)).collect();
     let mut all = Vec::new();
     let look_here = |_: &netns::Namespace| names.iter().map(|name| flows_here(name)).collect::<Vec<_>>();
     for (namespace, flows) in netns::visit(look_here)? {
-        for (name, flows) in names.iter().zip(flows) {
+        for ((name, kind), flows) in names.iter().zip(&kinds).zip(flows) {
             let flows = match flows {
                 Ok(flows) => flows,
                 // Unloaded since the list was made.
@@ -115,6 +131,7 @@ fn look() -> Result<Vec<Seen>, Error> {
                 key: (namespace.inode, flow.local(), flow.remote()),
                 namespace: namespace.name.clone(),
                 controller: name.clone(),
+                kind: *kind,
                 flow,
             }));
         }
@@ -124,7 +141,7 @@ fn look() -> Result<Vec<Seen>, Error> {
 
 impl Sample {
     /// `before` is the last look at the same addresses.
-    fn new(Seen { key, namespace, controller, flow }: &Seen, before: Option<&Flow>, interval: Duration) -> Self {
+    fn new(Seen { key, namespace, controller, kind, flow }: &Seen, before: Option<&Flow>, interval: Duration) -> Self {
         // Another connection may have had the addresses before. Of one that is seen for the first time nobody knows how long it has
         // been there: it may have changed its controller to one of ours just now.
         let before = before.filter(|before| before.bytes_acked <= flow.bytes_acked).unwrap_or(flow);
@@ -151,18 +168,27 @@ impl Sample {
             lost_total: flow.lost,
             retransmitted_total: flow.retransmitted,
             bytes_acked: flow.bytes_acked,
+            probes: kind.iter().flat_map(|c| c.readings(&flow.view)).map(|(p, reading)| (p.name, reading)).collect(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tandem_controllers::find;
+
     use super::*;
 
     fn seen(bytes_acked: u64, lost: u32) -> Seen {
         let mut flow = crate::flow::read(&[0; size_of::<Flow>()][..]).unwrap()[0];
         (flow.bytes_acked, flow.lost) = (bytes_acked, lost);
-        Seen { key: (1, flow.local(), flow.remote()), namespace: String::new(), controller: "ours".into(), flow }
+        Seen {
+            key: (1, flow.local(), flow.remote()),
+            namespace: String::new(),
+            controller: "ours".into(),
+            kind: find("dctcp").ok(),
+            flow,
+        }
     }
 
     /// 1.25 MB/s are 10 Mb/s. Of a connection that nothing paces the kernel has a rate, too, which nobody keeps to.
@@ -178,6 +204,16 @@ mod tests {
             [0, 1, 2].map(shown),
             [(None, None), (Some(Pacer::Socket), Some(1e7)), (Some(Pacer::Fq), Some(1e7))]
         );
+    }
+
+    /// DCTCP's alpha is in 1/2^24.
+    #[test]
+    fn probes_are_in_users_units() {
+        let mut seen = seen(0, 0);
+        seen.flow.view.probes[0] = 3 << 22;
+        let sample = Sample::new(&seen, None, Duration::from_secs(1));
+        assert_eq!(sample.probes, [("alpha", Some(Reading::Number(0.75)))]);
+        assert!(serde_json::to_string(&sample).unwrap().ends_with(r#""probes":{"alpha":0.75}}"#));
     }
 
     /// 12.5 MB in a second are 100 Mb/s. What a connection did before it was seen for the first time, it did not do in one interval.

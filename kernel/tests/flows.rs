@@ -4,10 +4,13 @@
 mod net;
 mod skip;
 
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr, TcpStream},
+};
 
 use libc::tcp_info;
-use tandem_controllers::{Params, Signal, find};
+use tandem_controllers::{Controller, Params, Reading, Signal, find};
 use tandem_kernel::{Flow, loadable};
 
 use net::{FAR, Path, Registered, Space, connected, info, transfer, wait_until};
@@ -85,6 +88,19 @@ fn shows_the_path(seen: &[Flow], is_compound: bool) -> bool {
     last.lost > 0 && last.retransmitted > 0 && has_waited && (!is_compound || knows_the_path)
 }
 
+/// What BBR names of what it knows, against the pacing rate that the kernel has: gain * bw, less 1 %, once the path has been full.
+fn probes_fit_the_pacing_rate(controller: &Controller, flow: &Flow) {
+    let readings: HashMap<_, _> =
+        controller.readings(&flow.view).map(|(probe, reading)| (probe.name, reading)).collect();
+    let number = |name: &str| readings[name].and_then(Reading::number).expect(name);
+    assert!(readings["state"].and_then(Reading::word).is_some(), "{readings:?}");
+    if number("full_bw_reached") == 1.0 {
+        let (_, bytes_per_s) = flow.pacing().expect("it paces");
+        let shown_mbps = number("pacing_gain") * number("bw_mbps") * 0.99;
+        assert!((bytes_per_s as f64 * 8e-6 / shown_mbps - 1.0).abs() < 0.001, "{bytes_per_s} B/s, but {readings:?}");
+    }
+}
+
 #[test]
 fn flows_are_as_the_path_and_tcp_info_have_them() {
     if skip::cannot_load() {
@@ -100,6 +116,9 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
         for connection in 1.. {
             let (seen, info) = carry(&path, &registered);
             let view = seen.last().unwrap().view;
+            if controller.family == "bbr" {
+                seen.iter().for_each(|flow| probes_fit_the_pacing_rate(controller, flow));
+            }
             if is_compound && fills_the_queue {
                 assert!(view.base_rtt_us >= info.tcpi_min_rtt && view.gamma_q8 > 0, "{controller:?}: {view:?}");
             }

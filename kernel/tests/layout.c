@@ -27,7 +27,6 @@ int main(void)
 	FIELD(tandem_flow, bytes_acked);
 	FIELD(tandem_flow, pacing_bytes_per_s);
 	FIELD(tandem_flow, pacing);
-	FIELD(tandem_flow, reserved);
 	CONSTANT(TANDEM_PACED_BY_SOCKET);
 	CONSTANT(TANDEM_PACED_BY_FQ);
 

@@ -28,7 +28,7 @@ fn rust_layout() -> Layout {
     let mut l = Layout::new();
     describe!(l, "tandem_flow", Flow,
         local_addr remote_addr local_port remote_port family state snd_cwnd snd_ssthresh packets_out mss srtt_us lost
-        retransmitted view bytes_acked pacing_bytes_per_s pacing reserved);
+        retransmitted view bytes_acked pacing_bytes_per_s pacing);
     for (name, pacer) in [("TANDEM_PACED_BY_SOCKET", Pacer::Socket), ("TANDEM_PACED_BY_FQ", Pacer::Fq)] {
         l.insert(name.into(), (pacer as usize, 0));
     }

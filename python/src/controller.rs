@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyDict};
 use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reason, State, find,
+    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reading, Reason, State, find,
 };
 
 use crate::error::usage;
@@ -168,6 +168,7 @@ pub struct View {
     gamma_packets: f64,
     diff_packets: f64,
     base_rtt_us: Option<u32>,
+    probes: Py<PyDict>,
 }
 
 #[pymethods]
@@ -299,12 +300,21 @@ impl Controller {
 
     fn view(&self, py: Python) -> PyResult<View> {
         let view = self.instance.view(&self.connection.borrow(py).checked()?);
+        let probes = PyDict::new(py);
+        for (probe, reading) in self.params.controller().readings(&view) {
+            match reading {
+                Some(Reading::Number(value)) => probes.set_item(probe.name, value)?,
+                Some(Reading::Word(word)) => probes.set_item(probe.name, word)?,
+                None => probes.set_item(probe.name, py.None())?,
+            }
+        }
         Ok(View {
             loss_window_packets: view.loss_window,
             delay_window_packets: view.delay_window,
             gamma_packets: f64::from(view.gamma_q8) / 256.0,
             diff_packets: f64::from(view.diff_q8) / 256.0,
             base_rtt_us: (view.base_rtt_us > 0).then_some(view.base_rtt_us),
+            probes: probes.unbind(),
         })
     }
 

@@ -114,6 +114,9 @@ class View:
     @property
     def base_rtt_us(self) -> int | None:
         """The smallest RTT seen, microseconds; None before the first sample, or if the controller keeps none."""
+    @property
+    def probes(self) -> dict[str, float | str | None]:
+        """What the controller names of what it knows, such as `alpha` of `dctcp`; None where it has no such value now."""
 
 @final
 class Controller:

@@ -219,6 +219,14 @@ def test_reno_by_hand() -> None:
     assert reno.connection.snd_cwnd == 11
 
 
+def test_probes_are_named() -> None:
+    """RFC 8257 3.3: alpha begins at 1."""
+    assert tandem.Controller("dctcp").view().probes == {"alpha": 1.0}
+    probes = tandem.Controller("bbr3").view().probes
+    assert probes["state"] == "STARTUP"
+    assert probes["inflight_longterm_packets"] is None
+
+
 def test_parameters_are_set_by_name() -> None:
     tube = tandem.Controller("compound_tube", gamma=20)
     assert tube.parameters["gamma"] == 20

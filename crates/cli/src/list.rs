@@ -46,6 +46,7 @@ struct ControllerInfo {
     /// Why not.
     kernel_obstacle: Option<&'static str>,
     parameters: Vec<ParameterInfo>,
+    probes: Vec<ProbeInfo>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +55,14 @@ struct ParameterInfo {
     default: f64,
     min: f64,
     max: f64,
+    doc: &'static str,
+}
+
+#[derive(Serialize)]
+struct ProbeInfo {
+    name: &'static str,
+    /// That it may be; empty for a number.
+    words: Vec<&'static str>,
     doc: &'static str,
 }
 
@@ -95,6 +104,7 @@ impl From<&Controller> for ControllerInfo {
             fits_kernel: c.kernel_obstacle().is_none(),
             kernel_obstacle: c.kernel_obstacle(),
             parameters: parameters.collect(),
+            probes: c.probes().map(|p| ProbeInfo { name: p.name, words: p.words().collect(), doc: p.doc }).collect(),
         }
     }
 }
@@ -124,7 +134,12 @@ fn controllers_text() -> String {
                 p.doc.to_owned(),
             ]);
         }
-        text += &format!("{table}\n\n");
+        text += &format!("{table}\n");
+        let probes: Vec<String> = c.probes().map(|p| format!("{} ({})", p.name, p.doc)).collect();
+        if !probes.is_empty() {
+            text += &format!("  Shows in traces and `tandem kernel watch`: {}.\n", probes.join(", "));
+        }
+        text.push('\n');
     }
     text
 }

@@ -317,6 +317,9 @@ fn lists_are_text_and_json() {
     assert!(text(prague, "/kernel_obstacle").contains("ECT(1)"), "{prague}");
     assert!(place.succeed("list controllers").out.contains("Not in the kernel: its packets must carry ECT(1)"));
     assert_eq!((&compound["fits_kernel"], &compound["kernel_obstacle"]), (&Value::from(true), &Value::Null));
+    let state = &list(named("bbr3"), "/probes")[0];
+    assert_eq!((text(state, "/name"), &state["words"][6]), ("state", &Value::from("PROBE_RTT")));
+    assert!(place.succeed("list controllers").out.contains("`tandem kernel watch`: alpha (average share"));
     let engines: Value = serde_json::from_str(&place.succeed("list engines --json").out).unwrap();
     assert_eq!(engines[0]["name"], "sim");
 }

@@ -253,7 +253,7 @@ impl<S: Stack> Player<S> {
 
     fn check(&self, expected: &[(String, Expected)]) -> Vec<String> {
         let (host, mut wrong) = (self.stack.host(), Vec::new());
-        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = host.view();
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us, .. } = host.view();
         for (key, value) in expected {
             let actual = match &**key {
                 "cwnd" => host.conn().snd_cwnd,

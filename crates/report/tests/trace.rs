@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The Parquet files of samples, read back.
 
-use std::{fs::File, path::Path};
+use std::{collections::BTreeSet, fs::File, path::Path};
 
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
-    record::{Row, RowAccessor},
+    record::{Field, Row, RowAccessor},
 };
+use tandem_controllers::CONTROLLERS;
 use tandem_report::{FLOWS_FILE, LINKS_FILE, Section, write_trace};
 
 mod synthetic;
@@ -28,7 +29,7 @@ fn samples_come_back_as_they_went() {
 
     let (columns, rows) = read(&folder.path().join(FLOWS_FILE));
     assert_eq!(
-        columns.join(" "),
+        columns[..16].join(" "),
         "run seed flow group controller time_s cwnd_packets loss_window_packets delay_window_packets ssthresh_packets \
          gamma_packets diff_packets srtt_ms base_rtt_ms in_flight_packets goodput_mbps"
     );
@@ -60,6 +61,38 @@ fn samples_come_back_as_they_went() {
         }
     }
     assert!(rows.next().is_none());
+}
+
+/// Each probe of the list has a column; a flow has what its controller names, in its unit, unless there is no such value.
+#[test]
+fn probes_have_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario =
+        synthetic::scenario("mixed", &[("three", "bbr3", 1), ("reno", "reno", 1), ("kernel", "kernel:dctcp", 1)]);
+    let mut run = synthetic::run(&scenario, 1);
+    let flows = &mut run.trace.as_mut().unwrap().flows;
+    // state, bw, max_bw, the two bounds, pacing_gain ...
+    let three = [3, 95_500_000, 96_000_000, u64::MAX, 400, 125, 0, 2, 0, 1];
+    flows[0].samples[0].probes = Some(three);
+    flows[1].samples[0].probes = Some([0; 10]);
+    write_trace(folder.path(), &[Section { scenario: &scenario, run: &run }]).unwrap();
+
+    let (columns, rows) = read(&folder.path().join(FLOWS_FILE));
+    let distinct: BTreeSet<_> = CONTROLLERS.iter().flat_map(|c| c.probes()).map(|p| p.name).collect();
+    assert_eq!(columns[16..].iter().map(String::as_str).collect::<BTreeSet<_>>(), distinct);
+    assert_eq!(columns.len(), 16 + distinct.len(), "two columns of one name");
+    let place = |name: &str| columns.iter().position(|column| column == name).unwrap();
+    let first = |group: &str| rows.iter().find(|row| row.get_string(3).unwrap() == group).unwrap();
+    assert_eq!(first("three").get_string(place("state")).unwrap(), "CRUISE");
+    let number = |group: &str, name: &str| first(group).get_double(place(name)).ok();
+    let names = ["bw_mbps", "inflight_shortterm_packets", "inflight_longterm_packets", "pacing_gain", "alpha"];
+    assert_eq!(names.map(|name| number("three", name)), [Some(95.5), None, Some(400.0), Some(1.25), None]);
+    for group in ["reno", "kernel"] {
+        assert!(
+            (16..columns.len())
+                .all(|column| matches!(first(group).get_column_iter().nth(column), Some((_, Field::Null))))
+        );
+    }
 }
 
 #[test]

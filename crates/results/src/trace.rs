@@ -2,7 +2,7 @@
 //! Flows and links over time.
 
 use serde::{Deserialize, Serialize};
-use tandem_controllers::View;
+use tandem_controllers::{MAX_PROBES, View};
 
 /// Samples of one seed at regular times; each series has one value a sample.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -51,18 +51,21 @@ pub struct FlowSample {
     pub in_flight_packets: u32,
     /// Payload received since the last sample, megabits a second.
     pub goodput_mbps: f32,
+    /// [`View::probes`], which the flow's controller reads; `None` where nothing shows them.
+    pub probes: Option<[u64; MAX_PROBES]>,
 }
 
 impl FlowSample {
     /// Fills in the figures that a controller of Tandem's shows of itself.
     pub fn with_view(self, view: View) -> Self {
-        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = view;
+        let View { probes, loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us, .. } = view;
         Self {
             loss_window_packets: loss_window,
             delay_window_packets: delay_window,
             gamma_packets: gamma_q8 as f32 / 256.0,
             diff_packets: diff_q8 as f32 / 256.0,
             base_rtt_ms: base_rtt_us as f32 / 1e3,
+            probes: Some(probes),
             ..self
         }
     }

@@ -3,7 +3,7 @@
 
 use arrow_array::{Float32Array, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::SchemaRef;
-use tandem_controllers::INFINITE_SSTHRESH;
+use tandem_controllers::{CONTROLLERS, INFINITE_SSTHRESH, Probe, Reading};
 use tandem_results::{FlowSample, FlowTrace, Run, Trace};
 use tandem_scenario::Scenario;
 
@@ -76,7 +76,24 @@ impl FlowRows<'_> {
         }
         columns.push("in_flight_packets", UInt32Array::from_iter_values(self.each(|_, s| s.in_flight_packets)));
         columns.push("goodput_mbps", Float32Array::from_iter_values(self.each(|_, s| s.goodput_mbps)));
+        for probe in all_probes() {
+            let readings = self.each(|flow, sample| self.reading(probe.name, flow, sample));
+            if probe.is_word() {
+                let words = readings.map(|reading| reading.and_then(Reading::word));
+                columns.push_nullable(probe.name, StringArray::from_iter(words));
+            } else {
+                let numbers = readings.map(|reading| reading.and_then(Reading::number));
+                columns.push_nullable(probe.name, Float64Array::from_iter(numbers));
+            }
+        }
         columns.batch(rows).expect("each column has a value for each sample")
+    }
+
+    /// What the controller of a flow has for that probe.
+    fn reading(&self, probe: &str, flow: &FlowTrace, sample: &FlowSample) -> Option<Reading> {
+        let controller = self.scenario?.groups[flow.group].source.params()?.controller();
+        let (place, probe) = controller.probes().enumerate().find(|(_, p)| p.name == probe)?;
+        probe.read(sample.probes?[place])
     }
 
     fn each<'a, T>(&'a self, of: impl Fn(&FlowTrace, &FlowSample) -> T + Copy + 'a) -> impl Iterator<Item = T> + 'a {
@@ -99,6 +116,17 @@ impl FlowRows<'_> {
         let texts: Vec<(String, usize)> = self.trace.flows.iter().map(of_flow).collect();
         StringArray::from_iter_values(texts.iter().flat_map(|(text, rows)| std::iter::repeat_n(text, *rows)))
     }
+}
+
+/// One of each name in the list of controllers: a table has all of them, so that tables of different controllers go together.
+fn all_probes() -> Vec<Probe> {
+    let mut probes: Vec<Probe> = Vec::new();
+    for probe in CONTROLLERS.iter().flat_map(|c| c.probes()) {
+        if probes.iter().all(|known| known.name != probe.name) {
+            probes.push(probe);
+        }
+    }
+    probes
 }
 
 /// Has its controller a backlog, or a window that depends on the delay? The figures of one that has not are 0 all the time.

@@ -14,7 +14,7 @@ use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::{
     Frame,
     layout::{Constraint, Layout},
-    style::Stylize,
+    style::{Style, Stylize},
     text::{Line, Text},
     widgets::{Row, Table, TableState},
 };
@@ -140,8 +140,8 @@ fn live(watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), 
         }
         match wait_for_key(if looker.is_looking { Instant::now() + LOOKING } else { next }) {
             Ok(Some(Key::Quit)) => break Ok(()),
-            Ok(Some(Key::Down)) => state.scroll_down_by(1),
-            Ok(Some(Key::Up)) => state.scroll_up_by(1),
+            Ok(Some(Key::Down)) => state.select_next(),
+            Ok(Some(Key::Up)) => state.select_previous(),
             Ok(None) => {}
             Err(e) => break Err(Failure::Failed(anyhow::Error::new(e).context("cannot read keys"))),
         }
@@ -214,8 +214,9 @@ const HEADER: [&str; 14] = [
 const NUMBERS: RangeInclusive<usize> = 3..=12;
 
 fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration, state: &mut TableState) {
-    let [title, body, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(frame.area());
+    let [title, body, probes, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1), Constraint::Length(1)])
+            .areas(frame.area());
     let total_mbps = samples.iter().map(|s| s.rate_bps).sum::<f64>() / 1e6;
     let summary = match (samples.len(), looked) {
         (_, false) => "the first look comes after one interval".to_owned(),
@@ -230,12 +231,28 @@ fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration,
         _ => Constraint::Length(8),
     });
     let header = Row::new(HEADER.iter().enumerate().map(|(i, name)| cell(i, (*name).to_owned())));
-    let table = Table::new(samples.iter().map(row), widths).header(header.bold().underlined());
+    let table = Table::new(samples.iter().map(row), widths)
+        .header(header.bold().underlined())
+        .row_highlight_style(Style::new().bold());
+    frame.render_widget(Line::from(chosen(samples, state).map_or_else(String::new, probes_text)), probes);
     frame.render_stateful_widget(table, body, state);
     let keys = format!(
-        "every {interval:?}; windows, gamma, diff in packets; paced: Mb/s at most; lost in the interval; q quits, arrows scroll"
+        "every {interval:?}; windows, gamma, diff in packets; paced: Mb/s at most; lost in the interval; q quits, arrows choose"
     );
     frame.render_widget(Line::from(keys).dim(), foot);
+}
+
+/// The connection whose row is chosen; at first that is the uppermost.
+fn chosen<'a>(samples: &'a [Sample], state: &mut TableState) -> Option<&'a Sample> {
+    let place = state.selected().unwrap_or(0).min(samples.len().checked_sub(1)?);
+    state.select(Some(place));
+    Some(&samples[place])
+}
+
+/// What its controller names of what it knows; what has no value now is left out.
+fn probes_text(sample: &Sample) -> String {
+    let known = sample.probes.iter().filter_map(|(name, reading)| Some(format!("{name} {}", (*reading)?)));
+    format!("{} {}: {}", sample.controller, sample.remote, known.collect::<Vec<_>>().join(", "))
 }
 
 /// Numbers stand at the right of their column.

@@ -118,5 +118,6 @@ fn sample(time_s: f64, flow: usize, compound: bool, goodput_mbps: f64) -> FlowSa
         base_rtt_ms: if time_s < 0.1 { 0.0 } else { 100.0 },
         in_flight_packets: loss_window,
         goodput_mbps: goodput_mbps as f32 * (1.0 + 0.2 * (time_s as f32 * 1.7 + flow as f32).sin()),
+        probes: None,
     }
 }

@@ -7,7 +7,7 @@ mod facts;
 use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use proptest::{prelude::*, test_runner::TestCaseError};
-use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Reason, Signal, State, View};
+use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Probe, Reason, Signal, State, View};
 
 pub use events::{Case, Event, case};
 pub use facts::{Facts, only, q8};
@@ -17,6 +17,7 @@ use crate::contract::Contract;
 /// A connection whose host keeps only the letter of the contract.
 pub struct Connection<C = Instance> {
     controller: C,
+    probes: Vec<Probe>,
     conn: Conn,
     facts: Facts,
     owns_window: bool,
@@ -44,9 +45,11 @@ impl<C: Contract> Connection<C> {
         let owns_window = params.controller().owns_window();
         let has_threshold = params.controller().signal != Signal::Model;
         let forgets_base_rtt = params.get("forget_base_rtt") == Some(1.0);
+        let probes = params.controller().probes().collect();
         let controller = C::new(&Arc::new(params), &mut conn);
         let mut new = Self {
             controller,
+            probes,
             conn,
             facts: *facts,
             owns_window,
@@ -210,6 +213,9 @@ impl<C: Contract> Connection<C> {
         holds("the two windows add up", parts == Some(conn.snd_cwnd))?;
         holds("gamma is in its range", self.gamma_q8.contains(&view.gamma_q8))?;
         holds("no more is queued than was in flight", u64::from(view.diff_q8) <= u64::from(self.max_flight) << 8)?;
+        let mut places = self.probes.iter().zip(view.probes);
+        holds("a word is in its list", places.all(|(probe, raw)| !probe.is_word() || probe.read(raw).is_some()))?;
+        holds("no place is without a probe", view.probes[self.probes.len()..].iter().all(|&raw| raw == 0))?;
         if self.facts.shows_base_rtt {
             holds("baseRTT is the least sample", view.base_rtt_us == self.min_rtt_us.unwrap_or(0))?;
         }
@@ -222,7 +228,7 @@ struct Shown<'a>(&'a View);
 
 impl fmt::Debug for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.0;
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us, .. } = self.0;
         let (gamma, diff) = (f64::from(*gamma_q8) / 256.0, f64::from(*diff_q8) / 256.0);
         write!(f, "loss {loss_window} delay {delay_window} gamma {gamma} diff {diff} base {base_rtt_us}")
     }

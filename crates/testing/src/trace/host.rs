@@ -253,7 +253,7 @@ impl<C: Contract> Flow<C> {
     }
 
     fn differs(&self, key: &str, expected: Expected) -> Result<(), String> {
-        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us } = self.controller.view(&self.conn);
+        let View { loss_window, delay_window, gamma_q8, diff_q8, base_rtt_us, .. } = self.controller.view(&self.conn);
         let actual = match key {
             "cwnd" => self.conn.snd_cwnd,
             "cnt" => self.conn.snd_cwnd_cnt,
