@@ -54,7 +54,7 @@ fn main() {
         writeln!(
             entries,
             "    crate::Controller {{ name: {name:?}, family: {family}, signal: crate::Signal::{signal}, look: {look}, \
-             source: {source}, arithmetic: {arithmetic:?}, raw: &tandem_{name} }},"
+             source: {source}, arithmetic: {arithmetic:?}, header: None, raw: &tandem_{name} }},"
         )
         .unwrap();
     }
@@ -64,8 +64,24 @@ fn main() {
     let doc = "/// All controllers, in the order of `controllers.def`.";
     write!(list, "}}\n{doc}\npub static CONTROLLERS: [crate::Controller; {count}] = [\n{entries}];\n").unwrap();
     write_out("list.rs", &list);
+    write_out("files.rs", &files(&package, &include));
     // For tests/random.
     write_out("oracles.rs", &format!("{modules}pub const ORACLES: &[(&str, &Oracle)] = &[\n{named}];\n"));
+}
+
+/// The headers and what is compiled with them, as texts: users' own are compiled where there is no checkout.
+fn files(package: &Path, include: &Path) -> String {
+    let mut headers: Vec<PathBuf> = fs::read_dir(include).unwrap().map(|entry| entry.unwrap().path()).collect();
+    headers.retain(|path| path.extension().is_some_and(|extension| extension == "h"));
+    headers.sort();
+    let mut list = String::from("/// Our headers: their names and texts.\npub static HEADERS: &[(&str, &str)] = &[\n");
+    for header in headers {
+        let name = header.file_name().unwrap().to_str().expect("an ASCII name");
+        writeln!(list, "    ({name:?}, include_str!({:?})),", header.display()).unwrap();
+    }
+    let native = package.join(NATIVE);
+    writeln!(list, "];\npub static NATIVE_C: &str = include_str!({:?});", native.display()).unwrap();
+    list
 }
 
 fn write_out(name: &str, text: &str) {

@@ -43,6 +43,7 @@ fn main() {
         writeln!(list, "pub static {constant}: &[u8] = include_bytes!(r\"{}\");", object.display()).unwrap();
     }
     fs::write(Path::new(&out).join("objects.rs"), list).unwrap();
+    fs::write(Path::new(&out).join("sources.rs"), sources(&package.join("bpf"))).unwrap();
 
     for source in fs::read_dir(package.join(TEST_OBJECTS)).expect("the test objects").map(|entry| entry.unwrap().path())
     {
@@ -51,6 +52,18 @@ fn main() {
             compile(&includes, &source, &[], &Path::new(&out).join(format!("{name}.test.o")));
         }
     }
+}
+
+/// What users' own headers are compiled with, as texts.
+fn sources(folder: &Path) -> String {
+    let mut sources: Vec<PathBuf> = fs::read_dir(folder).expect("bpf/").map(|entry| entry.unwrap().path()).collect();
+    sources.sort();
+    let mut list = String::from("pub static SOURCES: &[(&str, &str)] = &[\n");
+    for source in sources {
+        let name = source.file_name().unwrap().to_str().expect("an ASCII name");
+        writeln!(list, "    ({name:?}, include_str!({:?})),", source.display()).unwrap();
+    }
+    list + "];\n"
 }
 
 fn compile(includes: &[PathBuf], source: &Path, definitions: &[String], object: &Path) {

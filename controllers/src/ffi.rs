@@ -101,8 +101,15 @@ pub struct RawParam {
 }
 
 impl RawParam {
+    /// Is its name or its text no UTF-8? Ours are ASCII.
+    #[cfg(feature = "own")]
+    pub(crate) fn is_unreadable(&self) -> bool {
+        // SAFETY: as in `name`.
+        [self.name, self.doc].iter().any(|&literal| unsafe { CStr::from_ptr(literal) }.to_str().is_err())
+    }
+
     pub(crate) fn name(&self) -> &'static str {
-        // SAFETY: only native.c makes a `RawParam`, and its `name` is a string literal.
+        // SAFETY: only native.c makes a `RawParam`, and its `name` is a string literal, which stays: libraries are not unloaded.
         unsafe { text(self.name) }
     }
 
@@ -142,7 +149,9 @@ impl RawProbe {
 /// `literal` must point to a C string that lives as long as the program.
 unsafe fn text(literal: *const c_char) -> &'static str {
     // SAFETY: the caller promises it.
-    unsafe { CStr::from_ptr(literal) }.to_str().expect("the texts of parameters are ASCII")
+    unsafe { CStr::from_ptr(literal) }
+        .to_str()
+        .expect("tests and loading see to it that the texts of parameters are UTF-8")
 }
 
 /// `enum tandem_trait` and `TANDEM_BETA_ECN`.

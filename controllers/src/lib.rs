@@ -36,6 +36,7 @@
 #[doc(hidden)]
 pub mod ffi;
 pub mod host;
+pub mod own;
 mod params;
 mod probe;
 
@@ -44,7 +45,7 @@ pub use ffi::{Ack, Conn, View};
 pub use params::{Param, Params, ParamsError, Setting};
 pub use probe::{MAX_PROBES, Probe, Reading};
 
-use std::{ffi::c_void, sync::Arc};
+use std::{ffi::c_void, path::Path, sync::Arc};
 
 /// Bytes of state that a connection has for its controller: Linux's `sizeof(icsk_ca_priv)`.
 pub const STATE_BYTES: usize = 104;
@@ -134,7 +135,7 @@ pub enum ResponseFunction {
     Cubic,
 }
 
-/// One entry of `include/controllers.def`.
+/// One entry of `include/controllers.def`, or a header of a user's [own].
 pub struct Controller {
     /// The name that users give, at most 15 ASCII characters.
     pub name: &'static str,
@@ -148,10 +149,16 @@ pub struct Controller {
     pub source: &'static str,
     /// A hash of all that decides what it does: its header, whatever that includes, its name, signal and traits.
     pub arithmetic: &'static str,
+    header: Option<&'static Path>,
     raw: &'static ffi::RawController,
 }
 
 impl Controller {
+    /// The user's header that it comes from; `None` if it is one of the list.
+    pub fn own_header(&self) -> Option<&'static Path> {
+        self.header
+    }
+
     /// Bytes of a connection's state; at most [`STATE_BYTES`].
     pub fn state_bytes(&self) -> usize {
         self.raw.state_bytes as usize
@@ -231,6 +238,12 @@ pub struct UnknownController {
 }
 
 fn nearest(name: &str) -> String {
+    if name.ends_with(own::EXTENSION) {
+        return format!(" (a header of your own is named by a path: `./{name}`)");
+    }
+    if name.contains('/') {
+        return " (a header's name ends in `.h`)".to_owned();
+    }
     CONTROLLERS
         .iter()
         .map(|c| (strsim::damerau_levenshtein(name, c.name), c.name))
@@ -239,12 +252,26 @@ fn nearest(name: &str) -> String {
         .map_or(String::new(), |(_, known)| format!(", did you mean `{known}`?"))
 }
 
-/// Looks up a controller by its name.
+/// Looks up a controller by its name: in the list, and among the headers that [`own::open`] has loaded.
 ///
 /// # Errors
-/// [`UnknownController`] if the list has no such name.
+/// [`UnknownController`] if neither has such a name.
 pub fn find(name: &str) -> Result<&'static Controller, UnknownController> {
-    CONTROLLERS.iter().find(|c| c.name == name).ok_or_else(|| UnknownController { name: name.to_owned() })
+    let listed = CONTROLLERS.iter().find(|c| c.name == name);
+    #[cfg(feature = "own")]
+    let listed = listed.or_else(|| own::loaded(name));
+    listed.ok_or_else(|| UnknownController { name: name.to_owned() })
+}
+
+/// A controller as named by a user gives none ([`own::named`]).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NamedError {
+    /// No controller has the name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownController),
+    /// The header gives none.
+    #[error(transparent)]
+    Own(#[from] own::OwnError),
 }
 
 /// The state of a new connection before `init`. It is not zero, as in the kernel: tests then notice a field that a controller

@@ -79,6 +79,22 @@ pub enum Error {
         "the kernel's verifier rejects `{name}`; please report this with the kernel's version (uname -r) and these lines:\n{log}"
     )]
     Verifier { name: String, log: String },
+    /// The verifier rejects a header of the user's; `place` is the line that it came to, where the kernel tells, and `log` has the last lines of
+    /// its log.
+    #[error(
+        "the kernel's verifier rejects `{}`{place}. What it asks of a header, its `Integer rules`, is in controllers/README.md; it says:\n{log}",
+        path.display()
+    )]
+    OwnVerifier { path: PathBuf, place: String, log: String },
+    /// A header of the user's does not compile for eBPF.
+    #[error("`{}` does not compile for eBPF:\n{messages}", path.display())]
+    OwnDoesNotCompile { path: PathBuf, messages: String },
+    /// There is no clang, which a header of the user's needs.
+    #[error(
+        "`{}` needs clang for the kernel, and there is none: install it (Debian: apt-get install clang), or set TANDEM_CLANG",
+        path.display()
+    )]
+    NoClang { path: PathBuf },
     /// The kernel or libbpf refuses for another reason, `detail`.
     #[error("the kernel refuses `{name}`: {detail}")]
     Refused { name: String, detail: String },

@@ -17,6 +17,8 @@ mod messages;
 mod names;
 pub mod netns;
 mod object;
+#[cfg(feature = "own")]
+mod own;
 mod registry;
 mod restore;
 // Public for the tests only.

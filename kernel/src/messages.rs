@@ -42,7 +42,11 @@ pub fn verifier_log(messages: &str) -> Option<String> {
     let (_, rest) = messages.split_once("-- BEGIN PROG LOAD LOG --")?;
     let log = rest.split("-- END PROG LOAD LOG --").next().unwrap_or(rest);
     let lines: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).collect();
-    Some(lines[lines.len().saturating_sub(12)..].join("\n"))
+    let (before, last) = lines.split_at(lines.len().saturating_sub(12));
+    // With the line of the source that the last of these belong to.
+    let source =
+        before.iter().rev().find(|l| l.starts_with("; ")).filter(|_| !last.iter().any(|l| l.starts_with("; ")));
+    Some(source.into_iter().chain(last).copied().collect::<Vec<_>>().join("\n"))
 }
 
 /// libbpf's last complaint, without its own name.

@@ -40,6 +40,10 @@ pub fn check_loadable(controller: &Controller) -> Result<(), Error> {
 
 fn bytes(controller: &Controller) -> Result<&'static [u8], Error> {
     check_loadable(controller)?;
+    #[cfg(feature = "own")]
+    if let Some(header) = controller.own_header() {
+        return crate::own::object(controller, header);
+    }
     let found = objects::OBJECTS.iter().find(|(name, _)| *name == controller.name);
     Ok(found.expect("the build makes an object of each controller without an obstacle").1)
 }
@@ -163,11 +167,27 @@ pub(crate) fn load(params: &Params, name: &str) -> Result<Object, Error> {
     for mut program in object.progs_mut() {
         program.set_autoload(program.name() != "replay");
     }
-    if params.controller().owns_window() {
+    let verified = if params.controller().owns_window() {
         choose_form(&mut object, name)?;
-        return verify(object, name).map_err(|e| without_pacing(e, can_set_pacing_rate));
+        verify(object, name).map_err(|e| without_pacing(e, can_set_pacing_rate))
+    } else {
+        verify(object, name)
+    };
+    verified.map_err(|e| of_header(e, params.controller()))
+}
+
+/// What the verifier rejects is the user's to mend, if the header is.
+fn of_header(error: Error, controller: &Controller) -> Error {
+    match (error, controller.own_header()) {
+        (Error::Verifier { log, .. }, Some(header)) => {
+            let file = format!("{}:", header.file_name().unwrap_or_default().display());
+            let last =
+                log.lines().rev().find_map(|line| line.rsplit_once("@ ").filter(|(_, at)| at.starts_with(&file)));
+            let place = last.map_or(String::new(), |(_, at)| format!(" at {}", at.trim()));
+            Error::OwnVerifier { path: header.to_owned(), place, log }
+        }
+        (error, _) => error,
     }
-    verify(object, name)
 }
 
 /// Whether the verifier lets a controller set the pacing rate.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A controller that Python steps by hand, call by call of the contract.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use pyo3::{prelude::*, types::PyDict};
 use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reading, Reason, State, find,
+    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reading, Reason, State, find, own::open,
 };
 
 use crate::error::usage;
@@ -202,17 +202,18 @@ impl Controller {
         connection: Option<Py<Connection>>,
         parameters: Option<&Bound<PyDict>>,
     ) -> PyResult<Self> {
-        let mut params = Params::new(find(name).map_err(usage)?);
-        for (key, value) in parameters.into_iter().flatten() {
-            params.set(&key.extract::<String>()?, value.extract()?).map_err(usage)?;
-        }
-        let usual = || Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0));
-        let connection = connection.map_or_else(usual, Ok)?;
-        let mut conn = connection.borrow(py).checked()?;
-        let params = Arc::new(params);
-        let instance = Instance::new(&params, &mut conn);
-        connection.borrow_mut(py).take(&conn);
-        Ok(Self { params, instance, connection, delivered: 0 })
+        Self::of(py, find(name).map_err(usage)?, connection, parameters)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, connection=None, **parameters))]
+    fn from_header(
+        py: Python,
+        path: PathBuf,
+        connection: Option<Py<Connection>>,
+        parameters: Option<&Bound<PyDict>>,
+    ) -> PyResult<Self> {
+        Self::of(py, open(&path).map_err(usage)?, connection, parameters)
     }
 
     #[getter]
@@ -320,6 +321,27 @@ impl Controller {
 
     fn __repr__(&self, py: Python) -> String {
         format!("Controller({}, {})", self.name(), self.connection.borrow(py).__repr__())
+    }
+}
+
+impl Controller {
+    fn of(
+        py: Python,
+        controller: &'static tandem_controllers::Controller,
+        connection: Option<Py<Connection>>,
+        parameters: Option<&Bound<PyDict>>,
+    ) -> PyResult<Self> {
+        let mut params = Params::new(controller);
+        for (key, value) in parameters.into_iter().flatten() {
+            params.set(&key.extract::<String>()?, value.extract()?).map_err(usage)?;
+        }
+        let usual = || Py::new(py, Connection::new(USUAL_WINDOW, INFINITE_SSTHRESH, MAX_WINDOW, USUAL_MSS, 0, 0, 0));
+        let connection = connection.map_or_else(usual, Ok)?;
+        let mut conn = connection.borrow(py).checked()?;
+        let params = Arc::new(params);
+        let instance = Instance::new(&params, &mut conn);
+        connection.borrow_mut(py).take(&conn);
+        Ok(Self { params, instance, connection, delivered: 0 })
     }
 }
 

@@ -271,3 +271,34 @@ def test_every_controller_says_what_it_is() -> None:
         for parameter in info.parameters:
             assert parameter.min <= parameter.default <= parameter.max
             assert parameter.doc
+
+
+def test_a_header_of_ones_own_is_compiled_and_again_after_a_change(tmp_path: Path) -> None:
+    template = (Path(__file__).parents[2] / "controllers" / "own" / "mine.h").read_text()
+    header = tmp_path / "from_python.h"
+    header.write_text(template.replace("mine", "from_python"))
+    own = tandem.Controller.from_header(header, kept=0.25)
+    assert (own.name, own.parameters["kept"]) == ("from_python", 0.25)
+    own.connection.snd_cwnd = 400
+    assert own.ssthresh() == 100
+
+    header.write_text(header.read_text().replace("p->kept, 1024), 2)", "p->kept, 1024), 300)"))
+    changed = tandem.Controller.from_header(header, kept=0.25)
+    changed.connection.snd_cwnd = 400
+    assert (changed.ssthresh(), own.ssthresh()) == (300, 100)
+
+    header.write_text("this is no C")
+    with pytest.raises(tandem.UsageError, match=r"from_python\.h"):
+        tandem.Controller.from_header(header)
+
+
+def test_scenarios_name_headers(tmp_path: Path) -> None:
+    template = (Path(__file__).parents[2] / "controllers" / "own" / "mine.h").read_text()
+    header = tmp_path / "in_scenario.h"
+    header.write_text(template.replace("mine", "in_scenario"))
+    path = {"rate": "10mbit", "rtt": "20ms", "queue": "20p"}
+    runs = [
+        tandem.run({"duration": "3s", "dumbbell": path, "flows": [{"controller": controller}]})
+        for controller in (str(header), "reno")
+    ]
+    assert runs[0].groups["goodput_mbps"] == runs[1].groups["goodput_mbps"]

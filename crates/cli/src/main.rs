@@ -14,6 +14,7 @@ mod interrupt;
 mod kernel;
 mod list;
 mod model;
+mod new;
 mod origin;
 mod output;
 mod papers;
@@ -77,6 +78,10 @@ Examples:
   # The same with many rates and controllers, as one table:
   tandem sweep scenarios/sweeps/paths.toml
 
+  # A controller of your own, and what it does on a path:
+  tandem new mine
+  tandem compare --rate 100mbit --rtt 40ms --queue 1bdp ./mine.h reno
+
   # A controller for every program on this machine, and its connections live:
   tandem kernel load compound_tube
   tandem kernel watch
@@ -117,6 +122,7 @@ enum Command {
     Receive(transfer::ReceiveArgs),
     #[cfg(feature = "quic")]
     Send(transfer::SendArgs),
+    New(new::Args),
     Conform(conform::Args),
     Trace(trace::Args),
     #[cfg(all(feature = "linux", target_os = "linux"))]
@@ -178,6 +184,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Receive(args) => transfer::receive(&args),
         #[cfg(feature = "quic")]
         Command::Send(args) => transfer::send(&args),
+        Command::New(args) => new::new(&args),
         Command::Conform(args) => conform::conform(&args),
         Command::Trace(args) => trace::trace(&args),
         #[cfg(all(feature = "linux", target_os = "linux"))]

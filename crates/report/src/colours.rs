@@ -153,6 +153,11 @@ mod tests {
     fn no_two_controllers_look_alike() {
         let places: BTreeSet<usize> = CONTROLLERS.iter().map(|controller| controller.look).collect();
         assert_eq!(places.len(), CONTROLLERS.len(), "two controllers have the same look");
+        let users = tandem_controllers::own::LOOKS;
+        assert!(
+            users.iter().all(|place| *place < PALETTE.len() && !places.contains(place)),
+            "users' own have {users:?}"
+        );
         for a in 0..PALETTE.len() {
             for b in 0..a {
                 let [a_parts, b_parts] = [a, b].map(|place| channels(PALETTE[place]));

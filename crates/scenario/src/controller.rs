@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Controllers and their parameters as written. There are two spellings: `NAME@key=value[,key=value]` where a controller is
-//! named, and `NAME.key=value` for all flows of that controller.
+//! named, and `NAME.key=value` for all flows of that controller. In the place of NAME there may be the path of a header of the user's, which
+//! is relative to the folder of the file that names it ([`in_folder`]).
 
-use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Deserializer, de};
-use tandem_controllers::{Controller, Params, ParamsError, Setting, UnknownController, find};
+use tandem_controllers::{Controller, NamedError, Params, ParamsError, Setting, own};
 
 use crate::traffic::CongestionControl;
 
@@ -18,9 +26,9 @@ const MAX_KERNEL_NAME: usize = 15;
 /// A controller or a parameter that cannot be read. The message says what to write.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ControllerError {
-    /// No controller has the name.
+    /// No controller has the name, or the header gives none.
     #[error(transparent)]
-    Unknown(#[from] UnknownController),
+    Named(#[from] NamedError),
     /// The controller has no such parameter, or the value is out of its range.
     #[error(transparent)]
     Params(#[from] ParamsError),
@@ -115,10 +123,9 @@ impl FromStr for ControllerSpec {
         if let Some(name) = text.strip_prefix(KERNEL_PREFIX) {
             return kernels(name);
         }
-        let Some((name, parameters)) = text.split_once('@') else {
-            return Ok(Self::tandem(find(text)?));
-        };
-        let controller = find(name)?;
+        let (name, parameters) = name_and_parameters(text);
+        let controller = named(name)?;
+        let Some(parameters) = parameters else { return Ok(Self::tandem(controller)) };
         let mut own: Vec<Setting> = Vec::new();
         for pair in parameters.split(',') {
             let Some((key, value)) = pair.split_once('=') else {
@@ -127,6 +134,41 @@ impl FromStr for ControllerSpec {
             push(&mut own, Setting::parse(controller, key.trim(), value)?)?;
         }
         Ok(Self::Tandem { controller, own })
+    }
+}
+
+thread_local! {
+    /// Where headers with a relative path are looked for, on this thread; empty: where the process is.
+    static FOLDER: RefCell<PathBuf> = const { RefCell::new(PathBuf::new()) };
+}
+
+/// Reads what may name headers, relative to a folder: deserialisers pass nothing on of where their text is from.
+pub fn in_folder<T>(folder: &Path, read: impl FnOnce() -> T) -> T {
+    /// Puts back what was there, even after a panic.
+    struct Before(PathBuf);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            FOLDER.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _before = Before(FOLDER.replace(folder.to_owned()));
+    read()
+}
+
+/// A controller by its name, or a header's path.
+///
+/// # Errors
+/// If no controller has the name, or the header gives none.
+pub fn named(name: &str) -> Result<&'static Controller, NamedError> {
+    FOLDER.with_borrow(|folder| own::named(name, folder))
+}
+
+/// `NAME[@PARAMETERS]`; folders' names may have an `@`, too.
+fn name_and_parameters(text: &str) -> (&str, Option<&str>) {
+    let start = if text.contains('/') { text.rfind(".h@").map_or(text.len(), |at| at + 2) } else { 0 };
+    match text[start..].find('@') {
+        Some(at) => (&text[..start + at], Some(&text[start + at + 1..])),
+        None => (text, None),
     }
 }
 
@@ -149,7 +191,7 @@ fn push(settings: &mut Vec<Setting>, new: Setting) -> Result<(), ControllerError
     Ok(())
 }
 
-/// As it can be read again.
+/// As it can be read again, but for a header, which has the name of its controller here.
 impl fmt::Display for ControllerSpec {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -202,8 +244,9 @@ impl Settings {
 pub fn parse_setting(text: &str) -> Result<Setting, ControllerError> {
     let wrong = || ControllerError::NoSetting(text.to_owned());
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;
-    let (controller, name) = key.split_once('.').ok_or_else(wrong)?;
-    Ok(Setting::parse(find(controller.trim())?, name.trim(), value)?)
+    // The last: a header's path has dots.
+    let (controller, name) = key.rsplit_once('.').ok_or_else(wrong)?;
+    Ok(Setting::parse(named(controller.trim())?, name.trim(), value)?)
 }
 
 impl<'de> Deserialize<'de> for Settings {
@@ -211,7 +254,7 @@ impl<'de> Deserialize<'de> for Settings {
         let by_controller = BTreeMap::<String, BTreeMap<String, f64>>::deserialize(d)?;
         let mut settings = Settings::default();
         for (controller, values) in by_controller {
-            let controller = find(&controller).map_err(de::Error::custom)?;
+            let controller = named(&controller).map_err(de::Error::custom)?;
             for (name, value) in values {
                 let setting = Setting::new(controller, &name, value).map_err(de::Error::custom)?;
                 settings.push(setting).map_err(de::Error::custom)?;

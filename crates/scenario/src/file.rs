@@ -10,6 +10,7 @@ pub use crate::check::{MAX_COUNT, Overrides};
 use crate::{
     bounded::{SCENARIO_BYTES, read_text},
     check::SpecError,
+    controller::in_folder,
     scenario::Scenario,
     spec::ScenarioSpec,
 };
@@ -41,8 +42,9 @@ impl std::error::Error for FileError {}
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
     let text = text_of(path)?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
-    let mut spec: ScenarioSpec = read(&text, &path.display().to_string())?;
-    spec.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut spec: ScenarioSpec = in_folder(folder, || read(&text, &path.display().to_string()))?;
+    spec.folder = folder.to_owned();
     complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, "", e))
 }
 

@@ -3,6 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
+use tandem_controllers::own::is_header;
 use toml::{Table, Value};
 
 /// The way to a value of a scenario: names of keys, and places in arrays, counted from 0.
@@ -14,6 +15,9 @@ impl FromStr for KeyPath {
 
     /// `flows[0].controller`; `flows.0.controller` is the same.
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(parts) = of_header(text) {
+            return Ok(Self(parts));
+        }
         let plain = text.replace('[', ".").replace("].", ".");
         let plain = plain.strip_suffix(']').unwrap_or(&plain);
         let parts: Vec<String> = plain.split('.').map(|part| part.trim().to_owned()).collect();
@@ -25,6 +29,13 @@ impl FromStr for KeyPath {
         }
         Ok(Self(parts))
     }
+}
+
+/// `set./path/mine.h.step`: the header's path is one part, whatever dots it has.
+fn of_header(text: &str) -> Option<Vec<String>> {
+    let rest = text.strip_prefix("set.").filter(|rest| rest.contains('/'))?;
+    let (path, parameter) = rest.rsplit_once('.').filter(|(path, _)| is_header(path))?;
+    Some(["set", path, parameter].map(str::to_owned).to_vec())
 }
 
 impl fmt::Display for KeyPath {
@@ -96,6 +107,8 @@ mod tests {
         for text in ["flows[0].controller", "flows.0.controller"] {
             assert_eq!(text.parse::<KeyPath>().unwrap().to_string(), "flows[0].controller");
         }
+        let of_header = "set.../a.b/mine.h.step".parse::<KeyPath>().unwrap();
+        assert_eq!(of_header.parts(), ["set", "../a.b/mine.h", "step"]);
         for text in ["", "a..b", "a[0", "a[0]]", ".a"] {
             assert!(text.parse::<KeyPath>().is_err(), "{text}");
         }

@@ -2,8 +2,13 @@
 //! The points of a sweep: each a scenario with some of its keys changed.
 
 use tandem_batch::TaskKey;
+use tandem_controllers::Setting;
 use tandem_engine::Engine;
-use tandem_scenario::{FileError, Scenario, ScenarioSpec, SpecError, file::span_of};
+use tandem_scenario::{
+    FileError, Scenario, ScenarioSpec, SpecError,
+    controller::{in_folder, named},
+    file::span_of,
+};
 use toml::{Table, Value};
 
 use crate::{
@@ -37,7 +42,7 @@ impl Point {
 /// Reads and checks a scenario's text, which needs no name: it is called by its hash. Parameters of controllers that no flow has are left
 /// out.
 pub(crate) fn read(text: &str, folder: &std::path::Path) -> Result<(Scenario, ScenarioHash), SpecError> {
-    let spec: ScenarioSpec = toml::from_str(text).map_err(|e| {
+    let spec: ScenarioSpec = in_folder(folder, || toml::from_str(text)).map_err(|e| {
         let key = e.span().map_or_else(String::new, |span| key_at(text, span.start).join("."));
         SpecError { key, message: e.message().to_owned() }
     })?;
@@ -115,8 +120,9 @@ impl Sweep {
             values[*key] = Some(value.clone());
         }
         let blame = |error| self.blame(error, &changes);
-        let spec: ScenarioSpec = table.clone().try_into().map_err(|_| blame(self.unreadable(&table)))?;
-        let idle = idle_settings(&spec);
+        let spec: ScenarioSpec = in_folder(&self.base.folder, || table.clone().try_into())
+            .map_err(|_: toml::de::Error| blame(self.unreadable(&table)))?;
+        let idle = in_folder(&self.base.folder, || idle_settings(&spec, &table));
         for key in &idle {
             key.remove(&mut table);
             let swept = self.keys.iter().position(|swept| swept.key == *key);
@@ -150,7 +156,13 @@ impl Sweep {
 }
 
 /// The keys in `[set]` of parameters that no flow has: at other points there are such flows.
-fn idle_settings(spec: &ScenarioSpec) -> Vec<KeyPath> {
+fn idle_settings(spec: &ScenarioSpec, table: &Table) -> Vec<KeyPath> {
+    let set = table.get("set").and_then(Value::as_table);
+    // By what the text calls its controller: the name, or a header's path.
+    let written = |setting: &Setting| {
+        let is_it = |written: &&String| named(written).is_ok_and(|c| std::ptr::eq(c, setting.controller()));
+        set.and_then(|set| set.keys().find(is_it)).cloned()
+    };
     let idle = spec.set.iter().filter(|setting| !spec.has_parameter(setting));
-    idle.filter_map(|setting| format!("set.{}.{}", setting.controller().name, setting.name()).parse().ok()).collect()
+    idle.filter_map(|setting| format!("set.{}.{}", written(setting)?, setting.name()).parse().ok()).collect()
 }
