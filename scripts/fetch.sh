@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Brings what builds and tests need from registries, so that nothing waits for one later. What is there is not fetched again.
 #   scripts/fetch.sh                 all that make test needs
-#   scripts/fetch.sh ITEM ...        some of it: crates, python, clusters, web, site, kernel, bookworm (or another release of Debian)
+#   scripts/fetch.sh ITEM ...        some of it: crates, python, clusters, web, site, prose, kernel, bookworm (or another release of Debian)
 # A download that fails is tried once more. Exit status 1: something did not come, and it says what.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -72,15 +72,21 @@ web() {
 	touch "$done"
 }
 
-# mdBook, in an environment of its own.
-site() {
-	local list=site/requirements.txt tools=$built/docs/tools
+# environment LIST FOLDER: programs from the registry of Python packages, in an environment of their own.
+environment() {
+	local list=$1 tools=$2
 	cmp -s "$list" "$tools/installed.txt" && return
 	rm -rf "$tools"
 	python3 -m venv "$tools"
 	twice pip install --no-compile -r "$list" || complain "cannot bring the packages of $list: does the registry of Python packages answer?"
 	cp "$list" "$tools/installed.txt"
 }
+
+# mdBook.
+site() { environment site/requirements.txt "$built/docs/tools"; }
+
+# Harper, the linter of English.
+prose() { environment scripts/lint/prose/requirements.txt "$built/prose/tools"; }
 
 # A fresh Debian system as a tarball, with the lists of packages, and with the packages that Tandem's own depends on ready to be
 # installed: whoever tries Tandem's package in it needs no network. Made again after a week.
@@ -113,6 +119,7 @@ bring() {
 	clusters) clusters ;;
 	web) web ;;
 	site) site ;;
+	prose) prose ;;
 	*) debian "$1" ;;
 	esac
 }
@@ -120,7 +127,7 @@ bring() {
 # All of it at once: most of the time is waiting for answers.
 bring_all() {
 	local item status=0 under_way=()
-	for item in crates clusters web site bookworm kernel; do
+	for item in crates clusters web site prose bookworm kernel; do
 		bring "$item" &
 		under_way+=($!)
 	done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Format, warnings, documentation, the list of RFCs, dependencies, packages; lines of C; and each controller must compile for the kernel (eBPF).
+# Format, warnings, documentation, its English, the list of RFCs, dependencies, packages; lines of C; and each controller must compile for the kernel (eBPF).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/stages.sh
@@ -9,6 +9,7 @@ stage format 60 cargo fmt --all --check
 stage documents 120 scripts/check-links.sh
 stage scripts 120 scripts/lint/shell.sh
 stage rfcs 120 scripts/lint/rfcs.py --check
+stage prose 600 scripts/lint/prose.py
 stage words 60 scripts/lint/words.py --check
 stage house 60 scripts/lint/house.py --check
 stage python 300 scripts/python.sh --lint
