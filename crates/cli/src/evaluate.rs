@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(value_name = "CONTROLLER")]
     contender: String,
 
-    /// Fewer points, shorter, with two or three seeds
+    /// Fewer points, shorter, with eight seeds
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 

@@ -67,7 +67,7 @@ pub fn criteria(contender: &str, sections: &[String]) -> Result<Vec<Experiment>,
     if contender.starts_with(KERNEL_PREFIX) {
         return Err(SuiteError::Kernel(contender.to_owned()));
     }
-    let name = toml::Value::String(contender.to_owned()).to_string();
+    let name = toml::Value::String(from_anywhere(contender)).to_string();
     let read = |(stem, text): &(&str, &str)| {
         let path = format!("experiments/rfc9743/{stem}.toml");
         Experiment::parse(&format!("rfc9743/{stem}"), &path, &text.replace(CONTENDER, &name))
@@ -83,6 +83,13 @@ pub fn criteria(contender: &str, sections: &[String]) -> Result<Vec<Experiment>,
     }
     all.retain(|experiment| sections.is_empty() || sections.iter().any(|wanted| is_of(experiment, wanted)));
     Ok(all)
+}
+
+/// A header's path is the user's, not relative to the suite's folder.
+fn from_anywhere(contender: &str) -> String {
+    let is_path = contender.contains('/');
+    let absolute = is_path.then(|| std::path::absolute(contender).ok()).flatten();
+    absolute.map_or_else(|| contender.to_owned(), |path| path.display().to_string())
 }
 
 fn sections_of(experiment: &Experiment) -> impl Iterator<Item = &str> {
