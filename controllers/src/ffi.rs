@@ -135,8 +135,11 @@ impl RawProbe {
     }
 
     pub(crate) fn words(&self) -> &'static str {
-        // SAFETY: as `name`, if there are any.
-        if self.words.is_null() { "" } else { unsafe { text(self.words) } }
+        if self.words.is_null() {
+            return "";
+        }
+        // SAFETY: as `name`.
+        unsafe { text(self.words) }
     }
 
     pub(crate) fn doc(&self) -> &'static str {
