@@ -23,7 +23,8 @@
 /*
  * What hosts must know of it; without these lines LOSS and 0. It listens to LOSS, DELAY, BOTH,
  * MODEL or MARKS. Traits, joined with |: TANDEM_COUNTS_MARKS reads ack->marked;
- * TANDEM_OWNS_WINDOW sets the window on each ACK, in recovery, too, with a pacing rate.
+ * TANDEM_OWNS_WINDOW sets the window and a pacing rate in mine_pkts_acked, in recovery, too (then
+ * define TANDEM_OWNS_SLOW_START, and take c there without `const`).
  */
 #define TANDEM_SIGNAL LOSS
 #define TANDEM_TRAITS 0

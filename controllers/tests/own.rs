@@ -307,3 +307,30 @@ fn parameters_must_make_sense() {
     let message = place.wrong("own_five", "P(step, 1, 1, 1, 64,", "P(step, 1, 1, 64,");
     assert!(message.contains("own_five.h") && message.contains("requires 6 arguments"), "{message}");
 }
+
+/// It has the whole room, and no end of slow start beside it.
+#[test]
+fn a_header_may_own_the_window() {
+    let place = Place::new();
+    let owns = |text: String| {
+        let traits = "#define TANDEM_TRAITS (TANDEM_OWNS_WINDOW | TANDEM_WANTS_RATE)\n#define TANDEM_OWNS_SLOW_START";
+        let text = text.replace("#define TANDEM_TRAITS 0", traits).replace("SIGNAL LOSS", "SIGNAL MODEL");
+        text.replace(
+            "const struct tandem_conn *c, const struct tandem_ack *ack)\n{",
+            "struct tandem_conn *c, const struct tandem_ack *ack)\n{\n\tc->snd_cwnd = 50;",
+        )
+    };
+    let controller = open(&place.of_template("own_window", owns)).unwrap();
+    assert!(controller.owns_window() && controller.wants_rate() && !controller.counts_marks());
+    assert_eq!(controller.signal, Signal::Model);
+    assert_eq!(controller.params().map(|p| p.name).collect::<Vec<_>>(), ["step", "kept"]);
+    let (_, conn) = after(controller, &[Call::Ack { packets: 1, rtt_us: 1000 }]);
+    assert_eq!(conn.snd_cwnd, 51, "slow start adds the packet that was ACKed");
+    let large = place
+        .of_template("own_window_2", |text| owns(text).replace("u32 prior_cwnd;", "u64 more[13]; u32 prior_cwnd;"));
+    let message = open(&large).unwrap_err().to_string();
+    assert!(
+        message.contains("has 112 bytes, and a controller's state at most 104, which the kernel gives"),
+        "{message}"
+    );
+}

@@ -144,9 +144,7 @@ class Controller:
 
     def __new__(cls, name: str, connection: Connection | None = None, **parameters: float) -> Controller: ...
     @staticmethod
-    def from_header(
-        path: str | PathLike[str], connection: Connection | None = None, **parameters: float
-    ) -> Controller:
+    def from_header(path: str | PathLike[str], connection: Connection | None = None, **parameters: float) -> Controller:
         """The controller of a C header of your own, which is compiled with the C compiler at hand and runs with your rights.
 
         After a change of the header the next call gives the changed controller; those that are there stay as they are.

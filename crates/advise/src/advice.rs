@@ -2,7 +2,7 @@
 //! The advice as a whole, and as JSON.
 
 use serde::Serialize;
-use tandem_controllers::CONTROLLERS;
+use tandem_controllers::find;
 use tandem_scenario::units::{Rate, Span};
 
 use crate::{
@@ -72,7 +72,7 @@ impl Advice<'_> {
         }
         // With parameters of its own, or unknown to the kernel's list, it is eBPF's.
         let name = chosen.split('@').next().unwrap_or(chosen);
-        match CONTROLLERS.iter().find(|c| c.name == name).and_then(|c| self.machine.way(c))? {
+        match find(name).ok().and_then(|c| self.machine.way(c))? {
             Way::Present | Way::Sysctl | Way::Module if chosen.contains('@') => Some(Way::Load),
             Way::Present => Some(Way::Sysctl),
             way => Some(way),
@@ -82,7 +82,7 @@ impl Advice<'_> {
     /// The same for one transfer over QUIC, without root; `None` if QUIC cannot have it.
     pub fn command_without_root(&self) -> Option<String> {
         let chosen = &self.usual.decision.chosen;
-        let controller = tandem_controllers::find(chosen.split('@').next()?).ok()?;
+        let controller = find(chosen.split('@').next()?).ok()?;
         self.machine.sends(controller).then(|| send_command(chosen))
     }
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde::Serialize;
-use tandem_controllers::{CONTROLLERS, Controller};
+use tandem_controllers::{CONTROLLERS, Controller, find};
 
 /// What Linux says of its congestion control; empty elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -119,9 +119,10 @@ impl Way {
             Way::Module => Some(format!("sudo modprobe tcp_{name} && sudo {iperf3}")),
             // With parameters it may stand beside the kernel's own of the same name.
             Way::Load if controller.contains('@') => {
+                let controller = as_named(controller);
                 Some(format!("sudo tandem kernel load {controller} --as advised && sudo iperf3 -c HOST -C advised"))
             }
-            Way::Load => Some(format!("sudo tandem kernel load {controller} && sudo {iperf3}")),
+            Way::Load => Some(format!("sudo tandem kernel load {} && sudo {iperf3}", as_named(controller))),
             Way::Quic => Some(send_command(controller)),
         }
     }
@@ -133,7 +134,7 @@ impl Way {
             Way::Present => None,
             Way::Sysctl => Some(sysctl),
             Way::Module => Some(format!("sudo modprobe tcp_{controller} && {sysctl}")),
-            Way::Load => Some(format!("sudo tandem kernel load {controller} --default")),
+            Way::Load => Some(format!("sudo tandem kernel load {} --default", as_named(controller))),
             Way::Quic => Some(send_command(controller)),
         }
     }
@@ -144,15 +145,20 @@ fn base_name(controller: &str) -> &str {
     controller.split('@').next().unwrap_or(controller)
 }
 
+/// As commands take it: a header of the user's is named by its path, as it was given.
+fn as_named(controller: &str) -> String {
+    let name = base_name(controller);
+    let path = find(name).ok().filter(|found| found.own_header().is_some()).map(|found| found.source);
+    format!("{}{}", path.unwrap_or(name), &controller[name.len()..])
+}
+
 /// The command that uses a controller for one transfer, without root.
 pub fn send_command(controller: &str) -> String {
-    format!("tandem send FILE - --controller {controller}")
+    format!("tandem send FILE - --controller {}", as_named(controller))
 }
 
 #[cfg(test)]
 mod tests {
-    use tandem_controllers::find;
-
     use super::*;
 
     const TOOLS: Tools = Tools { loads: true, sends: true };

@@ -214,3 +214,19 @@ fn headers_run_over_a_quic_stack() {
     let runs = &results["runs"];
     assert_eq!(figures(&runs[0]), figures(&runs[1]));
 }
+
+/// Where it wins, the commands name its path: its name alone means nothing to them.
+#[test]
+fn advice_names_the_header_by_its_path() {
+    let place = place(Place::new());
+    // With random losses a faster growth is worth a lot; the delay that it adds is allowed.
+    let path = "--rate 20mbit --rtt 40ms --queue 1bdp --loss 1e-3 --neighbours none --max-added-delay 1s";
+    let advise =
+        format!("advise {path} --default reno --seeds 5 --duration 20s --warmup 4s --no-report ./mine.h@step=8");
+    let out = place.succeed(&advise).out;
+    assert!(out.contains("run `mine@step=8`"), "{out}");
+    assert!(
+        out.contains(" ./mine.h@step=8") && !out.contains(" load mine") && !out.contains("--controller mine"),
+        "{out}"
+    );
+}

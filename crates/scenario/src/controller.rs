@@ -139,7 +139,7 @@ impl FromStr for ControllerSpec {
 
 thread_local! {
     /// Where headers with a relative path are looked for, on this thread; empty: where the process is.
-    static FOLDER: RefCell<PathBuf> = const { RefCell::new(PathBuf::new()) };
+    static FOLDER: RefCell<PathBuf> = RefCell::default();
 }
 
 /// Reads what may name headers, relative to a folder: deserialisers pass nothing on of where their text is from.
