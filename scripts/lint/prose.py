@@ -5,7 +5,7 @@
     scripts/lint/prose.py [FILE.md ...]    all pages if none is named; exit status 1 if something was found
 
 The linter is Harper (scripts/fetch.sh prose). scripts/lint/prose/ has what is ours: rules/*.weir, one idiom each with its tests; words.txt, names
-and terms that no dictionary has; off.txt, rules of Harper's that are not used; allowed.txt, single findings that are none.
+and terms that no dictionary has; off.txt, rules of Harper's that are not used.
 """
 
 import json
@@ -58,16 +58,15 @@ def pages(named: list[str]) -> list[str]:
     return [str(path) for path in found if not is_written(path, (ROOT / path).read_text(encoding="utf-8"))]
 
 
-def is_finding(lint: dict, allowed: set[str], words: set[str]) -> bool:
-    rule, text = lint["rule"], " ".join(lint["matched_text"].split())
+def is_finding(lint: dict, words: set[str]) -> bool:
+    text = lint["matched_text"].lower()
     # Of names such as bbr3 and S2 only people can say whether they are right; `s.` is an abbreviation. Harper does not know the plurals
     # and genitives of our words.
-    is_name = re.search(r"\d", text) or len(text.strip(".")) == 1 or re.sub("'?s$", "", text.lower()) in words or text.lower() in words
-    return not (rule == "SpellCheck" and is_name) and f"{rule}: {text}" not in allowed
+    is_name = re.search(r"\d", text) or len(text.strip(".")) == 1 or text in words or re.sub("'?s$", "", text) in words
+    return not (lint["rule"] == "SpellCheck" and is_name)
 
 
 def findings(files: list[str]) -> list[str]:
-    allowed = set(lines_of("allowed.txt"))
     words = {word.lower() for word in lines_of("words.txt")}
     with tempfile.TemporaryDirectory() as folder:
         pack(Path(folder) / "tandem.weirpack")
@@ -86,7 +85,7 @@ def findings(files: list[str]) -> list[str]:
         f"{file}:{lint['line']}:{lint['column']}: {lint['rule']}: {lint['message']} ({lint['matched_text'][:60]!r})"
         for file, report in zip(files, reports, strict=True)
         for lint in report["lints"]
-        if is_finding(lint, allowed, words)
+        if is_finding(lint, words)
     ]
 
 
