@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Of documents that programs write into docs/. Enforced.
 WRITTEN_LIMIT = 45_000
-# Of all Markdown. A goal: what is above it is told, and does not fail.
-ALL_GOAL = 90_000
+# Of all Markdown.
+ALL_LIMIT = 90_000
 # A document that a program writes says so in its first lines.
 MARK, MARK_LINES = "do not edit", 6
 # In a page by hand, a program writes what stands between these.
@@ -65,9 +65,9 @@ def main() -> int:
         for folder, words in folders.most_common():
             print(f"{words:7} {folder}")
     everything = folders.total()
-    print(f"{everything:7} in all; the goal is {ALL_GOAL}")
+    print(f"{everything:7} in all; the limit is {ALL_LIMIT}")
     print(f"{written:7} in docs/ by programs; the limit is {WRITTEN_LIMIT}")
-    return int(is_check and written > WRITTEN_LIMIT)
+    return int(is_check and (written > WRITTEN_LIMIT or everything > ALL_LIMIT))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem evaluate`.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+/// A link of 64 and 256 kbit/s: a criterion that runs in an instant.
+const SLOW: &str = "--criteria 7.4 --quick";
+
+/// A window of one packet for ever uses no path.
+const STUCK: &str = "#include \"growth.h\"\n\
+    #define stuck_PARAMS(P) P(unused, 1, 0, 0, 1, \"nothing\")\n\
+    struct stuck_params { stuck_PARAMS(TANDEM_PARAM_FIELD) };\n\
+    struct stuck { u32 unused; };\n\
+    #define FN(type, name, ...) TANDEM_FN type stuck_##name(struct stuck *s, const struct stuck_params *p, __VA_ARGS__)\n\
+    FN(void, init, struct tandem_conn *c) { s->unused = 0; c->snd_cwnd = 1; }\n\
+    FN(void, pkts_acked, const struct tandem_conn *c, const struct tandem_ack *ack) {}\n\
+    FN(void, cong_avoid, struct tandem_conn *c, u32 acked) { c->snd_cwnd = 1; }\n\
+    FN(u32, ssthresh, const struct tandem_conn *c, u32 reason) { return 2; }\n\
+    FN(void, set_state, struct tandem_conn *c, u32 state) {}\n\
+    FN(void, restart, struct tandem_conn *c) {}\n\
+    FN(u32, undo_cwnd, const struct tandem_conn *c) { return 1; }\n\
+    TANDEM_FN void stuck_view(const struct stuck *s, const struct stuck_params *p, const struct tandem_conn *c,\n\
+        struct tandem_view *v) { v->loss_window = 1; }\n";
+
+#[test]
+fn a_criterion_has_its_limits_with_their_owners() {
+    let place = Place::new();
+    let json: Value = serde_json::from_str(&place.succeed(&format!("evaluate reno {SLOW} --json")).out).unwrap();
+    assert_eq!((json["contender"].as_str(), json["form"].as_str()), (Some("reno"), Some("quick")));
+    let [row] = json["rows"].as_array().unwrap().as_slice() else { panic!("one criterion was asked for") };
+    assert_eq!((row["section"].as_str(), row["answer"].as_str()), (Some("7.4"), Some("passes")));
+    assert_eq!(row["asked"].as_array().unwrap().len(), 2);
+    assert!(row["asked"].as_array().unwrap().iter().all(|asked| !asked["owner"].as_str().unwrap().is_empty()));
+    assert!(json["unposed"].as_array().unwrap().iter().any(|one| one["section"] == "7.10"));
+}
+
+/// A header's fault is found, its document has the file that shows it, and what got worse is the exit status.
+#[test]
+fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
+    let place = Place::new();
+    place.write("stuck.h", STUCK);
+    let before = place.succeed(&format!("evaluate reno {SLOW} --json")).out;
+    place.write("before.json", &before);
+    let failed = place.run(&format!("evaluate ./stuck.h {SLOW} --baseline before.json --markdown stuck.md"));
+    assert_eq!(failed.status, Some(1), "{}", failed.err);
+    assert!(failed.err.contains("passed in the baseline and fails now: rfc9743/7.4-slow"), "{}", failed.err);
+    assert!(failed.out.contains("the link is used to 90 % or more: fails"), "{}", failed.out);
+    let document = place.read("stuck.md");
+    let (_, rest) = document.split_once("```toml\n").expect("a failure comes with its scenario");
+    place.write("worst.toml", rest.split_once("```").unwrap().0);
+    let worst: Value = serde_json::from_str(&place.succeed("run worst.toml --seeds 1 --json").out).unwrap();
+    let utilisation = worst["runs"][0]["links"][0]["utilisation"].as_f64().unwrap();
+    assert!(utilisation < 0.9, "{utilisation}");
+    // It failed before: nothing has got worse.
+    let failing = place.succeed(&format!("evaluate ./stuck.h {SLOW} --json")).out;
+    place.write("failing.json", &failing);
+    place.succeed(&format!("evaluate ./stuck.h {SLOW} --baseline failing.json"));
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused() {
+    let place = Place::new();
+    for (arguments, message) in [
+        ("evaluate cubik", "did you mean `cubic`?"),
+        ("evaluate kernel:cubic", "runs over real TCP only"),
+        ("evaluate reno --criteria 9", "there is no criterion `9`; there are 5.1.1"),
+        ("evaluate reno --baseline none.json", "none.json"),
+    ] {
+        let refused = place.run(arguments);
+        assert_eq!(refused.status, Some(2), "{arguments}");
+        assert!(refused.err.contains(message), "{arguments}: {}", refused.err);
+    }
+}
