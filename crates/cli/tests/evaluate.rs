@@ -44,7 +44,7 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     place.write("stuck.h", STUCK);
     let before = place.succeed(&format!("evaluate reno {SLOW} --json")).out;
     place.write("before.json", &before);
-    let failed = place.run(&format!("evaluate ./stuck.h {SLOW} --baseline before.json --markdown stuck.md"));
+    let failed = place.tandem(&format!("evaluate ./stuck.h {SLOW} --baseline before.json --markdown stuck.md"));
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     assert!(failed.err.contains("passed in the baseline and fails now: rfc9743/7.4-slow"), "{}", failed.err);
     assert!(failed.out.contains("the link is used to 90 % or more: fails"), "{}", failed.out);
@@ -69,7 +69,7 @@ fn what_cannot_be_judged_is_refused() {
         ("evaluate reno --criteria 9", "there is no criterion `9`; there are 5.1.1"),
         ("evaluate reno --baseline none.json", "none.json"),
     ] {
-        let refused = place.run(arguments);
+        let refused = place.tandem(arguments);
         assert_eq!(refused.status, Some(2), "{arguments}");
         assert!(refused.err.contains(message), "{arguments}: {}", refused.err);
     }
