@@ -34,15 +34,18 @@ def count(text: str) -> int:
     return sum(any(c.isalnum() for c in word) for word in text.split())
 
 
-def words_written(path: Path, text: str) -> int:
-    """Of a document in docs/, those that a program wrote."""
-    if path.parts[0] != "docs":
-        return 0
-    if BEGIN in text:
-        parts = text.split(BEGIN)[1:]
-        return sum(count(part.split("-->", 1)[1].split(END)[0]) for part in parts)
+def is_written(path: Path, text: str) -> bool:
+    """By a program, all of it."""
     head = "\n".join(text.splitlines()[:MARK_LINES])
-    return count(text) if MARK in head or path in OTHERS or PAGES in path.parents else 0
+    of_pages = path in OTHERS or PAGES in path.parents
+    return path.parts[0] == "docs" and BEGIN not in text and (MARK in head or of_pages)
+
+
+def words_written(path: Path, text: str) -> int:
+    """By a program: all, or what stands between its marks."""
+    if path.parts[0] == "docs" and BEGIN in text:
+        return sum(count(part.split("-->", 1)[1].split(END)[0]) for part in text.split(BEGIN)[1:])
+    return count(text) if is_written(path, text) else 0
 
 
 def documents() -> list[Path]:

@@ -94,9 +94,9 @@ fn about(runs: &RealTcpRuns) -> String {
     kernels.sort_unstable();
     kernels.dedup();
     format!(
-        "{SEEDS} seeds in the simulator; kernels {}. In the worst run that counts, 1 % of the packets left {:.0} us late or more, and \
+        "{SEEDS} seeds in the simulator; kernels `{}`. In the worst run that counts, 1 % of the packets left {:.0} us late or more, and \
          the longest pause was {:.1} ms. {} untrusted runs are left out.",
-        kernels.join(", "),
+        kernels.join("`, `"),
         worst(|run| run.lateness_p99_us),
         worst(|run| run.longest_pause_ms),
         runs.iter().filter(|run| !run.is_trusted()).count()
