@@ -97,6 +97,12 @@ TANDEM_FN u32 mine_undo_cwnd(struct mine *s, const struct mine_params *p,
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 
+/*
+ * What else is worth a look, at most ten: P(name_with_unit, scale, value, "what it is"), without
+ * commas between. None here.
+ */
+#define mine_PROBES(P, W)
+
 /* Whenever somebody looks: what traces and `tandem kernel watch` show. */
 TANDEM_FN void mine_view(const struct mine *s, const struct mine_params *p,
 			 const struct tandem_conn *c, struct tandem_view *v)

@@ -14,6 +14,7 @@ const STUCK: &str = "#include \"growth.h\"\n\
     #define stuck_PARAMS(P) P(unused, 1, 0, 0, 1, \"nothing\")\n\
     struct stuck_params { stuck_PARAMS(TANDEM_PARAM_FIELD) };\n\
     struct stuck { u32 unused; };\n\
+    #define stuck_PROBES(P, W)\n\
     #define FN(type, name, ...) TANDEM_FN type stuck_##name(struct stuck *s, const struct stuck_params *p, __VA_ARGS__)\n\
     FN(void, init, struct tandem_conn *c) { s->unused = 0; c->snd_cwnd = 1; }\n\
     FN(void, pkts_acked, const struct tandem_conn *c, const struct tandem_ack *ack) {}\n\

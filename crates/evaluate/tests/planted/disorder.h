@@ -4,6 +4,7 @@
 
 #define NAME disorder
 #define disorder_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define disorder_PROBES(P, W)
 struct disorder_params { disorder_PARAMS(TANDEM_PARAM_FIELD) };
 struct disorder { u32 prior_cwnd; u32 flag; };
 

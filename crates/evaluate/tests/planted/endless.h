@@ -4,6 +4,7 @@
 
 #define NAME endless
 #define endless_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define endless_PROBES(P, W)
 struct endless_params { endless_PARAMS(TANDEM_PARAM_FIELD) };
 struct endless { u32 prior_cwnd; u32 flag; };
 

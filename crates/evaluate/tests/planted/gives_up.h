@@ -4,6 +4,7 @@
 
 #define NAME gives_up
 #define gives_up_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define gives_up_PROBES(P, W)
 struct gives_up_params { gives_up_PARAMS(TANDEM_PARAM_FIELD) };
 struct gives_up { u32 prior_cwnd; u32 flag; };
 

@@ -4,6 +4,7 @@
 
 #define NAME greedy
 #define greedy_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define greedy_PROBES(P, W)
 struct greedy_params { greedy_PARAMS(TANDEM_PARAM_FIELD) };
 struct greedy { u32 prior_cwnd; u32 flag; };
 

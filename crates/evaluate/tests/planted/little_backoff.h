@@ -4,6 +4,7 @@
 
 #define NAME little_backoff
 #define little_backoff_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define little_backoff_PROBES(P, W)
 struct little_backoff_params { little_backoff_PARAMS(TANDEM_PARAM_FIELD) };
 struct little_backoff { u32 prior_cwnd; u32 flag; };
 

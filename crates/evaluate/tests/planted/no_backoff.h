@@ -4,6 +4,7 @@
 
 #define NAME no_backoff
 #define no_backoff_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define no_backoff_PROBES(P, W)
 struct no_backoff_params { no_backoff_PARAMS(TANDEM_PARAM_FIELD) };
 struct no_backoff { u32 prior_cwnd; u32 flag; };
 

@@ -4,6 +4,7 @@
 
 #define NAME rich
 #define rich_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define rich_PROBES(P, W)
 struct rich_params { rich_PARAMS(TANDEM_PARAM_FIELD) };
 struct rich { u32 prior_cwnd; u32 flag; };
 

@@ -4,6 +4,7 @@
 
 #define NAME timid
 #define timid_PARAMS(P) P(unused, 1, 0, 0, 1, "nothing")
+#define timid_PROBES(P, W)
 struct timid_params { timid_PARAMS(TANDEM_PARAM_FIELD) };
 struct timid { u32 prior_cwnd; u32 flag; };
 
