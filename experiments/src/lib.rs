@@ -4,6 +4,7 @@
 //! An experiment is a figure or table of a paper: a file in experiments/papers/ with the set-up, its curves, the published numbers and the
 //! claims as something that can be checked. The way is: set-up, runs in a batch, [`Sample`], claim, [`Verdict`], document.
 
+pub mod cases;
 mod document;
 mod error;
 mod excerpt;

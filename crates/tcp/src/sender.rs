@@ -20,6 +20,7 @@ use tandem_conform::Recorder as Instance;
 use tandem_controllers::Instance;
 use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, MAX_WINDOW, State, View,
+    bbr_state::BbrState,
     host::{Progress, RttEstimator},
 };
 
@@ -154,6 +155,16 @@ impl Sender {
     /// What the controller shows of itself.
     pub fn view(&self) -> View {
         self.controller.view(&self.conn)
+    }
+
+    /// What the draft's test cases of BBR look at in the controller; `None` if it is not of that family.
+    pub fn bbr_state(&self) -> Option<BbrState> {
+        self.controller.bbr_state(&self.conn)
+    }
+
+    /// Segments delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.board.delivered()
     }
 
     /// Segments sent and not yet acknowledged by number.
