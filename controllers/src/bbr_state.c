@@ -16,6 +16,7 @@ struct tandem_bbr_state {
 	u64 full_bw_now, full_bw_reached, full_bw_count;
 	u64 max_bw_q24, bw_q24, bw_shortterm_q24;
 	u64 inflight_shortterm, inflight_longterm;
+	u64 bw_latest_q24, inflight_latest;
 	u64 min_rtt_us, probe_rtt_min_delay_us;
 	u64 extra_acked, idle_restart, round_start, drain_rounds;
 	u64 pacing_gain, cwnd_gain; /* percent */
@@ -25,7 +26,7 @@ struct tandem_bbr_state {
 	u64 undo_bw_shortterm_q24, undo_inflight_shortterm, undo_inflight_longterm;
 };
 
-_Static_assert(sizeof(struct tandem_bbr_state) == 25 * sizeof(u64), "VALUES in bbr_state.rs");
+_Static_assert(sizeof(struct tandem_bbr_state) == 27 * sizeof(u64), "VALUES in bbr_state.rs");
 
 static u64 bound(u32 packets) { return packets == BBR3_NO_BOUND ? NOTHING : packets; }
 
@@ -50,8 +51,11 @@ void tandem_bbr3_state(const void *state, const u32 *params, const struct tandem
 		.bw_shortterm_q24 = rate_bound(s->bw_bound_q24),
 		.inflight_shortterm = bound(s->bound),
 		.inflight_longterm = bound(s->long_bound),
+		.bw_latest_q24 = s->latest_bw_q24,
+		.inflight_latest = s->latest_inflight,
 		.min_rtt_us = s->min_rtt_us == BBR3_NO_RTT ? NOTHING : s->min_rtt_us,
-		.probe_rtt_min_delay_us = s->least_rtt_us == BBR3_NO_RTT ? NOTHING : s->least_rtt_us,
+		.probe_rtt_min_delay_us =
+			s->least_rtt_us == BBR3_NO_RTT ? NOTHING : s->least_rtt_us,
 		.extra_acked = max_u32(extra, prior_extra),
 		.idle_restart = s->restarted,
 		.round_start = s->round_start,
@@ -94,7 +98,8 @@ void tandem_bbr_state(const void *state, const u32 *params, const struct tandem_
 		.inflight_shortterm = NOTHING,
 		.inflight_longterm = NOTHING,
 		.min_rtt_us = s->min_rtt_us == BBR_UNMEASURED ? NOTHING : s->min_rtt_us,
-		.probe_rtt_min_delay_us = s->min_rtt_us == BBR_UNMEASURED ? NOTHING : s->min_rtt_us,
+		.probe_rtt_min_delay_us =
+			s->min_rtt_us == BBR_UNMEASURED ? NOTHING : s->min_rtt_us,
 		.extra_acked = max_u32(s->extra_acked, s->prior_extra_acked),
 		.idle_restart = s->restarted,
 		.round_start = s->round_start,

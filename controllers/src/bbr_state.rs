@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use crate::{Controller, ffi::Conn};
 
 /// How many values [`BbrState`] has.
-const VALUES: usize = 25;
+const VALUES: usize = 27;
 
 /// Their names, those of the draft, in the order of `struct tandem_bbr_state`. Rates are in packets a second, gains without a unit; `state` is a
 /// place in [`STATES`]. What is unknown or without a bound is infinite.
@@ -21,6 +21,8 @@ pub const NAMES: [&str; VALUES] = [
     "bw_shortterm",
     "inflight_shortterm",
     "inflight_longterm",
+    "bw_latest",
+    "inflight_latest",
     "min_rtt_us",
     "probe_rtt_min_delay_us",
     "extra_acked",
@@ -65,7 +67,7 @@ pub(crate) fn read(controller: &Controller, state: &[u64], params: &[u32], conn:
     unsafe { read(state.as_ptr().cast(), params.as_ptr(), conn, &mut raw) };
     Some(std::array::from_fn(|i| match (raw[i], NAMES[i]) {
         (u64::MAX, _) => f64::INFINITY,
-        (rate_q24, "max_bw" | "bw" | "bw_shortterm" | "undo_bw_shortterm") => {
+        (rate_q24, "max_bw" | "bw" | "bw_latest" | "bw_shortterm" | "undo_bw_shortterm") => {
             rate_q24 as f64 * 1e6 / f64::from(1u32 << 24)
         }
         (percent, "pacing_gain" | "cwnd_gain") => percent as f64 / 100.0,

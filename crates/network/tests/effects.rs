@@ -240,8 +240,10 @@ fn effects_are_there_for_a_while() {
     let moved = |effects: Effects, spread_us: u64| {
         let arrivals = path_to(End::Receivers, 1000, effects).arrivals_us(&sent);
         let usual = |&(number, at): &(u32, u64)| at.abs_diff(u64::from(number) * 1000 + 11_000) <= spread_us;
-        let unusual = arrivals.iter().filter(|arrival| !usual(arrival));
-        (arrivals.len(), unusual.map(|(number, _)| *number).collect::<Vec<_>>())
+        let mut unusual: Vec<u32> =
+            arrivals.iter().filter(|arrival| !usual(arrival)).map(|(number, _)| *number).collect();
+        unusual.sort_unstable();
+        (arrivals.len(), unusual)
     };
     let within: Vec<u32> = (19..39).collect();
     let reorder = Some(Reorder { share: LossRate::ALL, by: Span::from_ms(5), during });

@@ -392,9 +392,8 @@ impl Sender {
 
     /// A controller that owns the window is told last, when it is known what is lost.
     fn update_model(&mut self, now: u64, delivered: &Delivered, heard: Ack, marks: u32) {
-        let min_rtt_ns = self.rtt.min_ns;
         let rate = match &mut self.rate {
-            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered, min_rtt_ns),
+            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered),
             _ => heard,
         };
         let Ack { pkts_acked, rtt_us, acked_sacked, lost, .. } = heard;

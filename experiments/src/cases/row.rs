@@ -24,7 +24,7 @@ const VALUES: usize = OWN.len() + NAMES.len();
 const DELIVERED: usize = 4;
 /// `state_s` and `state_rounds` follow.
 const ROUNDS: usize = 8;
-const ROUND_START: usize = OWN.len() + 13;
+const ROUND_START: usize = OWN.len() + 15;
 
 /// What is known of the path: `rate` in packets a second; `rtt`, `round`, which is that with a packet's and an ACK's transmission, and `t`, the
 /// time of the trigger, in seconds; `bdp`, the packets of a round.
