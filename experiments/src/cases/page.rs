@@ -65,10 +65,14 @@ pub fn markdown(title: &str, intro: &str, found: &[Found]) -> String {
     let mut page = format!("# {title}\n\n{intro}\n\n");
     page += "| case | paths | claims | `bbr3` | `bbr` |\n|---|---:|---:|---|---|\n";
     for case in found {
-        let number = case.id.rsplit('/').next().and_then(|name| name.split('-').next()).unwrap_or_default();
+        let name = case.id.rsplit('/').next().unwrap_or_default();
         let paths = case.runs.iter().filter(|run| run.controller == CONTROLLERS[0]).count();
         let [own, beside] = CONTROLLERS.map(|controller| case.verdict(controller).words());
-        let _ = writeln!(page, "| {number} {} | {paths} | {} | {own} | {beside} |", case.title, claims(case));
+        let _ = writeln!(
+            page,
+            "| [{name}](../experiments/cases/bbr-draft/{name}.toml) | {paths} | {} | {own} | {beside} |",
+            claims(case)
+        );
     }
     let missed = found.iter().filter(|case| case.verdict(CONTROLLERS[0]) != Verdict::Holds);
     let whys: String = missed.map(why).collect();

@@ -35,7 +35,7 @@ pub struct Cases {
     #[arg(long)]
     json: bool,
 
-    /// Also write the page of verdicts, docs/reproduction/bbr-draft.md in the repository
+    /// Also write the page of verdicts, docs/bbr-draft.md in the repository
     #[arg(long, value_name = "FILE")]
     doc: Option<PathBuf>,
 }
@@ -61,7 +61,7 @@ pub fn cases(args: &Cases) -> Result<(), Failure> {
     };
     let found = run(&meant, args.quick, cancelled, &tell).map_err(|e| Failure::Failed(anyhow::anyhow!(e)))?;
     if let Some(path) = &args.doc {
-        write(path, &markdown("The BBR draft's test cases", &intro(&found), &found))?;
+        write(path, &markdown("The BBR draft's test cases", &intro(&found, args.quick), &found))?;
     }
     if args.json {
         return print(&json_text(&found)?);
@@ -77,16 +77,16 @@ fn from_file(path: &str) -> Result<Case, Failure> {
 }
 
 /// What the page begins with.
-fn intro(found: &[Found]) -> String {
+fn intro(found: &[Found], quick: bool) -> String {
     let runs: usize = found.iter().map(|case| case.runs.len()).sum();
     let took_s: f64 = found.iter().flat_map(|case| &case.runs).map(|run| run.took_s).sum();
+    let form = if quick { "This is the reduced form, for rates up to 100 Mb/s. " } else { "" };
     format!(
         "<!-- written by `{}`: do not edit -->\n\n\
-         The 22 cases of draft-ietf-ccwg-bbr, appendix \"BBR Example Test Cases\" (commit 4ce5e87), as files in\n\
-         [experiments/cases/bbr-draft](../../experiments/cases/bbr-draft). A case holds if all its claims hold at each of their\n\
-         moments on all paths. What a file marks as ours is not in the draft. `bbr`, version 1, is beside it for information: the draft\n\
-         does not speak of it. {runs} runs took {:.0} minutes of a core.",
+         The 22 cases of draft-ietf-ccwg-bbr, appendix \"BBR Example Test Cases\" (commit 4ce5e87), each a file with its claims. A case holds\n\
+         if its claims hold at each moment on all paths. Files mark what is ours. `bbr`, version 1, is there for information.\n\
+         {form}{runs} runs took {:.0} s of a core.",
         command_line(),
-        (took_s / 60.0).ceil()
+        took_s.ceil()
     )
 }
