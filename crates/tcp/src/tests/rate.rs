@@ -85,9 +85,9 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
     path.send(0, 1);
     assert_eq!(path.ack(10, 1), (1, 10, true));
     path.send(20, 1);
-    let delivered = path.board.on_ack(29 * MS, 2, None);
-    let again = crate::scoreboard::Delivered { newest_sent: None, ..delivered };
-    assert_eq!(path.rate.sample(29 * MS, &again).interval_us, 0);
+    let mut delivered = path.board.on_ack(29 * MS, 2, None);
+    delivered.newest_sent = None;
+    assert_eq!(path.rate.sample(29 * MS, &delivered).interval_us, 0);
 }
 
 /// The smallest RTT is that of the newest packet, as Linux has it: 10 ms here, though the first waited for 14. So 11 ms are to be believed.
