@@ -75,7 +75,7 @@ fn a_while() {
     let losses: Vec<_> = effects.changes.iter().map(|change| change.loss.unwrap()).collect();
     assert_eq!(losses, [Loss::Bernoulli(LossRate::ALL), Loss::Bernoulli(LossRate::ALL), Loss::None]);
     let words = effects.describe(&|span| span.to_string()).join("; ");
-    assert!(words.contains("late from 2s until 2500ms") && words.contains("jitter of 5ms until 1s"), "{words}");
+    assert!(words.contains("late from 2s until 2.5s") && words.contains("jitter of 5ms until 1s"), "{words}");
 }
 
 /// A table without anything in it is no effect.
@@ -118,7 +118,7 @@ fn mistakes() {
     refused("jitter = { time = \"1ms\", correlation = \"x\" }", (9, 40), &["`x` is not a share"]);
     refused(
         "aggregate = { hold = \"1ms\", most = 9, from = \"3s\", until = \"3s\" }",
-        (9, 61),
+        (9, 60),
         &["later than from, 3s"],
     );
     refused("changes = [{ at = \"1s\", loss = \"101%\" }]", (9, 32), &["not from 0 up to below 1"]);

@@ -124,7 +124,7 @@ fn offers_that_change() {
         message(&lines.join("\n"))
     };
     let late = offers("offered_changes = [{ at = \"2s\", rate = 0 }, { at = \"2s\", rate = \"unlimited\" }]");
-    assert!(late.starts_with("x.toml:13:51: ") && late.contains("later than the change before it, 2s"), "{late}");
+    assert!(late.starts_with("x.toml:13:52: ") && late.contains("later than the change before it, 2s"), "{late}");
     let early = offers("start = \"3s\"\noffered_changes = [{ at = \"2s\", rate = \"1mbit\" }]");
     assert!(early.contains("later than the start of the flow, 3s"), "{early}");
     let unit = offers("offered_changes = [{ at = \"2s\", rate = \"some\" }]");
