@@ -9,6 +9,8 @@ use std::{
 };
 
 const NATIVE: &str = "src/native.c";
+/// What the draft's test cases read of BBR's state.
+const BBR_STATE: &str = "src/bbr_state.c";
 /// What native.c includes for each of them; it includes the controller's own by a macro.
 const HOST_HEADER: &str = "controller.h";
 /// The tests' own controllers, found by name.
@@ -58,6 +60,8 @@ fn main() {
         )
         .unwrap();
     }
+    println!("cargo::rerun-if-changed={}", package.join(BBR_STATE).display());
+    objects.extend(compiler(&package, "bbr_state").file(package.join(BBR_STATE)).compile_intermediates());
     // One library for all: with one each, the linker's command line would get a folder each.
     cc::Build::new().objects(objects).compile("tandem_controllers");
     let count = entries.lines().count();
@@ -90,12 +94,15 @@ fn write_out(name: &str, text: &str) {
 
 /// Compiles one controller, in a folder of its own because all come from the same file.
 fn compile(package: &Path, name: &str) -> Vec<PathBuf> {
+    compiler(package, name).file(package.join(NATIVE)).define("CONTROLLER", name).compile_intermediates()
+}
+
+/// A C compiler that writes into a folder of this name.
+fn compiler(package: &Path, name: &str) -> cc::Build {
     let mut build = cc::Build::new();
     build
         .out_dir(Path::new(&env::var("OUT_DIR").unwrap()).join(name))
-        .file(package.join(NATIVE))
         .include(package.join("include"))
-        .define("CONTROLLER", name)
         .flag("-std=c11")
         .flag("-ffreestanding")
         .opt_level(2)
@@ -113,5 +120,5 @@ fn compile(package: &Path, name: &str) -> Vec<PathBuf> {
         // The kernel would not load a stray float; make it an error here. WebAssembly has no such registers to forbid.
         build.flag_if_supported("-mgeneral-regs-only");
     }
-    build.compile_intermediates()
+    build
 }

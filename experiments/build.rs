@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Puts the files of papers/ and results/ into the program, so that the installed binary needs no folder beside it.
+//! Puts the files of papers/, results/ and cases/ into the program, so that the installed binary needs no folder beside it.
 
 use std::{env, fs, path::Path};
 
 fn main() {
     list("papers", "toml", "files.rs");
     list("results", "json", "records.rs");
+    list("cases", "toml", "cases.rs");
 }
 
 /// Writes the list of a folder's files, as pairs of an id such as `s0/fig3` and a text.

@@ -32,6 +32,7 @@
 //! `tandem-tcp` and `tandem-quic` are hosts to learn from, and `tandem-conform` tells whether a host keeps the contract.
 #![expect(unsafe_code)]
 
+pub mod bbr_state;
 // Public for the layout test only.
 #[doc(hidden)]
 pub mod ffi;
@@ -350,6 +351,11 @@ impl Instance {
     /// The last reduction was a mistake. Returns the window to go back to, packets.
     pub fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         call!(self, undo_cwnd(conn))
+    }
+
+    /// What the draft's test cases of BBR look at; `None` if the controller is not of that family.
+    pub fn bbr_state(&self, conn: &Conn) -> Option<bbr_state::BbrState> {
+        bbr_state::read(self.params.controller(), &self.state, self.params.raw(), conn)
     }
 
     /// What the controller shows of itself.

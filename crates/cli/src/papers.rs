@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem papers`: the experiments of the papers, run again and judged.
 
+mod cases;
 mod records;
 
 use std::{
@@ -19,7 +20,10 @@ use tandem_report::sections_html;
 use tandem_scenario::{controller::parse_setting, file::text_of};
 use tandem_sim::Sim;
 
-use self::records::{Doc, Show};
+use self::{
+    cases::Cases,
+    records::{Doc, Show},
+};
 
 use crate::{
     engine::{EngineArgs, check},
@@ -64,6 +68,11 @@ pub enum Action {
     /// It runs nothing. The numbers come with the program; --data reads those of a run of your own.
     #[command(after_help = EXAMPLES)]
     Doc(Doc),
+    /// Run the test cases that a specification lists, and judge their claims ACK by ACK
+    ///
+    /// They run in the simulator, on paths of many rates and RTTs, with bbr3, whose verdict it is, and with bbr for information.
+    #[command(after_help = EXAMPLES)]
+    Cases(Cases),
 }
 
 const EXAMPLES: &str = "\
@@ -77,6 +86,8 @@ Examples:
   tandem papers show s1/fig4
   tandem papers show s1/fig4 --json
   tandem papers doc page.md
+  tandem papers cases bbr-draft --quick
+  tandem papers cases bbr-draft/04
   tandem papers run experiments/papers/s0/fig3.toml --json
   sudo tandem papers run s3/fig4 --engine sim,kernel";
 
@@ -152,6 +163,7 @@ pub fn papers(action: &Action) -> Result<(), Failure> {
         Action::Run(args) => run(args),
         Action::Show(args) => records::show(args),
         Action::Doc(args) => records::doc(args),
+        Action::Cases(args) => cases::cases(args),
     }
 }
 

@@ -82,7 +82,8 @@ fn pair<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), String> 
 fn reorder(text: &str) -> Result<ReorderSpec, String> {
     let (share, distance) = pair(text, "1%:5ms")?;
     let share = share.parse().map_err(|e: UnitError| e.to_string())?;
-    Ok(ReorderSpec { share, distance: distance.parse().map_err(|e: UnitError| e.to_string())? })
+    let distance = distance.parse().map_err(|e: UnitError| e.to_string())?;
+    Ok(ReorderSpec { share, distance, from: None, until: None })
 }
 
 fn bucket(text: &str) -> Result<BucketSpec, String> {
@@ -120,6 +121,8 @@ impl EffectArgs {
             distribution: JitterDistribution::Uniform,
             correlation: Share::default(),
             keep_order: None,
+            from: None,
+            until: None,
         };
         EffectsSpec {
             rate_trace: self.rate_trace.clone(),

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
+use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View, bbr_state::BbrState};
 
 use crate::{
     check::Check,
@@ -86,6 +86,11 @@ impl Recorder {
         if [cwnd, ssthresh, cnt, clamp, mss].iter().any(Option::is_some) {
             self.tell(&Event::Window { cwnd, ssthresh, cnt, clamp, mss });
         }
+    }
+
+    /// As [`Instance::bbr_state`].
+    pub fn bbr_state(&self, conn: &Conn) -> Option<BbrState> {
+        self.instance.bbr_state(conn)
     }
 
     /// As [`Instance::pkts_acked`].

@@ -14,6 +14,7 @@ mod applications;
 mod constant_rate;
 mod demand;
 mod engine;
+mod offer;
 mod quality;
 mod recorder;
 mod threads;

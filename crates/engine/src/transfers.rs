@@ -6,8 +6,8 @@ use tandem_results::ShortTransfer;
 use tandem_scenario::{TcpSource, Transfer};
 
 use crate::{
-    ConstantRate,
     demand::{Demanded, SharedDemand},
+    offer::Offer,
 };
 
 /// When a flow has data to send, and how long its transfers take.
@@ -26,26 +26,6 @@ pub struct Transfers {
     completed: Vec<Completion>,
     offer: Option<Box<Offer>>,
     short: Option<Box<Short>>,
-}
-
-/// Data at a rate.
-#[derive(Debug)]
-struct Offer {
-    pieces: ConstantRate,
-    /// What a piece has, in the engine's unit.
-    piece_units: u64,
-}
-
-impl Offer {
-    /// Takes the pieces that are due by `now`; returns them in the engine's unit.
-    fn take(&mut self, now: u64) -> u64 {
-        let mut units = 0;
-        while self.pieces.is_due(now) {
-            self.pieces.sent();
-            units += self.piece_units;
-        }
-        units
-    }
 }
 
 /// What more there is to short flows.
@@ -74,7 +54,7 @@ pub enum Due {
     /// A transfer begins, or goes on: send this much more, in the engine's unit; `None`: without end. One of short flows begins on a new
     /// connection.
     Begin(Option<u64>),
-    /// The flow has stopped: send no more than what has been sent.
+    /// Send no more than what has been sent: the flow has stopped, or its application pauses until the next `Begin`.
     Stop,
 }
 
@@ -86,13 +66,7 @@ impl Transfers {
             Transfer::Finite { bytes, pause } => (Some(bytes.div_ceil(u64::from(unit_bytes))), pause.map(|p| p.ns)),
             Transfer::Bulk | Transfer::Offered { .. } | Transfer::Short(_) => (None, None),
         };
-        let offer = match source.transfer {
-            Transfer::Offered { rate, piece_bytes } => {
-                let pieces = ConstantRate::new(rate, None, piece_bytes, start, stop);
-                Some(Box::new(Offer { pieces, piece_units: u64::from(piece_bytes.div_ceil(unit_bytes)) }))
-            }
-            _ => None,
-        };
+        let offer = Offer::new(&source.transfer, unit_bytes, start, stop).map(Box::new);
         Self {
             size,
             pause,
@@ -133,9 +107,9 @@ impl Transfers {
             return Due::Nothing;
         }
         if let Some(offer) = &mut self.offer {
-            let more = offer.take(now);
-            self.next_start = offer.pieces.next();
-            return Due::Begin(Some(more));
+            let due = offer.take(now);
+            self.next_start = offer.next().max(now);
+            return due;
         }
         self.next_start = NEVER;
         if let Some(Short { unit_bytes, current, .. }) = self.short.as_deref() {

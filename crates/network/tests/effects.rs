@@ -7,7 +7,7 @@ use common::{MS, MTU, spec};
 use tandem_network::{Contents, DropReason, End, Event, Network, Packet, Rng, Route, Stream, wired_links};
 use tandem_scenario::{
     Aqm, Effects, Limit, LinkConfig, Loss, Topology,
-    effects::{Bunches, Change, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket},
+    effects::{Bunches, Change, During, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket},
     units::{LossRate, Rate, Span},
 };
 
@@ -169,8 +169,13 @@ fn jitter_with_and_without_order() {
     for (keep_order, to) in
         [(true, End::Receivers), (false, End::Receivers), (true, End::Senders), (false, End::Senders)]
     {
-        let jitter =
-            Jitter { time: Span::from_ms(5), distribution: JitterDistribution::Uniform, correlation: 0.0, keep_order };
+        let jitter = Jitter {
+            time: Span::from_ms(5),
+            distribution: JitterDistribution::Uniform,
+            correlation: 0.0,
+            keep_order,
+            during: During::default(),
+        };
         let sent: Vec<u64> = (0..1000).map(|i| 4 * i).collect();
         let arrivals = path_to(to, 1000, Effects { jitter: Some(jitter), ..Effects::default() }).arrivals_us(&sent);
         assert_eq!(arrivals.len(), 1000);
@@ -187,7 +192,7 @@ fn jitter_with_and_without_order() {
 #[test]
 fn late_packets_are_overtaken_by_as_many_as_the_distance_says() {
     for to in [End::Receivers, End::Senders] {
-        let reorder = Some(Reorder { share: LossRate(0.1), by: Span { ns: 7 * MS / 2 } });
+        let reorder = Some(Reorder { share: LossRate(0.1), by: Span { ns: 7 * MS / 2 }, during: During::default() });
         let arrivals = path_to(to, 20_000, Effects { reorder, ..Effects::default() }).arrivals_us(&[0; 10_000]);
         let late: Vec<u32> =
             arrivals.iter().filter(|(n, at)| *at == u64::from(*n) * 1000 + 14_500).map(|a| a.0).collect();
@@ -218,12 +223,55 @@ fn copies_follow_their_originals() {
 #[test]
 fn packets_come_in_bunches() {
     for to in [End::Receivers, End::Senders] {
-        let aggregate = Some(Bunches { hold: Span::from_ms(5), most: 4 });
+        let aggregate = Some(Bunches { hold: Span::from_ms(5), most: 4, during: During::default() });
         let arrivals =
             path_to(to, 1000, Effects { aggregate, ..Effects::default() }).arrivals_us(&[0, 0, 0, 0, 0, 0, 30]);
         let expected = [14, 14, 14, 14, 20, 20, 46].map(|ms| ms * 1000);
         assert_eq!(arrivals, (0..).zip(expected).collect::<Vec<_>>());
     }
+}
+
+/// Each is there from 20 ms until before 40 ms after the run's start, and packets leave the link 1 ms after they are sent: those of 19 to 38 ms
+/// meet it. Late ones and bunches come 5 ms later than others; jitter of 5 ms moves a packet by less than that.
+#[test]
+fn effects_are_there_for_a_while() {
+    let during = During { from: Span::from_ms(20), until: Some(Span::from_ms(40)) };
+    let sent: Vec<u64> = (0..60).collect();
+    let moved = |effects: Effects, spread_us: u64| {
+        let arrivals = path_to(End::Receivers, 1000, effects).arrivals_us(&sent);
+        let usual = |&(number, at): &(u32, u64)| at.abs_diff(u64::from(number) * 1000 + 11_000) <= spread_us;
+        let mut unusual: Vec<u32> =
+            arrivals.iter().filter(|arrival| !usual(arrival)).map(|(number, _)| *number).collect();
+        unusual.sort_unstable();
+        (arrivals.len(), unusual)
+    };
+    let within: Vec<u32> = (19..39).collect();
+    let reorder = Some(Reorder { share: LossRate::ALL, by: Span::from_ms(5), during });
+    assert_eq!(moved(Effects { reorder, ..Effects::default() }, 0), (60, within.clone()));
+    let aggregate = Some(Bunches { hold: Span::from_ms(5), most: 2, during });
+    let pairs: Vec<u32> = within.iter().copied().filter(|n| n % 2 == 1).collect();
+    assert_eq!(moved(Effects { aggregate, ..Effects::default() }, 0), (60, pairs));
+    let distribution = JitterDistribution::Uniform;
+    let jitter = Some(Jitter { time: Span::from_ms(5), distribution, correlation: 0.0, keep_order: false, during });
+    assert_eq!(moved(Effects { jitter, ..Effects::default() }, 0), (60, within));
+}
+
+/// Between 5 and 8 ms every packet is lost, at 8 ms none.
+#[test]
+fn all_may_be_lost_for_a_while() {
+    let change = |ms, loss| Change {
+        at: Span::from_ms(ms),
+        every: None,
+        rate_bps: None,
+        delay: None,
+        loss: Some(loss),
+        limit: None,
+    };
+    let changes = vec![change(5, Loss::from(LossRate::ALL)), change(8, Loss::None)];
+    let arrivals = path_to(End::Receivers, 1000, Effects { changes, ..Effects::default() })
+        .arrivals_us(&(0..12).collect::<Vec<_>>());
+    let arrived: Vec<u32> = arrivals.iter().map(|(number, _)| *number).collect();
+    assert_eq!(arrived, [0, 1, 2, 3, 4, 8, 9, 10, 11]);
 }
 
 /// 6 Mbit/s and two packets: two of five at once pass. 4 ms later there is room for two again.

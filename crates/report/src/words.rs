@@ -229,8 +229,15 @@ fn source(source: &Traffic) -> String {
             let size = size(*bytes);
             format!(" of {} that send {size} {again}", tcp.controller)
         }
-        Transfer::Offered { rate: offered, .. } => {
-            format!(" of {} whose applications offer {}", tcp.controller, rate(*offered))
+        Transfer::Offered { rate_bps, changes, .. } => {
+            let offer = |bps: Option<u64>| match bps {
+                None => "all that the window takes".to_owned(),
+                Some(0) => "nothing".to_owned(),
+                Some(bps) => rate(Rate { bps }),
+            };
+            let later = changes.iter().map(|c| format!(", {} from {}", offer(c.rate_bps), span(c.at)));
+            let first = offer(*rate_bps);
+            format!(" of {} whose applications offer {first}{}", tcp.controller, later.collect::<String>())
         }
         Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
     };

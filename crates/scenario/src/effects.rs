@@ -2,9 +2,11 @@
 //! What a link does beside carrying packets at one rate in their order: it changes, follows a trace, jitters, reorders, duplicates,
 //! bunches packets, polices or shapes. A link without any of that has no [`Effects`] and pays nothing for them.
 
+mod during;
 mod rate_trace;
 mod spec;
 
+pub use during::During;
 pub use rate_trace::{RateTrace, TraceError};
 pub use spec::{BucketSpec, BunchesSpec, ChangeSpec, EffectsSpec, JitterSpec, ReorderSpec};
 
@@ -68,6 +70,9 @@ pub struct Jitter {
     pub correlation: f64,
     /// Does a packet with less delay wait for those before it?
     pub keep_order: bool,
+    /// When it is there.
+    #[serde(skip_serializing_if = "During::is_always")]
+    pub during: During,
 }
 
 /// The distributions that `tc netem` has.
@@ -91,6 +96,9 @@ pub struct Reorder {
     /// By how much.
     #[serde(rename = "by_s", serialize_with = "seconds")]
     pub by: Span,
+    /// When it is there.
+    #[serde(skip_serializing_if = "During::is_always")]
+    pub during: During,
 }
 
 impl Jitter {
@@ -111,6 +119,9 @@ pub struct Bunches {
     pub hold: Span,
     /// The most packets in one bunch.
     pub most: u32,
+    /// When it is there.
+    #[serde(skip_serializing_if = "During::is_always")]
+    pub during: During,
 }
 
 /// A token bucket; it is full at the start.
@@ -148,13 +159,17 @@ impl Effects {
         }
         words.extend(self.jitter.map(|j| {
             let kind = format!("{:?}", j.distribution).to_lowercase();
-            format!("{kind} jitter of {}{}", span(j.time), if j.keep_order { "" } else { " that reorders" })
+            let order = if j.keep_order { "" } else { " that reorders" };
+            format!("{kind} jitter of {}{order}{}", span(j.time), j.during.describe(span))
         }));
-        words.extend(self.reorder.map(|r| format!("{} of packets {} late", r.share, span(r.by))));
+        let late = |r: Reorder| format!("{} of packets {} late{}", r.share, span(r.by), r.during.describe(span));
+        words.extend(self.reorder.map(late));
         if self.duplicate.0 > 0.0 {
             words.push(format!("{} of packets twice", self.duplicate));
         }
-        words.extend(self.aggregate.map(|b| format!("bunches of up to {} packets in {}", b.most, span(b.hold))));
+        let bunches =
+            |b: Bunches| format!("bunches of up to {} packets in {}{}", b.most, span(b.hold), b.during.describe(span));
+        words.extend(self.aggregate.map(bunches));
         words.extend(self.policer.map(|b| format!("a policer {}", bucket(b))));
         words.extend(self.shaper.map(|b| format!("a shaper {}", bucket(b))));
         words

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 use crate::{
     aqm::AqmSpec,
@@ -14,7 +14,7 @@ use crate::{
     scenario::Loss,
     short_flows::ShortSpec,
     traffic::{Ecn, Recovery, Transport},
-    units::{Bytes, LossRate, QueueSize, Rate, Span},
+    units::{Bytes, LossRate, QueueSize, Rate, Span, rate_or_none},
 };
 
 /// A scenario that has not been checked. It has exactly one network: `dumbbell`, `parking_lot`, `wlan` or `links`.
@@ -211,6 +211,8 @@ pub struct FlowsSpec {
     pub pause: Option<Span>,
     /// Payload a second that the application has to send; as much as the window takes if not given.
     pub offered_rate: Option<Rate>,
+    /// What it has to send from later times on.
+    pub offered_changes: Vec<OfferedChangeSpec>,
     /// Short flows, each on a connection of its own, in the place of `transfer`.
     pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
@@ -250,6 +252,7 @@ impl Default for FlowsSpec {
             transfer: None,
             pause: None,
             offered_rate: None,
+            offered_changes: Vec::new(),
             short: None,
             delayed_acks: None,
             pacing: None,
@@ -258,6 +261,42 @@ impl Default for FlowsSpec {
             initial_window: None,
             receive_window: None,
         }
+    }
+}
+
+/// From a time on an application offers another rate.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedChangeSpec {
+    /// When.
+    pub at: Span,
+    /// The new rate; `0` is nothing, `"unlimited"` as much as the window takes.
+    pub rate: OfferedRate,
+}
+
+/// Payload a second, bits; `None`: as much as the window takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfferedRate(pub Option<u64>);
+
+impl<'de> Deserialize<'de> for OfferedRate {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = OfferedRate;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a quoted rate with its unit, 0 for nothing, or \"unlimited\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<OfferedRate, E> {
+                if text.trim() == "unlimited" {
+                    return Ok(OfferedRate(None));
+                }
+                rate_or_none(text).map(|bps| OfferedRate(Some(bps))).map_err(E::custom)
+            }
+            fn visit_i64<E: de::Error>(self, n: i64) -> Result<OfferedRate, E> {
+                self.visit_str(&n.to_string())
+            }
+        }
+        d.deserialize_any(Visitor)
     }
 }
 
@@ -286,6 +325,7 @@ impl FlowsSpec {
             ("transfer", self.transfer.is_some()),
             ("pause", self.pause.is_some()),
             ("offered_rate", self.offered_rate.is_some()),
+            ("offered_changes", !self.offered_changes.is_empty()),
             ("short", self.short.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("pacing", self.pacing.is_some()),

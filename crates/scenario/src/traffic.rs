@@ -12,7 +12,7 @@ use crate::{
     controller::KERNEL_PREFIX,
     scenario::HEADER_BYTES,
     short_flows::ShortFlows,
-    units::{Rate, Span, bps, pair_of_seconds, seconds_if_any},
+    units::{Rate, Span, bps, pair_of_seconds, seconds, seconds_if_any},
 };
 
 /// What a flow sends.
@@ -180,6 +180,16 @@ pub enum Transport {
     Quic,
 }
 
+/// From a time on the application offers another rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct OfferChange {
+    /// From the start of the run.
+    #[serde(rename = "at_s", serialize_with = "seconds")]
+    pub at: Span,
+    /// As of [`Transfer::Offered`]; 0: nothing.
+    pub rate_bps: Option<u64>,
+}
+
 /// How much data a flow has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -196,11 +206,13 @@ pub enum Transfer {
     },
     /// As much as the application offers: a piece at a time, evenly.
     Offered {
-        /// Payload a second.
-        #[serde(rename = "rate_bps", serialize_with = "bps")]
-        rate: Rate,
+        /// Payload a second, bits; `None`: always more than the window takes.
+        rate_bps: Option<u64>,
         /// Payload of a piece: a full segment.
         piece_bytes: u32,
+        /// What is offered from later times on, in their order.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<OfferChange>,
     },
     /// Short flows: a connection for each transfer.
     Short(Box<ShortFlows>),

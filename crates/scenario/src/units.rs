@@ -314,6 +314,15 @@ impl fmt::Display for QueueSize {
 }
 as_text!(QueueSize);
 
+/// Bits a second, or `0` with or without a unit.
+pub(crate) fn rate_or_none(text: &str) -> Result<u64, UnitError> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '/');
+    if digits.trim().parse::<f64>() == Ok(0.0) {
+        return Ok(0);
+    }
+    text.parse::<Rate>().map(|rate| rate.bps)
+}
+
 /// A probability of loss, 0 up to but not including 1; `1e-6`, `0.1%`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct LossRate(pub f64);
@@ -325,18 +334,32 @@ impl FromStr for LossRate {
     }
 }
 
-/// A share, 0 up to but not including 1, with or without a percent sign; `what` it is of is for messages.
+impl LossRate {
+    /// Every packet. For a time that is an outage; for ever it is no network, so no text is read as it by itself.
+    pub const ALL: LossRate = LossRate(1.0);
+
+    /// As [`FromStr`], or [`ALL`](Self::ALL).
+    pub(crate) fn up_to_all(text: &str) -> Result<Self, UnitError> {
+        let share = share_of(text, "loss rate")?;
+        if share == 1.0 { Ok(Self::ALL) } else { text.parse() }
+    }
+}
+
+/// A share, 0 up to but not including 1; see [`share_of`].
 fn below_one(text: &str, what: &str) -> Result<f64, UnitError> {
-    let t = text.trim();
-    let (digits, scale) = t.strip_suffix('%').map_or((t, 1.0), |t| (t.trim(), 0.01));
-    let share = digits.parse::<f64>().ok().filter(|x| x.is_finite()).map(|x| x * scale);
-    let Some(share) = share else {
-        return Err(UnitError(format!("`{text}` is not a {what}: write a share such as `1e-6` or `0.1%`")));
-    };
+    let share = share_of(text, what)?;
     if !(0.0..1.0).contains(&share) {
         return Err(UnitError(format!("{what} `{text}` is not from 0 up to below 1")));
     }
     Ok(share)
+}
+
+/// A share with or without a percent sign; `what` it is of is for messages.
+fn share_of(text: &str, what: &str) -> Result<f64, UnitError> {
+    let t = text.trim();
+    let (digits, scale) = t.strip_suffix('%').map_or((t, 1.0), |t| (t.trim(), 0.01));
+    let share = digits.parse::<f64>().ok().filter(|x| x.is_finite()).map(|x| x * scale);
+    share.ok_or_else(|| UnitError(format!("`{text}` is not a {what}: write a share such as `1e-6` or `0.1%`")))
 }
 
 impl fmt::Display for LossRate {

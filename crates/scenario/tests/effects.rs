@@ -4,10 +4,10 @@
 use std::fs;
 
 use tandem_scenario::{
-    Effects, Limit, Scenario,
+    Effects, Limit, Loss, Scenario,
     effects::{JitterDistribution, RateTrace},
     file::{FileError, Overrides, load, parse},
-    units::{Rate, Span},
+    units::{LossRate, Rate, Span},
 };
 
 fn with_effects(effects: &str) -> Result<Scenario, FileError> {
@@ -60,6 +60,24 @@ fn the_others() {
     assert_eq!((policer.unwrap().burst_bytes, shaper.unwrap().rate.bps), (100_000, 8_000_000));
 }
 
+#[test]
+fn a_while() {
+    let text = r#"
+        reorder = { share = "1%", distance = "3p", from = "2s", until = "2500ms" }
+        jitter = { time = "5ms", until = "1s" }
+        changes = [{ at = "1s", loss = "100%" }, { at = "2s", loss = 1 }, { at = "3s", loss = 0 }]
+    "#;
+    let effects = effects(text);
+    let (reorder, jitter) = (effects.reorder.unwrap().during, effects.jitter.unwrap().during);
+    assert_eq!((reorder.from, reorder.until), (Span::from_secs(2), Some(Span::from_ms(2500))));
+    assert_eq!([1_999_999_999, 2_000_000_000, 2_500_000_000].map(|ns| reorder.has(ns)), [false, true, false]);
+    assert_eq!((jitter.has(0), jitter.is_always()), (true, false));
+    let losses: Vec<_> = effects.changes.iter().map(|change| change.loss.unwrap()).collect();
+    assert_eq!(losses, [Loss::Bernoulli(LossRate::ALL), Loss::Bernoulli(LossRate::ALL), Loss::None]);
+    let words = effects.describe(&|span| span.to_string()).join("; ");
+    assert!(words.contains("late from 2s until 2.5s") && words.contains("jitter of 5ms until 1s"), "{words}");
+}
+
 /// A table without anything in it is no effect.
 #[test]
 fn nothing_asked_for_is_none() {
@@ -98,6 +116,12 @@ fn mistakes() {
         &["share `101%` is not from 0 up to below 1"],
     );
     refused("jitter = { time = \"1ms\", correlation = \"x\" }", (9, 40), &["`x` is not a share"]);
+    refused(
+        "aggregate = { hold = \"1ms\", most = 9, from = \"3s\", until = \"3s\" }",
+        (9, 60),
+        &["later than from, 3s"],
+    );
+    refused("changes = [{ at = \"1s\", loss = \"101%\" }]", (9, 32), &["not from 0 up to below 1"]);
     refused("jiter = 3", (9, 1), &["unknown field `jiter`", "`jitter`"]);
     let text = "rate_trace = \"none.trace\"\nchanges = [{ at = \"1s\", rate = \"0\" }]";
     refused(text, (9, 14), &["none.trace", "cannot be read"]);

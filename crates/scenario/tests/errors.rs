@@ -117,6 +117,23 @@ fn an_offered_rate_of_a_transfer() {
 }
 
 #[test]
+fn offers_that_change() {
+    let offers = |keys: &str| {
+        let mut lines = GOOD;
+        lines[12] = keys;
+        message(&lines.join("\n"))
+    };
+    let late = offers("offered_changes = [{ at = \"2s\", rate = 0 }, { at = \"2s\", rate = \"unlimited\" }]");
+    assert!(late.starts_with("x.toml:13:52: ") && late.contains("later than the change before it, 2s"), "{late}");
+    let early = offers("start = \"3s\"\noffered_changes = [{ at = \"2s\", rate = \"1mbit\" }]");
+    assert!(early.contains("later than the start of the flow, 3s"), "{early}");
+    let unit = offers("offered_changes = [{ at = \"2s\", rate = \"some\" }]");
+    assert!(unit.starts_with("x.toml:13:40: ") && unit.contains("rate"), "{unit}");
+    let transfer = offers("transfer = \"1MB\"\noffered_changes = [{ at = \"2s\", rate = 0 }]");
+    assert!(transfer.starts_with("x.toml:14:19: ") && transfer.contains("leave out `transfer`"), "{transfer}");
+}
+
+#[test]
 fn parameters_of_disciplines() {
     let with_aqm = |aqm: &str| {
         let mut lines = GOOD;

@@ -38,6 +38,7 @@ mod packet;
 mod short_flows;
 mod tcp;
 mod udp;
+mod watched;
 mod windows;
 mod world;
 
@@ -49,6 +50,7 @@ use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_control
 use tandem_results::SeedResult;
 use tandem_scenario::Scenario;
 
+pub use watched::{Look, Watch, run_watched};
 pub use world::{Clockwork, World};
 
 /// The packet-level simulator.

@@ -15,11 +15,13 @@ use crate::{
 pub struct DeliveryRate {
     account: DeliveryAccount,
     stamps: SegmentRing<Stamp>,
+    /// The smallest RTT of a newest segment, ns. Linux's tcp_min_rtt: an ACK that was delayed makes the oldest one's longer.
+    min_rtt_ns: u64,
 }
 
 impl DeliveryRate {
     pub fn new() -> Self {
-        Self { account: DeliveryAccount::default(), stamps: SegmentRing::new() }
+        Self { account: DeliveryAccount::default(), stamps: SegmentRing::new(), min_rtt_ns: u64::MAX }
     }
 
     /// A segment is sent, new or again, when `una` is the first that is not acknowledged; `alone`: nothing else is outstanding.
@@ -37,9 +39,12 @@ impl DeliveryRate {
     }
 
     /// What an ACK that delivered something says.
-    pub fn sample(&mut self, at: u64, delivered: &Delivered, min_rtt_ns: u64) -> Ack {
+    pub fn sample(&mut self, at: u64, delivered: &Delivered) -> Ack {
+        if let Some(sent) = delivered.newest_sent {
+            self.min_rtt_ns = self.min_rtt_ns.min(at - sent);
+        }
         let Some(Transmission { sent, seq, .. }) = delivered.last_sent else { return Ack::default() };
-        self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), min_rtt_ns)
+        self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), self.min_rtt_ns)
     }
 }
 

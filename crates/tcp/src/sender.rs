@@ -20,6 +20,7 @@ use tandem_conform::Recorder as Instance;
 use tandem_controllers::Instance;
 use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, MAX_WINDOW, State, View,
+    bbr_state::BbrState,
     host::{Progress, RttEstimator},
 };
 
@@ -154,6 +155,16 @@ impl Sender {
     /// What the controller shows of itself.
     pub fn view(&self) -> View {
         self.controller.view(&self.conn)
+    }
+
+    /// What the draft's test cases of BBR look at in the controller; `None` if it is not of that family.
+    pub fn bbr_state(&self) -> Option<BbrState> {
+        self.controller.bbr_state(&self.conn)
+    }
+
+    /// Segments delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.board.delivered()
     }
 
     /// Segments sent and not yet acknowledged by number.
@@ -381,9 +392,8 @@ impl Sender {
 
     /// A controller that owns the window is told last, when it is known what is lost.
     fn update_model(&mut self, now: u64, delivered: &Delivered, heard: Ack, marks: u32) {
-        let min_rtt_ns = self.rtt.min_ns;
         let rate = match &mut self.rate {
-            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered, min_rtt_ns),
+            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered),
             _ => heard,
         };
         let Ack { pkts_acked, rtt_us, acked_sacked, lost, .. } = heard;

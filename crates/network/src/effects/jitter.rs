@@ -20,6 +20,11 @@ impl Additions {
         Self { jitter, last: 0.5 }
     }
 
+    /// Is there jitter at this time, ns since the start of the run?
+    pub fn is_there(&self, since_start: u64) -> bool {
+        self.jitter.during.has(since_start)
+    }
+
     /// What this packet's delay is longer by, ns; may be negative.
     pub fn next(&mut self, rng: &mut Rng) -> i64 {
         let Jitter { time, distribution, correlation, .. } = self.jitter;
@@ -77,7 +82,7 @@ pub fn normal_quantile(share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::units::Span;
+    use tandem_scenario::{effects::During, units::Span};
 
     use super::*;
     use crate::Stream;
@@ -101,7 +106,8 @@ mod tests {
     }
 
     fn additions(distribution: JitterDistribution, correlation: f64) -> Vec<f64> {
-        let jitter = Jitter { time: Span::from_ms(10), distribution, correlation, keep_order: true };
+        let during = During::default();
+        let jitter = Jitter { time: Span::from_ms(10), distribution, correlation, keep_order: true, during };
         let (mut additions, mut rng) = (Additions::new(jitter), Rng::new(1, Stream::Effects(0)));
         (0..100_000).map(|_| additions.next(&mut rng) as f64 / 1e7).collect()
     }

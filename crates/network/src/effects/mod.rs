@@ -42,6 +42,8 @@ pub(crate) struct Effects<P> {
     bunch: Option<Bunch<P>>,
     /// When the last packet that kept its place arrives, ns.
     last_arrival: u64,
+    /// When the scenario begins, ns.
+    origin: u64,
     rng: Rng,
 }
 
@@ -98,6 +100,7 @@ impl<P: Copy> Effects<P> {
             shaper: effects.shaper.map(Bucket::new),
             bunch: effects.aggregate.map(bunch),
             last_arrival: 0,
+            origin,
             rng,
         })
     }
@@ -155,9 +158,9 @@ impl<P: Copy> Effects<P> {
         if departure > self.release_at() {
             self.release(self.release_at(), out);
         }
+        let at = departure.saturating_sub(self.origin);
         match &mut self.bunch {
-            None => self.arrive(departure, packet, out),
-            Some(bunch) => {
+            Some(bunch) if bunch.bunches.during.has(at) => {
                 if bunch.packets.is_empty() {
                     bunch.release_at = departure.saturating_add(bunch.bunches.hold.ns);
                 }
@@ -165,6 +168,11 @@ impl<P: Copy> Effects<P> {
                 if bunch.packets.len() >= bunch.bunches.most as usize {
                     self.release(departure, out);
                 }
+            }
+            // Those that are still held are before it.
+            _ => {
+                self.release(departure, out);
+                self.arrive(departure, packet, out);
             }
         }
         transmission
@@ -180,11 +188,13 @@ impl<P: Copy> Effects<P> {
     /// The last bit leaves at `departure`.
     fn arrive(&mut self, departure: u64, packet: P, out: &mut Vec<Arriving<P>>) {
         let mut at = departure + self.delay.at(departure);
-        if let Some(jitter) = &mut self.jitter {
+        let since_start = departure.saturating_sub(self.origin);
+        if let Some(jitter) = self.jitter.as_mut().filter(|jitter| jitter.is_there(since_start)) {
             at = at.saturating_add_signed(jitter.next(&mut self.rng)).max(departure);
         }
         let mut in_order = self.keeps_order;
-        if let Some(Reorder { share, by }) = self.reorder
+        if let Some(Reorder { share, by, during }) = self.reorder
+            && during.has(since_start)
             && self.rng.chance(share.0)
         {
             at += by.ns;

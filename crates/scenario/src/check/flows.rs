@@ -9,7 +9,7 @@ use crate::{
     route::RouteError,
     scenario::{Group, HEADER_BYTES, Topology},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
-    traffic::{CongestionControl, Ecn, Recovery, TcpSource, Traffic, Transfer},
+    traffic::{CongestionControl, Ecn, OfferChange, Recovery, TcpSource, Traffic, Transfer},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
 };
@@ -109,15 +109,35 @@ impl ScenarioSpec {
                 return Err(written.wrong("short", message));
             }
         };
-        match (transfer, flows.offered_rate) {
-            (transfer, None) => Ok(transfer),
-            (Transfer::Bulk, Some(rate)) => Ok(Transfer::Offered { rate, piece_bytes: mtu - HEADER_BYTES }),
-            (_, Some(_)) => {
-                let message =
-                    "offered_rate is for data without end: leave out `transfer`, `pause` and `short`, or offered_rate";
-                Err(written.wrong("offered_rate", message))
-            }
+        self.offered(written, transfer, mtu)
+    }
+
+    /// What the application offers, if it is limited.
+    fn offered(&self, written: &Written, transfer: Transfer, mtu: u32) -> Result<Transfer, SpecError> {
+        let FlowsSpec { offered_rate, offered_changes, .. } = written.flows;
+        let key = match (offered_rate, &offered_changes[..]) {
+            (None, []) => return Ok(transfer),
+            (Some(_), _) => "offered_rate",
+            (None, _) => "offered_changes",
+        };
+        if transfer != Transfer::Bulk {
+            let message = format!("{key} is for data without end: leave out `transfer`, `pause` and `short`, or {key}");
+            return Err(written.wrong(key, message));
         }
+        let mut last = written.flows.start.unwrap_or_default();
+        for (i, change) in offered_changes.iter().enumerate() {
+            if change.at <= last {
+                let before = if i == 0 { "the start of the flow" } else { "the change before it" };
+                let message = format!("this change must be later than {before}, {last}");
+                return Err(written.wrong(&format!("offered_changes.{i}.at"), message));
+            }
+            last = change.at;
+        }
+        Ok(Transfer::Offered {
+            rate_bps: offered_rate.map(|rate| rate.bps),
+            piece_bytes: mtu - HEADER_BYTES,
+            changes: offered_changes.iter().map(|c| OfferChange { at: c.at, rate_bps: c.rate.0 }).collect(),
+        })
     }
 
     fn tcp(

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Bunches, Change, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket};
+use super::{Bunches, Change, During, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket};
 use crate::{
     check::SpecError,
+    loss::of_change,
     scenario::{LinkConfig, Loss},
-    units::{Bytes, LossRate, NS_PER_SEC, QueueSize, Rate, Share, Span},
+    units::{Bytes, LossRate, NS_PER_SEC, QueueSize, Rate, Share, Span, rate_or_none},
 };
 
 /// Effects of one link that have not been checked.
@@ -47,7 +48,8 @@ pub struct ChangeSpec {
     pub rate: Option<u64>,
     /// The new one-way delay.
     pub delay: Option<Span>,
-    /// The new random loss.
+    /// The new random loss; `1` or `"100%"`: every packet.
+    #[serde(default, deserialize_with = "of_change")]
     pub loss: Option<Loss>,
     /// The new limit of the queue.
     pub queue: Option<QueueSize>,
@@ -67,6 +69,10 @@ pub struct JitterSpec {
     pub correlation: Share,
     /// Packets keep their order if not given.
     pub keep_order: Option<bool>,
+    /// When it begins; with the run if not given.
+    pub from: Option<Span>,
+    /// When it ends; with the run if not given.
+    pub until: Option<Span>,
 }
 
 /// Reordering as written.
@@ -77,6 +83,10 @@ pub struct ReorderSpec {
     pub share: Share,
     /// How late: a time, or as many packets as overtake the late one when the link is full.
     pub distance: QueueSize,
+    /// When it begins; with the run if not given.
+    pub from: Option<Span>,
+    /// When it ends; with the run if not given.
+    pub until: Option<Span>,
 }
 
 /// Bunches as written.
@@ -87,6 +97,10 @@ pub struct BunchesSpec {
     pub hold: Span,
     /// The most packets at once.
     pub most: u32,
+    /// When it begins; with the run if not given.
+    pub from: Option<Span>,
+    /// When it ends; with the run if not given.
+    pub until: Option<Span>,
 }
 
 /// A token bucket as written.
@@ -108,11 +122,7 @@ fn rate_or_outage<'de, D: Deserializer<'de>>(d: D) -> Result<Option<u64>, D::Err
             f.write_str("a quoted rate with its unit, or 0 for an outage")
         }
         fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<u64>, E> {
-            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '/');
-            if digits.trim().parse::<f64>() == Ok(0.0) {
-                return Ok(Some(0));
-            }
-            text.parse::<Rate>().map(|rate| Some(rate.bps)).map_err(E::custom)
+            rate_or_none(text).map(Some).map_err(E::custom)
         }
         fn visit_i64<E: de::Error>(self, n: i64) -> Result<Option<u64>, E> {
             self.visit_str(&n.to_string())
@@ -182,14 +192,15 @@ impl ChangeSpec {
 
 impl JitterSpec {
     fn resolve(self, key: &str) -> Result<Jitter, SpecError> {
-        let Self { time, distribution, correlation, keep_order } = self;
+        let Self { time, distribution, correlation, keep_order, from, until } = self;
         if time.ns == 0 || time > Span::from_secs(10) {
             return Err(SpecError::at(
                 format!("{key}.time"),
                 format!("jitter must be above 0, at most 10s, not {time}"),
             ));
         }
-        Ok(Jitter { time, distribution, correlation: correlation.0, keep_order: keep_order.unwrap_or(true) })
+        let during = During::resolve(from, until, key)?;
+        Ok(Jitter { time, distribution, correlation: correlation.0, keep_order: keep_order.unwrap_or(true), during })
     }
 }
 
@@ -213,19 +224,20 @@ impl ReorderSpec {
         if by > Span::from_secs(10) {
             return Err(wrong(format!("a packet would be {by} late: at most 10s")));
         }
-        Ok(Reorder { share: LossRate(self.share.0), by })
+        let during = During::resolve(self.from, self.until, key)?;
+        Ok(Reorder { share: LossRate(self.share.0), by, during })
     }
 }
 
 impl BunchesSpec {
     fn resolve(self, key: &str) -> Result<Bunches, SpecError> {
-        let Self { hold, most } = self;
+        let Self { hold, most, from, until } = self;
         if !(2..=100_000).contains(&most) {
             return Err(SpecError::at(format!("{key}.most"), "most must be 2 to 100000 packets"));
         }
         if hold.ns == 0 || hold > Span::from_secs(10) {
             return Err(SpecError::at(format!("{key}.hold"), format!("hold must be above 0, at most 10s, not {hold}")));
         }
-        Ok(Bunches { hold, most })
+        Ok(Bunches { hold, most, during: During::resolve(from, until, key)? })
     }
 }

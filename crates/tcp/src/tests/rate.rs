@@ -30,7 +30,7 @@ impl Samples {
     fn ack(&mut self, at_ms: u64, next_expected: u64) -> (u32, u32, bool) {
         let delivered = self.board.on_ack(at_ms * MS, next_expected, None);
         let Ack { delivered, prior_delivered, interval_us, is_app_limited, .. } =
-            self.rate.sample(at_ms * MS, &delivered, 10 * MS);
+            self.rate.sample(at_ms * MS, &delivered);
         (delivered - prior_delivered, interval_us / 1000, is_app_limited == 1)
     }
 }
@@ -77,13 +77,28 @@ fn the_longer_of_sending_and_acknowledging_counts() {
     assert_eq!(path.ack(401, 12), (2, 201, false));
 }
 
-/// An interval below the smallest RTT (here 10 ms) is the ACK of an earlier copy: no sample.
+/// An interval below the smallest RTT (here 10 ms) is the ACK of an earlier copy, which tells no RTT: no sample.
 /// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
 #[test]
 fn an_interval_below_the_smallest_rtt_is_no_sample() {
     let mut path = Samples::new();
     path.send(0, 1);
-    assert_eq!(path.ack(9, 1), (1, 0, true));
+    assert_eq!(path.ack(10, 1), (1, 10, true));
+    path.send(20, 1);
+    let mut delivered = path.board.on_ack(29 * MS, 2, None);
+    delivered.newest_sent = None;
+    assert_eq!(path.rate.sample(29 * MS, &delivered).interval_us, 0);
+}
+
+/// The smallest RTT is that of the newest packet, as Linux has it: 10 ms here, though the first waited for 14. So 11 ms are to be believed.
+#[test]
+fn a_delayed_ack_does_not_make_the_smallest_rtt_longer() {
+    let mut path = Samples::new();
+    path.send(0, 1);
+    path.send(4, 1);
+    assert_eq!(path.ack(14, 2), (2, 14, true));
+    path.send(14, 1);
+    assert_eq!(path.ack(25, 3), (1, 11, false));
 }
 
 /// What is sent after a pause is marked until more than what was in flight then is delivered.

@@ -71,6 +71,8 @@ fn add_more(known: &mut Known, number: u64, rng: &mut impl Rng, folder: &Path) -
                 distribution: JitterDistribution::Normal,
                 correlation: Share::default(),
                 keep_order: Some(true),
+                from: None,
+                until: None,
             };
             known.effects = EffectsSpec { jitter: Some(jitter), ..EffectsSpec::default() };
             format!(" --jitter {time}:normal, in order")
