@@ -5,7 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use pyo3::{prelude::*, types::PyDict};
 use tandem_controllers::{
-    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reading, Reason, State, find, own::open,
+    Ack, CONTROLLERS, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Param, Params, Reading, Reason, State, find,
+    own::open,
 };
 
 use crate::error::usage;
