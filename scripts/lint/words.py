@@ -38,12 +38,12 @@ def is_written(path: Path, text: str) -> bool:
     """By a program, all of it."""
     head = "\n".join(text.splitlines()[:MARK_LINES])
     of_pages = path in OTHERS or PAGES in path.parents
-    return path.parts[0] == "docs" and BEGIN not in text and (MARK in head or of_pages)
+    return path.parts[0] == "docs" and END not in text and (MARK in head or of_pages)
 
 
 def words_written(path: Path, text: str) -> int:
     """By a program: all, or what stands between its marks."""
-    if path.parts[0] == "docs" and BEGIN in text:
+    if path.parts[0] == "docs" and END in text:
         return sum(count(part.split("-->", 1)[1].split(END)[0]) for part in text.split(BEGIN)[1:])
     return count(text) if is_written(path, text) else 0
 
