@@ -11,7 +11,7 @@
 //! use tandem_network::{Link, Offer, Packet, Rng, Stream};
 //! use tandem_scenario::{Aqm, Limit, LinkConfig, Loss, units::Span};
 //!
-//! #[derive(Clone, Copy, Default)]
+//! #[derive(Debug, Clone, Copy, Default)]
 //! struct Plain;
 //! impl Packet for Plain {
 //!     type Returning = Plain;

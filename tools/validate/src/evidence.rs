@@ -127,7 +127,7 @@ mod tests {
         evidence.write(&places).expect("written");
         let text = std::fs::read_to_string(&page).expect("there");
         assert!(
-            text.starts_with("# Title\n\nWords.\n") && text.ends_with("## Why\n") && !text.contains("old"),
+            text.starts_with("# Title\n\nWords.\n") && text.ends_with("## Why\n") && !text.contains("\nold\n"),
             "{text}"
         );
         assert!(
