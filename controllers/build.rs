@@ -9,8 +9,6 @@ use std::{
 };
 
 const NATIVE: &str = "src/native.c";
-/// What the draft's test cases read of BBR's state.
-const BBR_STATE: &str = "src/bbr_state.c";
 /// What native.c includes for each of them; it includes the controller's own by a macro.
 const HOST_HEADER: &str = "controller.h";
 /// The tests' own controllers, found by name.
@@ -60,8 +58,6 @@ fn main() {
         )
         .unwrap();
     }
-    println!("cargo::rerun-if-changed={}", package.join(BBR_STATE).display());
-    objects.extend(compiler(&package, "bbr_state").file(package.join(BBR_STATE)).compile_intermediates());
     // One library for all: with one each, the linker's command line would get a folder each.
     cc::Build::new().objects(objects).compile("tandem_controllers");
     let count = entries.lines().count();

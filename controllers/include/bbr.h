@@ -357,14 +357,47 @@ TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, const str
 	return c->snd_cwnd;
 }
 
+/* In the words of version 3: PROBE_BW by its gain. */
+enum bbr_shown {
+	BBR_SHOWN_STARTUP,
+	BBR_SHOWN_DRAIN,
+	BBR_SHOWN_DOWN,
+	BBR_SHOWN_CRUISE,
+	BBR_SHOWN_UP,
+	BBR_SHOWN_PROBE_RTT,
+};
+
+TANDEM_FN enum bbr_shown bbr_shown_state(const struct bbr *s, const struct bbr_params *p)
+{
+	u32 gain = bbr_gain(s, p);
+
+	switch (s->mode) {
+	case BBR_STARTUP:
+		return BBR_SHOWN_STARTUP;
+	case BBR_DRAIN:
+		return BBR_SHOWN_DRAIN;
+	case BBR_PROBE_RTT:
+		return BBR_SHOWN_PROBE_RTT;
+	default:
+		return gain > BBR_UNIT ? BBR_SHOWN_UP :
+		       gain < BBR_UNIT ? BBR_SHOWN_DOWN : BBR_SHOWN_CRUISE;
+	}
+}
+
 #define bbr_PROBES(P, W) \
-	W(state, "STARTUP DRAIN PROBE_BW PROBE_RTT", s->mode, "of the state machine") \
+	W(state, "STARTUP DRAIN DOWN CRUISE UP PROBE_RTT", bbr_shown_state(s, p), \
+	  "of the state machine") \
 	P(bw_mbps, 1000000, bbr_bits_per_s(bbr_bw(s), c), "estimated rate, payload") \
 	P(pacing_gain, BBR_UNIT, bbr_gain(s, p), "of the rate") \
 	P(extra_acked_packets, 1, max_u32(s->extra_acked, s->prior_extra_acked), \
 	  "excess of ACKs that counts") \
 	P(policed, 1, s->policed, "1 = a policer is believed in") \
-	P(full_bw_reached, 1, s->full, "1 = the path has been full")
+	P(full_bw_reached, 1, s->full, "1 = the path has been full") \
+	P(full_bw_count, 1, s->full_rounds, "rounds without growth in this search") \
+	P(max_bw_mbps, 1000000, bbr_bits_per_s(s->best.bw_q24, c), "without a policer's bound") \
+	P(inflight_target_packets, 1, bbr_inflight(s, p, c, BBR_UNIT), "what fills the path") \
+	P(round_start, 1, s->round_start, "1 = the last ACK began a round") \
+	P(idle_restart, 1, s->restarted, "1 = sending resumes after a pause")
 
 TANDEM_FN void bbr_view(const struct bbr *s, const struct bbr_params *p,
 			const struct tandem_conn *c, struct tandem_view *v)

@@ -291,6 +291,11 @@ TANDEM_FN u64 bbr3_shown_bound(u32 bound)
 	return bound == BBR3_NO_BOUND ? TANDEM_NONE : bound;
 }
 
+TANDEM_FN u64 bbr3_shown_rate(u32 bw_q24, const struct tandem_conn *c)
+{
+	return bw_q24 == BBR3_NO_RATE_BOUND ? TANDEM_NONE : bbr_bits_per_s(bw_q24, c);
+}
+
 /*
  * Until the path has been full the rate does not fall, but from the first, which knows no RTT.
  * [draft-ietf-ccwg-bbr 5.6.2]

@@ -169,7 +169,7 @@ struct tandem_ack {
 	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
-/* The most values that a controller may name of itself. */
+/* So many of the values that a controller names are shown in traces and to those who watch. */
 #define TANDEM_MAX_PROBES 10
 
 /*
@@ -177,7 +177,7 @@ struct tandem_ack {
  * has no such thing.
  */
 struct tandem_view {
-	u64 probes[TANDEM_MAX_PROBES]; /* in the order of its list, see tandem_probe  */
+	u64 probes[TANDEM_MAX_PROBES]; /* the first of its list, see tandem_probe      */
 	u32 loss_window;  /* packets; loss_window + delay_window = the controller's window */
 	u32 delay_window; /* packets                                                       */
 	u32 gamma_q8;     /* backlog threshold, 1/256 packets                              */
@@ -201,7 +201,8 @@ struct tandem_param {
 
 /*
  * A probe: a value that a controller names of what it knows. Each lists its own in
- * NAME_PROBES(P, W), most important first:
+ * NAME_PROBES(P, W), most important first, for a view has room for TANDEM_MAX_PROBES. Those after
+ * them cost a kernel nothing; tests read them.
  *   P(name, scale, value, "what it is")             a number, raw = value * scale
  *   W(name, "WORD WORD ...", value, "what it is")   the place of a word in the list
  * `value` is worked out from the state s, the parameters p and the connection c, only when somebody

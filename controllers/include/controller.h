@@ -27,16 +27,17 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include TANDEM_HEADER(CONTROLLER)
 
-/* Its probes have their places in the view by the order of its list. */
+/* Its probes have their places by the order of its list. */
 #define TANDEM_PLACE_PROBE(name, scale, value, doc) TANDEM_PROBE_##name,
 enum { OP(_PROBES)(TANDEM_PLACE_PROBE, TANDEM_PLACE_PROBE) TANDEM_PROBES };
-_Static_assert(TANDEM_PROBES <= TANDEM_MAX_PROBES, "more probes than a view has room for");
 
-#define TANDEM_READ_PROBE(name, scale, value, doc) v->probes[TANDEM_PROBE_##name] = (value);
-TANDEM_FN void controller_probe(const struct CONTROLLER *s, const struct OP(_params) *p,
-				const struct tandem_conn *c, struct tandem_view *v)
+#define TANDEM_SHOW_PROBE(name, scale, value, doc) \
+	if (TANDEM_PROBE_##name < TANDEM_MAX_PROBES) \
+		v->probes[TANDEM_PROBE_##name] = (value);
+TANDEM_FN void controller_show_probes(const struct CONTROLLER *s, const struct OP(_params) *p,
+				      const struct tandem_conn *c, struct tandem_view *v)
 {
-	OP(_PROBES)(TANDEM_READ_PROBE, TANDEM_READ_PROBE)
+	OP(_PROBES)(TANDEM_SHOW_PROBE, TANDEM_SHOW_PROBE)
 }
 #pragma GCC diagnostic pop
 
@@ -131,7 +132,7 @@ TANDEM_FN void controller_view(const struct controller *s, const struct controll
 			       struct tandem_view *v)
 {
 	OP(_view)(&s->law, &p->law, c, v);
-	controller_probe(&s->law, &p->law, c, v);
+	controller_show_probes(&s->law, &p->law, c, v);
 }
 
 #endif

@@ -180,6 +180,7 @@ pub struct RawController {
     pub params: *const RawParam,
     pub probes: *const RawProbe,
     pub probe_count: u32,
+    pub read_probes: unsafe extern "C" fn(*const c_void, *const u32, *const Conn, *mut u64),
     pub init: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn),
     pub pkts_acked: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, *const Ack),
     pub cong_avoid: unsafe extern "C" fn(*mut c_void, *const u32, *mut Conn, u32),

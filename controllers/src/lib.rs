@@ -32,7 +32,6 @@
 //! `tandem-tcp` and `tandem-quic` are hosts to learn from, and `tandem-conform` tells whether a host keeps the contract.
 #![expect(unsafe_code)]
 
-pub mod bbr_state;
 // Public for the layout test only.
 #[doc(hidden)]
 pub mod ffi;
@@ -353,9 +352,16 @@ impl Instance {
         call!(self, undo_cwnd(conn))
     }
 
-    /// What the draft's test cases of BBR look at; `None` if the controller is not of that family.
-    pub fn bbr_state(&self, conn: &Conn) -> Option<bbr_state::BbrState> {
-        bbr_state::read(self.params.controller(), &self.state, self.params.raw(), conn)
+    /// What the values of [`Controller::all_probes`] are now, each in `to`.
+    ///
+    /// # Panics
+    /// If `to` has another length.
+    pub fn read_probes(&self, conn: &Conn, to: &mut [u64]) {
+        assert_eq!(to.len(), self.raw.probes().len(), "a place for each probe");
+        // SAFETY: as in `call!`; the C side only reads the state, and writes as many values as it names.
+        unsafe {
+            (self.raw.read_probes)(self.state.as_ptr().cast(), self.params.raw().as_ptr(), conn, to.as_mut_ptr())
+        };
     }
 
     /// What the controller shows of itself.

@@ -15,6 +15,7 @@ struct tandem_controller {
 	const struct tandem_param *params;
 	const struct tandem_probe *probes;
 	u32 probe_count;
+	void (*read_probes)(const void *s, const u32 *p, const struct tandem_conn *c, u64 *to);
 	void (*init)(void *s, const u32 *p, struct tandem_conn *c);
 	void (*pkts_acked)(void *s, const u32 *p, struct tandem_conn *c,
 			   const struct tandem_ack *ack);
@@ -130,6 +131,22 @@ static void view(const void *s, const u32 *p, const struct tandem_conn *c, struc
 	controller_view((const state_t *)s, (const params_t *)p, c, v);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+static void read_law(const struct CONTROLLER *s, const struct OP(_params) *p,
+		     const struct tandem_conn *c, u64 *to)
+{
+#define READ_PROBE(name, scale, value, doc) to[TANDEM_PROBE_##name] = (value);
+	OP(_PROBES)(READ_PROBE, READ_PROBE)
+}
+#pragma GCC diagnostic pop
+
+/* All of its probes, also those for which a view has no room. */
+static void read_probes(const void *s, const u32 *p, const struct tandem_conn *c, u64 *to)
+{
+	read_law(&((const state_t *)s)->law, &((const params_t *)p)->law, c, to);
+}
+
 const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.state_bytes = sizeof(state_t),
 	.traits = OP(_traits),
@@ -137,6 +154,7 @@ const struct tandem_controller TANDEM_PASTE(tandem_, CONTROLLER) = {
 	.params = params,
 	.probes = probes,
 	.probe_count = TANDEM_PROBES,
+	.read_probes = read_probes,
 	.init = init,
 	.pkts_acked = pkts_acked,
 	.cong_avoid = cong_avoid,

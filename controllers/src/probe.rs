@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::{Controller, View, ffi::RawProbe};
 
-/// The most that a controller may name: the length of [`View::probes`].
+/// How many of what a controller names are shown: the length of [`View::probes`].
 pub const MAX_PROBES: usize = 10;
 
 /// What a controller has no value for now: `TANDEM_NONE`.
@@ -88,8 +88,13 @@ impl fmt::Display for Reading {
 }
 
 impl Controller {
-    /// The values that it names, most important first, in the order of [`View::probes`].
+    /// The values that it names and shows, most important first, in the order of [`View::probes`].
     pub fn probes(&self) -> impl Iterator<Item = Probe> + use<> {
+        self.all_probes().take(MAX_PROBES)
+    }
+
+    /// All that it names, in the order of [`Instance::read_probes`](crate::Instance::read_probes).
+    pub fn all_probes(&self) -> impl Iterator<Item = Probe> + use<> {
         self.raw.probes().iter().map(Probe::new)
     }
 

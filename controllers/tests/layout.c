@@ -62,6 +62,7 @@ int main(void)
 	FIELD(tandem_controller, params);
 	FIELD(tandem_controller, probes);
 	FIELD(tandem_controller, probe_count);
+	FIELD(tandem_controller, read_probes);
 	FIELD(tandem_controller, init);
 	FIELD(tandem_controller, pkts_acked);
 	FIELD(tandem_controller, cong_avoid);

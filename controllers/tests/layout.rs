@@ -23,7 +23,7 @@ fn rust_layout() -> Layout {
     describe!(l, "tandem_probe", RawProbe, name words doc scale);
     describe!(l, "tandem_param", RawParam, name doc scale initial min max);
     describe!(l, "tandem_controller", RawController,
-        state_bytes traits param_count params probes probe_count init pkts_acked cong_avoid usual_ack ssthresh set_state restart undo_cwnd view);
+        state_bytes traits param_count params probes probe_count read_probes init pkts_acked cong_avoid usual_ack ssthresh set_state restart undo_cwnd view);
     for (name, value) in [
         ("TANDEM_STATE_BYTES", STATE_BYTES),
         ("TANDEM_MAX_WINDOW", MAX_WINDOW as usize),

@@ -34,7 +34,7 @@ show = "time"
 
 fn judged(text: &str) -> Found {
     let case = Case::parse("small", "small.toml", text).unwrap();
-    run(&[case], false, &NEVER, &|_| ()).unwrap().remove(0)
+    run(&[case], false, &NEVER, &|_| ()).unwrap().expect("nobody interrupts it").remove(0)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn all_cases_of_the_draft_are_posed() {
         assert!(numbers.contains(&&*format!("{number:02}")), "{number}");
     }
     assert_eq!(cases("bbr-draft/03").unwrap().len(), 1);
-    assert!(cases("bbr-draft/99").unwrap_err().contains("--list"));
+    assert!(cases("bbr-draft/99").unwrap_err().to_string().contains("--list"));
 }
 
 /// The first look is when the flow begins. The first ACK comes a round later: 100 ms and a packet's transmission of 0.6 ms, or two, as ACKs are
@@ -98,16 +98,23 @@ fn mistakes_name_their_place() {
         ("paths = [[\"20mbit\", \"100ms\"]]", "", "there is nothing to judge"),
         ("{controller}", "{controller}@no=1", "no parameter `no`"),
     ] {
-        let error = Case::parse("small", "small.toml", &SMALL.replacen(from, to, 1)).unwrap_err();
+        let error = Case::parse("small", "small.toml", &SMALL.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.starts_with("small.toml: ") && error.contains(message), "{to}: {error}");
     }
+}
+
+/// What is left of an interrupted run judges nothing.
+#[test]
+fn an_interrupted_run_finds_nothing() {
+    static CANCELLED: AtomicBool = AtomicBool::new(true);
+    assert!(run(&cases("bbr-draft/20").unwrap(), true, &CANCELLED, &|_| ()).unwrap().is_none());
 }
 
 /// Two of the draft's cases, in the reduced form.
 #[test]
 fn cases_that_hold() {
     let few: Vec<Case> = ["bbr-draft/20", "bbr-draft/22"].iter().flat_map(|word| cases(word).unwrap()).collect();
-    for found in run(&few, true, &NEVER, &|_| ()).unwrap() {
+    for found in run(&few, true, &NEVER, &|_| ()).unwrap().expect("nobody interrupts it") {
         assert_eq!(found.verdict("bbr3"), Verdict::Holds, "{}", text(&found));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View, bbr_state::BbrState};
+use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
 
 use crate::{
     check::Check,
@@ -88,9 +88,9 @@ impl Recorder {
         }
     }
 
-    /// As [`Instance::bbr_state`].
-    pub fn bbr_state(&self, conn: &Conn) -> Option<BbrState> {
-        self.instance.bbr_state(conn)
+    /// As [`Instance::read_probes`].
+    pub fn read_probes(&self, conn: &Conn, to: &mut [u64]) {
+        self.instance.read_probes(conn, to);
     }
 
     /// As [`Instance::pkts_acked`].

@@ -290,7 +290,7 @@ impl Host {
         let is_newest = newest.sent_ns >= self.newest_acked_ns;
         self.newest_acked_ns = self.newest_acked_ns.max(newest.sent_ns);
         let rtt_ns = is_newest.then(|| came_in_ns.max(now_ns).saturating_sub(newest.sent_ns).max(1));
-        rtt_ns.into_iter().for_each(|rtt_ns| self.rtt.sample(rtt_ns));
+        rtt_ns.into_iter().for_each(|rtt_ns| self.rtt.sample(rtt_ns, rtt_ns));
         self.sync_conn(now_ns);
         self.core.conn.is_cwnd_limited = u16::from(!is_app_limited);
         let packets = whole_packets(&mut self.acked_carry, bytes, self.core.conn.mss);

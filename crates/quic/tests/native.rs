@@ -151,7 +151,8 @@ impl Native {
             if newest.at_ns >= self.newest_acked {
                 self.newest_acked = newest.at_ns;
                 ack.rtt_us = ((now - newest.at_ns) / 1000).max(1) as u32;
-                self.rtt.sample(now - newest.at_ns);
+                let rtt_ns = now - newest.at_ns;
+                self.rtt.sample(rtt_ns, rtt_ns);
             }
             ack.pkts_acked = acked.len() as u32;
             ack.acked_sacked = ack.pkts_acked;

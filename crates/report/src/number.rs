@@ -46,9 +46,13 @@ pub fn percent_with_interval(share: f64, half: Option<f64>) -> String {
 
 /// A figure of a measure as tables have it; empty where it has no value. Rates of links have so many digits.
 pub fn cell<S>(measure: &Measure<S>, of: &S, figure: Figure, rate_digits: i32) -> String {
-    let Some(value) = (measure.value)(of) else { return String::new() };
+    (measure.value)(of).map_or(String::new(), |value| text(measure.unit, value, figure, rate_digits))
+}
+
+/// A figure of a value in this unit.
+pub fn text(unit: Unit, value: Value, figure: Figure, rate_digits: i32) -> String {
     let number = value.figure(figure);
-    match (measure.unit, value) {
+    match (unit, value) {
         (Unit::Share, Value::Mean(share)) => percent_with_interval(share.value, share.half_width),
         (Unit::Share, _) => percent(number),
         (Unit::Rate, _) => rate(number),

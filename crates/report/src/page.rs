@@ -12,7 +12,7 @@ use crate::{
     curves::{curves, per_flow},
     delivery, number,
     pack::pack,
-    rows::{Column, Row, columns, doubts, has_intervals, label, rows, runs, seed_counts},
+    rows::{self, Head, Row, Summary, doubts, has_intervals, label, runs, seed_counts},
     short_flows_table, words,
 };
 
@@ -80,7 +80,7 @@ pub fn summary_html(report: &Report) -> String {
     for (name, source) in [("summary.html", include_str!("summary.html")), ("alone.html", source)] {
         engine.add_template(name, source).expect("the template is part of the program");
     }
-    let table = engine.get_template("alone.html").expect("just added").render(summary(&rows(report)));
+    let table = engine.get_template("alone.html").expect("just added").render(summary(&rows::summary(report)));
     table.expect("the template asks only for what its content gives")
 }
 
@@ -109,7 +109,7 @@ pub fn render(name: &'static str, template: &'static str, content: Value, charts
 
 fn content(report: &Report, charts: &mut Charts) -> Value {
     let looks = looks(report);
-    let rows = rows(report);
+    let of_runs = rows::summary(report);
     let set_up = common_set_up(report);
     let charts_of_summary = charts.add(comparison(report, &looks));
     let points = points_of_line(report.sections.len());
@@ -123,26 +123,22 @@ fn content(report: &Report, charts: &mut Charts) -> Value {
         command => report.command.as_str(),
         version => report.version.as_str(),
         set_up,
-        rows_left_out => rows.len().saturating_sub(MAX_ROWS),
+        rows_left_out => of_runs.rows.len().saturating_sub(MAX_ROWS),
         n => has_intervals(report).then(|| seed_counts(report)),
         summary => charts_of_summary,
         sections,
         seeds => seeds(report),
         why_these_seeds => report.why_these_seeds.as_deref(),
-        ..summary(&rows)
+        ..summary(&of_runs)
     }
 }
 
 /// What the template of the summary's table needs.
-fn summary(rows: &[Row]) -> Value {
-    let columns = columns(rows);
-    let head = |column: &&Column| context! { lines => column.page.lines().collect::<Vec<_>>() };
-    let row = |row: &Row| {
-        let cells: Vec<String> = columns.iter().skip(1).map(|column| (column.cell)(row).to_owned()).collect();
-        context! { label => row.label.as_str(), indented => row.indented, cells }
-    };
+fn summary(Summary { heads, rows }: &Summary) -> Value {
+    let head = |head: &Head| context! { lines => head.page.lines().collect::<Vec<_>>() };
+    let row = |Row { label, indented, cells }: &Row| context! { label, indented, cells };
     context! {
-        heads => columns.iter().map(head).collect::<Vec<_>>(),
+        heads => heads.iter().map(head).collect::<Vec<_>>(),
         rows => rows.iter().take(MAX_ROWS).map(row).collect::<Vec<_>>(),
     }
 }

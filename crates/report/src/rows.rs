@@ -1,98 +1,165 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rows of the summary, for the terminal and for the page alike.
 
-use tandem_results::{Distribution, GroupSummary, LinkSummary, Run};
+use tandem_results::{
+    Figure, GROUP_MEASURES, GroupSummary, LINK_MEASURES, LinkSummary, Measure, OfRun, Run, SummaryColumn, Value,
+};
 use tandem_statistics::Estimate;
 
 use crate::{Report, number};
 
-/// What a row has in a column.
-pub type Cell = fn(&Row) -> &str;
+/// The table: the heads of its columns, the first of which is the label's, and its rows.
+pub struct Summary {
+    pub heads: Vec<Head>,
+    pub rows: Vec<Row>,
+}
 
-/// A column of the summary.
-pub struct Column {
-    /// Its head in a terminal, which has little room; `None`: only a page has it.
+/// The head of a column.
+#[derive(Clone, Copy)]
+pub struct Head {
+    /// In a terminal; `None`: only a page has the column.
     pub terminal: Option<&'static str>,
-    /// Its head on a page. A soft hyphen says where a word may break.
+    /// On a page.
     pub page: &'static str,
-    pub cell: Cell,
 }
 
-const fn column(terminal: &'static str, page: &'static str, cell: Cell) -> Column {
-    Column { terminal: Some(terminal), page, cell }
-}
-
-const fn of_page(page: &'static str, cell: Cell) -> Column {
-    Column { terminal: None, page, cell }
-}
-
-/// All of them, in their order. The first is the label.
-pub const COLUMNS: [Column; 18] = [
-    column("Run", "Run", |r| &r.label),
-    column("Flows", "Flows", |r| &r.flows),
-    column("Goodput\nMbit/s", "Goodput\nMbit/s", |r| &r.goodput),
-    column("Stolen\n%", "Stolen\n%", |r| &r.stolen),
-    column("RTT\nms", "RTT mean\nms", |r| &r.rtt.mean),
-    of_page("RTT p50\nms", |r| &r.rtt.p50),
-    column("p95\nms", "RTT p95\nms", |r| &r.rtt.p95),
-    of_page("RTT p99\nms", |r| &r.rtt.p99),
-    column("sRTT\nms", "Smoothed RTT\nmean, ms", |r| &r.srtt.mean),
-    of_page("Smoothed RTT\np50, ms", |r| &r.srtt.p50),
-    column("p95\nms", "Smoothed RTT\np95, ms", |r| &r.srtt.p95),
-    of_page("Smoothed RTT\np99, ms", |r| &r.srtt.p99),
-    column("Queue\npkts", "Queue mean\npackets", |r| &r.queue),
-    column("Used\n%", "Link used\n%", |r| &r.utilisation),
-    column("Loss\nrate", "Loss\nrate", |r| &r.loss_rate),
-    column("Re-\nsent", "Retrans\u{ad}mits", |r| &r.retransmits),
-    column("RTOs", "Time\u{ad}outs", |r| &r.timeouts),
-    column("Jain", "Jain", |r| &r.jain),
-];
-
-/// Those for which some row has something: others only take room.
-pub fn columns(rows: &[Row]) -> Vec<&'static Column> {
-    COLUMNS.iter().filter(|column| rows.iter().any(|row| !(column.cell)(row).is_empty())).collect()
-}
-
-/// A run, or a group within a run of several. Cells are formatted; an empty one does not apply.
+/// A run, or a group within a run of several.
 #[derive(Debug)]
 pub struct Row {
     pub label: String,
     /// A group within the run above.
     pub indented: bool,
-    pub flows: String,
-    /// Mbit/s.
-    pub goodput: String,
-    /// Percent.
-    pub stolen: String,
-    pub rtt: Rtt,
-    /// The smoothed RTT: only where a run knows no other, then for all runs, so that they can be compared.
-    pub srtt: Rtt,
-    /// Mean, packets.
-    pub queue: String,
-    /// Percent.
-    pub utilisation: String,
-    pub loss_rate: String,
-    pub retransmits: String,
-    pub timeouts: String,
-    pub jain: String,
+    /// One for each head but the label's; an empty one does not apply.
+    pub cells: Vec<String>,
 }
 
-/// Cells of an RTT, milliseconds; all are empty where nothing measured one, as with UDP, which has no ACKs.
-#[derive(Debug, Default)]
-pub struct Rtt {
-    pub mean: String,
-    pub p50: String,
-    pub p95: String,
-    pub p99: String,
+/// Whose row it is.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Run(&'a Run),
+    Group(&'a GroupSummary),
 }
 
-impl From<Option<Distribution>> for Rtt {
-    fn from(ms: Option<Distribution>) -> Self {
-        let Some(Distribution { mean, p50, p95, p99, .. }) = ms.filter(|ms| ms.mean > 0.0) else {
-            return Self::default();
+/// A column, and how its cells are made.
+struct Column {
+    head: Head,
+    cell: Box<dyn Fn(Of) -> String>,
+}
+
+/// All columns: what the tables of measures say, between the number of flows and Jain's index, which are of no link and no group.
+fn columns(groups: &[&GroupSummary]) -> Vec<Column> {
+    let of_groups = GROUP_MEASURES.iter().flat_map(|measure| measure.shown.summary.iter().map(move |c| (measure, c)));
+    let of_groups =
+        of_groups.filter(|(measure, column)| is_asked_for(measure, column, groups)).map(|(measure, column)| {
+            let cell = move |of: Of| match of {
+                Of::Group(group) => figure(measure, (measure.value)(group), column.figure),
+                Of::Run(run) => figure(measure, of_run(measure, column, run), column.figure),
+            };
+            (column, Box::new(cell) as Box<dyn Fn(Of) -> String>)
+        });
+    let of_links = LINK_MEASURES.iter().flat_map(|measure| measure.shown.summary.iter().map(move |c| (measure, c)));
+    let of_links = of_links.map(|(measure, column)| {
+        let cell = move |of: Of| match of {
+            Of::Group(_) => String::new(),
+            // A mean, as of the runs beside it; the link's own table has its interval.
+            Of::Run(run) => bottleneck(run).and_then(measure.value).map_or(String::new(), |value| {
+                figure(measure, Some(value.figure(column.figure).into()), column.figure)
+            }),
         };
-        let [mean, p50, p95, p99] = [mean, p50, p95, p99].map(|ms| number::significant(ms, 4));
-        Self { mean, p50, p95, p99 }
+        (column, Box::new(cell) as Box<dyn Fn(Of) -> String>)
+    });
+    let mut measured: Vec<_> = of_groups.chain(of_links).collect();
+    measured.sort_by_key(|(column, _)| column.place);
+    let measured = measured
+        .into_iter()
+        .map(|(column, cell)| Column { head: Head { terminal: column.terminal, page: column.page }, cell });
+    let own =
+        |name, cell: fn(Of) -> String| Column { head: Head { terminal: Some(name), page: name }, cell: Box::new(cell) };
+    std::iter::once(own("Flows", flows)).chain(measured).chain([own("Jain", jain)]).collect()
+}
+
+/// A column that stands for another is there if some group has its figure alone.
+fn is_asked_for(measure: &Measure<GroupSummary>, column: &SummaryColumn, groups: &[&GroupSummary]) -> bool {
+    let Some(better) = column.instead_of.and_then(|key| GROUP_MEASURES.iter().find(|m| m.key == key)) else {
+        return true;
+    };
+    groups.iter().any(|group| (better.value)(group).is_none() && (measure.value)(group).is_some())
+}
+
+/// What a run has of a measure: that of its only group, or what is said of several together.
+fn of_run(measure: &Measure<GroupSummary>, column: &SummaryColumn, run: &Run) -> Option<Value> {
+    if let [only] = run.groups.as_slice() {
+        return (measure.value)(only);
+    }
+    let values = run.groups.iter().filter_map(measure.value).map(|value| value.figure(Figure::Mean));
+    let sum = values.reduce(|a, b| a + b)?;
+    match column.of_run {
+        OfRun::Nothing => None,
+        OfRun::Sum => Some(sum.into()),
+        OfRun::SumBySeed(by_seed) => {
+            let of_seed = |seed| run.groups.iter().filter_map(|group| by_seed(group).get(seed)).sum();
+            let sums: Vec<f64> = (0..run.seeds.len()).map(of_seed).collect();
+            Some(Value::Mean(Estimate::kept(sum, run.looks.widened(Estimate::of_mean(&sums)).half_width)))
+        }
+    }
+}
+
+/// With four digits what people compare.
+fn figure<S>(measure: &Measure<S>, value: Option<Value>, figure: Figure) -> String {
+    use tandem_results::Unit::{Mbps, Ms};
+    match (measure.unit, value) {
+        (_, None) => String::new(),
+        (Mbps, Some(Value::Mean(mean))) => number::with_interval(mean.value, mean.half_width, 4),
+        (Ms, Some(value)) => number::significant(value.figure(figure), 4),
+        (_, Some(value)) => number::text(measure.unit, value, figure, 4),
+    }
+}
+
+fn flows(of: Of) -> String {
+    match of {
+        Of::Group(group) => group.flows.to_string(),
+        Of::Run(run) => run.groups.iter().map(|group| group.flows).sum::<u32>().to_string(),
+    }
+}
+
+fn jain(of: Of) -> String {
+    match of {
+        Of::Run(Run { jain: Some(jain), .. }) => format!("{jain:.3}"),
+        _ => String::new(),
+    }
+}
+
+/// The table of a report. A column that has nothing in any row only takes room, and is left out.
+pub fn summary(report: &Report) -> Summary {
+    let runs = runs(report);
+    let groups: Vec<&GroupSummary> = runs.iter().flat_map(|(run, _)| &run.groups).collect();
+    let mut columns = columns(&groups);
+    let of: Vec<(String, bool, Of)> = runs.into_iter().flat_map(|(run, label)| rows_of_run(run, label)).collect();
+    columns.retain(|column| of.iter().any(|(.., of)| !(column.cell)(*of).is_empty()));
+    let row = |(label, indented, of): (String, bool, Of)| Row {
+        label,
+        indented,
+        cells: columns.iter().map(|column| (column.cell)(of)).collect(),
+    };
+    let label = Head { terminal: Some("Run"), page: "Run" };
+    Summary {
+        heads: std::iter::once(label).chain(columns.iter().map(|column| column.head)).collect(),
+        rows: of.into_iter().map(row).collect(),
+    }
+}
+
+/// The run, and its groups below it if there are several.
+fn rows_of_run(run: &Run, label: String) -> Vec<(String, bool, Of<'_>)> {
+    let groups = if run.groups.len() > 1 { run.groups.as_slice() } else { &[] };
+    let of_group = |group| (label_of_group(group), true, Of::Group(group));
+    std::iter::once((label, false, Of::Run(run))).chain(groups.iter().map(of_group)).collect()
+}
+
+fn label_of_group(group: &GroupSummary) -> String {
+    if group.name.contains(&group.controller) {
+        group.name.clone()
+    } else {
+        format!("{} ({})", group.name, group.controller)
     }
 }
 
@@ -127,81 +194,6 @@ pub fn label(run: &Run, planned: usize) -> String {
 /// Why the run is not to be trusted.
 pub fn doubts(run: &Run) -> &[String] {
     run.emulation.as_ref().map_or(&[], |e| &e.doubts)
-}
-
-pub fn rows(report: &Report) -> Vec<Row> {
-    let runs = runs(report);
-    let mut rows: Vec<Row> = runs.iter().flat_map(|(run, label)| rows_of_run(run, label)).collect();
-    let has_smoothed_only = |group: &GroupSummary| group.rtt_ms.is_none() && group.srtt_ms.is_some();
-    if !runs.iter().any(|(run, _)| run.groups.iter().any(has_smoothed_only)) {
-        for row in &mut rows {
-            row.srtt = Rtt::default();
-        }
-    }
-    rows
-}
-
-fn rows_of_run(run: &Run, label: &str) -> Vec<Row> {
-    let whole = row_of_run(run, label);
-    match run.groups.as_slice() {
-        [only] => vec![Row { stolen: stolen(only), ..whole }],
-        groups => std::iter::once(whole).chain(groups.iter().map(row_of_group)).collect(),
-    }
-}
-
-/// The row of a run. With one group it is that group; with several, their sum where a sum makes sense.
-fn row_of_run(run: &Run, label: &str) -> Row {
-    let total = |f: fn(&GroupSummary) -> f64| run.groups.iter().map(f).sum::<f64>();
-    let by_seed: Vec<f64> =
-        (0..run.seeds.len()).map(|s| run.groups.iter().filter_map(|g| g.goodput_by_seed_mbps.get(s)).sum()).collect();
-    let link = bottleneck(run);
-    let only = if let [group] = run.groups.as_slice() { Some(group) } else { None };
-    Row {
-        label: label.to_owned(),
-        indented: false,
-        flows: run.groups.iter().map(|g| g.flows).sum::<u32>().to_string(),
-        goodput: number::with_interval(
-            total(|g| g.goodput_mbps),
-            run.looks.widened(Estimate::of_mean(&by_seed)).half_width,
-            4,
-        ),
-        stolen: String::new(),
-        rtt: only.and_then(|g| g.rtt_ms).into(),
-        srtt: only.and_then(|g| g.srtt_ms).into(),
-        queue: link.map_or(String::new(), |l| number::significant(l.queue_packets.mean, 3)),
-        utilisation: link.map_or(String::new(), |l| number::percent(l.utilisation)),
-        loss_rate: link.map_or(String::new(), |l| number::rate(l.loss_rate)),
-        retransmits: number::count(total(|g| g.retransmits)),
-        timeouts: number::count(total(|g| g.timeouts)),
-        jain: run.jain.map_or(String::new(), |jain| format!("{jain:.3}")),
-    }
-}
-
-fn row_of_group(group: &GroupSummary) -> Row {
-    let label = if group.name.contains(&group.controller) {
-        group.name.clone()
-    } else {
-        format!("{} ({})", group.name, group.controller)
-    };
-    Row {
-        label,
-        indented: true,
-        flows: group.flows.to_string(),
-        goodput: number::with_interval(group.goodput_mbps, group.goodput_ci95_mbps, 4),
-        stolen: stolen(group),
-        rtt: group.rtt_ms.into(),
-        srtt: group.srtt_ms.into(),
-        queue: String::new(),
-        utilisation: String::new(),
-        loss_rate: String::new(),
-        retransmits: number::count(group.retransmits),
-        timeouts: number::count(group.timeouts),
-        jain: String::new(),
-    }
-}
-
-fn stolen(group: &GroupSummary) -> String {
-    group.stolen.map_or(String::new(), |s| number::percent_with_interval(s, group.stolen_ci95))
 }
 
 /// `n = 5`, or `n = 2 to 5` where runs differ.

@@ -8,7 +8,7 @@ use tandem_results::{Distribution, Figure, LINK_MEASURES, LinkSummary, Measure, 
 
 use crate::{
     Report, delivery, number,
-    rows::{Cell, Row, bottleneck, columns, doubts, has_intervals, rows, runs, seed_counts},
+    rows::{self, bottleneck, doubts, has_intervals, runs, seed_counts},
     short_flows_table, words,
 };
 
@@ -41,16 +41,14 @@ fn table_at(report: &Report, width: u16) -> String {
 }
 
 fn summary(report: &Report, width: u16) -> String {
-    let rows = rows(report);
-    let columns: Vec<(&str, Cell)> =
-        columns(&rows).iter().filter_map(|column| Some((column.terminal?, column.cell))).collect();
-    let header = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
-    // The no-break space keeps the indentation when a name is wrapped.
-    let cell = |row: &Row, i: usize| match (i, row.indented) {
-        (0, true) => format!("\u{a0}\u{a0}{}", row.label),
-        _ => columns[i].1(row).to_owned(),
-    };
-    render(header, rows.iter().map(|row| (0..columns.len()).map(|i| cell(row, i)).collect()), width)
+    let rows::Summary { heads, rows } = rows::summary(report);
+    let rows = rows.into_iter().map(|row| {
+        // The no-break space keeps the indentation when a name is wrapped.
+        let label = if row.indented { format!("\u{a0}\u{a0}{}", row.label) } else { row.label };
+        let cells = std::iter::once(label).chain(row.cells).zip(&heads);
+        cells.filter(|(_, head)| head.terminal.is_some()).map(|(cell, _)| cell).collect()
+    });
+    render(heads.iter().filter_map(|head| head.terminal).map(str::to_owned).collect(), rows, width)
 }
 
 fn bottlenecks(report: &Report, width: u16) -> String {
@@ -261,9 +259,11 @@ compound:4 against reno:4: bottleneck    100 98.8 ± 0.2   253  274 295     30.4
             baselines: Vec::new(),
             why_these_seeds: None,
         };
-        let rows = rows(&report);
-        assert_eq!([&rows[0].rtt.mean, &rows[0].srtt.mean], ["123.4", "121.0"]);
-        assert_eq!([&rows[1].rtt.mean, &rows[1].srtt.mean], ["", "121.0"]);
+        let summary = rows::summary(&report);
+        let column = |page| summary.heads.iter().position(|head| head.page == page).unwrap() - 1;
+        let (rtt, srtt) = (column("RTT mean\nms"), column("Smoothed RTT\nmean, ms"));
+        assert_eq!(summary.rows.iter().map(|row| &row.cells[rtt]).collect::<Vec<_>>(), ["123.4", ""]);
+        assert_eq!(summary.rows.iter().map(|row| &row.cells[srtt]).collect::<Vec<_>>(), ["121.0", "121.0"]);
         assert!(table_at(&report, 100).contains("sRTT"));
     }
 }

@@ -8,7 +8,11 @@ use tandem_statistics::{Estimate, mean};
 use crate::{
     delivery::Delivery,
     distribution::Distribution,
-    measure::{Column, FIGURES, Figure::*, Measure, NOWHERE, Seeds, Shown, Unit, Value},
+    measure::{
+        Column, FIGURES,
+        Figure::{self, *},
+        Measure, NOWHERE, OfRun, Seeds, Shown, SummaryColumn, Unit, Value, summary,
+    },
     seed::SeedResult,
     short_flows::{self, ShortFlowsSummary},
 };
@@ -110,7 +114,16 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         }),
         value: |group| Some(Value::Mean(Estimate::kept(group.goodput_mbps, group.goodput_ci95_mbps))),
         column: Some(Column { name: "goodput_mbps", figures: &[] }),
-        shown: NOWHERE,
+        shown: Shown {
+            summary: &[summary(
+                0,
+                Some("Goodput\nMbit/s"),
+                "Goodput\nMbit/s",
+                Mean,
+                OfRun::SumBySeed(|group| &group.goodput_by_seed_mbps),
+            )],
+            ..NOWHERE
+        },
     },
     Measure {
         key: "per_flow_goodput_mbps",
@@ -138,7 +151,7 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         sum: None,
         value: |group| Some(Value::Mean(Estimate::kept(group.stolen?, group.stolen_ci95))),
         column: Some(Column { name: "stolen", figures: &[] }),
-        shown: NOWHERE,
+        shown: Shown { summary: &[summary(1, Some("Stolen\n%"), "Stolen\n%", Mean, OfRun::Nothing)], ..NOWHERE },
     },
     Measure {
         key: "retransmit_rate",
@@ -162,7 +175,7 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         sum: Some(|seeds, group| group.retransmits = seeds.mean_of_flows(|flow| flow.retransmits as f64)),
         value: |group| group.if_tcp(group.retransmits),
         column: Some(Column { name: "retransmits", figures: &[] }),
-        shown: NOWHERE,
+        shown: Shown { summary: &[summary(20, Some("Re-\nsent"), "Retrans\u{ad}mits", Mean, OfRun::Sum)], ..NOWHERE },
     },
     Measure {
         key: "timeouts",
@@ -172,7 +185,7 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         sum: Some(|seeds, group| group.timeouts = seeds.mean_of_flows(|flow| flow.timeouts as f64)),
         value: |group| group.if_tcp(group.timeouts),
         column: Some(Column { name: "timeouts", figures: &[] }),
-        shown: NOWHERE,
+        shown: Shown { summary: &[summary(21, Some("RTOs"), "Time\u{ad}outs", Mean, OfRun::Sum)], ..NOWHERE },
     },
     Measure {
         key: "window_reductions",
@@ -193,7 +206,15 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         sum: Some(|seeds, group| group.rtt_ms = seeds.if_measured(|seed| &seed.rtt_ms)),
         value: |group| group.rtt_ms.map(Value::from),
         column: Some(Column { name: "rtt_ms", figures: FIGURES }),
-        shown: NOWHERE,
+        shown: Shown {
+            summary: &[
+                summary(2, Some("RTT\nms"), "RTT mean\nms", Mean, OfRun::Nothing),
+                summary(3, None, "RTT p50\nms", P50, OfRun::Nothing),
+                summary(4, Some("p95\nms"), "RTT p95\nms", P95, OfRun::Nothing),
+                summary(5, None, "RTT p99\nms", P99, OfRun::Nothing),
+            ],
+            ..NOWHERE
+        },
     },
     Measure {
         key: "srtt_ms",
@@ -204,7 +225,15 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         sum: Some(|seeds, group| group.srtt_ms = seeds.if_measured(|seed| &seed.srtt_ms)),
         value: |group| group.srtt_ms.map(Value::from),
         column: Some(Column { name: "srtt_ms", figures: FIGURES }),
-        shown: NOWHERE,
+        shown: Shown {
+            summary: &[
+                smoothed(6, Some("sRTT\nms"), "Smoothed RTT\nmean, ms", Mean),
+                smoothed(7, None, "Smoothed RTT\np50, ms", P50),
+                smoothed(8, Some("p95\nms"), "Smoothed RTT\np95, ms", P95),
+                smoothed(9, None, "Smoothed RTT\np99, ms", P99),
+            ],
+            ..NOWHERE
+        },
     },
     Measure {
         key: "",
@@ -293,6 +322,11 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         shown: Shown { terminal: &[("\np95", P95)], ..NOWHERE },
     },
 ];
+
+/// Only where a run knows no other RTT, then for all runs, so that they can be compared.
+const fn smoothed(place: u8, terminal: Option<&'static str>, page: &'static str, figure: Figure) -> SummaryColumn {
+    SummaryColumn { place, terminal, page, figure, of_run: OfRun::Nothing, instead_of: Some("rtt_ms") }
+}
 
 impl GroupSummary {
     /// Nothing of UDP, which alone has a delay one way.

@@ -39,7 +39,7 @@ pub use fairness::RttFairness;
 pub use group::{GROUP_MEASURES, GroupSummary};
 pub use link::{LINK_MEASURES, LinkSummary};
 pub use matrix::{Matrix, MatrixCell};
-pub use measure::{Column, FIGURES, Figure, Measure, Shown, Unit, Value};
+pub use measure::{Column, FIGURES, Figure, Measure, OfRun, Shown, SummaryColumn, Unit, Value};
 pub use run::Run;
 pub use seed::{CellResult, FlowResult, LinkResult, SeedResult, ShortTransfer};
 pub use short_flows::{ShortFlow, ShortFlowsSummary, SizeClass};

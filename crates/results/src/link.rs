@@ -7,7 +7,7 @@ use tandem_statistics::{Estimate, mean};
 
 use crate::{
     distribution::Distribution,
-    measure::{Column, Figure::*, Measure, Seeds, Shown, Unit, Value},
+    measure::{Column, Figure::*, Measure, NOWHERE, OfRun, Seeds, Shown, Unit, Value, summary},
     seed::SeedResult,
 };
 
@@ -52,7 +52,7 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         sum: Some(|seeds, link| link.rate_mbps = seeds.scenario.network.links[seeds.index].rate.bps as f64 / 1e6),
         value: |link| Some(link.rate_mbps.into()),
         column: Some(Column { name: "link_rate_mbps", figures: &[] }),
-        shown: Shown { terminal: &[("Rate\nMbit/s", Mean)], page: ("Rate\nMbit/s", &[Mean]), if_any: false },
+        shown: Shown { terminal: &[("Rate\nMbit/s", Mean)], page: ("Rate\nMbit/s", &[Mean]), ..NOWHERE },
     },
     Measure {
         key: "utilisation",
@@ -65,7 +65,12 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         }),
         value: |link| Some(Value::Mean(Estimate::kept(link.utilisation, link.utilisation_ci95))),
         column: Some(Column { name: "link_utilisation", figures: &[] }),
-        shown: Shown { terminal: &[("Used\n%", Mean)], page: ("Used\n%", &[Mean]), if_any: false },
+        shown: Shown {
+            terminal: &[("Used\n%", Mean)],
+            page: ("Used\n%", &[Mean]),
+            summary: &[summary(11, Some("Used\n%"), "Link used\n%", Mean, OfRun::Nothing)],
+            ..NOWHERE
+        },
     },
     Measure {
         key: "queue_packets",
@@ -78,7 +83,8 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         shown: Shown {
             terminal: &[("Queue\np95", P95), ("pkts\np99", P99), ("\nmax", Max)],
             page: ("Queue, packets", &[Mean, P95, P99, Max]),
-            if_any: false,
+            summary: &[summary(10, Some("Queue\npkts"), "Queue mean\npackets", Mean, OfRun::Nothing)],
+            ..NOWHERE
         },
     },
     Measure {
@@ -89,7 +95,7 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         sum: Some(|seeds, link| link.queueing_delay_ms = seeds.distribution(|link| &link.queueing_delay_ms)),
         value: |link| Some(link.queueing_delay_ms.into()),
         column: Some(Column { name: "queueing_delay_ms", figures: &[Mean, P95] }),
-        shown: Shown { terminal: &[("Delay ms\np95", P95)], page: ("Queueing delay, ms", &[Mean, P95]), if_any: false },
+        shown: Shown { terminal: &[("Delay ms\np95", P95)], page: ("Queueing delay, ms", &[Mean, P95]), ..NOWHERE },
     },
     Measure {
         key: "drops",
@@ -99,7 +105,7 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         sum: Some(|seeds, link| link.drops = mean(&seeds.of_link(|link| link.drops as f64))),
         value: |link| Some(link.drops.into()),
         column: Some(Column { name: "link_drops", figures: &[] }),
-        shown: Shown { terminal: &[("Drops", Mean)], page: ("Drops", &[Mean]), if_any: false },
+        shown: Shown { terminal: &[("Drops", Mean)], page: ("Drops", &[Mean]), ..NOWHERE },
     },
     Measure {
         key: "marks",
@@ -109,7 +115,7 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         sum: Some(|seeds, link| link.marks = mean(&seeds.of_link(|link| link.marks as f64))),
         value: |link| Some(link.marks.into()),
         column: Some(Column { name: "link_marks", figures: &[] }),
-        shown: Shown { terminal: &[("Marks", Mean)], page: ("Marks", &[Mean]), if_any: true },
+        shown: Shown { terminal: &[("Marks", Mean)], page: ("Marks", &[Mean]), if_any: true, ..NOWHERE },
     },
     Measure {
         key: "random_losses",
@@ -119,7 +125,7 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         sum: Some(|seeds, link| link.random_losses = mean(&seeds.of_link(|link| link.random_losses as f64))),
         value: |link| Some(link.random_losses.into()),
         column: Some(Column { name: "link_random_losses", figures: &[] }),
-        shown: Shown { terminal: &[("Random\nlosses", Mean)], page: ("Random\nlosses", &[Mean]), if_any: false },
+        shown: Shown { terminal: &[("Random\nlosses", Mean)], page: ("Random\nlosses", &[Mean]), ..NOWHERE },
     },
     Measure {
         key: "loss_rate",
@@ -132,7 +138,12 @@ pub const LINK_MEASURES: &[Measure<LinkSummary>] = &[
         }),
         value: |link| Some(link.loss_rate.into()),
         column: Some(Column { name: "link_loss_rate", figures: &[] }),
-        shown: Shown { terminal: &[], page: ("Loss\nrate", &[Mean]), if_any: false },
+        shown: Shown {
+            terminal: &[],
+            page: ("Loss\nrate", &[Mean]),
+            summary: &[summary(12, Some("Loss\nrate"), "Loss\nrate", Mean, OfRun::Nothing)],
+            ..NOWHERE
+        },
     },
 ];
 

@@ -8,6 +8,7 @@ use tandem_statistics::{Estimate, mean};
 use crate::{
     delivery::Delivery,
     distribution::Distribution,
+    group::GroupSummary,
     seed::{FlowResult, LinkResult, SeedResult},
 };
 
@@ -95,10 +96,48 @@ pub struct Shown {
     pub page: (&'static str, &'static [Figure]),
     /// In a column at the end, and only where something has more than 0 of it.
     pub if_any: bool,
+    /// In the summary of runs.
+    pub summary: &'static [SummaryColumn],
+}
+
+/// A column of the summary of runs, which has a row for each run and one for each of its groups. A link's is that of the bottleneck.
+pub struct SummaryColumn {
+    /// Columns stand in the order of these.
+    pub place: u8,
+    /// Its head in a terminal, which has little room; `None`: only a page has it.
+    pub terminal: Option<&'static str>,
+    /// Its head on a page. A soft hyphen says where a word may break.
+    pub page: &'static str,
+    /// What is in it.
+    pub figure: Figure,
+    /// What a run of several groups has in it.
+    pub of_run: OfRun,
+    /// The key of a measure that is better: the column is there only if some group lacks that one and has this one.
+    pub instead_of: Option<&'static str>,
+}
+
+/// What the row of a run of several groups has.
+pub enum OfRun {
+    /// Nothing.
+    Nothing,
+    /// The sum of the groups.
+    Sum,
+    /// That, with its interval from the groups' figures by seed.
+    SumBySeed(fn(&GroupSummary) -> &[f64]),
+}
+
+pub(crate) const fn summary(
+    place: u8,
+    terminal: Option<&'static str>,
+    page: &'static str,
+    figure: Figure,
+    of_run: OfRun,
+) -> SummaryColumn {
+    SummaryColumn { place, terminal, page, figure, of_run, instead_of: None }
 }
 
 /// Shown in no table of its own.
-pub(crate) const NOWHERE: Shown = Shown { terminal: &[], page: ("", &[]), if_any: false };
+pub(crate) const NOWHERE: Shown = Shown { terminal: &[], page: ("", &[]), if_any: false, summary: &[] };
 
 impl Value {
     /// One of its figures; of a mean that is the mean.

@@ -15,13 +15,11 @@ use crate::{
 pub struct DeliveryRate {
     account: DeliveryAccount,
     stamps: SegmentRing<Stamp>,
-    /// The smallest RTT of a newest segment, ns. Linux's tcp_min_rtt: an ACK that was delayed makes the oldest one's longer.
-    min_rtt_ns: u64,
 }
 
 impl DeliveryRate {
     pub fn new() -> Self {
-        Self { account: DeliveryAccount::default(), stamps: SegmentRing::new(), min_rtt_ns: u64::MAX }
+        Self { account: DeliveryAccount::default(), stamps: SegmentRing::new() }
     }
 
     /// A segment is sent, new or again, when `una` is the first that is not acknowledged; `alone`: nothing else is outstanding.
@@ -38,13 +36,10 @@ impl DeliveryRate {
         self.account.note_app_limited(in_flight);
     }
 
-    /// What an ACK that delivered something says.
-    pub fn sample(&mut self, at: u64, delivered: &Delivered) -> Ack {
-        if let Some(sent) = delivered.newest_sent {
-            self.min_rtt_ns = self.min_rtt_ns.min(at - sent);
-        }
+    /// What an ACK that delivered something says, where the least RTT is `min_rtt_ns`.
+    pub fn sample(&mut self, at: u64, delivered: &Delivered, min_rtt_ns: u64) -> Ack {
         let Some(Transmission { sent, seq, .. }) = delivered.last_sent else { return Ack::default() };
-        self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), self.min_rtt_ns)
+        self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), min_rtt_ns)
     }
 }
 

@@ -20,7 +20,6 @@ use tandem_conform::Recorder as Instance;
 use tandem_controllers::Instance;
 use tandem_controllers::{
     Ack, Conn, INFINITE_SSTHRESH, MAX_WINDOW, State, View,
-    bbr_state::BbrState,
     host::{Progress, RttEstimator},
 };
 
@@ -157,9 +156,9 @@ impl Sender {
         self.controller.view(&self.conn)
     }
 
-    /// What the draft's test cases of BBR look at in the controller; `None` if it is not of that family.
-    pub fn bbr_state(&self) -> Option<BbrState> {
-        self.controller.bbr_state(&self.conn)
+    /// As [`Instance::read_probes`].
+    pub fn read_probes(&self, to: &mut [u64]) {
+        self.controller.read_probes(&self.conn, to);
     }
 
     /// Segments delivered so far.
@@ -326,10 +325,10 @@ impl Sender {
         let (blocks, marks) = ack.feedback.map_or((None, 0), |feedback| (feedback.blocks(), feedback.marks));
         let una = self.board.una;
         let delivered = self.board.on_ack(now - self.rtt.min_ns.min(now), ack.next_expected, blocks);
-        if let Some(sent) = delivered.oldest_sent {
-            self.rtt.sample(now - sent);
-        }
         let rtt_ns = delivered.newest_sent.map(|sent| now - sent);
+        if let (Some(oldest), Some(rtt_ns)) = (delivered.oldest_sent, rtt_ns) {
+            self.rtt.sample(now - oldest, rtt_ns);
+        }
         self.sync_conn();
         let rtt_us = rtt_ns.map_or(0, rtt_us);
         let has_mark = ack.flags & ECE != 0 || self.ecn.is_some_and(|ecn| ecn.has_new(marks));
@@ -393,7 +392,7 @@ impl Sender {
     /// A controller that owns the window is told last, when it is known what is lost.
     fn update_model(&mut self, now: u64, delivered: &Delivered, heard: Ack, marks: u32) {
         let rate = match &mut self.rate {
-            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered),
+            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered, self.rtt.min_ns),
             _ => heard,
         };
         let Ack { pkts_acked, rtt_us, acked_sacked, lost, .. } = heard;

@@ -2,11 +2,10 @@
 //! What a case claims, judged while the run goes on: nothing is kept but what the claim asks for.
 
 use serde::{Deserialize, Serialize};
-use tandem_controllers::bbr_state::STATES;
 
 use super::{
     expression::Expression,
-    row::{OF_PATH, Row, place, value},
+    row::{OF_PATH, Row, place, states, value, word},
 };
 
 /// A claim as the file has it.
@@ -67,7 +66,8 @@ enum At {
 /// A claim while a run goes on.
 #[derive(Debug)]
 pub struct Claim {
-    states: [bool; STATES.len()],
+    /// Numbers of states; `None`: all, and none.
+    states: Option<Vec<usize>>,
     visit: u32,
     at: At,
     since: Option<Expression>,
@@ -109,11 +109,14 @@ impl ClaimSpec {
     pub fn start(&self) -> Result<Claim, String> {
         let read = |text: &String| Expression::parse(text, &place);
         let states = match self.of.as_str() {
-            "RUN" => [true; STATES.len()],
-            "PROBE_BW" => STATES.map(|state| ["DOWN", "CRUISE", "REFILL", "UP"].contains(&state)),
-            name if STATES.contains(&name) => STATES.map(|state| state == name),
+            "RUN" => None,
+            "PROBE_BW" => Some(["DOWN", "CRUISE", "REFILL", "UP"].into_iter().filter_map(word).collect()),
+            name if states().contains(&name) => Some(word(name).into_iter().collect()),
             name => {
-                return Err(format!("there is no state `{name}`: write RUN, PROBE_BW or one of {}", STATES.join(", ")));
+                return Err(format!(
+                    "there is no state `{name}`: write RUN, PROBE_BW or one of {}",
+                    states().join(", ")
+                ));
             }
         };
         Ok(Claim {
@@ -134,13 +137,14 @@ impl ClaimSpec {
 }
 
 impl Claim {
-    /// The run has come to `row`; `before` was the row before it. `t` is when the trigger was.
-    pub fn see(&mut self, row: &Row, before: &Row, t: f64, of_path: &[f64; OF_PATH.len()]) {
-        let is_inside = row.time() >= t && self.states[row.state()];
+    /// The run has come to `row`, in this state; `before` was the row before it. `t` is when the trigger was.
+    pub fn see(&mut self, row: &Row, state: Option<usize>, before: &Row, t: f64, of_path: &[f64; OF_PATH.len()]) {
+        let is_meant = self.states.as_ref().is_none_or(|states| state.is_some_and(|state| states.contains(&state)));
+        let is_inside = row.time() >= t && is_meant;
         let was_inside = std::mem::replace(&mut self.is_inside, is_inside);
         if is_inside && !was_inside {
             self.visits += 1;
-            self.entry = Some(*row);
+            self.entry = Some(row.clone());
         }
         let is_meant = self.visit == 0 || self.visits == self.visit;
         if !is_meant || self.entry.is_none() {
@@ -167,7 +171,7 @@ impl Claim {
     fn note(&mut self, row: &Row, of_path: &[f64; OF_PATH.len()]) {
         let time = |expression: &Expression| expression.value(&|place| value(place, of_path, [row; 4]));
         if self.from.is_none() && self.since.as_ref().is_none_or(|since| row.time() >= time(since)) {
-            self.from = Some(*row);
+            self.from = Some(row.clone());
         }
     }
 

@@ -4,7 +4,6 @@
 use std::fmt::Write;
 
 use serde::Deserialize;
-use tandem_controllers::bbr_state::STATES;
 use tandem_scenario::{
     HEADER_BYTES, Scenario,
     file::{Overrides, parse},
@@ -15,7 +14,7 @@ use toml::Spanned;
 use super::{
     claim::ClaimSpec,
     expression::Expression,
-    row::{OF_PATH, place},
+    row::{OF_PATH, place, states, word},
 };
 
 /// A file of cases/.
@@ -80,10 +79,9 @@ fn first() -> u32 {
 }
 
 impl Trigger {
-    /// The places in [`STATES`] of the state, and of the one before it.
-    pub fn states(&self) -> (usize, Option<usize>) {
-        let place = |name: &String| STATES.iter().position(|state| state == name).unwrap_or(STATES.len());
-        (place(&self.enter), self.from.as_ref().map(place))
+    /// The numbers of the state, and of the one before it.
+    pub fn states(&self) -> (Option<usize>, Option<usize>) {
+        (word(&self.enter), self.from.as_deref().and_then(word))
     }
 }
 
@@ -93,7 +91,19 @@ impl Path {
         let Self(Rate { bps }, rtt) = *self;
         let rate = bps as f64 / (8.0 * f64::from(packet_bytes));
         let round = rtt.as_secs_f64() + f64::from(packet_bytes + HEADER_BYTES) * 8.0 / bps as f64;
-        [rate, bps as f64, rtt.as_secs_f64(), round, rate * round, t, packet_bytes.into(), f64::INFINITY]
+        let packet_kbit = f64::from(packet_bytes - HEADER_BYTES) * 8.0 / 1e3;
+        [
+            rate,
+            bps as f64,
+            rate * packet_kbit / 1e3,
+            rtt.as_secs_f64(),
+            round,
+            rate * round,
+            t,
+            packet_bytes.into(),
+            packet_kbit,
+            f64::INFINITY,
+        ]
     }
 }
 
@@ -116,8 +126,8 @@ impl CaseFile {
         let at = |span: std::ops::Range<usize>, message: String| format!("line {}: {message}", line(span.start));
         let file: Self = toml::from_str(text).map_err(|e| at(e.span().unwrap_or_default(), e.message().into()))?;
         for name in file.trigger.iter().flat_map(|trigger| trigger.from.iter().chain([&trigger.enter])) {
-            if !STATES.contains(&name.as_str()) {
-                return Err(format!("trigger: there is no state `{name}`: write one of {}", STATES.join(", ")));
+            if !states().contains(&name.as_str()) {
+                return Err(format!("trigger: there is no state `{name}`: write one of {}", states().join(", ")));
             }
         }
         for claim in &file.claims {

@@ -20,6 +20,17 @@ use file::CaseFile;
 /// The files of cases/: id and text.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
+/// A case that cannot be read or posed, or that is not there: what is wrong, and where.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct CaseError(String);
+
+impl From<String> for CaseError {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
 /// A case.
 #[derive(Debug)]
 pub struct Case {
@@ -33,7 +44,7 @@ impl Case {
     ///
     /// # Errors
     /// With what is wrong in the file, and where.
-    pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, String> {
+    pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, CaseError> {
         let file = CaseFile::parse(text).map_err(|message| format!("{path}: {message}"))?;
         Ok(Self { id: id.to_owned(), file })
     }
@@ -53,7 +64,7 @@ impl Case {
 ///
 /// # Errors
 /// If there are none, or a file is wrong.
-pub fn cases(word: &str) -> Result<Vec<Case>, String> {
+pub fn cases(word: &str) -> Result<Vec<Case>, CaseError> {
     let is_meant = |id: &str| {
         let (suite, case) = id.split_once('/').unwrap_or((id, ""));
         word.is_empty()
@@ -64,7 +75,7 @@ pub fn cases(word: &str) -> Result<Vec<Case>, String> {
     let all: Vec<Case> =
         meant.map(|(id, text)| Case::parse(id, &format!("cases/{id}.toml"), text)).collect::<Result<_, _>>()?;
     if all.is_empty() {
-        Err(format!("there are no cases `{word}`; `tandem papers cases --list` shows them"))
+        Err(CaseError(format!("there are no cases `{word}`; `tandem papers cases --list` shows them")))
     } else {
         Ok(all)
     }

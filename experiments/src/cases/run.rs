@@ -8,19 +8,20 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
-    thread,
     time::Instant,
 };
 
 use serde::Serialize;
-use tandem_engine::{Options, on_threads};
-use tandem_sim::{Look, run_watched};
+use tandem_batch::{work, workers};
+use tandem_controllers::find;
+use tandem_engine::Options;
+use tandem_sim::{Look, Sim, run_watched};
 
 use super::{
-    Case,
+    Case, CaseError,
     claim::{Claim, Outcome},
     file::{PACKET_BYTES, Path, Trigger},
-    row::Row,
+    row::{Reader, Row},
 };
 use crate::verdict::Verdict;
 
@@ -38,7 +39,8 @@ pub struct CaseRun {
     pub began_s: Option<f64>,
     /// Of each claim.
     pub outcomes: Vec<Outcome>,
-    /// How long it took to run, seconds.
+    /// How long it took to run, seconds. No result: it differs each time.
+    #[serde(skip)]
     pub took_s: f64,
 }
 
@@ -75,7 +77,7 @@ impl Found {
     }
 }
 
-/// Runs the cases, on a few paths each if `quick`; `done` hears of each that has ended. Ends early if `cancelled`.
+/// Runs the cases, on a few paths each if `quick`; `done` hears of each that has ended. `None` if `cancelled`: a part of them judges nothing.
 ///
 /// # Errors
 /// If a scenario cannot be made.
@@ -84,7 +86,7 @@ pub fn run(
     quick: bool,
     cancelled: &'static AtomicBool,
     done: &(dyn Fn(&str) + Sync),
-) -> Result<Vec<Found>, String> {
+) -> Result<Option<Vec<Found>>, CaseError> {
     let tasks: Vec<(usize, Path, &'static str)> = cases
         .iter()
         .enumerate()
@@ -95,29 +97,24 @@ pub fn run(
         })
         .collect();
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    on_threads(cores.min(tasks.len()), || {
-        while let Some((task, (i, path, controller))) =
-            Some(next.fetch_add(1, Relaxed)).and_then(|n| Some((n, tasks.get(n)?)))
-        {
-            if cancelled.load(Relaxed) {
-                return;
-            }
-            let run = run_one(&cases[*i], path, controller, cancelled);
-            if let Ok(run) = &run {
-                done(&format!("{}, {}, {path}: {:.1} s", cases[*i].id, run.controller, run.took_s));
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((task, run));
-        }
-    });
+    work(workers(&Sim, None).min(tasks.len()), Some(cancelled), || {
+        let task = next.fetch_add(1, Relaxed);
+        let Some((i, path, controller)) = tasks.get(task) else { return Ok::<_, String>(false) };
+        let run = run_one(&cases[*i], path, controller, cancelled)?;
+        done(&format!("{}, {}, {path}: {:.1} s", cases[*i].id, run.controller, run.took_s));
+        results.lock().unwrap_or_else(PoisonError::into_inner).push((task, run));
+        Ok(true)
+    })?;
+    if cancelled.load(Relaxed) {
+        return Ok(None);
+    }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(task, _)| *task);
     let mut found: Vec<Found> = cases.iter().map(found).collect();
     for (task, run) in results {
-        found[tasks[task].0].runs.push(run?);
+        found[tasks[task].0].runs.push(run);
     }
-    found.retain(|found| !found.runs.is_empty());
-    Ok(found)
+    Ok(Some(found))
 }
 
 fn found(case: &Case) -> Found {
@@ -158,9 +155,9 @@ fn entered(
     let found = Rc::new(RefCell::new(None));
     let ((state, from), mut left) = (trigger.states(), trigger.nth);
     let kept = Rc::clone(&found);
-    look_on(case, path, controller, ends, cancelled, move |row, before| {
-        let came_from = before.map(Row::state);
-        if row.state() == state && came_from != Some(state) && from.is_none_or(|from| came_from == Some(from)) {
+    look_on(case, path, controller, ends, cancelled, move |reader, row, before| {
+        let came_from = before.and_then(|before| reader.state(before));
+        if reader.state(row) == state && came_from != state && (from.is_none() || came_from == from) {
             left = left.saturating_sub(1);
             if left == 0 && kept.borrow().is_none() {
                 *kept.borrow_mut() = Some(row.time());
@@ -184,11 +181,11 @@ fn judged(
     let of_path = path.values(PACKET_BYTES, t);
     let judge = Rc::new(RefCell::new((claims, None)));
     let kept = Rc::clone(&judge);
-    look_on(case, path, controller, t, cancelled, move |row, before| {
+    look_on(case, path, controller, t, cancelled, move |reader, row, before| {
         let (claims, last) = &mut *kept.borrow_mut();
-        let before = before.unwrap_or(row);
-        claims.iter_mut().for_each(|claim| claim.see(row, before, t, &of_path));
-        *last = Some(*row);
+        let (before, state) = (before.unwrap_or(row), reader.state(row));
+        claims.iter_mut().for_each(|claim| claim.see(row, state, before, t, &of_path));
+        *last = Some(row.clone());
         true
     })?;
     let (claims, last) = judge.take();
@@ -202,14 +199,15 @@ fn look_on(
     controller: &str,
     t: f64,
     cancelled: &'static AtomicBool,
-    mut goes_on: impl FnMut(&Row, Option<&Row>) -> bool + 'static,
+    mut goes_on: impl FnMut(&Reader, &Row, Option<&Row>) -> bool + 'static,
 ) -> Result<(), String> {
     let scenario = case.file.scenario(path, controller, t)?;
     let ends = Arc::new(AtomicBool::new(false));
     let (flag, mut before) = (Arc::clone(&ends), None::<Row>);
+    let mut reader = Reader::new(find(controller).map_err(|e| e.to_string())?);
     let watch = move |look: Look| {
-        let Some(row) = Row::new(&look, before.as_ref()) else { return };
-        if !goes_on(&row, before.as_ref()) || cancelled.load(Relaxed) {
+        let row = reader.row(&look, before.as_ref());
+        if !goes_on(&reader, &row, before.as_ref()) || cancelled.load(Relaxed) {
             flag.store(true, Relaxed);
         }
         before = Some(row);

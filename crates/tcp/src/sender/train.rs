@@ -46,8 +46,8 @@ impl Sender {
     /// What estimator and controller learn of the usual ACK, where it is known whether the window limits the sending. Returns its RTT, ns.
     #[inline(always)]
     fn hear_usual(&mut self, now: u64, usual: Usual) -> u64 {
-        self.rtt.sample(now - usual.oldest_sent);
         let rtt_ns = now - usual.newest_sent;
+        self.rtt.sample(now - usual.oldest_sent, rtt_ns);
         self.sync_numbers();
         // Nothing is SACKed.
         let delivered = self.board.una as u32;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tandem_controllers::{Ack, Params, State, find};
+use tandem_controllers::{Ack, Params, State, find, host::RttEstimator};
 
 use super::wire::{MS, Wire, reno};
 use crate::{Config, delivery_rate::DeliveryRate, scoreboard::Scoreboard};
@@ -11,12 +11,13 @@ use crate::{Config, delivery_rate::DeliveryRate, scoreboard::Scoreboard};
 /// A scoreboard and the account of what it delivers, with ACKs at given times.
 struct Samples {
     board: Scoreboard,
+    rtt: RttEstimator,
     rate: DeliveryRate,
 }
 
 impl Samples {
     fn new() -> Self {
-        Self { board: Scoreboard::new(), rate: DeliveryRate::new() }
+        Self { board: Scoreboard::new(), rtt: RttEstimator::default(), rate: DeliveryRate::new() }
     }
 
     fn send(&mut self, at_ms: u64, count: u64) {
@@ -28,9 +29,11 @@ impl Samples {
 
     /// Packets in how many ms, and whether the application limited them.
     fn ack(&mut self, at_ms: u64, next_expected: u64) -> (u32, u32, bool) {
-        let delivered = self.board.on_ack(at_ms * MS, next_expected, None);
+        let now = at_ms * MS;
+        let delivered = self.board.on_ack(now, next_expected, None);
+        self.rtt.sample(now - delivered.oldest_sent.unwrap(), now - delivered.newest_sent.unwrap());
         let Ack { delivered, prior_delivered, interval_us, is_app_limited, .. } =
-            self.rate.sample(at_ms * MS, &delivered);
+            self.rate.sample(now, &delivered, self.rtt.min_ns);
         (delivered - prior_delivered, interval_us / 1000, is_app_limited == 1)
     }
 }
@@ -85,9 +88,8 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
     path.send(0, 1);
     assert_eq!(path.ack(10, 1), (1, 10, true));
     path.send(20, 1);
-    let mut delivered = path.board.on_ack(29 * MS, 2, None);
-    delivered.newest_sent = None;
-    assert_eq!(path.rate.sample(29 * MS, &delivered).interval_us, 0);
+    let delivered = path.board.on_ack(29 * MS, 2, None);
+    assert_eq!(path.rate.sample(29 * MS, &delivered, path.rtt.min_ns).interval_us, 0);
 }
 
 /// The smallest RTT is that of the newest packet, as Linux has it: 10 ms here, though the first waited for 14. So 11 ms are to be believed.

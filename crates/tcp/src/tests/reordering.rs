@@ -53,6 +53,23 @@ fn the_first_late_segment_costs_a_recovery_that_is_undone() {
     assert_eq!((sender.conn.snd_cwnd, sender.conn.snd_ssthresh, sender.state), (10, 10, State::Open));
 }
 
+/// The window's smallest RTT is the newest segment's: of two that go 4 ms apart and are acknowledged together after 104 ms, the path has
+/// 100. The 16 before them, for which a receiver delays no ACK, had 110.
+#[test]
+fn a_delayed_ack_does_not_widen_the_window() {
+    let mut wire = Wire::new(&Config { delayed_acks: true, ..reno() });
+    wire.forward_ns = 60 * MS;
+    wire.give(16);
+    wire.run_until_ms(400);
+    assert_eq!((wire.acks.len(), wire.sender.rtt.min_ns), (16, 110 * MS));
+    wire.forward_ns = 50 * MS;
+    wire.give(1);
+    wire.run_until_ms(404);
+    wire.give(1);
+    wire.run_until_ms(504);
+    assert_eq!((wire.acks.len(), wire.sender.rtt.min_ns), (17, 100 * MS));
+}
+
 /// From then on a segment has its RTT and 25 ms. 30 and 60 are overtaken by five, too, and nothing is sent again or reduced for them.
 /// [RFC 8985 6.2]
 #[test]
