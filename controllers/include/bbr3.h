@@ -352,16 +352,18 @@ TANDEM_FN u32 bbr3_undo_cwnd(struct bbr3 *s, const struct bbr3_params *p,
 	P(bw_shortterm_mbps, 1000000, bbr3_shown_rate(s->bw_bound_q24, c), "short-term bound") \
 	P(bw_latest_mbps, 1000000, bbr_bits_per_s(s->latest_bw_q24, c), "of the last round") \
 	P(cwnd_gain, BBR3_UNIT, bbr3_window_gain(s, p), "of the window") \
-	P(inflight_target_packets, 1, bbr3_inflight(s, p, c, bbr3_bw(s)), "what fills the path") \
+	P(inflight_target_packets, 1, bbr3_inflight(s, p, c, bbr3_bw(s)), "that fill the path") \
 	P(inflight_with_headroom_packets, 1, bbr3_shown_bound(bbr3_with_headroom(s, p)), \
 	  "long-term bound, less the room left for others") \
-	P(bw_probe_wait_ms, 1, p->probe_wait + s->wait * 1000 / 256, "from DOWN to the next probe") \
-	P(bw_probe_up_rounds, 1, s->up_rounds, "in which the bound was moved") \
+	P(bw_probe_wait_ms, 1, p->probe_wait + s->wait * 1000 / 256, "from DOWN to next probe") \
+	P(bw_probe_up_rounds, 1, s->up_rounds, "rounds that moved the bound") \
 	P(round_start, 1, s->round_start, "1 = the last ACK began a round") \
 	P(idle_restart, 1, s->restarted, "1 = sending resumes after a pause") \
 	W(undo_state, "NONE STARTUP UP", s->undo_state, "to go back to if losses were none") \
-	P(undo_bw_shortterm_mbps, 1000000, bbr3_shown_rate(s->undo_bw_bound_q24, c), "likewise") \
-	P(undo_inflight_shortterm_packets, 1, bbr3_shown_bound(s->undo_bound), "likewise") \
+	P(undo_bw_shortterm_mbps, 1000000, bbr3_shown_rate(s->undo_bw_bound_q24, c), \
+	  "likewise") \
+	P(undo_inflight_shortterm_packets, 1, bbr3_shown_bound(s->undo_bound), \
+	  "likewise") \
 	P(undo_inflight_longterm_packets, 1, bbr3_shown_bound(s->undo_long_bound), "likewise")
 
 TANDEM_FN void bbr3_view(const struct bbr3 *s, const struct bbr3_params *p,

@@ -21,7 +21,7 @@ use crate::{
     plan::{self, Form, Plan, Planned, Point},
     record::Record,
     sample::Sample,
-    until,
+    until::{self, Undecided},
     verdict::Verdict,
 };
 
@@ -133,18 +133,18 @@ pub fn run(
     let cautions = |first: usize, next: usize| cautions_of(&tasks[first..next], &outcome.seeds[first..next]);
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
-    // In the order in which the tasks were made.
     if is_auto {
+        let mut undecided = Vec::new();
         for ((experiment, plan), &first) in experiments.iter().zip(&plans).zip(&firsts) {
-            let Some(own) = plan.readings.first() else { continue };
-            let runs = first..first + tasks_of(experiment, own, engine).count();
+            // An experiment's own tasks come first.
+            let Some(reading) = plan.readings.first() else { continue };
+            let runs = first..first + tasks_of(experiment, reading, engine).count();
             let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
             if of_run.all(|(seeds, &planned)| seeds.len() == planned) {
-                let has = outcome.seeds[runs.clone()].iter_mut().map(std::mem::take).collect();
-                let more = until::decide(experiment, &plan.xs, own, &tasks[runs.clone()], has, batch)?;
-                outcome.seeds.splice(runs, more);
+                undecided.push(Undecided { experiment, xs: &plan.xs, reading, runs });
             }
         }
+        until::decide(&undecided, &tasks, &mut outcome.seeds, batch)?;
     }
     let mut results =
         planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() >= planned).then_some(seeds));

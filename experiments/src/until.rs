@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! More seeds for what an experiment leaves undecided.
 
+use std::ops::Range;
+
 use tandem_batch::{Batch, Clock, First, Task, Until};
 use tandem_results::SeedResult;
 use tandem_scenario::{Scenario, units::Span};
@@ -10,6 +12,7 @@ use crate::{
     error::RunError,
     file::Experiment,
     findings::points,
+    patch::X,
     plan::{Planned, Reading},
     verdict::Verdict,
 };
@@ -22,31 +25,65 @@ pub(crate) fn looks(seeds: usize) -> Looks {
     if seeds > 1 { Looks::from_to(seeds, MOST * seeds) } else { Looks::default() }
 }
 
-/// Adds seeds to the runs of undecided points, until there are none or seeds enough. `tasks` are the reading's, `has` their seeds' results.
+/// An experiment as its file sets it up, whose runs may get more seeds.
+pub(crate) struct Undecided<'a> {
+    pub experiment: &'a Experiment,
+    pub xs: &'a [X],
+    pub reading: &'a Reading,
+    /// Its runs among all tasks; each has the same seeds.
+    pub runs: Range<usize>,
+}
+
+/// Adds seeds to the runs of undecided points, until there are none or seeds enough: a look at all experiments, then more seeds for what is
+/// undecided of all, so that no core waits for one experiment. `has` are the tasks' results, which get the new ones.
 pub(crate) fn decide(
-    experiment: &Experiment,
-    xs: &[crate::patch::X],
-    reading: &Reading,
+    all: &[Undecided],
     tasks: &[Task],
-    has: Vec<Vec<SeedResult>>,
+    has: &mut [Vec<SeedResult>],
     batch: &Batch,
-) -> Result<Vec<Vec<SeedResult>>, RunError> {
-    let Some(seeds) = tasks.first().map(|task| &task.scenario.seeds).filter(|seeds| seeds.len() > 1) else {
-        return Ok(has);
+) -> Result<(), RunError> {
+    let of = |undecided: &Undecided| tasks[undecided.runs.start].scenario.seeds.as_slice();
+    // With one seed there is no interval, and nothing to decide.
+    let all: Vec<(&Undecided, Looks)> =
+        all.iter().filter(|u| !u.runs.is_empty() && of(u).len() > 1).map(|u| (u, looks(of(u).len()))).collect();
+    let places = || all.iter().flat_map(|(undecided, looks)| undecided.runs.clone().map(move |run| (run, looks)));
+    let more = |(run, looks): (usize, &Looks)| {
+        let scenario = tasks[run].scenario;
+        scenario.clone().with_seeds(scenario.seeds[0]..scenario.seeds[0] + looks.most() as u64)
     };
-    let looks = looks(seeds.len());
-    let all = seeds[0]..seeds[0] + looks.most() as u64;
-    let scenarios: Vec<Scenario> = tasks.iter().map(|task| task.scenario.clone().with_seeds(all.clone())).collect();
-    let tasks: Vec<Task> = tasks.iter().zip(&scenarios).map(|(task, scenario)| Task { scenario, ..*task }).collect();
+    let scenarios: Vec<Scenario> = places().map(more).collect();
+    let with_more: Vec<Task> =
+        places().zip(&scenarios).map(|((run, _), scenario)| Task { scenario, ..tasks[run] }).collect();
+    let looks: Vec<Looks> = places().map(|(_, looks)| looks.clone()).collect();
     // An interrupt ends it, and otherwise the number of seeds.
     let clock = Clock::new(Span::from_secs(u64::MAX / 2_000_000_000), batch.cancelled);
     let until = Until { looks: &looks, clock: &clock, first: First::Always };
-    let open = |results: &[Vec<SeedResult>]| {
+    let open = |mut results: &[Vec<SeedResult>]| {
+        let mut is_open = Vec::new();
+        for (undecided, looks) in &all {
+            let (own, others) = results.split_at(undecided.runs.len());
+            is_open.extend(undecided.open(looks, own));
+            results = others;
+        }
+        Ok::<_, tandem_batch::BatchError>(is_open)
+    };
+    let so_far = places().map(|(run, _)| std::mem::take(&mut has[run])).collect();
+    let settled = batch.run_until(&with_more, until, so_far, open).map_err(|e| RunError::Batch(e.into()))?;
+    for ((run, _), seeds) in places().zip(settled.seeds) {
+        has[run] = seeds;
+    }
+    Ok(())
+}
+
+impl Undecided<'_> {
+    /// Which of its runs are of an undecided point.
+    fn open(&self, looks: &Looks, results: &[Vec<SeedResult>]) -> Vec<bool> {
+        let Self { experiment, xs, reading, .. } = self;
         let mut next = results.iter();
-        let curves = points(experiment, xs, reading, &looks, &mut |_: &Planned| next.next().cloned());
+        let curves = points(experiment, xs, reading, looks, &mut |_: &Planned| next.next().cloned());
         let mut is_open = vec![false; results.len()];
         for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref) {
-            let judgement = claim.judge(xs, &curves, &looks);
+            let judgement = claim.judge(xs, &curves, looks);
             if judgement.verdict != Verdict::Undecided {
                 continue;
             }
@@ -63,8 +100,6 @@ pub(crate) fn decide(
                 }
             }
         }
-        Ok::<_, tandem_batch::BatchError>(is_open)
-    };
-    let settled = batch.run_until(&tasks, until, has, open).map_err(|e| RunError::Batch(e.into()))?;
-    Ok(settled.seeds)
+        is_open
+    }
 }

@@ -146,7 +146,7 @@ impl Turn<'_> {
         };
         // More seeds leave time for other paths.
         let first = First::InTime { rest: if self.is_first { SHARE_OF_USUAL } else { 1.0 } };
-        let until = Until { looks: &self.looks, clock: self.clock, first };
+        let until = Until { looks: std::slice::from_ref(&self.looks), clock: self.clock, first };
         let settled = Batch { first: &needed_first, ..self.batch }.run_until(&tasks, until, has, look)?;
         if latest.is_none() {
             // Not all of the first look: what there is.

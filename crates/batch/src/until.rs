@@ -11,8 +11,8 @@ use crate::{Batch, BatchError, Clock, Task};
 /// How long seeds are added.
 #[derive(Clone, Copy)]
 pub struct Until<'a> {
-    /// When the results are looked at. Tasks have as many seeds as the last look.
-    pub looks: &'a Looks,
+    /// When the results of each task are looked at; one alone is for all. Tasks have as many seeds as their last look.
+    pub looks: &'a [Looks],
     /// Ends it.
     pub clock: &'a Clock<'a>,
     /// What it means for the first look.
@@ -54,6 +54,24 @@ pub struct Settled {
     pub ended: Ended,
 }
 
+impl Until<'_> {
+    /// Of a task.
+    fn looks_of(&self, task: usize) -> &Looks {
+        if let [all] = self.looks { all } else { &self.looks[task] }
+    }
+
+    /// How many seeds a task has after its `i`-th look, from 0; after its last one no more.
+    fn seeds(&self, task: usize, i: usize) -> usize {
+        let looks = self.looks_of(task);
+        looks.iter().nth(i).map_or(looks.most(), |look| look.seeds)
+    }
+
+    /// After how many looks all is over.
+    fn count(&self) -> usize {
+        self.looks.iter().map(|looks| looks.iter().count()).max().unwrap_or(0)
+    }
+}
+
 impl Batch<'_> {
     /// Runs the first seeds of all tasks, save those that each `has`, then more of those that `open` says, look after look. A task that was left
     /// out and is asked for again gets the seeds that it lacks: what is compared is compared by seed. Seeds of a look that was not finished are
@@ -72,12 +90,14 @@ impl Batch<'_> {
         let mut is_open = vec![true; tasks.len()];
         let mut share_done = 0.0;
         let mut later: Option<Clock> = None;
-        for (i, look) in until.looks.iter().enumerate() {
-            let lacks = |(has, &is_open): (&Vec<_>, &bool)| {
-                has.len()..if is_open { look.seeds.max(has.len()) } else { has.len() }
+        for i in 0..until.count() {
+            let lacks = |(task, (has, &is_open)): (usize, (&Vec<_>, &bool))| {
+                has.len()..if is_open { until.seeds(task, i).max(has.len()) } else { has.len() }
             };
-            let lacking: Vec<_> = settled.seeds.iter().zip(&is_open).map(lacks).collect();
-            let share = look.seeds as f64 / until.looks.most() as f64;
+            let lacking: Vec<_> = settled.seeds.iter().zip(&is_open).enumerate().map(lacks).collect();
+            let seeds: usize = (0..tasks.len()).map(|task| until.seeds(task, i)).sum();
+            let most: usize = (0..tasks.len()).map(|task| until.looks_of(task).most()).sum();
+            let share = seeds as f64 / most.max(1) as f64;
             let (obeys_time, rest) = match until.first {
                 First::InTime { rest } if i == 0 => (true, Some(rest)),
                 _ => (i > 0, None),
@@ -157,7 +177,7 @@ mod tests {
         let watch = |share: f64| crate::lock(&told).push(share);
         let clock = Clock::new(time, Some(cancelled));
         let looks = Looks::up_to(20);
-        let until = Until { looks: &looks, clock: &clock, first: First::Always };
+        let until = Until { looks: std::slice::from_ref(&looks), clock: &clock, first: First::Always };
         let mut look = 0;
         let batch = Batch { watch: Some(&watch), ..Batch::default() };
         let settled = batch.run_until(&tasks, until, vec![Vec::new(); 2], |_| {
@@ -189,13 +209,31 @@ mod tests {
         assert_eq!(ended, Ended::NoMoreSeeds);
     }
 
+    /// 2 and 4 seeds of one, 5, 8, 13 and 20 of the other: each has its own number, look after look, and the first has no more than it may.
+    #[test]
+    fn tasks_have_looks_of_their_own() {
+        let engine = Counting::default();
+        let scenarios = [scenario("10ms").with_seeds(7..11), scenario("11ms").with_seeds(7..27)];
+        let tasks = scenarios.each_ref().map(|scenario| Task { scenario, engine: &engine, traces: Traces::None });
+        let clock = Clock::new(LONG, None);
+        let looks = [Looks::at(&[2, 4]), Looks::up_to(20)];
+        let until = Until { looks: &looks, clock: &clock, first: First::Always };
+        let mut counts = Vec::new();
+        let settled = Batch::default().run_until(&tasks, until, vec![Vec::new(); 2], |results| {
+            counts.push([results[0].len(), results[1].len()]);
+            Ok::<_, BatchError>(vec![true, true])
+        });
+        assert_eq!(counts, [[2, 5], [4, 8], [4, 13], [4, 20]]);
+        assert_eq!(settled.unwrap().ended, Ended::NoMoreSeeds);
+    }
+
     #[test]
     fn the_first_look_is_given_up_where_that_is_asked_for() {
         let engine = Counting::default();
         let scenario = scenario("10ms").with_seeds(1..21);
         let clock = Clock::new(Span::default(), None);
         let looks = Looks::up_to(20);
-        let until = Until { looks: &looks, clock: &clock, first: First::InTime { rest: 0.5 } };
+        let until = Until { looks: std::slice::from_ref(&looks), clock: &clock, first: First::InTime { rest: 0.5 } };
         let task = Task { scenario: &scenario, engine: &engine, traces: Traces::None };
         let settled = Batch::default().run_until(&[task], until, vec![Vec::new()], |_| Ok::<_, BatchError>(vec![true]));
         let settled = settled.unwrap();

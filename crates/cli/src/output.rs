@@ -232,7 +232,7 @@ pub fn publish(
 /// With `--no-report` none, and not that of an earlier run either: it would pass for this one's.
 pub fn write_report(is_left_out: bool, folder: &Path, html: impl FnOnce() -> String) -> Result<(), Failure> {
     let path = folder.join(REPORT_FILE);
-    if is_left_out { remove_old(&path) } else { write(&path, &html()) }
+    if is_left_out { remove(&path) } else { write(&path, &html()) }
 }
 
 /// Where to find what was written.
@@ -241,7 +241,7 @@ pub fn where_it_is(has_no_report: bool, folder: &Path) -> String {
     format!("{what}: {}", folder.join(file).display())
 }
 
-fn remove_old(path: &Path) -> Result<(), Failure> {
+pub fn remove(path: &Path) -> Result<(), Failure> {
     if path.exists() {
         fs::remove_file(path).with_context(|| format!("cannot remove the old `{}`", path.display()))?;
     }
@@ -254,5 +254,5 @@ fn write_traces(folder: &Path, traced: Option<&Vec<Section>>) -> Result<(), Fail
         return Ok(write_trace(folder, sections).with_context(|| format!("cannot write `{}`", folder.display()))?);
     }
     // Samples of an earlier run would pass for this one's.
-    [FLOWS_FILE, LINKS_FILE].iter().try_for_each(|name| remove_old(&folder.join(name)))
+    [FLOWS_FILE, LINKS_FILE].iter().try_for_each(|name| remove(&folder.join(name)))
 }

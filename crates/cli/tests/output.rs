@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{Finished, Place, QUICK};
+use common::{Finished, Place, QUICK, QUICK_FILE};
 use serde_json::Value;
 
 fn number(value: &Value, path: &str) -> f64 {
@@ -178,6 +178,23 @@ fn the_table_goes_to_standard_output_and_the_rest_beside_it() {
     assert_eq!(place.files("o"), ["report.html", "results.json"]);
     let report = place.read("o/report.html");
     assert!(report.trim_end().ends_with("</html>") && report.len() < 1_500_000, "{} bytes", report.len());
+}
+
+/// `tandem run --acks`: rows for each of both flows, and none left when they are not asked for.
+#[test]
+fn acks_are_written_on_request() {
+    let place = Place::new();
+    fs::write(place.path("s.toml"), QUICK_FILE.join("\n") + "\ncount = 2\n").unwrap();
+    place.succeed("run s.toml --acks --out o");
+    let (schema, batches) = tandem_tables::read_parquet(&place.path("o/acks.parquet")).unwrap();
+    assert!(schema.field_with_name("cwnd_packets").is_ok() && schema.field_with_name("goodput_mbps").is_err());
+    // 10 Mb/s for 3 s are 2480 packets of 1500 bytes, half of which are answered where ACKs are delayed.
+    let rows: Vec<usize> = batches.iter().map(|batch| batch.num_rows()).collect();
+    assert!(rows.len() == 2 && (1100..2600).contains(&rows.iter().sum::<usize>()), "{rows:?}");
+    place.succeed("run s.toml --out o");
+    assert_eq!(place.files("o"), ["report.html", "results.json"]);
+    let refused = place.tandem("run s.toml --acks --engine model --out p");
+    assert!(refused.status == Some(2) && refused.err.contains("--acks is of the simulator"), "{}", refused.err);
 }
 
 #[test]

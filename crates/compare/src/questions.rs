@@ -121,7 +121,7 @@ pub fn decide(
     let most = tasks.iter().map(|task| task.scenario.seeds.len()).min().unwrap_or(1);
     let looks = Looks::up_to(most);
     let clock = Clock::new(budget.time, batch.cancelled);
-    let until = Until { looks: &looks, clock: &clock, first: First::Always };
+    let until = Until { looks: std::slice::from_ref(&looks), clock: &clock, first: First::Always };
     let sum_up = |results: &[Vec<_>]| {
         let of_task = |(task, results): (&Task, &Vec<SeedResult>)| {
             // What is less than the first look was interrupted.

@@ -35,7 +35,7 @@ pub use svg::figure_svg;
 pub use table::table;
 pub use tandem_tables::write_atomically;
 pub use thin::thin;
-pub use trace::{FLOWS_FILE, LINKS_FILE, write_trace};
+pub use trace::{ACKS_FILE, FLOWS_FILE, LINKS_FILE, write_acks, write_trace};
 pub use words::{common_setup, setup};
 
 use tandem_results::Run;

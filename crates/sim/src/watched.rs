@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A TCP flow whose sender someone looks at after each thing that happens to it.
+//! TCP flows whose senders someone looks at after each thing that happens to them.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -20,10 +20,20 @@ use crate::{
 pub struct Look<'a> {
     /// ns since the start of the run.
     pub now: u64,
+    /// Its place among all flows.
+    pub flow: usize,
     /// As it is now, when it has sent what it could.
     pub sender: &'a Sender,
     /// Packets in flight before it sent that: what the controller was told.
     pub in_flight: u64,
+    tcp: &'a Tcp,
+}
+
+impl Look<'_> {
+    /// As a trace has it.
+    pub fn sample(&self) -> FlowSample {
+        FlowSample { in_flight_packets: self.in_flight as u32, ..self.tcp.windows() }
+    }
 }
 
 /// Who looks.
@@ -31,6 +41,7 @@ pub type Watch = Rc<RefCell<dyn FnMut(Look)>>;
 
 struct Watched {
     tcp: Box<Tcp>,
+    flow: usize,
     watch: Watch,
 }
 
@@ -38,7 +49,7 @@ impl Watched {
     fn look(&self, now: u64, sent_before: u64) {
         let sender = &self.tcp.sender;
         let in_flight = sender.in_flight().saturating_sub(sender.counters.sent - sent_before);
-        (self.watch.borrow_mut())(Look { now, sender, in_flight });
+        (self.watch.borrow_mut())(Look { now, flow: self.flow, sender, in_flight, tcp: &self.tcp });
     }
 }
 
@@ -82,7 +93,7 @@ impl Endpoints for Watched {
     }
 }
 
-/// As [`run`](crate::run), with someone who looks at the first flow, which is a TCP connection.
+/// As [`run`](crate::run), with someone who looks at those flows that are TCP connections and of which `is_watched` says so, by their place.
 ///
 /// # Errors
 /// As [`run`](crate::run).
@@ -90,15 +101,16 @@ pub fn run_watched(
     scenario: &Scenario,
     seed: u64,
     options: Options,
+    is_watched: &dyn Fn(usize) -> bool,
     watch: Watch,
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_kernel_controllers(scenario)?;
     refuse_quic(scenario)?;
     let make = |flow: &NewFlow| -> Option<Box<dyn Endpoints>> {
-        if flow.index > 0 {
+        if !is_watched(flow.index) {
             return None;
         }
-        Some(Box::new(Watched { tcp: Tcp::of(flow)?, watch: Rc::clone(&watch) }))
+        Some(Box::new(Watched { tcp: Tcp::of(flow)?, flow: flow.index, watch: Rc::clone(&watch) }))
     };
     run_with(scenario, seed, options, &make)
 }

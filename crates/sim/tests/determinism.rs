@@ -3,11 +3,17 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
 
 use common::{fingerprint, run_seed, scenario};
 use tandem_engine::Options;
+use tandem_results::FlowSample;
 use tandem_scenario::Scenario;
+use tandem_sim::{Look, run_watched};
 
 /// Something of everything: random loss, both ways, AQM, starts, jitter, finite transfers, UDP.
 fn mixture() -> Scenario {
@@ -133,4 +139,35 @@ fn progress() {
     let progress = AtomicU64::new(0);
     tandem_sim::run(&scenario, 1, Options { progress_ns: Some(&progress), ..Options::default() }).unwrap();
     assert!((scenario.duration.ns - 10_000_000..=scenario.duration.ns).contains(&progress.load(Relaxed)));
+}
+
+/// Who looks at senders after each ACK and timer sees what samples see, and changes nothing. Of a sample the last look before it decides.
+#[test]
+fn a_watched_run_is_the_same_run() {
+    let scenario = mixture();
+    let looks: Rc<RefCell<Vec<(u64, usize, FlowSample)>>> = Rc::default();
+    let kept = Rc::clone(&looks);
+    let watch = Rc::new(RefCell::new(move |look: Look| kept.borrow_mut().push((look.now, look.flow, look.sample()))));
+    let options = Options { traced_flows_per_group: 2, ..Options::default() };
+    let watched = run_watched(&scenario, 7, options, &|flow| flow != 1, watch).unwrap().unwrap();
+    let traced = tandem_sim::run(&scenario, 7, options).unwrap().unwrap();
+    let looks = looks.take();
+    assert!(looks.iter().all(|(_, flow, _)| *flow != 1), "nobody asked for flow 1");
+    let trace = traced.trace.as_ref().unwrap();
+    for flow in trace.flows.iter().filter(|flow| flow.flow != 1) {
+        let of_flow: Vec<_> = looks.iter().filter(|(_, of, _)| *of == flow.flow).collect();
+        assert!(of_flow.len() > 1000, "{} looks", of_flow.len());
+        for (time_s, sample) in trace.time_s.iter().zip(&flow.samples) {
+            let until = of_flow.partition_point(|(now, ..)| (*now as f64) < time_s * 1e9);
+            let Some((_, _, seen)) = until.checked_sub(1).map(|last| of_flow[last]) else { continue };
+            // What is in flight is told before the ACK lets go; goodput takes time.
+            let alike = FlowSample {
+                in_flight_packets: sample.in_flight_packets,
+                goodput_mbps: sample.goodput_mbps,
+                ..*seen
+            };
+            assert_eq!(*sample, alike, "flow {} at {time_s} s", flow.flow);
+        }
+    }
+    assert_eq!(fingerprint(watched), fingerprint(traced));
 }

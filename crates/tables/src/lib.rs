@@ -21,5 +21,5 @@ pub use columns::Columns;
 pub use files::{TEMPORARY_PREFIX, atomically, write_atomically};
 pub use groups::{PARAMETER_PREFIX, group_schema, groups, run_of_seed};
 pub use parquet_file::{FileError, read_parquet, read_sealed, write_parquet, write_sealed};
-pub use samples::{flow_schema, flows, link_schema, links};
+pub use samples::{ack_schema, acks, flow_schema, flows, link_schema, links};
 pub use unite::{common_schema, concatenated, conformed, united};

@@ -29,11 +29,31 @@ pub fn flows(scenario: &Scenario, run: &Run) -> RecordBatch {
     FlowRows { scenario: Some(scenario), name: &run.name, trace, has_delay_part }.batch()
 }
 
+/// The columns of [`acks`].
+pub fn ack_schema() -> SchemaRef {
+    without_goodput(FlowRows { scenario: None, name: "", trace: &Trace::default(), has_delay_part: Vec::new() }.batch())
+        .schema()
+}
+
+/// One row each time that something happened to a sender; `trace` has their times. As [`flows`], but without goodput, which takes time.
+pub fn acks(scenario: &Scenario, name: &str, trace: &Trace) -> RecordBatch {
+    let has_delay_part = trace.flows.iter().map(has_delay_part).collect();
+    without_goodput(FlowRows { scenario: Some(scenario), name, trace, has_delay_part }.batch())
+}
+
+fn without_goodput(mut batch: RecordBatch) -> RecordBatch {
+    let place = batch.schema().index_of(GOODPUT).expect("a column of `FlowRows`");
+    batch.remove_column(place);
+    batch
+}
+
 /// One row a sample of a link; no rows if the run was not traced.
 pub fn links(run: &Run) -> RecordBatch {
     let nothing = Trace::default();
     link_batch(&run.name, run.trace.as_ref().unwrap_or(&nothing))
 }
+
+const GOODPUT: &str = "goodput_mbps";
 
 /// The name of a column and its values.
 type Figure<T> = (&'static str, fn(&FlowSample) -> T);
@@ -75,9 +95,9 @@ impl FlowRows<'_> {
             columns.push_nullable(name, Float32Array::from_iter(known));
         }
         columns.push("in_flight_packets", UInt32Array::from_iter_values(self.each(|_, s| s.in_flight_packets)));
-        columns.push("goodput_mbps", Float32Array::from_iter_values(self.each(|_, s| s.goodput_mbps)));
+        columns.push(GOODPUT, Float32Array::from_iter_values(self.each(|_, s| s.goodput_mbps)));
         for probe in all_probes() {
-            let readings = self.each(|flow, sample| self.reading(probe.name, flow, sample));
+            let readings = self.readings(probe.name);
             if probe.is_word() {
                 let words = readings.map(|reading| reading.and_then(Reading::word));
                 columns.push_nullable(probe.name, StringArray::from_iter(words));
@@ -89,11 +109,21 @@ impl FlowRows<'_> {
         columns.batch(rows).expect("each column has a value for each sample")
     }
 
-    /// What the controller of a flow has for that probe.
-    fn reading(&self, probe: &str, flow: &FlowTrace, sample: &FlowSample) -> Option<Reading> {
+    /// What the controllers of the flows have for that probe.
+    fn readings<'a>(&'a self, probe: &'a str) -> impl Iterator<Item = Option<Reading>> + 'a {
+        self.trace.flows.iter().flat_map(move |flow| {
+            let place = self.place(probe, flow);
+            flow.samples.iter().map(move |sample| {
+                let (place, probe) = place?;
+                probe.read(sample.probes?[place])
+            })
+        })
+    }
+
+    /// Where a flow's samples have that probe; `None` if its controller does not name it.
+    fn place(&self, probe: &str, flow: &FlowTrace) -> Option<(usize, Probe)> {
         let controller = self.scenario?.groups[flow.group].source.params()?.controller();
-        let (place, probe) = controller.probes().enumerate().find(|(_, p)| p.name == probe)?;
-        probe.read(sample.probes?[place])
+        controller.probes().enumerate().find(|(_, known)| known.name == probe)
     }
 
     fn each<'a, T>(&'a self, of: impl Fn(&FlowTrace, &FlowSample) -> T + Copy + 'a) -> impl Iterator<Item = T> + 'a {

@@ -126,7 +126,7 @@ impl Reader {
 
     /// What is known now; `before`: the row before it.
     pub fn row(&mut self, look: &Look, before: Option<&Row>) -> Row {
-        let Look { now, sender, in_flight } = look;
+        let Look { now, sender, in_flight, .. } = look;
         let (conn, counters) = (&sender.conn, sender.counters);
         let base_rtt_us = sender.view().base_rtt_us;
         let time = *now as f64 / 1e9;

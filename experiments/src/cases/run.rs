@@ -213,6 +213,7 @@ fn look_on(
         before = Some(row);
     };
     let options = Options { cancelled: Some(&ends), ..Options::default() };
-    run_watched(&scenario, scenario.seeds[0], options, Rc::new(RefCell::new(watch))).map_err(|e| e.to_string())?;
+    run_watched(&scenario, scenario.seeds[0], options, &|flow| flow == 0, Rc::new(RefCell::new(watch)))
+        .map_err(|e| e.to_string())?;
     Ok(())
 }
