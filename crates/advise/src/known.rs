@@ -75,6 +75,7 @@ impl Given {
             "rate" => self.rate.is_some(),
             "rtt" => self.rtt.is_some(),
             "queue" => self.queue.is_some(),
+            "policer" => self.effects.policer.is_some(),
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
@@ -86,7 +87,7 @@ impl Given {
             aqm: self.aqm.or_else(|| measured.aqm.as_ref()?.parse().ok()).unwrap_or_default(),
             ecn: self.ecn,
             reverse_rate: self.reverse_rate,
-            effects: self.effects,
+            effects: EffectsSpec { policer: self.effects.policer.or(measured.policer), ..self.effects },
             mtu: self.mtu.or(measured.mtu),
             queue: self.queue.or(measured.queue),
             loss: self.loss.or(measured.loss),
@@ -123,14 +124,12 @@ impl Known {
         }
         let EffectsSpec { rate_trace, jitter, reorder, policer, .. } = &self.effects;
         let effects = [
-            ("a rate trace", rate_trace.is_some()),
-            ("jitter", jitter.is_some()),
-            ("reordering", reorder.is_some()),
-            ("a policer", policer.is_some()),
+            rate_trace.is_some().then(|| "a rate trace".to_owned()),
+            jitter.is_some().then(|| "jitter".to_owned()),
+            reorder.is_some().then(|| "reordering".to_owned()),
+            policer.map(|bucket| format!("a policer of {}", bucket.rate)),
         ];
-        for (effect, _) in effects.iter().filter(|(_, is_there)| *is_there) {
-            words += &format!(", {effect}");
-        }
+        effects.into_iter().flatten().for_each(|effect| words += &format!(", {effect}"));
         words
     }
 

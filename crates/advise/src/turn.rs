@@ -12,6 +12,7 @@ use tandem_statistics::{Looks, mean};
 use crate::{
     AdviseError, Answer, Case, Question,
     rule::{Decision, Observed, decide},
+    start::StartUp,
     trial::Trial,
 };
 
@@ -125,6 +126,7 @@ impl Turn<'_> {
             observed: has_run().map(|trial| trial.observed.clone()).collect(),
             observed_reference: observed_reference.observed.clone(),
             looks: self.looks.clone(),
+            starts: has_run().filter_map(|trial| StartUp::of(&trial.observed.name, &trial.begun)).collect(),
         }
     }
 

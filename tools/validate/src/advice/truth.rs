@@ -72,8 +72,8 @@ fn machine() -> Machine {
         default: Some("cubic".into()),
         available: vec!["reno".into(), "cubic".into()],
         modules: modules.map(String::from).to_vec(),
-        send_buffer_bytes: None,
         tools: Tools { loads: true, sends: true },
+        ..Machine::default()
     }
 }
 
