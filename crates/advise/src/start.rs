@@ -17,6 +17,8 @@ use crate::{AdviseError, Answer, Case, Question, rule::Observed};
 const NEARLY: f64 = 0.9;
 /// How many seeds show it, at most.
 const SEEDS: u64 = 8;
+/// How much longer than what runs cut off. Ours.
+const WARMUPS: f64 = 2.0;
 /// Fewer seconds show no start: they are what a start is measured in.
 const LEAST_S: f64 = 2.0;
 
@@ -25,69 +27,81 @@ const LEAST_S: f64 = 2.0;
 pub struct StartUp {
     /// With its parameters.
     pub controller: String,
-    /// From the start until the mean goodput stays at 90 % of the steady one or above, however long it is taken from there on.
+    /// Until the goodput that rises best through that of all seeds has 90 % of the steady one; its interval is the jackknife's.
     pub seconds: Estimate,
-    /// Some runs ended before that: it takes longer.
+    /// The runs ended before that: it takes longer.
     pub is_at_least: bool,
     /// The share of their goodput in the end that neighbours lose in these seconds; null without neighbours.
     pub neighbours_lose: Option<Estimate>,
 }
 
-/// What one seed shows.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What one seed shows, second by second since the flows began: goodput as a share of what it is in the end.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Begun {
-    pub seconds: f64,
-    /// The run ended before the start.
-    pub is_at_least: bool,
-    pub neighbours_lose: Option<f64>,
+    pub own: Vec<f64>,
+    /// Empty without neighbours.
+    pub neighbours: Vec<f64>,
+}
+
+impl Begun {
+    /// `None` if nothing is steady.
+    pub fn of(own: &[f64], steady: f64, neighbours: &[f64], neighbours_steady: f64) -> Option<Self> {
+        let shares = |by_second: &[f64], steady: f64| by_second.iter().map(|mbit| mbit / steady).collect::<Vec<f64>>();
+        let neighbours = if neighbours_steady > 0.0 { shares(neighbours, neighbours_steady) } else { Vec::new() };
+        (!own.is_empty() && steady > 0.0).then(|| Self { own: shares(own, steady), neighbours })
+    }
 }
 
 impl StartUp {
     pub(crate) fn of(controller: &str, seeds: &[Begun]) -> Option<Self> {
-        let all = |of: fn(&Begun) -> f64| Estimate::of_mean(&seeds.iter().map(of).collect::<Vec<_>>());
-        let lost: Option<Vec<f64>> = seeds.iter().map(|seed| seed.neighbours_lose).collect();
-        (!seeds.is_empty()).then(|| Self {
-            controller: controller.to_owned(),
-            seconds: all(|seed| seed.seconds),
-            is_at_least: seeds.iter().any(|seed| seed.is_at_least),
-            neighbours_lose: lost.map(|lost| Estimate::of_mean(&lost)),
-        })
-    }
-}
-
-impl Begun {
-    /// From what flows received in each second since they began, and what they get in a second in the end; the neighbours' likewise, if there
-    /// are some. `None` if nothing is steady.
-    pub fn of(own: &[f64], steady: f64, neighbours: Option<(&[f64], f64)>) -> Option<Self> {
-        if own.is_empty() || steady <= 0.0 {
-            return None;
-        }
-        let over = steady_from(own, NEARLY * steady);
-        // Whole seconds: the start ends somewhere in this one.
-        let seconds = over.map_or(own.len(), |second| second + 1);
-        let lost = |(theirs, steady): (&[f64], f64)| 1.0 - mean(&theirs[..seconds.min(theirs.len())]) / steady;
+        let length = seeds.iter().map(|seed| seed.own.len()).min()?;
+        let over_without = |left_out: Option<usize>| {
+            let kept = || seeds.iter().enumerate().filter(|(i, _)| Some(*i) != left_out).map(|(_, seed)| seed);
+            let mean_of = |second: usize| mean(&kept().map(|seed| seed.own[second]).collect::<Vec<_>>());
+            reaches(&(0..length).map(mean_of).collect::<Vec<_>>(), NEARLY)
+        };
+        let (over, all_s) = (over_without(None), length as f64);
+        let (seconds, n) = (over.unwrap_or(all_s), seeds.len() as f64);
+        let pseudo = |seed| n * seconds - (n - 1.0) * over_without(Some(seed)).unwrap_or(all_s);
+        let spread = Estimate::of_mean(&(0..seeds.len()).map(pseudo).collect::<Vec<_>>());
         Some(Self {
-            seconds: seconds as f64,
+            controller: controller.to_owned(),
+            seconds: Estimate::kept(seconds, spread.half_width),
             is_at_least: over.is_none(),
-            neighbours_lose: neighbours.filter(|(theirs, steady)| !theirs.is_empty() && *steady > 0.0).map(lost),
+            neighbours_lose: neighbours_lose(seeds, (seconds.ceil() as usize).max(1)),
         })
     }
 }
 
-/// The first second from which on no mean, however many seconds it takes in, is below `level`. One good second among bad ones ends no start,
-/// and one bad second among good ones does not begin it anew. It is where the increasing curve that fits best reaches the level.
-fn steady_from(by_second: &[f64], level: f64) -> Option<usize> {
-    // From the end: the least sum of what is above the level from a second on, up to any later one.
-    let mut least_after = 0.0f64;
-    let mut first = None;
-    for (second, value) in by_second.iter().enumerate().rev() {
-        let least = value - level + least_after.min(0.0);
-        if least >= 0.0 {
-            first = Some(second);
+/// In the first seconds.
+fn neighbours_lose(seeds: &[Begun], seconds: usize) -> Option<Estimate> {
+    let lost = |seed: &Begun| seed.neighbours.get(..seconds).map(|shares| 1.0 - mean(shares));
+    seeds.iter().map(lost).collect::<Option<Vec<_>>>().map(|lost| Estimate::of_mean(&lost))
+}
+
+/// When the increasing curve that fits best reaches a level, which ends no start by one good second among bad ones, and does not begin it anew by
+/// one bad second among good ones. Values are those of whole seconds, and stand in their middle.
+fn reaches(by_second: &[f64], level: f64) -> Option<f64> {
+    let fit = increasing(by_second);
+    let second = fit.iter().position(|&value| value >= level)?;
+    let (before, value) = (if second == 0 { 0.0 } else { fit[second - 1] }, fit[second]);
+    let (from, to) = ((second as f64 - 0.5).max(0.0), second as f64 + 0.5);
+    Some(from + (to - from) * (level - before) / (value - before))
+}
+
+/// The increasing values with the least squares of differences from these: neighbours that fall are pooled until none is left.
+fn increasing(values: &[f64]) -> Vec<f64> {
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    for &value in values {
+        let mut pool = (value, 1);
+        while let Some(&(before, count)) = pools.last().filter(|(before, _)| *before >= pool.0) {
+            let all = count + pool.1;
+            pool = ((before * count as f64 + pool.0 * pool.1 as f64) / all as f64, all);
+            pools.pop();
         }
-        least_after = least;
+        pools.push(pool);
     }
-    first
+    pools.into_iter().flat_map(|(value, count)| std::iter::repeat_n(value, count)).collect()
 }
 
 /// What flows received in each second, megabits.
@@ -128,12 +142,12 @@ impl Question<'_> {
         Ok(of_all.filter_map(|((observed, flows), seeds)| start_up(observed, flows, seeds, start)).collect())
     }
 
-    /// When the flows begin, and how long the runs are: the neighbours' slow start twice, then slow start and a time from loss to loss.
+    /// When the flows begin, and how long the runs are: the neighbours' slow start twice, then twice slow start and a time from loss to loss.
     fn start_length(&self, case: &Case) -> Result<Option<(Span, Length)>, AdviseError> {
         let reference = self.reference(case);
         let reason: Reason = self.reason(case, &reference)?;
         let start_s = if case.neighbours.0.is_empty() { 0.0 } else { (2.0 * reason.slow_start_s).ceil() };
-        let seen_s = reason.length(self.duration, None).warmup.as_secs_f64().ceil().max(LEAST_S);
+        let seen_s = WARMUPS * reason.length(self.duration, None).warmup.as_secs_f64().ceil().max(LEAST_S);
         if start_s + seen_s > reason.most_s.max(LEAST_S) {
             return Ok(None);
         }
@@ -148,8 +162,7 @@ fn start_up(observed: &Observed, flows: &Flows, seeds: &[SeedResult], start: Spa
         let (own, others) = seed.flows.split_at(flows.count as usize);
         let [own, others] = [own, others].map(sum_by_second);
         let theirs = others.get(from..).unwrap_or_default();
-        let neighbours = (!theirs.is_empty()).then_some((theirs, observed.neighbours_mean_mbps()));
-        Begun::of(own.get(from..)?, mean(&observed.goodput_mbps), neighbours)
+        Begun::of(own.get(from..)?, mean(&observed.goodput_mbps), theirs, observed.neighbours_mean_mbps())
     };
     StartUp::of(&observed.name, &seeds.iter().map(begun).collect::<Option<Vec<_>>>()?)
 }
@@ -159,35 +172,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_is_over_when_no_later_mean_is_low() {
-        assert_eq!(steady_from(&[0.0, 10.0, 44.0, 45.0, 50.0], 45.0), Some(3));
-        // The peak of a slow start that lost much: (60 + 5 + 5) / 3 is below 45.
-        assert_eq!(steady_from(&[60.0, 5.0, 5.0, 50.0, 50.0], 45.0), Some(3));
-        // A saw between 30 and 60 has a mean of 45: it is steady from its first tooth on, wherever it stands.
-        assert_eq!(steady_from(&[1.0, 60.0, 30.0, 60.0, 30.0, 60.0], 45.0), Some(1));
-        assert_eq!(steady_from(&[1.0, 30.0, 60.0, 30.0, 60.0, 30.0, 60.0], 45.0), Some(2));
-        // 48 on average; but 40 are too few.
-        assert_eq!((steady_from(&[50.0, 50.0, 44.0], 45.0), steady_from(&[50.0, 50.0, 20.0], 45.0)), (Some(0), None));
-        assert_eq!(steady_from(&[], 45.0), None);
+    fn what_falls_is_pooled() {
+        assert_eq!(increasing(&[1.0, 3.0, 2.0, 4.0]), [1.0, 2.5, 2.5, 4.0]);
+        // A peak of 6 that is followed by 0 and 0 is no more than 2.
+        assert_eq!(increasing(&[6.0, 0.0, 0.0, 5.0]), [2.0, 2.0, 2.0, 5.0]);
+        assert!(increasing(&[]).is_empty());
     }
 
     #[test]
-    fn neighbours_lose_while_it_begins() {
-        // 90 % of 50 are there from the third second on; then the neighbours had 40, 20 and 30 of 40: three quarters.
-        let begun = Begun::of(&[0.0, 20.0, 50.0, 50.0], 50.0, Some((&[40.0, 20.0, 30.0, 40.0], 40.0))).unwrap();
-        assert_eq!((begun.seconds, begun.is_at_least), (3.0, false));
-        assert!((begun.neighbours_lose.unwrap() - 0.25).abs() < 1e-12);
-        let slow = Begun::of(&[0.0, 10.0], 50.0, None).unwrap();
-        assert_eq!(slow, Begun { seconds: 2.0, is_at_least: true, neighbours_lose: None });
-        assert_eq!(Begun::of(&[0.0], 0.0, None), None);
+    fn a_level_is_reached_between_the_middles_of_two_seconds() {
+        // From 0.4 at 1.5 s to 1.0 at 2.5 s: 0.9 at 5 / 6 of the way.
+        assert!((reaches(&[0.0, 0.4, 1.0, 1.0], 0.9).unwrap() - (1.5 + 5.0 / 6.0)).abs() < 1e-12);
+        // From nothing at the start to 1.8 in the middle of the first second.
+        assert!((reaches(&[1.8, 1.8], 0.9).unwrap() - 0.25).abs() < 1e-12);
+        // A saw with a mean of 1 is there from its first tooth on.
+        assert!(reaches(&[0.1, 1.2, 0.8, 1.2, 0.8, 1.2], 0.9).unwrap() < 1.5);
+        assert_eq!(reaches(&[0.5, 1.0, 0.6], 0.9), None);
+    }
+
+    fn seed(own: &[f64], neighbours: &[f64]) -> Begun {
+        Begun { own: own.into(), neighbours: neighbours.into() }
     }
 
     #[test]
-    fn one_run_that_did_not_end_makes_it_a_bound() {
-        let begun = |seconds, is_at_least| Begun { seconds, is_at_least, neighbours_lose: Some(0.1) };
-        let both = StartUp::of("reno", &[begun(2.0, false), begun(4.0, true)]).unwrap();
-        assert_eq!((both.seconds.value, both.is_at_least), (3.0, true));
-        assert!((both.neighbours_lose.unwrap().value - 0.1).abs() < 1e-12);
+    fn seeds_are_averaged_before_they_are_judged() {
+        // One is early and one late, 0.5 and 1.1 on average: 0.9 is 2 / 3 of the way from 0.5 s to 1.5 s. Alone they reach it at 0.5 - 0.1 / 2 and at
+        // 0.5 + 0.9 / 1.2 s.
+        let start = StartUp::of("reno", &[seed(&[1.0, 1.0], &[0.5, 0.9]), seed(&[0.0, 1.2], &[0.7, 0.7])]).unwrap();
+        assert!((start.seconds.value - 7.0 / 6.0).abs() < 1e-12 && !start.is_at_least, "{start:?}");
+        // Pseudo-values 2 * 7 / 6 less the other one's time, 1.25 or 0.45: 1.0833 and 1.8833, which differ by 0.8; 12.706 * 0.4.
+        assert!((start.seconds.half_width.unwrap() - 12.706 * 0.4).abs() < 1e-3, "{start:?}");
+        // In two seconds they lose 30 % each.
+        let lost = start.neighbours_lose.unwrap();
+        assert!((lost.value - 0.3).abs() < 1e-12 && lost.half_width.unwrap() < 1e-9, "{lost:?}");
+    }
+
+    #[test]
+    fn a_run_that_ends_too_early_gives_a_bound() {
+        let start = StartUp::of("reno", &[seed(&[0.1, 0.2], &[]), seed(&[0.1, 0.3], &[])]).unwrap();
+        assert_eq!((start.seconds.value, start.is_at_least, start.neighbours_lose), (2.0, true, None));
         assert_eq!(StartUp::of("reno", &[]), None);
+        assert_eq!(Begun::of(&[1.0], 0.0, &[], 0.0), None);
     }
 }

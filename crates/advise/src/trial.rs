@@ -126,8 +126,8 @@ fn begun_of_transfer(own: &[f64], others: Vec<f64>, start_s: f64, time_s: f64) -
     // The last second is not a whole one.
     let until = ((start_s + time_s) as usize).min(own.len());
     let half = from + until.checked_sub(from).filter(|seconds| *seconds >= FEW_SECONDS)? / 2;
-    let neighbours = others.get(from..until).zip(others.get(half..until).map(mean));
-    Begun::of(&own[from..until], mean(&own[half..until]), neighbours)
+    let (before, later) = (others.get(from..until), others.get(half..until));
+    Begun::of(&own[from..until], mean(&own[half..until]), before.unwrap_or_default(), later.map_or(0.0, mean))
 }
 
 /// The time that a transfer takes which a run has not seen the end of: what is left goes at the pace of the later half of the run.
@@ -149,8 +149,8 @@ mod tests {
         let (own, others) =
             ([0.0, 5.0, 20.0, 50.0, 50.0, 50.0, 50.0, 25.0], vec![90.0, 90.0, 60.0, 30.0, 40.0, 40.0, 40.0, 50.0]);
         let begun = begun_of_transfer(&own, others, 1.0, 6.5).unwrap();
-        // 90, 60 and 30 are 60 on average, half more than 40.
-        assert_eq!((begun.seconds, begun.neighbours_lose), (3.0, Some(-0.5)));
+        assert_eq!(begun.own, [0.1, 0.4, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(begun.neighbours, [2.25, 1.5, 0.75, 1.0, 1.0, 1.0]);
         assert_eq!(begun_of_transfer(&own, Vec::new(), 1.0, 3.5), None);
     }
 

@@ -17,6 +17,8 @@ const WINDOWS: u64 = 2;
 const MIB: u64 = 1 << 20;
 /// A queue with room for less than this share of what is in flight overflows by bursts alone. Ours.
 const SHALLOW: f64 = 0.1;
+/// A window of more is longer than the queues of many switches, bytes. Ours; a switch with a chip of today shares some 16 to 64 MB among all of its ports.
+const LONG_WINDOW: u64 = 8 * MIB;
 /// Whoever sends by one of these spreads packets over time, if a connection has a rate; TCP gives it one.
 const PACES: &str = "fq";
 
@@ -49,7 +51,12 @@ pub fn send_buffer(buffer_bytes: u64, known: &Known, flows: u32) -> Option<Strin
 }
 
 /// A window that leaves in one burst overflows a queue that is much shorter than it, however much the path has free.
-pub fn pacing(machine: &Machine, measured: &Measured, known: &Known, controller: &str) -> Option<String> {
+pub fn pacing(
+    (machine, measured): (&Machine, &Measured),
+    known: &Known,
+    flows: u32,
+    controller: &str,
+) -> Option<String> {
     let discipline = measured.aqm.as_ref().or(machine.discipline.as_ref())?;
     if discipline == PACES {
         return None;
@@ -60,7 +67,12 @@ pub fn pacing(machine: &Machine, measured: &Measured, known: &Known, controller:
                 "{words} together ({source}), while no queue was seen: a short queue on the way overflows by bursts, or a policer"
             )
         }
-        None => format!("the path's queue of {} overflows by bursts alone", shallow(known)?),
+        None if known.queue.is_some() => format!("the path's queue of {} overflows by bursts alone", shallow(known)?),
+        None => {
+            let window_bytes = bdp_bytes(known) / u64::from(flows);
+            let is_long = window_bytes >= LONG_WINDOW;
+            is_long.then(|| format!("a window of {} overflows many a queue on the way", Bytes(window_bytes)))?
+        }
     };
     Some(format!(
         "First pace: {why}. `{controller}` sends in bursts here, as `{discipline}` does not spread them: sudo tc qdisc replace dev DEV root fq. \
@@ -108,20 +120,23 @@ mod tests {
         let nothing = Measured::default();
         // 100 Mb/s for 24 ms are 200 packets: 19 are less than a tenth, 20 are not.
         let with = |packets: u32| Known { queue: format!("{packets}p").parse().ok(), ..known("100mbit", 24) };
-        let words = pacing(&machine("pfifo_fast"), &nothing, &with(19), "cubic").unwrap();
+        let pacing = |machine: &Machine, known: &Known| pacing((machine, &nothing), known, 2, "cubic");
+        let words = pacing(&machine("pfifo_fast"), &with(19)).unwrap();
         assert!(words.starts_with("First pace: the path's queue of 19p") && words.contains("root fq"), "{words}");
-        assert_eq!(pacing(&machine("pfifo_fast"), &nothing, &with(20), "cubic"), None);
-        assert_eq!(pacing(&machine("fq"), &nothing, &with(19), "cubic"), None);
-        assert_eq!(pacing(&Machine::default(), &nothing, &with(19), "cubic"), None);
-        // A queue that nobody knows is not called shallow.
-        assert_eq!(pacing(&machine("pfifo_fast"), &nothing, &known("100mbit", 24), "cubic"), None);
+        assert_eq!(pacing(&machine("pfifo_fast"), &with(20)), None);
+        assert_eq!(pacing(&machine("fq"), &with(19)), None);
+        assert_eq!(pacing(&Machine::default(), &with(19)), None);
+        // A queue that nobody knows may be shorter than a long window: 10 Gb/s for 20 ms are 25 MB, of which each of two connections has half.
+        assert_eq!(pacing(&machine("pfifo_fast"), &known("100mbit", 24)), None);
+        let words = pacing(&machine("pfifo_fast"), &known("10gbit", 20)).unwrap();
+        assert!(words.starts_with("First pace: a window of 12.5MB overflows"), "{words}");
     }
 
     #[test]
     fn losses_in_bursts_ask_for_pacing() {
         let evidence = Evidence { words: "90 of 900 packets were lost".into(), source: "a.json: x".into() };
         let measured = Measured { bursts: Some(evidence), aqm: Some("fq_codel".into()), ..Measured::default() };
-        let words = pacing(&Machine::default(), &measured, &known("100mbit", 24), "cubic").unwrap();
+        let words = pacing((&Machine::default(), &measured), &known("100mbit", 24), 1, "cubic").unwrap();
         assert!(words.starts_with("First pace: 90 of 900 packets were lost together (a.json: x)"), "{words}");
         assert!(words.contains("`fq_codel` does not spread them"), "{words}");
     }

@@ -19,15 +19,17 @@ impl Advice<'_> {
         let flows = self.question.candidates.first().map_or(1, |candidate| candidate.flows.count);
         let contradiction = self.repeated.as_ref().and_then(Repeated::contradiction);
         let chosen = decision.of(&decision.chosen);
+        let alone = self.usual.case.neighbours.0.is_empty().then_some(());
         let of_measured = [contradiction, measured::receiving(measured), measured::held_back(measured, known)];
         let of_machine = [
             machine.port.as_ref().and_then(|port| machine::slow_port(port, known)),
             machine.send_buffer_bytes.and_then(|bytes| machine::send_buffer(bytes, known, flows)),
+            path::faulty(self.usual.case.loss, known),
             path::policer(known),
             chosen
                 .filter(|chosen| !is_paced(&chosen.controller))
-                .and_then(|chosen| machine::pacing(machine, measured, known, &chosen.controller)),
-            chosen.and_then(|chosen| path::shaper(known, &chosen.controller, chosen.delay_ms.value)),
+                .and_then(|chosen| machine::pacing((machine, measured), known, flows, &chosen.controller)),
+            chosen.and_then(|chosen| path::shaper(known, chosen, alone.and_then(|()| decision.less_delay()))),
         ];
         of_measured.into_iter().chain(of_machine).flatten().collect()
     }

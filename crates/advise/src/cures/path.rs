@@ -3,13 +3,17 @@
 
 use tandem_scenario::{
     aqm::AqmSpec,
-    units::{Rate, Span},
+    units::{LossRate, Rate, Span},
 };
 
-use crate::Known;
+use crate::{Judged, Known};
 
 /// A queue that is noticed in calls and pages. Ours.
-const LONG_DELAY: Span = Span::from_ms(100);
+const LONG_DELAY: Span = Span::from_ms(60);
+/// From this share of lost packets on a wire is broken, and a radio link does not repair what it loses. Ours.
+const FAULTY: f64 = 0.005;
+/// Over a longer path nobody knows whose link it is, and on a short one the link can be looked at. Ours.
+const NEAR: Span = Span::from_ms(20);
 /// What a shaper leaves free, so that the queue stands where it is managed, percent.
 const SHAPED_PERCENT: u64 = 90;
 /// The same below a policer, which counts each packet: only the bursts of a shaper have to fit. Ours.
@@ -26,16 +30,36 @@ pub fn policer(known: &Known) -> Option<String> {
     ))
 }
 
-/// Whoever fills a deep queue makes all who share it wait.
-pub fn shaper(known: &Known, controller: &str, delay_ms: f64) -> Option<String> {
+/// Nothing that works loses so much by chance.
+pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
+    (loss.0 >= FAULTY && known.rtt <= NEAR).then(|| {
+        format!(
+            "First the link: over {} a loss of {loss} is no chance but a fault, as even Wi-Fi repairs what it loses. Look at the errors that              `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. What follows holds if it cannot be mended.",
+            known.rtt
+        )
+    })
+}
+
+/// Whoever fills a deep queue makes all who share it wait. `less` is who would not, where nobody shares it.
+pub fn shaper(known: &Known, chosen: &Judged, less: Option<&Judged>) -> Option<String> {
+    let (controller, delay_ms) = (&chosen.controller, chosen.delay_ms.value);
     if known.aqm != AqmSpec::DropTail || delay_ms <= LONG_DELAY.max(known.rtt).as_secs_f64() * 1e3 {
         return None;
     }
     let shaped = part(known.rate, SHAPED_PERCENT);
-    Some(format!(
-        "If the delay hurts, no controller is the cure: `{controller}` keeps {delay_ms:.0} ms in the queue. Shape the link a little below its rate, \
-         where the queue is managed: sudo tc qdisc replace dev DEV root cake bandwidth {shaped}."
-    ))
+    let shape = format!(
+        "hape the link a little below its rate, where the queue is managed: sudo tc qdisc replace dev DEV root cake bandwidth {shaped}."
+    );
+    Some(match less {
+        Some(less) => format!(
+            "If the delay hurts, run `{}`: alone on the path it carries as much and keeps {:.0} ms in the queue, `{controller}` keeps \
+             {delay_ms:.0} ms. Whoever shares the path needs more: s{shape}",
+            less.controller, less.delay_ms.value
+        ),
+        None => format!(
+            "If the delay hurts, no controller is the cure: `{controller}` keeps {delay_ms:.0} ms in the queue. S{shape}"
+        ),
+    })
 }
 
 /// In three digits.
@@ -50,18 +74,49 @@ fn part(rate: Rate, percent: u64) -> Rate {
 mod tests {
     use tandem_scenario::{EffectsSpec, effects::BucketSpec, units::Bytes};
 
+    use tandem_statistics::Looks;
+
     use super::*;
-    use crate::cures::known;
+    use crate::{
+        Goal, Limits,
+        cures::known,
+        rule::{Observed, decide},
+    };
+
+    fn keeps(controller: &str, delay_ms: f64) -> Judged {
+        let observed = Observed { name: controller.into(), delay_ms: vec![delay_ms; 2], ..Observed::default() };
+        let limits = Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput };
+        let decision = decide(std::slice::from_ref(&observed), controller, &observed, limits, &Looks::at(&[2]));
+        decision.unwrap().controllers.remove(0)
+    }
 
     #[test]
     fn a_deep_queue_is_for_a_shaper() {
-        let words = shaper(&known("1mbit", 30), "cubic", 2400.0).unwrap();
+        let shaper = |known: &Known, delay_ms| shaper(known, &keeps("cubic", delay_ms), None);
+        let words = shaper(&known("1mbit", 30), 2400.0).unwrap();
         assert!(words.contains("`cubic` keeps 2400 ms") && words.contains("cake bandwidth 900kbit"), "{words}");
-        assert_eq!(shaper(&known("1mbit", 30), "cubic", 99.0), None);
-        // Longer than 100 ms, and no longer than the way.
-        assert_eq!(shaper(&known("50mbit", 600), "cubic", 590.0), None);
+        assert_eq!(shaper(&known("1mbit", 30), 59.0), None);
+        // Longer than 60 ms, and no longer than the way.
+        assert_eq!(shaper(&known("50mbit", 600), 590.0), None);
         let managed = Known { aqm: "fq_codel".parse().unwrap(), ..known("1mbit", 30) };
-        assert_eq!(shaper(&managed, "cubic", 2400.0), None);
+        assert_eq!(shaper(&managed, 2400.0), None);
+    }
+
+    #[test]
+    fn alone_a_controller_may_be_the_cure() {
+        let words = shaper(&known("30mbit", 50), &keeps("cubic", 600.0), Some(&keeps("bbr", 12.0))).unwrap();
+        assert!(words.starts_with("If the delay hurts, run `bbr`: alone on the path"), "{words}");
+        assert!(
+            words.contains("keeps 12 ms in the queue, `cubic` keeps 600 ms") && words.contains(": shape the"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn a_short_path_that_loses_much_is_faulty() {
+        let words = |loss, rtt_ms| faulty(LossRate(loss), &known("100mbit", rtt_ms));
+        assert!(words(0.01, 10).unwrap().contains("over 10ms a loss of 0.01 is no chance"));
+        assert_eq!((words(0.004, 10), words(0.01, 45)), (None, None));
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub use limits::{Goal, Limits, usual_delay_limit};
 pub use observed::Observed;
 use observed::{exceeds, gain, half};
 
+/// Share of the choice's goodput from which another is as good. Ours.
+const AS_GOOD: f64 = 0.95;
+
 /// Why the choice fell as it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,6 +58,21 @@ impl Decision {
     /// What was found of a controller.
     pub fn of(&self, controller: &str) -> Option<&Judged> {
         self.controllers.iter().find(|judged| judged.controller == controller)
+    }
+
+    /// A controller with the choice's goodput and at most half of its delay.
+    pub fn less_delay(&self) -> Option<&Judged> {
+        let chosen = self.of(&self.chosen)?;
+        let is_as_good = |judged: &&Judged| {
+            judged.is_within_limits
+                && judged.is_tied_with_best
+                && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
+        };
+        let delay_ms = |judged: &Judged| judged.delay_ms.value;
+        let as_good = self.controllers.iter().filter(is_as_good);
+        let least = as_good.min_by(|a, b| delay_ms(a).total_cmp(&delay_ms(b)))?;
+        let is_much_less = delay_ms(least) <= delay_ms(chosen) / 2.0 && delay_ms(chosen) - delay_ms(least) >= 1.0;
+        is_much_less.then_some(least)
     }
 }
 

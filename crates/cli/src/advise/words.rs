@@ -230,8 +230,9 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     }
     facts.push(("Delay", delay));
     facts.extend(startup(advice).map(|words| ("Start-up", words)));
-    if let Some(less) = less_delay(decision, chosen) {
-        facts.push(("Less delay", less));
+    if let Some(less) = decision.less_delay() {
+        let (name, delay) = (&less.controller, delay_ms(less.delay_ms));
+        facts.push(("Less delay", format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")));
     }
     facts.push(("How sure", sureness(advice)));
     facts
@@ -254,26 +255,6 @@ fn startup(advice: &Advice) -> Option<String> {
         words += &format!("; {} with `{}`", seconds(default), advice.present.name);
     }
     Some(words)
-}
-
-/// Share of the choice's goodput from which another is as good.
-const AS_GOOD: f64 = 0.95;
-
-/// A controller with the same goodput and at most half of the delay.
-fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
-    let is_as_good = |judged: &&Judged| {
-        judged.is_within_limits
-            && judged.is_tied_with_best
-            && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
-    };
-    let least =
-        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.value.total_cmp(&b.delay_ms.value))?;
-    let is_much_less =
-        least.delay_ms.value <= chosen.delay_ms.value / 2.0 && chosen.delay_ms.value - least.delay_ms.value >= 1.0;
-    is_much_less.then(|| {
-        let (name, delay) = (&least.controller, delay_ms(least.delay_ms));
-        format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")
-    })
 }
 
 fn sureness(advice: &Advice) -> String {
