@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 use tandem_batch::{Batch, Clock, Store};
-use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
+use tandem_compare::{BOUNDS, Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_scenario::{
     Scenario,
@@ -23,8 +23,6 @@ use crate::{
 
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// A run of so many packets takes about a second. Ours.
-const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3 };
 /// With less time than this, runs are shorter in proportion.
 const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
 /// Of the time, for the measured transfer. Ours.

@@ -3,7 +3,7 @@
 
 use tandem_scenario::{Limit, aqm::AqmSpec, units::Bytes};
 
-use super::bdp_bytes;
+use super::{bdp_bytes, rounded};
 use crate::{
     Known, Machine,
     machine::Port,
@@ -45,8 +45,8 @@ pub fn send_buffer(buffer_bytes: u64, known: &Known, flows: u32) -> Option<Strin
         "First the buffers: net.ipv4.tcp_wmem allows a connection of this machine {}, half of it payload, and to fill the path it needs {} under \
          way. What follows holds with: sudo sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {wanted}\"; at the receiver: sudo sysctl -w \
          net.ipv4.tcp_rmem=\"4096 131072 {wanted}\".",
-        Bytes(buffer_bytes),
-        Bytes(window_bytes)
+        Bytes(rounded(buffer_bytes)),
+        Bytes(rounded(window_bytes))
     ))
 }
 
@@ -71,7 +71,8 @@ pub fn pacing(
         None => {
             let window_bytes = bdp_bytes(known) / u64::from(flows);
             let is_long = window_bytes >= LONG_WINDOW;
-            is_long.then(|| format!("a window of {} overflows many a queue on the way", Bytes(window_bytes)))?
+            is_long
+                .then(|| format!("a window of {} overflows many a queue on the way", Bytes(rounded(window_bytes))))?
         }
     };
     Some(format!(
@@ -99,6 +100,7 @@ mod tests {
     #[test]
     fn a_small_buffer_comes_before_any_controller() {
         let words = send_buffer(4 * MIB, &known("100mbit", 600), 1).unwrap();
+        assert!(words.contains("allows a connection of this machine 4.19MB,"), "{words}");
         assert!(words.contains("it needs 7.5MB under way"), "{words}");
         assert!(words.contains("net.ipv4.tcp_wmem=\"4096 16384 30408704\""), "{words}");
         // Four connections need 1.9 MB each.

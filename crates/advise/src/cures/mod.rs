@@ -47,6 +47,13 @@ fn bdp_bytes(known: &Known) -> u64 {
     (u128::from(known.rate.bps) * u128::from(ns) / 8_000_000_000) as u64
 }
 
+/// In three digits.
+fn rounded(number: u64) -> u64 {
+    let digits = number.checked_ilog10().unwrap_or(0);
+    let step = 10u64.pow(digits.saturating_sub(2));
+    (number + step / 2) / step * step
+}
+
 #[cfg(test)]
 fn known(rate: &str, rtt_ms: u64) -> Known {
     Known::new(rate.parse().unwrap(), Span::from_ms(rtt_ms))
@@ -55,6 +62,11 @@ fn known(rate: &str, rtt_ms: u64) -> Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn three_digits_are_enough() {
+        assert_eq!([4_194_304, 96_418_000, 999, 0].map(rounded), [4_190_000, 96_400_000, 999, 0]);
+    }
 
     #[test]
     fn who_sets_a_rate_needs_no_pacing() {

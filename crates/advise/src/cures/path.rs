@@ -3,9 +3,10 @@
 
 use tandem_scenario::{
     aqm::AqmSpec,
-    units::{LossRate, Rate, Span},
+    units::{Bytes, LossRate, Rate, Span},
 };
 
+use super::rounded;
 use crate::{Judged, Known};
 
 /// A queue that is noticed in calls and pages. Ours.
@@ -26,7 +27,8 @@ pub fn policer(known: &Known) -> Option<String> {
     Some(format!(
         "First stay below the policer: it drops what exceeds {} once {} have passed, and a shaper keeps that in a queue: sudo tc qdisc replace dev \
          DEV root cake bandwidth {shaped}. What follows is without that.",
-        bucket.rate, bucket.burst
+        bucket.rate,
+        Bytes(rounded(bucket.burst.0))
     ))
 }
 
@@ -62,17 +64,13 @@ pub fn shaper(known: &Known, chosen: &Judged, less: Option<&Judged>) -> Option<S
     })
 }
 
-/// In three digits.
 fn part(rate: Rate, percent: u64) -> Rate {
-    let bps = rate.bps / 100 * percent;
-    let digits = bps.checked_ilog10().unwrap_or(0);
-    let step = 10u64.pow(digits.saturating_sub(2));
-    Rate { bps: bps / step * step }
+    Rate { bps: rounded(rate.bps / 100 * percent) }
 }
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::{EffectsSpec, effects::BucketSpec, units::Bytes};
+    use tandem_scenario::{EffectsSpec, effects::BucketSpec};
 
     use tandem_statistics::Looks;
 

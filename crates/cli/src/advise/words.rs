@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The advice in words, for the terminal and for the report.
 
-use tandem_advise::{Advice, Answer, Decision, Goal, Judged, StartUp, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Goal, Judged, StartUp, Why, measured::Inferred};
 use tandem_compare::Length;
 use tandem_report::{Mark, Table, significant, with_interval};
 use tandem_statistics::Estimate;
