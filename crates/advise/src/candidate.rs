@@ -13,12 +13,24 @@ use crate::{
 /// Where the machine does not say, and every common system has it.
 const USUAL_DEFAULT: &str = "cubic";
 
+/// What no system has shipped for common use, as far as we know: from papers alone. To be the first takes more than to load it.
+const NEVER_SHIPPED: [&str; 6] = ["africa", "areno", "compound_auto", "compound_plus", "compound_tube", "fusion"];
+
+/// The smaller, the easier: by the way first, then by who has run it before.
+fn effort(way: Way, is_tried: bool) -> u8 {
+    2 * way as u8 + u8::from(!is_tried)
+}
+
+fn is_tried(controller: &Controller) -> bool {
+    controller.own_header().is_none() && !NEVER_SHIPPED.contains(&controller.name)
+}
+
 /// A controller that could be advised.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// The flows that it would control.
     pub flows: Flows,
-    /// The smaller, the easier it is to have it on this machine: see [`Way`].
+    /// The smaller, the easier it is to have it on this machine: see [`Way`]. What others have run goes before what nobody has.
     pub effort: u8,
 }
 
@@ -66,20 +78,21 @@ pub fn candidates(
     given.iter().try_for_each(check_is_ours)?;
     let candidate = |spec: &ControllerSpec, effort: u8| Candidate {
         flows: Flows::new(spec.clone(), flows),
-        effort: if spec.to_string() == present.name { Way::Present as u8 } else { effort },
+        effort: if spec.to_string() == present.name { 0 } else { effort },
     };
-    let effort = |controller: &Controller| machine.way(controller).map(|way| way as u8);
+    let effort_of = |controller: &Controller| machine.way(controller).map(|way| effort(way, is_tried(controller)));
     let mut candidates: Vec<Candidate> = if given.is_empty() {
         let may_count = |c: &&Controller| ecn || !c.counts_marks();
-        let here = CONTROLLERS.iter().filter(may_count).filter_map(|c| Some((ControllerSpec::tandem(c), effort(c)?)));
+        let here =
+            CONTROLLERS.iter().filter(may_count).filter_map(|c| Some((ControllerSpec::tandem(c), effort_of(c)?)));
         here.map(|(spec, effort)| candidate(&spec, effort)).collect()
     } else {
         let of = |spec: &ControllerSpec| match spec.with(&Settings::default()) {
             // With parameters of its own, only eBPF has it.
-            CongestionControl::Tandem(params) if spec.own().is_empty() => effort(params.controller()),
+            CongestionControl::Tandem(params) if spec.own().is_empty() => effort_of(params.controller()),
             _ => None,
         };
-        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or(Way::Load as u8))).collect()
+        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or(effort(Way::Load, false)))).collect()
     };
     for (i, Candidate { flows, .. }) in candidates.iter().enumerate() {
         if candidates[..i].iter().any(|other| other.flows.name == flows.name) {
@@ -87,7 +100,7 @@ pub fn candidates(
         }
     }
     if !candidates.iter().any(|c| c.flows.name == present.name) {
-        candidates.push(candidate(&present.spec, Way::Present as u8));
+        candidates.push(candidate(&present.spec, 0));
     }
     Ok(candidates)
 }
@@ -96,5 +109,34 @@ fn check_is_ours(spec: &ControllerSpec) -> Result<(), AdviseError> {
     match spec.with(&Settings::default()) {
         CongestionControl::Tandem(_) => Ok(()),
         CongestionControl::Kernel(name) => Err(AdviseError::NotSimulated(spec.to_string(), name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tandem_controllers::find;
+
+    use super::*;
+    use crate::Tools;
+
+    #[test]
+    fn what_others_have_run_goes_before_what_nobody_has() {
+        assert!(NEVER_SHIPPED.iter().all(|name| find(name).is_ok()));
+        let machine = Machine {
+            default: Some("cubic".into()),
+            available: vec!["reno".into(), "cubic".into()],
+            modules: vec!["bbr".into()],
+            tools: Tools { loads: true, sends: false },
+            ..Machine::default()
+        };
+        let present = Present::new(None, &machine).unwrap();
+        let all = candidates(&[], 1, &machine, &present, false).unwrap();
+        let effort = |name: &str| all.iter().find(|c| c.flows.name == name).unwrap().effort;
+        let rising = ["cubic", "reno", "bbr", "bbr3", "fusion"].map(effort);
+        assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
+        assert_eq!((effort("compound"), effort("compound_tube")), (effort("bbr3"), effort("fusion")));
+        let named = candidates(&["compound@gamma=20".parse().unwrap()], 1, &machine, &present, false);
+        // With parameters of its own nobody has run it.
+        assert_eq!(named.unwrap()[0].effort, effort("fusion"));
     }
 }

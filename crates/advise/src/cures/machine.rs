@@ -83,7 +83,7 @@ pub fn pacing(
 
 /// The queue, if it is known to be shallow.
 fn shallow(known: &Known) -> Option<String> {
-    let queue = known.queue.filter(|_| known.aqm == AqmSpec::DropTail)?;
+    let queue = known.queue.filter(|_| known.aqm() == AqmSpec::DropTail)?;
     let queue_bytes = match queue.limit(known.rate, known.rtt, known.mtu()).ok()? {
         Limit::Packets(packets) => u64::from(packets) * u64::from(known.mtu()),
         Limit::Bytes(bytes) => bytes,

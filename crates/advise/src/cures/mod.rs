@@ -12,26 +12,27 @@ use crate::{Advice, Known, Repeated};
 
 impl Advice<'_> {
     /// What comes first, in whole sentences; nothing where a controller is the cure. What the measurements say of themselves goes before what
-    /// this machine lacks, and that before what the path could have.
+    /// the path could have, and that before what this machine lacks for it.
     pub fn cures(&self) -> Vec<String> {
         let (known, decision) = (self.question.known, &self.usual.decision);
         let (measured, machine) = (self.question.measured, self.machine);
         let flows = self.question.candidates.first().map_or(1, |candidate| candidate.flows.count);
         let contradiction = self.repeated.as_ref().and_then(Repeated::contradiction);
         let chosen = decision.of(&decision.chosen);
-        let alone = self.usual.case.neighbours.0.is_empty().then_some(());
+        let is_alone = self.usual.case.neighbours.0.is_empty();
+        let less = if is_alone { decision.with_less_delay() } else { Vec::new() };
         let of_measured = [contradiction, measured::receiving(measured), measured::held_back(measured, known)];
-        let of_machine = [
-            machine.port.as_ref().and_then(|port| machine::slow_port(port, known)),
-            machine.send_buffer_bytes.and_then(|bytes| machine::send_buffer(bytes, known, flows)),
+        let of_all = [
             path::faulty(self.usual.case.loss, known),
             path::policer(known),
+            machine.port.as_ref().and_then(|port| machine::slow_port(port, known)),
+            chosen.and_then(|chosen| path::shaper(known, chosen, &less)),
+            machine.send_buffer_bytes.and_then(|bytes| machine::send_buffer(bytes, known, flows)),
             chosen
                 .filter(|chosen| !is_paced(&chosen.controller))
                 .and_then(|chosen| machine::pacing((machine, measured), known, flows, &chosen.controller)),
-            chosen.and_then(|chosen| path::shaper(known, chosen, alone.and_then(|()| decision.less_delay()))),
         ];
-        of_measured.into_iter().chain(of_machine).flatten().collect()
+        of_measured.into_iter().chain(of_all).flatten().collect()
     }
 }
 
@@ -41,10 +42,11 @@ fn is_paced(controller: &str) -> bool {
     find(name).is_ok_and(|controller| controller.owns_window())
 }
 
-/// What is in flight on a full path, bytes.
+/// What is in flight on a full path, bytes; behind a policer no more is than that lets through.
 fn bdp_bytes(known: &Known) -> u64 {
     let Span { ns } = known.rtt;
-    (u128::from(known.rate.bps) * u128::from(ns) / 8_000_000_000) as u64
+    let policed_bps = known.effects.policer.map_or(u64::MAX, |bucket| bucket.rate.bps);
+    (u128::from(known.rate.bps.min(policed_bps)) * u128::from(ns) / 8_000_000_000) as u64
 }
 
 /// In three digits.

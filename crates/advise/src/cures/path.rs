@@ -11,6 +11,8 @@ use crate::{Judged, Known};
 
 /// A queue that is noticed in calls and pages. Ours.
 const LONG_DELAY: Span = Span::from_ms(60);
+/// More names help nobody to choose.
+const MOST_NAMES: usize = 3;
 /// From this share of lost packets on a wire is broken, and a radio link does not repair what it loses. Ours.
 const FAULTY: f64 = 0.005;
 /// Over a longer path nobody knows whose link it is, and on a short one the link can be looked at. Ours.
@@ -36,29 +38,33 @@ pub fn policer(known: &Known) -> Option<String> {
 pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
     (loss.0 >= FAULTY && known.rtt <= NEAR).then(|| {
         format!(
-            "First the link: over {} a loss of {loss} is no chance but a fault, as even Wi-Fi repairs what it loses. Look at the errors that              `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. What follows holds if it cannot be mended.",
+            "First the link: over {} a loss of {loss} is no chance but a fault, as even Wi-Fi repairs what it loses. Look at the errors that \
+             `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. What follows holds if it cannot be mended.",
             known.rtt
         )
     })
 }
 
-/// Whoever fills a deep queue makes all who share it wait. `less` is who would not, where nobody shares it.
-pub fn shaper(known: &Known, chosen: &Judged, less: Option<&Judged>) -> Option<String> {
+/// Whoever fills a deep queue makes all who share it wait. `less` are those who would not, where nobody shares it.
+pub fn shaper(known: &Known, chosen: &Judged, less: &[&Judged]) -> Option<String> {
     let (controller, delay_ms) = (&chosen.controller, chosen.delay_ms.value);
-    if known.aqm != AqmSpec::DropTail || delay_ms <= LONG_DELAY.max(known.rtt).as_secs_f64() * 1e3 {
+    if known.aqm() != AqmSpec::DropTail || delay_ms <= LONG_DELAY.max(known.rtt).as_secs_f64() * 1e3 {
         return None;
     }
     let shaped = part(known.rate, SHAPED_PERCENT);
     let shape = format!(
         "hape the link a little below its rate, where the queue is managed: sudo tc qdisc replace dev DEV root cake bandwidth {shaped}."
     );
-    Some(match less {
-        Some(less) => format!(
-            "If the delay hurts, run `{}`: alone on the path it carries as much and keeps {:.0} ms in the queue, `{controller}` keeps \
+    let names: Vec<String> = less.iter().take(MOST_NAMES).map(|judged| format!("`{}`", judged.controller)).collect();
+    let most_ms = less.iter().take(MOST_NAMES).map(|judged| judged.delay_ms.value).fold(0.0, f64::max);
+    Some(match &names[..] {
+        [_, ..] => format!(
+            "If the delay hurts, run {}: alone on the path it carries as much and keeps {} ms in the queue, `{controller}` keeps \
              {delay_ms:.0} ms. Whoever shares the path needs more: s{shape}",
-            less.controller, less.delay_ms.value
+            names.join(" or "),
+            most_ms.ceil()
         ),
-        None => format!(
+        [] => format!(
             "If the delay hurts, no controller is the cure: `{controller}` keeps {delay_ms:.0} ms in the queue. S{shape}"
         ),
     })
@@ -90,20 +96,21 @@ mod tests {
 
     #[test]
     fn a_deep_queue_is_for_a_shaper() {
-        let shaper = |known: &Known, delay_ms| shaper(known, &keeps("cubic", delay_ms), None);
+        let shaper = |known: &Known, delay_ms| shaper(known, &keeps("cubic", delay_ms), &[]);
         let words = shaper(&known("1mbit", 30), 2400.0).unwrap();
         assert!(words.contains("`cubic` keeps 2400 ms") && words.contains("cake bandwidth 900kbit"), "{words}");
         assert_eq!(shaper(&known("1mbit", 30), 59.0), None);
         // Longer than 60 ms, and no longer than the way.
         assert_eq!(shaper(&known("50mbit", 600), 590.0), None);
-        let managed = Known { aqm: "fq_codel".parse().unwrap(), ..known("1mbit", 30) };
+        let managed = Known { aqm: "fq_codel".parse().ok(), ..known("1mbit", 30) };
         assert_eq!(shaper(&managed, 2400.0), None);
     }
 
     #[test]
     fn alone_a_controller_may_be_the_cure() {
-        let words = shaper(&known("30mbit", 50), &keeps("cubic", 600.0), Some(&keeps("bbr", 12.0))).unwrap();
-        assert!(words.starts_with("If the delay hurts, run `bbr`: alone on the path"), "{words}");
+        let words =
+            shaper(&known("30mbit", 50), &keeps("cubic", 600.0), &[&keeps("bbr", 12.0), &keeps("vegas", 2.0)]).unwrap();
+        assert!(words.starts_with("If the delay hurts, run `bbr` or `vegas`: alone on the path"), "{words}");
         assert!(
             words.contains("keeps 12 ms in the queue, `cubic` keeps 600 ms") && words.contains(": shape the"),
             "{words}"

@@ -22,6 +22,8 @@ use observed::{exceeds, gain, half};
 
 /// Share of the choice's goodput from which another is as good. Ours.
 const AS_GOOD: f64 = 0.95;
+/// Nobody notices less.
+const LESS_MS: f64 = 1.0;
 
 /// Why the choice fell as it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,19 +62,20 @@ impl Decision {
         self.controllers.iter().find(|judged| judged.controller == controller)
     }
 
-    /// A controller with the choice's goodput and at most half of its delay.
-    pub fn less_delay(&self) -> Option<&Judged> {
-        let chosen = self.of(&self.chosen)?;
+    /// Controllers with the choice's goodput and at most half of its delay, the highest goodput first.
+    pub fn with_less_delay(&self) -> Vec<&Judged> {
+        let Some(chosen) = self.of(&self.chosen) else { return Vec::new() };
         let is_as_good = |judged: &&Judged| {
             judged.is_within_limits
                 && judged.is_tied_with_best
                 && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
         };
-        let delay_ms = |judged: &Judged| judged.delay_ms.value;
-        let as_good = self.controllers.iter().filter(is_as_good);
-        let least = as_good.min_by(|a, b| delay_ms(a).total_cmp(&delay_ms(b)))?;
-        let is_much_less = delay_ms(least) <= delay_ms(chosen) / 2.0 && delay_ms(chosen) - delay_ms(least) >= 1.0;
-        is_much_less.then_some(least)
+        let of_chosen = chosen.delay_ms.value;
+        let is_much_less = |judged: &&Judged| {
+            let delay_ms = judged.delay_ms.value;
+            delay_ms <= of_chosen / 2.0 && of_chosen - delay_ms >= LESS_MS
+        };
+        self.controllers.iter().filter(is_as_good).filter(is_much_less).collect()
     }
 }
 

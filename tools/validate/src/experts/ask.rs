@@ -64,7 +64,7 @@ pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
     let known = given.with(&mut Measured::default())?;
     let machine = machine();
     let present = Present::new(None, &machine)?;
-    let all = candidates(&named, known.flows, &machine, &present, known.ecn)?;
+    let all = candidates(&named, known.flows(), &machine, &present, known.ecn)?;
     let nothing = Measured::default();
     let question = Question {
         known: &known,
