@@ -16,11 +16,7 @@ const USUAL_DEFAULT: &str = "cubic";
 /// What no system has shipped for common use, as far as we know: from papers alone. To be the first takes more than to load it.
 const NEVER_SHIPPED: [&str; 6] = ["africa", "areno", "compound_auto", "compound_plus", "compound_tube", "fusion"];
 
-/// The smaller, the easier: by the way first, then by who has run it before.
-fn effort(way: Way, is_tried: bool) -> u8 {
-    2 * way as u8 + u8::from(!is_tried)
-}
-
+/// Has anybody run it before?
 fn is_tried(controller: &Controller) -> bool {
     controller.own_header().is_none() && !NEVER_SHIPPED.contains(&controller.name)
 }
@@ -30,8 +26,10 @@ fn is_tried(controller: &Controller) -> bool {
 pub struct Candidate {
     /// The flows that it would control.
     pub flows: Flows,
-    /// The smaller, the easier it is to have it on this machine: see [`Way`]. What others have run goes before what nobody has.
+    /// The smaller, the easier it is to have it on this machine: see [`Way`].
     pub effort: u8,
+    /// Nobody is known to have run it for common use.
+    pub is_untried: bool,
 }
 
 /// What the machine runs now.
@@ -76,11 +74,12 @@ pub fn candidates(
     ecn: bool,
 ) -> Result<Vec<Candidate>, AdviseError> {
     given.iter().try_for_each(check_is_ours)?;
-    let candidate = |spec: &ControllerSpec, effort: u8| Candidate {
+    let candidate = |spec: &ControllerSpec, (effort, is_tried): (Way, bool)| Candidate {
         flows: Flows::new(spec.clone(), flows),
-        effort: if spec.to_string() == present.name { 0 } else { effort },
+        effort: if spec.to_string() == present.name { Way::Present } else { effort } as u8,
+        is_untried: !is_tried && spec.to_string() != present.name,
     };
-    let effort_of = |controller: &Controller| machine.way(controller).map(|way| effort(way, is_tried(controller)));
+    let effort_of = |controller: &Controller| machine.way(controller).map(|way| (way, is_tried(controller)));
     let mut candidates: Vec<Candidate> = if given.is_empty() {
         let may_count = |c: &&Controller| ecn || !c.counts_marks();
         let here =
@@ -92,7 +91,7 @@ pub fn candidates(
             CongestionControl::Tandem(params) if spec.own().is_empty() => effort_of(params.controller()),
             _ => None,
         };
-        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or(effort(Way::Load, false)))).collect()
+        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or((Way::Load, false)))).collect()
     };
     for (i, Candidate { flows, .. }) in candidates.iter().enumerate() {
         if candidates[..i].iter().any(|other| other.flows.name == flows.name) {
@@ -100,7 +99,7 @@ pub fn candidates(
         }
     }
     if !candidates.iter().any(|c| c.flows.name == present.name) {
-        candidates.push(candidate(&present.spec, 0));
+        candidates.push(candidate(&present.spec, (Way::Present, true)));
     }
     Ok(candidates)
 }
@@ -120,7 +119,7 @@ mod tests {
     use crate::Tools;
 
     #[test]
-    fn what_others_have_run_goes_before_what_nobody_has() {
+    fn what_nobody_has_run_is_known() {
         assert!(NEVER_SHIPPED.iter().all(|name| find(name).is_ok()));
         let machine = Machine {
             default: Some("cubic".into()),
@@ -131,12 +130,14 @@ mod tests {
         };
         let present = Present::new(None, &machine).unwrap();
         let all = candidates(&[], 1, &machine, &present, false).unwrap();
-        let effort = |name: &str| all.iter().find(|c| c.flows.name == name).unwrap().effort;
-        let rising = ["cubic", "reno", "bbr", "bbr3", "fusion"].map(effort);
-        assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
-        assert_eq!((effort("compound"), effort("compound_tube")), (effort("bbr3"), effort("fusion")));
-        let named = candidates(&["compound@gamma=20".parse().unwrap()], 1, &machine, &present, false);
+        let of = |name: &str| all.iter().find(|c| c.flows.name == name).map(|c| (c.effort, c.is_untried)).unwrap();
+        let [now, kernels, modules, loaded] = [Way::Present, Way::Sysctl, Way::Module, Way::Load].map(|way| way as u8);
+        assert_eq!(["cubic", "reno", "bbr"].map(of), [now, kernels, modules].map(|way| (way, false)));
+        assert_eq!(["bbr3", "compound"].map(of), [(loaded, false); 2]);
+        assert_eq!(["fusion", "compound_tube"].map(of), [(loaded, true); 2]);
+        let named =
+            super::candidates(&["compound@gamma=20".parse::<ControllerSpec>().unwrap()], 1, &machine, &present, false);
         // With parameters of its own nobody has run it.
-        assert_eq!(named.unwrap()[0].effort, effort("fusion"));
+        assert!(named.unwrap()[0].is_untried);
     }
 }

@@ -31,7 +31,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn new(scenario: Scenario, own: &Flows, effort: u8) -> Self {
+    pub fn new(scenario: Scenario, own: &Flows, effort: u8, is_untried: bool) -> Self {
         let base_rtt_ms = scenario.base_rtt(&scenario.groups[0]).as_secs_f64() * 1e3;
         let measured_s = scenario.measured().as_secs_f64();
         // A transfer has an end instead.
@@ -40,7 +40,14 @@ impl Trial {
         Self {
             scenario,
             flows: own.count,
-            observed: Observed { name: own.name.clone(), effort, base_rtt_ms, is_short, ..Observed::default() },
+            observed: Observed {
+                name: own.name.clone(),
+                effort,
+                is_untried,
+                base_rtt_ms,
+                is_short,
+                ..Observed::default()
+            },
             completion_s: Vec::new(),
             is_extrapolated: false,
             begun: Vec::new(),

@@ -59,7 +59,7 @@ pub fn shaper(known: &Known, chosen: &Judged, less: &[&Judged]) -> Option<String
     let most_ms = less.iter().take(MOST_NAMES).map(|judged| judged.delay_ms.value).fold(0.0, f64::max);
     Some(match &names[..] {
         [_, ..] => format!(
-            "If the delay hurts, run {}: alone on the path it carries as much and keeps {} ms in the queue, `{controller}` keeps \
+            "If the delay hurts, run {}: alone on the path it carries nearly as much and keeps {} ms in the queue, `{controller}` keeps \
              {delay_ms:.0} ms. Whoever shares the path needs more: s{shape}",
             names.join(" or "),
             most_ms.ceil()

@@ -6,7 +6,7 @@ use tandem_statistics::{Estimate, Looks, Neighbours, mean, stolen};
 
 use super::{
     Limits,
-    observed::{Observed, exceeds, gain, half, is_clear_of},
+    observed::{Observed, exceeds, gain, half, is_clear_of, wanted_gain},
 };
 
 /// A difference in goodput of less than this share is none.
@@ -21,6 +21,9 @@ const LITTLE: f64 = 0.1;
 pub struct Judged {
     /// With its parameters.
     pub controller: String,
+    /// The smaller, the easier it is to have it; last what nobody has run.
+    #[serde(skip)]
+    pub effort: (u8, bool),
     /// How many were run.
     pub seeds: usize,
     /// Goodput of all own flows, or a transfer's size over its time, Mb/s.
@@ -74,6 +77,7 @@ pub fn judge(
     let takes_too_much = counted.is_some_and(|counted| exceeds(counted, limits.stolen));
     Judged {
         controller: observed.name.clone(),
+        effort: (observed.effort, observed.is_untried),
         seeds: observed.goodput_mbps.len(),
         goodput_mbps: looks.widened(Estimate::of_mean(&observed.goodput_mbps)),
         above_best_mbps: Estimate::exactly(0.0),
@@ -121,7 +125,8 @@ pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: 
     let Some(gain) = gain(observed, chosen, limits.goal).map(|gain| looks.widened(gain)) else {
         return !limits_are_clear;
     };
-    let may_gain_enough = gain.value + half(gain) >= limits.gain;
-    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, limits.gain, NARROW);
+    let wanted = wanted_gain(observed, chosen, limits);
+    let may_gain_enough = gain.value + half(gain) >= wanted;
+    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, wanted, NARROW);
     may_gain_enough && !(limits_are_clear && gain_is_clear)
 }

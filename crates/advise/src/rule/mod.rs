@@ -18,7 +18,7 @@ pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits, usual_delay_limit};
 pub use observed::Observed;
-use observed::{exceeds, gain, half};
+use observed::{exceeds, gain, half, wanted_gain};
 
 /// Share of the choice's goodput from which another is as good. Ours.
 const AS_GOOD: f64 = 0.95;
@@ -62,20 +62,20 @@ impl Decision {
         self.controllers.iter().find(|judged| judged.controller == controller)
     }
 
-    /// Controllers with the choice's goodput and at most half of its delay, the highest goodput first.
+    /// Controllers with nearly the choice's goodput and at most half of its delay, the easiest first.
     pub fn with_less_delay(&self) -> Vec<&Judged> {
         let Some(chosen) = self.of(&self.chosen) else { return Vec::new() };
         let is_as_good = |judged: &&Judged| {
-            judged.is_within_limits
-                && judged.is_tied_with_best
-                && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
+            judged.is_within_limits && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
         };
         let of_chosen = chosen.delay_ms.value;
         let is_much_less = |judged: &&Judged| {
             let delay_ms = judged.delay_ms.value;
             delay_ms <= of_chosen / 2.0 && of_chosen - delay_ms >= LESS_MS
         };
-        self.controllers.iter().filter(is_as_good).filter(is_much_less).collect()
+        let mut all: Vec<&Judged> = self.controllers.iter().filter(is_as_good).filter(is_much_less).collect();
+        all.sort_by(|a, b| a.effort.cmp(&b.effort).then(a.delay_ms.value.total_cmp(&b.delay_ms.value)));
+        all
     }
 }
 
@@ -115,7 +115,7 @@ pub fn decide(
     Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
-/// The default if it may be chosen; then, with more and more effort, what surely gains enough over that. `judged` has the highest goodput first.
+/// The default if it may be chosen, otherwise the easiest; then what surely gains enough over all that takes less effort. `judged` has the highest goodput first.
 fn choose<'a>(
     judged: &[(Judged, &'a Observed)],
     present: &'a Observed,
@@ -137,9 +137,13 @@ fn choose<'a>(
     let mut in_question: Vec<&Observed> = in_question.into_iter().map(|(_, o)| *o).collect();
     in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
     // Of what is as easy, the best stays first.
-    in_question.sort_by_key(|o| (o.name != present.name, o.effort));
-    in_question.into_iter().reduce(|chosen, next| {
-        let gain = gain(next, chosen, limits.goal).map(|gain| looks.widened(gain));
-        if gain.is_some_and(|gain| gain.value - half(gain) >= limits.gain) { next } else { chosen }
-    })
+    in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
+    // Intervals are not transitive: what is not surely better than the choice may still keep a harder one from being it.
+    let surely_gains = |next: &Observed, easier: &Observed| {
+        let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
+        gain.is_some_and(|gain| gain.value - half(gain) >= wanted_gain(next, easier, limits))
+    };
+    let beats_all_before =
+        |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| surely_gains(next, easier));
+    in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).last()
 }

@@ -3,7 +3,7 @@
 
 use tandem_statistics::{Estimate, Looks, mean};
 
-use super::Goal;
+use super::{Goal, Limits};
 
 /// What changes by more than this share of its part is not steady. Ours.
 const DRIFT: f64 = 0.1;
@@ -15,6 +15,8 @@ pub struct Observed {
     pub name: String,
     /// The smaller, the easier it is to have it on this machine.
     pub effort: u8,
+    /// Nobody is known to have run it for common use.
+    pub is_untried: bool,
     /// Of the path, two-way, ms.
     pub base_rtt_ms: f64,
     /// Goodput, or a transfer's size over its time, Mb/s.
@@ -64,6 +66,14 @@ impl Observed {
         let drift = looks.widened(Estimate::of_mean(&self.drift));
         !self.drift.is_empty() && drift.value.abs() > DRIFT.max(half(drift))
     }
+}
+
+/// To be the first to run something has to gain so many times what another change has to. Ours.
+const UNTRIED: f64 = 2.0;
+
+/// What it has to gain over another.
+pub fn wanted_gain(observed: &Observed, other: &Observed, limits: Limits) -> f64 {
+    if observed.is_untried && !other.is_untried { UNTRIED * limits.gain } else { limits.gain }
 }
 
 /// Without an interval chance may have done anything.

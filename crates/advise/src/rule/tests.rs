@@ -106,12 +106,53 @@ fn delay_may_be_the_goal() {
 }
 
 #[test]
+fn less_delay_is_had_from_the_easiest() {
+    let of = |name, goodput, delay, effort| Observed { effort, ..observed(name, goodput, 1.0, 50.0, delay) };
+    let cubic = of("cubic", 50.0, 20.0, 0);
+    // 48 are 96 % of 50, 47 are 94 %; 11 ms are more than half of 20.
+    let all = [
+        cubic,
+        of("fast", 50.0, 2.0, 3),
+        of("bbr", 48.0, 9.0, 2),
+        of("vegas", 47.0, 1.0, 1),
+        of("yeah", 50.0, 11.0, 1),
+    ];
+    let decision = decision(&all);
+    let names: Vec<&str> = decision.with_less_delay().iter().map(|judged| &*judged.controller).collect();
+    assert_eq!((&*decision.chosen, names), ("cubic", vec!["bbr", "fast"]));
+}
+
+#[test]
 fn what_takes_more_effort_has_to_gain_enough_over_what_takes_less() {
     let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
     let of = |name, goodput, effort| Observed { effort, ..observed(name, goodput, 1.0, 50.0, 20.0) };
     let chosen = |mbps| decision(&[cubic.clone(), of("htcp", 80.0, 1), of("bic", mbps, 3)]).chosen;
     // 9 % and 11 % more than 80.
     assert_eq!((chosen(87.2), chosen(88.8)), ("htcp".to_owned(), "bic".to_owned()));
+}
+
+/// 74 are not surely a tenth more than the wild 48, and 80 are; but they are only 8 % more than 74, which take less effort.
+#[test]
+fn what_is_harder_has_to_gain_over_all_that_is_easier() {
+    let cubic = observed("cubic", 13.0, 1.0, 50.0, 20.0);
+    let of = |name, mbps, effort| Observed { effort, ..observed(name, mbps, 0.5, 50.0, 20.0) };
+    // Half of the interval of the first is 4.3027 * 10 / sqrt(3) = 24.8.
+    let wild = Observed { effort: 2, ..observed("illinois", 48.0, 10.0, 50.0, 20.0) };
+    let all = [cubic, wild, of("bbr3", 74.0, 3), of("fusion", 80.0, 4)];
+    let decision = decision(&all);
+    assert_eq!((&*decision.chosen, decision.is_clear), ("illinois", false));
+}
+
+/// 15 % more is enough for what others have run, and 25 % for what nobody has.
+#[test]
+fn to_be_the_first_has_to_gain_twice_as_much() {
+    let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+    let chosen = |mbps, is_untried| {
+        let next = Observed { effort: 3, is_untried, ..observed("fusion", mbps, 1.0, 50.0, 20.0) };
+        decision(&[cubic.clone(), next]).chosen
+    };
+    assert_eq!((chosen(57.5, false), chosen(57.5, true)), ("fusion".to_owned(), "cubic".to_owned()));
+    assert_eq!(chosen(62.5, true), "fusion");
 }
 
 /// Beside 20 Mb/s of neighbours 980 are free: what they lose counts as a share of 98, a tenth of that.

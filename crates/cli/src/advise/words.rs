@@ -230,10 +230,9 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     }
     facts.push(("Delay", delay));
     facts.extend(startup(advice).map(|words| ("Start-up", words)));
-    let less_delay = decision.with_less_delay();
-    if let Some(less) = less_delay.iter().min_by(|a, b| a.delay_ms.value.total_cmp(&b.delay_ms.value)) {
+    if let Some(less) = decision.with_less_delay().first() {
         let (name, delay) = (&less.controller, delay_ms(less.delay_ms));
-        facts.push(("Less delay", format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")));
+        facts.push(("Less delay", format!("`{name}` has nearly as much goodput and keeps {delay} ms")));
     }
     facts.push(("How sure", sureness(advice)));
     facts
