@@ -69,7 +69,7 @@ pub fn advise<'py>(
     let mut measured = measured::read(&asked.measurements).map_err(usage)?;
     let effects = effects.map(|table| read::<EffectsSpec>(table, "effects")).transpose()?.unwrap_or_default();
     let known = Given { effects, ..asked.given()? }.with(&mut measured).map_err(of_advise)?;
-    let candidates = candidates(&given, known.flows, &machine, &present, asked.ecn).map_err(of_advise)?;
+    let candidates = candidates(&given, known.flows(), &machine, &present, asked.ecn).map_err(of_advise)?;
     let time: Span = asked.time.parse().map_err(usage)?;
     let limits = asked.limits(known.rtt)?;
     let (transfer, duration) = (parsed::<Bytes>(asked.transfer.as_deref())?, parsed(asked.duration.as_deref())?);
@@ -121,12 +121,12 @@ impl Asked {
             aqm: Some(self.aqm.parse().map_err(usage)?),
             ecn: self.ecn,
             reverse_rate: parsed(self.reverse_rate.as_deref())?,
-            effects: EffectsSpec::default(),
             mtu: self.mtu,
             queue: parsed(self.queue.as_deref())?,
             loss: parsed(self.loss.as_deref())?,
             neighbours: parsed(self.neighbours.as_deref())?,
             flows: self.flows,
+            ..Given::default()
         })
     }
 

@@ -7,7 +7,7 @@ use tandem_scenario::units::{Rate, Span};
 
 use crate::{
     Answer, Answers, Assumed, Decision, Limits, Machine, Present, Question, Repeated, Way, machine::send_command,
-    measured::Inferred,
+    measured::Inferred, start::StartUp,
 };
 
 /// All that is to be said.
@@ -20,6 +20,8 @@ pub struct Advice<'a> {
     pub others: Vec<Answer>,
     /// Those for which there was no time, by what differs.
     pub not_looked_at: Vec<String>,
+    /// How the choice and the default begin on the usual path, as far as there was time for it.
+    pub starts: Vec<StartUp>,
     /// The measured transfer in the simulator, if there is one.
     pub repeated: Option<Repeated>,
     /// What the machine runs now.
@@ -46,10 +48,10 @@ impl<'a> Advice<'a> {
         present: &'a Present,
         machine: &'a Machine,
     ) -> Option<Self> {
-        let Answers { answers, not_looked_at, repeated } = answers;
+        let Answers { answers, not_looked_at, starts, repeated } = answers;
         let mut answers = answers.into_iter();
         let usual = answers.next()?;
-        Some(Self { question, usual, others: answers.collect(), not_looked_at, repeated, present, machine })
+        Some(Self { question, usual, others: answers.collect(), not_looked_at, starts, repeated, present, machine })
     }
 }
 
@@ -118,6 +120,7 @@ impl Advice<'_> {
             cautions: &self.question.measured.cautions,
             assumed: known.assumed(),
             repeated: self.repeated.as_ref(),
+            starts: &self.starts,
             paths: std::iter::once(&self.usual).chain(&self.others).map(|answer| self.of_path(answer)).collect(),
             not_looked_at: &self.not_looked_at,
         }
@@ -172,6 +175,8 @@ struct Output<'a> {
     /// The measured transfer in the simulator; left out if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeated: Option<&'a Repeated>,
+    /// How the choice and the default begin on the first path.
+    starts: &'a [StartUp],
     /// The path as assumed first, then those that differ in one thing.
     paths: Vec<OfPath<'a>>,
     /// What would have been varied, had there been time.

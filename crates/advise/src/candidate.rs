@@ -13,6 +13,14 @@ use crate::{
 /// Where the machine does not say, and every common system has it.
 const USUAL_DEFAULT: &str = "cubic";
 
+/// What no system has shipped for common use, as far as we know: from papers alone. To be the first takes more than to load it.
+const NEVER_SHIPPED: [&str; 6] = ["africa", "areno", "compound_auto", "compound_plus", "compound_tube", "fusion"];
+
+/// Has anybody run it before?
+fn is_tried(controller: &Controller) -> bool {
+    controller.own_header().is_none() && !NEVER_SHIPPED.contains(&controller.name)
+}
+
 /// A controller that could be advised.
 #[derive(Debug, Clone)]
 pub struct Candidate {
@@ -20,6 +28,8 @@ pub struct Candidate {
     pub flows: Flows,
     /// The smaller, the easier it is to have it on this machine: see [`Way`].
     pub effort: u8,
+    /// Nobody is known to have run it for common use.
+    pub is_untried: bool,
 }
 
 /// What the machine runs now.
@@ -64,22 +74,24 @@ pub fn candidates(
     ecn: bool,
 ) -> Result<Vec<Candidate>, AdviseError> {
     given.iter().try_for_each(check_is_ours)?;
-    let candidate = |spec: &ControllerSpec, effort: u8| Candidate {
+    let candidate = |spec: &ControllerSpec, (effort, is_tried): (Way, bool)| Candidate {
         flows: Flows::new(spec.clone(), flows),
-        effort: if spec.to_string() == present.name { Way::Present as u8 } else { effort },
+        effort: if spec.to_string() == present.name { Way::Present } else { effort } as u8,
+        is_untried: !is_tried && spec.to_string() != present.name,
     };
-    let effort = |controller: &Controller| machine.way(controller).map(|way| way as u8);
+    let effort_of = |controller: &Controller| machine.way(controller).map(|way| (way, is_tried(controller)));
     let mut candidates: Vec<Candidate> = if given.is_empty() {
         let may_count = |c: &&Controller| ecn || !c.counts_marks();
-        let here = CONTROLLERS.iter().filter(may_count).filter_map(|c| Some((ControllerSpec::tandem(c), effort(c)?)));
+        let here =
+            CONTROLLERS.iter().filter(may_count).filter_map(|c| Some((ControllerSpec::tandem(c), effort_of(c)?)));
         here.map(|(spec, effort)| candidate(&spec, effort)).collect()
     } else {
         let of = |spec: &ControllerSpec| match spec.with(&Settings::default()) {
             // With parameters of its own, only eBPF has it.
-            CongestionControl::Tandem(params) if spec.own().is_empty() => effort(params.controller()),
+            CongestionControl::Tandem(params) if spec.own().is_empty() => effort_of(params.controller()),
             _ => None,
         };
-        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or(Way::Load as u8))).collect()
+        given.iter().map(|spec| candidate(spec, of(spec).unwrap_or((Way::Load, false)))).collect()
     };
     for (i, Candidate { flows, .. }) in candidates.iter().enumerate() {
         if candidates[..i].iter().any(|other| other.flows.name == flows.name) {
@@ -87,7 +99,7 @@ pub fn candidates(
         }
     }
     if !candidates.iter().any(|c| c.flows.name == present.name) {
-        candidates.push(candidate(&present.spec, Way::Present as u8));
+        candidates.push(candidate(&present.spec, (Way::Present, true)));
     }
     Ok(candidates)
 }
@@ -96,5 +108,36 @@ fn check_is_ours(spec: &ControllerSpec) -> Result<(), AdviseError> {
     match spec.with(&Settings::default()) {
         CongestionControl::Tandem(_) => Ok(()),
         CongestionControl::Kernel(name) => Err(AdviseError::NotSimulated(spec.to_string(), name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tandem_controllers::find;
+
+    use super::*;
+    use crate::Tools;
+
+    #[test]
+    fn what_nobody_has_run_is_known() {
+        assert!(NEVER_SHIPPED.iter().all(|name| find(name).is_ok()));
+        let machine = Machine {
+            default: Some("cubic".into()),
+            available: vec!["reno".into(), "cubic".into()],
+            modules: vec!["bbr".into()],
+            tools: Tools { loads: true, sends: false },
+            ..Machine::default()
+        };
+        let present = Present::new(None, &machine).unwrap();
+        let all = candidates(&[], 1, &machine, &present, false).unwrap();
+        let of = |name: &str| all.iter().find(|c| c.flows.name == name).map(|c| (c.effort, c.is_untried)).unwrap();
+        let [now, kernels, modules, loaded] = [Way::Present, Way::Sysctl, Way::Module, Way::Load].map(|way| way as u8);
+        assert_eq!(["cubic", "reno", "bbr"].map(of), [now, kernels, modules].map(|way| (way, false)));
+        assert_eq!(["bbr3", "compound"].map(of), [(loaded, false); 2]);
+        assert_eq!(["fusion", "compound_tube"].map(of), [(loaded, true); 2]);
+        let named =
+            super::candidates(&["compound@gamma=20".parse::<ControllerSpec>().unwrap()], 1, &machine, &present, false);
+        // With parameters of its own nobody has run it.
+        assert!(named.unwrap()[0].is_untried);
     }
 }

@@ -127,7 +127,7 @@ impl Known {
             start_spread: Comparison::START_SPREAD,
             ..FlowsSpec::default()
         };
-        let aqm = if self.ecn { self.aqm.marking().ok_or(CompareError::NoMarks)? } else { self.aqm };
+        let aqm = if self.ecn { self.aqm().marking().ok_or(CompareError::NoMarks)? } else { self.aqm() };
         let own_group = FlowsSpec {
             start: Some(start),
             transfer: transfer.map(|Bytes(bytes)| Bytes(bytes.div_ceil(u64::from(own.count)))),

@@ -9,42 +9,15 @@ use tandem_scenario::{
 
 use crate::{AdviseError, Neighbours, measured::Measured};
 
-/// What is known of the path.
-#[derive(Debug, Clone)]
-pub struct Known {
+/// What is known of a path. Rate and RTT it has to have; what else is not known has a usual value, or is varied.
+#[derive(Debug, Clone, Default)]
+pub struct Known<R = Rate, T = Span> {
     /// The bottleneck's rate.
-    pub rate: Rate,
+    pub rate: R,
     /// The rate is what a flow reached that may not have filled the path: faster ones are looked at, too.
     pub rate_at_least: bool,
     /// Two-way propagation delay.
-    pub rtt: Span,
-    /// The bottleneck's queue discipline.
-    pub aqm: AqmSpec,
-    /// All flows have ECN, and the queue marks their packets.
-    pub ecn: bool,
-    /// Of the way back; the same rate if not given.
-    pub reverse_rate: Option<Rate>,
-    /// What the bottleneck does beside carrying packets.
-    pub effects: EffectsSpec,
-    /// Bytes of a full packet, headers included.
-    pub mtu: Option<u32>,
-    /// The bottleneck's buffer.
-    pub queue: Option<QueueSize>,
-    /// Random loss, before the queue.
-    pub loss: Option<LossRate>,
-    /// The other flows on the path.
-    pub neighbours: Option<Neighbours>,
-    /// How many flows are to be carried.
-    pub flows: u32,
-}
-
-/// What a user says. It goes before measurements.
-#[derive(Debug, Clone, Default)]
-pub struct Given {
-    /// The bottleneck's rate.
-    pub rate: Option<Rate>,
-    /// Two-way propagation delay.
-    pub rtt: Option<Span>,
+    pub rtt: T,
     /// The bottleneck's queue discipline.
     pub aqm: Option<AqmSpec>,
     /// All flows have ECN, and the queue marks their packets.
@@ -65,6 +38,9 @@ pub struct Given {
     pub flows: Option<u32>,
 }
 
+/// What a user says. It goes before measurements.
+pub type Given = Known<Option<Rate>, Option<Span>>;
+
 impl Given {
     /// With what measurements tell where nothing is given; of those it leaves what was taken.
     ///
@@ -75,23 +51,25 @@ impl Given {
             "rate" => self.rate.is_some(),
             "rtt" => self.rtt.is_some(),
             "queue" => self.queue.is_some(),
+            "policer" => self.effects.policer.is_some(),
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
         let rate = self.rate.or(measured.rate).ok_or(AdviseError::Missing("rate", "iperf3 --json, ss -ti"))?;
         let rtt = self.rtt.or(measured.rtt).ok_or(AdviseError::Missing("rtt", "ping, ss -ti, iperf3 --json"))?;
         Ok(Known {
+            rate,
             rate_at_least: self.rate.is_none() && measured.rate_at_least,
-            flows: self.flows.or(measured.flows).unwrap_or(1),
-            aqm: self.aqm.or_else(|| measured.aqm.as_ref()?.parse().ok()).unwrap_or_default(),
+            rtt,
+            aqm: self.aqm.or_else(|| measured.aqm.as_ref()?.parse().ok()),
             ecn: self.ecn,
             reverse_rate: self.reverse_rate,
-            effects: self.effects,
+            effects: EffectsSpec { policer: self.effects.policer.or(measured.policer), ..self.effects },
             mtu: self.mtu.or(measured.mtu),
             queue: self.queue.or(measured.queue),
             loss: self.loss.or(measured.loss),
             neighbours: self.neighbours,
-            ..Known::new(rate, rtt)
+            flows: self.flows.or(measured.flows),
         })
     }
 }
@@ -103,7 +81,7 @@ impl Known {
             rate,
             rate_at_least: false,
             rtt,
-            aqm: AqmSpec::default(),
+            aqm: None,
             ecn: false,
             reverse_rate: None,
             effects: EffectsSpec::default(),
@@ -111,26 +89,34 @@ impl Known {
             queue: None,
             loss: None,
             neighbours: None,
-            flows: 1,
+            flows: None,
         }
+    }
+
+    /// How many flows are to be carried: one unless it is known.
+    pub fn flows(&self) -> u32 {
+        self.flows.unwrap_or(1)
+    }
+
+    /// The bottleneck's queue discipline: a queue that drops at its end unless it is known.
+    pub(crate) fn aqm(&self) -> AqmSpec {
+        self.aqm.unwrap_or_default()
     }
 
     /// In a few words, for the head of an answer.
     pub fn words(&self) -> String {
         let mut words = format!("{}, {} RTT", self.rate, self.rtt);
-        if self.aqm != AqmSpec::DropTail {
-            words += &format!(", {} that {}", self.aqm.name(), if self.ecn { "marks" } else { "drops" });
+        if self.aqm() != AqmSpec::DropTail {
+            words += &format!(", {} that {}", self.aqm().name(), if self.ecn { "marks" } else { "drops" });
         }
         let EffectsSpec { rate_trace, jitter, reorder, policer, .. } = &self.effects;
         let effects = [
-            ("a rate trace", rate_trace.is_some()),
-            ("jitter", jitter.is_some()),
-            ("reordering", reorder.is_some()),
-            ("a policer", policer.is_some()),
+            rate_trace.is_some().then(|| "a rate trace".to_owned()),
+            jitter.is_some().then(|| "jitter".to_owned()),
+            reorder.is_some().then(|| "reordering".to_owned()),
+            policer.map(|bucket| format!("a policer of {}", bucket.rate)),
         ];
-        for (effect, _) in effects.iter().filter(|(_, is_there)| *is_there) {
-            words += &format!(", {effect}");
-        }
+        effects.into_iter().flatten().for_each(|effect| words += &format!(", {effect}"));
         words
     }
 

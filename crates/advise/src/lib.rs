@@ -23,6 +23,7 @@ mod progress;
 mod question;
 mod repeated;
 mod rule;
+mod start;
 mod trial;
 mod turn;
 
@@ -31,8 +32,9 @@ pub use candidate::{Candidate, Present, candidates};
 pub use case::{Assumed, Case, Neighbours};
 pub use error::AdviseError;
 pub use known::{Given, Known};
-pub use machine::{Machine, Tools, Way, send_command};
+pub use machine::{Machine, Port, Tools, Way, send_command};
 pub use progress::{Doing, Watch};
 pub use question::{Answer, Answers, Question};
 pub use repeated::Repeated;
 pub use rule::{Decision, Goal, Judged, Limits, Why, usual_delay_limit};
+pub use start::StartUp;

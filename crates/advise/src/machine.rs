@@ -5,6 +5,7 @@ use std::fs;
 
 use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, find};
+use tandem_scenario::units::Rate;
 
 /// What Linux says of its congestion control; empty elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -17,8 +18,21 @@ pub struct Machine {
     pub modules: Vec<String>,
     /// What a connection may keep to send, at most, bytes: the third number of `net.ipv4.tcp_wmem`.
     pub send_buffer_bytes: Option<u64>,
+    /// The queue discipline that new devices get: `net.core.default_qdisc`.
+    pub discipline: Option<String>,
+    /// By which what has no other way leaves, if its speed is known.
+    pub port: Option<Port>,
     /// What the program that asks can do beside.
     pub tools: Tools,
+}
+
+/// A network device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Port {
+    /// As the kernel names it.
+    pub name: String,
+    /// At which it runs.
+    pub rate: Rate,
 }
 
 /// How the program that asks puts controllers to use.
@@ -46,19 +60,23 @@ pub enum Way {
     Quic,
 }
 
-const FOLDER: &str = "/proc/sys/net/ipv4";
+const FOLDER: &str = "/proc/sys/net";
 
 impl Machine {
     /// The machine that this runs on.
     pub fn this(tools: Tools) -> Self {
         let read = |name: &str| fs::read_to_string(format!("{FOLDER}/{name}")).unwrap_or_default();
+        let speed = |device: &str| fs::read_to_string(format!("/sys/class/net/{device}/speed")).ok();
+        let routes = fs::read_to_string("/proc/net/route").unwrap_or_default();
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let modules = fs::read_to_string(format!("/lib/modules/{}/modules.dep", release.trim())).unwrap_or_default();
         Self {
-            send_buffer_bytes: read("tcp_wmem").split_whitespace().nth(2).and_then(|bytes| bytes.parse().ok()),
+            send_buffer_bytes: read("ipv4/tcp_wmem").split_whitespace().nth(2).and_then(|bytes| bytes.parse().ok()),
+            discipline: read("core/default_qdisc").split_whitespace().next().map(str::to_owned),
+            port: port(&routes, speed),
             ..Self::from_texts(
-                &read("tcp_congestion_control"),
-                &read("tcp_available_congestion_control"),
+                &read("ipv4/tcp_congestion_control"),
+                &read("ipv4/tcp_available_congestion_control"),
                 &modules,
                 tools,
             )
@@ -76,8 +94,8 @@ impl Machine {
             default: default.split_whitespace().next().map(str::to_owned),
             available: available.split_whitespace().map(str::to_owned).collect(),
             modules: modules.lines().filter_map(module).collect(),
-            send_buffer_bytes: None,
             tools,
+            ..Self::default()
         }
     }
 
@@ -107,6 +125,15 @@ impl Machine {
         }
         self.sends(controller).then_some(Way::Quic)
     }
+}
+
+/// The device of the default route, from `/proc/net/route`, whose columns are the device and the destination. Its speed is in Mb/s; virtual
+/// ones have none, or -1.
+fn port(routes: &str, speed: impl Fn(&str) -> Option<String>) -> Option<Port> {
+    let words = routes.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>());
+    let name = words.into_iter().find_map(|words| (words.get(1) == Some(&"00000000")).then(|| words[0].to_owned()))?;
+    let mbps: u64 = speed(&name)?.trim().parse().ok().filter(|mbps| *mbps > 0)?;
+    Some(Port { name, rate: Rate { bps: mbps.checked_mul(1_000_000)? } })
 }
 
 impl Way {
@@ -189,6 +216,15 @@ mod tests {
             assert_eq!(elsewhere.way(find(has_no_quic).unwrap()), None, "{has_no_quic}");
         }
         assert_eq!(Machine::default().way(find("cubic").unwrap()), None);
+    }
+
+    #[test]
+    fn the_port_is_that_of_the_default_route() {
+        let routes = "Iface\tDestination\tGateway\neth1\t0002A8C0\t00000000\neth0\t00000000\t010200C0\n";
+        let found = port(routes, |device| (device == "eth0").then(|| "2500\n".to_owned()));
+        assert_eq!(found, Some(Port { name: "eth0".into(), rate: Rate { bps: 2_500_000_000 } }));
+        assert_eq!(port(routes, |_| Some("-1".into())), None);
+        assert_eq!(port("Iface\tDestination\n", |_| Some("1000".into())), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 use tandem_batch::{Batch, Clock, Store};
-use tandem_compare::{Bounds, Flows, Length, Reason, USUAL};
+use tandem_compare::{BOUNDS, Bounds, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_scenario::{
     Scenario,
@@ -17,17 +17,18 @@ use crate::{
     measured::Measured,
     progress::{Watch, Whole},
     rule::{Decision, Limits, Observed, decide},
+    start::StartUp,
     turn::Turn,
 };
 
 /// The most of a path that is not the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// A run of so many packets takes about a second. Ours.
-const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3 };
 /// With less time than this, runs are shorter in proportion.
 const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
 /// Of the time, for the measured transfer. Ours.
 const SHARE_OF_REPEATED: f64 = 0.1;
+/// Of what is left then, kept for the starts. Ours.
+const SHARE_OF_STARTS: f64 = 0.05;
 /// What all cases share.
 pub struct Question<'a> {
     /// The path.
@@ -84,6 +85,8 @@ pub struct Answer {
     pub(crate) observed: Vec<Observed>,
     pub(crate) observed_reference: Observed,
     pub(crate) looks: Looks,
+    /// Of a transfer, how each candidate began.
+    pub(crate) starts: Vec<StartUp>,
 }
 
 /// What came of some cases.
@@ -92,6 +95,8 @@ pub struct Answers {
     pub answers: Vec<Answer>,
     /// The cases for which there was no time, by what differs.
     pub not_looked_at: Vec<String>,
+    /// How the choice and the default begin on the first path, as far as there was time for it.
+    pub starts: Vec<StartUp>,
     /// The measured transfer in the simulator, if there is one.
     pub repeated: Option<Repeated>,
 }
@@ -144,11 +149,12 @@ impl Question<'_> {
             [usual, ..] => self.repeat(usual, &clock.part(SHARE_OF_REPEATED))?,
             [] => None,
         };
+        let of_paths = clock.part(1.0 - SHARE_OF_STARTS);
         let mut answers: Vec<Answer> = Vec::new();
         let whole = Whole::new(self, cases.len());
         for (i, case) in cases.iter().enumerate() {
             // All of the time, or an equal part of what is left.
-            let part = clock.part(if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 });
+            let part = of_paths.part(if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 });
             let watch = |share: f64| whole.tell(i, share, &case.differs);
             let batch = Batch { store: self.store, watch: Some(&watch), ..Batch::default() };
             let (is_first, looks) = (i == 0 && cases.len() > 1, self.looks(case.differs.is_empty()));
@@ -157,15 +163,16 @@ impl Question<'_> {
                 Some(answer) if i == 0 || answer.observed.len() == self.candidates.len() => answers.push(answer),
                 _ => break,
             }
-            if clock.is_over() {
+            if of_paths.is_over() {
                 break;
             }
         }
         if let Some((usual, others)) = answers.split_first_mut() {
             self.learn_from(usual, others);
         }
+        let starts = answers.first().map_or(Ok(Vec::new()), |usual| self.starts(usual, &clock))?;
         let not_looked_at = cases[answers.len()..].iter().map(|case| case.differs.clone()).collect();
-        Ok(Answers { answers, not_looked_at, repeated })
+        Ok(Answers { answers, not_looked_at, starts, repeated })
     }
 
     /// What exceeds a limit on a path that is as likely, where the default keeps it, is no choice for the usual path either.
@@ -194,14 +201,19 @@ impl Question<'_> {
         case.neighbours.0.first().unwrap_or(default).with_count(own.count)
     }
 
-    /// How long runs are, and when the flows begin. All are as long as the slowest of them needs.
-    pub(crate) fn length(&self, case: &Case, reference: &Flows) -> Result<(Length, Span), AdviseError> {
+    /// What decides how long runs are: all are as long as the slowest of them needs.
+    pub(crate) fn reason(&self, case: &Case, reference: &Flows) -> Result<Reason, AdviseError> {
         let usual = Length { warmup: Span::default(), ..USUAL };
         let all = self.candidates.iter().map(|c| &c.flows).chain([reference]);
         let draft = |flows: &Flows| self.known.scenario(case, flows, Span::default(), None, usual);
         let drafts: Vec<Scenario> = all.map(draft).collect::<Result<_, _>>()?;
         let share = (self.time.as_secs_f64() / TIME_FOR_LONG_RUNS.as_secs_f64()).min(1.0);
-        let reason = Reason::of(&drafts, Bounds { most_packets: share * BOUNDS.most_packets, ..BOUNDS }, false);
+        Ok(Reason::of(&drafts, Bounds { most_packets: share * BOUNDS.most_packets, ..BOUNDS }, false))
+    }
+
+    /// How long runs are, and when the flows begin.
+    pub(crate) fn length(&self, case: &Case, reference: &Flows) -> Result<(Length, Span), AdviseError> {
+        let reason = self.reason(case, reference)?;
         let Some(Bytes(bytes)) = self.transfer else {
             return Ok((reason.length(self.duration, self.warmup), Span::default()));
         };
@@ -300,10 +312,10 @@ mod tests {
     }
 
     /// Two candidates; the default, Reno beside Reno, is the reference too: three seeds of two scenarios are six runs for each of the
-    /// three losses.
+    /// three losses. Then Reno, the choice, begins three times.
     #[test]
     fn the_callers_engine_runs_it_and_the_caller_can_end_it() {
-        assert_eq!(cancelled_at(usize::MAX), (3, 18));
+        assert_eq!(cancelled_at(usize::MAX), (3, 21));
         assert_eq!(cancelled_at(1).0, 0);
         // The first run of the second case.
         assert_eq!(cancelled_at(7).0, 1);

@@ -95,8 +95,11 @@ impl Question<'_> {
     /// What a window or the application held back says nothing of the path.
     fn repeatable(&self) -> Option<&Transferred> {
         match self.measured.limited_by {
-            Some(LimitedBy::ReceiveWindow(_) | LimitedBy::SendBuffer(_) | LimitedBy::Application(_)) => None,
-            Some(LimitedBy::Loss(_) | LimitedBy::Path(_)) | None => self.measured.transferred.as_ref(),
+            Some(LimitedBy::ReceiveWindow(_) | LimitedBy::SendBuffer(_)) => None,
+            Some(LimitedBy::Application(_) | LimitedBy::Processor(_)) => None,
+            Some(LimitedBy::Loss(_) | LimitedBy::Policer(_) | LimitedBy::Port(_) | LimitedBy::Path(_)) | None => {
+                self.measured.transferred.as_ref()
+            }
         }
     }
 

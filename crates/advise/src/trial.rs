@@ -8,7 +8,10 @@ use tandem_scenario::{Scenario, Transfer, units::Bytes};
 
 use tandem_statistics::mean;
 
-use crate::rule::Observed;
+use crate::{
+    rule::Observed,
+    start::{Begun, sum_by_second},
+};
 
 /// The runs of a controller on a case's path.
 #[derive(Clone)]
@@ -20,13 +23,15 @@ pub struct Trial {
     pub completion_s: Vec<f64>,
     /// Did a transfer last longer than its run?
     pub is_extrapolated: bool,
+    /// How each seed's transfer began, if it lasted long enough to show that.
+    pub begun: Vec<Begun>,
     pub seeds: Vec<SeedResult>,
     /// How many of the scenario's flows are the controller's own: the first ones.
     flows: u32,
 }
 
 impl Trial {
-    pub fn new(scenario: Scenario, own: &Flows, effort: u8) -> Self {
+    pub fn new(scenario: Scenario, own: &Flows, effort: u8, is_untried: bool) -> Self {
         let base_rtt_ms = scenario.base_rtt(&scenario.groups[0]).as_secs_f64() * 1e3;
         let measured_s = scenario.measured().as_secs_f64();
         // A transfer has an end instead.
@@ -35,9 +40,17 @@ impl Trial {
         Self {
             scenario,
             flows: own.count,
-            observed: Observed { name: own.name.clone(), effort, base_rtt_ms, is_short, ..Observed::default() },
+            observed: Observed {
+                name: own.name.clone(),
+                effort,
+                is_untried,
+                base_rtt_ms,
+                is_short,
+                ..Observed::default()
+            },
             completion_s: Vec::new(),
             is_extrapolated: false,
+            begun: Vec::new(),
             seeds: Vec::new(),
         }
     }
@@ -54,7 +67,6 @@ impl Trial {
         let Some(Bytes(bytes)) = transfer else {
             self.observed.goodput_mbps.push(goodput(own));
             self.observed.drift.extend(self.drift(&result));
-            self.observed.startup_s.extend(self.startup_s(own));
             self.observed.delay_ms.push(result.links[0].queueing_delay_ms.p95);
             if !others.is_empty() {
                 let of_each = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).collect::<Vec<_>>();
@@ -78,6 +90,7 @@ impl Trial {
             extrapolated_s(size_mbit, start_s, self.scenario.duration.as_secs_f64(), &got)
         };
         self.completion_s.push(time_s);
+        self.begun.extend(begun_of_transfer(&got, sum_by_second(others), start_s, time_s));
         self.observed.goodput_mbps.push(size_mbit / time_s);
         // What its own packets waited: the queue is another's once it has ended.
         self.observed
@@ -95,8 +108,6 @@ impl Trial {
     }
 }
 
-/// A start is over when so much of the steady goodput is there. Ours.
-const NEARLY: f64 = 0.9;
 /// Fewer seconds tell nothing of their halves.
 const FEW_SECONDS: usize = 4;
 
@@ -116,27 +127,14 @@ impl Trial {
     }
 }
 
-impl Trial {
-    /// Until the end of the first second in which the flows got nearly what they get in the end.
-    fn startup_s(&self, own: &[FlowResult]) -> Option<f64> {
-        let by_second = sum_by_second(own);
-        let steady = by_second.get(self.scenario.warmup.as_secs_f64().ceil() as usize..)?;
-        startup_s(&by_second, mean(steady))
-    }
-}
-
-/// The time at which a second ends that has nine tenths of what is steady.
-fn startup_s(by_second: &[f64], steady: f64) -> Option<f64> {
-    let second = by_second.iter().position(|&mbit| steady > 0.0 && mbit >= NEARLY * steady)?;
-    Some((second + 1) as f64)
-}
-
-/// What flows received in each second, megabits.
-fn sum_by_second(flows: &[FlowResult]) -> Vec<f64> {
-    let seconds = flows.iter().map(|flow| flow.received_mbit_by_second.len()).max().unwrap_or(0);
-    let second =
-        |s: usize| flows.iter().filter_map(|flow| flow.received_mbit_by_second.get(s)).map(|&m| f64::from(m)).sum();
-    (0..seconds).map(second).collect()
+/// How a transfer began: against the pace of its later half, and against what its neighbours had then.
+fn begun_of_transfer(own: &[f64], others: Vec<f64>, start_s: f64, time_s: f64) -> Option<Begun> {
+    let from = start_s as usize;
+    // The last second is not a whole one.
+    let until = ((start_s + time_s) as usize).min(own.len());
+    let half = from + until.checked_sub(from).filter(|seconds| *seconds >= FEW_SECONDS)? / 2;
+    let (before, later) = (others.get(from..until), others.get(half..until));
+    Begun::of(&own[from..until], mean(&own[half..until]), before.unwrap_or_default(), later.map_or(0.0, mean))
 }
 
 /// The time that a transfer takes which a run has not seen the end of: what is left goes at the pace of the later half of the run.
@@ -153,11 +151,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_ends_with_the_second_that_has_nine_tenths() {
-        // 45 is nine tenths of 50.
-        assert_eq!(startup_s(&[0.0, 10.0, 44.9, 45.0, 50.0], 50.0), Some(4.0));
-        assert_eq!(startup_s(&[10.0, 20.0], 50.0), None);
-        assert_eq!(startup_s(&[0.0, 0.0], 0.0), None);
+    fn a_transfer_begins_against_its_later_half() {
+        // It began after 1 s and took 6.5 s: 50 Mb in each of the last three whole seconds.
+        let (own, others) =
+            ([0.0, 5.0, 20.0, 50.0, 50.0, 50.0, 50.0, 25.0], vec![90.0, 90.0, 60.0, 30.0, 40.0, 40.0, 40.0, 50.0]);
+        let begun = begun_of_transfer(&own, others, 1.0, 6.5).unwrap();
+        assert_eq!(begun.own, [0.1, 0.4, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(begun.neighbours, [2.25, 1.5, 0.75, 1.0, 1.0, 1.0]);
+        assert_eq!(begun_of_transfer(&own, Vec::new(), 1.0, 3.5), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use tandem_statistics::{Looks, mean};
 use crate::{
     AdviseError, Answer, Case, Question,
     rule::{Decision, Observed, decide},
+    start::StartUp,
     trial::Trial,
 };
 
@@ -65,15 +66,15 @@ impl Turn<'_> {
 
     /// One of each candidate, and last the reference's.
     fn trials(&self, reference: &Flows, length: Length, start: Span) -> Result<Vec<Trial>, AdviseError> {
-        let own = self.question.candidates.iter().map(|c| (&c.flows, c.effort)).chain([(reference, 0)]);
-        own.map(|(flows, effort)| self.trial(flows, effort, length, start)).collect()
+        let own = self.question.candidates.iter().map(|c| (&c.flows, (c.effort, c.is_untried)));
+        own.chain([(reference, (0, false))]).map(|(flows, effort)| self.trial(flows, effort, length, start)).collect()
     }
 
-    fn trial(&self, flows: &Flows, effort: u8, length: Length, start: Span) -> Result<Trial, AdviseError> {
+    fn trial(&self, flows: &Flows, effort: (u8, bool), length: Length, start: Span) -> Result<Trial, AdviseError> {
         let Question { known, transfer, .. } = self.question;
         let scenario = known.scenario(self.case, flows, start, *transfer, length)?;
         let seeds = self.question.first_seed..self.question.first_seed + self.looks.most() as u64;
-        Ok(Trial::new(scenario.with_seeds(seeds), flows, effort))
+        Ok(Trial::new(scenario.with_seeds(seeds), flows, effort.0, effort.1))
     }
 
     /// Those that have run and are not steady.
@@ -101,7 +102,7 @@ impl Turn<'_> {
         let mut all = trials.to_vec();
         for (i, trial) in self.unsteady(trials) {
             let flows = self.question.candidates.get(i).map_or(reference, |candidate| &candidate.flows);
-            all[i] = self.trial(flows, trial.observed.effort, longer(trial), start)?;
+            all[i] = self.trial(flows, (trial.observed.effort, trial.observed.is_untried), longer(trial), start)?;
         }
         Ok(all)
     }
@@ -125,6 +126,7 @@ impl Turn<'_> {
             observed: has_run().map(|trial| trial.observed.clone()).collect(),
             observed_reference: observed_reference.observed.clone(),
             looks: self.looks.clone(),
+            starts: has_run().filter_map(|trial| StartUp::of(&trial.observed.name, &trial.begun)).collect(),
         }
     }
 

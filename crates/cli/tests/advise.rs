@@ -128,7 +128,7 @@ fn a_path_with_marks_a_policer_and_another_goal() {
     assert!(refused.err.contains("--ecn needs a queue that marks: add --aqm"), "{}", refused.err);
     let policed = place.succeed(&format!("advise {known} --seeds 2 --out c --policer 2mbit:30kB --json reno"));
     let results: Value = serde_json::from_str(&policed.out).unwrap();
-    assert!(results["path"].as_str().unwrap().ends_with("20ms RTT, a policer"), "{}", results["path"]);
+    assert!(results["path"].as_str().unwrap().ends_with("20ms RTT, a policer of 2mbit"), "{}", results["path"]);
     let goodput_mbps = results["paths"][0]["controllers"][0]["goodput_mbps"]["mean"].as_f64().unwrap();
     assert!((0.5..2.1).contains(&goodput_mbps), "{goodput_mbps}");
     // Alone, Vegas carries as much as Reno and keeps the queue short.
@@ -155,6 +155,56 @@ fn a_path_from_measurements() {
     assert!(finished.out.contains("queue 32.4ms (iperf3.json: end.streams[].sender.max_rtt, less"), "{}", finished.out);
     // What an option gives is not inferred.
     assert!(!finished.out.contains("rate 49.2mbit"), "{}", finished.out);
+}
+
+/// The first line is what an expert would say first.
+#[test]
+fn what_is_no_controllers_fault_comes_first() {
+    let place = Place::new();
+    let quick = "--neighbours none --default reno --duration 2s --warmup 500ms --seeds 2 --time 1h reno";
+    let begins = |file: &str, more: &str, expected: &str| {
+        let file = measurement(file);
+        let out = place.succeed(&format!("advise --replace --out o --from {file} {more} {quick}")).out;
+        let flowing = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flowing.starts_with(expected), "not `{expected}`:\n{out}");
+        flowing
+    };
+    let policed = begins(
+        "iperf3-policed.json",
+        "",
+        "What was measured was held back by a policer: its rate fell from 308mbit to 5",
+    );
+    assert!(
+        policed.contains("First stay below the policer: it drops what exceeds 6") && policed.contains("cake bandwidth"),
+        "{policed}"
+    );
+    // Who gives the policer knows better.
+    let policed = begins("iperf3-policed.json", "--policer 50mbit:1MB", "What was measured was held back by a policer");
+    assert!(policed.contains("a policer of 50mbit"), "{policed}");
+    begins(
+        "iperf3-processor.json",
+        "--rtt 1ms",
+        "What was measured was held back by the processor: iperf3 used 99 % of a core here. No controller",
+    );
+    begins(
+        "iperf3-port.json",
+        "",
+        "What was measured was held back by a full port: it is what an Ethernet of 1gbit carries. No controller",
+    );
+    // The queue discipline is what `tc` says of the machine that sends.
+    place.write(
+        "tc.txt",
+        "qdisc pfifo_fast 0: dev eth0 root refcnt 2\n Sent 7 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n",
+    );
+    begins("iperf3-bursts.json", "--from tc.txt --flows 20", "First pace: 1300 of");
+    place.write(
+        "fq.txt",
+        "qdisc fq 0: dev eth0 root refcnt 2\n Sent 7 bytes 1 pkt (dropped 0, overlimits 0 requeues 0)\n",
+    );
+    begins("iperf3-bursts.json", "--from fq.txt --flows 20", "On ");
+    let shallow = "advise --replace --out o --from tc.txt --rate 20mbit --rtt 40ms --queue 6p --loss 0";
+    let out = place.succeed(&format!("{shallow} {quick}")).out;
+    assert!(out.starts_with("First pace: the path's queue of 6p overflows"), "{out}");
 }
 
 #[test]

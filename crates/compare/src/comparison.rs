@@ -13,7 +13,7 @@ use tandem_scenario::{
 use crate::{
     Flows,
     flows::same_number_of_flows,
-    length::{Length, OF_COMPARE, Reason, USUAL},
+    length::{BOUNDS, Length, Reason, USUAL},
 };
 
 /// Some controllers on one path: each alone, or each against the same neighbours.
@@ -164,7 +164,7 @@ impl Comparison {
             return Ok((of_length(given)?, None));
         }
         let draft = of_length(Length { warmup: Span::default(), ..given })?;
-        let reason = Reason::of(&draft, OF_COMPARE, self.is_real_time);
+        let reason = Reason::of(&draft, BOUNDS, self.is_real_time);
         let length = reason.length(self.duration, self.warmup);
         Ok((of_length(length)?, Some(reason.words(length))))
     }

@@ -27,8 +27,8 @@ pub struct Bounds {
 /// The part of [`Bounds::rounds`] that is the least: 5 s of 60.
 const LEAST_PART: f64 = 12.0;
 
-/// The bounds of `tandem compare`: a run takes some seconds at most on links up to 3 Gb/s.
-pub const OF_COMPARE: Bounds = Bounds { most_packets: 20e6, least_s: 60.0, rounds: f64::INFINITY };
+/// The bounds of `tandem compare` and `tandem advise`: a run takes some seconds at most. Ours.
+pub const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3 };
 
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,8 +145,8 @@ mod tests {
             Reason::of(&[scenario], bounds, false).most_s
         };
         let bounds = Bounds { most_packets: 8e6, least_s: 5.0, rounds: 20e3 };
-        assert_eq!(most_s("12gbit", "10ms", OF_COMPARE), 60.0);
-        assert_eq!(most_s("120mbit", "10ms", OF_COMPARE), 600.0);
+        assert_eq!(most_s("12gbit", "10ms", BOUNDS), 30.0);
+        assert_eq!(most_s("120mbit", "10ms", BOUNDS), 600.0);
         assert_eq!(most_s("12gbit", "1ms", bounds), 8.0);
         // 2 s would carry 8 million packets; 20,000 rounds of 1 ms are 20 s, a twelfth of that less than 5.
         assert!((most_s("48gbit", "1ms", bounds) - 2.0).abs() < 1e-9);

@@ -19,6 +19,6 @@ mod seeds;
 
 pub use comparison::{CompareError, Comparison, Plan};
 pub use flows::{Flows, name_and_count, same_number_of_flows};
-pub use length::{Bounds, Length, OF_COMPARE, Reason, USUAL};
+pub use length::{BOUNDS, Bounds, Length, Reason, USUAL};
 pub use questions::{Decided, Open, decide, open_shares};
 pub use seeds::{Budget, Seeds};

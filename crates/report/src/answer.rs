@@ -94,7 +94,7 @@ mod tests {
     fn commands_can_be_copied_and_texts_are_escaped() {
         let html = answer_html(&AnswerPage {
             title: "t".into(),
-            answer: vec!["First a < b.".into(), "Then c.".into()],
+            answer: vec!["First a < b.".into(), "Then `c<` and `d`, not ` alone.".into()],
             commands: vec![("Try it".into(), "x --as \"y\" && z".into())],
             facts: vec![("Goodput", "1 & 2").into()],
             figures: vec![],
@@ -113,7 +113,7 @@ mod tests {
         });
         let expected = [
             "a &lt; b",
-            "<p class=\"answer\">Then c.</p>",
+            "<p class=\"answer\">Then <code>c&lt;</code> and <code>d</code>, not ` alone.</p>",
             "<code>x --as &quot;y&quot; &amp;&amp; z</code>",
             "1 &amp; 2",
             "<span class=\"mark bad\"></span>no &lt;b&gt;",

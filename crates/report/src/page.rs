@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, HtmlEscape, Value, context};
 use tandem_results::{LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
@@ -87,6 +87,7 @@ pub fn summary_html(report: &Report) -> String {
 /// A template of the program's, which extends the frame and may import the figures.
 pub fn render(name: &'static str, template: &'static str, content: Value, charts: &Charts) -> String {
     let mut engine = Environment::new();
+    engine.add_filter("code", |text: &str| Value::from_safe_string(with_code(text)));
     let common = [
         ("frame.html", include_str!("frame.html")),
         ("charts.html", include_str!("charts.html")),
@@ -105,6 +106,19 @@ pub fn render(name: &'static str, template: &'static str, content: Value, charts
     };
     let page = engine.get_template(name).expect("just added").render(context! { ..frame, ..content });
     page.expect("the template asks only for what its content gives")
+}
+
+/// Text as HTML, in which what stands between backquotes is code.
+fn with_code(text: &str) -> String {
+    let mut parts = text.split('`').map(|part| HtmlEscape(part).to_string());
+    let mut html = parts.next().unwrap_or_default();
+    while let Some(code) = parts.next() {
+        html += &match parts.next() {
+            Some(after) => format!("<code>{code}</code>{after}"),
+            None => format!("`{code}"),
+        };
+    }
+    html
 }
 
 fn content(report: &Report, charts: &mut Charts) -> Value {

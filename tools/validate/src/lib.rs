@@ -7,6 +7,7 @@ mod compare;
 mod controllers;
 mod dumbbell;
 mod evidence;
+mod experts;
 mod features;
 mod forest;
 mod l4s;
@@ -34,6 +35,7 @@ use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
 pub use evidence::{Evidence, Places};
+pub use experts::experts_page;
 pub use quic::{QuicValidation, quic};
 pub use real_tcp::{RealTcpValidation, real_tcp};
 pub use slow_start::slow_start_table;

@@ -2,6 +2,7 @@
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
 //! With `--advice` docs/advise-vs-truth.md, the answers of `tandem advise` beside longer runs.
+//! With `--experts` docs/advise-vs-experts.md, the same beside what people say of ten paths.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
 //! With `--slow-start` it prints the table of docs/slow-start.md.
 
@@ -16,8 +17,8 @@ use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, real_tcp as beside_real_tcp, slow_start_table,
-    statistics_page,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, experts_page, real_tcp as beside_real_tcp,
+    slow_start_table, statistics_page,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -55,6 +56,14 @@ struct Args {
     /// Paths that are kept in experiments/advice/paths.jsonl are not judged again.
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics"])]
     advice: bool,
+
+    /// The answers of `tandem advise` on ten paths beside those of experts instead, docs/advise-vs-experts.md
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics", "advice"])]
+    experts: bool,
+
+    /// Asks for those anew that are kept in experiments/advice/experts.jsonl
+    #[arg(long, requires = "experts")]
+    anew: bool,
 
     /// How many paths
     #[arg(long, requires = "advice", default_value_t = 100)]
@@ -114,6 +123,10 @@ fn main() -> anyhow::Result<()> {
         let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
         let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
         return write(&out("docs/advise-vs-truth.md"), &page);
+    }
+    if args.experts {
+        let page = experts_page(Path::new("experiments/advice/experts.jsonl"), args.anew, &batch)?;
+        return write(&out("docs/advise-vs-experts.md"), &page);
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };

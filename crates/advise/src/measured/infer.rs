@@ -3,13 +3,14 @@
 
 use tandem_scenario::{
     DEFAULT_MTU,
-    units::{QueueSize, Span},
+    effects::BucketSpec,
+    units::{Bytes, QueueSize, Span},
 };
 
 use super::{
-    Direction, Inferred, LimitedBy, Measured, Transferred,
+    Direction, Evidence, Inferred, LimitedBy, Measured, Transferred,
     limit::Flow,
-    reading::{Losses, Reading, Readings, rate},
+    reading::{Fall, Losses, Reading, Readings, rate},
 };
 
 /// A busy path's RTT is above the idle one's by at least this share and this time, or its queue was not seen. Ours.
@@ -163,18 +164,37 @@ impl Measured {
         let mtu = run.packet.mtu_bytes.round() as u32;
         self.mtu = (run.is_packet_known && mtu != DEFAULT_MTU).then_some(mtu);
         if let (Some(bps), Some(payload)) = (run.wire_bps(), &run.payload_bps) {
-            self.infer_rate(bps, payload.source.clone());
+            let headers = bps / payload.value;
+            match flow.fall().filter(|_| matches!(self.limited_by, Some(LimitedBy::Policer(_)))) {
+                Some(fall) => self.infer_policer(&fall, headers, payload.source.clone()),
+                None => self.infer_rate(bps, payload.source.clone()),
+            }
         }
+    }
+
+    /// The link is as fast as the burst, or faster; the policer as what passed when that was over. `headers` is what packets have with them
+    /// over what they have without.
+    fn infer_policer(&mut self, fall: &Fall, headers: f64, source: String) {
+        let [peak, later] = [fall.peak_bps, fall.later_bps].map(|bps| rate(bps * headers));
+        let (Some(peak), Some(later)) = (peak, later) else { return };
+        let burst = Bytes((fall.excess_bytes * headers / 1e4).ceil() as u64 * 10_000);
+        self.rate = Some(peak);
+        self.policer = Some(BucketSpec { rate: later, burst });
+        let surety =
+            "at least: what arrived at most in an interval, with headers, before the policer's bucket was empty";
+        self.note("rate", peak.to_string(), format!("{source} of intervals"), surety);
+        let surety = "a guess: what arrived in the later half, with headers, and what came above that before";
+        self.note("policer", format!("{later}:{burst}"), format!("{source} of intervals"), surety);
     }
 
     /// What arrived, with headers.
     fn infer_rate(&mut self, bps: f64, source: String) {
         self.rate = rate(bps);
         let Some(rate) = self.rate else { return };
-        self.rate_at_least = !matches!(self.limited_by, Some(LimitedBy::Path(_)));
+        self.rate_at_least = !matches!(self.limited_by, Some(LimitedBy::Path(_) | LimitedBy::Port(_)));
         let is_bbr = self.controller.as_deref().is_some_and(|name| name.starts_with("bbr"));
         let surety = match &self.limited_by {
-            Some(LimitedBy::Path(evidence)) => {
+            Some(LimitedBy::Path(evidence) | LimitedBy::Port(evidence)) => {
                 format!("what arrived, with headers; the path was full: {}", evidence.words)
             }
             Some(limit) => format!(
@@ -218,7 +238,10 @@ impl Measured {
         let counted = format!("{lost:.0} of {packets:.0} packets were lost");
         let (share, surety) = if lost == 0.0 {
             (0.0, format!("nothing was lost in {packets:.0} packets: at most {} (95 %)", scientific(3.0 / packets)))
+        } else if self.policer.is_some() {
+            (0.0, format!("a guess: {counted}, as a policer loses them"))
         } else if flow.queue == Queue::Flat && flow.is_loss_in_bursts() {
+            self.bursts = Some(Evidence::new(counted.clone(), &*source));
             self.cautions.push(format!(
                 "{source}: {counted}, more than the controller could have had by chance at this rate. They were lost together, \
                  so the rate of random loss is not known."

@@ -4,7 +4,7 @@
 use super::{
     Evidence, LimitedBy,
     infer::Queue,
-    reading::{Losses, Reading, Readings, positive, rate_words},
+    reading::{Fall, Losses, Reading, Readings, positive, rate_words},
 };
 
 /// Losses come in bursts, of which each halves a window only once, and a run has few of them. So a flow may reach several times what the
@@ -42,7 +42,9 @@ impl Flow<'_> {
             .clone()
             .or_else(|| readings.overload.clone().map(LimitedBy::Path))
             .or_else(|| self.queue_stood())
+            .or_else(|| self.by_policer(payload?))
             .or_else(|| self.by_ethernet(payload?))
+            .or_else(|| readings.processor.clone().map(LimitedBy::Processor))
             .or_else(|| self.by_loss(payload?))
             .or_else(|| self.by_window(payload?))
     }
@@ -60,12 +62,31 @@ impl Flow<'_> {
         })
     }
 
+    /// A bucket that was full at first lets a burst pass at the link's rate; from then on what exceeds the rate at which it fills is lost, and
+    /// no queue shows it.
+    fn by_policer(&self, payload: &Reading<f64>) -> Option<LimitedBy> {
+        let Fall { peak_bps, later_bps, .. } = self.fall()?;
+        Some(LimitedBy::Policer(Evidence::new(
+            format!(
+                "its rate fell from {} to {} and stayed there, packets were lost, and no queue stood",
+                rate_words(peak_bps),
+                rate_words(later_bps)
+            ),
+            &*payload.source,
+        )))
+    }
+
+    /// The fall of a run in which no queue stood: what a fuller queue takes from a flow it shows as delay.
+    pub fn fall(&self) -> Option<Fall> {
+        self.readings.fall.filter(|_| matches!(self.queue, Queue::Flat | Queue::Peak))
+    }
+
     /// Nobody has a rate of exactly a gigabit by chance.
     fn by_ethernet(&self, payload: &Reading<f64>) -> Option<LimitedBy> {
         let packet = self.readings.packet;
         let ethernet_gbps = self.readings.wire_bps()? * (1.0 + ETHERNET_BYTES / packet.mtu_bytes) / 1e9;
         let full = ETHERNET_GBPS.into_iter().find(|gbps| ETHERNET_SHARES.contains(&(ethernet_gbps / gbps)))?;
-        Some(LimitedBy::Path(Evidence::new(
+        Some(LimitedBy::Port(Evidence::new(
             format!("it is what an Ethernet of {} carries", rate_words(full * 1e9)),
             &*payload.source,
         )))
@@ -223,7 +244,7 @@ mod tests {
     #[test]
     fn a_full_ethernet_is_the_path() {
         // 1448 of 1538 bytes on the wire are payload: 941.5 Mb/s of a gigabit.
-        assert!(matches!(limit(&run(941.0, 0.0, "cubic"), Queue::Flat), Some(LimitedBy::Path(_))));
-        assert!(!matches!(limit(&run(900.0, 0.0, "cubic"), Queue::Flat), Some(LimitedBy::Path(_))));
+        assert!(matches!(limit(&run(941.0, 0.0, "cubic"), Queue::Flat), Some(LimitedBy::Port(_))));
+        assert!(!matches!(limit(&run(900.0, 0.0, "cubic"), Queue::Flat), Some(LimitedBy::Port(_))));
     }
 }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tandem_scenario::{
     bounded::{self, MEASUREMENT_BYTES},
+    effects::BucketSpec,
     units::{LossRate, QueueSize, Rate, Span},
 };
 
@@ -49,7 +50,7 @@ pub enum MeasuredError {
 /// An inferred value in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inferred {
-    /// `rate`, `rtt`, `queue` or `loss`.
+    /// `rate`, `rtt`, `queue`, `loss` or `policer`.
     pub what: &'static str,
     /// The value with its unit.
     pub value: String,
@@ -79,6 +80,12 @@ pub enum LimitedBy {
     SendBuffer(Evidence),
     /// The application had no more to send, or was told to send no more.
     Application(Evidence),
+    /// A processor at one of the ends was busy all the time.
+    Processor(Evidence),
+    /// A policer: what exceeded its rate was dropped, once a burst had passed.
+    Policer(Evidence),
+    /// A full Ethernet, of this machine or on the way: the rate is its rate.
+    Port(Evidence),
     /// The path was full: the rate is its rate.
     Path(Evidence),
 }
@@ -87,7 +94,8 @@ impl LimitedBy {
     /// How it is known.
     pub fn evidence(&self) -> &Evidence {
         match self {
-            Self::Loss(e) | Self::ReceiveWindow(e) | Self::SendBuffer(e) | Self::Application(e) | Self::Path(e) => e,
+            Self::Loss(e) | Self::ReceiveWindow(e) | Self::SendBuffer(e) | Self::Application(e) => e,
+            Self::Processor(e) | Self::Policer(e) | Self::Port(e) | Self::Path(e) => e,
         }
     }
 
@@ -98,6 +106,9 @@ impl LimitedBy {
             Self::ReceiveWindow(_) => "the receiver's window",
             Self::SendBuffer(_) => "the sender's buffer",
             Self::Application(_) => "the application",
+            Self::Processor(_) => "the processor",
+            Self::Policer(_) => "a policer",
+            Self::Port(_) => "a full port",
             Self::Path(_) => "the path",
         }
     }
@@ -154,6 +165,10 @@ pub struct Measured {
     pub queue: Option<QueueSize>,
     /// Random loss.
     pub loss: Option<LossRate>,
+    /// What is dropped above a rate.
+    pub policer: Option<BucketSpec>,
+    /// Packets were lost together while no queue was there.
+    pub bursts: Option<Evidence>,
     /// The same in words, with what each comes from.
     pub inferred: Vec<Inferred>,
     /// What the files lack, or what of them was not used: whole sentences, without the last full stop.

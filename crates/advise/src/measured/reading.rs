@@ -39,6 +39,17 @@ pub struct Windows {
     pub is_growing: bool,
 }
 
+/// A run whose rate fell to a lower one and stayed there, while packets were lost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fall {
+    /// Payload of its fastest interval, bits a second.
+    pub peak_bps: f64,
+    /// The mean of its later half.
+    pub later_bps: f64,
+    /// What the earlier half carried above that.
+    pub excess_bytes: f64,
+}
+
 /// What one run says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Readings {
@@ -52,6 +63,10 @@ pub struct Readings {
     pub is_packet_known: bool,
     /// More was offered than arrived, so that what arrived is the path's rate: how the file tells it.
     pub overload: Option<Evidence>,
+    /// A core of one of the ends had no time left: how the file tells it.
+    pub processor: Option<Evidence>,
+    /// See [`Fall`].
+    pub fall: Option<Fall>,
     pub least_rtt_ms: Option<Reading<f64>>,
     /// The largest RTT that says something of a busy path.
     pub busy_rtt_ms: Option<Reading<f64>>,
@@ -140,6 +155,7 @@ impl Readings {
             payload_bps: self.payload_bps.filter(|bps| bps.value > 0.0).map(|r| r.of_file(file)),
             seconds: self.seconds.filter(|seconds| *seconds > 0.0 && seconds.is_finite()),
             overload: self.overload.map(|evidence| evidence.of_file(file)),
+            processor: self.processor.map(|evidence| evidence.of_file(file)),
             least_rtt_ms: rtt(self.least_rtt_ms),
             busy_rtt_ms: rtt(self.busy_rtt_ms),
             mean_rtt_ms: self.mean_rtt_ms.filter(is_rtt),
@@ -168,6 +184,9 @@ impl LimitedBy {
             Self::ReceiveWindow(e) => Self::ReceiveWindow(e.of_file(file)),
             Self::SendBuffer(e) => Self::SendBuffer(e.of_file(file)),
             Self::Application(e) => Self::Application(e.of_file(file)),
+            Self::Processor(e) => Self::Processor(e.of_file(file)),
+            Self::Policer(e) => Self::Policer(e.of_file(file)),
+            Self::Port(e) => Self::Port(e.of_file(file)),
             Self::Path(e) => Self::Path(e.of_file(file)),
         }
     }

@@ -7,6 +7,10 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+fn fixture_text(name: &str) -> String {
+    std::fs::read_to_string(fixture(name)).unwrap()
+}
+
 fn measured(names: &[&str]) -> Measured {
     let files: Vec<PathBuf> = names.iter().map(|name| fixture(name)).collect();
     read(&files).unwrap_or_else(|_| panic!("{names:?} can be read"))
@@ -149,4 +153,46 @@ fn no_file_takes_more_than_linear_time() {
     ] {
         let _ = readings(&part.repeat(200_000)).map(infer::infer);
     }
+}
+
+/// The run was simulated on a path of 400 Mb/s and 32 ms behind a policer of 60 Mb/s with a bucket of 40 MB.
+#[test]
+fn a_burst_and_then_losses_without_a_queue_are_a_policers() {
+    let path = measured(&["iperf3-policed.json"]);
+    let bucket = path.policer.unwrap();
+    assert!((57e6..63e6).contains(&(bucket.rate.bps as f64)), "{}", bucket.rate);
+    assert!((36e6..44e6).contains(&(bucket.burst.0 as f64)), "{}", bucket.burst);
+    assert!(matches!(path.limited_by, Some(LimitedBy::Policer(_))));
+    // The link was seen at 308 Mb/s of payload.
+    assert_eq!((path.rate.unwrap().to_string().as_str(), path.rate_at_least), ("319mbit", false));
+    assert_eq!(path.loss, Some(LossRate(0.0)));
+    let inferred: Vec<&str> = path.inferred.iter().map(|i| i.what).collect();
+    assert_eq!(inferred, ["rate", "policer", "rtt", "queue", "loss"]);
+    // A queue that stood is the path's: it, and not a policer, made the packets late.
+    let late = fixture_text("iperf3-policed.json")
+        .replace("\"rtt\": 32", "\"rtt\": 52")
+        .replace("\"mean_rtt\": 32", "\"mean_rtt\": 52");
+    assert!(of(late).unwrap().policer.is_none());
+}
+
+#[test]
+fn a_full_port_and_a_full_core_are_named() {
+    let path = measured(&["iperf3-port.json"]);
+    assert!(matches!(&path.limited_by, Some(LimitedBy::Port(e)) if e.words.contains("an Ethernet of 1gbit")));
+    assert!(!path.rate_at_least);
+    let path = measured(&["iperf3-processor.json"]);
+    assert!(matches!(&path.limited_by, Some(LimitedBy::Processor(e)) if e.words.contains("99 % of a core here")));
+    assert!(path.rate_at_least);
+    // From 3.16 on each of several streams has a core.
+    let threads =
+        |text: &str| text.replace("iperf 3.12", "iperf 3.17").replace("\"num_streams\": 1", "\"num_streams\": 8");
+    let path = of(threads(&fixture_text("iperf3-processor.json"))).unwrap();
+    assert!(!matches!(path.limited_by, Some(LimitedBy::Processor(_))), "{:?}", path.limited_by);
+}
+
+#[test]
+fn losses_that_are_too_many_for_the_rate_came_in_bursts() {
+    let path = measured(&["iperf3-bursts.json"]);
+    assert!(path.bursts.unwrap().words.contains("1300 of"));
+    assert!(path.loss.is_none() && path.policer.is_none() && path.queue.is_none());
 }

@@ -178,7 +178,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let present = Present::new(args.default.as_ref(), &machine)?;
     let mut measured = measured::read(&args.from).map_err(Failure::usage)?;
     let known = args.given().with(&mut measured)?;
-    let candidates = candidates(&args.controllers, known.flows, &machine, &present, args.ecn)?;
+    let candidates = candidates(&args.controllers, known.flows(), &machine, &present, args.ecn)?;
     let store = store::of_user();
     let shown = shown::Shown::new();
     let watch = |doing: Doing| shown.tell(doing);
@@ -271,6 +271,7 @@ impl Args {
             loss: self.loss,
             neighbours: self.neighbours.clone(),
             flows: self.flows,
+            ..Given::default()
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The advice in words, for the terminal and for the report.
 
-use tandem_advise::{Advice, Answer, Decision, Goal, Judged, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Goal, Judged, StartUp, Why, measured::Inferred};
 use tandem_compare::Length;
 use tandem_report::{Mark, Table, significant, with_interval};
 use tandem_statistics::Estimate;
@@ -229,41 +229,32 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         delay += &format!("; {} ms with `{}`", delay_ms(default.delay_ms), advice.present.name);
     }
     facts.push(("Delay", delay));
-    facts.extend(startup(advice, chosen, default).map(|words| ("Start-up", words)));
-    if let Some(less) = less_delay(decision, chosen) {
-        facts.push(("Less delay", less));
+    facts.extend(startup(advice).map(|words| ("Start-up", words)));
+    if let Some(less) = decision.with_less_delay().first() {
+        let (name, delay) = (&less.controller, delay_ms(less.delay_ms));
+        facts.push(("Less delay", format!("`{name}` has nearly as much goodput and keeps {delay} ms")));
     }
     facts.push(("How sure", sureness(advice)));
     facts
 }
 
-/// How long until it has what it gets in the end.
-fn startup(advice: &Advice, chosen: &Judged, default: &Judged) -> Option<String> {
-    let mut words = format!("{} s until it has 90 % of that", plain(chosen.startup_s?, 1.0));
+/// How long until it has what it gets in the end, and what the neighbours lose until then.
+fn startup(advice: &Advice) -> Option<String> {
+    let of = |name: &str| advice.starts.iter().find(|start| start.controller == name);
+    let (chosen, default) = (of(&advice.usual.decision.chosen)?, of(&advice.present.name)?);
+    let seconds = |start: &StartUp| {
+        let least = if start.is_at_least { "at least " } else { "" };
+        format!("{least}{} s", plain(start.seconds, 1.0))
+    };
+    let mut words = format!("{} until it has 90 % of that", seconds(chosen));
+    if let Some(lost) = chosen.neighbours_lose {
+        let (what, share) = if lost.value >= 0.0 { ("less", lost) } else { ("more", -lost) };
+        words += &format!("; neighbours have {} % {what} meanwhile", plain(share, 100.0));
+    }
     if chosen.controller != default.controller {
-        words += &format!("; {} s with `{}`", plain(default.startup_s?, 1.0), advice.present.name);
+        words += &format!("; {} with `{}`", seconds(default), advice.present.name);
     }
     Some(words)
-}
-
-/// Share of the choice's goodput from which another is as good.
-const AS_GOOD: f64 = 0.95;
-
-/// A controller with the same goodput and at most half of the delay.
-fn less_delay(decision: &Decision, chosen: &Judged) -> Option<String> {
-    let is_as_good = |judged: &&Judged| {
-        judged.is_within_limits
-            && judged.is_tied_with_best
-            && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
-    };
-    let least =
-        decision.controllers.iter().filter(is_as_good).min_by(|a, b| a.delay_ms.value.total_cmp(&b.delay_ms.value))?;
-    let is_much_less =
-        least.delay_ms.value <= chosen.delay_ms.value / 2.0 && chosen.delay_ms.value - least.delay_ms.value >= 1.0;
-    is_much_less.then(|| {
-        let (name, delay) = (&least.controller, delay_ms(least.delay_ms));
-        format!("`{name}` cannot be told from it in goodput and keeps {delay} ms")
-    })
 }
 
 fn sureness(advice: &Advice) -> String {
@@ -369,6 +360,9 @@ fn remark(advice: &Advice, judged: &Judged) -> String {
     }
     if !judged.is_within_limits && !judged.takes_too_much {
         remarks.push("too much delay");
+    }
+    if judged.is_within_limits && !judged.means_are_within_limits {
+        remarks.push("perhaps too much");
     }
     if judged.is_within_limits && !judged.exceeds_with.is_empty() {
         remarks.push("not on other paths");

@@ -79,7 +79,7 @@ fn add_more(known: &mut Known, number: u64, rng: &mut impl Rng, folder: &Path) -
         }
         2 => {
             let aqm = ["codel", "fq_codel", "pie"][rng.random_range(0..3)];
-            known.aqm = aqm.parse().map_err(anyhow::Error::msg)?;
+            known.aqm = Some(aqm.parse().map_err(anyhow::Error::msg)?);
             known.ecn = true;
             format!(" --aqm {aqm} --ecn")
         }

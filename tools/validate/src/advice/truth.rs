@@ -72,8 +72,8 @@ fn machine() -> Machine {
         default: Some("cubic".into()),
         available: vec!["reno".into(), "cubic".into()],
         modules: modules.map(String::from).to_vec(),
-        send_buffer_bytes: None,
         tools: Tools { loads: true, sends: true },
+        ..Machine::default()
     }
 }
 
@@ -82,7 +82,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let known = &drawn.known;
     let machine = machine();
     let present = Present::new(None, &machine)?;
-    let all = candidates(&[], known.flows, &machine, &present, known.ecn)?;
+    let all = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
     let limits = Limits {
         stolen: STOLEN,
         added_delay_ms: usual_delay_limit(known.rtt).as_secs_f64() * 1e3,

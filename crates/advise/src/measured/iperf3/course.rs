@@ -4,12 +4,20 @@
 use serde_json::Value;
 
 use super::{Run, number};
-use crate::measured::json::AGAIN;
+use crate::measured::{json::AGAIN, reading::Fall};
 
 /// Fewer intervals do not tell whether something grows.
 const FEW_INTERVALS: usize = 8;
 /// Growth from the third quarter of a run to the last. Ours.
 const GROWN: f64 = 1.1;
+/// A peak is above all of the later half by this. Ours.
+const PEAK: f64 = 1.5;
+/// Where chance takes the share p of all packets, slow start ends after some 2 / p, and as many again pass with each of a few losses that follow,
+/// before the window is what it stays. A peak with more packets is not that of slow start. Ours.
+const SLOW_START_LOSSES: f64 = 8.0;
+/// A sender's buffer holds as much again as its largest congestion window (net/ipv4/tcp_input.c, tcp_sndbuf_expand), which looks like a peak
+/// while it fills.
+const WINDOWS_OF_BUFFER: f64 = 2.0;
 
 /// All intervals together.
 #[derive(Debug, Default)]
@@ -28,6 +36,8 @@ pub struct Course {
     pub receive_bytes: Option<f64>,
     pub path_mtu: Option<f64>,
     rates_bps: Vec<f64>,
+    seconds_of_each: Vec<f64>,
+    retransmits_of_each: Vec<f64>,
     congestions_bytes: Vec<f64>,
 }
 
@@ -57,7 +67,9 @@ impl Course {
         self.bytes += bytes;
         self.seconds += seconds;
         self.rates_bps.push(bytes * 8.0 / seconds);
+        self.seconds_of_each.push(seconds);
         if let Some(retransmits) = sum["retransmits"].as_f64() {
+            self.retransmits_of_each.push(retransmits.max(0.0));
             self.retransmits = Some(self.retransmits.unwrap_or(0.0) + retransmits.max(0.0));
         }
         if let (Some(packets), Some(lost)) = (number(&sum["packets"]), sum["lost_packets"].as_f64()) {
@@ -86,6 +98,27 @@ impl Course {
     }
 }
 
+impl Course {
+    /// Its rate was high, then much lower and losing.
+    pub fn fall(&self, flows: u32) -> Option<Fall> {
+        let count = self.rates_bps.len();
+        if count < FEW_INTERVALS || self.retransmits_of_each.len() != count {
+            return None;
+        }
+        let (earlier, later) = self.rates_bps.split_at(count / 2);
+        let peak_bps = earlier.iter().copied().fold(0.0, f64::max);
+        let later_most_bps = later.iter().copied().fold(0.0, f64::max);
+        let later_bps = mean(later)?;
+        let above = earlier.iter().zip(&self.seconds_of_each).map(|(bps, s)| (bps - later_bps).max(0.0) * s / 8.0);
+        let excess_bytes: f64 = above.sum();
+        let buffered_bytes = WINDOWS_OF_BUFFER * self.congestion_bytes? * f64::from(flows);
+        let losses_of_interval = mean(&self.retransmits_of_each[count / 2..])?;
+        let is_chance = losses_of_interval * (peak_bps / later_bps - 1.0) < SLOW_START_LOSSES;
+        let is_fall = peak_bps >= PEAK * later_most_bps && excess_bytes > buffered_bytes && !is_chance;
+        is_fall.then_some(Fall { peak_bps, later_bps, excess_bytes })
+    }
+}
+
 fn has_grown(values: &[f64]) -> bool {
     if values.len() < FEW_INTERVALS {
         return false;
@@ -103,6 +136,33 @@ fn mean(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Eight intervals of a second, with so much in the first and losses in each of the later ones.
+    fn fallen(first_bps: f64, losses: f64, congestion_bytes: f64) -> Option<Fall> {
+        let mut rates_bps = vec![40e6; 8];
+        rates_bps[0] = first_bps;
+        let course = Course {
+            rates_bps,
+            seconds_of_each: vec![1.0; 8],
+            retransmits_of_each: vec![losses; 8],
+            congestion_bytes: Some(congestion_bytes),
+            ..Course::default()
+        };
+        course.fall(2)
+    }
+
+    #[test]
+    fn a_fall_is_no_slow_start_and_no_buffer_that_fills() {
+        // 160 Mb above 40 are 20 MB.
+        let expected = Fall { peak_bps: 200e6, later_bps: 40e6, excess_bytes: 20e6 };
+        assert_eq!(fallen(200e6, 3.0, 1e6), Some(expected));
+        // 1 loss in 3450 packets of an interval: 8 / p are 27,600 packets, and 13,800 came above.
+        assert_eq!(fallen(200e6, 1.0, 1e6), None);
+        // Two connections with 6 MB each fill buffers of 24 MB.
+        assert_eq!(fallen(200e6, 3.0, 6e6), None);
+        assert_eq!(fallen(59e6, 100.0, 1e5), None);
+        assert_eq!(Course::default().fall(1), None);
+    }
 
     #[test]
     fn growth_is_seen_from_the_third_quarter_to_the_last() {

@@ -28,6 +28,8 @@ pub fn readings(run: &Run) -> Result<Readings, String> {
         flows: run.flows(),
         controller,
         windows: windows(run, &course),
+        processor: processor(run),
+        fall: course.fall(run.flows().unwrap_or(1)),
         ..Readings::default()
     };
     // The kernel of who receives measures no RTT of the bulk.
@@ -108,6 +110,26 @@ fn windows(run: &Run, course: &Course) -> Windows {
         send_bytes: number(&run.start["sndbuf_actual"]).filter(|_| is_fixed),
         is_growing: course.is_growing(),
     }
+}
+
+/// Of a core's time this share leaves nothing for more. Ours.
+const BUSY_PERCENT: f64 = 95.0;
+/// From this version on each stream has a thread.
+const THREADED: (u32, u32) = (3, 16);
+
+/// A thread that had no time left; percent are of one core.
+fn processor(run: &Run) -> Option<Evidence> {
+    let version = run.start["version"].as_str().and_then(|version| version.strip_prefix("iperf "))?;
+    let mut parts = version.split(['.', '+', ' ']).map(|part| part.parse::<u32>().ok());
+    let version = (parts.next()??, parts.next()??);
+    let threads = if version >= THREADED { f64::from(run.flows().unwrap_or(1)) } else { 1.0 };
+    [("host_total", "here"), ("remote_total", "at the other end")].into_iter().find_map(|(key, place)| {
+        let percent = number(&run.end["cpu_utilization_percent"][key])?;
+        (percent >= BUSY_PERCENT * threads).then(|| {
+            let words = format!("iperf3 used {percent:.0} % of a core {place}");
+            Evidence::new(words, format!("end.cpu_utilization_percent.{key}"))
+        })
+    })
 }
 
 /// `-b` and `--fq-rate` are bits a second of each stream.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One controller against the limits and against the best.
+
+use serde::Serialize;
+use tandem_statistics::{Estimate, Looks, Neighbours, mean, stolen};
+
+use super::{
+    Limits,
+    observed::{Observed, exceeds, gain, half, is_clear_of, wanted_gain},
+};
+
+/// A difference in goodput of less than this share is none.
+const SAME: f64 = 0.01;
+/// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough.
+const NARROW: f64 = 0.05;
+/// Neighbours that use less than this share of what they leave free cannot be robbed: what they lose counts as a share of that. Ours.
+const LITTLE: f64 = 0.1;
+
+/// What the rule finds of a controller.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judged {
+    /// With its parameters.
+    pub controller: String,
+    /// The smaller, the easier it is to have it; last what nobody has run.
+    #[serde(skip)]
+    pub effort: (u8, bool),
+    /// How many were run.
+    pub seeds: usize,
+    /// Goodput of all own flows, or a transfer's size over its time, Mb/s.
+    pub goodput_mbps: Estimate,
+    /// By how much its goodput is above that of the best within the limits; of the same seeds.
+    pub above_best_mbps: Estimate,
+    /// Share of their goodput that the neighbours lose against the reference; null without neighbours.
+    pub stolen: Option<Estimate>,
+    /// The 95th percentile of the queueing delay, ms.
+    pub delay_ms: Estimate,
+    /// The same less the reference's.
+    pub added_delay_ms: Estimate,
+    /// Do neighbours surely lose more than the limit? What they lose counts less where they leave nearly all of the path free.
+    pub takes_too_much: bool,
+    /// Does it keep within all [`Limits`], as far as seeds tell?
+    pub is_within_limits: bool,
+    /// Do its means keep within them, too? What is only not surely beyond them is no choice where something else is.
+    pub means_are_within_limits: bool,
+    /// What was measured is what it gets in the end, as far as can be told. No choice is made of one that is not steady.
+    pub is_steady: bool,
+    /// Paths that are as likely, on which it exceeds a limit and the default does not.
+    pub exceeds_with: Vec<String>,
+    /// Cannot be told from the best within the limits.
+    pub is_tied_with_best: bool,
+    /// More seeds could change what becomes of it.
+    pub is_open: bool,
+}
+
+impl Judged {
+    pub(crate) fn may_be_chosen(&self) -> bool {
+        self.is_within_limits && self.is_steady && self.exceeds_with.is_empty()
+    }
+}
+
+pub fn judge(
+    observed: &Observed,
+    (reference, default): (&Observed, &str),
+    carried_mbps: f64,
+    limits: Limits,
+    looks: &Looks,
+) -> Judged {
+    let pairs = observed.neighbours_mbps.iter().zip(&reference.neighbours_mbps).enumerate();
+    let of_seed = |(seed, (beside, there)): (usize, (&Vec<f64>, &Vec<f64>))| Neighbours {
+        beside: beside.clone(),
+        reference: there.clone(),
+        peers: reference.peers_mbps.get(seed).cloned().unwrap_or_default(),
+    };
+    let stolen = stolen(&pairs.map(of_seed).collect::<Vec<_>>()).map(|stolen| looks.widened(stolen));
+    let added_delay_ms = looks.widened(Estimate::of_difference(&observed.delay_ms, &reference.delay_ms));
+    let counted = stolen.map(|stolen| stolen * weight(reference, carried_mbps));
+    let takes_too_much = counted.is_some_and(|counted| exceeds(counted, limits.stolen));
+    Judged {
+        controller: observed.name.clone(),
+        effort: (observed.effort, observed.is_untried),
+        seeds: observed.goodput_mbps.len(),
+        goodput_mbps: looks.widened(Estimate::of_mean(&observed.goodput_mbps)),
+        above_best_mbps: Estimate::exactly(0.0),
+        stolen,
+        delay_ms: looks.widened(Estimate::of_mean(&observed.delay_ms)),
+        added_delay_ms,
+        takes_too_much,
+        is_within_limits: !takes_too_much && !exceeds(added_delay_ms, limits.added_delay_ms),
+        means_are_within_limits: counted.is_none_or(|counted| counted.value <= limits.stolen)
+            && added_delay_ms.value <= limits.added_delay_ms,
+        // What is compared with itself needs no whole cycle.
+        is_steady: !observed.moves(looks) && (!observed.is_short || observed.name == default),
+        exceeds_with: observed.exceeds_with.clone(),
+        is_tied_with_best: true,
+        is_open: false,
+    }
+}
+
+/// What counts of the neighbours' loss: all of it, unless they use next to nothing of the path. Then it is measured against what they leave.
+fn weight(reference: &Observed, carried_mbps: f64) -> f64 {
+    let theirs = reference.neighbours_mean_mbps();
+    let little = LITTLE * (carried_mbps - theirs);
+    if theirs < little { theirs / little } else { 1.0 }
+}
+
+/// Sets what a controller is beside the best.
+pub fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, looks: &Looks) {
+    let above = if observed.name == best.name {
+        Estimate::exactly(0.0)
+    } else {
+        looks.widened(Estimate::of_difference(&observed.goodput_mbps, &best.goodput_mbps))
+    };
+    let is_clearly_worse = above.value + half(above) < 0.0 && above.value.abs() >= SAME * mean(&best.goodput_mbps);
+    judged.above_best_mbps = above;
+    judged.is_tied_with_best = !is_clearly_worse;
+}
+
+/// Could more seeds make it the choice, or unmake it? What surely gains too little over the choice is out, whatever else it does.
+pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: Limits, looks: &Looks) -> bool {
+    if !judged.is_steady || !judged.exceeds_with.is_empty() {
+        return false;
+    }
+    let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, NARROW))
+        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
+    let Some(gain) = gain(observed, chosen, limits.goal).map(|gain| looks.widened(gain)) else {
+        return !limits_are_clear;
+    };
+    let wanted = wanted_gain(observed, chosen, limits);
+    let may_gain_enough = gain.value + half(gain) >= wanted;
+    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, wanted, NARROW);
+    may_gain_enough && !(limits_are_clear && gain_is_clear)
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a controller may do, and what it is chosen for.
+
+use serde::Serialize;
+use tandem_scenario::units::Span;
+
+/// What a controller may do to others and still be advised.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Limits {
+    /// Share of their goodput that neighbours may lose against the reference.
+    pub stolen: f64,
+    /// By how much the 95th percentile of the queueing delay may exceed the reference's, ms.
+    pub added_delay_ms: f64,
+    /// The gain in what counts, a share of the default's, that is worth a change.
+    pub gain: f64,
+    /// What counts.
+    pub goal: Goal,
+}
+
+/// What a controller is chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// The highest goodput.
+    #[default]
+    Goodput,
+    /// The lowest round-trip time, propagation and the 95th percentile of the wait in the queue together, of those that keep the goodput.
+    Delay,
+    /// The highest power: goodput over that time (Kleinrock 1979, ICC).
+    Both,
+}
+
+impl std::str::FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "goodput" => Ok(Self::Goodput),
+            "delay" => Ok(Self::Delay),
+            "both" => Ok(Self::Both),
+            other => Err(format!("`{other}` is no goal: give `goodput`, `delay` or `both`")),
+        }
+    }
+}
+
+/// On short paths, where half the RTT is less than a browser or a call would notice. Ours.
+const LEAST_DELAY_LIMIT: Span = Span::from_ms(10);
+
+/// By how much the delay may grow if nobody says: half the RTT, but 10 ms at least. Ours.
+pub fn usual_delay_limit(rtt: Span) -> Span {
+    Span { ns: rtt.ns / 2 }.max(LEAST_DELAY_LIMIT)
+}

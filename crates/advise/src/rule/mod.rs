@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The rule by which `tandem advise` chooses; docs/advise.md states it for users. All of its constants are ours.
+//!
+//! Within the limits (what neighbours lose, what the queue's delay grows by) is what does not surely exceed one of them, on this path and, as far as
+//! the present default keeps them there, on the paths that are as likely. The easiest to deploy comes first, the present default before all. What
+//! takes more effort is chosen only if it surely gains enough over what takes less.
+
+mod judged;
+mod limits;
+mod observed;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use tandem_statistics::{Estimate, Looks, mean};
+
+pub use judged::Judged;
+use judged::{compare, is_open, judge};
+pub use limits::{Goal, Limits, usual_delay_limit};
+pub use observed::Observed;
+use observed::{exceeds, gain, half, wanted_gain};
+
+/// Share of the choice's goodput from which another is as good. Ours.
+const AS_GOOD: f64 = 0.95;
+/// Nobody notices less.
+const LESS_MS: f64 = 1.0;
+
+/// Why the choice fell as it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// The default is within the limits, and nothing else there gains enough to be worth a change.
+    DefaultIsAsGood,
+    /// It has more goodput than the default, which is within the limits.
+    Better,
+    /// The default exceeds a limit, and this is the best that does not.
+    DefaultExceedsLimits,
+    /// No controller keeps within the limits, so the default stays.
+    NoneWithinLimits,
+    /// The default, or what it is measured against, was not steady in the time that there was: nothing is said, and it stays.
+    NotSteady,
+}
+
+/// The choice on one path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Decision {
+    /// The controller to run, with its parameters.
+    pub chosen: String,
+    /// Why it is this one.
+    pub why: Why,
+    /// The choice's goodput over the default's, less 1; null if it is the default, or if that got nothing.
+    pub gain: Option<Estimate>,
+    /// Nothing that more seeds could change is open.
+    pub is_clear: bool,
+    /// The highest goodput first.
+    pub controllers: Vec<Judged>,
+}
+
+impl Decision {
+    /// What was found of a controller.
+    pub fn of(&self, controller: &str) -> Option<&Judged> {
+        self.controllers.iter().find(|judged| judged.controller == controller)
+    }
+
+    /// Controllers with nearly the choice's goodput and at most half of its delay, the easiest first.
+    pub fn with_less_delay(&self) -> Vec<&Judged> {
+        let Some(chosen) = self.of(&self.chosen) else { return Vec::new() };
+        let is_as_good = |judged: &&Judged| {
+            judged.is_within_limits && judged.goodput_mbps.value >= AS_GOOD * chosen.goodput_mbps.value
+        };
+        let of_chosen = chosen.delay_ms.value;
+        let is_much_less = |judged: &&Judged| {
+            let delay_ms = judged.delay_ms.value;
+            delay_ms <= of_chosen / 2.0 && of_chosen - delay_ms >= LESS_MS
+        };
+        let mut all: Vec<&Judged> = self.controllers.iter().filter(is_as_good).filter(is_much_less).collect();
+        all.sort_by(|a, b| a.effort.cmp(&b.effort).then(a.delay_ms.value.total_cmp(&b.delay_ms.value)));
+        all
+    }
+}
+
+/// Chooses. `reference` is what the path would carry if the flows were of their neighbours' kind, or without neighbours the default's run;
+/// `default` names one of `observed`. Who looks at the seeds again and again has intervals as wide as `looks` asks.
+pub fn decide(
+    observed: &[Observed],
+    default: &str,
+    reference: &Observed,
+    limits: Limits,
+    looks: &Looks,
+) -> Option<Decision> {
+    let present = observed.iter().find(|o| o.name == default)?;
+    let carried_mbps = observed.iter().chain([reference]).map(Observed::carried_mbps).fold(0.0, f64::max);
+    let judge_one = |o| (judge(o, (reference, default), carried_mbps, limits, looks), o);
+    let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(judge_one).collect();
+    judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
+    let is_steady = !reference.moves(looks) && !present.moves(looks);
+    let chosen = if is_steady { choose(&judged, present, limits, looks) } else { None };
+    let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
+    let why = match chosen {
+        None if !is_steady => Why::NotSteady,
+        None => Why::NoneWithinLimits,
+        Some(chosen) if chosen.name == default => Why::DefaultIsAsGood,
+        Some(_) if default_is_within => Why::Better,
+        Some(_) => Why::DefaultExceedsLimits,
+    };
+    let chosen = chosen.unwrap_or(present);
+    let best = judged.iter().find(|(judged, _)| judged.may_be_chosen()).map_or(present, |(_, observed)| *observed);
+    for (judged, observed) in &mut judged {
+        compare(judged, observed, best, looks);
+        judged.is_open = is_open(judged, observed, chosen, limits, looks);
+    }
+    let is_clear = judged.iter().all(|(judged, _)| !judged.is_open);
+    let controllers = judged.into_iter().map(|(judged, _)| judged).collect();
+    let gain = gain(chosen, present, Goal::Goodput).map(|gain| looks.widened(gain));
+    Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
+}
+
+/// The default if it may be chosen, otherwise the easiest; then what surely gains enough over all that takes less effort. `judged` has the highest goodput first.
+fn choose<'a>(
+    judged: &[(Judged, &'a Observed)],
+    present: &'a Observed,
+    limits: Limits,
+    looks: &Looks,
+) -> Option<&'a Observed> {
+    // Who waits less because it sends less has done nothing.
+    let keeps_goodput = |o: &Observed| {
+        let lost = gain(o, present, Goal::Goodput).map(|gain| looks.widened(gain * -1.0));
+        limits.goal != Goal::Delay || !lost.is_some_and(|lost| exceeds(lost, limits.gain))
+    };
+    let score = |o: &Observed| mean(&o.score(limits.goal));
+    let mut in_question: Vec<&(Judged, &Observed)> =
+        judged.iter().filter(|(judged, o)| judged.may_be_chosen() && keeps_goodput(o)).collect();
+    // What is only not surely beyond a limit is for those who have nothing else. The default needs no proof to stay.
+    if in_question.iter().any(|(judged, _)| judged.means_are_within_limits) {
+        in_question.retain(|(judged, o)| judged.means_are_within_limits || o.name == present.name);
+    }
+    let mut in_question: Vec<&Observed> = in_question.into_iter().map(|(_, o)| *o).collect();
+    in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    // Of what is as easy, the best stays first.
+    in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
+    // Intervals are not transitive: what is not surely better than the choice may still keep a harder one from being it.
+    let surely_gains = |next: &Observed, easier: &Observed| {
+        let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
+        gain.is_some_and(|gain| gain.value - half(gain) >= wanted_gain(next, easier, limits))
+    };
+    let beats_all_before =
+        |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| surely_gains(next, easier));
+    in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).last()
+}
