@@ -46,10 +46,4 @@ struct tandem_trial_counts {
 	u64 lost;    /* ended, but there was no room for the record */
 };
 
-/* The clocks, read together. */
-struct tandem_clocks {
-	u64 monotonic_ns;
-	u64 jiffies;
-};
-
 #endif

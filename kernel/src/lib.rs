@@ -11,6 +11,8 @@ mod check;
 mod error;
 mod flow;
 mod form;
+mod histograms;
+mod jiffies;
 mod leftovers;
 mod listeners;
 mod messages;
@@ -33,6 +35,9 @@ mod watch;
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, Pacer, read_flows};
+pub use histograms::{Histogram, Histograms, Look, Totals};
+#[doc(hidden)]
+pub use histograms::{BUCKETS, Bounds, RawHistogram, RawTotals};
 pub use leftovers::{clean_up, remove_leftovers};
 pub use listeners::Listener;
 pub use names::usual_name;
