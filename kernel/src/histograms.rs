@@ -7,11 +7,9 @@ use std::{
     collections::HashMap,
     io::{self, Read},
     mem::size_of,
-    time::Duration,
 };
 
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, Object};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::{
     Error, jiffies,
@@ -134,15 +132,6 @@ pub struct Totals {
     pub retransmitted_ratio: Histogram,
 }
 
-/// What a look found.
-#[derive(Clone, Debug)]
-pub struct Look {
-    /// Of each controller that has, or had, connections, in the order of their names.
-    pub controllers: Vec<Totals>,
-    /// The processor time that it took.
-    pub cpu: Duration,
-}
-
 /// Looks at all connections, again and again.
 pub struct Histograms {
     // First, so that the program is gone before its maps are.
@@ -174,15 +163,14 @@ impl Histograms {
         Ok(made)
     }
 
-    /// Looks at each connection in all network namespaces.
+    /// Looks at each connection in all network namespaces. What each controller's have done so far, in the order of their names.
     ///
     /// # Errors
     /// [`Error`] if the kernel's iterator or its sums cannot be read.
-    pub fn look(&mut self) -> Result<Look, Error> {
+    pub fn look(&mut self) -> Result<Vec<Totals>, Error> {
         let link = &self.link;
-        let mut cpu = Duration::ZERO;
         for (_, looked) in netns::visit(|_| look_here(link))? {
-            cpu += looked?;
+            looked?;
         }
         let available = sysctl::available()?;
         let mut controllers = Vec::new();
@@ -201,7 +189,7 @@ impl Histograms {
             }
         }
         controllers.sort_by(|a, b| a.controller.cmp(&b.controller));
-        Ok(Look { controllers, cpu })
+        Ok(controllers)
     }
 
     fn totals(&self, key: &[u8], raw: &RawTotals) -> Totals {
@@ -232,24 +220,18 @@ fn parse(bytes: &[u8]) -> Option<RawTotals> {
     (bytes.len() >= size_of::<RawTotals>()).then(|| unsafe { bytes.as_ptr().cast::<RawTotals>().read_unaligned() })
 }
 
-/// At the connections of the calling thread's namespace; the processor time that it took.
-fn look_here(link: &Link) -> Result<Duration, Error> {
-    let before = cpu_time();
+/// At the connections of the calling thread's namespace.
+fn look_here(link: &Link) -> Result<(), Error> {
     let mut iterator = Iter::new(link).map_err(|e| refused_by(e, PROGRAM, ""))?;
     loop {
         match iterator.read(&mut [0; 64]) {
-            Ok(0) => return Ok(cpu_time() - before),
+            Ok(0) => return Ok(()),
             // It writes nothing; after a million sockets the kernel wants to be asked again.
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock || e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(Error::io("read", "the iterator over TCP sockets", e)),
         }
     }
-}
-
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 #[cfg(test)]

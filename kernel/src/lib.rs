@@ -35,7 +35,7 @@ mod watch;
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, Pacer, read_flows};
-pub use histograms::{Histogram, Histograms, Look, Totals};
+pub use histograms::{Histogram, Histograms, Totals};
 #[doc(hidden)]
 pub use histograms::{BUCKETS, Bounds, RawHistogram, RawTotals};
 pub use leftovers::{clean_up, remove_leftovers};
@@ -46,4 +46,4 @@ pub use object::{Attached, attach, check_loadable, loadable};
 pub use object::{refused, verified_instructions};
 pub use registry::{Loaded, Unloaded, list, load, unload};
 pub use sysctl::{available, default_controller};
-pub use watch::{Sample, Watcher};
+pub use watch::{Probed, Sample, Watcher, probe};

@@ -20,7 +20,7 @@ use net::{FAR, Path, Registered, connected, info, wait_until};
 const BYTES: u64 = 3_000_000;
 
 fn of(histograms: &mut Histograms, name: &str) -> Option<Totals> {
-    histograms.look().unwrap().controllers.into_iter().find(|totals| totals.controller == name)
+    histograms.look().unwrap().into_iter().find(|totals| totals.controller == name)
 }
 
 /// All is in one bucket, whose range holds the value.
@@ -138,7 +138,7 @@ fn names_come_and_go() {
     assert_eq!(of(&mut histograms, &name), None, "it listens");
     let (near, far) = connected(&name, &path.near, &path.far, FAR);
     assert_eq!(of(&mut histograms, &name).unwrap().connections, 1);
-    let others: u64 = histograms.look().unwrap().controllers.iter().map(|totals| totals.connections).sum();
+    let others: u64 = histograms.look().unwrap().iter().map(|totals| totals.connections).sum();
     assert!(others >= 2, "the other end has the machine's default");
     drop((listener, ours));
     assert_eq!(of(&mut histograms, &name).unwrap().connections, 1, "it lives on");
