@@ -34,9 +34,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub fn prometheus(address: SocketAddr, interval: Duration, with_probes: bool) -> Result<(), Failure> {
     interrupt::flag();
+    // Who finds it listening knows that connections are counted from now on.
+    let exporter = Mutex::new(Exporter::new(interval, with_probes)?);
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
-    let exporter = Mutex::new(Exporter::new(interval, with_probes)?);
     note(&format!("tandem: http://{bound}/metrics, until Ctrl-C"));
     // It ends with the process: whoever is being served then is hung up on.
     thread::spawn(move || {
