@@ -114,6 +114,7 @@ static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
 	record->min_rtt_us = ops->rtt_min == ~0u ? 0 : ops->rtt_min;
 	record->segments = tp->data_segs_out;
 	record->retransmitted = tp->total_retrans;
+	record->cwnd = tp->snd_cwnd;
 	record->arm = member->arm;
 	record->flags = member->flags;
 	read_limits(tp, &limits);

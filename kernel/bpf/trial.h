@@ -35,7 +35,7 @@ struct tandem_connection {
 	u32 sndbuf_jiffies; /* of that, limited by the send buffer */
 	u32 arm;
 	u32 flags;
-	u32 reserved;
+	u32 cwnd; /* the congestion window at the end, packets */
 };
 
 /* Of one arm. */

@@ -51,7 +51,7 @@ int main(void)
 	FIELD(tandem_connection, sndbuf_jiffies);
 	FIELD(tandem_connection, arm);
 	FIELD(tandem_connection, flags);
-	FIELD(tandem_connection, reserved);
+	FIELD(tandem_connection, cwnd);
 
 	TYPE(tandem_totals);
 	FIELD(tandem_totals, connections);

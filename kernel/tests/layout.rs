@@ -35,7 +35,7 @@ fn rust_layout() -> Layout {
     describe!(l, "tandem_peer", Peer, family port addr);
     describe!(l, "tandem_connection", Connection,
         peer began_ns ended_ns bytes_acked bytes_received srtt_us min_rtt_us segments retransmitted busy_jiffies rwnd_jiffies
-        sndbuf_jiffies arm flags reserved);
+        sndbuf_jiffies arm flags cwnd);
     describe!(l, "tandem_totals", RawTotals,
         connections acked_bytes segments retransmitted idle_jiffies path_jiffies rwnd_jiffies sndbuf_jiffies rtt_us
         window_bytes goodput retransmitted_ratio);

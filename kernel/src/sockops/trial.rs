@@ -80,8 +80,8 @@ pub struct Connection {
     pub arm: u32,
     #[doc(hidden)]
     pub flags: u32,
-    #[doc(hidden)]
-    pub reserved: u32,
+    /// The congestion window at the end, packets.
+    pub cwnd: u32,
 }
 
 impl Connection {
