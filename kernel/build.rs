@@ -12,7 +12,13 @@ use libbpf_cargo::SkeletonBuilder;
 use tandem_controllers::CONTROLLERS;
 
 /// Objects that are no controller's, and what their bytes are called in Rust.
-const SINGLE: [(&str, &str); 3] = [("pacing_probe", "PACING_PROBE"), ("policy", "POLICY"), ("trial", "TRIAL")];
+const SINGLE: [(&str, &str); 5] = [
+    ("clocks", "CLOCKS"),
+    ("histograms", "HISTOGRAMS"),
+    ("pacing_probe", "PACING_PROBE"),
+    ("policy", "POLICY"),
+    ("trial", "TRIAL"),
+];
 
 /// Objects with something wrong, which only tests load: cargo has no build script for tests alone.
 const TEST_OBJECTS: &str = "tests/objects";

@@ -7,24 +7,18 @@
 //! Each run has two figures: the time that this process and the kernel's ksoftirqd ran, exact, which is both ends' work in system
 //! calls and in the softirqs that follow them; and the time that the whole machine was busy, sampled at each clock tick, which
 //! has other programs' work in it.
-#![expect(unsafe_code)]
 
 // Each program that includes this module uses its own part of it.
 #[path = "../tests/net/mod.rs"]
 mod net;
+mod timing;
 
 use std::{
-    collections::BTreeMap,
     env, fs,
     io::{Read, Write},
-    os::fd::{FromRawFd, OwnedFd},
     thread,
 };
 
-use libbpf_rs::{
-    libbpf_sys::{BPF_STATS_RUN_TIME, bpf_enable_stats},
-    query::{ProgInfoIter, ProgramInfo},
-};
 use rustix::{
     thread::{CpuSet, sched_setaffinity},
     time::{ClockId, clock_gettime},
@@ -44,6 +38,8 @@ const KERNELS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// Those that are held against each other, places in ours and then the kernel's.
 const PAIRS: [[usize; 2]; 7] = [[0, 4], [0, 5], [1, 4], [1, 5], [5, 4], [2, 6], [3, 6]];
 const GOAL: f64 = 1.03;
+/// What the names of controllers' programs begin with.
+const OURS_BEGIN: &str = "tandem_";
 
 /// What a run took.
 struct Cost {
@@ -115,15 +111,11 @@ fn compare(rounds: usize) {
 fn time_programs(controller: &str) {
     let registered = Registered::new(find(controller).unwrap());
     let path = Path::wire();
-    // SAFETY: no pointers; the descriptor that it returns is nobody else's. The kernel goes on timing until it is closed.
-    let timing = unsafe { bpf_enable_stats(BPF_STATS_RUN_TIME) };
-    assert!(timing >= 0, "BPF_ENABLE_STATS: {timing}");
-    // SAFETY: the kernel has just returned the descriptor, and nothing else owns it.
-    let _timing = unsafe { OwnedFd::from_raw_fd(timing) };
-    let before = program_times();
+    let _timing = timing::start();
+    let before = timing::programs(OURS_BEGIN);
     let cost = run(&path, &registered.name);
     let mut total_ns = 0;
-    for (id, (name, calls, ns)) in program_times() {
+    for (id, (name, calls, ns)) in timing::programs(OURS_BEGIN) {
         let (calls_before, ns_before) = before.get(&id).map_or((0, 0), |(_, calls, ns)| (*calls, *ns));
         let (calls, ns) = (calls - calls_before, ns - ns_before);
         if let Some(each_ns) = ns.checked_div(calls) {
@@ -133,13 +125,6 @@ fn time_programs(controller: &str) {
     }
     let share = 100.0 * total_ns as f64 / 1e9 / cost.ends_s;
     println!("  {controller:14} together {:.1} ms of {:.0} ms: {share:.2} %", total_ns as f64 / 1e6, cost.ends_s * 1e3);
-}
-
-/// Name, calls and nanoseconds of each of Tandem's programs.
-fn program_times() -> BTreeMap<u32, (String, u64, u64)> {
-    let ours = |p: &ProgramInfo| p.name.to_string_lossy().starts_with("tandem_");
-    let figures = |p: ProgramInfo| (p.id, (p.name.to_string_lossy().into_owned(), p.run_cnt, p.run_time_ns));
-    ProgInfoIter::default().filter(ours).map(figures).collect()
 }
 
 fn figures(costs: &[Cost], figure: fn(&Cost) -> f64) -> Vec<f64> {

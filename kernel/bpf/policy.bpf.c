@@ -9,23 +9,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* The loader sets the sizes: each map has room for just what it holds. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct prefix4);
-	__type(value, u32);
-} prefixes4 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct prefix6);
-	__type(value, u32);
-} prefixes6 SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -57,7 +40,7 @@ struct {
 
 static __always_inline u32 by_peer(const struct tandem_peer *peer)
 {
-	u32 rule = by_address(&prefixes4, &prefixes6, peer, TANDEM_NO_RULE);
+	u32 rule = by_address(peer, TANDEM_NO_RULE);
 	u32 port = peer->port, *found;
 
 	if (rule != TANDEM_NO_RULE)

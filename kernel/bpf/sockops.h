@@ -41,8 +41,6 @@ enum {
 	BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
 	BPF_SOCK_OPS_STATE_CB = 10,
 	BPF_SOCK_OPS_STATE_CB_FLAG = 1 << 2,
-	BPF_F_NO_PREALLOC = 1,
-	BPF_SK_STORAGE_GET_F_CREATE = 1,
 	BPF_RB_NO_WAKEUP = 1,
 	SOL_TCP = 6,
 	TCP_CONGESTION = 13,
@@ -62,6 +60,23 @@ struct prefix6 {
 	u32 bits;
 	__u8 addr[16];
 };
+
+/* What holds for whole networks. The loader sets the sizes: a map has room for what it holds. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct prefix4);
+	__type(value, u32);
+} prefixes4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct prefix6);
+	__type(value, u32);
+} prefixes6 SEC(".maps");
 
 static __always_inline void read_peer(struct bpf_sock_ops *ops, struct tandem_peer *peer,
 				      int is_accepted)
@@ -88,8 +103,7 @@ static __always_inline void read_peer(struct bpf_sock_ops *ops, struct tandem_pe
 }
 
 /* What a prefix of the tries says of the address; `none` if no prefix has it. */
-static __always_inline u32 by_address(void *prefixes4, void *prefixes6,
-				      const struct tandem_peer *peer, u32 none)
+static __always_inline u32 by_address(const struct tandem_peer *peer, u32 none)
 {
 	struct prefix6 key = { .bits = 128 };
 	u32 *found;
@@ -98,10 +112,10 @@ static __always_inline u32 by_address(void *prefixes4, void *prefixes6,
 		struct prefix4 key4 = { .bits = 32 };
 
 		__builtin_memcpy(key4.addr, peer->addr, sizeof(key4.addr));
-		found = bpf_map_lookup_elem(prefixes4, &key4);
+		found = bpf_map_lookup_elem(&prefixes4, &key4);
 	} else {
 		__builtin_memcpy(key.addr, peer->addr, sizeof(key.addr));
-		found = bpf_map_lookup_elem(prefixes6, &key);
+		found = bpf_map_lookup_elem(&prefixes6, &key);
 	}
 	return found ? *found : none;
 }

@@ -32,6 +32,13 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
+/* Likewise part of that interface. */
+enum {
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_SK_STORAGE_GET_F_CREATE = 1,
+};
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -185,6 +192,8 @@ struct bpf_iter__tcp {
  * so they never change.
  */
 #define AF_INET 2
+#define TCP_SYN_SENT 2
+#define TCP_SYN_RECV 3
 #define TCP_LISTEN 10
 
 /* These numbers are placeholders: bpf_core_enum_value() gives the running kernel's. */

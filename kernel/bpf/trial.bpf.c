@@ -3,6 +3,7 @@
  * `tandem trial`: each new connection of the cgroup gets one of two controllers, and leaves a
  * record when it ends. Nothing runs per packet.
  */
+#include "limits.h"
 #include "sockops.h"
 
 #include "trial.h"
@@ -11,22 +12,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* The loader sets it before it loads. */
 const volatile struct tandem_trial asked SEC(".rodata.trial") = {};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct prefix4);
-	__type(value, u32);
-} prefixes4 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct prefix6);
-	__type(value, u32);
-} prefixes6 SEC(".maps");
 
 struct member {
 	u64 began_ns;
@@ -58,7 +43,7 @@ static __always_inline int takes_part(const struct tandem_peer *peer)
 {
 	if (asked.port && asked.port != peer->port)
 		return 0;
-	return !asked.has_prefixes || by_address(&prefixes4, &prefixes6, peer, 0);
+	return !asked.has_prefixes || by_address(peer, 0);
 }
 
 /* The finalizer of MurmurHash3: each bit of the input changes about half of the output's. */
@@ -114,24 +99,11 @@ static __always_inline void begin(struct bpf_sock_ops *ops)
 	__sync_fetch_and_add(&count->started, 1);
 }
 
-/* As TCP_INFO has them: the kind that is being waited for now goes on. */
-static __always_inline void read_limits(struct tcp_sock *tp, struct tandem_connection *record)
-{
-	u32 kind = BPF_CORE_READ_BITFIELD(tp, chrono_type);
-	u32 now = (u32)bpf_jiffies64() - tp->chrono_start;
-	u32 busy = tp->chrono_stat[0], rwnd = tp->chrono_stat[1], sndbuf = tp->chrono_stat[2];
-
-	busy += kind == 1 ? now : 0;
-	rwnd += kind == 2 ? now : 0;
-	sndbuf += kind == 3 ? now : 0;
-	record->busy_jiffies = busy + rwnd + sndbuf;
-	record->rwnd_jiffies = rwnd;
-	record->sndbuf_jiffies = sndbuf;
-}
-
 static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
 				 const struct member *member, struct tandem_connection *record)
 {
+	struct limits limits;
+
 	__builtin_memset(record, 0, sizeof(*record));
 	read_peer(ops, &record->peer, member->flags & TANDEM_ACCEPTED);
 	record->began_ns = member->began_ns;
@@ -142,9 +114,13 @@ static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
 	record->min_rtt_us = ops->rtt_min == ~0u ? 0 : ops->rtt_min;
 	record->segments = tp->data_segs_out;
 	record->retransmitted = tp->total_retrans;
+	record->cwnd = tp->snd_cwnd;
 	record->arm = member->arm;
 	record->flags = member->flags;
-	read_limits(tp, record);
+	read_limits(tp, &limits);
+	record->busy_jiffies = limits.busy;
+	record->rwnd_jiffies = limits.rwnd;
+	record->sndbuf_jiffies = limits.sndbuf;
 }
 
 static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk,
@@ -192,13 +168,4 @@ int trial(struct bpf_sock_ops *ops)
 	case BPF_SOCK_OPS_STATE_CB: change_state(ops); break;
 	}
 	return 1;
-}
-
-/* How long a jiffy is depends on how the kernel was built. */
-SEC("syscall")
-int read_clocks(struct tandem_clocks *clocks)
-{
-	clocks->monotonic_ns = bpf_ktime_get_ns();
-	clocks->jiffies = bpf_jiffies64();
-	return 0;
 }

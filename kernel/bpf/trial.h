@@ -35,7 +35,7 @@ struct tandem_connection {
 	u32 sndbuf_jiffies; /* of that, limited by the send buffer */
 	u32 arm;
 	u32 flags;
-	u32 reserved;
+	u32 cwnd; /* the congestion window at the end, packets */
 };
 
 /* Of one arm. */
@@ -44,12 +44,6 @@ struct tandem_trial_counts {
 	u64 ended;
 	u64 refused; /* the kernel did not give them their controller */
 	u64 lost;    /* ended, but there was no room for the record */
-};
-
-/* The clocks, read together. */
-struct tandem_clocks {
-	u64 monotonic_ns;
-	u64 jiffies;
 };
 
 #endif

@@ -122,6 +122,12 @@ pub(crate) fn flows_here(name: &str) -> Result<Vec<Flow>, Error> {
     })
 }
 
+/// The first of those, at most so many.
+pub(crate) fn some_flows_here(name: &str, most: usize) -> io::Result<Vec<Flow>> {
+    let file = File::open(bpffs::controller(name).join("flows"))?;
+    read(file.take((most * size_of::<Flow>()) as u64))
+}
+
 /// Whole records until the end.
 pub(crate) fn read(mut from: impl Read) -> io::Result<Vec<Flow>> {
     let mut bytes = Vec::new();

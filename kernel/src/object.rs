@@ -22,7 +22,7 @@ mod objects {
     include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 }
 
-pub(crate) use objects::{POLICY, TRIAL};
+pub(crate) use objects::{CLOCKS, HISTOGRAMS, POLICY, TRIAL};
 
 /// The controllers that can run in a kernel.
 pub fn loadable() -> impl Iterator<Item = &'static Controller> {

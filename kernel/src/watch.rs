@@ -13,7 +13,7 @@ use tandem_controllers::{Controller, Reading};
 
 use crate::{
     Error, Flow, Pacer,
-    flow::flows_here,
+    flow::{flows_here, some_flows_here},
     netns,
     registry::{kind_of, loaded_names},
 };
@@ -171,6 +171,37 @@ impl Sample {
             probes: kind.iter().flat_map(|c| c.readings(&flow.view)).map(|(p, reading)| (p.name, reading)).collect(),
         }
     }
+}
+
+/// What a controller names of what it knows, of some of its connections.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// The name under which it is loaded.
+    pub controller: String,
+    /// By the probe's name; connections that have no such value now have none.
+    pub readings: Vec<(&'static str, Vec<Reading>)>,
+}
+
+/// Of at most so many connections of each loaded controller.
+///
+/// # Errors
+/// [`Error`] if this process may not see which are loaded, or the namespaces.
+pub fn probe(most: usize) -> Result<Vec<Probed>, Error> {
+    let mut all = Vec::new();
+    for name in loaded_names()? {
+        // Unloaded since the list was made.
+        let Some(kind) = kind_of(&name) else { continue };
+        let mut readings: Vec<_> = kind.probes().map(|probe| (probe.name, Vec::new())).collect();
+        // A namespace whose connections cannot be read now has none to show.
+        let flows = netns::visit(|_| some_flows_here(&name, most).unwrap_or_default())?;
+        for flow in flows.iter().flat_map(|(_, flows)| flows).filter(|flow| flow.is_connected()).take(most) {
+            for ((_, of_probe), (_, reading)) in readings.iter_mut().zip(kind.readings(&flow.view)) {
+                of_probe.extend(reading);
+            }
+        }
+        all.push(Probed { controller: name, readings });
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

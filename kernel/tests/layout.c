@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include "flow.h"
+#include "histograms.h"
 #include "peer.h"
 #include "replay.h"
 #include "trial.h"
@@ -50,7 +51,30 @@ int main(void)
 	FIELD(tandem_connection, sndbuf_jiffies);
 	FIELD(tandem_connection, arm);
 	FIELD(tandem_connection, flags);
-	FIELD(tandem_connection, reserved);
+	FIELD(tandem_connection, cwnd);
+
+	TYPE(tandem_totals);
+	FIELD(tandem_totals, connections);
+	FIELD(tandem_totals, acked_bytes);
+	FIELD(tandem_totals, segments);
+	FIELD(tandem_totals, retransmitted);
+	FIELD(tandem_totals, idle_jiffies);
+	FIELD(tandem_totals, path_jiffies);
+	FIELD(tandem_totals, rwnd_jiffies);
+	FIELD(tandem_totals, sndbuf_jiffies);
+	FIELD(tandem_totals, rtt_us);
+	FIELD(tandem_totals, window_bytes);
+	FIELD(tandem_totals, goodput);
+	FIELD(tandem_totals, retransmitted_ratio);
+	CONSTANT(TANDEM_BUCKETS);
+	CONSTANT(TANDEM_RTT_FIRST);
+	CONSTANT(TANDEM_RTT_OCTAVES);
+	CONSTANT(TANDEM_WINDOW_FIRST);
+	CONSTANT(TANDEM_WINDOW_OCTAVES);
+	CONSTANT(TANDEM_GOODPUT_FIRST);
+	CONSTANT(TANDEM_GOODPUT_OCTAVES);
+	CONSTANT(TANDEM_RATIO_FIRST);
+	CONSTANT(TANDEM_RATIO_OCTAVES);
 
 	TYPE(tandem_replay);
 	FIELD(tandem_replay, state);

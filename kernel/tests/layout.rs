@@ -11,7 +11,7 @@ use libbpf_rs::{
     },
 };
 use tandem_kernel::{
-    Flow, Pacer, loadable,
+    BUCKETS, Bounds, Flow, Pacer, RawTotals, loadable,
     replay::{Call, Replay},
     sockops::{Connection, Peer},
 };
@@ -35,7 +35,17 @@ fn rust_layout() -> Layout {
     describe!(l, "tandem_peer", Peer, family port addr);
     describe!(l, "tandem_connection", Connection,
         peer began_ns ended_ns bytes_acked bytes_received srtt_us min_rtt_us segments retransmitted busy_jiffies rwnd_jiffies
-        sndbuf_jiffies arm flags reserved);
+        sndbuf_jiffies arm flags cwnd);
+    describe!(l, "tandem_totals", RawTotals,
+        connections acked_bytes segments retransmitted idle_jiffies path_jiffies rwnd_jiffies sndbuf_jiffies rtt_us
+        window_bytes goodput retransmitted_ratio);
+    l.insert("TANDEM_BUCKETS".into(), (BUCKETS, 0));
+    for (name, bounds) in
+        [("RTT", Bounds::RTT), ("WINDOW", Bounds::WINDOW), ("GOODPUT", Bounds::GOODPUT), ("RATIO", Bounds::RATIO)]
+    {
+        l.insert(format!("TANDEM_{name}_FIRST"), (bounds.first, 0));
+        l.insert(format!("TANDEM_{name}_OCTAVES"), (bounds.octaves, 0));
+    }
     describe!(l, "tandem_replay", Replay, state conn ack call argument result view reserved);
     for (name, call) in [
         ("TANDEM_CALL_INIT", Call::Init),

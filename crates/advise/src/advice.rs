@@ -66,6 +66,12 @@ impl Advice<'_> {
         self.way()?.command_for_one(&self.usual.decision.chosen)
     }
 
+    /// The command by which part of the machine's connections use it; needs [`Tools::loads`](crate::Tools).
+    pub fn command_for_trial(&self) -> Option<String> {
+        let default = self.machine.default.as_ref().filter(|_| self.machine.tools.loads)?;
+        self.way()?.command_for_trial(&self.usual.decision.chosen, default)
+    }
+
     /// How the advised controller comes onto the machine.
     fn way(&self) -> Option<Way> {
         let chosen = &self.usual.decision.chosen;
@@ -113,6 +119,7 @@ impl Advice<'_> {
             default: &self.present.name,
             stands_for: self.present.stands_for.as_deref(),
             try_it: self.command_for_one(),
+            trial: self.command_for_trial(),
             switch_on: self.command(),
             without_root: self.command_without_root(),
             limits: *limits,
@@ -164,6 +171,7 @@ struct Output<'a> {
     stands_for: Option<&'a str>,
     /// Has one program use it; null as with `switch_on`.
     try_it: Option<String>,
+    trial: Option<String>,
     /// Switches it on; null where nothing is to be switched, or nothing here can.
     switch_on: Option<String>,
     without_root: Option<String>,

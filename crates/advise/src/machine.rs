@@ -154,6 +154,22 @@ impl Way {
         }
     }
 
+    /// The command that tries a controller on part of the machine's connections against `default`; over QUIC there is none.
+    pub fn command_for_trial(self, controller: &str, default: &str) -> Option<String> {
+        let has_own_name = self == Way::Load && controller.contains('@');
+        let name = if has_own_name { "advised" } else { base_name(controller) };
+        let trial = format!("sudo tandem trial {name} --against {default} --to ADDRESS");
+        match self {
+            Way::Present | Way::Quic => None,
+            Way::Sysctl => Some(trial),
+            Way::Module => Some(format!("sudo modprobe tcp_{name} && {trial}")),
+            Way::Load => {
+                let own_name = if has_own_name { format!(" --as {name}") } else { String::new() };
+                Some(format!("sudo tandem kernel load {}{own_name} && {trial}", as_named(controller)))
+            }
+        }
+    }
+
     /// The command that makes a controller the default; for QUIC the one that uses it.
     pub fn command(self, controller: &str) -> Option<String> {
         let sysctl = format!("sudo sysctl -w net.ipv4.tcp_congestion_control={controller}");
@@ -238,6 +254,13 @@ mod tests {
             Way::Load.command_for_one("fusion").unwrap(),
             "sudo tandem kernel load fusion && sudo iperf3 -c HOST -C fusion"
         );
+        let trial = |way: Way, controller| way.command_for_trial(controller, "cubic");
+        assert_eq!(trial(Way::Sysctl, "reno").unwrap(), "sudo tandem trial reno --against cubic --to ADDRESS");
+        assert_eq!(
+            trial(Way::Load, "compound@gamma=20").unwrap(),
+            "sudo tandem kernel load compound@gamma=20 --as advised && sudo tandem trial advised --against cubic --to ADDRESS"
+        );
+        assert_eq!(trial(Way::Quic, "reno"), None);
         assert!(Way::Module.command("bbr").unwrap().starts_with("sudo modprobe tcp_bbr && sudo sysctl"));
         assert_eq!(Way::Load.command("fusion").unwrap(), "sudo tandem kernel load fusion --default");
     }

@@ -2,6 +2,7 @@
 //! `tandem kernel`: our controllers in the running Linux kernel.
 
 mod check;
+mod prometheus;
 mod watch;
 
 use std::fmt::Write;

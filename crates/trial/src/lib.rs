@@ -10,6 +10,7 @@ mod effect;
 mod evidence;
 mod record;
 mod size;
+mod ss;
 mod text;
 
 pub use answer::{Answer, Guard, Limits, Row, Verdict};
@@ -17,4 +18,5 @@ pub use effect::{Assignment, Effect, Interval};
 pub use evidence::{Evidence, Plan, Totals};
 pub use record::{PeerNames, Record, batch, schema};
 pub use size::SizeClass;
+pub use ss::as_ss;
 pub use text::answer_text;

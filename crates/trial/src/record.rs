@@ -42,6 +42,8 @@ pub struct Record {
     pub segments: u32,
     /// Segments that were retransmitted.
     pub retransmitted: u32,
+    /// The congestion window at the end.
+    pub cwnd_packets: u32,
 }
 
 impl Record {
@@ -109,6 +111,7 @@ pub fn batch(records: &[Record], controllers: [&str; 2], names: &PeerNames) -> R
     columns.push_nullable("min_rtt_us", UInt32Array::from_iter(records.iter().map(|r| r.min_rtt_us)));
     columns.push("segments", UInt32Array::from_iter_values(records.iter().map(|r| r.segments)));
     columns.push("retransmitted", UInt32Array::from_iter_values(records.iter().map(|r| r.retransmitted)));
+    columns.push("cwnd_packets", UInt32Array::from_iter_values(records.iter().map(|r| r.cwnd_packets)));
     columns.batch(records.len())
 }
 
@@ -136,6 +139,7 @@ pub mod tests {
             min_rtt_us: None,
             segments: 800,
             retransmitted: 8,
+            cwnd_packets: 25,
         }
     }
 

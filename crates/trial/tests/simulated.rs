@@ -83,6 +83,7 @@ impl World {
             min_rtt_us: None,
             segments,
             retransmitted: (f64::from(segments) * lost.powi(6) * 0.1) as u32,
+            cwnd_packets: 10,
         }
     }
 

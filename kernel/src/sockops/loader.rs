@@ -4,8 +4,9 @@
 use std::io;
 
 use libbpf_rs::{
-    ErrorKind, Link, Map, MapCore, MapFlags, Object, OpenMapMut, OpenObject, Program, ProgramMut, ProgramType,
-    query::ProgInfoIter,
+    ErrorKind, Link, Map, MapCore, MapFlags, MapHandle, Object, OpenMapMut, OpenObject, Program, ProgramMut,
+    ProgramType,
+    query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo},
 };
 
 use super::Cgroup;
@@ -63,9 +64,23 @@ pub fn map<'a>(object: &'a Object, name: &str) -> Map<'a> {
     object.maps().find(|m| m.name() == name).unwrap_or_else(|| panic!("the object has no map `{name}`"))
 }
 
-/// How many programs of this name for connections of cgroups the kernel has, whoever loaded them. For tests of what is left.
+/// The kernel's numbers of the programs of this name for connections of cgroups, whoever loaded them.
+pub fn program_ids(name: &str) -> Vec<u32> {
+    let named = |program: &ProgramInfo| program.ty == ProgramType::SockOps && program.name == name;
+    ProgInfoIter::default().filter(named).map(|program| program.id).collect()
+}
+
+/// How many there are. For tests of what is left.
 pub fn programs(name: &str) -> usize {
-    ProgInfoIter::default().filter(|program| program.ty == ProgramType::SockOps && program.name == name).count()
+    program_ids(name).len()
+}
+
+/// The maps of a program that some process has loaded; none if it is gone.
+pub fn maps_of_program(id: u32) -> Result<Vec<MapHandle>, Error> {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let info = ProgInfoIter::with_query_opts(options).find(|program| program.id == id);
+    let ids = info.map(|info| info.map_ids).unwrap_or_default();
+    ids.into_iter().map(|id| MapHandle::from_map_id(id).map_err(|e| cannot("open", "a map", &e))).collect()
 }
 
 /// Gives a map of an object that is not loaded yet room for so many entries; none has less than one.

@@ -9,11 +9,11 @@ mod policy_file;
 mod trial;
 
 pub use cgroup::Cgroup;
-pub(crate) use loader::can_load;
+pub(crate) use loader::{can_load, cannot, load, map, open_with, program_mut};
 #[doc(hidden)]
 pub use loader::programs;
 pub use peer::{Peer, Prefix};
 pub(crate) use policy::remove_half_loaded;
 pub use policy::{Answer, LoadedPolicy, LoadedRule, Question, ask_policy, load_policy, policy, remove_policy};
 pub use policy_file::{PolicyError, PolicyFile, Rule, What};
-pub use trial::{ArmCounts, Connection, Trial, TrialSetup};
+pub use trial::{ArmCounts, Connection, Running, Trial, TrialSetup, running};

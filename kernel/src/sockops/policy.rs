@@ -6,15 +6,12 @@
 
 use std::{mem::size_of, net::IpAddr, path::Path};
 
-use libbpf_rs::{
-    Link, MapCore, MapFlags, MapHandle, Object, ProgramInput,
-    query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions},
-};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ProgramInput, query::LinkTypeInfo};
 use serde::Serialize;
 
 use super::{
     Cgroup, Peer, PolicyFile, What,
-    loader::{attach, cannot, fill, load, make_room, open_with, program, program_mut},
+    loader::{attach, cannot, fill, load, make_room, maps_of_program, open_with, program, program_mut},
     policy_file::{Rule, TEXT_BYTES},
 };
 use crate::{
@@ -239,10 +236,7 @@ fn in_force() -> Result<Option<(Link, u64)>, Error> {
 /// The maps of the program that a link calls.
 fn maps_of(link: &Link) -> Result<Vec<MapHandle>, Error> {
     let id = link.info().map_err(|e| cannot("read", "policy", &e))?.prog_id;
-    let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let info = ProgInfoIter::with_query_opts(options).find(|program| program.id == id);
-    let ids = info.map(|info| info.map_ids).unwrap_or_default();
-    ids.into_iter().map(|id| MapHandle::from_map_id(id).map_err(|e| cannot("open", "policy", &e))).collect()
+    maps_of_program(id)
 }
 
 fn map_named<'a>(maps: &'a [MapHandle], name: &str) -> Result<&'a MapHandle, Error> {

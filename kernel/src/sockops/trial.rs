@@ -7,27 +7,24 @@ use std::{
     mem::size_of,
     net::IpAddr,
     path::{Path, PathBuf},
-    thread::sleep,
-    time::Duration,
 };
 
-use libbpf_rs::{Link, MapCore, MapFlags, Object, ProgramInput, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBufferBuilder};
 use serde::Serialize;
 
 use super::{
     Cgroup, Peer, Prefix,
-    loader::{attach, cannot, fill, load, make_room, map, open_with, program_mut},
+    loader::{attach, cannot, fill, load, make_room, map, maps_of_program, open_with, program_ids},
     policy::cgroup_of_policy,
 };
 use crate::{
-    Error,
+    Error, jiffies,
     names::{NAME_BYTES, check_name},
-    object::{TRIAL, refused_by},
+    object::TRIAL,
     sysctl,
 };
 
 const PROGRAM: &str = "trial";
-const CLOCKS: &str = "read_clocks";
 /// `enum tandem_connection_flags` of `bpf/trial.h`.
 const ESTABLISHED: u32 = 1;
 const ACCEPTED: u32 = 2;
@@ -83,8 +80,8 @@ pub struct Connection {
     pub arm: u32,
     #[doc(hidden)]
     pub flags: u32,
-    #[doc(hidden)]
-    pub reserved: u32,
+    /// The congestion window at the end, packets.
+    pub cwnd: u32,
 }
 
 impl Connection {
@@ -157,8 +154,8 @@ impl Trial {
             }
         }
         check_policy(&cgroup.path)?;
+        let jiffies_per_s = jiffies::per_second()?;
         let mut object = verified(setup)?;
-        let jiffies_per_s = measure_jiffies(&mut object)?;
         let link = attach(&mut object, PROGRAM, &cgroup)?;
         Ok(Self { _link: link, object, jiffies_per_s })
     }
@@ -187,17 +184,7 @@ impl Trial {
     /// # Errors
     /// [`Error`] if the kernel's counts cannot be read.
     pub fn counts(&self) -> Result<[ArmCounts; 2], Error> {
-        let counts = map(&self.object, "counts");
-        let of = |arm: u32| -> Result<ArmCounts, Error> {
-            let found = counts.lookup(&arm.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "counts", &e))?;
-            let found = found.unwrap_or_default();
-            let number = |at: usize| {
-                let bytes = found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
-                bytes.map_or(0, u64::from_ne_bytes)
-            };
-            Ok(ArmCounts { started: number(0), ended: number(1), refused: number(2), lost: number(3) })
-        };
-        Ok([of(0)?, of(1)?])
+        counts_in(&map(&self.object, "counts"))
     }
 
     /// The kernel's unit of the times of [`Trial::busy_s`], seconds.
@@ -213,6 +200,58 @@ impl Trial {
     }
 }
 
+/// `struct tandem_trial_counts` of `bpf/trial.h`, of each arm.
+fn counts_in(counts: &impl MapCore) -> Result<[ArmCounts; 2], Error> {
+    let of = |arm: u32| -> Result<ArmCounts, Error> {
+        let found = counts.lookup(&arm.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "counts", &e))?;
+        let found = found.unwrap_or_default();
+        let number = |at: usize| {
+            let bytes = found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u64::from_ne_bytes)
+        };
+        Ok(ArmCounts { started: number(0), ended: number(1), refused: number(2), lost: number(3) })
+    };
+    Ok([of(0)?, of(1)?])
+}
+
+/// A trial that goes on, in whatever process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Running {
+    /// The kernel's number of its program.
+    pub id: u32,
+    /// The controllers.
+    pub arms: [String; 2],
+    /// What became of each arm's connections so far.
+    pub counts: [ArmCounts; 2],
+}
+
+/// The trials that go on.
+///
+/// # Errors
+/// [`Error::NoRights`] if this process may not see them; [`Error::Io`] if the kernel's counts cannot be read.
+pub fn running() -> Result<Vec<Running>, Error> {
+    let mut all = Vec::new();
+    for id in program_ids(PROGRAM) {
+        let maps = match maps_of_program(id) {
+            Err(e @ Error::NoRights { .. }) => return Err(e),
+            // It has just ended.
+            Err(_) => continue,
+            Ok(maps) => maps,
+        };
+        let named = |name: &str| maps.iter().find(|map| map.name() == name);
+        // Another's program of that name.
+        let (Some(asked), Some(counts)) = (named(".rodata.trial"), named("counts")) else { continue };
+        let asked = asked.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "trial", &e))?;
+        let Some(asked) = asked.filter(|bytes| bytes.len() >= 2 * NAME_BYTES) else { continue };
+        let name = |arm: usize| {
+            let bytes = &asked[arm * NAME_BYTES..][..NAME_BYTES];
+            String::from_utf8_lossy(bytes.split(|b| *b == 0).next().unwrap_or_default()).into_owned()
+        };
+        all.push(Running { id, arms: [name(0), name(1)], counts: counts_in(counts)? });
+    }
+    Ok(all)
+}
+
 /// A policy for the same connections that is called first leaves none to the trial: one for the same cgroup, or for one within.
 fn check_policy(cgroup: &Path) -> Result<(), Error> {
     match cgroup_of_policy()? {
@@ -223,9 +262,6 @@ fn check_policy(cgroup: &Path) -> Result<(), Error> {
 
 fn verified(setup: &TrialSetup) -> Result<Object, Error> {
     let mut object = open_with(TRIAL, PROGRAM)?;
-    for mut program in object.progs_mut() {
-        program.set_autoload(true);
-    }
     let (v4, v6): (Vec<&Prefix>, Vec<&Prefix>) = setup.to.iter().partition(|prefix| prefix.address().is_ipv4());
     for mut map in object.maps_mut() {
         match map.name().to_str() {
@@ -257,23 +293,4 @@ fn to_bytes(setup: &TrialSetup) -> Vec<u8> {
     let flags = [share, u32::from(setup.by_peer), u32::from(setup.port.unwrap_or(0)), u32::from(!setup.to.is_empty())];
     bytes.extend(flags.iter().flat_map(|number| number.to_ne_bytes()));
     bytes
-}
-
-/// How many jiffies the kernel counts in a second (CONFIG_HZ), which it tells nobody.
-fn measure_jiffies(object: &mut Object) -> Result<f64, Error> {
-    const USUAL: [f64; 6] = [100.0, 250.0, 300.0, 500.0, 1000.0, 1024.0];
-    let mut read = || -> Result<[u64; 2], Error> {
-        let mut clocks = [0; 16];
-        let input = ProgramInput { context_in: Some(&mut clocks), ..Default::default() };
-        program_mut(object, CLOCKS).test_run(input).map_err(|e| refused_by(e, CLOCKS, ""))?;
-        let (ns, jiffies) = clocks.split_at(8);
-        Ok([ns, jiffies].map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"))))
-    };
-    let [began_ns, began] = read()?;
-    // 20 of the longest jiffies: one more or less is not taken for another length.
-    sleep(Duration::from_millis(200));
-    let [ended_ns, ended] = read()?;
-    let measured = (ended - began) as f64 * 1e9 / (ended_ns - began_ns) as f64;
-    let distance = |usual: &f64| (usual / measured).ln().abs();
-    Ok(USUAL.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).expect("there are some"))
 }

@@ -22,6 +22,7 @@ pub fn commands(advice: &Advice) -> Vec<(&'static str, String)> {
     let for_one = advice.command_for_one();
     let without_root = advice.command_without_root().filter(|command| Some(command) != for_one.as_ref());
     commands.extend(for_one.map(|command| ("Try it", command)));
+    commands.extend(advice.command_for_trial().map(|command| ("Trial", command)));
     commands.extend(advice.command().map(|command| ("Switch it on", command)));
     commands.extend(without_root.map(|command| ("Without root", command)));
     if commands.is_empty() {

@@ -3,6 +3,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    net::SocketAddr,
     ops::RangeInclusive,
     sync::mpsc::{self, Receiver, Sender},
     thread,
@@ -22,21 +23,24 @@ use serde::Serialize;
 use tandem_kernel::{Sample, Watcher};
 use tandem_scenario::units::Span;
 
+use super::prometheus::prometheus;
 use crate::{failure::Failure, interrupt, terminal::print_to_reader};
 
 const EXAMPLES: &str = "\
 Examples:
   tandem kernel watch
   tandem kernel watch --interval 200ms
-  tandem kernel watch --json --count 10 > flows.jsonl      one line a connection and interval";
+  tandem kernel watch --json --count 10 > flows.jsonl      one line a connection and interval
+  tandem kernel watch --prometheus 127.0.0.1:9847          for Prometheus: the connections of all controllers, summed up";
 
 /// The machine's connections that use our controllers, live, whichever program opened them
 ///
-/// Read by an iterator over the TCP sockets of each network namespace: the ACK path does no work for it.
+/// Read by an iterator over the TCP sockets of each network namespace: the ACK path does no work for it. --prometheus also counts the
+/// connections of the kernel's own controllers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Time between looks
+    /// Time between looks; with --prometheus the least: it looks when it is asked
     #[arg(long, value_name = "TIME", default_value = "1s")]
     interval: Span,
 
@@ -47,11 +51,23 @@ pub struct Args {
     /// One line of JSON a connection and interval, instead of the live table
     #[arg(long)]
     json: bool,
+
+    /// Serve http://ADDRESS/metrics, until Ctrl-C: by controller, histograms of RTT, window, goodput and retransmissions, and what held the
+    /// connections back; the arms of trials
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["json", "count"])]
+    prometheus: Option<SocketAddr>,
+
+    /// What the loaded controllers know besides (`tandem list controllers`), of some connections
+    #[arg(long, requires = "prometheus")]
+    probes: bool,
 }
 
 pub fn watch(args: &Args) -> Result<(), Failure> {
     if args.interval.ns == 0 {
         return Err(Failure::usage("--interval must be longer than 0"));
+    }
+    if let Some(address) = args.prometheus {
+        return prometheus(address, Duration::from_nanos(args.interval.ns), args.probes);
     }
     if !args.json && !io::stdout().is_terminal() {
         return Err(Failure::usage("the live table needs a terminal; give --json for lines of JSON"));

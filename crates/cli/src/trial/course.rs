@@ -85,6 +85,8 @@ pub struct Course {
     began: Instant,
     length: Option<Duration>,
     unwritten: Vec<Record>,
+    /// The connection of the second controller that sent most.
+    largest: Option<Record>,
 }
 
 impl Course {
@@ -98,6 +100,7 @@ impl Course {
             began: Instant::now(),
             length,
             unwritten: Vec::new(),
+            largest: None,
         }
     }
 
@@ -138,6 +141,9 @@ impl Course {
         kernel.collect(|connection| ended.push(record(kernel, connection, now_s)))?;
         for record in ended {
             self.evidence.add(&record);
+            if record.arm == 1 && record.bytes > self.largest.as_ref().map_or(0, |largest| largest.bytes) {
+                self.largest = Some(record.clone());
+            }
             self.unwritten.push(record);
         }
         self.counts = kernel.counts()?;
@@ -180,6 +186,9 @@ impl Course {
         let answer = self.evidence.answer();
         let outcome = Outcome { ended_by, elapsed_s: self.began.elapsed().as_secs_f64(), counts: self.counts, answer };
         self.results.write_answer(&outcome, &self.history)?;
+        if let Some(largest) = &self.largest {
+            self.results.write_path(largest)?;
+        }
         Ok(outcome)
     }
 
@@ -224,5 +233,6 @@ fn record(kernel: &Trial, connection: &Connection, now_s: f64) -> Record {
         min_rtt_us: positive(connection.min_rtt_us),
         segments: connection.segments,
         retransmitted: connection.retransmitted,
+        cwnd_packets: connection.cwnd,
     }
 }

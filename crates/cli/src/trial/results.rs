@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 use tandem_report::figures_html;
-use tandem_trial::{PeerNames, Record, batch, schema};
+use tandem_trial::{PeerNames, Record, as_ss, batch, schema};
 
 use super::{
     course::{History, Outcome},
@@ -77,6 +77,11 @@ impl Results {
         Ok(())
     }
 
+    /// A connection of the second controller, as a measurement of the path.
+    pub fn write_path(&self, connection: &Record) -> Result<(), Failure> {
+        write(&self.folder().join(PATH_FILE), &as_ss(connection, &self.arms[1], &self.names))
+    }
+
     pub fn write_answer(&self, outcome: &Outcome, history: &History) -> Result<(), Failure> {
         let results =
             ResultsFile { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: command_line(), outcome };
@@ -84,6 +89,9 @@ impl Results {
         write_report(self.has_no_report, self.folder(), || figures_html(&page(outcome, history)))
     }
 }
+
+/// For `tandem advise --from`.
+const PATH_FILE: &str = "path.txt";
 
 fn part(number: usize) -> String {
     format!("connections-{number}.parquet")
