@@ -7,11 +7,11 @@
 //!
 //! ```
 //! use tandem_batch::Batch;
-//! use tandem_evaluate::{criteria, evaluate};
+//! use tandem_evaluate::{NEIGHBOURS_OF_ALL, criteria, evaluate};
 //! use tandem_papers::Form;
 //! use tandem_sim::Sim;
 //!
-//! let wanted = criteria("reno", &["7.4".to_owned()])?;
+//! let wanted = criteria("reno", &["7.4".to_owned()], &NEIGHBOURS_OF_ALL)?;
 //! let assessment = evaluate("reno", &wanted, Form::Smoke, &Sim, &Batch::default())?;
 //! assert_eq!(assessment.rows[0].section, "7.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -20,11 +20,15 @@
 mod assessment;
 mod baseline;
 mod document;
+mod form;
+mod junit;
 mod suite;
 mod text;
 
 pub use assessment::{Answer, Asked, Assessment, Row, Worst, evaluate};
 pub use baseline::Baseline;
-pub use document::markdown;
-pub use suite::{SuiteError, Unposed, criteria, unposed};
+pub use document::{markdown, picture_file};
+pub use form::Fact;
+pub use junit::junit;
+pub use suite::{NEIGHBOURS_OF_ALL, Question, SuiteError, Unposed, criteria, questions, unposed};
 pub use text::text;

@@ -2,17 +2,19 @@
 //! The files of the suite, read for a controller.
 
 use serde::{Deserialize, Serialize};
-use tandem_papers::Experiment;
+use tandem_papers::{Experiment, SUITES};
 use tandem_scenario::{ControllerSpec, FileError, KERNEL_PREFIX};
 
-/// Name and text of every file, in order.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
-
 /// The file that lists what no run answers.
-const UNPOSED: &str = "unposed";
+const UNPOSED: &str = "rfc9743/unposed";
 
-/// What stands in a file for the controller that is judged.
+/// What stands in a file for the controller that is judged, for its kind of ECN, and for those that it is judged beside.
 const CONTENDER: &str = "\"contender\"";
+const ECN: &str = "\"as the contender\"";
+const NEIGHBOURS: &str = "[\"neighbours\"]";
+
+/// Whom a controller is judged beside, if nobody says.
+pub const NEIGHBOURS_OF_ALL: [&str; 2] = ["reno", "cubic"];
 
 /// Why a controller cannot be judged, and the mend.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,9 @@ pub enum SuiteError {
         "`{0}` runs over real TCP only, and the criteria are simulated: name a controller of `tandem list controllers`"
     )]
     Kernel(String),
+    /// There is none to be judged beside.
+    #[error("nobody is named to be judged beside: write for example `--against reno,cubic`")]
+    NoNeighbour,
     /// There is no such section.
     #[error("there is no criterion `{0}`; there are {1}")]
     Section(String, String),
@@ -45,34 +50,65 @@ pub struct Unposed {
     pub why: String,
 }
 
+/// A question to the authors of a controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Of RFC 9743.
+    pub section: String,
+    /// What is asked.
+    pub text: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnposedFile {
     unposed: Vec<Unposed>,
+    questions: Vec<Question>,
+}
+
+fn unposed_file() -> UnposedFile {
+    let (_, text) = SUITES.iter().find(|(name, _)| *name == UNPOSED).expect("the file is in the suite");
+    toml::from_str(text).expect("tests read it")
 }
 
 /// The criteria that no run answers.
 pub fn unposed() -> Vec<Unposed> {
-    let (_, text) = FILES.iter().find(|(name, _)| *name == UNPOSED).expect("the file is in the suite");
-    toml::from_str::<UnposedFile>(text).expect("tests read it").unposed
+    unposed_file().unposed
 }
 
-/// The criteria as experiments in which `contender` is judged; of these sections alone (`5.1.3`, or `7` for all of section 7), if any is
-/// named.
+/// What only the authors of a controller can answer.
+pub fn questions() -> Vec<Question> {
+    unposed_file().questions
+}
+
+/// A controller that can be simulated, as files spell it.
+fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
+    let spec = name.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
+    if name.starts_with(KERNEL_PREFIX) {
+        return Err(SuiteError::Kernel(name.to_owned()));
+    }
+    Ok((spec, toml::Value::String(from_anywhere(name)).to_string()))
+}
+
+/// The criteria as experiments in which `contender` is judged, beside the controllers `against` where others of its kind are asked for; of
+/// these sections alone (`5.1.3`, or `7` for all of section 7), if any is named.
 ///
 /// # Errors
-/// If `contender` is no controller that can be simulated, or there is no such section.
-pub fn criteria(contender: &str, sections: &[String]) -> Result<Vec<Experiment>, SuiteError> {
-    contender.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
-    if contender.starts_with(KERNEL_PREFIX) {
-        return Err(SuiteError::Kernel(contender.to_owned()));
+/// If one of them is no controller that can be simulated, `against` is empty, or there is no such section.
+pub fn criteria(contender: &str, sections: &[String], against: &[&str]) -> Result<Vec<Experiment>, SuiteError> {
+    let (spec, name) = simulated(contender)?;
+    let ecn = if spec.counts_marks() { "\"accurate\"" } else { "\"rfc3168\"" };
+    let neighbours = against.iter().map(|name| simulated(name).map(|(_, name)| name)).collect::<Result<Vec<_>, _>>()?;
+    if neighbours.is_empty() {
+        return Err(SuiteError::NoNeighbour);
     }
-    let name = toml::Value::String(from_anywhere(contender)).to_string();
-    let read = |(stem, text): &(&str, &str)| {
-        let path = format!("experiments/rfc9743/{stem}.toml");
-        Experiment::parse(&format!("rfc9743/{stem}"), &path, &text.replace(CONTENDER, &name))
+    let neighbours = format!("[{}]", neighbours.join(", "));
+    let read = |(id, text): &(&str, &str)| {
+        let text = text.replace(CONTENDER, &name).replace(ECN, ecn).replace(NEIGHBOURS, &neighbours);
+        Experiment::parse(id, &format!("experiments/{id}.toml"), &text)
     };
-    let files = FILES.iter().filter(|(stem, _)| *stem != UNPOSED);
+    let files = SUITES.iter().filter(|(id, _)| *id != UNPOSED);
     let mut all = files.map(read).collect::<Result<Vec<_>, _>>()?;
     for wanted in sections {
         if !all.iter().any(|experiment| is_of(experiment, wanted)) {
@@ -108,19 +144,19 @@ mod tests {
     /// Each file is read in every form, for a controller with parameters and for the one that the files compare with.
     #[test]
     fn every_criterion_can_be_posed_of_any_controller() {
-        for contender in ["cubic", "compound@gamma=20", "bbr3"] {
-            let all = criteria(contender, &[]).unwrap_or_else(|e| panic!("{contender}: {e}"));
+        for contender in ["cubic", "compound@gamma=20", "bbr3", "prague", "dctcp"] {
+            let all = criteria(contender, &[], &["reno", "bbr"]).unwrap_or_else(|e| panic!("{contender}: {e}"));
             assert!(all.len() >= 20);
             assert!(all.iter().all(|experiment| experiment.criterion().is_some()));
         }
-        assert!(unposed().len() >= 4);
+        assert!(!unposed().is_empty() && !questions().is_empty());
     }
 
     #[test]
     fn sections_are_chosen_by_their_number() {
         let ids = |wanted: &str| {
             let wanted = [wanted.to_owned()];
-            criteria("reno", &wanted).map(|all| all.into_iter().map(|e| e.id).collect::<Vec<_>>())
+            criteria("reno", &wanted, &NEIGHBOURS_OF_ALL).map(|all| all.into_iter().map(|e| e.id).collect::<Vec<_>>())
         };
         assert_eq!(ids("5.1.3").expect("it is there"), ["rfc9743/5.1.3-loss"]);
         assert_eq!(ids("6.4").expect("two sections share a file"), ["rfc9743/6.3-loss"]);
@@ -133,9 +169,14 @@ mod tests {
 
     #[test]
     fn what_is_no_controller_is_refused() {
-        let error = criteria("cubik", &[]).expect_err("a misspelling").to_string();
-        assert!(error.contains("did you mean `cubic`?"), "{error}");
-        let error = criteria("kernel:bbr", &[]).expect_err("the kernel's").to_string();
-        assert!(error.contains("real TCP only"), "{error}");
+        for (contender, neighbour, part) in [
+            ("cubik", "reno", "did you mean `cubic`?"),
+            ("reno", "cubik", "did you mean `cubic`?"),
+            ("kernel:bbr", "reno", "real TCP only"),
+        ] {
+            let error = criteria(contender, &[], &[neighbour]).expect_err("one is no controller").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(criteria("reno", &[], &[]).is_err());
     }
 }

@@ -17,6 +17,9 @@ pub fn text(assessment: &Assessment) -> String {
             writeln!(text, "{:sections$}    {}: {} [{}]", "", asked.text, asked.finding, asked.owner)
                 .expect("a String");
         }
+        if let Some(known) = row.known.as_ref().filter(|_| *answer == Answer::Fails) {
+            writeln!(text, "{:sections$}    known: {} [{}]", "", known.why, known.source).expect("a String");
+        }
     }
     if !assessment.unposed.is_empty() {
         text += "\nNo run answers:\n";
@@ -24,6 +27,8 @@ pub fn text(assessment: &Assessment) -> String {
     for one in &assessment.unposed {
         writeln!(text, "{:sections$}  {}: {}", one.section, one.title, one.why).expect("a String");
     }
+    writeln!(text, "\n{} questions to its authors are in the document (--markdown)", assessment.questions.len())
+        .expect("a String");
     text
 }
 

@@ -3,7 +3,7 @@
 
 use tandem_results::CellSummary;
 use tandem_scenario::{
-    Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
+    Ecn, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport, USUAL_ACK_EVERY,
     short_flows::{Arrivals, Sizes},
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -241,7 +241,16 @@ fn source(source: &Traffic) -> String {
         }
         Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
     };
-    text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
+    text += &match (tcp.delayed_acks, tcp.ack_every) {
+        (false, _) | (true, 1) => ", an ACK for each packet".to_owned(),
+        (true, USUAL_ACK_EVERY) => ", delayed ACKs".to_owned(),
+        (true, every) => format!(", an ACK for {every} packets"),
+    };
+    text += match tcp.receiver {
+        Honesty::Honest => "",
+        Honesty::EarlyAcks => ", a receiver that acknowledges what has not come",
+        Honesty::HidesMarks => ", a receiver that hides marks",
+    };
     if tcp.pacing {
         text += ", paced";
     }

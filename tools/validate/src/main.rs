@@ -3,6 +3,7 @@
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
 //! With `--advice` docs/advise-vs-truth.md, the answers of `tandem advise` beside longer runs.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
+//! With `--criteria` docs/criteria.md, controllers by the criteria of RFC 9743.
 //! With `--slow-start` it prints the table of docs/slow-start.md.
 
 use std::{
@@ -14,9 +15,10 @@ use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
+use tandem_papers::Form;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, real_tcp as beside_real_tcp, slow_start_table,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, real_tcp as beside_real_tcp, slow_start_table,
     statistics_page,
 };
 
@@ -55,6 +57,14 @@ struct Args {
     /// Paths that are kept in experiments/advice/paths.jsonl are not judged again.
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics"])]
     advice: bool,
+
+    /// Some controllers by the criteria of RFC 9743 instead, docs/criteria.md
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics", "advice"])]
+    criteria: bool,
+
+    /// Quick runs: minutes instead of hours
+    #[arg(long, requires = "criteria")]
+    quick: bool,
 
     /// How many paths
     #[arg(long, requires = "advice", default_value_t = 100)]
@@ -114,6 +124,10 @@ fn main() -> anyhow::Result<()> {
         let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
         let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
         return write(&out("docs/advise-vs-truth.md"), &page);
+    }
+    if args.criteria {
+        let form = if args.quick { Form::Quick } else { Form::Full };
+        return criteria_page(form, &batch, Path::new("experiments/validation/criteria.json"), &out("docs/criteria.md"));
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
