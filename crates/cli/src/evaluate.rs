@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 use tandem_evaluate::{
-    Assessment, Baseline, NEIGHBOURS_OF_ALL, criteria, evaluate as judge, junit, markdown, picture_file, text,
+    Assessment, Baseline, NEIGHBOURS_OF_ALL, RFC_9743, Suite, evaluate as judge, junit, markdown, picture_file, text,
 };
 use tandem_papers::Form;
 use tandem_scenario::file::text_of;
@@ -45,11 +45,15 @@ pub struct Args {
     #[arg(long)]
     full: bool,
 
-    /// Only these sections of the RFC: `5.1.3`, or `7` for all of section 7
+    /// Only these sections: `5.1.3`, or `7` for all of section 7
     #[arg(long, value_name = "SECTION", value_delimiter = ',')]
     criteria: Vec<String>,
 
-    /// Whom it is judged beside in section 5.2.1
+    /// The criteria: rfc9743, prudentia, or a folder of files like theirs, such as ./mine
+    #[arg(long, value_name = "NAME|FOLDER/", default_value = RFC_9743)]
+    suite: String,
+
+    /// Whom it is judged beside where a criterion asks for others (RFC 9743, 5.2.1)
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', default_values = NEIGHBOURS_OF_ALL)]
     against: Vec<String>,
 
@@ -76,6 +80,7 @@ Examples:
   tandem evaluate bbr3 --criteria 5.1.3,7.8
   tandem evaluate compound@gamma=20 --markdown assessment.md --junit assessment.xml
   tandem evaluate bbr3 --criteria 5.2.1 --against reno,cubic,bbr3
+  tandem evaluate bbr3 --suite prudentia
   tandem evaluate compound --json >before.json
   tandem evaluate compound --baseline before.json";
 
@@ -93,16 +98,20 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     args.markdown.as_deref().map(picture_folder).transpose()?;
     let against: Vec<&str> = args.against.iter().map(String::as_str).collect();
-    let wanted = criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
+    let suite = Suite::named(&args.suite).map_err(Failure::usage)?;
+    let wanted = suite.criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
     let store = store::of_user();
     let cancelled = flag();
     let batch = of_tasks(store.as_ref());
     let form = if args.quick { Form::Quick } else { Form::Full };
-    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?;
+    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?.of_suite(&suite);
     let command = command_line();
     let results =
         Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
-    print_kept(&if args.json { json_text(&results)? } else { text(&assessment) }, documents(args, &assessment, &command))?;
+    print_kept(
+        &if args.json { json_text(&results)? } else { text(&assessment) },
+        documents(args, &assessment, &command),
+    )?;
     for path in args.markdown.iter().chain(&args.junit) {
         note(&format!("Document: {}", path.display()));
     }

@@ -9,7 +9,7 @@ use tandem_report::figure_svg;
 
 use crate::{
     form::{Fact, facts},
-    suite::{Question, Unposed, questions, unposed},
+    suite::{Question, Suite, Unposed, questions, unposed},
 };
 
 /// The answer to a criterion, or to one limit of it.
@@ -111,6 +111,9 @@ pub struct Row {
 /// A controller, judged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Assessment {
+    /// The title of the suite.
+    #[serde(default = "rfc9743")]
+    pub suite: String,
     /// The controller, with its parameters.
     pub contender: String,
     /// How much was run.
@@ -129,7 +132,18 @@ pub struct Assessment {
     pub left: usize,
 }
 
+/// What there was before other suites.
+fn rfc9743() -> String {
+    "RFC 9743".into()
+}
+
 impl Assessment {
+    /// That of a suite, which may be another than RFC 9743's.
+    pub fn of_suite(self, suite: &Suite) -> Self {
+        let title = suite.title().to_owned();
+        if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
+    }
+
     /// How many criteria have this answer.
     pub fn count(&self, answer: Answer) -> usize {
         self.rows.iter().filter(|row| row.answer == answer).count()
@@ -151,8 +165,8 @@ pub fn evaluate(
     let left = found.iter().filter(|findings| findings.is_none()).count();
     let each = criteria.iter().zip(&found).filter_map(|(experiment, findings)| Some((experiment, findings.as_ref()?)));
     let rows = each.map(|(experiment, findings)| row(contender, experiment, findings)).collect();
-    let (facts, questions) = (facts(contender), questions());
-    Ok(Assessment { contender: contender.to_owned(), form, rows, unposed: unposed(), facts, questions, left })
+    let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
+    Ok(Assessment { suite, contender, form, rows, unposed: unposed(), facts, questions: questions(), left })
 }
 
 fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {

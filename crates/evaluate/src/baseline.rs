@@ -57,6 +57,7 @@ pub(crate) mod tests {
             picture: Some("<svg/>".into()),
         };
         Assessment {
+            suite: "RFC 9743".into(),
             contender: "reno".into(),
             form: Form::Quick,
             rows: vec![row("5.1.1", Answer::Passes), row("5.1.3", Answer::Fails), row("7.8", Answer::Undecided)],

@@ -15,10 +15,12 @@ use crate::{
 /// In Markdown; `command` is what makes it again. `pictures` is the folder of the criteria's pictures, as seen from the document.
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
-        "# `{}` by the criteria of RFC 9743\n\n{}. RFC 9743 (BCP 133) sets criteria and no limits; each limit below names its owner. The same \
-         command gives the same numbers:\n\n```\n{command}\n```\n\n| section | criterion | answer |\n|---|---|---|\n",
+        "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its owner. The same command gives the same \
+         numbers:\n\n```\n{command}\n```\n\n| section | criterion | answer |\n|---|---|---|\n",
         assessment.contender,
+        assessment.suite,
         summary(assessment),
+        if assessment.questions.is_empty() { "" } else { "RFC 9743 (BCP 133) sets criteria and no limits. " },
     );
     for Row { section, title, answer, .. } in &assessment.rows {
         writeln!(text, "| {section} | {title} | {} |", marked(*answer)).expect("a String");
@@ -39,6 +41,9 @@ pub fn picture_file(row: &Row) -> String {
 
 /// What is known, and room for what only the authors can say.
 fn form(assessment: &Assessment) -> String {
+    if assessment.questions.is_empty() {
+        return String::new();
+    }
     let mut text = "\n## Questions to the authors\n\n".to_owned();
     for Fact { about, text: fact } in &assessment.facts {
         writeln!(text, "- {about}: {fact}.").expect("a String");

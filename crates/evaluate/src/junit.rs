@@ -10,11 +10,14 @@ use crate::assessment::{Answer, Assessment, Row};
 /// # Errors
 /// If the XML cannot be written.
 pub fn junit(assessment: &Assessment) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new(format!("RFC 9743, {}", assessment.contender));
+    let mut suite = TestSuite::new(format!("{}, {}", assessment.suite, assessment.contender));
     suite.add_test_cases(assessment.rows.iter().map(case));
-    suite.add_test_cases(assessment.unposed.iter().map(|one| {
-        named(TestCase::new(&*one.title, skipped(&one.why)), &one.section)
-    }));
+    suite.add_test_cases(
+        assessment
+            .unposed
+            .iter()
+            .map(|one| named(TestCase::new(&*one.title, skipped(&one.why)), &format!("rfc9743.{}", one.section))),
+    );
     let mut report = Report::new("tandem evaluate");
     report.add_test_suite(suite);
     report.to_string()
@@ -35,12 +38,12 @@ fn case(row: &Row) -> TestCase {
             failure
         }
     };
-    named(TestCase::new(&*row.title, status), &row.section)
+    named(TestCase::new(&*row.title, status), &row.id.replace('/', "."))
 }
 
 /// Tools group the cases by class.
-fn named(mut case: TestCase, section: &str) -> TestCase {
-    case.set_classname(format!("rfc9743.{section}"));
+fn named(mut case: TestCase, class: &str) -> TestCase {
+    case.set_classname(class);
     case
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Judges a congestion controller by the criteria of RFC 9743 (BCP 133), sections 5 to 7.
 //!
-//! The criteria are files in experiments/rfc9743, written as those of the papers are: paths, a measure, and limits with their owner. The
+//! The criteria are files in experiments/rfc9743, or in another [`Suite`], written as those of the papers are: paths, a measure, and limits with their owner. The
 //! controller that is judged stands in them as `contender`. [`criteria`] reads them for a controller, [`evaluate`] runs them, and an
 //! [`Assessment`] says what came of each.
 //!
@@ -30,5 +30,5 @@ pub use baseline::Baseline;
 pub use document::{markdown, picture_file};
 pub use form::Fact;
 pub use junit::junit;
-pub use suite::{NEIGHBOURS_OF_ALL, Question, SuiteError, Unposed, criteria, questions, unposed};
+pub use suite::{NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, questions, unposed};
 pub use text::text;

@@ -27,8 +27,10 @@ pub fn text(assessment: &Assessment) -> String {
     for one in &assessment.unposed {
         writeln!(text, "{:sections$}  {}: {}", one.section, one.title, one.why).expect("a String");
     }
-    writeln!(text, "\n{} questions to its authors are in the document (--markdown)", assessment.questions.len())
-        .expect("a String");
+    if !assessment.questions.is_empty() {
+        let count = assessment.questions.len();
+        writeln!(text, "\n{count} questions to its authors are in the document (--markdown)").expect("a String");
+    }
     text
 }
 
@@ -36,7 +38,8 @@ pub fn text(assessment: &Assessment) -> String {
 pub(crate) fn summary(assessment: &Assessment) -> String {
     let count = |answer| assessment.count(answer);
     format!(
-        "RFC 9743, `{}`, {} runs: {} criteria pass, {} fail, {} undecided",
+        "{}, `{}`, {} runs: {} criteria pass, {} fail, {} undecided",
+        assessment.suite,
         assessment.contender,
         assessment.form.name(),
         count(Answer::Passes),

@@ -8,7 +8,8 @@ use std::{borrow::Cow, time::Instant};
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer, USUAL_ACK_EVERY,
+    Aqm, CongestionControl, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
+    USUAL_ACK_EVERY,
 };
 
 use crate::{

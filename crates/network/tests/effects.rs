@@ -7,7 +7,9 @@ use common::{MS, MTU, spec};
 use tandem_network::{Contents, DropReason, Ecn, End, Event, Network, Packet, Rng, Route, Stream, wired_links};
 use tandem_scenario::{
     Aqm, Effects, Limit, LinkConfig, Loss, Topology,
-    effects::{self as spec_effects, Bunches, Change, During, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket},
+    effects::{
+        self as spec_effects, Bunches, Change, During, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket,
+    },
     units::{LossRate, Rate, Span},
 };
 

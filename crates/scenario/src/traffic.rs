@@ -176,7 +176,7 @@ pub struct TcpSource {
     pub receiver: Honesty,
 }
 
-/// [RFC 1122 4.2.3.2]
+/// As Linux does, of full segments.
 pub const USUAL_ACK_EVERY: u32 = 2;
 
 fn is_usual(ack_every: &u32) -> bool {

@@ -57,6 +57,9 @@ fn the_others() {
     let Effects { jitter, reorder, duplicate, aggregate, policer, shaper, drop, bleach, unmark, .. } = effects(text);
     assert_eq!((drop, bleach, unmark), (Some(Drops::Packets(vec![10, 30])), 1.0, 0.25));
     assert_eq!(effects("drop = { every = 100 }").drop, Some(Drops::Every(100)));
+    let words =
+        effects("drop = { every = 100 }\nbleach = 0.5\nunmark = 1").describe(&|span| span.to_string()).join("; ");
+    assert_eq!(words, "one packet in 100 lost, evenly; 50 % of ECN fields bleached; 100 % of ECN marks lost");
     assert_eq!(effects("drop = { keep_every = 8 }").drop, Some(Drops::KeepEvery(8)));
     let jitter = jitter.unwrap();
     assert_eq!((jitter.distribution, jitter.correlation, jitter.keep_order), (JitterDistribution::Pareto, 0.25, true));

@@ -19,7 +19,7 @@ pub struct Config {
     pub receive_window: Option<u32>,
     /// Whether the receiver delays ACKs [RFC 1122 4.2.3.2].
     pub delayed_acks: bool,
-    /// Segments that share a delayed ACK: 2 [RFC 1122 4.2.3.2].
+    /// Segments that share a delayed ACK; 2 as a rule.
     pub ack_every: u32,
     /// Whether the receiver says what is true.
     pub receiver: Honesty,

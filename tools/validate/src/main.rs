@@ -18,8 +18,8 @@ use tandem_engine::Engine;
 use tandem_papers::Form;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, real_tcp as beside_real_tcp, slow_start_table,
-    statistics_page,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, real_tcp as beside_real_tcp,
+    slow_start_table, statistics_page,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -127,7 +127,12 @@ fn main() -> anyhow::Result<()> {
     }
     if args.criteria {
         let form = if args.quick { Form::Quick } else { Form::Full };
-        return criteria_page(form, &batch, Path::new("experiments/validation/criteria.json"), &out("docs/criteria.md"));
+        return criteria_page(
+            form,
+            &batch,
+            Path::new("experiments/validation/criteria.json"),
+            &out("docs/criteria.md"),
+        );
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };

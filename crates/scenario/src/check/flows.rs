@@ -9,9 +9,7 @@ use crate::{
     route::RouteError,
     scenario::{Group, HEADER_BYTES, Topology},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
-    traffic::{
-        CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, USUAL_ACK_EVERY,
-    },
+    traffic::{CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, USUAL_ACK_EVERY},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
 };

@@ -176,9 +176,11 @@ fn early_acks_hide_losses() {
 /// Neither in the one bit of RFC 3168 nor in the count of RFC 9768.
 #[test]
 fn marks_are_hidden() {
-    for (ecn, honesty, is_told) in
-        [(Ecn::Rfc3168, Honesty::Honest, true), (Ecn::Rfc3168, Honesty::HidesMarks, false), (Ecn::Accurate, Honesty::HidesMarks, false)]
-    {
+    for (ecn, honesty, is_told) in [
+        (Ecn::Rfc3168, Honesty::Honest, true),
+        (Ecn::Rfc3168, Honesty::HidesMarks, false),
+        (Ecn::Accurate, Honesty::HidesMarks, false),
+    ] {
         let mut receiver = Receiver::of(&Config { delayed_acks: false, ecn, receiver: honesty, ..reno() });
         let ack = receiver.on_data(0, ECN_FIELD).expect("acknowledged at once");
         assert_eq!(ack.flags != 0, is_told);
