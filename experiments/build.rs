@@ -4,17 +4,21 @@
 use std::{env, fs, path::Path};
 
 fn main() {
-    list("papers", "toml", "files.rs");
-    list("results", "json", "records.rs");
-    list("cases", "toml", "cases.rs");
+    list("papers", &[], "toml", "files.rs");
+    list("results", &[], "json", "records.rs");
+    list("cases", &[], "toml", "cases.rs");
+    list(".", &["prudentia", "rfc9743"], "toml", "suites.rs");
 }
 
-/// Writes the list of a folder's files, as pairs of an id such as `s0/fig3` and a text.
-fn list(folder: &str, extension: &str, name: &str) {
+/// Writes the list of the files in a folder's folders, these or else all, as pairs of an id such as `s0/fig3` and a text.
+fn list(folder: &str, only: &[&str], extension: &str, name: &str) {
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join(folder);
-    println!("cargo::rerun-if-changed={}", folder.display());
+    if only.is_empty() {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
     let mut files: Vec<String> = Vec::new();
-    for paper in names(&folder).iter().filter(|name| folder.join(name).is_dir()) {
+    let is_asked = |name: &&String| only.is_empty() || only.contains(&name.as_str());
+    for paper in names(&folder).iter().filter(is_asked).filter(|name| folder.join(name).is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.join(paper).display());
         for figure in names(&folder.join(paper)) {
             if let Some(stem) = figure.strip_suffix(&format!(".{extension}")) {

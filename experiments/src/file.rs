@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tandem_controllers::{Params, Setting};
 use tandem_scenario::{FileError, Settings, file::MAX_COUNT};
 use toml::Spanned;
@@ -77,6 +77,21 @@ pub(crate) struct File {
 pub struct Criterion {
     /// Of the document, such as `5.1.3`.
     pub section: String,
+    /// Who is known to fail it, by the literature.
+    #[serde(default)]
+    pub known: Vec<Known>,
+}
+
+/// A controller of which the literature says that it fails a criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Its name, without parameters.
+    pub controller: String,
+    /// What is known, in words.
+    pub why: String,
+    /// Where it says so.
+    pub source: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -43,7 +43,7 @@ use tandem_scenario::FileError;
 
 pub use document::{Document, Place, markdown};
 pub use error::{RealTcpRunsError, RecordError, RunError};
-pub use file::{Criterion, Experiment};
+pub use file::{Criterion, Experiment, Known};
 pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
 pub use judged::{Decider, Judged};
@@ -51,7 +51,7 @@ pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, measure, measure_shared,
     missing, scenario_key,
 };
-pub use page::page;
+pub use page::{page, picture};
 pub use patch::X;
 pub use plan::Form;
 pub use record::Record;
@@ -63,6 +63,9 @@ pub use verdict::Verdict;
 
 /// Id and text of every file, in order.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// Id and text of every file of a suite that any controller can be judged by, in order.
+pub const SUITES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
 /// The paper of each folder.
 const PAPERS: [(&str, &str); 5] = [

@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     LeastShare,
     /// Seconds after `at_s` until a second in which `groups` have 90 % of what they have a second in the last ten.
     Recovery,
+    /// Payload a second in the last ten seconds, Mb/s.
+    Settled,
     /// Mean gamma of `groups`' flows, packets.
     Gamma,
     /// Window, mean over `groups`' flows, packets.
@@ -104,7 +106,7 @@ impl Kind {
     /// Whether it is what RFC 9743's criteria ask of flows.
     fn is_of_outcome(self) -> bool {
         use Kind::*;
-        matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Delay)
+        matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled | Delay)
     }
 
     /// Whether it is read off the samples between losses.
@@ -242,6 +244,7 @@ impl Measure {
                 outcome::least_share(&flows, &all, scenario, self.span_s?)
             }
             Kind::Recovery => outcome::recovery_s(&flows, scenario, self.at_s?),
+            Kind::Settled => outcome::settled_mbps(&flows, scenario),
             Kind::Delay => seed.deliveries.get(*self.groups.first()?)?.map(|delivery| delivery.delay_ms.p95),
             _ => None,
         }

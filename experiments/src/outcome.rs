@@ -65,10 +65,16 @@ pub(crate) fn least_share(flows: &[&FlowResult], all: &[&FlowResult], scenario: 
 /// How many of the last seconds say what a flow has when all is settled.
 const SETTLED_S: usize = 10;
 
+/// What the flows have in a second of the last ten, megabits.
+pub(crate) fn settled_mbps(flows: &[&FlowResult], scenario: &Scenario) -> Option<f64> {
+    let seconds = by_second(flows, scenario);
+    seconds.len().checked_sub(SETTLED_S).map(|first| mean(&seconds[first..]))
+}
+
 /// Seconds from `at_s` to the end of the first second in which the flows have 90 % of what they have a second in the last ten.
 pub(crate) fn recovery_s(flows: &[&FlowResult], scenario: &Scenario, at_s: f64) -> Option<f64> {
     let seconds = by_second(flows, scenario);
-    let settled = mean(&seconds[seconds.len().checked_sub(SETTLED_S)?..]);
+    let settled = settled_mbps(flows, scenario)?;
     let first = at_s.ceil() as usize;
     let rest = seconds.get(first..)?;
     let waited = rest.iter().position(|&mbit| settled > 0.0 && mbit >= 0.9 * settled).map_or(rest.len(), |at| at + 1);
@@ -133,6 +139,7 @@ mod tests {
         seconds.extend([0.0, 1.0, 2.0, 3.7]);
         seconds.extend([4.0; 12]);
         assert_eq!(recovery_s(&[&flow(&seconds)], &scenario(20), 4.0), Some(4.0));
+        assert_eq!(settled_mbps(&[&flow(&seconds)], &scenario(20)), Some(4.0));
         // Nothing comes ever again.
         let mut dead = vec![8.0; 4];
         dead.extend([0.0; 16]);

@@ -104,6 +104,15 @@ fn labelled<'a>(claims: impl Iterator<Item = &'a Judged>) -> Vec<Note> {
 
 /// The figure as the paper draws it, with what it prints.
 pub(crate) fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
+    figure_of(experiment, findings, &|_| true)
+}
+
+/// The figure with the curves alone that show its own measure.
+pub fn picture(experiment: &Experiment, findings: &Findings) -> Figure {
+    figure_of(experiment, findings, &|place| experiment.file.curves[place].get_ref().measure.is_none())
+}
+
+fn figure_of(experiment: &Experiment, findings: &Findings, is_drawn: &dyn Fn(usize) -> bool) -> Figure {
     let file = &experiment.file;
     let is_named = file.sweep.values.get_ref().iter().any(|x| matches!(x, X::Name(_)));
     let at: Vec<f64> =
@@ -113,7 +122,8 @@ pub(crate) fn figure(experiment: &Experiment, findings: &Findings) -> Figure {
     let simulated =
         comparison.filter(|_| findings.is_kernel_only()).map_or(&findings.own, |comparison| &comparison.simulated);
     let map = file.map.as_ref().map(|axis| (axis, map(experiment, simulated, &at, axis)));
-    for (colour, curve) in simulated.curves.iter().enumerate().filter(|_| map.is_none()) {
+    let all = simulated.curves.iter().enumerate();
+    for (colour, curve) in all.filter(|(place, _)| map.is_none() && is_drawn(*place)) {
         curves.push(ours(curve, &at, colour, is_named));
         curves.extend(published(curve, &at, colour));
     }

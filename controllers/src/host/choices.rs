@@ -29,3 +29,23 @@ pub enum Ecn {
     /// ACKs tell how many packets were marked (accurate ECN, RFC 9768). A controller that does not count them takes a mark for a loss.
     Accurate,
 }
+
+/// Whether a receiver says what is true, or what makes its sender faster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
+pub enum Honesty {
+    /// It says what has come, and how.
+    #[default]
+    Honest,
+    /// It acknowledges all before the newest segment that has come, and so hides losses (Savage, Cardwell, Wetherall, Anderson, 1999).
+    EarlyAcks,
+    /// It tells of no mark (RFC 3540 section 1).
+    HidesMarks,
+}
+
+impl Honesty {
+    /// Is it?
+    pub fn is_honest(&self) -> bool {
+        *self == Self::Honest
+    }
+}

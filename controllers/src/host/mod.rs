@@ -7,7 +7,7 @@ mod delivery_rate;
 mod prr;
 mod rtt;
 
-pub use choices::{Ecn, Recovery};
+pub use choices::{Ecn, Honesty, Recovery};
 pub use delivery_rate::{DeliveryAccount, Stamp};
 pub use prr::{Progress, Prr};
 pub use rtt::{RTO_MAX_NS, RTO_MIN_NS, RttEstimator};

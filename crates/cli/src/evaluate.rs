@@ -7,19 +7,22 @@ use std::{
 };
 
 use serde::Serialize;
-use tandem_batch::Batch;
-use tandem_evaluate::{Assessment, Baseline, criteria, evaluate as judge, markdown, text};
+use tandem_evaluate::{
+    Assessment, Baseline, NEIGHBOURS_OF_ALL, RFC_9743, Suite, evaluate as judge, junit, markdown, picture_file, text,
+};
 use tandem_papers::Form;
 use tandem_scenario::file::text_of;
 use tandem_sim::Sim;
 
 use crate::{
     failure::Failure,
+    folder::make_folder,
     interrupt::flag,
     origin::{COMMIT, command_line},
     output::{json_text, write},
+    runner::of_tasks,
     store,
-    terminal::{is_quiet, note, print_kept, warn},
+    terminal::{note, print_kept, warn},
 };
 
 /// Judge a controller by the criteria of RFC 9743 (BCP 133): what was run, the limit, whose it is, and the answer
@@ -42,13 +45,25 @@ pub struct Args {
     #[arg(long)]
     full: bool,
 
-    /// Only these sections of the RFC: `5.1.3`, or `7` for all of section 7
+    /// Only these sections: `5.1.3`, or `7` for all of section 7
     #[arg(long, value_name = "SECTION", value_delimiter = ',')]
     criteria: Vec<String>,
 
-    /// The assessment as a document in Markdown
-    #[arg(long, value_name = "FILE")]
+    /// The criteria: rfc9743, prudentia, or a folder of files like theirs, such as ./mine
+    #[arg(long, value_name = "NAME|FOLDER/", default_value = RFC_9743)]
+    suite: String,
+
+    /// Whom it is judged beside where a criterion asks for others (RFC 9743, 5.2.1)
+    #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', default_values = NEIGHBOURS_OF_ALL)]
+    against: Vec<String>,
+
+    /// The assessment as a document in Markdown; its pictures go to a folder of that name beside it
+    #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
+
+    /// The assessment as JUnit XML: a test case for each criterion
+    #[arg(long, value_name = "FILE.xml")]
+    junit: Option<PathBuf>,
 
     /// Fail (exit status 1) if a criterion fails that passed in this file, which --json wrote
     #[arg(long, value_name = "FILE")]
@@ -63,7 +78,9 @@ const EXAMPLES: &str = "\
 Examples:
   tandem evaluate compound_tube --quick
   tandem evaluate bbr3 --criteria 5.1.3,7.8
-  tandem evaluate compound@gamma=20 --markdown assessment.md
+  tandem evaluate compound@gamma=20 --markdown assessment.md --junit assessment.xml
+  tandem evaluate bbr3 --criteria 5.2.1 --against reno,cubic,bbr3
+  tandem evaluate bbr3 --suite prudentia
   tandem evaluate compound --json >before.json
   tandem evaluate compound --baseline before.json";
 
@@ -79,24 +96,23 @@ struct Results<'a> {
 
 pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
-    let wanted = criteria(&args.contender, &args.criteria).map_err(Failure::usage)?;
+    args.markdown.as_deref().map(picture_folder).transpose()?;
+    let against: Vec<&str> = args.against.iter().map(String::as_str).collect();
+    let suite = Suite::named(&args.suite).map_err(Failure::usage)?;
+    let wanted = suite.criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
     let store = store::of_user();
     let cancelled = flag();
-    let batch = Batch {
-        cancelled: Some(cancelled),
-        store: store.as_ref(),
-        by_task: store.is_some(),
-        quiet: is_quiet(),
-        ..Batch::default()
-    };
+    let batch = of_tasks(store.as_ref());
     let form = if args.quick { Form::Quick } else { Form::Full };
-    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?;
+    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?.of_suite(&suite);
     let command = command_line();
-    let document = || args.markdown.as_ref().map_or(Ok(()), |path| write(path, &markdown(&assessment, &command)));
     let results =
         Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
-    print_kept(&if args.json { json_text(&results)? } else { text(&assessment) }, document())?;
-    if let Some(path) = &args.markdown {
+    print_kept(
+        &if args.json { json_text(&results)? } else { text(&assessment) },
+        documents(args, &assessment, &command),
+    )?;
+    for path in args.markdown.iter().chain(&args.junit) {
         note(&format!("Document: {}", path.display()));
     }
     if cancelled.load(Ordering::Relaxed) {
@@ -104,6 +120,33 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Interrupted);
     }
     worse(&assessment, baseline.as_ref())
+}
+
+/// Writes those that are asked for.
+fn documents(args: &Args, assessment: &Assessment, command: &str) -> Result<(), Failure> {
+    if let Some(path) = &args.junit {
+        write(path, &junit(assessment).map_err(anyhow::Error::from)?)?;
+    }
+    let Some(path) = &args.markdown else { return Ok(()) };
+    let folder = picture_folder(path)?;
+    make_folder(&folder)?;
+    for row in &assessment.rows {
+        if let Some(picture) = &row.picture {
+            write(&folder.join(picture_file(row)), picture)?;
+        }
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    write(path, &markdown(assessment, command, &name))
+}
+
+/// The document's name without its ending.
+fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
+    let folder = document.with_extension("");
+    if folder == document {
+        let name = document.display();
+        return Err(Failure::usage(format!("--markdown {name}: its pictures go to that folder: write `{name}.md`")));
+    }
+    Ok(folder)
 }
 
 fn baseline(path: &Path) -> Result<Baseline, Failure> {

@@ -32,9 +32,10 @@ use crate::{
     interrupt::{self, flag},
     origin::{COMMIT, command_line},
     output::{json_text, write},
+    runner::of_tasks,
     settings::settings,
     store,
-    terminal::{is_quiet, note, print, print_kept, warn},
+    terminal::{note, print, print_kept, warn},
 };
 
 /// The experiments of the papers behind the controllers: published, measured, and whether it holds
@@ -212,13 +213,7 @@ fn run(args: &Run) -> Result<(), Failure> {
     let mut kept = kept(args)?;
     let store = if args.kept { Some(store::needed("--kept")?) } else { store::of_user() };
     let cancelled = flag();
-    let batch = Batch {
-        cancelled: Some(cancelled),
-        store: store.as_ref(),
-        by_task: store.is_some(),
-        quiet: is_quiet(),
-        ..Batch::default()
-    };
+    let batch = of_tasks(store.as_ref());
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
         measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
     }

@@ -39,6 +39,12 @@ pub struct Asked<'a> {
     pub budget: Option<Budget>,
 }
 
+/// A batch of tasks that an interrupt ends, and whose finished runs are kept as they come.
+pub fn of_tasks(store: Option<&Store>) -> Batch<'_> {
+    let cancelled = Some(interrupt::flag());
+    Batch { cancelled, store, by_task: store.is_some(), quiet: is_quiet(), ..Batch::default() }
+}
+
 /// Runs the seeds of all scenarios in each engine: an outcome for each. With several engines the name of a run has its engine in it.
 pub fn run_in_each(engines: &Engines, scenarios: &[Scenario], asked: Option<Asked>) -> Result<Vec<Outcome>, Failure> {
     let (mut outcomes, store) = (Vec::new(), store::of_user());

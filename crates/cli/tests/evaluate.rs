@@ -45,11 +45,15 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     place.write("stuck.h", STUCK);
     let before = place.succeed(&format!("evaluate reno {SLOW} --json")).out;
     place.write("before.json", &before);
-    let failed = place.tandem(&format!("evaluate ./stuck.h {SLOW} --baseline before.json --markdown stuck.md"));
+    let failed = place
+        .tandem(&format!("evaluate ./stuck.h {SLOW} --baseline before.json --markdown stuck.md --junit stuck.xml"));
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     assert!(failed.err.contains("passed in the baseline and fails now: rfc9743/7.4-slow"), "{}", failed.err);
     assert!(failed.out.contains("the link is used to 90 % or more: fails"), "{}", failed.out);
     let document = place.read("stuck.md");
+    assert!(document.contains("](stuck/7.4-slow.svg)"), "{document}");
+    assert!(place.read("stuck/7.4-slow.svg").starts_with("<svg"));
+    assert!(place.read("stuck.xml").contains("failures=\"1\""), "{}", place.read("stuck.xml"));
     let (_, rest) = document.split_once("```toml\n").expect("a failure comes with its scenario");
     place.write("worst.toml", rest.split_once("```").unwrap().0);
     let worst: Value = serde_json::from_str(&place.succeed("run worst.toml --seeds 1 --json").out).unwrap();
@@ -69,9 +73,34 @@ fn what_cannot_be_judged_is_refused() {
         ("evaluate kernel:cubic", "runs over real TCP only"),
         ("evaluate reno --criteria 9", "there is no criterion `9`; there are 5.1.1"),
         ("evaluate reno --baseline none.json", "none.json"),
+        ("evaluate reno --against reno,cubik", "did you mean `cubic`?"),
+        ("evaluate reno --suite nist", "there are prudentia, rfc9743"),
+        ("evaluate reno --suite ./none", "suite ./none: "),
+        ("evaluate reno --markdown plain", "write `plain.md`"),
     ] {
         let refused = place.tandem(arguments);
         assert_eq!(refused.status, Some(2), "{arguments}");
         assert!(refused.err.contains(message), "{arguments}: {}", refused.err);
     }
+}
+
+/// Each neighbour is a point.
+#[test]
+fn it_is_judged_beside_those_that_are_named() {
+    let place = Place::new();
+    let run = "evaluate vegas --criteria 5.2.1 --quick --against vegas --json";
+    let json: Value = serde_json::from_str(&place.succeed(run).out).unwrap();
+    let findings: Vec<&str> =
+        json["rows"].as_array().unwrap().iter().map(|row| row["asked"][0]["finding"].as_str().unwrap()).collect();
+    assert_eq!(findings.len(), 2);
+    assert!(findings.iter().all(|finding| finding.contains("vegas") && !finding.contains("cubic")), "{findings:?}");
+}
+
+/// Where a planted controller divides by nothing is said, and no verdict is given.
+#[test]
+fn a_division_by_zero_is_no_verdict() {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../evaluate/tests/planted/zero.h");
+    let ended = Place::new().tandem(&format!("evaluate {header} --criteria 7.11 --quick"));
+    assert!(ended.status != Some(0) && ended.out.is_empty(), "{}", ended.out);
+    assert!(ended.err.contains("planted.h:") && ended.err.contains("a division by 0"), "{}", ended.err);
 }

@@ -4,9 +4,13 @@
 use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
-use tandem_papers::{Decider, Experiment, Findings, Form, Judged, RunError, Seeds, Verdict, run};
+use tandem_papers::{Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, run};
+use tandem_report::figure_svg;
 
-use crate::suite::{Unposed, unposed};
+use crate::{
+    form::{Fact, facts},
+    suite::{Question, Suite, Unposed, questions, unposed},
+};
 
 /// The answer to a criterion, or to one limit of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,11 +100,20 @@ pub struct Row {
     /// Of the first limit that is broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<Worst>,
+    /// The literature says that it fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
+    /// A drawing of it, SVG; only where it was run.
+    #[serde(skip)]
+    pub picture: Option<String>,
 }
 
 /// A controller, judged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Assessment {
+    /// The title of the suite.
+    #[serde(default = "rfc9743")]
+    pub suite: String,
     /// The controller, with its parameters.
     pub contender: String,
     /// How much was run.
@@ -109,11 +122,28 @@ pub struct Assessment {
     pub rows: Vec<Row>,
     /// Those that no run answers.
     pub unposed: Vec<Unposed>,
+    /// What is known of the controller itself.
+    #[serde(default)]
+    pub facts: Vec<Fact>,
+    /// What only its authors can answer.
+    #[serde(default)]
+    pub questions: Vec<Question>,
     /// Criteria that an interrupt left out.
     pub left: usize,
 }
 
+/// What there was before other suites.
+fn rfc9743() -> String {
+    "RFC 9743".into()
+}
+
 impl Assessment {
+    /// That of a suite, which may be another than RFC 9743's.
+    pub fn of_suite(self, suite: &Suite) -> Self {
+        let title = suite.title().to_owned();
+        if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
+    }
+
     /// How many criteria have this answer.
     pub fn count(&self, answer: Answer) -> usize {
         self.rows.iter().filter(|row| row.answer == answer).count()
@@ -134,12 +164,15 @@ pub fn evaluate(
     let found = run(criteria, form, Seeds::Auto, engine, batch, None)?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
     let each = criteria.iter().zip(&found).filter_map(|(experiment, findings)| Some((experiment, findings.as_ref()?)));
-    let rows = each.map(|(experiment, findings)| row(experiment, findings)).collect();
-    Ok(Assessment { contender: contender.to_owned(), form, rows, unposed: unposed(), left })
+    let rows = each.map(|(experiment, findings)| row(contender, experiment, findings)).collect();
+    let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
+    Ok(Assessment { suite, contender, form, rows, unposed: unposed(), facts, questions: questions(), left })
 }
 
-fn row(experiment: &Experiment, findings: &Findings) -> Row {
+fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
     let claims = &findings.own.claims;
+    let name = contender.split('@').next().unwrap_or(contender);
+    let known = experiment.criterion().and_then(|criterion| criterion.known.iter().find(|one| one.controller == name));
     Row {
         id: findings.id.clone(),
         section: experiment.criterion().map(|criterion| criterion.section.clone()).unwrap_or_default(),
@@ -148,6 +181,8 @@ fn row(experiment: &Experiment, findings: &Findings) -> Row {
         answer: Answer::of_all(claims.iter().map(|claim| Answer::of(claim.verdict))),
         asked: claims.iter().map(asked).collect(),
         worst: claims.iter().find_map(|claim| worst(experiment, findings.form, claim)),
+        known: known.cloned(),
+        picture: Some(figure_svg(&picture(experiment, findings))),
     }
 }
 

@@ -31,7 +31,10 @@ pub(crate) mod tests {
     use tandem_papers::Form;
 
     use super::*;
-    use crate::assessment::{Asked, Row, Worst};
+    use crate::{
+        assessment::{Asked, Row, Worst},
+        form::Fact,
+    };
 
     /// One that passes, one that fails, one that is undecided.
     pub fn example() -> Assessment {
@@ -50,12 +53,17 @@ pub(crate) mod tests {
             }],
             worst: (answer == Answer::Fails)
                 .then(|| Worst { at: "at 0.1".into(), scenario: "duration = \"60s\"\n".into() }),
+            known: None,
+            picture: Some("<svg/>".into()),
         };
         Assessment {
+            suite: "RFC 9743".into(),
             contender: "reno".into(),
             form: Form::Quick,
             rows: vec![row("5.1.1", Answer::Passes), row("5.1.3", Answer::Fails), row("7.8", Answer::Undecided)],
             unposed: crate::unposed(),
+            facts: vec![Fact { about: "Signals".into(), text: "losses".into() }],
+            questions: crate::questions(),
             left: 0,
         }
     }

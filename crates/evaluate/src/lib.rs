@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Judges a congestion controller by the criteria of RFC 9743 (BCP 133), sections 5 to 7.
 //!
-//! The criteria are files in experiments/rfc9743, written as those of the papers are: paths, a measure, and limits with their owner. The
+//! The criteria are files in experiments/rfc9743, or in another [`Suite`], written as those of the papers are: paths, a measure, and limits with their owner. The
 //! controller that is judged stands in them as `contender`. [`criteria`] reads them for a controller, [`evaluate`] runs them, and an
 //! [`Assessment`] says what came of each.
 //!
 //! ```
 //! use tandem_batch::Batch;
-//! use tandem_evaluate::{criteria, evaluate};
+//! use tandem_evaluate::{NEIGHBOURS_OF_ALL, criteria, evaluate};
 //! use tandem_papers::Form;
 //! use tandem_sim::Sim;
 //!
-//! let wanted = criteria("reno", &["7.4".to_owned()])?;
+//! let wanted = criteria("reno", &["7.4".to_owned()], &NEIGHBOURS_OF_ALL)?;
 //! let assessment = evaluate("reno", &wanted, Form::Smoke, &Sim, &Batch::default())?;
 //! assert_eq!(assessment.rows[0].section, "7.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -20,11 +20,15 @@
 mod assessment;
 mod baseline;
 mod document;
+mod form;
+mod junit;
 mod suite;
 mod text;
 
 pub use assessment::{Answer, Asked, Assessment, Row, Worst, evaluate};
 pub use baseline::Baseline;
-pub use document::markdown;
-pub use suite::{SuiteError, Unposed, criteria, unposed};
+pub use document::{markdown, picture_file};
+pub use form::Fact;
+pub use junit::junit;
+pub use suite::{NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, questions, unposed};
 pub use text::text;

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files of the suite, read for a controller.
 
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
 use serde::{Deserialize, Serialize};
-use tandem_papers::Experiment;
+use tandem_papers::{Experiment, SUITES};
 use tandem_scenario::{ControllerSpec, FileError, KERNEL_PREFIX};
 
-/// Name and text of every file, in order.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+/// The suite of RFC 9743.
+pub const RFC_9743: &str = "rfc9743";
 
 /// The file that lists what no run answers.
-const UNPOSED: &str = "unposed";
+const UNPOSED: &str = "rfc9743/unposed";
 
-/// What stands in a file for the controller that is judged.
+/// What stands in a file for the controller that is judged, for its kind of ECN, and for those that it is judged beside.
 const CONTENDER: &str = "\"contender\"";
+const ECN: &str = "\"as the contender\"";
+const NEIGHBOURS: &str = "[\"neighbours\"]";
+
+/// Whom a controller is judged beside, if nobody says.
+pub const NEIGHBOURS_OF_ALL: [&str; 2] = ["reno", "cubic"];
 
 /// Why a controller cannot be judged, and the mend.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +37,23 @@ pub enum SuiteError {
         "`{0}` runs over real TCP only, and the criteria are simulated: name a controller of `tandem list controllers`"
     )]
     Kernel(String),
+    /// There is no such suite.
+    #[error("there is no suite `{0}`; there are {1}, and folders: ./mine")]
+    Suite(String, String),
+    /// A folder of files cannot be read.
+    #[error("suite {folder}: {source}")]
+    Folder {
+        /// Which.
+        folder: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A folder has none.
+    #[error("suite {0}: there is no file *.toml in it")]
+    Empty(String),
+    /// There is none to be judged beside.
+    #[error("nobody is named to be judged beside: write for example `--against reno,cubic`")]
+    NoNeighbour,
     /// There is no such section.
     #[error("there is no criterion `{0}`; there are {1}")]
     Section(String, String),
@@ -45,44 +74,146 @@ pub struct Unposed {
     pub why: String,
 }
 
+/// A question to the authors of a controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Of RFC 9743.
+    pub section: String,
+    /// What is asked.
+    pub text: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnposedFile {
     unposed: Vec<Unposed>,
+    questions: Vec<Question>,
+}
+
+fn unposed_file() -> UnposedFile {
+    let (_, text) = SUITES.iter().find(|(name, _)| *name == UNPOSED).expect("the file is in the suite");
+    toml::from_str(text).expect("tests read it")
 }
 
 /// The criteria that no run answers.
 pub fn unposed() -> Vec<Unposed> {
-    let (_, text) = FILES.iter().find(|(name, _)| *name == UNPOSED).expect("the file is in the suite");
-    toml::from_str::<UnposedFile>(text).expect("tests read it").unposed
+    unposed_file().unposed
 }
 
-/// The criteria as experiments in which `contender` is judged; of these sections alone (`5.1.3`, or `7` for all of section 7), if any is
-/// named.
+/// What only the authors of a controller can answer.
+pub fn questions() -> Vec<Question> {
+    unposed_file().questions
+}
+
+/// A controller that can be simulated, as files spell it.
+fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
+    let spec = name.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
+    if name.starts_with(KERNEL_PREFIX) {
+        return Err(SuiteError::Kernel(name.to_owned()));
+    }
+    Ok((spec, toml::Value::String(from_anywhere(name)).to_string()))
+}
+
+/// Files by which any controller can be judged: paths, measures and limits, with `contender` for the controller.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    name: String,
+    /// Id, place for messages, and text of each.
+    files: Vec<(String, String, String)>,
+}
+
+impl Suite {
+    /// One that comes with the program, or those of a folder, whose name has a `/`: `./mine`.
+    ///
+    /// # Errors
+    /// If there is no such suite, or the folder cannot be read.
+    pub fn named(name: &str) -> Result<Self, SuiteError> {
+        if name.contains('/') { Self::of_folder(Path::new(name)) } else { Self::kept(name) }
+    }
+
+    fn kept(name: &str) -> Result<Self, SuiteError> {
+        let own = SUITES.iter().filter(|(id, _)| id.split('/').next() == Some(name) && *id != UNPOSED);
+        let file = |(id, text): &(&str, &str)| ((*id).to_owned(), format!("experiments/{id}.toml"), (*text).to_owned());
+        let files: Vec<_> = own.map(file).collect();
+        if files.is_empty() {
+            let known: BTreeSet<&str> = SUITES.iter().filter_map(|(id, _)| id.split('/').next()).collect();
+            return Err(SuiteError::Suite(name.to_owned(), known.into_iter().collect::<Vec<_>>().join(", ")));
+        }
+        Ok(Self { name: name.to_owned(), files })
+    }
+
+    fn of_folder(folder: &Path) -> Result<Self, SuiteError> {
+        let failed = |source| SuiteError::Folder { folder: folder.display().to_string(), source };
+        let entries = fs::read_dir(folder).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let mut paths: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        paths.sort();
+        let part = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+        let name = part(folder.file_name());
+        let file = |path: &PathBuf| {
+            let text = fs::read_to_string(path).map_err(failed)?;
+            Ok((format!("{name}/{}", part(path.file_stem())), path.display().to_string(), text))
+        };
+        let files = paths.iter().map(file).collect::<Result<Vec<_>, SuiteError>>()?;
+        if files.is_empty() {
+            return Err(SuiteError::Empty(folder.display().to_string()));
+        }
+        Ok(Self { name, files })
+    }
+
+    /// As titles have it.
+    pub fn title(&self) -> &str {
+        if self.name == RFC_9743 { "RFC 9743" } else { &self.name }
+    }
+
+    /// Is it that of RFC 9743?
+    pub fn is_rfc9743(&self) -> bool {
+        self.name == RFC_9743
+    }
+
+    /// The criteria as experiments in which `contender` is judged, beside the controllers `against` where others of its kind are asked for; of
+    /// these sections alone (`5.1.3`, or `7` for all of section 7), if any is named.
+    ///
+    /// # Errors
+    /// If one of them is no controller that can be simulated, `against` is empty, a file is wrong, or there is no such section.
+    pub fn criteria(
+        &self,
+        contender: &str,
+        sections: &[String],
+        against: &[&str],
+    ) -> Result<Vec<Experiment>, SuiteError> {
+        let (spec, name) = simulated(contender)?;
+        let ecn = if spec.counts_marks() { "\"accurate\"" } else { "\"rfc3168\"" };
+        let neighbours = against.iter().map(|name| simulated(name).map(|(_, name)| name));
+        let neighbours = neighbours.collect::<Result<Vec<_>, _>>()?;
+        if neighbours.is_empty() {
+            return Err(SuiteError::NoNeighbour);
+        }
+        let neighbours = format!("[{}]", neighbours.join(", "));
+        let read = |(id, path, text): &(String, String, String)| {
+            let text = text.replace(CONTENDER, &name).replace(ECN, ecn).replace(NEIGHBOURS, &neighbours);
+            Experiment::parse(id, path, &text)
+        };
+        let mut all = self.files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        for wanted in sections {
+            if !all.iter().any(|experiment| is_of(experiment, wanted)) {
+                let mut known: Vec<&str> = all.iter().flat_map(sections_of).collect();
+                known.dedup();
+                return Err(SuiteError::Section(wanted.clone(), known.join(", ")));
+            }
+        }
+        all.retain(|experiment| sections.is_empty() || sections.iter().any(|wanted| is_of(experiment, wanted)));
+        Ok(all)
+    }
+}
+
+/// The criteria of RFC 9743, as [`Suite::criteria`].
 ///
 /// # Errors
-/// If `contender` is no controller that can be simulated, or there is no such section.
-pub fn criteria(contender: &str, sections: &[String]) -> Result<Vec<Experiment>, SuiteError> {
-    contender.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
-    if contender.starts_with(KERNEL_PREFIX) {
-        return Err(SuiteError::Kernel(contender.to_owned()));
-    }
-    let name = toml::Value::String(from_anywhere(contender)).to_string();
-    let read = |(stem, text): &(&str, &str)| {
-        let path = format!("experiments/rfc9743/{stem}.toml");
-        Experiment::parse(&format!("rfc9743/{stem}"), &path, &text.replace(CONTENDER, &name))
-    };
-    let files = FILES.iter().filter(|(stem, _)| *stem != UNPOSED);
-    let mut all = files.map(read).collect::<Result<Vec<_>, _>>()?;
-    for wanted in sections {
-        if !all.iter().any(|experiment| is_of(experiment, wanted)) {
-            let mut known: Vec<&str> = all.iter().flat_map(sections_of).collect();
-            known.dedup();
-            return Err(SuiteError::Section(wanted.clone(), known.join(", ")));
-        }
-    }
-    all.retain(|experiment| sections.is_empty() || sections.iter().any(|wanted| is_of(experiment, wanted)));
-    Ok(all)
+/// As there.
+pub fn criteria(contender: &str, sections: &[String], against: &[&str]) -> Result<Vec<Experiment>, SuiteError> {
+    Suite::named(RFC_9743)?.criteria(contender, sections, against)
 }
 
 /// A header's path is the user's, not relative to the suite's folder.
@@ -108,22 +239,22 @@ mod tests {
     /// Each file is read in every form, for a controller with parameters and for the one that the files compare with.
     #[test]
     fn every_criterion_can_be_posed_of_any_controller() {
-        for contender in ["cubic", "compound@gamma=20", "bbr3"] {
-            let all = criteria(contender, &[]).unwrap_or_else(|e| panic!("{contender}: {e}"));
+        for contender in ["cubic", "compound@gamma=20", "bbr3", "prague", "dctcp"] {
+            let all = criteria(contender, &[], &["reno", "bbr"]).unwrap_or_else(|e| panic!("{contender}: {e}"));
             assert!(all.len() >= 20);
             assert!(all.iter().all(|experiment| experiment.criterion().is_some()));
         }
-        assert!(unposed().len() >= 4);
+        assert!(!unposed().is_empty() && !questions().is_empty());
     }
 
     #[test]
     fn sections_are_chosen_by_their_number() {
         let ids = |wanted: &str| {
             let wanted = [wanted.to_owned()];
-            criteria("reno", &wanted).map(|all| all.into_iter().map(|e| e.id).collect::<Vec<_>>())
+            criteria("reno", &wanted, &NEIGHBOURS_OF_ALL).map(|all| all.into_iter().map(|e| e.id).collect::<Vec<_>>())
         };
         assert_eq!(ids("5.1.3").expect("it is there"), ["rfc9743/5.1.3-loss"]);
-        assert_eq!(ids("6.4").expect("two sections share a file"), ["rfc9743/6.3-loss"]);
+        assert_eq!(ids("6.4").expect("two sections share a file"), ["rfc9743/6.3-loss", "rfc9743/6.4-acks"]);
         assert!(ids("7").expect("a whole section").len() > 5);
         // 7.1 is not 7.11.
         assert_eq!(ids("7.1").expect("it is there"), ["rfc9743/7.1-aqm"]);
@@ -133,9 +264,33 @@ mod tests {
 
     #[test]
     fn what_is_no_controller_is_refused() {
-        let error = criteria("cubik", &[]).expect_err("a misspelling").to_string();
-        assert!(error.contains("did you mean `cubic`?"), "{error}");
-        let error = criteria("kernel:bbr", &[]).expect_err("the kernel's").to_string();
-        assert!(error.contains("real TCP only"), "{error}");
+        for (contender, neighbour, part) in [
+            ("cubik", "reno", "did you mean `cubic`?"),
+            ("reno", "cubik", "did you mean `cubic`?"),
+            ("kernel:bbr", "reno", "real TCP only"),
+        ] {
+            let error = criteria(contender, &[], &[neighbour]).expect_err("one is no controller").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(criteria("reno", &[], &[]).is_err());
+    }
+
+    /// A folder of anybody's, and what can be wrong with it.
+    #[test]
+    fn suites_are_folders() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = folder.path().display().to_string();
+        let error = |name: &str| Suite::named(name).expect_err(name).to_string();
+        assert!(error(&name).contains("no file *.toml"), "{}", error(&name));
+        assert!(error(&format!("{name}/none")).starts_with("suite /"));
+        assert!(error("none").contains("there are prudentia, rfc9743"), "{}", error("none"));
+        let (_, text) = SUITES.iter().find(|(id, _)| *id == "prudentia/8mbit").expect("it is there");
+        fs::write(folder.path().join("mine.toml"), text).expect("written");
+        let suite = Suite::named(&name).expect("it has a file");
+        let posed = suite.criteria("vegas", &[], &["reno"]).expect("it is posed");
+        assert_eq!((posed.len(), posed[0].id.ends_with("/mine")), (1, true));
+        fs::write(folder.path().join("wrong.toml"), "title = 1").expect("written");
+        let wrong = Suite::named(&name).expect("it is read").criteria("vegas", &[], &["reno"]).expect_err("a title");
+        assert!(wrong.to_string().contains("wrong.toml:1:9"), "{wrong}");
     }
 }

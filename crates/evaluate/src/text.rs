@@ -17,12 +17,19 @@ pub fn text(assessment: &Assessment) -> String {
             writeln!(text, "{:sections$}    {}: {} [{}]", "", asked.text, asked.finding, asked.owner)
                 .expect("a String");
         }
+        if let Some(known) = row.known.as_ref().filter(|_| *answer == Answer::Fails) {
+            writeln!(text, "{:sections$}    known: {} [{}]", "", known.why, known.source).expect("a String");
+        }
     }
     if !assessment.unposed.is_empty() {
         text += "\nNo run answers:\n";
     }
     for one in &assessment.unposed {
         writeln!(text, "{:sections$}  {}: {}", one.section, one.title, one.why).expect("a String");
+    }
+    if !assessment.questions.is_empty() {
+        let count = assessment.questions.len();
+        writeln!(text, "\n{count} questions to its authors are in the document (--markdown)").expect("a String");
     }
     text
 }
@@ -31,7 +38,8 @@ pub fn text(assessment: &Assessment) -> String {
 pub(crate) fn summary(assessment: &Assessment) -> String {
     let count = |answer| assessment.count(answer);
     format!(
-        "RFC 9743, `{}`, {} runs: {} criteria pass, {} fail, {} undecided",
+        "{}, `{}`, {} runs: {} criteria pass, {} fail, {} undecided",
+        assessment.suite,
         assessment.contender,
         assessment.form.name(),
         count(Answer::Passes),

@@ -8,7 +8,8 @@ use std::{borrow::Cow, time::Instant};
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
 use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
+    Aqm, CongestionControl, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
+    USUAL_ACK_EVERY,
 };
 
 use crate::{
@@ -103,6 +104,9 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     }
     if tcp.pacing {
         return refuse("it knows no pacing");
+    }
+    if tcp.ack_every > USUAL_ACK_EVERY || tcp.receiver != Honesty::Honest {
+        return refuse("it knows receivers that acknowledge two segments at most, and say what has come");
     }
     Ok((group, tcp))
 }

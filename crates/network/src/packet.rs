@@ -41,7 +41,11 @@ pub trait Packet: Copy + Default + fmt::Debug + Send + 'static {
         Ecn::NotCapable
     }
     /// A queue marks it: its ECN field becomes [`Ecn::Marked`]. Queues mark capable packets only.
-    fn mark(&mut self) {}
+    fn mark(&mut self) {
+        self.set_ecn(Ecn::Marked);
+    }
+    /// Somebody on the way changes its ECN field.
+    fn set_ecn(&mut self, _ecn: Ecn) {}
     /// Tells conversations within one flow of the network apart, for queues that are fair to each; 0 where a flow is one conversation.
     fn conversation(&self) -> u32 {
         0

@@ -4,10 +4,12 @@
 mod common;
 
 use common::{MS, MTU, spec};
-use tandem_network::{Contents, DropReason, End, Event, Network, Packet, Rng, Route, Stream, wired_links};
+use tandem_network::{Contents, DropReason, Ecn, End, Event, Network, Packet, Rng, Route, Stream, wired_links};
 use tandem_scenario::{
     Aqm, Effects, Limit, LinkConfig, Loss, Topology,
-    effects::{Bunches, Change, During, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket},
+    effects::{
+        self as spec_effects, Bunches, Change, During, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket,
+    },
     units::{LossRate, Rate, Span},
 };
 
@@ -15,6 +17,7 @@ use tandem_scenario::{
 struct Numbered {
     number: u32,
     place: u32,
+    ecn: Ecn,
 }
 
 impl Packet for Numbered {
@@ -30,6 +33,14 @@ impl Packet for Numbered {
 
     fn set_place(&mut self, place: u32) {
         self.place = place;
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 }
 
@@ -54,6 +65,10 @@ struct Path {
     arrivals: Vec<(u32, u64)>,
     to: End,
     sent: u32,
+    /// Of the packets to come.
+    ecn: Ecn,
+    /// Those of the packets that arrived.
+    fields: Vec<Ecn>,
 }
 
 /// When the host's clock says that the scenario begins.
@@ -67,7 +82,8 @@ fn path_to(to: End, limit: u32, effects: Effects) -> Path {
         End::Receivers => Route::new(&[0], &[], Rng::new(1, Stream::Flow(0))),
         End::Senders => Route::new(&[], &[0], Rng::new(1, Stream::Flow(0))),
     };
-    Path { network: Network::new(links, None, vec![route]), drops: Drops::default(), arrivals: vec![], to, sent: 0 }
+    let network = Network::new(links, None, vec![route]);
+    Path { network, drops: Drops::default(), arrivals: vec![], to, sent: 0, ecn: Ecn::NotCapable, fields: vec![] }
 }
 
 fn path(effects: Effects) -> Path {
@@ -79,6 +95,7 @@ impl Path {
         while let Some((at, event)) = self.network.advance(now, &mut self.drops) {
             let (Event::AtReceiver(_, packet) | Event::AtSender(_, packet)) = event else { panic!("no alarm is set") };
             self.arrivals.push((packet.number, at - ORIGIN));
+            self.fields.push(packet.ecn);
         }
     }
 
@@ -86,7 +103,7 @@ impl Path {
     fn send(&mut self, us: u64) {
         let now = ORIGIN + us * 1000;
         self.run_until(now);
-        let packet = Numbered { number: self.sent, place: 0 };
+        let packet = Numbered { number: self.sent, place: 0, ecn: self.ecn };
         self.sent += 1;
         self.network.send(now, 0, self.to, packet, &mut self.drops);
     }
@@ -216,6 +233,44 @@ fn copies_follow_their_originals() {
     // A copy has the number of its original and 1000 more.
     let copies = arrivals.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1000 && pair[1].1 == pair[0].1);
     assert!((2_300..2_700).contains(&copies.count()));
+}
+
+/// The second and the fifth are lost by their numbers; of each three, the last, or all but the last.
+#[test]
+fn losses_by_number() {
+    for (drop, arriving) in [
+        (spec_effects::Drops::Packets(vec![2, 5]), vec![0, 2, 3, 5, 6]),
+        (spec_effects::Drops::Every(3), vec![0, 1, 3, 4, 6]),
+        (spec_effects::Drops::KeepEvery(3), vec![2, 5]),
+    ] {
+        let arrivals = path(Effects { drop: Some(drop), ..Effects::default() }).arrivals_us(&[0; 7]);
+        assert_eq!(arrivals.iter().map(|(number, _)| *number).collect::<Vec<_>>(), arriving);
+    }
+}
+
+/// A bleached packet has no ECN field, whatever it was. A mark that is lost is ECT(0) again; what was not marked stays as it is.
+#[test]
+fn ecn_fields_are_changed() {
+    use Ecn::{Capable, Marked, NotCapable, Scalable};
+    let fields = |bleach: f64, unmark: f64| {
+        let mut path = path(Effects { bleach, unmark, ..Effects::default() });
+        for ecn in [NotCapable, Capable, Scalable, Marked] {
+            path.ecn = ecn;
+            path.send(0);
+        }
+        path.run_until(ORIGIN + 100 * MS);
+        path.fields
+    };
+    assert_eq!(fields(1.0, 0.0), [NotCapable; 4]);
+    assert_eq!(fields(0.0, 1.0), [NotCapable, Capable, Scalable, Capable]);
+    assert_eq!(fields(0.0, 0.0), [NotCapable, Capable, Scalable, Marked]);
+    // Binomial with p = 1/4 of 4000: standard deviation 27.
+    let mut path = path(Effects { bleach: 0.25, ..Effects::default() });
+    path.ecn = Scalable;
+    (0..4000).for_each(|ms| path.send(ms * 1000));
+    path.run_until(ORIGIN + 10_000 * MS);
+    let bleached = path.fields.iter().filter(|&&field| field == NotCapable).count();
+    assert!((880..1120).contains(&bleached), "{bleached}");
 }
 
 /// Held for 5 ms, at most four. Six at once leave at 1 to 6 ms: the first four when the fourth leaves, at 4 ms; the other two 5 ms

@@ -15,7 +15,7 @@ use std::{
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers};
 use tandem_results::SeedResult;
-use tandem_scenario::{CongestionControl, Ecn, Recovery, Scenario, TcpSource, Transport};
+use tandem_scenario::{CongestionControl, Ecn, Honesty, Recovery, Scenario, TcpSource, Transport, USUAL_ACK_EVERY};
 use tandem_sim::{Endpoints, NewFlow, UDP_HEADER_BYTES, run_with};
 
 use flow::QuicFlow;
@@ -114,6 +114,12 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
         if source.recovery != Recovery::Prr {
             return Err(EngineError::refused(format!(
                 "`{}` has `recovery = \"rate-halving\"`, which is for TCP: leave it out, or give it `transport = \"tcp\"`",
+                group.name
+            )));
+        }
+        if source.ack_every != USUAL_ACK_EVERY || source.receiver != Honesty::Honest {
+            return Err(EngineError::refused(format!(
+                "`{}` has `ack_every` or `receiver`, which are for TCP: leave them out, or give it `transport = \"tcp\"`",
                 group.name
             )));
         }

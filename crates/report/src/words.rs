@@ -3,7 +3,8 @@
 
 use tandem_results::CellSummary;
 use tandem_scenario::{
-    Ecn, Group, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
+    Ecn, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
+    USUAL_ACK_EVERY,
     short_flows::{Arrivals, Sizes},
     units::{Bytes, LossRate, Rate, Span},
     wlan::{DOWNLINK, UPLINK, WlanCell},
@@ -241,7 +242,16 @@ fn source(source: &Traffic) -> String {
         }
         Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
     };
-    text += if tcp.delayed_acks { ", delayed ACKs" } else { ", an ACK for each packet" };
+    text += &match (tcp.delayed_acks, tcp.ack_every) {
+        (false, _) | (true, 1) => ", an ACK for each packet".to_owned(),
+        (true, USUAL_ACK_EVERY) => ", delayed ACKs".to_owned(),
+        (true, every) => format!(", an ACK for {every} packets"),
+    };
+    text += match tcp.receiver {
+        Honesty::Honest => "",
+        Honesty::EarlyAcks => ", a receiver that acknowledges what has not come",
+        Honesty::HidesMarks => ", a receiver that hides marks",
+    };
     if tcp.pacing {
         text += ", paced";
     }
@@ -352,5 +362,15 @@ mod tests {
              round-trip propagation 40 ms, starting at 5 s. \
              udp: 1 flow of UDP at 10 Mbit/s, 1 s on and 500 µs off, round-trip propagation 40 ms."
         );
+    }
+
+    #[test]
+    fn tells_what_receivers_do() {
+        let told = flows(&scenario(
+            "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
+             [[flows]]\ncontroller = \"reno\"\nack_every = 8\nreceiver = \"early-acks\"\n",
+        ));
+        let expected = "reno, an ACK for 8 packets, a receiver that acknowledges what has not come, ";
+        assert!(told.replace(NO_BREAK, " ").contains(expected), "{told}");
     }
 }

@@ -2,10 +2,12 @@
 //! What a link does beside carrying packets at one rate in their order: it changes, follows a trace, jitters, reorders, duplicates,
 //! bunches packets, polices or shapes. A link without any of that has no [`Effects`] and pays nothing for them.
 
+mod drops;
 mod during;
 mod rate_trace;
 mod spec;
 
+pub use drops::{Drops, DropsSpec};
 pub use during::During;
 pub use rate_trace::{RateTrace, TraceError};
 pub use spec::{BucketSpec, BunchesSpec, ChangeSpec, EffectsSpec, JitterSpec, ReorderSpec};
@@ -36,6 +38,19 @@ pub struct Effects {
     pub policer: Option<TokenBucket>,
     /// Holds what exceeds a rate and a burst in the queue.
     pub shaper: Option<TokenBucket>,
+    /// Which packets are lost, without chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<Drops>,
+    /// The share of packets with an ECN field that come out without one.
+    #[serde(skip_serializing_if = "is_none")]
+    pub bleach: f64,
+    /// The share of marks that are lost: such a packet comes out with ECT(0).
+    #[serde(skip_serializing_if = "is_none")]
+    pub unmark: f64,
+}
+
+fn is_none(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// A change of a link. What is `None` stays as it is.
@@ -172,6 +187,10 @@ impl Effects {
         words.extend(self.aggregate.map(bunches));
         words.extend(self.policer.map(|b| format!("a policer {}", bucket(b))));
         words.extend(self.shaper.map(|b| format!("a shaper {}", bucket(b))));
+        words.extend(self.drop.as_ref().map(Drops::describe));
+        let percent = |share: f64, what: &str| (share > 0.0).then(|| format!("{} % of {what}", 100.0 * share));
+        words.extend(percent(self.bleach, "ECN fields bleached"));
+        words.extend(percent(self.unmark, "ECN marks lost"));
         words
     }
 }

@@ -59,4 +59,6 @@ pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, S
 pub use short_flows::ShortFlows;
 pub use slow_start::{bulk_groups, last_slow_start_end_s, slow_start_end_s};
 pub use spec::{FlowsSpec, ScenarioSpec};
-pub use traffic::{CongestionControl, Ecn, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport};
+pub use traffic::{
+    CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport, USUAL_ACK_EVERY,
+};

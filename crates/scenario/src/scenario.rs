@@ -179,6 +179,11 @@ impl Parts {
             ", ecn: false",
             ", packet_bytes: None",
             ", is_random: false",
+            ", drop: None",
+            ", bleach: 0.0",
+            ", unmark: 0.0",
+            ", ack_every: 2",
+            ", receiver: Honest",
         ];
         usual.iter().fold(text, |text, usual| text.replace(usual, ""))
     }

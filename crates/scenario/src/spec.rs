@@ -13,7 +13,7 @@ use crate::{
     effects::EffectsSpec,
     scenario::Loss,
     short_flows::ShortSpec,
-    traffic::{Ecn, Recovery, Transport},
+    traffic::{Ecn, Honesty, Recovery, Transport},
     units::{Bytes, LossRate, QueueSize, Rate, Span, rate_or_none},
 };
 
@@ -217,6 +217,10 @@ pub struct FlowsSpec {
     pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
+    /// So many segments share a delayed ACK; 2 if not given (RFC 1122).
+    pub ack_every: Option<u32>,
+    /// Whether the receiver says what is true; it does if not given.
+    pub receiver: Option<Honesty>,
     /// Spreads packets over the round as Linux does; off if not given.
     pub pacing: Option<bool>,
     /// How the sender finds and repairs losses; today's Linux if not given.
@@ -255,6 +259,8 @@ impl Default for FlowsSpec {
             offered_changes: Vec::new(),
             short: None,
             delayed_acks: None,
+            ack_every: None,
+            receiver: None,
             pacing: None,
             recovery: None,
             ecn: None,
@@ -328,6 +334,8 @@ impl FlowsSpec {
             ("offered_changes", !self.offered_changes.is_empty()),
             ("short", self.short.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
+            ("ack_every", self.ack_every.is_some()),
+            ("receiver", self.receiver.is_some()),
             ("pacing", self.pacing.is_some()),
             ("recovery", self.recovery.is_some()),
             ("ecn", self.ecn.is_some()),

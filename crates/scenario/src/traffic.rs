@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
-pub use tandem_controllers::host::{Ecn, Recovery};
+pub use tandem_controllers::host::{Ecn, Honesty, Recovery};
 use tandem_controllers::{Controller, Params, find};
 
 use crate::{
@@ -168,6 +168,19 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+    /// Segments that share a delayed ACK.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub ack_every: u32,
+    /// Whether its receiver says what is true.
+    #[serde(skip_serializing_if = "Honesty::is_honest")]
+    pub receiver: Honesty,
+}
+
+/// As Linux does, of full segments.
+pub const USUAL_ACK_EVERY: u32 = 2;
+
+fn is_usual(ack_every: &u32) -> bool {
+    *ack_every == USUAL_ACK_EVERY
 }
 
 /// What carries data under congestion control.

@@ -370,6 +370,7 @@ impl fmt::Display for LossRate {
 
 read_as_text!(LossRate, "a loss rate such as 1e-6 or \"0.1%\"");
 read_as_text!(Share, "a share such as 1e-6 or \"0.1%\"");
+read_as_text!(Portion, "a share such as 0.1 or \"100%\"");
 
 impl Serialize for LossRate {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
@@ -380,6 +381,20 @@ impl Serialize for LossRate {
 /// A share of something that is not lost, 0 up to but not including 1, written like a [`LossRate`]: of late packets, of copies.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Share(pub f64);
+
+/// A share of something, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Portion(pub f64);
+
+impl FromStr for Portion {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        match share_of(text, "share")? {
+            share if (0.0..=1.0).contains(&share) => Ok(Self(share)),
+            _ => Err(UnitError(format!("share `{text}` is not from 0 to 1"))),
+        }
+    }
+}
 
 impl FromStr for Share {
     type Err = UnitError;

@@ -5,7 +5,7 @@ use std::fs;
 
 use tandem_scenario::{
     Effects, Limit, Loss, Scenario,
-    effects::{JitterDistribution, RateTrace},
+    effects::{Drops, JitterDistribution, RateTrace},
     file::{FileError, Overrides, load, parse},
     units::{LossRate, Rate, Span},
 };
@@ -50,8 +50,17 @@ fn the_others() {
         aggregate = { hold = "4ms", most = 16 }
         policer = { rate = "10mbit", burst = "100kB" }
         shaper = { rate = "8mbit", burst = "1500B" }
+        drop = { packets = [30, 10] }
+        bleach = "100%"
+        unmark = 0.25
     "#;
-    let Effects { jitter, reorder, duplicate, aggregate, policer, shaper, .. } = effects(text);
+    let Effects { jitter, reorder, duplicate, aggregate, policer, shaper, drop, bleach, unmark, .. } = effects(text);
+    assert_eq!((drop, bleach, unmark), (Some(Drops::Packets(vec![10, 30])), 1.0, 0.25));
+    assert_eq!(effects("drop = { every = 100 }").drop, Some(Drops::Every(100)));
+    let words =
+        effects("drop = { every = 100 }\nbleach = 0.5\nunmark = 1").describe(&|span| span.to_string()).join("; ");
+    assert_eq!(words, "one packet in 100 lost, evenly; 50 % of ECN fields bleached; 100 % of ECN marks lost");
+    assert_eq!(effects("drop = { keep_every = 8 }").drop, Some(Drops::KeepEvery(8)));
     let jitter = jitter.unwrap();
     assert_eq!((jitter.distribution, jitter.correlation, jitter.keep_order), (JitterDistribution::Pareto, 0.25, true));
     // 3.5 packets of 1 ms.
@@ -106,6 +115,12 @@ fn mistakes() {
     refused("reorder = { share = \"1%\", distance = \"60s\" }", (9, 38), &["60s late: at most 10s"]);
     refused("aggregate = { hold = \"1ms\", most = 1 }", (9, 36), &["2 to 100000"]);
     refused("policer = { rate = \"1mbit\", burst = \"1kB\" }", (9, 11), &["does not hold one packet of 1500 bytes"]);
+    refused("drop = {}", (9, 8), &["one of `packets`, `every` and `keep_every`"]);
+    refused("drop = { every = 9, keep_every = 9 }", (9, 8), &["one of `packets`, `every` and `keep_every`"]);
+    refused("drop = { every = 1 }", (9, 18), &["2 or more"]);
+    refused("drop = { packets = [] }", (9, 20), &["no packet is named"]);
+    refused("drop = { packets = [0, 4] }", (9, 20), &["counted from 1"]);
+    refused("bleach = \"101%\"", (9, 10), &["share `101%` is not from 0 to 1"]);
     // Nothing is lost here, so none of them is a loss rate.
     refused("duplicate = \"150%\"", (9, 13), &["share `150%` is not from 0 up to below 1"]);
     refused("duplicate = -0.1", (9, 13), &["share `-0.1` is not from 0 up to below 1"]);

@@ -71,6 +71,10 @@ fn mistakes_on_a_line() {
     with_line(13, "initial_window = 0", 18, &["1 to 1000"]);
     with_line(13, r#"recovery = "newreno""#, 12, &["unknown variant `newreno`", "`prr` or `rate-halving`"]);
     with_line(13, r#"pause = "1s""#, 9, &["transfer"]);
+    with_line(13, "ack_every = 0", 13, &["1 to 1000 segments"]);
+    with_line(13, "ack_every = 4\ndelayed_acks = false", 13, &["not delayed here", "leave out `ack_every`"]);
+    with_line(13, r#"receiver = "liar""#, 12, &["unknown variant `liar`", "`honest`, `early-acks`, `hides-marks`"]);
+    with_line(13, r#"receiver = "hides-marks""#, 12, &["no packet of these flows is marked", "`ecn = \"rfc3168\"`"]);
     with_line(13, r#"ecn = "yes""#, 7, &["unknown variant `yes`", "`off`, `rfc3168`, `rfc8511`, `accurate`"]);
     with_line(8, r#"aqm = { kind = "droptail", ecn = true }"#, 7, &["unknown field `ecn`"]);
     with_line(13, r#"stop = "0s""#, 8, &["later than start"]);

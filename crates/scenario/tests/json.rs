@@ -88,6 +88,8 @@ fn no_key_is_left_out() {
         ("\"compound\"", "\"compound\"\ntransport = \"quic\""),
         ("\"compound\"", "\"compound\"\ninitial_window = 3"),
         ("\"compound\"", "\"compound\"\nreceive_window = \"90kB\""),
+        ("\"compound\"", "\"compound\"\nack_every = 3"),
+        ("\"compound\"", "\"compound\"\nreceiver = \"early-acks\""),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\" }"),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\", on = \"1s\", off = \"2s\" }"),
     ];

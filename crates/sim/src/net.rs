@@ -92,6 +92,10 @@ impl tandem_network::Packet for Packet {
     fn mark(&mut self) {
         self.header.mark();
     }
+
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.header.set_ecn(ecn);
+    }
 }
 
 impl Contents<Packet> for Carried {

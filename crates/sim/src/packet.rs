@@ -4,7 +4,9 @@
 use slab::Slab;
 use tandem_network::Ecn;
 use tandem_tcp::AckOut;
-use tandem_tcp::segment::{DATA_FLAGS, ECN_FIELD, FLAG_SHIFT, Feedback, IS_STAMP, SEQ_BITS, STAMP_BITS, STAMP_MASK};
+use tandem_tcp::segment::{
+    DATA_FLAGS, ECN_FIELD, ECT_0, ECT_1, FLAG_SHIFT, Feedback, IS_STAMP, SEQ_BITS, STAMP_BITS, STAMP_MASK,
+};
 
 /// A packet under way: 16 bytes, since a hundred thousand may be, and each is copied twice.
 #[derive(Debug, Clone, Copy, Default)]
@@ -131,6 +133,16 @@ impl Header {
     /// The ECN field becomes CE.
     pub(crate) fn mark(&mut self) {
         self.0 |= ECN_FIELD;
+    }
+
+    pub(crate) fn set_ecn(&mut self, ecn: Ecn) {
+        let field = match ecn {
+            Ecn::NotCapable => 0,
+            Ecn::Capable => ECT_0,
+            Ecn::Scalable => ECT_1,
+            Ecn::Marked => ECN_FIELD,
+        };
+        self.0 = self.0 & !ECN_FIELD | field;
     }
 
     #[inline]

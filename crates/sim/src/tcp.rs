@@ -36,6 +36,8 @@ pub fn config(source: &TcpSource, mss: u32) -> Config {
         initial_window: source.initial_window,
         receive_window: source.receive_window,
         delayed_acks: source.delayed_acks,
+        ack_every: source.ack_every,
+        receiver: source.receiver,
         pacing: source.pacing,
         recovery: source.recovery,
         ecn: source.ecn,

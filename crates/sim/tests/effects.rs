@@ -157,3 +157,52 @@ fn all_effects_together_break_no_connection() {
         assert!(sum < 12.0 * 1448.0 / 1500.0, "{sum}");
     }
 }
+
+/// One packet in 500 is lost, no other: as many retransmissions as that, within the one or two under way at the end.
+#[test]
+fn each_so_many_is_lost() {
+    let network = "rate = \"100mbit\"\nrtt = \"20ms\"\nqueue = \"10000p\"";
+    let flows = format!("{RENO}[effects.bottleneck]\ndrop = {{ every = 500 }}");
+    let result = run(&scenario(30, network, &flows));
+    let flow = &result.flows[0];
+    assert_eq!(result.links[0].drops, 0);
+    assert!(flow.sent_packets / 500 - flow.retransmits <= 2, "{} of {}", flow.retransmits, flow.sent_packets);
+}
+
+/// Of each four ACKs one comes: it acknowledges what they would have, and the link stays as busy.
+#[test]
+fn thin_acks_carry_as_much() {
+    let flows = format!("{RENO}[effects.reverse]\ndrop = {{ keep_every = 4 }}");
+    let thin = mbps(&run(&scenario(30, PATH, &flows)), 0, 10, 30);
+    assert!(thin > 0.97 * 12.0 * PAYLOAD, "{thin}");
+}
+
+/// CoDel marks, and nobody hears of it: the queue grows to its limit, two BDP, as without management. Cleared fields make it drop, and it stays
+/// short.
+#[test]
+fn a_queue_that_is_not_heard_and_one_that_is() {
+    let network = "rate = \"12mbit\"\nrtt = \"40ms\"\nqueue = \"2bdp\"\naqm = { kind = \"codel\", ecn = true }";
+    let flows = "[[flows]]\ncontroller = \"reno\"\necn = \"rfc3168\"\n";
+    let delay_ms = |effects: &str| {
+        let result = run(&scenario(30, network, &format!("{flows}{effects}")));
+        (result.links[0].queueing_delay_ms.p95, result.flows[0].retransmits)
+    };
+    let (heard, _) = delay_ms("");
+    let (unheard, overflows) = delay_ms("[effects.bottleneck]\nunmark = \"100%\"");
+    // Two BDP are 80 ms.
+    assert!(heard < 25.0 && unheard > 60.0 && overflows > 0, "{heard}, {unheard}, {overflows}");
+    let lie = run(&scenario(30, network, &format!("{flows}receiver = \"hides-marks\"\n")));
+    let hidden = lie.links[0].queueing_delay_ms.p95;
+    assert!(hidden > 60.0, "{hidden}");
+}
+
+/// Losses that are hidden do not slow Reno down: beside an honest one it has nearly all.
+#[test]
+fn a_receiver_that_hides_losses_wins() {
+    let flows = "[[flows]]\ncontroller = \"reno\"\nreceiver = \"early-acks\"\nreceive_window = \"1MB\"\n\
+                 [[flows]]\ncontroller = \"reno\"\n";
+    let result = run(&scenario(30, PATH, flows));
+    let (liar, honest) = (mbps(&result, 0, 10, 30), mbps(&result, 1, 10, 30));
+    assert!(liar > 5.0 * honest, "{liar}, {honest}");
+    assert_eq!(result.flows[0].window_reductions, 0);
+}

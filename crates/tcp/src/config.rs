@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tandem_controllers::Params;
-pub use tandem_controllers::host::{Ecn, Recovery};
+pub use tandem_controllers::host::{Ecn, Honesty, Recovery};
 
 /// Both halves of a connection are made from the same.
 #[derive(Debug, Clone)]
@@ -19,6 +19,10 @@ pub struct Config {
     pub receive_window: Option<u32>,
     /// Whether the receiver delays ACKs [RFC 1122 4.2.3.2].
     pub delayed_acks: bool,
+    /// Segments that share a delayed ACK; 2 as a rule.
+    pub ack_every: u32,
+    /// Whether the receiver says what is true.
+    pub receiver: Honesty,
     /// Linux's internal pacing: 2 times cwnd/srtt in slow start, 1.2 times after.
     pub pacing: bool,
     /// How losses are found and repaired.
@@ -37,6 +41,8 @@ impl Config {
             initial_window: 10,
             receive_window: None,
             delayed_acks: true,
+            ack_every: 2,
+            receiver: Honesty::Honest,
             pacing: false,
             recovery: Recovery::Prr,
             ecn: Ecn::Off,

@@ -15,7 +15,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Ecn, Recovery};
+pub use config::{Config, Ecn, Honesty, Recovery};
 pub use receiver::{AckOut, Receiver};
 pub use sender::{AckIn, Counters, Sender};
 

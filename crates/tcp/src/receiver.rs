@@ -3,7 +3,7 @@
 //! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
 
 use crate::{
-    Config, Ecn, NEVER,
+    Config, Ecn, Honesty, NEVER,
     paws::Paws,
     segment::{
         AGAIN, Block, Blocks, CWR, DATA_FLAGS, ECE, ECN_FIELD, Echo, Feedback, MAX_SACK_BLOCKS, SEQ_AND_FLAGS, sent_ms,
@@ -37,6 +37,9 @@ pub struct Receiver {
     blocks: Blocks,
     out_of_order: u64,
     delayed_acks: bool,
+    /// Segments that share a delayed ACK.
+    ack_every: u32,
+    honesty: Honesty,
     quick_acks_left: u32,
     /// Segments that wait for a delayed ACK.
     unacknowledged: u32,
@@ -62,6 +65,8 @@ impl Receiver {
             blocks: Blocks::default(),
             out_of_order: 0,
             delayed_acks,
+            ack_every: 2,
+            honesty: Honesty::Honest,
             quick_acks_left: QUICK_ACKS,
             unacknowledged: 0,
             ack_deadline: NEVER,
@@ -75,12 +80,14 @@ impl Receiver {
 
     /// That of a flow.
     pub fn of(config: &Config) -> Self {
-        Self { marks: (config.ecn == Ecn::Accurate).then_some(0), ..Self::new(config.delayed_acks) }
+        let marks = (config.ecn == Ecn::Accurate).then_some(0);
+        Self { marks, ack_every: config.ack_every, honesty: config.receiver, ..Self::new(config.delayed_acks) }
     }
 
     /// That of a new connection of the flow. Its numbers go on where the old ones end, and so does its count of marks.
     pub fn renewed(&self) -> Self {
-        Self { next_expected: self.next_expected, marks: self.marks, ..Self::new(self.delayed_acks) }
+        let Self { next_expected, marks, delayed_acks, ack_every, honesty, .. } = *self;
+        Self { next_expected, marks, ack_every, honesty, ..Self::new(delayed_acks) }
     }
 
     /// A segment has arrived, with its timestamp and what it says of itself in the upper bits. Returns the ACK to send now, if any.
@@ -118,6 +125,10 @@ impl Receiver {
         let segment = segment & SEQ_AND_FLAGS;
         let seq = segment & !DATA_FLAGS;
         let again = segment & AGAIN != 0;
+        if self.honesty == Honesty::EarlyAcks {
+            // All before it counts as come, so nothing is ever missing.
+            self.next_expected = self.next_expected.max(seq);
+        }
         if self.paws.rejects(sent_ms) {
             return Some(self.on_rejected(seq));
         }
@@ -133,7 +144,8 @@ impl Receiver {
         if seq == segment {
             return self.on_segment(now, seq);
         }
-        let (is_marked, has_slowed_down) = (segment & ECN_FIELD == ECN_FIELD, segment & CWR != 0);
+        let is_marked = segment & ECN_FIELD == ECN_FIELD && self.honesty != Honesty::HidesMarks;
+        let has_slowed_down = segment & CWR != 0;
         if self.marks.is_some() {
             return self.on_counted(now, seq, is_marked);
         }
@@ -159,7 +171,7 @@ impl Receiver {
     }
 
     /// With accurate ECN each ACK has the count [RFC 9768 3.2.2], and the first mark after a packet without one is acknowledged at once
-    /// [RFC 9768 3.2.2.5.1]. Delayed ACKs wait for two packets at most, so two marks never wait.
+    /// [RFC 9768 3.2.2.5.1]. Delayed ACKs wait for two packets as a rule, so two marks seldom wait.
     fn on_counted(&mut self, now: u64, seq: u64, is_marked: bool) -> Option<AckOut> {
         let is_change = is_marked && !self.echoes_mark;
         self.echoes_mark = is_marked;
@@ -185,7 +197,7 @@ impl Receiver {
     /// Does the ACK of this segment, which has come in order, wait for the next one? [RFC 1122 4.2.3.2]
     fn delays_ack(&mut self, now: u64) -> bool {
         self.unacknowledged += 1;
-        if self.quick_acks_left == 0 && self.unacknowledged < 2 {
+        if self.quick_acks_left == 0 && self.unacknowledged < self.ack_every {
             self.ack_deadline = now + DELAYED_ACK_NS;
             return true;
         }

@@ -4,7 +4,7 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Ecn, Group, LinkConfig, Recovery, Scenario};
+use tandem_scenario::{CongestionControl, Ecn, Group, Honesty, LinkConfig, Recovery, Scenario, USUAL_ACK_EVERY};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -60,6 +60,13 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         if tcp.ecn == Ecn::Rfc8511 {
             return refuse(format!(
                 "Linux's TCP does not have RFC 8511, and `{}` asks for it: write `ecn = \"rfc3168\"`, or use --engine sim",
+                group.name
+            ));
+        }
+        if tcp.ack_every != USUAL_ACK_EVERY || tcp.receiver != Honesty::Honest {
+            return refuse(format!(
+                "Linux's receiver acknowledges two segments at once and says what has come, and `{}` asks for `ack_every` or another \
+                 `receiver`: leave them out, or use --engine sim",
                 group.name
             ));
         }

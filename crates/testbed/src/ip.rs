@@ -25,14 +25,20 @@ pub fn ecn(packet: &[u8]) -> Ecn {
     }
 }
 
-/// Sets the ECN field to CE, and the checksum to what it then is (RFC 1624 equation 3).
-pub fn mark(packet: &mut [u8]) {
+/// Sets the ECN field, and the checksum to what it then is (RFC 1624 equation 3).
+pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if !is_ipv4(packet) {
         return;
     }
     let word = |packet: &[u8], at: usize| u32::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
     let (old, checksum) = (word(packet, 0), word(packet, CHECKSUM));
-    packet[TOS] |= 3;
+    let field = match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Scalable => 1,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    packet[TOS] = packet[TOS] & !3 | field;
     let mut sum = (!checksum & 0xffff) + (!old & 0xffff) + word(packet, 0);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -73,13 +79,15 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_keeps_the_checksum_right() {
+    fn another_field_keeps_the_checksum_right() {
         for tos in [1, 2, 3, 0xb8 | 2] {
-            let mut marked = packet(tos);
-            mark(&mut marked);
-            assert_eq!(marked, packet(tos | 3));
-            // Of a header with its checksum in it, the sum is 0.
-            assert_eq!((checksum(&marked), ecn(&marked)), (0, Ecn::Marked));
+            for (field, to) in [(0, Ecn::NotCapable), (1, Ecn::Scalable), (2, Ecn::Capable), (3, Ecn::Marked)] {
+                let mut changed = packet(tos);
+                set_ecn(&mut changed, to);
+                assert_eq!(changed, packet(tos & !3 | field));
+                // Of a header with its checksum in it, the sum is 0.
+                assert_eq!((checksum(&changed), ecn(&changed)), (0, to));
+            }
         }
     }
 

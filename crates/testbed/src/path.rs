@@ -66,8 +66,8 @@ impl tandem_network::Packet for Ticket {
         self.ecn
     }
 
-    fn mark(&mut self) {
-        self.ecn = Ecn::Marked;
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 
     fn conversation(&self) -> u32 {
@@ -184,8 +184,8 @@ impl Path {
 
     fn arrive(&mut self, now: u64, ticket: Ticket) {
         let mut packet = self.store.packets.remove(ticket.key as usize);
-        if ticket.ecn == Ecn::Marked {
-            ip::mark(&mut packet.buffer);
+        if ticket.ecn != ip::ecn(&packet.buffer) {
+            ip::set_ecn(&mut packet.buffer, ticket.ecn);
         }
         if let Some((since, ends)) = &mut self.delivered {
             ends[packet.to as usize].count(now.saturating_sub(*since), packet.contents());

@@ -99,13 +99,13 @@ impl Evidence {
 }
 
 /// The page with another text between the marks, or none if it lacks them.
-fn between_marks(page: &str, text: &str) -> Option<String> {
+pub(crate) fn between_marks(page: &str, text: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().context("a file lies in a folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     tandem_report::write_atomically(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Paths and senders of today: where each feature works, what it is compared with, and how close it is.
 
+use std::cell::OnceCell;
+
 use super::{
     Validation, l4s, queues, real_tcp,
     table::{Cell, Table},
@@ -24,12 +26,32 @@ enum Closeness {
 
 use Closeness::{Exact, L4sClaims, L4sLinux, Ns3, RealTcp, Words};
 
+/// A table of another part of the page, which several features quote.
+struct Quoted {
+    make: fn(&Validation) -> anyhow::Result<Table>,
+    made: OnceCell<Table>,
+}
+
+impl Quoted {
+    fn of(make: fn(&Validation) -> anyhow::Result<Table>) -> Self {
+        Self { make, made: OnceCell::new() }
+    }
+
+    fn table(&self, validation: &Validation) -> anyhow::Result<&Table> {
+        if let Some(table) = self.made.get() {
+            return Ok(table);
+        }
+        let table = (self.make)(validation)?;
+        Ok(self.made.get_or_init(|| table))
+    }
+}
+
 impl Closeness {
-    fn text(&self, validation: &Validation) -> anyhow::Result<String> {
+    fn text(&self, validation: &Validation, queues: &Quoted) -> anyhow::Result<String> {
         Ok(match self {
             Exact => "exact".into(),
             RealTcp(setup) => format!("{} (three controllers, ten seeds)", real_tcp::closeness(validation, setup)?),
-            Ns3(queue) => queues::part(validation)?.tally_where(queue).words(),
+            Ns3(queue) => queues.table(validation)?.tally_where(queue).words(),
             L4sClaims => {
                 let table = l4s::claims(validation)?;
                 let of = |column| table.tally_of(column).words();
@@ -112,9 +134,10 @@ const FEATURES: [Feature; 33] = [
 ];
 
 pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
+    let queues = Quoted::of(queues::part);
     let row = |Feature { name, over_real_tcp, compared_with, closeness }: &Feature| {
         let texts = [*name, "yes", over_real_tcp, compared_with].map(Cell::from);
-        Ok(texts.into_iter().chain([closeness.text(validation)?.into()]).collect())
+        Ok(texts.into_iter().chain([closeness.text(validation, &queues)?.into()]).collect())
     };
     Ok(Table {
         title: "Paths and senders of today".into(),

@@ -5,6 +5,7 @@
 mod advice;
 mod compare;
 mod controllers;
+mod criteria;
 mod dumbbell;
 mod evidence;
 mod experts;
@@ -34,6 +35,7 @@ use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
+pub use criteria::criteria_page;
 pub use evidence::{Evidence, Places};
 pub use experts::experts_page;
 pub use quic::{QuicValidation, quic};

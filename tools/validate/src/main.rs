@@ -4,6 +4,7 @@
 //! With `--advice` docs/advise-vs-truth.md, the answers of `tandem advise` beside longer runs.
 //! With `--experts` docs/advise-vs-experts.md, the same beside what people say of ten paths.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
+//! With `--criteria` docs/criteria.md, controllers by the criteria of RFC 9743.
 //! With `--slow-start` it prints the table of docs/slow-start.md.
 
 use std::{
@@ -15,9 +16,10 @@ use anyhow::Context;
 use clap::Parser;
 use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
+use tandem_papers::Form;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, experts_page, real_tcp as beside_real_tcp,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, experts_page, real_tcp as beside_real_tcp,
     slow_start_table, statistics_page,
 };
 
@@ -64,6 +66,14 @@ struct Args {
     /// Asks for those anew that are kept in experiments/advice/experts.jsonl
     #[arg(long, requires = "experts")]
     anew: bool,
+
+    /// Some controllers by the criteria of RFC 9743 instead, docs/criteria.md
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics", "advice"])]
+    criteria: bool,
+
+    /// Quick runs: minutes instead of hours
+    #[arg(long, requires = "criteria")]
+    quick: bool,
 
     /// How many paths
     #[arg(long, requires = "advice", default_value_t = 100)]
@@ -127,6 +137,15 @@ fn main() -> anyhow::Result<()> {
     if args.experts {
         let page = experts_page(Path::new("experiments/advice/experts.jsonl"), args.anew, &batch)?;
         return write(&out("docs/advise-vs-experts.md"), &page);
+    }
+    if args.criteria {
+        let form = if args.quick { Form::Quick } else { Form::Full };
+        return criteria_page(
+            form,
+            &batch,
+            Path::new("experiments/validation/criteria.json"),
+            &out("docs/criteria.md"),
+        );
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };

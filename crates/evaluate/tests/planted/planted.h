@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Reno, of which a header replaces what it plants a fault in. The header defines NAME, NAME_PARAMS,
- * struct NAME_params and struct NAME, then what differs of GROW, KEPT and ENTER, and includes this.
+ * struct NAME_params and struct NAME, then what differs of START, SEEN, GROW, KEPT and ENTER, and
+ * includes this.
  */
+#ifndef START
+#define START(s)
+#endif
+#ifndef SEEN
+#define SEEN(s, c, ack)
+#endif
 #ifndef GROW
 #define GROW(s, c, acked) rfc5681_grow(c, acked)
 #endif
@@ -21,11 +28,13 @@ TANDEM_FN void FN(_init)(struct NAME *s, const struct FN(_params) *p, struct tan
 {
 	s->prior_cwnd = c->snd_cwnd;
 	s->flag = 0;
+	START(s);
 }
 
 TANDEM_FN void FN(_pkts_acked)(struct NAME *s, const struct FN(_params) *p,
 			       const struct tandem_conn *c, const struct tandem_ack *ack)
 {
+	SEEN(s, c, ack);
 }
 
 TANDEM_FN void FN(_cong_avoid)(struct NAME *s, const struct FN(_params) *p,

@@ -5,6 +5,7 @@
 //! bunch that waits for more packets.
 
 mod bucket;
+mod drops;
 mod jitter;
 mod pace;
 mod timeline;
@@ -14,8 +15,9 @@ use tandem_scenario::{
     effects::{Bunches, Change, Reorder},
 };
 
-use crate::{Rng, agenda::NEVER, loss::LossModel};
+use crate::{Ecn, Packet, Rng, agenda::NEVER, loss::LossModel};
 use bucket::Bucket;
+use drops::Counted;
 use jitter::Additions;
 pub use jitter::normal_quantile;
 pub(crate) use pace::Transmission;
@@ -39,6 +41,9 @@ pub(crate) struct Effects<P> {
     duplicate: f64,
     policer: Option<Bucket>,
     shaper: Option<Bucket>,
+    drop: Option<Counted>,
+    bleach: f64,
+    unmark: f64,
     bunch: Option<Bunch<P>>,
     /// When the last packet that kept its place arrives, ns.
     last_arrival: u64,
@@ -67,7 +72,7 @@ pub(crate) struct Arriving<P> {
     pub twice: bool,
 }
 
-impl<P: Copy> Effects<P> {
+impl<P: Packet> Effects<P> {
     /// `None` if the link has none. The scenario's times count from `origin`, ns; `mtu` in bytes.
     pub fn new(spec: &LinkConfig, mtu: u32, origin: u64, rng: Rng) -> Option<Self> {
         let effects = spec.effects.as_deref()?;
@@ -98,6 +103,9 @@ impl<P: Copy> Effects<P> {
             duplicate: effects.duplicate.0,
             policer: effects.policer.map(Bucket::new),
             shaper: effects.shaper.map(Bucket::new),
+            drop: effects.drop.clone().map(Counted::new),
+            bleach: effects.bleach,
+            unmark: effects.unmark,
             bunch: effects.aggregate.map(bunch),
             last_arrival: 0,
             origin,
@@ -105,8 +113,11 @@ impl<P: Copy> Effects<P> {
         })
     }
 
-    /// Is this packet lost at random? `rng` is the link's.
+    /// Is this packet lost on the way, by its number or at random? `rng` is the link's.
     pub fn loses(&mut self, now: u64, rng: &mut Rng) -> bool {
+        if self.drop.as_mut().is_some_and(Counted::strikes) {
+            return true;
+        }
         self.loss_model.follow(self.loss.at(now));
         self.loss_model.strikes(rng)
     }
@@ -153,6 +164,7 @@ impl<P: Copy> Effects<P> {
         if let Some(shaper) = &mut self.shaper {
             shaper.take(now, bytes);
         }
+        let packet = self.with_ecn(packet);
         let transmission = self.pace.transmit(now, bytes.into());
         let departure = transmission.ends;
         if departure > self.release_at() {
@@ -176,6 +188,17 @@ impl<P: Copy> Effects<P> {
             }
         }
         transmission
+    }
+
+    /// The packet with the ECN field that it comes out with. A mark that is lost leaves what it is most often made of: ECT(0).
+    fn with_ecn(&mut self, mut packet: P) -> P {
+        let ecn = packet.ecn();
+        if ecn != Ecn::NotCapable && self.bleach > 0.0 && self.rng.chance(self.bleach) {
+            packet.set_ecn(Ecn::NotCapable);
+        } else if ecn == Ecn::Marked && self.unmark > 0.0 && self.rng.chance(self.unmark) {
+            packet.set_ecn(Ecn::Capable);
+        }
+        packet
     }
 
     fn release(&mut self, at: u64, out: &mut Vec<Arriving<P>>) {

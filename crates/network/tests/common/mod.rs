@@ -81,8 +81,8 @@ impl Packet for Numbered {
         self.ecn
     }
 
-    fn mark(&mut self) {
-        self.ecn = Ecn::Marked;
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 
     fn conversation(&self) -> u32 {

@@ -9,7 +9,7 @@ use crate::{
     route::RouteError,
     scenario::{Group, HEADER_BYTES, Topology},
     spec::{FlowsSpec, ScenarioSpec, UdpSpec},
-    traffic::{CongestionControl, Ecn, OfferChange, Recovery, TcpSource, Traffic, Transfer},
+    traffic::{CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, USUAL_ACK_EVERY},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
 };
@@ -177,13 +177,31 @@ impl ScenarioSpec {
             controller,
             transport: flows.transport,
             transfer,
-            delayed_acks: flows.delayed_acks.or(self.delayed_acks).unwrap_or(true),
+            delayed_acks: self.delays_acks(flows),
             pacing: flows.pacing.unwrap_or(false),
             recovery,
             ecn,
             initial_window,
             receive_window: flows.receive_window.map(|bytes| in_packets(bytes.0)),
+            ack_every: self.ack_every(written)?,
+            receiver: receiver(written, ecn)?,
         })
+    }
+
+    fn delays_acks(&self, flows: &FlowsSpec) -> bool {
+        flows.delayed_acks.or(self.delayed_acks).unwrap_or(true)
+    }
+
+    fn ack_every(&self, written: &Written) -> Result<u32, SpecError> {
+        let Some(ack_every) = written.flows.ack_every else { return Ok(USUAL_ACK_EVERY) };
+        if !(1..=1000).contains(&ack_every) {
+            return Err(written.wrong("ack_every", "ack_every must be 1 to 1000 segments"));
+        }
+        if !self.delays_acks(written.flows) {
+            let message = "ACKs are not delayed here: leave out `ack_every`, or `delayed_acks = false`";
+            return Err(written.wrong("ack_every", message));
+        }
+        Ok(ack_every)
     }
 
     /// A controller that counts marks has accurate ECN of its own accord.
@@ -273,6 +291,15 @@ fn first_station(written: &Written, network: &Topology) -> Result<u32, SpecError
         return Err(written.wrong("first_station", message));
     }
     Ok(first - 1)
+}
+
+/// What its receiver says.
+fn receiver(written: &Written, ecn: Ecn) -> Result<Honesty, SpecError> {
+    let receiver = written.flows.receiver.unwrap_or_default();
+    if receiver == Honesty::HidesMarks && ecn == Ecn::Off {
+        return Err(written.wrong("receiver", "no packet of these flows is marked: add `ecn = \"rfc3168\"`"));
+    }
+    Ok(receiver)
 }
 
 fn udp_traffic(written: &Written, udp: &UdpSpec, mtu: u32) -> Result<Traffic, SpecError> {

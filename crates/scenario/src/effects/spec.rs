@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Bunches, Change, During, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket};
+use super::{Bunches, Change, DropsSpec, During, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket};
 use crate::{
     check::SpecError,
     loss::of_change,
     scenario::{LinkConfig, Loss},
-    units::{Bytes, LossRate, NS_PER_SEC, QueueSize, Rate, Share, Span, rate_or_none},
+    units::{Bytes, LossRate, NS_PER_SEC, Portion, QueueSize, Rate, Share, Span, rate_or_none},
 };
 
 /// Effects of one link that have not been checked.
@@ -33,6 +33,12 @@ pub struct EffectsSpec {
     pub policer: Option<BucketSpec>,
     /// A bucket that queues.
     pub shaper: Option<BucketSpec>,
+    /// Losses without chance.
+    pub drop: Option<DropsSpec>,
+    /// The share of ECN fields that are cleared.
+    pub bleach: Portion,
+    /// The share of ECN marks that are lost.
+    pub unmark: Portion,
 }
 
 /// A change at a time, or every so often.
@@ -166,6 +172,9 @@ impl EffectsSpec {
             aggregate: self.aggregate.map(|bunches| bunches.resolve(&format!("{key}.aggregate"))).transpose()?,
             policer: bucket("policer", self.policer).transpose()?,
             shaper: bucket("shaper", self.shaper).transpose()?,
+            drop: self.drop.as_ref().map(|drop| drop.resolve(&format!("{key}.drop"))).transpose()?,
+            bleach: self.bleach.0,
+            unmark: self.unmark.0,
         })
     }
 }

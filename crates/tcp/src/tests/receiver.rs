@@ -2,7 +2,7 @@
 //! What a receiver answers: RFC 2018, RFC 2883, RFC 5681 section 4.2.
 
 use crate::{
-    Config, Ecn, NEVER,
+    Config, Ecn, Honesty, NEVER,
     receiver::{AckOut, Receiver},
     segment::{AGAIN, Block, CWR, ECE, ECN_FIELD, ECT_0, ECT_1, Feedback},
     tests::wire::reno,
@@ -148,4 +148,42 @@ fn marks_are_counted() {
     let told = [ECN_FIELD, ECN_FIELD, ECN_FIELD, ECT_1, ECT_1, ECN_FIELD];
     let told: Vec<_> = (16..).zip(told).map(|(seq, field)| marks(seq, field)).collect();
     assert_eq!(told, [Some((1, 0)), None, Some((3, 0)), None, Some((3, 0)), Some((4, 0))]);
+}
+
+/// After the first 16, which are acknowledged one by one, so many share an ACK.
+#[test]
+fn segments_share_an_ack() {
+    for every in [1, 3, 8] {
+        let mut receiver = Receiver::of(&Config { delayed_acks: true, ack_every: every, ..reno() });
+        receive(&mut receiver, 16);
+        let acks = (16..16 + 24).filter(|&n| receiver.on_data(0, n).is_some()).count();
+        assert_eq!(acks, 24 / every as usize);
+    }
+}
+
+/// Segments 1 and 3 are lost: their receiver acknowledges them when 2 and 4 come, and tells of no hole.
+#[test]
+fn early_acks_hide_losses() {
+    let mut receiver = Receiver::of(&Config { delayed_acks: false, receiver: Honesty::EarlyAcks, ..reno() });
+    for (seq, next_expected) in [(0, 1), (2, 3), (4, 5), (5, 6)] {
+        let ack = receiver.on_data(0, seq).expect("acknowledged at once");
+        assert_eq!((ack.next_expected, blocks(&ack)), (next_expected, vec![]), "{seq}");
+    }
+    // An old one that comes late changes nothing.
+    assert_eq!(receiver.on_data(0, 1).expect("acknowledged at once").next_expected, 6);
+}
+
+/// Neither in the one bit of RFC 3168 nor in the count of RFC 9768.
+#[test]
+fn marks_are_hidden() {
+    for (ecn, honesty, is_told) in [
+        (Ecn::Rfc3168, Honesty::Honest, true),
+        (Ecn::Rfc3168, Honesty::HidesMarks, false),
+        (Ecn::Accurate, Honesty::HidesMarks, false),
+    ] {
+        let mut receiver = Receiver::of(&Config { delayed_acks: false, ecn, receiver: honesty, ..reno() });
+        let ack = receiver.on_data(0, ECN_FIELD).expect("acknowledged at once");
+        assert_eq!(ack.flags != 0, is_told);
+        assert_eq!(ack.feedback.map_or(0, |feedback| feedback.marks), 0);
+    }
 }

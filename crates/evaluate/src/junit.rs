@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! An assessment as JUnit XML, which the tools around CI read: a test case for each criterion.
+
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
+
+use crate::assessment::{Answer, Assessment, Row};
+
+/// The XML. What fails is a failure, what is undecided or not posed is skipped, with the reason.
+///
+/// # Errors
+/// If the XML cannot be written.
+pub fn junit(assessment: &Assessment) -> Result<String, SerializeError> {
+    let mut suite = TestSuite::new(format!("{}, {}", assessment.suite, assessment.contender));
+    suite.add_test_cases(assessment.rows.iter().map(case));
+    suite.add_test_cases(
+        assessment
+            .unposed
+            .iter()
+            .map(|one| named(TestCase::new(&*one.title, skipped(&one.why)), &format!("rfc9743.{}", one.section))),
+    );
+    let mut report = Report::new("tandem evaluate");
+    report.add_test_suite(suite);
+    report.to_string()
+}
+
+fn case(row: &Row) -> TestCase {
+    let broken = |answer: Answer| {
+        let asked = row.asked.iter().filter(move |asked| asked.answer == answer);
+        asked.map(|asked| format!("{}: {} [{}]", asked.text, asked.finding, asked.owner)).collect::<Vec<_>>().join("\n")
+    };
+    let status = match row.answer {
+        Answer::Passes => TestCaseStatus::success(),
+        Answer::Undecided => skipped(&format!("undecided: {}", broken(Answer::Undecided))),
+        Answer::NotMeasured => skipped("not measured"),
+        Answer::Fails => {
+            let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            failure.set_message(&*row.question).set_description(broken(Answer::Fails));
+            failure
+        }
+    };
+    named(TestCase::new(&*row.title, status), &row.id.replace('/', "."))
+}
+
+/// Tools group the cases by class.
+fn named(mut case: TestCase, class: &str) -> TestCase {
+    case.set_classname(class);
+    case
+}
+
+fn skipped(why: &str) -> TestCaseStatus {
+    let mut skipped = TestCaseStatus::skipped();
+    skipped.set_message(why);
+    skipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::baseline::tests::example;
+
+    #[test]
+    fn each_criterion_is_a_case() {
+        let text = junit(&example()).expect("it is written");
+        let back = Report::deserialize_from_str(&text).expect("it is read again");
+        let suite = &back.test_suites[0];
+        // One fails of three, one is undecided; the rest cannot be posed.
+        assert_eq!((suite.failures, suite.test_cases.len()), (1, 3 + example().unposed.len()));
+        let failed = suite.test_cases.iter().find(|case| case.name.as_str() == "Title of 5.1.3").expect("it is there");
+        let TestCaseStatus::NonSuccess { description, .. } = &failed.status else { panic!("{failed:?}") };
+        let description = description.as_ref().expect("it says why").as_str();
+        assert_eq!(description, "at most 2 % are dropped: 3.1 ± 0.2 at 0.1 [a draft]");
+    }
+}

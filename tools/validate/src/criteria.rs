@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! docs/criteria.md: some controllers by the criteria of RFC 9743, side by side.
+
+use std::{fmt::Write, path::Path};
+
+use anyhow::Context;
+use tandem_batch::Batch;
+use tandem_evaluate::{Answer, Assessment, NEIGHBOURS_OF_ALL, Row, criteria, evaluate};
+use tandem_papers::{Form, prose::with_short_lines};
+use tandem_sim::Sim;
+
+use crate::evidence::{between_marks, write};
+
+/// Whom the page shows.
+const CONTENDERS: [&str; 7] = ["cubic", "reno", "bbr", "bbr3", "compound", "compound_tube", "prague"];
+
+/// Judges them, writes what came of it to `data`, and the table of it between the marks of the page.
+///
+/// # Errors
+/// If a run fails, it is interrupted, or a file cannot be read or written.
+pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> anyhow::Result<()> {
+    let mut assessments = Vec::new();
+    for contender in CONTENDERS {
+        let posed = criteria(contender, &[], &NEIGHBOURS_OF_ALL)?;
+        let assessment = evaluate(contender, &posed, form, &Sim, batch).with_context(|| contender.to_owned())?;
+        anyhow::ensure!(assessment.left == 0, "interrupted: the same command goes on");
+        assessments.push(assessment);
+    }
+    write(data, &(serde_json::to_string_pretty(&assessments)? + "\n"))?;
+    let words = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+    let text = between_marks(&words, &block(&assessments)).context("the page lacks its marks")?;
+    write(page, &text)
+}
+
+/// The answers.
+fn block(assessments: &[Assessment]) -> String {
+    let Some(first) = assessments.first() else { return String::new() };
+    let names: Vec<String> = assessments.iter().map(|one| format!("`{}`", one.contender)).collect();
+    let mut text = format!(
+        "A {} run of each. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
+         | section | criterion | {} |\n|---|---|{}\n",
+        first.form.name(),
+        names.join(" | "),
+        ":-:|".repeat(names.len()),
+    );
+    for (place, row) in first.rows.iter().enumerate() {
+        let answers: Vec<&str> = assessments.iter().map(|one| one.rows.get(place).map_or("", sign)).collect();
+        writeln!(text, "| {} | {} | {} |", row.section, row.title, answers.join(" | ")).expect("a String");
+    }
+    with_short_lines(&text)
+}
+
+fn sign(row: &Row) -> &'static str {
+    match (row.answer, row.known.is_some()) {
+        (Answer::Passes, _) => "✓",
+        (Answer::Fails, true) => "(✗)",
+        (Answer::Fails, false) => "✗",
+        (Answer::Undecided, _) => "?",
+        (Answer::NotMeasured, _) => "–",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Page and data are committed together, and each criterion of today is there.
+    #[test]
+    fn the_page_is_that_of_its_data() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let assessments: Vec<Assessment> =
+            serde_json::from_str(&read("experiments/validation/criteria.json")).expect("it is read");
+        assert_eq!(assessments.iter().map(|one| one.contender.as_str()).collect::<Vec<_>>(), CONTENDERS);
+        let page = read("docs/criteria.md");
+        assert_eq!(between_marks(&page, &block(&assessments)).expect("it has its marks"), page);
+        let posed = criteria("cubic", &[], &NEIGHBOURS_OF_ALL).expect("it is posed");
+        for assessment in &assessments {
+            let ids: Vec<&String> = assessment.rows.iter().map(|row| &row.id).collect();
+            assert_eq!(ids, posed.iter().map(|one| &one.id).collect::<Vec<_>>(), "{}", assessment.contender);
+        }
+    }
+}
