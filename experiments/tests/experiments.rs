@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
-use tandem_papers::{Experiment, Form, Seeds, Verdict, all, run, text};
+use tandem_papers::{Experiment, Form, Seeds, Source, Verdict, all, run, text};
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -149,8 +149,9 @@ fn what_is_undecided_gets_more_seeds() {
 #[test]
 fn a_formula_stands_beside_several_seeds() {
     let text = include_str!("../papers/s2/fig9.toml").replace("[smoke]", "[smoke]\nseeds = 2");
-    let experiment = Experiment::parse("s2/fig9", "fig9.toml", &text).unwrap();
-    let found = run(&[experiment], Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
+    let paper = Source { path: "paper.toml", text: include_str!("../papers/s2/paper.toml") };
+    let figure = Experiment::read("s2/fig9", Source { path: "fig9.toml", text: &text }, Some(paper)).unwrap();
+    let found = run(&figure, Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
     assert_eq!(claim.verdict, Verdict::Holds, "{claim:?}");

@@ -17,7 +17,7 @@ use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, page, source};
 use tandem_report::sections_html;
-use tandem_scenario::{controller::parse_setting, file::text_of};
+use tandem_scenario::controller::parse_setting;
 use tandem_sim::Sim;
 
 use self::{
@@ -374,7 +374,7 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     let mut own = Vec::new();
     for word in wanted {
         if word.ends_with(".toml") {
-            own.push(from_file(Path::new(word))?);
+            own.extend(tandem_papers::load(Path::new(word)).map_err(Failure::usage)?);
             continue;
         }
         ids.extend(tandem_papers::ids_of(word).map_err(Failure::usage)?);
@@ -402,11 +402,4 @@ fn with_settings(experiments: Vec<Experiment>, set: &[Setting]) -> Result<Vec<Ex
     }
     let settings = settings(set)?;
     Ok(experiments.into_iter().map(|e| e.with_settings(settings.clone())).collect())
-}
-
-fn from_file(path: &Path) -> Result<Experiment, Failure> {
-    let name = path.display().to_string();
-    let text = text_of(path).map_err(Failure::usage)?;
-    let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-    Experiment::parse(&id, &name, &text).map_err(Failure::usage)
 }
