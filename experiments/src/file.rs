@@ -258,6 +258,11 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// The path of its file, as errors name it.
+    pub fn path(&self) -> &str {
+        self.sources.path()
+    }
+
     /// The whole of it as TOML, with what its paper's file adds.
     pub(crate) fn document(&self) -> Result<Spanned<DeTable<'_>>, FileError> {
         self.sources.document(self.figure.as_deref()).map_err(|(span, message)| self.error(span, message))

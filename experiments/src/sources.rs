@@ -58,6 +58,10 @@ impl Sources {
         Self { path: own.path.to_owned(), text: own.text.to_owned(), paper }
     }
 
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub fn error(&self, span: Range<usize>, message: String) -> FileError {
         let start = self.text.len() + 1;
         let (path, text, start) = match &self.paper {
