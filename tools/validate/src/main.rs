@@ -16,8 +16,8 @@ use tandem_batch::{Batch, Store};
 use tandem_engine::Engine;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, real_tcp as beside_real_tcp, slow_start_table,
-    statistics_page,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, put, real_tcp as beside_real_tcp,
+    slow_start_table, statistics,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -105,7 +105,9 @@ fn main() -> anyhow::Result<()> {
     let out = |default: &str| args.out.clone().unwrap_or(default.into());
     if args.statistics {
         let seeds = args.seeds.unwrap_or(STATISTICS_SEEDS).try_into().context("too many seeds")?;
-        return write(&out("docs/statistics.md"), &statistics_page(seeds)?);
+        let page = out("docs/statistics.md");
+        statistics(seeds)?.write(&page)?;
+        return written(&page);
     }
     // So that the same command goes on after an interrupt.
     let store = Store::of_user(|warning| eprintln!("{warning}"));
@@ -113,7 +115,8 @@ fn main() -> anyhow::Result<()> {
     if args.advice {
         let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
         let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
-        return write(&out("docs/advise-vs-truth.md"), &page);
+        put(&out("docs/advise-vs-truth.md"), &page)?;
+        return written(&out("docs/advise-vs-truth.md"));
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
@@ -171,13 +174,10 @@ fn quic(_: &Validation) -> anyhow::Result<Evidence> {
 
 fn write_evidence(evidence: &Evidence, places: &Places) -> anyhow::Result<()> {
     evidence.write(places)?;
-    println!("wrote {}", places.page.display());
-    Ok(())
+    written(&places.page)
 }
 
-fn write(path: &Path, page: &str) -> anyhow::Result<()> {
-    tandem_report::write_atomically(path, page.as_bytes())
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote {}", path.display());
+fn written(page: &Path) -> anyhow::Result<()> {
+    println!("wrote {}", page.display());
     Ok(())
 }
