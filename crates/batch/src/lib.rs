@@ -73,9 +73,9 @@ pub struct Task<'a> {
 pub enum Traces {
     /// No samples.
     None,
-    /// The first seed's, of at most so many flows of each group.
+    /// The first seed's, of at most this many flows of each group.
     FirstSeed(usize),
-    /// Every seed's, of at most so many flows of each group.
+    /// Every seed's, of at most this many flows of each group.
     EverySeed(usize),
 }
 

@@ -104,7 +104,7 @@ fn send(place: &Place, arguments: &str, ticket: &str) -> Finished {
     finish(command)
 }
 
-/// A way to the receiver that ends after so many bytes. Gives the ticket for it.
+/// A way to the receiver that ends after this many bytes. Gives the ticket for it.
 fn broken_way(ticket: &str, bytes: usize) -> String {
     let (address, secrets) = ticket.split_once('/').unwrap();
     let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -139,7 +139,7 @@ fn large(place: &Place, bytes: usize) {
     fs::write(place.path("large"), contents).unwrap();
 }
 
-/// Waits until so many bytes of the file have been written.
+/// Waits until this many bytes of the file have been written.
 fn wait_for_part(place: &Place, bytes: u64) {
     let start = Instant::now();
     let arrived = || {

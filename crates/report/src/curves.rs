@@ -19,7 +19,7 @@ const MAX_GOODPUT: usize = 40;
 const GOODPUT_POINTS: usize = 200;
 const MAX_QUEUES: usize = 12;
 
-/// The charts of a section that have something to show, with lines of at most so many points.
+/// The charts of a section that have something to show, with lines of at most this many points.
 pub fn curves(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
     let Some(trace) = &section.run.trace else { return Vec::new() };
     let curves = Curves { section, trace, looks, points };

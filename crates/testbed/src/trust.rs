@@ -123,7 +123,7 @@ fn judge_paused(measure: Measure, punctuality: &Punctuality, stray_drops: u64, o
         ));
     }
     let unserved_share = punctuality.unserved_ns as f64 / wall_ns;
-    // So much at a time is allowed, also of a short command's time.
+    // This much at a time is allowed, also of a short command's time.
     if unserved_share > MAX_UNSERVED_SHARE && punctuality.unserved_ns > measure.longest_allowed_pause_ns() {
         doubts.push(format!(
             "the host was starved: for {:.1} % of the time packets were left alone for longer than {:.1} ms; {} % are allowed",

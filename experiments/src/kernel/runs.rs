@@ -57,7 +57,7 @@ pub struct RealTcpRun {
 /// A time in seconds, and the window in packets.
 pub type WindowSample = (f64, u32);
 
-/// So many samples of a window are kept: a drawing shows no more.
+/// This many samples of a window are kept: a drawing shows no more.
 const WINDOW_SAMPLES: usize = 240;
 
 /// The name of the scenario in the table `[scenario]` of a file, by which its runs are kept. The table counts without its seeds and however it is

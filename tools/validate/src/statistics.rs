@@ -149,7 +149,7 @@ struct OfPath {
     groups: Vec<OfGroups>,
 }
 
-/// What groups of so many seeds say.
+/// What groups of this many seeds say.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct OfGroups {
     seeds: usize,

@@ -103,7 +103,7 @@ impl RateTrace {
     }
 }
 
-/// All times, for a result depends on all of them.
+/// All times, because a result depends on all of them.
 impl fmt::Debug for RateTrace {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "RateTrace({:?})", self.opportunities_ms)
