@@ -210,7 +210,7 @@ impl Part<'_> {
         if let Some(values) = self.values
             && let Some(unknown) = values.get_ref().iter().find(|x| !file.sweep.values.get_ref().contains(x))
         {
-            return Err((values.span(), format!("{unknown} is none of the sweep's values")));
+            return Err((values.span(), format!("{unknown} is not among the sweep's values")));
         }
         Ok(())
     }
@@ -315,7 +315,7 @@ impl Experiment {
                 if !file.sweep.values.get_ref().contains(x) {
                     return Err((
                         curve.span(),
-                        format!("{x} has a published value, but is none of the sweep's values"),
+                        format!("{x} has a published value, but is not among the sweep's values"),
                     ));
                 }
             }

@@ -15,6 +15,8 @@
 //! assert_ne!(findings[0].as_ref().expect("nobody interrupted it").verdict, Verdict::NotAsked);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_batch`] runs the scenarios; [tandem-evaluate](../tandem_evaluate/index.html) judges controllers by files of the same form.
 
 pub mod cases;
 mod document;

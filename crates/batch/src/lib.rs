@@ -25,6 +25,9 @@
 //! assert_eq!(run.groups[0].goodput_by_seed_mbps.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_engine::Engine`] is what it calls, [`tandem_results`] what it returns; [tandem-sweep](../tandem_sweep/index.html)
+//! keeps the results of many scenarios as a data set.
 
 mod clock;
 mod error;

@@ -51,7 +51,7 @@ pub enum Action {
     /// Run experiments and judge their claims
     ///
     /// Writes report.html, each figure drawn as the paper draws it, and results.json. Finished runs are kept in the store
-    /// (`tandem store`): after an interrupt the same command goes on.
+    /// (`tandem store`): after an interrupt the same command continues.
     ///
     /// Engines are sim, kernel or both. The kernel engine (real Linux TCP over an emulated path; needs root) is for experiments that the
     /// papers ran on real machines. It takes as long as it emulates, so these have a form of their own for it; the same form is
@@ -260,7 +260,7 @@ fn run(args: &Run) -> Result<(), Failure> {
         let missing = experiments.iter().filter(is_missing).map(|e| &*e.id).collect::<Vec<_>>().join(", ");
         return Err(not_kept(&missing, left, all, store.as_ref()));
     } else if is_interrupted {
-        let how = if store.is_some() { "goes on" } else { "begins again, for there is no store" };
+        let how = if store.is_some() { "continues" } else { "begins again, because there is no store" };
         warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command {how}"));
         return Err(Failure::Interrupted);
     } else if left > 0 {

@@ -281,11 +281,11 @@ fn bad_usage_is_told() {
     for (arguments, status, part) in [
         ("send", 2, "after them the ticket"),
         ("send a.txt", 2, "copy the whole line that `tandem receive` printed"),
-        ("send a.txt b", 2, "`b`: this is no ticket"),
-        ("send a.txt -", 2, "standard input: this is no ticket"),
+        ("send a.txt b", 2, "`b`: this is not a ticket"),
+        ("send a.txt -", 2, "standard input: this is not a ticket"),
         ("send a.txt --ticket-file nowhere", 2, "nowhere: cannot be read: No such file"),
-        ("send a.txt --ticket-file /dev/zero", 2, "/dev/zero: this is no ticket"),
-        ("send a.txt --ticket-file a.txt", 2, "a.txt: this is no ticket"),
+        ("send a.txt --ticket-file /dev/zero", 2, "/dev/zero: this is not a ticket"),
+        ("send a.txt --ticket-file a.txt", 2, "a.txt: this is not a ticket"),
         ("send a.txt x --controller bbr", 2, "which quinn does not take"),
         ("receive there --controller bbr", 2, "which quinn does not take"),
         ("receive there --controller kernel:cubic", 2, "is the kernel's own"),
@@ -304,6 +304,6 @@ fn bad_usage_is_told() {
         assert!(finished.err.contains(part), "tandem send {arguments}: {}", finished.err);
     }
     let finished = send(&place, "a.txt", "nonsense");
-    assert!(finished.err.contains("TANDEM_TICKET: this is no ticket"), "{}", finished.err);
+    assert!(finished.err.contains("TANDEM_TICKET: this is not a ticket"), "{}", finished.err);
     assert!(!finished.err.contains("nonsense"), "what may be a part of a secret is not repeated: {}", finished.err);
 }

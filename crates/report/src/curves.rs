@@ -98,7 +98,7 @@ impl Curves<'_> {
         } else {
             ""
         };
-        let caption = format!("All on one scale, that of the time after the warm-up. {parts}{}", self.only_detailed());
+        let caption = format!("All on one scale: the time after the warm-up. {parts}{}", self.only_detailed());
         let mut chart = Chart::over_time("Windows", "Window, packets", self.section.scenario, caption.trim());
         for &placed in &flows {
             chart.add(self.line(placed, |s| f64::from(s.cwnd_packets)));

@@ -135,7 +135,7 @@ fn judge_paused(measure: Measure, punctuality: &Punctuality, stray_drops: u64, o
     if punctuality.drops_after_pauses > 0 {
         doubts.push(format!(
             "{} packets were dropped by full queues right after the host had been starved, for up to {longest_pause_ms:.1} ms at a time: \
-             what was sent meanwhile had come in one burst",
+             the packets sent meanwhile arrived in one burst",
             punctuality.drops_after_pauses
         ));
     }

@@ -46,7 +46,7 @@ impl RateTrace {
             let Ok(time) = line.parse::<u32>() else {
                 let shown: String = line.chars().take(40).collect();
                 let shown = shown.escape_debug();
-                return wrong(format!("`{shown}` is no time: each line is a whole number of milliseconds"));
+                return wrong(format!("`{shown}` is not a time: each line is a whole number of milliseconds"));
             };
             if time > MAX_MS {
                 return wrong(format!("{time} ms is more than a day, {MAX_MS} ms"));
