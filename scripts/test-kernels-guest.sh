@@ -99,7 +99,7 @@ send_parts() {
 	done
 }
 
-# allow PARTS: so many of them may be sent. In one go, lest the sender read an empty file.
+# allow PARTS: this many of them may be sent. In one go, lest the sender read an empty file.
 allow() { echo "$1" >$allowed.new && mv $allowed.new $allowed; }
 
 # start_transfer NAME: with the controller, the first part from the sender to the receiver. `finish_transfer` lets the others follow and
@@ -127,7 +127,7 @@ seen() {
 		sed -n 's/.*"snd_cwnd":\([0-9]*\).*"bytes_acked":\([0-9]*\).*/\1 \2/p'
 }
 
-# was_seen NAME PARTS: with so many of them acknowledged.
+# was_seen NAME PARTS: with this many of them acknowledged.
 was_seen() { seen "$1" | awk -v bytes=$(($2 * part)) '$2 >= bytes { found = 1 } END { exit !found }'; }
 
 # Each part but the last, with which the connection ends, is seen before the next one is sent.

@@ -114,7 +114,7 @@ fetch() {
 		image=$(find "$work/download" -name 'vmlinuz*' -type f | head -n 1)
 		[[ -n $image && -e $kernel/modules/tun.ko ]] ||
 			{ echo "FAILED ${images[*]}: there is no vmlinuz, or no tun.ko, in these packages: Debian packs them otherwise now" && return 1; }
-		# Last, for it says that all is there.
+		# Last, because it says that all is there.
 		mv "$image" "$kernel/vmlinuz"
 		rm -r "$work/download"
 	fi
@@ -145,7 +145,7 @@ make_initramfs() {
 }
 
 # The guest's own words pass through as they come. On a busy host the guest stands still now and then: that is nothing to watch
-# for, and the clock must be QEMU's own, for the processor's would jump.
+# for, and the clock must be QEMU's own, because the processor's would jump.
 boot() {
 	local clock="clocksource=hpet nowatchdog rcupdate.rcu_cpu_stall_suppress=1" first=()
 	# Before what compiles beside it: a guest that stands still has nothing to say of the emulated path.

@@ -12,15 +12,15 @@
  *   DRAIN      gain 1/2.89, until no more than bw * min_rtt is in flight
  *   PROBE_BW   gains 5/4, 3/4, 1, 1, 1, 1, 1, 1, a min_rtt each; window gain 2
  *   PROBE_RTT  a window of 4 for 200 ms and a round, once min_rtt is 10 s old
- *   recovery   what is lost leaves the window; its first round sends what is delivered; then the
- *              window of before returns
+ *   recovery   losses reduce the window; its first round sends what is delivered; then the former
+ *              window returns
  *
  * To the window are added three of the pieces in which a host with segmentation offload sends (1 ms
  * of the rate), and the packets that are acknowledged in excess of bw (ACKs that come in bursts). A
  * loss of 1/5 in two intervals at one rate means a policer: then that rate is used for 48 rounds.
  *
  * What is open, or left out, and how it is decided here:
- *  - Linux draws the phase in which PROBE_BW begins by lot; here the clock
+ *  - Linux draws the phase in which PROBE_BW begins at random; here the clock
  *    decides: now_us modulo 7.
  *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets
  *    leave one by one, and what is in flight counts.
@@ -36,7 +36,7 @@
 /* See controller.h. */
 #define TANDEM_OWNS_SLOW_START
 
-/* Was the newest packet acknowledged sent when less than the path holds was to be sent? */
+/* Was the newest acknowledged packet application-limited: sent with too little to fill the path? */
 TANDEM_FN u32 bbr_app_limited(const struct bbr *s, const struct tandem_ack *ack)
 {
 	u32 sent_in_probe_rtt = !seq_after(s->probe_rtt_from, ack->prior_delivered) &&
@@ -314,7 +314,7 @@ TANDEM_FN void bbr_cong_avoid(struct bbr *s, const struct bbr_params *p, struct 
 {
 }
 
-/* A loss changes no threshold. */
+/* A loss does not change ssthresh. */
 TANDEM_FN u32 bbr_ssthresh(struct bbr *s, const struct bbr_params *p, const struct tandem_conn *c,
 			   u32 reason)
 {

@@ -24,7 +24,7 @@
  *    out. All that an ACK finds lost is one loss event, and one gap of STARTUP's six. The sample of
  *    the newest packet that the ACK acknowledges stands for that of the lost packets.
  *  - Volumes are packets, which the draft allows, and rates packets in time.
- *  - The draft says "choose by chance" twice: here a hash of the clock decides.
+ *  - The draft asks for random numbers twice: here a hash of the clock decides.
  *  - bw is worked out where it is used; the draft keeps that of the end of the last ACK.
  *  - C.is_cwnd_limited: the window was full at an ACK of this round or of the one before. That UP
  *    reaches the long-term bound shows before the ACK, not after it.
@@ -272,7 +272,7 @@ TANDEM_FN void bbr3_cong_avoid(struct bbr3 *s, const struct bbr3_params *p, stru
 {
 }
 
-/* A loss changes no threshold. [draft-ietf-ccwg-bbr 5.6.4.4] */
+/* A loss does not change ssthresh. [draft-ietf-ccwg-bbr 5.6.4.4] */
 TANDEM_FN u32 bbr3_ssthresh(struct bbr3 *s, const struct bbr3_params *p,
 			    const struct tandem_conn *c, u32 reason)
 {
@@ -311,7 +311,7 @@ TANDEM_FN void bbr3_restart(struct bbr3 *s, const struct bbr3_params *p, struct 
 		bbr3_try_end_probe_rtt(s, p, c);
 }
 
-/* The losses were none. [draft-ietf-ccwg-bbr 5.5.11.2] */
+/* The losses were spurious. [draft-ietf-ccwg-bbr 5.5.11.2] */
 TANDEM_FN u32 bbr3_undo_cwnd(struct bbr3 *s, const struct bbr3_params *p,
 			     const struct tandem_conn *c)
 {

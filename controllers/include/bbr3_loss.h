@@ -143,7 +143,7 @@ TANDEM_FN void bbr3_restore_cwnd(const struct bbr3 *s, struct tandem_conn *c)
 	c->snd_cwnd = max_u32(c->snd_cwnd, min_u32(prior, c->snd_cwnd_clamp));
 }
 
-/* What comes back if the losses turn out to be none. [draft-ietf-ccwg-bbr 5.5.11.1] */
+/* What is restored if the losses turn out to be spurious. [draft-ietf-ccwg-bbr 5.5.11.1] */
 TANDEM_FN void bbr3_save_upon_loss(struct bbr3 *s, const struct tandem_conn *c)
 {
 	bbr3_save_cwnd(s, c);

@@ -59,7 +59,7 @@ enum bbr3_acks {
 	BBR3_ACKS_STOPPING,  /* still of the probe, which is over            */
 };
 
-/* The state that a loss has ended, should the loss turn out to be none. */
+/* The state that a loss has ended, in case the loss is spurious. */
 enum bbr3_undo { BBR3_UNDO_NONE, BBR3_UNDO_STARTUP, BBR3_UNDO_UP };
 
 #define BBR3_UNIT 100u /* a gain of 1                                                            */
@@ -96,7 +96,7 @@ struct bbr3 {
 	u32 undo_state : 2;
 	u32 : 0;
 	u32 min_rtt_ms : 24;  /* when it was measured                                            */
-	u32 wait : 8;         /* of the time between probes what chance adds, 1/256 s            */
+	u32 wait : 8;         /* the random part of the time between probes, 1/256 s            */
 	u32 : 0;
 	u64 least_rtt_ms : 24; /* when least_rtt_us was measured                                 */
 	u64 since_ms : 24;    /* since when this cycle of PROBE_BW, or PROBE_RTT's window        */
@@ -267,7 +267,7 @@ TANDEM_FN u32 bbr3_target(const struct bbr3 *s, const struct tandem_conn *c)
 	return min_u32(bbr3_bdp(s, bbr3_bw(s), BBR3_UNIT), c->snd_cwnd);
 }
 
-/* Of the long-term bound what others are not left. [draft-ietf-ccwg-bbr 5.3.3.9] */
+/* The part of the long-term bound that is not left to others. [draft-ietf-ccwg-bbr 5.3.3.9] */
 TANDEM_FN u32 bbr3_with_headroom(const struct bbr3 *s, const struct bbr3_params *p)
 {
 	u32 bound = s->long_bound;

@@ -18,7 +18,7 @@ TANDEM_FN void bbr3_reset_full(struct bbr3 *s, u32 full_bw_q24)
 
 /*
  * How long until the next probe: a round more or less and up to a second, by a hash of the clock,
- * for hosts give no chance.
+ * because hosts provide no random numbers.
  * [draft-ietf-ccwg-bbr 5.3.3.8.3]
  */
 TANDEM_FN void bbr3_pick_wait(struct bbr3 *s, const struct tandem_conn *c)
@@ -90,8 +90,8 @@ TANDEM_FN void bbr3_answer_too_high(struct bbr3 *s, const struct bbr3_params *p,
 }
 
 /*
- * What this ACK found lost, once for all of it. So, too, a timeout, of which hosts tell no number,
- * and an ECN mark, which ends a probe.
+ * What this ACK found lost, once for all of it. The same for a timeout, whose losses hosts do not
+ * count, and for an ECN mark, which ends a probe.
  * [draft-ietf-ccwg-bbr 5.5.10.2] [draft-ietf-ccwg-bbr 3.7]
  */
 TANDEM_FN void bbr3_take_losses(struct bbr3 *s, const struct bbr3_params *p,

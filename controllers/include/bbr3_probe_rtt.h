@@ -16,8 +16,8 @@ TANDEM_FN u32 bbr3_is_later(u32 a, u32 b)
 }
 
 /*
- * Was the newest packet acknowledged sent when less than the path holds was to be sent? PROBE_RTT
- * notes from when until when in the two fields that only UP needs. [draft-ietf-ccwg-bbr 5.3.4.3]
+ * Was the newest acknowledged packet application-limited? PROBE_RTT keeps the beginning and the
+ * end of its own packets in the two fields that only UP needs. [draft-ietf-ccwg-bbr 5.3.4.3]
  */
 TANDEM_FN u32 bbr3_app_limited(struct bbr3 *s, const struct tandem_ack *ack)
 {

@@ -158,8 +158,8 @@ TANDEM_FN u32 bbr_quantum(const struct bbr_params *p, const struct tandem_conn *
 }
 
 /*
- * Room for three pieces under way in hosts, even, for ACKs come for two; PROBE_BW's first phase is
- * to reach beyond.
+ * Room for three pieces under way in hosts, and an even number, because ACKs come for two packets.
+ * PROBE_BW's first phase is to reach beyond.
  * [draft-cardwell-iccrg-bbr-congestion-control 4.2.3.2]
  */
 TANDEM_FN u32 bbr_with_quanta(const struct bbr *s, const struct bbr_params *p,

@@ -60,7 +60,7 @@ typedef uint64_t u64;
 
 /*
  * The highest delivery rate that a controller with TANDEM_WANTS_RATE can tell, packets a
- * microsecond: more counts as so much.
+ * microsecond: a higher one counts as this.
  */
 #define TANDEM_MAX_PACKETS_PER_US 256
 

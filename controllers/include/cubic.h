@@ -19,10 +19,10 @@
  *    Linux leaves out only idle times).
  *  - The window and not the flight size is reduced, as in reno.h.
  *  - An undo brings back the epoch with the window (section 4.9). Time since then counts.
- *  - Linux looks at W_est at most 32 times a second; est_interval has that. The RFC's mean windows
+ *  - Linux looks at W_est at most 32 times a second; est_interval does so. The RFC's mean windows
  *    at 10 ms (Table 2) need each ACK.
- *  - Linux keeps alpha as it is (RFC 8312 section 4.2); alpha_rises = 0 has that.
- *  - Early Linux grew by no more than so many packets a second; max_growth has that, the
+ *  - Linux keeps alpha as it is (RFC 8312 section 4.2); alpha_rises = 0 does so.
+ *  - Early Linux limited the packets of growth a second; max_growth does so, the
  *    RFC has no such limit.
  * Slow start ends as in Linux, by HyStart (hystart.h), unless `hystart` says otherwise. The RFC
  * asks for HyStart++ (section 4.10, "SHOULD").

@@ -83,7 +83,7 @@ TANDEM_FN u64 at_least(u64 x, u64 y)
 
 /*
  * Square root, rounded down, of x < 2^63. Digit by digit, two bits a turn: 32 turns whatever x.
- * Without branches, for the kernel's verifier walks through every combination of those.
+ * Without branches, because the kernel's verifier walks through every combination of those.
  */
 TANDEM_FN u64 isqrt(u64 x)
 {

@@ -23,7 +23,7 @@
  *    is one step: "decreased to the value that has at least the lower bound threshold in the
  *    bottleneck queue". ssthresh follows, as in ctcp.h.
  *  - B is the rate achieved, Westwood+'s estimate (rate.h). S3 says "achieved by time sequence of
- *    ACKed sequence numbers like TCPW-BE": bandwidth = 1 has that, rate_on_gap.
+ *    ACKed sequence numbers like TCPW-BE": bandwidth = 1 chooses that, rate_on_gap.
  *    docs/controllers/fusion.md compares the two in S3's experiments.
  *  - reno_cwnd grows by 1 a round-trip time and is halved from its own value (S3: "updated
  *    like TCP-Reno"). After a timeout its slow start ends at its own ssthresh, half of what

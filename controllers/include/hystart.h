@@ -83,7 +83,7 @@ TANDEM_FN int hystart_train_fills_path(struct hystart *h, const struct tandem_co
 	return since_us > (c->is_paced ? span_us : span_us / 2);
 }
 
-/* Takes the sample into the round's smallest; has that grown? */
+/* Takes the sample into the round's smallest RTT; has the delay grown? */
 TANDEM_FN int hystart_delay_grew(struct hystart *h, u32 rtt_us)
 {
 	u32 base_us = h->base_rtt_us, delay_us = h->delay_us;

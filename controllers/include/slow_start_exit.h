@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * How slow start ends, beside a loss and ssthresh: the same for every controller with a window,
- * which knows nothing of it. It lowers ssthresh to the window before the controller grows that, or
- * lets it see fewer packets ACKed.
+ * How slow start ends, other than by a loss or ssthresh: the same for every controller with a
+ * window, which knows nothing of it. It lowers ssthresh to the window before the controller grows
+ * the window, or passes on fewer packets ACKed.
  */
 #ifndef TANDEM_SLOW_START_EXIT_H
 #define TANDEM_SLOW_START_EXIT_H

@@ -29,7 +29,8 @@
 //! # Ok::<(), tandem_controllers::UnknownController>(())
 //! ```
 //!
-//! `tandem-tcp` and `tandem-quic` are hosts to learn from, and `tandem-conform` tells whether a host keeps the contract.
+//! [tandem-tcp](../tandem_tcp/index.html) and [tandem-quic](../tandem_quic/index.html) are hosts to learn from;
+//! [tandem-conform](../tandem_conform/index.html) checks whether a host keeps the contract.
 #![expect(unsafe_code)]
 
 // Public for the layout test only.

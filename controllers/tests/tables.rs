@@ -50,7 +50,7 @@ fn highspeed_follows_the_table_of_rfc_3649() {
     }
 }
 
-/// ACKs for so many packets: a window a round-trip time, in whole microseconds.
+/// ACKs for this many packets: a window a round-trip time, in whole microseconds.
 fn send(host: &mut Host, rtt_us: u32, packets: u32) {
     let mut due = host.conn().now_us as f64;
     for _ in 0..packets {

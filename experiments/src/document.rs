@@ -139,7 +139,7 @@ fn whole_page(experiment: &Experiment, findings: &Findings, place: &Place, cells
     }
     text += &numbers(experiment, findings, cells);
     text += &kernel(findings);
-    text + "\n" + &paragraph(&rest(findings, place))
+    text + "\n" + &paragraph(&rest(experiment, findings, place))
 }
 
 /// The verdict in a sentence or two, and the other headlines that do not hold.
@@ -196,7 +196,7 @@ fn kernel(findings: &Findings) -> String {
 }
 
 /// Where the rest is.
-fn rest(findings: &Findings, place: &Place) -> String {
+fn rest(experiment: &Experiment, findings: &Findings, place: &Place) -> String {
     let mut has = vec!["all claims"];
     let parts = [
         (findings.more.is_some(), "how the cause was found"),
@@ -205,10 +205,10 @@ fn rest(findings: &Findings, place: &Place) -> String {
         (findings.kernel.is_some(), "the runs over real TCP"),
     ];
     has.extend(parts.iter().filter(|(is_there, _)| *is_there).map(|(_, part)| *part));
-    let id = &findings.id;
+    let (id, path) = (&findings.id, experiment.path());
     let files = match place.has_experiments {
         true => format!(
-            " Files: [set-up, assumptions and claims](../../experiments/papers/{id}.toml), \
+            " Files: [set-up, assumptions and claims](../../{path}), \
              [numbers](../../experiments/results/{id}.json)."
         ),
         false => String::new(),

@@ -37,7 +37,7 @@ pub enum RecordError {
     },
     /// The experiment has changed since.
     #[error(
-        "the record of `{id}` is about other {what} than its file has: `tandem papers run {id} --data DIR` makes it anew"
+        "the record of `{id}` is about other {what} than those in its file: `tandem papers run {id} --data DIR` makes it again"
     )]
     Stale {
         /// The experiment.

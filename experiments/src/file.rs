@@ -7,13 +7,14 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use tandem_controllers::{Params, Setting};
 use tandem_scenario::{FileError, Settings, file::MAX_COUNT};
-use toml::Spanned;
+use toml::{Deserializer, Spanned, de::DeTable};
 
 use crate::{
     judge::Claim,
     measure::Measure,
     patch::{Changes, X},
     plan::{self, Form},
+    sources::{Source, Sources, figures, id_of},
 };
 
 /// A figure or table of a paper, as something that can be run and judged.
@@ -21,8 +22,9 @@ use crate::{
 pub struct Experiment {
     /// `s0/fig3`.
     pub id: String,
-    pub(crate) path: String,
-    pub(crate) text: String,
+    sources: Sources,
+    /// Which figure of its file, where that has several.
+    figure: Option<String>,
     pub(crate) file: File,
     /// Parameters that go before the file's own.
     pub(crate) settings: Settings,
@@ -48,7 +50,7 @@ pub(crate) struct File {
     /// The paper ran it on real machines.
     #[serde(default)]
     pub machines: bool,
-    /// Read by [`tandem_scenario::file::parse_inner`], after the changes.
+    /// Read by [`tandem_scenario::file::parse_value`], after the changes.
     #[serde(rename = "scenario")]
     pub _scenario: Spanned<toml::Table>,
     pub sweep: Sweep,
@@ -223,29 +225,68 @@ impl Part<'_> {
         if let Some(values) = self.values
             && let Some(unknown) = values.get_ref().iter().find(|x| !file.sweep.values.get_ref().contains(x))
         {
-            return Err((values.span(), format!("{unknown} is none of the sweep's values")));
+            return Err((values.span(), format!("{unknown} is not among the sweep's values")));
         }
         Ok(())
     }
 }
 
 impl Experiment {
-    /// From a file's text; `path` is for messages. Every scenario that it makes, in every form, is checked.
+    /// From the text of a file with one figure, without a paper's; `path` is for messages. Every scenario that it makes, in every form, is checked.
+    ///
+    /// # Errors
+    /// If something is wrong with it, or it has several figures.
     pub fn parse(id: &str, path: &str, text: &str) -> Result<Self, FileError> {
-        let file: File =
-            toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message().to_owned()))?;
-        let experiment = Self {
-            id: id.to_owned(),
-            path: path.to_owned(),
-            text: text.to_owned(),
-            file,
-            settings: Settings::default(),
+        let sources = Sources::new(Source { path, text }, None);
+        match figures(text) {
+            Ok(None) => Self::of_figure(id.to_owned(), sources, None),
+            Ok(Some(_)) => Err(sources.error(0..0, "it has several figures, and one is asked for".into())),
+            Err((span, message)) => Err(sources.error(span, message)),
+        }
+    }
+
+    /// All figures of a file, with what it takes from its paper's file. The one figure of a file has the file's id; of several each has its name
+    /// in place of the file's.
+    ///
+    /// # Errors
+    /// If something is wrong with either file.
+    pub fn read(id: &str, own: Source, paper: Option<Source>) -> Result<Vec<Self>, FileError> {
+        let sources = Sources::new(own, paper);
+        let figures = figures(own.text).map_err(|(span, message)| sources.error(span, message))?;
+        let Some(figures) = figures else { return Ok(vec![Self::of_figure(id.to_owned(), sources, None)?]) };
+        let figure = |name: String| Self::of_figure(id_of(id, &name), sources.clone(), Some(name));
+        figures.into_iter().map(figure).collect()
+    }
+
+    fn of_figure(id: String, sources: Sources, figure: Option<String>) -> Result<Self, FileError> {
+        let read = |document: Spanned<DeTable>| {
+            File::deserialize(Deserializer::from(document))
+                .map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))
         };
+        let file = sources.document(figure.as_deref()).and_then(read);
+        let file = file.map_err(|(span, message)| sources.error(span, message))?;
+        let experiment = Self { id, sources, figure, file, settings: Settings::default() };
         experiment.check().map_err(|(span, message)| experiment.error(span, message))?;
         for form in experiment.forms() {
             plan::plan(&experiment, form)?;
         }
         Ok(experiment)
+    }
+
+    /// The path of its file, as errors name it.
+    pub fn path(&self) -> &str {
+        self.sources.path()
+    }
+
+    /// The whole of it as TOML, with what its paper's file adds.
+    pub(crate) fn document(&self) -> Result<Spanned<DeTable<'_>>, FileError> {
+        self.sources.document(self.figure.as_deref()).map_err(|(span, message)| self.error(span, message))
+    }
+
+    /// The whole of it as a table, with what its paper's file adds.
+    pub fn table(&self) -> toml::Table {
+        let table = self.document().ok().map(|document| toml::Table::deserialize(Deserializer::from(document)));
+        table.and_then(Result::ok).unwrap_or_default()
     }
 
     /// The experiment with these parameters in place of the file's own, and without its variants.
@@ -270,7 +311,7 @@ impl Experiment {
     }
 
     pub(crate) fn error(&self, span: Range<usize>, message: String) -> FileError {
-        FileError::new(&self.path, &self.text, (!span.is_empty()).then_some(span), message)
+        self.sources.error(span, message)
     }
 
     fn check(&self) -> Result<(), (Range<usize>, String)> {
@@ -289,7 +330,7 @@ impl Experiment {
                 if !file.sweep.values.get_ref().contains(x) {
                     return Err((
                         curve.span(),
-                        format!("{x} has a published value, but is none of the sweep's values"),
+                        format!("{x} has a published value, but is not among the sweep's values"),
                     ));
                 }
             }

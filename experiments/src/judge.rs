@@ -120,7 +120,7 @@ impl Claim {
         let pair = self.rises.iter().flat_map(|(from, to)| [from, to]);
         for x in self.at.iter().flatten().chain(pair) {
             if !xs.contains(x) {
-                return Err(format!("{x} is none of the sweep's values"));
+                return Err(format!("{x} is not among the sweep's values"));
             }
         }
         self.check_limits()?;
@@ -138,7 +138,7 @@ impl Claim {
         let bounds = self.above.is_some() || self.below.is_some();
         let ways = [bounds, self.within.is_some(), self.published_within.is_some()].iter().filter(|&&way| way).count();
         let problem = if ways > 1 || ways == 0 && self.rises.is_none() {
-            "say what is asked: above and below, or within, or published_within, or rises"
+            "give one kind of limit: above and below, or within, or published_within, or rises"
         } else if self.rises.is_some() && self.published_within.is_some() {
             "rises is about a difference, which is not published: use above, below or within"
         } else if self.rises.is_some() && (self.is_selective() || self.some) {
@@ -152,7 +152,7 @@ impl Claim {
         } else if self.ours && self.published_within.is_some() {
             "the width of published_within is always ours: leave `ours` out"
         } else if self.ours && ways == 0 {
-            "without a limit there is none that is ours: leave `ours` out"
+            "without a limit nothing can be ours: leave `ours` out"
         } else {
             return Ok(());
         };
@@ -357,8 +357,8 @@ mod tests {
             let error = claim.check(&["a", "b"], &XS).unwrap_err();
             assert!(error.contains(message), "{error}");
         };
-        refused("", "say what is asked");
-        refused("within = 1\nabove = 2", "say what is asked");
+        refused("", "give one kind of limit");
+        refused("within = 1\nabove = 2", "give one kind of limit");
         refused("within = 1\nover = 'b'", "for a ratio");
         refused("within = 0", "above 0");
         refused("above = 2\nbelow = 1", "nothing lies");

@@ -61,7 +61,7 @@ pub(crate) enum Kind {
     /// Window, mean over `groups`' flows, packets.
     Window,
     // Measures of one flow of `compound`, from loss to loss after the warm-up.
-    /// Window so many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
+    /// Window this many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
     EpochWindow,
     EpochLossWindow,
     EpochDelayWindow,
@@ -83,7 +83,7 @@ pub(crate) enum Kind {
     PublishedUtilisation,
     /// Mean queue, packets.
     PublishedQueue,
-    /// So many seconds after a loss as x says; the mean over time; the largest. Packets.
+    /// This many seconds after a loss as x says; the mean over time; the largest. Packets.
     PublishedWindow,
     PublishedMeanWindow,
     PublishedLargestWindow,
@@ -141,7 +141,7 @@ pub(crate) struct Measure {
     pub span_s: Option<f64>,
     /// Of `recovery`: when something happened, seconds.
     pub at_s: Option<f64>,
-    /// Only from x, a time in seconds, until so many seconds later; else from the warm-up to the end.
+    /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
     pub window_s: Option<f64>,
 }
 

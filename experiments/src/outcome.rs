@@ -47,7 +47,7 @@ fn by_second(flows: &[&FlowResult], scenario: &Scenario) -> Vec<f64> {
     (0..seconds).map(at).collect()
 }
 
-/// The least that any of these flows has in any stretch of so many seconds after the warm-up, percent of an equal share of what all flows
+/// The least that any of these flows has in any stretch of this many seconds after the warm-up, percent of an equal share of what all flows
 /// have in that stretch.
 pub(crate) fn least_share(flows: &[&FlowResult], all: &[&FlowResult], scenario: &Scenario, span_s: f64) -> Option<f64> {
     let first = scenario.warmup.as_secs_f64().ceil() as usize;

@@ -4,9 +4,12 @@
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{
     FileError, Scenario,
-    file::{Overrides, parse_inner},
+    file::{Overrides, parse_value},
 };
-use toml::de::DeTable;
+use toml::{
+    Spanned,
+    de::{DeValue, ValueDeserializer},
+};
 
 use crate::{
     file::{Curve, CurveEngine, Experiment, Part, Reduction},
@@ -68,8 +71,8 @@ impl Point {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub scenario: Scenario,
-    /// The experiment's file with the changes made.
-    pub text: String,
+    /// The file's table `[scenario]` with the changes made.
+    pub table: toml::Table,
 }
 
 /// All points of an experiment.
@@ -109,9 +112,9 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
         }
     };
     let values = reduction.values.as_ref().unwrap_or(&file.sweep.values);
-    let document = DeTable::parse(&experiment.text)
-        .map_err(|e| experiment.error(e.span().unwrap_or_default(), e.message().to_owned()))?;
-    let planner = Planner { experiment, document: document.get_ref(), reduction };
+    let document = experiment.document()?;
+    let scenario = document.get_ref().get("scenario").expect("checked when read");
+    let planner = Planner { experiment, scenario, reduction };
     let own = planner.reading(values.get_ref(), &Alternative { seeds, ..Alternative::default() })?;
     let mut readings = vec![own];
     for variant in file.variants.iter().filter(|_| form == Form::Full) {
@@ -132,8 +135,7 @@ pub(crate) fn scenario_file(experiment: &Experiment, form: Form, curve: &str, at
     let index = experiment.file.curves.iter().position(|of| of.get_ref().name == curve)?;
     let x = plan.xs.iter().position(|x| at == format!("at {x}"))?;
     let point = plan.readings.first()?.curves.get(index)?.get(x)?.as_ref()?;
-    let mut text: toml::Table = point.own.text.parse().ok()?;
-    let mut scenario = text.remove("scenario")?.as_table()?.clone();
+    let mut scenario = point.own.table.clone();
     let seeds = i64::try_from(point.own.scenario.seeds.len()).ok()?;
     scenario.insert("seeds".into(), seeds.into());
     toml::to_string(&scenario).ok()
@@ -145,7 +147,7 @@ fn count(given: &Option<toml::Spanned<u32>>, default: u32) -> u32 {
 
 struct Planner<'a> {
     experiment: &'a Experiment,
-    document: &'a DeTable<'a>,
+    scenario: &'a Spanned<DeValue<'a>>,
     reduction: &'a Reduction,
 }
 
@@ -197,10 +199,13 @@ impl Planner<'_> {
 
     fn planned(&self, changes: &[&Changes], x: &X, seeds: Option<u32>) -> Result<Planned, FileError> {
         let experiment = self.experiment;
-        let text = changed(&experiment.text, self.document, changes, x)
-            .map_err(|(span, message)| experiment.error(span, message))?;
         let overrides = Overrides { seeds, settings: experiment.settings.clone(), ..Overrides::default() };
-        let scenario = parse_inner(&text, &experiment.path, &experiment.id, &overrides)?;
-        Ok(Planned { scenario, text })
+        let read = |table: &Spanned<DeValue>| {
+            let scenario = parse_value(table.clone(), &experiment.id, &overrides)
+                .map_err(|(span, message)| (span.unwrap_or_default(), message))?;
+            let table = toml::Table::deserialize(ValueDeserializer::from(table.clone()));
+            Ok(Planned { scenario, table: table.map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))? })
+        };
+        changed(self.scenario, changes, x, read).map_err(|(span, message)| experiment.error(span, message))
     }
 }

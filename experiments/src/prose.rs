@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Paragraphs of Markdown.
 
-/// Lines of prose have so many characters at most.
+/// Lines of prose have this many characters at most.
 const WIDTH: usize = 160;
 
 /// A paragraph in lines, with a line end after each.

@@ -125,7 +125,7 @@ impl Findings {
             assumptions: file.assumptions.clone(),
             inside_spread,
             x,
-            file: toml::from_str(&experiment.text).unwrap_or_default(),
+            file: experiment.table(),
             own,
             variants,
             kernel,

@@ -17,10 +17,10 @@ use crate::{
     verdict::Verdict,
 };
 
-/// An experiment gets at most so many times the seeds of its file. Ours.
+/// An experiment gets at most this many times the seeds of its file. Ours.
 const MOST: usize = 4;
 
-/// When to look at a reading whose runs have so many seeds. With one there is no interval, and nothing to look at.
+/// When to look at a reading whose runs have this many seeds. With one there is no interval, and nothing to look at.
 pub(crate) fn looks(seeds: usize) -> Looks {
     if seeds > 1 { Looks::from_to(seeds, MOST * seeds) } else { Looks::default() }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
-use tandem_papers::{Experiment, Form, Seeds, Verdict, all, run, text};
+use tandem_papers::{Experiment, Form, Seeds, Source, Verdict, all, run, text};
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -59,7 +59,7 @@ fn errors_name_the_line_and_the_mend() {
     for (from, to, place, message) in [
         ("below = 10", "belo = 10", "small.toml:", "unknown field `belo`"),
         ("curve = \"a\"", "curve = \"z\"", "small.toml:37:1:", "there is no curve `z`"),
-        ("below = 10", "", "small.toml:37:1:", "say what is asked"),
+        ("below = 10", "", "small.toml:37:1:", "give one kind of limit"),
         ("below = 10", "below = 10\nfrom = 30", "small.toml:37:1:", "none of the sweep's values"),
         ("below = 10", "published_within = 0.1", "small.toml:37:1:", "needs points of this curve"),
         ("headline = true", "headline = false", "small.toml:37:1:", "add `headline = true`"),
@@ -69,7 +69,7 @@ fn errors_name_the_line_and_the_mend() {
         ("\"{}ms\"", "\"{}\"", "small.toml:10:", ""),
         ("groups = [0]", "groups = [2]", "small.toml:", "there is no group 2"),
         ("kind = \"stolen\"", "kind = \"goodput\"", "", ""),
-        ("values = [20]", "values = [30]", "small.toml:44:10:", "none of the sweep's values"),
+        ("values = [20]", "values = [30]", "small.toml:44:10:", "not among the sweep's values"),
         ("values = [20]", "values = []", "small.toml:44:10:", "nothing is left to run"),
         ("values = [20]", "seeds = 0", "small.toml:44:9:", "at least 1"),
         ("values = [20]", "seeds = 4000000000", "small.toml:44:9:", "at most 100000"),
@@ -149,8 +149,9 @@ fn what_is_undecided_gets_more_seeds() {
 #[test]
 fn a_formula_stands_beside_several_seeds() {
     let text = include_str!("../papers/s2/fig9.toml").replace("[smoke]", "[smoke]\nseeds = 2");
-    let experiment = Experiment::parse("s2/fig9", "fig9.toml", &text).unwrap();
-    let found = run(&[experiment], Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
+    let paper = Source { path: "paper.toml", text: include_str!("../papers/s2/paper.toml") };
+    let figure = Experiment::read("s2/fig9", Source { path: "fig9.toml", text: &text }, Some(paper)).unwrap();
+    let found = run(&figure, Form::Smoke, Seeds::Auto, &Sim, &Batch::default(), None).unwrap();
     let findings = found[0].as_ref().unwrap();
     let claim = findings.own.claims.iter().find(|c| c.text.starts_with("S2's model is within")).unwrap();
     assert_eq!(claim.verdict, Verdict::Holds, "{claim:?}");

@@ -4,7 +4,18 @@
 //! [`load`] registers a controller for every program on the machine until [`unload`] or a reboot; [`attach`] registers one for as
 //! long as the returned value lives. [`list`] shows the loaded controllers, [`read_flows`] the connections that use one, and
 //! [`check`] the features that this kernel has and lacks. The eBPF side is in `bpf/`; it compiles the same C headers of
-//! `tandem-controllers` that the simulator runs.
+//! [`tandem_controllers`] that the simulator runs.
+//!
+//! As root:
+//!
+//! ```no_run
+//! let cubic = tandem_controllers::Params::new(tandem_controllers::find("cubic").expect("it is there"));
+//! let loaded = tandem_kernel::load(&cubic, "tandem_cubic", false)?;
+//! assert_eq!(loaded.controller, "cubic");
+//! assert!(tandem_kernel::list()?.iter().any(|one| one.name == "tandem_cubic"));
+//! tandem_kernel::unload("tandem_cubic")?;
+//! # Ok::<(), tandem_kernel::Error>(())
+//! ```
 
 mod bpffs;
 mod check;

@@ -18,7 +18,7 @@ mod sources {
     include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 }
 
-/// So many of clang's messages are shown.
+/// This many of clang's messages are shown.
 const MESSAGES: usize = 5;
 
 /// The objects made so far, by the controllers' arithmetic. They stay, as the controllers do.

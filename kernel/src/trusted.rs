@@ -68,7 +68,7 @@ pub fn open_private(path: &Path) -> Result<File, Error> {
     let metadata = file.metadata().map_err(|e| Error::io("examine", path, e))?;
     let mode = metadata.mode() & 0o7777;
     let why = if !metadata.is_file() {
-        Some("is no plain file".into())
+        Some("is not a regular file".into())
     } else if mode & 0o077 != 0 {
         Some(format!("can be opened by others (mode {mode:04o})"))
     } else {

@@ -287,7 +287,7 @@ impl Controller {
     fn set_state(&mut self, py: Python, state: &str) -> PyResult<()> {
         let Some((_, state)) = STATES.iter().find(|(name, _)| *name == state) else {
             let names = STATES.map(|(name, _)| format!("`{name}`")).join(", ");
-            return Err(usage(format!("`{state}` is no congestion state: give one of {names}")));
+            return Err(usage(format!("`{state}` is not a congestion state: give one of {names}")));
         };
         self.call(py, |controller, conn| controller.set_state(conn, *state))
     }

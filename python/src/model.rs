@@ -27,7 +27,7 @@ pub fn model<'py>(
     let law = Law::of(&params).unwrap_or_default();
     let Some(&(_, arithmetic)) = ARITHMETICS.iter().find(|(name, _)| *name == arithmetic) else {
         let names = ARITHMETICS.map(|(name, _)| format!("`{name}`")).join(", ");
-        return Err(usage(format!("`{arithmetic}` is no arithmetic: give one of {names}")));
+        return Err(usage(format!("`{arithmetic}` is not a known arithmetic: give one of {names}")));
     };
     let paths = dumbbells.iter().map(path).collect::<PyResult<Vec<_>>>()?;
     let answers = py.detach(|| {

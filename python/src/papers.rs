@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use pyo3::prelude::*;
-use tandem_papers::{Experiment, Findings, Form, Seeds, find, ids_of, page, source, text};
+use tandem_papers::{Experiment, Findings, Form, Seeds, find, ids_of, load, page, source, text};
 use tandem_report::sections_html;
-use tandem_scenario::{FileError, file::text_of};
+use tandem_scenario::FileError;
 use tandem_sim::Sim;
 
 use crate::{
@@ -59,7 +59,7 @@ pub fn run_papers(
     let mut experiments = Vec::new();
     for word in &words {
         if word.ends_with(".toml") {
-            experiments.push(from_file(Path::new(word))?);
+            experiments.extend(load(Path::new(word)).map_err(of_file)?);
             continue;
         }
         let known = ids_of(word).map_err(usage)?.into_iter().filter_map(find);
@@ -73,13 +73,6 @@ pub fn run_papers(
         Some(Finding { experiment, findings: findings?, call: call.clone() })
     };
     Ok(both.filter_map(finding).collect())
-}
-
-fn from_file(path: &Path) -> PyResult<Experiment> {
-    let name = path.display().to_string();
-    let text = text_of(path).map_err(of_file)?;
-    let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-    Experiment::parse(&id, &name, &text).map_err(of_file)
 }
 
 #[pymethods]

@@ -96,7 +96,7 @@ pub fn table_of(dict: &Bound<PyDict>, place: &str) -> PyResult<Table> {
     let mut table = Table::new();
     for (key, value) in dict {
         let key: String =
-            key.extract().map_err(|_| usage(format!("{place}: the key {key} is no text: write it as one")))?;
+            key.extract().map_err(|_| usage(format!("{place}: the key {key} is not a text: write it as one")))?;
         if !value.is_none() {
             let value = value_of(&value, &format!("{place}.{key}"))?;
             table.insert(key, value);
@@ -129,7 +129,7 @@ fn value_of(value: &Bound<PyAny>, place: &str) -> PyResult<Value> {
     } else {
         let kind = value.get_type();
         Err(usage(format!(
-            "{place}: a {} is no value of a scenario: give a text, number, list or dictionary",
+            "{place}: a {} cannot be a value of a scenario: give a text, number, list or dictionary",
             kind.name()?
         )))
     }

@@ -196,7 +196,7 @@ impl SweepDriver {
         Ok(Self(Mutex::new(Some(Open { store, feeder, given: HashMap::new() }))))
     }
 
-    /// Up to so many tasks: the scenario's text, and the seed.
+    /// Up to this many tasks: the scenario's text, and the seed.
     fn take(&self, py: Python, most: usize) -> PyResult<Vec<(String, u64)>> {
         self.with_open(py, |open| {
             let mut tasks = Vec::new();

@@ -243,7 +243,7 @@ def test_parameters_are_set_by_name() -> None:
         (lambda: tandem.Controller("reno", tandem.Connection(snd_cwnd=0)), "`snd_cwnd` = 0 is out of range"),
         (lambda: tandem.Controller("reno", tandem.Connection(mss=0)), "`mss` = 0 is out of range"),
         (lambda: tandem.Controller("reno").cong_avoid(2**24 + 1), "`packets` = 16777217 is out of range"),
-        (lambda: tandem.Controller("reno").set_state("opne"), "`opne` is no congestion state"),  # type: ignore[arg-type]
+        (lambda: tandem.Controller("reno").set_state("opne"), "`opne` is not a congestion state"),  # type: ignore[arg-type]
     ],
 )
 def test_mistakes_are_errors_of_one_family(make, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -214,7 +214,7 @@ def test_errors_of_files_have_their_line(tmp_path: Path) -> None:
         (lambda: tandem.compare(PATH, "reno", traces="all"), "give one of `none`, `first`, `every`"),  # type: ignore[arg-type]
         (lambda: tandem.Dumbbell(rate="10", rtt="20ms"), "path: rate: rate `10` has no unit"),
         (lambda: tandem.Dumbbell(rate="1mbit", rtt="20ms", loss=2), "from 0 up to below 1"),
-        (lambda: tandem.run({"duration": object()}), "a object is no value of a scenario"),
+        (lambda: tandem.run({"duration": object()}), "a object cannot be a value of a scenario"),
     ],
 )
 def test_mistakes_have_the_words_of_the_command_line(call: Any, message: str) -> None:

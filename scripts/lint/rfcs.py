@@ -222,12 +222,12 @@ def page(documents, tags):
         "# Which TCP this is",
         "",
         f"`scripts/lint/rfcs.py` writes this page from [which-tcp.toml](which-tcp.toml) and the tags in the code; do not edit. Of {len(rows)} sections",
-        f"that ask something, {len(rows) - left_out - differs} are followed as they stand, {differs} in part or in another way, and {left_out} are left out.",
+        f"with a rule, {len(rows) - left_out - differs} are followed as they stand, {differs} in part or in another way, and {left_out} are left out.",
         "",
         "Each section that is followed has a place in the code and a test that holds it there. Both have its tag in a comment, such as",
         "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. Where the test is a [golden trace](../../controllers/vectors/README.md), a",
         "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them.",
-        "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same in the order of the subject.",
+        "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same by subject.",
     ]
     for document in documents:
         text += ["", f"## {document['id']}: {document['title']}", ""]

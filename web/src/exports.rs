@@ -17,7 +17,7 @@ thread_local! {
     static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Room for a text of so many bytes.
+/// Room for a text of this many bytes.
 #[unsafe(no_mangle)]
 extern "C" fn text_room(bytes: usize) -> *mut u8 {
     TEXT.with_borrow_mut(|text| {

@@ -20,7 +20,7 @@ use tandem_sim::Sim;
 
 pub use rows::Rows;
 
-/// The caller gets new samples after each of so many parts of a run.
+/// The caller gets new samples after each of this many parts of a run.
 const PARTS: u64 = 400;
 
 /// Runs the first seed of a scenario, written as in a file. `on_samples` gets the samples as they come. Returns the

@@ -54,7 +54,7 @@ impl DeliveryAccount {
         self.now.app_limited &= self.now.delivered <= self.app_limited_until;
         self.now.delivered_at = at;
         self.now.first_sent_at = sent;
-        // Sent in one time, acknowledged in another: the longer one, for neither can be faster than the path.
+        // Sent in one time, acknowledged in another: the longer one, because neither can be faster than the path.
         let interval_ns = (sent - then.first_sent_at).max(at - then.delivered_at);
         let interval_us = if interval_ns < min_rtt_ns { 0 } else { (interval_ns / 1000).clamp(1, u32::MAX.into()) };
         Ack {

@@ -27,7 +27,7 @@ impl Prr {
         Self { prior_cwnd: u64::from(cwnd), ..Self::default() }
     }
 
-    /// So many packets have been sent, new or again. [RFC 9937 6.3]
+    /// This many packets have been sent, new or again. [RFC 9937 6.3]
     #[inline]
     pub fn sent(&mut self, packets: u64) {
         self.out += packets;

@@ -3,7 +3,7 @@
 
 use super::compiler::Workshop;
 
-/// So many messages are shown: the first is the cause of most others.
+/// This many messages are shown: the first is the cause of most others.
 const MOST: usize = 5;
 
 /// A message of gcc or clang: `FILE:LINE:COLUMN: KIND: TEXT`.

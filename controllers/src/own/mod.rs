@@ -65,7 +65,7 @@ pub fn named(text: &str, folder: &Path) -> Result<&'static Controller, crate::Na
     if is_header(text) { Ok(open(&beside(folder, text))?) } else { Ok(crate::find(text)?) }
 }
 
-/// A path as written, in a folder; short, for it stands in messages.
+/// A path as written, in a folder; short, because it stands in messages.
 fn beside(folder: &Path, text: &str) -> std::path::PathBuf {
     if folder.as_os_str().is_empty() { text.into() } else { folder.join(text.strip_prefix("./").unwrap_or(text)) }
 }

@@ -60,7 +60,7 @@ impl Header {
         let path = folder.join(path.file_name().unwrap_or_default());
         let metadata = fs::metadata(&path).map_err(unreadable)?;
         if !metadata.is_file() || metadata.len() > HEADER_BYTES {
-            let cause = format!("it is no plain file of at most {HEADER_BYTES} bytes");
+            let cause = format!("it is not a regular file of at most {HEADER_BYTES} bytes");
             return Err(OwnError::Unreadable { path: shown, cause });
         }
         fs::File::open(&path).map_err(unreadable)?;

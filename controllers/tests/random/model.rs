@@ -38,14 +38,14 @@ struct Path {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Step {
-    /// ACKs of `by` packets for so many windows, while others keep `others` packets in the queue; each tells of `lost` packets.
+    /// ACKs of `by` packets for this many windows, while others keep `others` packets in the queue; each tells of `lost` packets.
     Rounds {
         count: u32,
         by: u32,
         others: u32,
         lost: u32,
     },
-    /// A recovery in which so many ACKs come.
+    /// A recovery in which this many ACKs come.
     Recovery {
         acks: u32,
         lost: u32,
@@ -149,7 +149,7 @@ impl<M: Model> Pair<M> {
         }
         let queue = (flight + others).saturating_sub(self.path.bdp);
         let queueing_us = u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp);
-        // What is longer counts as so much.
+        // What is longer counts as this much.
         let rtt_us = (u64::from(self.path.base_rtt_us) + queueing_us).min(MAX_RTT_US.into()) as u32;
         self.delivered += packets;
         // A queue above a quarter of the BDP marks every packet, a shorter one every other.

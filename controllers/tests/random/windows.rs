@@ -31,7 +31,7 @@ impl Path {
         let irregular = (packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u32;
         let queueing_us = u64::from(self.base_rtt_us) * u64::from(queue) / u64::from(self.bdp);
         let irregular_us = u64::from(irregular % (self.jitter_us + 1));
-        // What is longer counts as so much.
+        // What is longer counts as this much.
         (u64::from(self.base_rtt_us) + queueing_us + irregular_us).min(MAX_RTT_US.into()) as u32
     }
 

@@ -45,7 +45,7 @@ enum Step {
         samples: bool,
     },
     Timeout,
-    /// The application keeps so many packets in flight at most for a round.
+    /// The application keeps this many packets in flight at most for a round.
     Application {
         flight: u32,
     },

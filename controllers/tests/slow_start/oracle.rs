@@ -17,7 +17,7 @@ pub struct Ack {
 /// What slow start makes of an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The window grows by so many packets.
+    /// The window grows by this many packets.
     Grow(f64),
     /// Slow start ends at the present window.
     End,
@@ -26,7 +26,7 @@ pub enum Verdict {
 /// A way to end slow start; called only in slow start.
 pub trait Exit {
     fn ack(&mut self, ack: &Ack) -> Verdict;
-    /// A timeout, with so much sent.
+    /// A timeout, with this much sent.
     fn timeout(&mut self, nxt: u64, now_us: f64);
 }
 

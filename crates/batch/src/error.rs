@@ -17,7 +17,7 @@ pub enum BatchError {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Its folder is no place for it.
-    #[error("`{folder}` is no place for finished runs; TANDEM_STORE=DIR names another", folder = folder.display())]
+    #[error("`{folder}` cannot hold finished runs; TANDEM_STORE=DIR names another", folder = folder.display())]
     Place {
         /// The folder.
         folder: PathBuf,

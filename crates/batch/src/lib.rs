@@ -25,6 +25,9 @@
 //! assert_eq!(run.groups[0].goodput_by_seed_mbps.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_engine::Engine`] is what it calls, [`tandem_results`] what it returns; [tandem-sweep](../tandem_sweep/index.html)
+//! keeps the results of many scenarios as a data set.
 
 mod clock;
 mod error;
@@ -73,9 +76,9 @@ pub struct Task<'a> {
 pub enum Traces {
     /// No samples.
     None,
-    /// The first seed's, of at most so many flows of each group.
+    /// The first seed's, of at most this many flows of each group.
     FirstSeed(usize),
-    /// Every seed's, of at most so many flows of each group.
+    /// Every seed's, of at most this many flows of each group.
     EverySeed(usize),
 }
 

@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long)]
     ecn: bool,
 
-    /// Each flow has so much to send, such as 10MB, and the time that it takes is a result
+    /// Each flow sends this much, such as 10MB, and the time that it takes is a result
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     transfer: Option<Bytes>,
 

@@ -44,7 +44,7 @@ pub enum Action {
     Load(Load),
     Unload(Unload),
     Watch(watch::Args),
-    /// Take away what killed commands have left: `load`, `unload`, `policy`, runs with the kernel engine
+    /// Remove what killed commands have left: `load`, `unload`, `policy`, runs with the kernel engine
     Cleanup {
         /// As JSON: the names
         #[arg(long)]

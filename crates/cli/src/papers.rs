@@ -17,7 +17,7 @@ use tandem_controllers::Setting;
 use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Form, RealTcpRuns, Seeds, page, source};
 use tandem_report::sections_html;
-use tandem_scenario::{controller::parse_setting, file::text_of};
+use tandem_scenario::controller::parse_setting;
 use tandem_sim::Sim;
 
 use self::{
@@ -52,7 +52,7 @@ pub enum Action {
     /// Run experiments and judge their claims
     ///
     /// Writes report.html, each figure drawn as the paper draws it, and results.json. Finished runs are kept in the store
-    /// (`tandem store`): after an interrupt the same command goes on.
+    /// (`tandem store`): after an interrupt the same command continues.
     ///
     /// Engines are sim, kernel or both. The kernel engine (real Linux TCP over an emulated path; needs root) is for experiments that the
     /// papers ran on real machines. It takes as long as it emulates, so these have a form of their own for it; the same form is
@@ -255,7 +255,7 @@ fn run(args: &Run) -> Result<(), Failure> {
         let missing = experiments.iter().filter(is_missing).map(|e| &*e.id).collect::<Vec<_>>().join(", ");
         return Err(not_kept(&missing, left, all, store.as_ref()));
     } else if is_interrupted {
-        let how = if store.is_some() { "goes on" } else { "begins again, for there is no store" };
+        let how = if store.is_some() { "continues" } else { "begins again, because there is no store" };
         warn(&format!("tandem: interrupted; {left} of {all} experiments are left: the same command {how}"));
         return Err(Failure::Interrupted);
     } else if left > 0 {
@@ -369,7 +369,7 @@ fn chosen(wanted: &[String]) -> Result<Vec<Experiment>, Failure> {
     let mut own = Vec::new();
     for word in wanted {
         if word.ends_with(".toml") {
-            own.push(from_file(Path::new(word))?);
+            own.extend(tandem_papers::load(Path::new(word)).map_err(Failure::usage)?);
             continue;
         }
         ids.extend(tandem_papers::ids_of(word).map_err(Failure::usage)?);
@@ -397,11 +397,4 @@ fn with_settings(experiments: Vec<Experiment>, set: &[Setting]) -> Result<Vec<Ex
     }
     let settings = settings(set)?;
     Ok(experiments.into_iter().map(|e| e.with_settings(settings.clone())).collect())
-}
-
-fn from_file(path: &Path) -> Result<Experiment, Failure> {
-    let name = path.display().to_string();
-    let text = text_of(path).map_err(Failure::usage)?;
-    let id = path.file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-    Experiment::parse(&id, &name, &text).map_err(Failure::usage)
 }

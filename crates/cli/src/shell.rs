@@ -19,8 +19,8 @@ use crate::{
 
 /// A shell, or a command, behind an emulated path to this machine
 ///
-/// Programs inside reach only this machine, at the address $TANDEM_HOST. The path is what leaves the shell,
-/// the way back what enters it. Needs root.
+/// Programs inside reach only this machine, at the address $TANDEM_HOST. Packets that leave the shell
+/// take the path; packets that enter it take the way back. Needs root.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +62,7 @@ pub fn shell(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// The command's exit status; of one that a signal ended 128 and the signal's number, as shells tell it.
+/// The command's exit status; if a signal ended it, 128 and the signal's number, as in shells.
 fn status_of(status: ExitStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)

@@ -30,15 +30,15 @@ Examples:
   tandem store prune --size 500MB --age 30d
   tandem store clear
   TANDEM_STORE=/data/runs tandem papers run    # another folder
-  TANDEM_STORE=off tandem compare --rate 100mbit --rtt 40ms reno cubic    # each run anew
+  TANDEM_STORE=off tandem compare --rate 100mbit --rtt 40ms reno cubic    # makes each run
 
 Units: sizes 500MB, 2GB; ages 12h, 30d.";
 
-/// Finished runs, which are not made again: where they are, how many, how large
+/// Finished runs, which are not repeated: where they are, how many, how large
 ///
-/// compare, run, advise, sweep and papers keep each simulated run, and take from there what any of them has run before. A run is known by what the
-/// scenario means, its seed, and the code of the engine and of the controllers in it: names, comments and files do not matter.
-/// Runs over real TCP are measurements, so they are made each time. 2 GB and 90 days without use are the bounds.
+/// compare, run, advise, sweep and papers keep each simulated run, and use the runs that any of them has made before. A run is identified by the
+/// meaning of its scenario, its seed, and the code of the engine and of the controllers in it; names, comments and files do not matter.
+/// Runs over real TCP are measurements, so they are made each time. The store keeps at most 2 GB, and nothing that was not used for 90 days.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -52,14 +52,14 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Take out what was not used for long, then what was used least recently
+    /// Remove runs that were not used for long, then those used least recently
     #[command(after_help = EXAMPLES)]
     Prune {
-        /// The most that stays, on disk
+        /// The largest size on disk
         #[arg(long, value_name = "SIZE", default_value_t = Bytes(Limits::USUAL.bytes), allow_hyphen_values = true)]
         size: Bytes,
 
-        /// What was not used for longer goes
+        /// Remove what was not used for this long
         #[arg(long, value_name = "AGE", default_value = "90d", value_parser = parse_age, allow_hyphen_values = true)]
         age: Duration,
 
@@ -67,7 +67,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Take out everything
+    /// Remove everything
     #[command(after_help = EXAMPLES)]
     Clear {
         /// As JSON
@@ -194,7 +194,7 @@ fn parse_age(text: &str) -> Result<Duration, String> {
             text.strip_suffix('d').map(|n| (n, DAY_S)).or_else(|| text.strip_suffix('h').map(|n| (n, 3600)))?;
         Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
     };
-    read().ok_or_else(|| format!("age `{text}` is no number of hours or days: write `12h` or `30d`"))
+    read().ok_or_else(|| format!("age `{text}` is not a number of hours or days: write `12h` or `30d`"))
 }
 
 #[cfg(test)]

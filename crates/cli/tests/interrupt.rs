@@ -10,7 +10,7 @@ use common::{Finished, Place};
 use serde_json::Value;
 use tandem_testing::{Running, wait_until};
 
-/// Waits until the program has used so much CPU time, which nothing but simulation takes.
+/// Waits until the program has used this much CPU time, which nothing but simulation takes.
 fn wait_for_simulation(child: &mut Running, cpu_ms: u64) {
     // The fields after the name, which ends with the last `)`: utime is the 14th of all, in hundredths of a second.
     let stat = format!("/proc/{}/stat", child.id());

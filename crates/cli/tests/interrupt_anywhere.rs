@@ -55,7 +55,7 @@ fn end(mut child: Child, signal: Signal) -> ExitStatus {
     }
 }
 
-/// Once it has used so much CPU time, in hundredths of a second.
+/// Once it has used this much CPU time, in hundredths of a second.
 #[track_caller]
 fn interrupt(place: &Place, arguments: &str, ticks: u64, signal: Signal) {
     let mut child = start(place, arguments, Stdio::null());

@@ -134,7 +134,7 @@ fn an_interrupted_run_goes_on() {
     running.signal("INT");
     let interrupted = Finished::from(running.output());
     assert_eq!(interrupted.status, Some(130), "{}", interrupted.err);
-    assert!(interrupted.err.contains("the same command goes on"), "{}", interrupted.err);
+    assert!(interrupted.err.contains("the same command continues"), "{}", interrupted.err);
     let before = place.stored_runs();
     // Killed, it goes on too.
     let running = place.start("papers run long.toml");

@@ -171,7 +171,7 @@ fn bad_traces() {
     let files: [(&str, &[u8], &str); 4] = [
         ("empty.trace", b"", "empty.trace: the trace is empty"),
         ("order.trace", b"1\n3\n2\n", "order.trace:3: 2 comes after 3"),
-        ("words.trace", b"1\nfast\n", "words.trace:2: `fast` is no time"),
+        ("words.trace", b"1\nfast\n", "words.trace:2: `fast` is not a time"),
         ("bytes.trace", b"1\n2\n\xff\xfe\n", "bytes.trace:3: this is not text"),
     ];
     for (name, bytes, _) in files {

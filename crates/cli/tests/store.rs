@@ -153,7 +153,7 @@ fn without_a_place_to_keep_runs_they_are_made_all_the_same() {
     place.write("s.toml", &QUICK_FILE.join("\n"));
     place.write("store", "no folder");
     let finished = place.succeed("run s.toml");
-    assert!(finished.err.contains("`store` is no place for finished runs"), "{}", finished.err);
+    assert!(finished.err.contains("`store` cannot hold finished runs"), "{}", finished.err);
     assert!(finished.err.contains("it is no folder. Nothing is kept"), "{}", finished.err);
     fs::remove_file(place.path("store")).unwrap();
     fs::create_dir(place.path("store")).unwrap();

@@ -15,7 +15,7 @@ use tandem_controllers::{Params, find};
 use tandem_kernel::{load, unload};
 use tandem_testing::{Running, output, take_controllers};
 
-/// With at most so many open files.
+/// With at most this many open files.
 fn with_open_files(limit: u32, arguments: &str) -> Finished {
     let script = format!("ulimit -n {limit}; exec {} {arguments}", env!("CARGO_BIN_EXE_tandem"));
     output(Command::new("sh").args(["-c", &script]).env("TANDEM_STORE", "off")).into()

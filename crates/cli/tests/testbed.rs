@@ -147,7 +147,7 @@ fn look_inside(namespace: &fs::File) -> Inside {
     })
 }
 
-/// Waits until both ends have so many connections or listeners, and data is under way; the namespaces.
+/// Waits until both ends have this many connections or listeners, and data is under way; the namespaces.
 fn wait_for_data(running: &mut Running, connections: usize) -> Vec<fs::File> {
     let mut namespaces = Vec::new();
     wait_until("the run carries data", || {

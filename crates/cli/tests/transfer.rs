@@ -104,7 +104,7 @@ fn send(place: &Place, arguments: &str, ticket: &str) -> Finished {
     finish(command)
 }
 
-/// A way to the receiver that ends after so many bytes. Gives the ticket for it.
+/// A way to the receiver that ends after this many bytes. Gives the ticket for it.
 fn broken_way(ticket: &str, bytes: usize) -> String {
     let (address, secrets) = ticket.split_once('/').unwrap();
     let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -139,7 +139,7 @@ fn large(place: &Place, bytes: usize) {
     fs::write(place.path("large"), contents).unwrap();
 }
 
-/// Waits until so many bytes of the file have been written.
+/// Waits until this many bytes of the file have been written.
 fn wait_for_part(place: &Place, bytes: u64) {
     let start = Instant::now();
     let arrived = || {
@@ -281,11 +281,11 @@ fn bad_usage_is_told() {
     for (arguments, status, part) in [
         ("send", 2, "after them the ticket"),
         ("send a.txt", 2, "copy the whole line that `tandem receive` printed"),
-        ("send a.txt b", 2, "`b`: this is no ticket"),
-        ("send a.txt -", 2, "standard input: this is no ticket"),
+        ("send a.txt b", 2, "`b`: this is not a ticket"),
+        ("send a.txt -", 2, "standard input: this is not a ticket"),
         ("send a.txt --ticket-file nowhere", 2, "nowhere: cannot be read: No such file"),
-        ("send a.txt --ticket-file /dev/zero", 2, "/dev/zero: this is no ticket"),
-        ("send a.txt --ticket-file a.txt", 2, "a.txt: this is no ticket"),
+        ("send a.txt --ticket-file /dev/zero", 2, "/dev/zero: this is not a ticket"),
+        ("send a.txt --ticket-file a.txt", 2, "a.txt: this is not a ticket"),
         ("send a.txt x --controller bbr", 2, "which quinn does not take"),
         ("receive there --controller bbr", 2, "which quinn does not take"),
         ("receive there --controller kernel:cubic", 2, "is the kernel's own"),
@@ -304,6 +304,6 @@ fn bad_usage_is_told() {
         assert!(finished.err.contains(part), "tandem send {arguments}: {}", finished.err);
     }
     let finished = send(&place, "a.txt", "nonsense");
-    assert!(finished.err.contains("TANDEM_TICKET: this is no ticket"), "{}", finished.err);
+    assert!(finished.err.contains("TANDEM_TICKET: this is not a ticket"), "{}", finished.err);
     assert!(!finished.err.contains("nonsense"), "what may be a part of a secret is not repeated: {}", finished.err);
 }

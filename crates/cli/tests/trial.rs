@@ -90,7 +90,7 @@ fn is_in(controllers: &[String; 2]) -> bool {
     controllers.iter().all(|controller| [name(0), name(1)].contains(controller))
 }
 
-/// Sends so many bytes over a connection on the loopback device; what both ends have.
+/// Sends this many bytes over a connection on the loopback device; what both ends have.
 fn exchange(bytes: usize) -> [String; 2] {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

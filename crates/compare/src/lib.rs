@@ -10,6 +10,9 @@
 //! assert!("compound:0".parse::<Flows>().unwrap_err().contains("write CONTROLLER:FLOWS"));
 //! # Ok::<(), String>(())
 //! ```
+//!
+//! Around it: [`tandem_batch`] runs what is planned here, [tandem-report](../tandem_report/index.html) shows it,
+//! [tandem-advise](../tandem_advise/index.html) chooses by it.
 
 mod comparison;
 mod flows;

@@ -29,6 +29,8 @@
 //! assert!(!controller.check().problems().is_empty());
 //! # Ok::<(), tandem_controllers::UnknownController>(())
 //! ```
+//!
+//! The contract and the controllers are those of [`tandem_controllers`].
 
 mod check;
 mod event;

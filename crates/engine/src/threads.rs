@@ -3,7 +3,7 @@
 
 use std::thread;
 
-/// Does `work` in up to so many threads at once. If the system starts fewer of them, those do it all; if it starts none, the caller does.
+/// Does `work` in up to this many threads at once. If the system starts fewer of them, those do it all; if it starts none, the caller does.
 pub fn on_threads(most: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, &work).is_ok();

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The list of all engines. A new one is one line here, and its `impl Engine` in its own crate.
+//!
+//! ```
+//! let engine = tandem_engines::find("sim")?;
+//! assert_eq!(engine.name(), "sim");
+//! let unknown = tandem_engines::find("simm").err().expect("there is no such engine");
+//! assert!(unknown.to_string().contains("did you mean `sim`?"));
+//! # Ok::<(), tandem_engines::UnknownEngine>(())
+//! ```
+//!
+//! The trait is [`tandem_engine::Engine`].
 
 use tandem_engine::Engine;
 

@@ -38,7 +38,7 @@ pub struct Part {
     queue: Vec<(f64, f64)>,
 }
 
-/// A queue that changes is measured at so many points between.
+/// A queue that changes is measured at this many points between.
 const STEPS: u32 = 8;
 
 impl Course {

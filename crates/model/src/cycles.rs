@@ -40,7 +40,7 @@ impl MeasuredCycle {
     }
 }
 
-/// How many of so many cycles are left out as not yet settled: all but the last where there are few.
+/// How many of this many cycles are left out as not yet settled: all but the last where there are few.
 pub fn settling(cycles: usize) -> usize {
     SETTLING_CYCLES.min(cycles.saturating_sub(1))
 }

@@ -253,7 +253,7 @@ impl<'a> Isolated<'a> {
         (!options.is_cancelled()).then_some(course)
     }
 
-    /// So many rounds at most are in the run, because none is shorter than the RTT.
+    /// This many rounds at most are in the run, because none is shorter than the RTT.
     fn most_rounds(&self) -> u64 {
         self.scenario.duration.ns.div_ceil(self.path.rtt.ns)
     }

@@ -20,7 +20,7 @@ use crate::{
     window::Windows,
 };
 
-/// A connection is followed for so many rounds: a thousand times what those take that the model is about, and some tenths of a second. One
+/// A connection is followed for this many rounds: a thousand times what those take that the model is about, and some tenths of a second. One
 /// whose window never gets to where something happens would be followed for ever.
 pub const MOST_ROUNDS: u64 = 1 << 20;
 
@@ -91,7 +91,7 @@ impl<W: Windows> Follower<W> {
         }
     }
 
-    /// Keeps every round from now on, and follows so many at most.
+    /// Keeps every round from now on, and follows this many at most.
     pub fn recording(self, most_rounds: u64) -> Self {
         Self { records: Some(Vec::new()), rounds_left: most_rounds, ..self }
     }
@@ -239,7 +239,7 @@ impl<W: Windows> Follower<W> {
             if let (true, [first, others @ .., last]) = (left > 0.0, measured) {
                 let mut swing = last.totals;
                 others.iter().for_each(|cycle| swing += cycle.totals);
-                // Reno's packet a round is a little less, for a round acknowledges what the last window sent.
+                // Reno's packet a round is a little less, because a round acknowledges what the last window sent.
                 epoch.phases[2] += swing * (left / (last.loss_window - first.loss_window));
                 self.rounds = Rounds::new(self.rounds.windows.at(lower_end), self.pipe());
             }

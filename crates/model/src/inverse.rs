@@ -18,7 +18,7 @@ fn is_full(path: &Path, law: &Law, arithmetic: Arithmetic, utilisation: f64) -> 
     Ok(prediction.settled_share == 1.0 && prediction.utilisation >= utilisation)
 }
 
-/// So many whole numbers are asked each. Of a longer row, so many evenly spaced ones are, and then each one next to the
+/// This many whole numbers are asked each. Of a longer row, this many evenly spaced ones are, and then each one next to the
 /// outermost changes: an island narrower than the step between them can be missed, an answer's last packet cannot.
 const ASKED: u32 = 2000;
 
@@ -78,7 +78,7 @@ pub struct Fall {
     pub stays_mbps: f64,
 }
 
-/// The rate between two ends at which the utilisation falls under a share, of so many rates evenly in logarithm; `path`'s own
+/// The rate between two ends at which the utilisation falls under a share, of this many rates evenly in logarithm; `path`'s own
 /// does not matter.
 pub fn fall(
     path: &Path,

@@ -28,6 +28,8 @@
 //! assert!((0.7..0.8).contains(&prediction.utilisation));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_controllers`] has the same law as code, [tandem-sim](../tandem_sim/index.html) simulates it packet by packet.
 
 mod asked;
 mod connection;

@@ -47,7 +47,7 @@ pub fn cautions(scenario: &Scenario) -> Vec<String> {
     longer.dedup_by(|a, b| a.group == b.group);
     let say = |cycle: &LossCycle| {
         format!(
-            "{} goes some {} from loss to loss, and {measured_s} s were measured: its figures are those of a part of its cycle",
+            "{} goes some {} from loss to loss, and {measured_s} s were measured: its figures describe a part of its cycle",
             cycle.group,
             cycle.length()
         )

@@ -34,7 +34,7 @@ fn losses(samples: &[FlowSample], first: usize) -> Vec<usize> {
     found
 }
 
-/// The model calls an oscillation settled after so many cycles.
+/// The model calls an oscillation settled after this many cycles.
 const CYCLES: usize = 12;
 
 /// The case of the samples from one loss to the next.

@@ -53,7 +53,7 @@ impl Response {
         }
     }
 
-    /// Goodput on a path of this RTT, bits a second, for packets of so much payload.
+    /// Goodput on a path of this RTT, bits a second, for packets of this much payload.
     pub fn goodput_bps(&self, loss: f64, rtt_s: f64, payload_bytes: u32) -> f64 {
         self.window_packets(loss) * f64::from(payload_bytes) * 8.0 / rtt_s
     }

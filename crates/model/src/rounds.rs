@@ -6,7 +6,7 @@ use crate::window::{Change, RoundEnd, Windows};
 /// One round, from the change of the window that begins it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Round {
-    /// The window before the change: so many packets are in flight as it begins, and are acknowledged in it.
+    /// The window before the change: this many packets are in flight as it begins, and are acknowledged in it.
     pub before: f64,
     /// The window from then on.
     pub window: f64,
@@ -19,7 +19,7 @@ pub struct Round {
 pub struct Rounds<W> {
     /// The connection.
     pub windows: W,
-    /// RTT of the empty path, packet times: so many packets fill it.
+    /// RTT of the empty path, packet times: this many packets fill it.
     pub pipe: f64,
     /// `w_{i-2}`, `w_{i-1}`, `w_i`.
     last: [f64; 3],

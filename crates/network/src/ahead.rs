@@ -70,7 +70,7 @@ impl Ahead {
         self.waiting.push(Waiting { start, bytes });
     }
 
-    /// Keeps each packet of a row that waits at `now`, for one of another size comes after it. The last will have left at `busy_until`.
+    /// Keeps each packet of a row that waits at `now`, because one of another size comes after it. The last will have left at `busy_until`.
     pub fn keep(&mut self, row: &Row, now: u64, busy_until: u64) {
         for from_last in (1..row.packets(busy_until.saturating_sub(now))).rev() {
             self.push(busy_until - from_last * row.packet_ns, row.bytes);

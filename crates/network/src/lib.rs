@@ -45,6 +45,8 @@
 //! assert_eq!(departs(0), None, "the queue is full");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_scenario`] describes a network; [tandem-sim](../tandem_sim/index.html) and [tandem-testbed](../tandem_testbed/index.html) drive one.
 
 pub mod agenda;
 mod ahead;

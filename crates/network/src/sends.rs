@@ -28,7 +28,7 @@ pub struct Sends<P> {
     gap_ns: u64,
     /// A slice lasts 2 to the power of this, ns.
     shift: u32,
-    /// Some packets have not been put where they belong, for there were too many.
+    /// Some packets have not been put where they belong, because there were too many.
     is_crowded: bool,
 }
 

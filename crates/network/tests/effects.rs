@@ -108,7 +108,7 @@ impl Path {
         self.network.send(now, 0, self.to, packet, &mut self.drops);
     }
 
-    /// Sends so many, at the given times of the scenario, ms, and returns when they arrive there, us.
+    /// Sends this many, at the given times of the scenario, ms, and returns when they arrive there, us.
     fn arrivals_us(mut self, sent_ms: &[u64]) -> Vec<(u32, u64)> {
         sent_ms.iter().for_each(|ms| self.send(ms * 1000));
         self.run_until(ORIGIN + 100_000 * MS);

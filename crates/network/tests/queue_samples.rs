@@ -34,7 +34,7 @@ fn result_of(link: &mut Link<Plain>, measured_s: f64, events: &[Event]) -> LinkR
 }
 
 enum Event {
-    /// So many packets at a time.
+    /// This many packets at a time.
     Arrivals(u64, u32),
     Sample(u64),
 }

@@ -3,6 +3,29 @@
 //!
 //! The same scenario and seed gives the same result on any system. A group with `transport = "tcp"` is the simulator's own TCP, beside the
 //! others on the same path.
+//!
+//! ```
+//! use tandem_engine::{Engine, Options};
+//! use tandem_quic_engine::Quic;
+//! use tandem_scenario::file::{Overrides, parse};
+//!
+//! let text = r#"
+//!     duration = "3s"
+//!     [dumbbell]
+//!     rate = "10mbit"
+//!     rtt = "20ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "compound"
+//! "#;
+//! let scenario = parse(text, "one.toml", "one", &Overrides::default())?;
+//! assert!(Quic.check(&scenario, false)?.is_empty());
+//! let result = Quic.run(&scenario, 1, Options::default())?.expect("nobody cancelled it");
+//! assert!(result.flows[0].goodput_mbps > 5.0);
+//! # Ok::<(), tandem_engine::EngineError>(())
+//! ```
+//!
+//! Around it: [`tandem_quic`] has the controllers in QUIC stacks, [`tandem_sim`] the simulator, [`tandem_engine`] what engines share.
 
 mod config;
 mod flow;
@@ -127,7 +150,7 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
             && params.controller().counts_marks()
         {
             return Err(EngineError::refused(format!(
-                "`{}` counts ECN marks, of which QUIC stacks tell a controller no number: run it with --engine sim, or give it \
+                "`{}` counts ECN marks, but QUIC stacks do not report their number: run it with --engine sim, or give it \
                  `transport = \"tcp\"`",
                 group.name
             )));

@@ -239,7 +239,7 @@ impl Host {
         }
     }
 
-    /// Packets of so many bytes in all are sent. Returns the note that [`Acked`] of one packet needs.
+    /// Packets of this many bytes in all are sent. Returns the note that [`Acked`] of one packet needs.
     pub fn sent(&mut self, now_ns: u64, bytes: u64) -> Stamp {
         self.open = None;
         let alone = self.in_flight_bytes == 0;

@@ -18,6 +18,9 @@
 //!
 //! [`Host`] knows no stack: it turns QUIC's events into the calls that the controllers' contract asks for. Another stack's adapter needs
 //! little more than it. `docs/reference/quic-mapping.md` gives the mapping, line by line against RFC 9002.
+//!
+//! Around it: [`tandem_controllers`] has the controllers, [tandem-transfer](../tandem_transfer/index.html) sends files with them,
+//! [tandem-quic-engine](../tandem_quic_engine/index.html) runs scenarios.
 
 mod host;
 #[cfg(feature = "noq")]
@@ -46,7 +49,7 @@ pub enum Error {
     NeedsPacing(&'static str),
     /// The controller needs the number of marked packets, and neither quinn nor noq tells it.
     #[error(
-        "`{0}` counts ECN marks, and QUIC stacks tell a controller of a mark, not of their number: use another controller"
+        "`{0}` counts ECN marks, and QUIC stacks report that there were marks, but not how many: use another controller"
     )]
     CountsMarks(&'static str),
 }

@@ -339,7 +339,7 @@ fn play_all<S: Stack>() -> BTreeMap<String, (u32, u32)> {
     counts
 }
 
-/// At least so many percent are met, and some of each controller's. A controller that owns its window reads rates, of which a trace has its own.
+/// At least this many percent are met, and some of each controller's. A controller that owns its window reads rates, of which a trace has its own.
 fn covers(counts: &BTreeMap<String, (u32, u32)>, least_percent: u32) {
     let of_windows = || counts.iter().filter(|(name, _)| !find(name).unwrap().owns_window());
     let (met, all) = of_windows().fold((0, 0), |(met, all), (_, (m, a))| (met + m, all + a));

@@ -12,7 +12,7 @@ const DIGITS: i32 = 5;
 const MAX_POINTS: usize = 1500;
 /// Points of a line of each of many runs: a page is to stay small.
 const MIN_POINTS: usize = 400;
-/// So many runs have lines of most points.
+/// This many runs have lines of most points.
 const FEW_RUNS: usize = 4;
 
 /// A chart for the page's script.
@@ -186,7 +186,7 @@ impl Series {
     }
 }
 
-/// Points of a line on a page of so many runs.
+/// Points of a line on a page of this many runs.
 pub fn points_of_line(runs: usize) -> usize {
     (MAX_POINTS * FEW_RUNS / runs.max(FEW_RUNS)).max(MIN_POINTS)
 }

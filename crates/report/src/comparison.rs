@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What to call a group of one of so many runs: the run alone does where it has no other group.
+/// What to call a group of one of this many runs: the run alone does where it has no other group.
 pub fn name_in(run: &Run, group: &GroupSummary, label: &str, runs: usize) -> String {
     match run.groups.len() {
         1 => label.to_owned(),

@@ -19,7 +19,7 @@ const MAX_GOODPUT: usize = 40;
 const GOODPUT_POINTS: usize = 200;
 const MAX_QUEUES: usize = 12;
 
-/// The charts of a section that have something to show, with lines of at most so many points.
+/// The charts of a section that have something to show, with lines of at most this many points.
 pub fn curves(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
     let Some(trace) = &section.run.trace else { return Vec::new() };
     let curves = Curves { section, trace, looks, points };
@@ -98,7 +98,7 @@ impl Curves<'_> {
         } else {
             ""
         };
-        let caption = format!("All on one scale, that of the time after the warm-up. {parts}{}", self.only_detailed());
+        let caption = format!("All on one scale: the time after the warm-up. {parts}{}", self.only_detailed());
         let mut chart = Chart::over_time("Windows", "Window, packets", self.section.scenario, caption.trim());
         for &placed in &flows {
             chart.add(self.line(placed, |s| f64::from(s.cwnd_packets)));

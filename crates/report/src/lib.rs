@@ -1,5 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Turns results into what people and programs read: a table for the terminal, one HTML page, Parquet files of samples.
+//!
+//! ```
+//! use tandem_report::{Report, Section, html, table};
+//! use tandem_results::{FlowResult, LinkResult, Run, SeedResult};
+//! use tandem_scenario::file::{Overrides, parse};
+//!
+//! let text = r#"
+//!     duration = "5s"
+//!     [dumbbell]
+//!     rate = "10mbit"
+//!     rtt = "20ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "cubic"
+//! "#;
+//! let scenario = parse(text, "one.toml", "one", &Overrides::default())?;
+//! // What an engine returns.
+//! let flow = FlowResult { goodput_mbps: 9.5, ..FlowResult::default() };
+//! let links = vec![LinkResult::default(); scenario.network.links.len()];
+//! let result = SeedResult { seed: 1, flows: vec![flow], links, ..SeedResult::default() };
+//! let run = Run::from_seeds(&scenario, "by hand", 1, vec![result]);
+//!
+//! let report = Report {
+//!     title: "One flow".into(),
+//!     command: "by hand".into(),
+//!     version: "1".into(),
+//!     sections: vec![Section { scenario: &scenario, run: &run }],
+//!     baselines: Vec::new(),
+//!     why_these_seeds: None,
+//! };
+//! assert!(table(&report).contains("9.5"));
+//! assert!(html(&report).contains("One flow"));
+//! # Ok::<(), tandem_scenario::FileError>(())
+//! ```
+//!
+//! Around it: [`tandem_results`] has the results, [`tandem_tables`] the same as tables for programs.
 
 mod answer;
 mod cdf;

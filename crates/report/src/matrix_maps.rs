@@ -93,7 +93,7 @@ pub fn matrix_figures(matrix: &Matrix) -> Vec<Figure> {
         };
     let shares =
         "What the row's controller gets of what both get. White is fair; the more orange a row, the more it takes.";
-    let queue = "What both do to whoever else is on the path.";
+    let queue = "What both do to others on the path.";
     vec![
         map("Share, %", shares, Colouring::AroundHalfOf(100.0), 0, &|i, j| Some(share(matrix, i, j)? * 100.0)),
         map("Link used, %", "By both together.", Colouring::Amount, 1, &|i, j| {

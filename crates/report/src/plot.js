@@ -5,7 +5,7 @@
 /** Plotly takes names for markup; this makes them text again. */
 const plain = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
-/** Breaks a text at spaces into lines of at most so many characters; a word that is longer is a line. */
+/** Breaks a text at spaces into lines of at most this many characters; a word that is longer is a line. */
 const wrapped = (text, width) => {
   const lines = [];
   for (const word of text.split(' ')) {

@@ -46,7 +46,7 @@ fn with_seeds(scenario: &Scenario, seeds: &str) -> String {
     )
 }
 
-/// The flows of each group, a sentence a group, of at most so many groups.
+/// The flows of each group, a sentence a group, of at most this many groups.
 pub fn flows(scenario: &Scenario) -> String {
     const MOST: usize = 24;
     let all = scenario.groups.len();

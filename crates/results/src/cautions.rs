@@ -154,7 +154,7 @@ fn always_probes(scenario: &Scenario, group: &Group, source: &TcpSource) -> Opti
     let name = params.controller().name;
     (rtt_s >= window_s).then(|| {
         format!(
-            "`{name}` measures the RTT anew, with little in flight, each `{key}` = {window_s} s, and here a round takes {rtt_s:.1} s: \
+            "`{name}` measures the RTT again, with little in flight, every `{key}` = {window_s} s, and a round here takes {rtt_s:.1} s: \
              it does hardly anything else. Give it `{name}@{key}={:.0}` or more",
             (3.0 * rtt_s).ceil()
         )

@@ -14,6 +14,9 @@
 //! let drops = LINK_MEASURES.iter().find(|measure| measure.key == "drops").unwrap();
 //! assert_eq!((drops.value)(&link).unwrap().figure(Figure::Mean), 12.5);
 //! ```
+//!
+//! Around it: [`tandem_scenario`] has what was run, [`tandem_statistics`] the estimates; [tandem-tables](../tandem_tables/index.html) and
+//! [tandem-report](../tandem_report/index.html) show the results.
 
 mod cautions;
 mod cell;

@@ -55,7 +55,7 @@ impl Matrix {
 }
 
 impl MatrixCell {
-    /// The run's first group against its second. `None` if a seed delivered nothing, for then there is nothing to share.
+    /// The run's first group against its second. `None` if a seed delivered nothing, because then there is nothing to share.
     pub fn of(run: &Run) -> Option<Self> {
         let [own, other] = [run.groups.first()?, run.groups.get(1)?].map(|g| &g.goodput_by_seed_mbps);
         let both: Vec<f64> = own.iter().zip(other).map(|(a, b)| a + b).collect();

@@ -49,7 +49,7 @@ pub enum Unit {
     Share,
     /// A part of a whole that is small: read as `1.2e-5`.
     Rate,
-    /// So many times as much.
+    /// This many times as much.
     Ratio,
 }
 

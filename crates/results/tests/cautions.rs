@@ -169,7 +169,7 @@ fn bbr_on_a_path_longer_than_its_memory_of_the_rtt() {
         tandem_results::cautions(&scenario, &[])
     };
     let [caution] = &at("11s", "bbr")[..] else { panic!() };
-    assert!(caution.contains("each `rtt_window` = 10 s, and here a round takes 11.0 s"), "{caution}");
+    assert!(caution.contains("every `rtt_window` = 10 s, and a round here takes 11.0 s"), "{caution}");
     assert!(caution.contains("`bbr@rtt_window=33` or more"), "{caution}");
     assert!(at("9s", "bbr").is_empty() && at("11s", "bbr@rtt_window=33").is_empty());
 }

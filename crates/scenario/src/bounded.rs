@@ -22,7 +22,7 @@ pub const RESULTS_BYTES: u64 = 1_000_000_000;
 /// Opens a plain file for reading, if it has at most `most_bytes`. It may grow afterwards.
 ///
 /// # Errors
-/// If it is no plain file, is larger, or cannot be opened.
+/// If it is not a regular file, is larger, or cannot be opened.
 pub fn open(path: &Path, most_bytes: u64) -> io::Result<File> {
     // Before it is opened, because some devices act upon that.
     check(&fs::metadata(path)?, most_bytes)?;
@@ -122,7 +122,7 @@ fn too_large(most_bytes: u64) -> io::Error {
 }
 
 fn no_text(e: std::str::Utf8Error) -> io::Error {
-    io::Error::other(format!("it is no text: byte {} is not UTF-8", e.valid_up_to() + 1))
+    io::Error::other(format!("it is not text: byte {} is not UTF-8", e.valid_up_to() + 1))
 }
 
 #[cfg(test)]
@@ -174,6 +174,6 @@ mod tests {
         assert_eq!(read(b"one\r\n\ntwo\nsix").unwrap(), ["one", "", "two", "six"]);
         assert_eq!(read(b"12345").unwrap(), ["12345"]);
         assert_eq!(read(b"a\n12345\n").unwrap_err(), "a line is longer than 5 bytes");
-        assert_eq!(read(b"a\xff\n").unwrap_err(), "it is no text: byte 2 is not UTF-8");
+        assert_eq!(read(b"a\xff\n").unwrap_err(), "it is not text: byte 2 is not UTF-8");
     }
 }

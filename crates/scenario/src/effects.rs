@@ -59,7 +59,7 @@ pub struct Change {
     /// When, from the start of the run.
     #[serde(rename = "at_s", serialize_with = "seconds")]
     pub at: Span,
-    /// From then on again each time that so much has passed; `None`: once.
+    /// From then on again each time that this much has passed; `None`: once.
     #[serde(rename = "every_s", serialize_with = "seconds_if_any")]
     pub every: Option<Span>,
     /// The new rate, bits a second; 0 is an outage.

@@ -4,7 +4,10 @@
 use std::{fmt, ops::Range, path::Path};
 
 use serde::Deserialize;
-use toml::de::{DeTable, DeValue};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue, ValueDeserializer},
+};
 
 pub use crate::check::{MAX_COUNT, Overrides};
 use crate::{
@@ -45,7 +48,7 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut spec: ScenarioSpec = in_folder(folder, || read(&text, &path.display().to_string()))?;
     spec.folder = folder.to_owned();
-    complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, "", e))
+    complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, e))
 }
 
 /// The text of a file of scenarios: of one, of many, or of one among other things.
@@ -60,23 +63,34 @@ pub fn text_of(path: &Path) -> Result<String, FileError> {
 /// As [`load`], from text; `path` is for messages.
 pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     let spec = read(text, path)?;
-    complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, "", e))
+    complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, e))
 }
 
 /// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` and
 /// the overrides may name controllers that no flow has: the file is one of several, and another has them.
 pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
-    /// A file that has a scenario among other things.
-    #[derive(Deserialize)]
-    struct Outer {
-        scenario: ScenarioSpec,
-    }
-    let mut spec = read::<Outer>(text, path)?.scenario;
+    let error = |(span, message): Problem| FileError::new(path, text, span, message);
+    let document = DeTable::parse(text).map_err(|e| error((e.span(), e.message().to_owned())))?;
+    let scenario = document.get_ref().get("scenario");
+    let scenario = scenario.ok_or_else(|| error((None, "there is no table [scenario]".into())))?;
+    parse_value(scenario.clone(), default_name, overrides).map_err(error)
+}
+
+/// What is wrong, after the bytes of the text that it is about, if it has a place.
+pub type Problem = (Option<Range<usize>>, String);
+
+/// As [`parse_inner`], of the table itself. It may be put together from several texts: the places in errors are those of its values.
+pub fn parse_value(scenario: Spanned<DeValue>, default_name: &str, overrides: &Overrides) -> Result<Scenario, Problem> {
+    let spec = ScenarioSpec::deserialize(ValueDeserializer::from(scenario.clone()));
+    let mut spec = spec.map_err(|e| (e.span(), e.message().to_owned()))?;
     let all = spec.clone();
     spec.set.retain(|setting| all.has_parameter(setting));
     let mut overrides = overrides.clone();
     overrides.settings.retain(|setting| all.has_parameter(setting));
-    complete(spec, default_name, &overrides).map_err(|e| FileError::of_spec(path, text, "scenario", e))
+    complete(spec, default_name, &overrides).map_err(|e| {
+        let span = (!e.key.is_empty()).then(|| nearest(&scenario, e.key.split('.')).span());
+        (span, e.message)
+    })
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str, path: &str) -> Result<T, FileError> {
@@ -92,18 +106,25 @@ fn complete(mut spec: ScenarioSpec, default_name: &str, overrides: &Overrides) -
 /// The bytes of the value at a path of keys, or of the nearest table around it that is there. Places in arrays count from 0.
 pub fn span_of<'a>(text: &str, mut keys: impl Iterator<Item = &'a str>) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
-    let first = keys.next()?;
-    let mut value = document.get_ref().iter().find(|(name, _)| name.get_ref() == first)?.1;
+    let first = document.get_ref().get(keys.next()?)?;
+    Some(nearest(first, keys).span())
+}
+
+fn nearest<'v, 'i, 'k>(
+    value: &'v Spanned<DeValue<'i>>,
+    keys: impl Iterator<Item = &'k str>,
+) -> &'v Spanned<DeValue<'i>> {
+    let mut value = value;
     for part in keys {
         let inner = match value.get_ref() {
-            DeValue::Table(table) => table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value),
+            DeValue::Table(table) => table.get(part),
             DeValue::Array(array) => part.parse().ok().and_then(|i: usize| array.get(i)),
             _ => None,
         };
         let Some(inner) = inner else { break };
         value = inner;
     }
-    Some(value.span())
+    value
 }
 
 impl FileError {
@@ -112,9 +133,8 @@ impl FileError {
         Self { path: path.to_owned(), place: span.map(|s| place(text, s.start)), message: message.into() }
     }
 
-    fn of_spec(path: &str, text: &str, outer: &str, error: SpecError) -> Self {
-        let keys = outer.split('.').chain(error.key.split('.')).filter(|part| !part.is_empty());
-        let span = if error.key.is_empty() { None } else { span_of(text, keys) };
+    fn of_spec(path: &str, text: &str, error: SpecError) -> Self {
+        let span = if error.key.is_empty() { None } else { span_of(text, error.key.split('.')) };
         Self::new(path, text, span, error.message)
     }
 }

@@ -4,7 +4,7 @@
 //! A [`ScenarioSpec`] is a scenario as written. It comes from a TOML file ([`file::load`]) or from a command's arguments.
 //! [`ScenarioSpec::check`] makes a [`Scenario`] of it, which is complete and checked: routes are found, buffers are in packets or
 //! bytes, parameters are in range.
-//! What came of it is described by the crate `tandem-results`.
+//! [tandem-results](../tandem_results/index.html) describes the results, [tandem-engine](../tandem_engine/index.html) what runs it.
 //!
 //! ```
 //! use tandem_scenario::file::{Overrides, parse};

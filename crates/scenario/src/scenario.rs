@@ -98,9 +98,9 @@ pub struct LinkConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// So many packets of any size.
+    /// This many packets of any size.
     Packets(u32),
-    /// So many bytes, headers included.
+    /// This many bytes, headers included.
     Bytes(u64),
 }
 

@@ -44,7 +44,7 @@ pub enum Arrivals {
 }
 
 impl ShortFlows {
-    /// The number of the class that a transfer of so many bytes belongs to.
+    /// The number of the class that a transfer of this many bytes belongs to.
     pub fn class_of(&self, bytes: u64) -> usize {
         self.class_borders_bytes.partition_point(|&border| border <= bytes)
     }
@@ -73,7 +73,7 @@ impl Parts {
         at_s + (left - 1) as f64 * slowest_s + round_s
     }
 
-    /// How many packets so much payload takes.
+    /// How many packets this much payload takes.
     pub fn packets_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.mss())).max(1)
     }

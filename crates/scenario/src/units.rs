@@ -180,11 +180,11 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span of so many milliseconds.
+    /// A span of this many milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self { ns: ms * 1_000_000 }
     }
-    /// A span of so many seconds.
+    /// A span of this many seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self { ns: s * NS_PER_SEC }
     }

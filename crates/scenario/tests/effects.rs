@@ -159,10 +159,10 @@ fn traces_are_read_by_line() {
     assert_eq!(trace.mean_rate(1500), Rate { bps: 4_800_000 });
     let wrong = [
         ("", "t: the trace is empty"),
-        ("1\n\n2\n", "t:2: `` is no time"),
+        ("1\n\n2\n", "t:2: `` is not a time"),
         ("1\n3\n2\n", "t:3: 2 comes after 3"),
-        ("1\n2.5\n", "t:2: `2.5` is no time"),
-        ("1\n-2\n", "t:2: `-2` is no time"),
+        ("1\n2.5\n", "t:2: `2.5` is not a time"),
+        ("1\n-2\n", "t:2: `-2` is not a time"),
         ("0\n0\n", "t:2: the trace takes no time"),
         ("99999999\n", "t:1: 99999999 ms is more than a day"),
     ];

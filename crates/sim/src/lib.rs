@@ -29,7 +29,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `tandem-batch` runs many scenarios and seeds on all cores, and `tandem-results` sums them up.
+//! [tandem-batch](../tandem_batch/index.html) runs many scenarios and seeds on all cores, [`tandem_results`] sums them up, and
+//! [tandem-tcp](../tandem_tcp/index.html) is the TCP in it.
 
 mod endpoints;
 mod flow;

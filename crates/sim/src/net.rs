@@ -218,7 +218,7 @@ impl Net {
         self.send(now, flow, Header::new(seq, stamp, 0), self.data_bytes);
     }
 
-    /// A UDP source sends a packet of so many bytes.
+    /// A UDP source sends a packet of this many bytes.
     pub fn send_udp(&mut self, now: u64, flow: usize, number: u64, bytes: u32) {
         self.send(now, flow, Header::new(number, NO_SACK, 0), bytes);
     }

@@ -11,7 +11,7 @@ use crate::{
     packet::Header,
 };
 
-/// So many later packets may arrive before the time of sending of one is forgotten: far more than [`Quality`] waits for.
+/// This many later packets may arrive before the time of sending of one is forgotten: far more than [`Quality`] waits for.
 const REMEMBERED: u64 = 1024;
 
 pub struct Udp {

@@ -8,6 +8,8 @@
 //! let goodput = Estimate::of_mean(&[47.0, 48.0, 49.0]);
 //! assert_eq!(goodput.text(1), "48.0 ± 2.5");
 //! ```
+//!
+//! [tandem-results](../tandem_results/index.html) sums up runs with it.
 
 mod describe;
 mod estimate;

@@ -3,7 +3,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How many standard errors the interval of this confidence reaches to each side, with so many degrees of freedom, more than 0.
+/// How many standard errors the interval of this confidence reaches to each side, with this many degrees of freedom, more than 0.
 pub fn two_sided(confidence: f64, degrees_of_freedom: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("some degree of freedom");
     t.inverse_cdf((1.0 + confidence) / 2.0)

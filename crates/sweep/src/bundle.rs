@@ -18,7 +18,7 @@ use crate::{
     task::{Key, Tables},
 };
 
-/// Bytes to which columns are padded: no more than numbers need, for most columns have few of them.
+/// Bytes to which columns are padded: no more than numbers need, because most columns have few of them.
 const ALIGNMENT: usize = 8;
 
 /// What tasks gave, as bytes. Either all have samples, or none has.

@@ -62,7 +62,7 @@ impl Column {
         Field::new(&self.name, data_type, true)
     }
 
-    /// The same value in so many rows; null where the key does not apply.
+    /// The same value in this many rows; null where the key does not apply.
     pub(crate) fn array(&self, value: Option<&Value>, rows: usize) -> ArrayRef {
         match self.kind {
             Kind::Number(_) => Arc::new(Float64Array::from(vec![value.and_then(number); rows])),

@@ -51,7 +51,7 @@ pub enum StoreError {
     #[error("another sweep is writing to `{}`; wait for it, or choose another folder with --out", .0.display())]
     InUse(PathBuf),
     /// A file in its folder is none of its own.
-    #[error("`{path}` is no part of a data set: move it elsewhere", path = path.display())]
+    #[error("`{path}` is not part of a data set: move it elsewhere", path = path.display())]
     NoPart {
         /// The file.
         path: PathBuf,
@@ -107,7 +107,7 @@ pub enum KeyError {
     #[error("there is no column `key` with text")]
     NoColumn,
     /// What stands there is none.
-    #[error("`{0}` is no key: 32 hexadecimal digits")]
+    #[error("`{0}` is not a key: 32 hexadecimal digits")]
     NoKey(String),
 }
 
@@ -151,6 +151,6 @@ pub enum SummaryError {
         most: usize,
     },
     /// A measure is no column of numbers.
-    #[error("`{0}` is no number: it cannot be drawn")]
+    #[error("`{0}` is not a number: it cannot be drawn")]
     NoNumber(String),
 }

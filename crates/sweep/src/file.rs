@@ -118,7 +118,7 @@ impl Sweep {
     }
 }
 
-/// Takes the seeds out of the scenario, for a task has one of its own: the first, and how many follow each other.
+/// Takes the seeds out of the scenario, because a task has one of its own: the first, and how many follow each other.
 fn seeds(base: &mut Base) -> Result<(u64, usize), FileError> {
     base.scenario.remove("name");
     let mut number = |key: &str, largest: i64| match base.scenario.remove(key) {

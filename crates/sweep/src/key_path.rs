@@ -24,7 +24,7 @@ impl FromStr for KeyPath {
         let is_paired = text.matches('[').count() == text.matches(']').count();
         if !is_paired || parts.iter().any(|part| part.is_empty() || part.contains(']')) {
             return Err(format!(
-                "`{text}` is no key: write one such as `dumbbell.rate`, `flows[0].controller` or `set.compound.gamma`"
+                "`{text}` is not a key: write one such as `dumbbell.rate`, `flows[0].controller` or `set.compound.gamma`"
             ));
         }
         Ok(Self(parts))

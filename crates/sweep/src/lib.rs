@@ -8,6 +8,36 @@
 //! - [`run`] does all that on the cores of this machine. What another command has run already it takes from the store of finished runs.
 //! - [`Feeder`] hands out tasks for whoever runs them elsewhere; [`to_bytes`] and [`from_bytes`] take their results from one process to another.
 //! - [`means`] sums the data set up by any two columns; [`figures`] are charts of that.
+//!
+//! ```
+//! use std::{path::Path, sync::Arc};
+//! use tandem_sim::Sim;
+//! use tandem_sweep::{Program, RunOptions, Store, Sweep, means, run};
+//!
+//! let text = r#"
+//!     [scenario]
+//!     duration = "2s"
+//!     [scenario.dumbbell]
+//!     rate = "5mbit"
+//!     rtt = "20ms"
+//!     queue = "20p"
+//!     [[scenario.flows]]
+//!     controller = "reno"
+//!     [grid]
+//!     "dumbbell.rate" = ["5mbit", "10mbit"]
+//! "#;
+//! let sweep = Arc::new(Sweep::parse(text, "rates.toml", Path::new("."))?);
+//! let survey = sweep.survey(&Sim, false)?;
+//! let folder = tempfile::tempdir()?;
+//! let mut store = Store::open(folder.path(), &sweep, &Sim, &survey.schema, false)?;
+//! let program = Program { version: "1", commit: "none" };
+//! assert_eq!(run(&sweep, &Sim, &mut store, &program, &RunOptions::default())?.ran, 2);
+//! let goodputs = means(folder.path(), "goodput_mbps", "dumbbell.rate_bps", None, 0)?;
+//! assert_eq!(goodputs.x.numbers(), Some(vec![5e6, 1e7]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Around it: [`tandem_batch`] runs a list of scenarios without a data set, [`tandem_tables`] makes the rows, [`tandem_report`] draws them.
 
 mod bundle;
 mod charts;

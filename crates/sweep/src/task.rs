@@ -44,7 +44,7 @@ fn hash(parts: &[&[u8]]) -> KeyBytes {
 }
 
 impl ScenarioHash {
-    /// The scenario as engines see it is part of it, for a text may name other files.
+    /// The scenario as engines see it is part of it, because a text may name other files.
     pub(crate) fn new(text: &str, scenario: &Scenario) -> Self {
         Self(hash(&[text.as_bytes(), scenario.identity().as_bytes()]))
     }

@@ -252,7 +252,7 @@ fn other_files_and_other_kinds_are_refused() {
     write_parquet(&path, batch.schema(), std::slice::from_ref(&batch)).unwrap();
     assert!(error().contains("it has no checksum"), "{}", error());
     write_sealed(&path, batch.schema(), &[batch]).unwrap();
-    assert!(error().contains("x.parquet` is no part of a data set"), "{}", error());
+    assert!(error().contains("x.parquet` is not part of a data set"), "{}", error());
 }
 
 /// As workers elsewhere would: its text and its seed are all that a task needs, and what it gave comes as bytes.

@@ -71,7 +71,7 @@ impl Engine for Canned {
     }
 }
 
-/// The most bytes in use while so many points run, beside those in use before.
+/// The most bytes in use while this many points run, beside those in use before.
 fn most_bytes(points: usize) -> usize {
     let text = format!(
         "[scenario]\nduration = '600ms'\nwarmup = '100ms'\n\
@@ -97,6 +97,6 @@ fn memory_does_not_grow_with_the_number_of_runs() {
     let few = most_bytes(2 * PART_TASKS);
     let many = most_bytes(8 * PART_TASKS);
     let a_run = (many as f64 - few as f64) / (6 * PART_TASKS) as f64;
-    // A key alone has 16 bytes. The name of a part's file is on a list when the sweep goes on, so much for 1024 runs.
+    // A key alone has 16 bytes. The name of a part's file is on a list when the sweep goes on, this much for 1024 runs.
     assert!(a_run < 2.0, "{few} bytes, {many} bytes: {a_run:.1} bytes a run");
 }

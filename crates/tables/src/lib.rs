@@ -8,6 +8,36 @@
 //!
 //! Names of columns end in their unit. A value that is missing is null, never 0.
 //! docs/reference/result-keys.md describes the columns for users.
+//!
+//! ```
+//! use tandem_results::{FlowResult, LinkResult, SeedResult};
+//! use tandem_scenario::file::{Overrides, parse};
+//! use tandem_tables::{groups, read_parquet, run_of_seed, write_parquet};
+//!
+//! let text = r#"
+//!     duration = "5s"
+//!     [dumbbell]
+//!     rate = "10mbit"
+//!     rtt = "20ms"
+//!     queue = "1bdp"
+//!     [[flows]]
+//!     controller = "cubic"
+//! "#;
+//! let scenario = parse(text, "one.toml", "one", &Overrides::default())?;
+//! // What an engine returns.
+//! let flow = FlowResult { goodput_mbps: 9.5, ..FlowResult::default() };
+//! let links = vec![LinkResult::default(); scenario.network.links.len()];
+//! let result = SeedResult { seed: 1, flows: vec![flow], links, ..SeedResult::default() };
+//!
+//! let rows = groups(&scenario, &run_of_seed(&scenario, "by hand", result));
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("groups.parquet");
+//! write_parquet(&path, rows.schema(), std::slice::from_ref(&rows))?;
+//! assert_eq!(read_parquet(&path)?.1, [rows]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Around it: [`tandem_results`] has what the rows are made of; [tandem-sweep](../tandem_sweep/index.html) keeps a data set of them.
 
 mod columns;
 mod files;

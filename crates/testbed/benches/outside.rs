@@ -45,7 +45,7 @@ fn packets_leave_at_the_rate_and_in_order() {
                 let (start, gap) = (monotonic_ns(), packet_ns * 4 / 5);
                 for number in 0..(seconds * 1_000_000_000 / packet_ns) as u32 {
                     near.send(&numbered(number)).unwrap();
-                    // Several at a time, for waking up takes longer than sending.
+                    // Several at a time, because waking up takes longer than sending.
                     let ahead_ns = (start + u64::from(number) * gap).saturating_sub(monotonic_ns());
                     if ahead_ns > 500_000 {
                         thread::sleep(Duration::from_nanos(ahead_ns));

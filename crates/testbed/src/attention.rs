@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use tandem_network::histogram;
 
-/// A thread wakes up later than it asked for. So much is usual; packets that are late for it show in their lateness.
+/// A thread wakes up later than it asked for. This much is usual; packets that are late for it show in their lateness.
 const WAKE_UP_NS: u64 = 1_000_000;
 
 /// The times between looks, of those that left packets waiting.

@@ -2,7 +2,7 @@
 //! Carries packets between two TUN devices as a [`Path`] says, against CLOCK_MONOTONIC, and watches its own punctuality.
 //!
 //! Each end has a thread: it reads what the hosts there send and writes what is due there. Writing a packet takes longest
-//! by far, for the kernel does all of TCP's work on it meanwhile, up to putting the answer into the device.
+//! by far, because the kernel does all of TCP's work on it meanwhile, up to putting the answer into the device.
 
 use std::{
     collections::VecDeque,

@@ -123,7 +123,7 @@ fn judge_paused(measure: Measure, punctuality: &Punctuality, stray_drops: u64, o
         ));
     }
     let unserved_share = punctuality.unserved_ns as f64 / wall_ns;
-    // So much at a time is allowed, also of a short command's time.
+    // This much at a time is allowed, also of a short command's time.
     if unserved_share > MAX_UNSERVED_SHARE && punctuality.unserved_ns > measure.longest_allowed_pause_ns() {
         doubts.push(format!(
             "the host was starved: for {:.1} % of the time packets were left alone for longer than {:.1} ms; {} % are allowed",
@@ -135,7 +135,7 @@ fn judge_paused(measure: Measure, punctuality: &Punctuality, stray_drops: u64, o
     if punctuality.drops_after_pauses > 0 {
         doubts.push(format!(
             "{} packets were dropped by full queues right after the host had been starved, for up to {longest_pause_ms:.1} ms at a time: \
-             what was sent meanwhile had come in one burst",
+             the packets sent meanwhile arrived in one burst",
             punctuality.drops_after_pauses
         ));
     }

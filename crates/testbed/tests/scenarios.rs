@@ -269,7 +269,7 @@ fn dualpi2_marks_real_tcp() {
 }
 
 /// Two users who think 200 ms on average and then fetch 100 kB: three rounds of slow start of 20 ms and more from the initial window, each
-/// time, for each transfer has a new connection. A user makes up to four a second; two of 20 Mb/s are busy all the time.
+/// time, because each transfer has a new connection. A user makes up to four a second; two of 20 Mb/s are busy all the time.
 #[test]
 fn short_flows_have_a_connection_each() {
     let flows = "[[flows]]\ncontroller = \"reno\"\ncount = 2\nshort = { think = \"200ms\", size = \"100kB\" }\n\

@@ -59,7 +59,7 @@ pub fn seed() -> u64 {
     env::var(SEED).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// The configuration of tests that `proptest!` writes: so many cases, the same ones each time.
+/// The configuration of tests that `proptest!` writes: this many cases, the same ones each time.
 pub fn fixed(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(seed()), failure_persistence: None, ..Config::default() }
 }

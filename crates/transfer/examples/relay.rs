@@ -2,7 +2,7 @@
 //! An emulated path for UDP without root: datagrams that arrive here cross the network of a scenario, by the machine's clock.
 //!
 //! `relay SCENARIO.toml SEED LISTEN SERVER`: what comes to LISTEN goes on to SERVER over the links of the scenario's first flow, and what
-//! comes back goes back over its links for ACKs. It spins, for a sleep is too coarse: give it a core.
+//! comes back goes back over its links for ACKs. It spins, because a sleep is too coarse: give it a core.
 
 use std::{
     net::{SocketAddr, UdpSocket},

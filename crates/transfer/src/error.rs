@@ -70,7 +70,7 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A name that leads out of the folder, or that no file may have.
-    #[error("`{}` is no name for a file here", shown(.0))]
+    #[error("`{}` is not a valid file name here", shown(.0))]
     Name(String),
     /// A name, or a part of it, that is too long.
     #[error("`{}` is too long a name: rename it", shown(.0))]
@@ -88,13 +88,13 @@ pub enum Refusal {
     #[error("`{}` is there already: move it away, or receive with --force", shown(.0))]
     Exists(String),
     /// There is something of this name that is no file: a link, a device, a folder.
-    #[error("`{}` is there already, and it is no plain file", shown(.0))]
+    #[error("`{}` is there already, and it is not a regular file", shown(.0))]
     NoFile(String),
     /// A folder on the way is a link or a file.
     #[error("`{}` is no folder", shown(.0))]
     NoFolder(String),
     /// The system cannot look at it.
-    #[error("`{}` is no name that can be looked up here: {why}", shown(.name))]
+    #[error("`{}` is not a name that can be looked up here: {why}", shown(.name))]
     Unreadable {
         /// Which.
         name: String,

@@ -2,7 +2,7 @@
 //! The bytes of all files, over short streams, one after another.
 //!
 //! quinn closes a connection as soon as one stream has 1024 gaps. A slow start that overshoots a long fat path leaves thousands: it loses
-//! every other packet of a whole window. A short stream cannot have so many, and quinn bounds the memory of all of them.
+//! every other packet of a whole window. A short stream cannot have this many, and quinn bounds the memory of all of them.
 
 use bytes::Bytes;
 use quinn::{Connection, RecvStream, SendStream, VarInt};
@@ -76,7 +76,7 @@ pub struct PartReader {
 }
 
 impl PartReader {
-    /// Lets the peer open streams, for so many bytes before they are read.
+    /// Lets the peer open streams, for this many bytes before they are read.
     pub fn new(connection: &Connection, window_bytes: u32) -> Self {
         let streams = u64::from(window_bytes).div_ceil(PART_BYTES) + 1;
         connection.set_max_concurrent_uni_streams(VarInt::from_u64(2 * streams).expect("a few"));

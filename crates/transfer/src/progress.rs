@@ -56,7 +56,7 @@ impl Progress {
         self.hashed.load(Relaxed)
     }
 
-    /// The other side has hashed so many. Whether that is more than before, and no more than there is to hash.
+    /// The other side has hashed this many. Whether that is more than before, and no more than there is to hash.
     pub(crate) fn hashed_there(&self, bytes: u64) -> bool {
         bytes <= self.to_hash() && self.hashed_there.fetch_max(bytes, Relaxed) < bytes
     }

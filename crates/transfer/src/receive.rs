@@ -80,7 +80,7 @@ pub enum Note {
     Connected(SocketAddr),
     /// Somebody did not.
     Stranger(SocketAddr),
-    /// So many others did not, in the last minute.
+    /// This many others did not, in the last minute.
     MoreStrangers(u64),
     /// A transfer broke off; it may be begun again.
     BrokeOff(String),

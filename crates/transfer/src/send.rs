@@ -234,7 +234,7 @@ async fn transfer(
 fn agreed(planned: &[Planned], offsets: &[u64]) -> Result<Summary, Error> {
     let pairs = || planned.iter().map(|p| p.entry.size).zip(offsets);
     if offsets.len() != planned.len() || pairs().any(|(size, &offset)| offset > size.unwrap_or(0)) {
-        return Err(Error::Peer("it wants what was not offered".into()));
+        return Err(Error::Peer("it asked for something that was not offered".into()));
     }
     Ok(Summary {
         files: planned.iter().filter(|p| p.entry.size.is_some()).count() as u64,

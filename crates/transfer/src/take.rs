@@ -234,7 +234,7 @@ impl Writer {
         }
     }
 
-    /// The next bytes, at least one and at most so many.
+    /// The next bytes, at least one and at most this many.
     fn next(&mut self, most: u64) -> Result<Bytes, Error> {
         while self.rest.is_empty() {
             let next = self.written.blocking_recv();

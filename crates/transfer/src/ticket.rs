@@ -16,7 +16,7 @@ pub struct Ticket {
 
 /// A ticket that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no ticket, {0}: copy the whole line that `tandem receive` printed")]
+#[error("this is not a ticket, {0}: copy the whole line that `tandem receive` printed")]
 pub struct BadTicket(&'static str);
 
 impl fmt::Display for Ticket {

@@ -71,7 +71,7 @@ pub async fn write(stream: &mut SendStream, message: &impl Serialize) -> Result<
     stream.write_all(&json).await.map_err(Error::lost)
 }
 
-/// Reads a message of at most so many bytes.
+/// Reads a message of at most this many bytes.
 pub async fn read<M: DeserializeOwned>(stream: &mut RecvStream, max_bytes: usize) -> Result<M, Error> {
     understand(&read_json(stream, max_bytes).await?)
 }

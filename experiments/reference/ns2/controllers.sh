@@ -16,7 +16,7 @@ out=$here/controllers.csv
 # Tandem has each under the same name.
 controllers=(reno highspeed scalable bic cubic htcp illinois yeah veno vegas westwood ${FAST:+fast})
 # Name: seeds of one flow alone, seeds of four against four, key=value of dumbbell.tcl; overhead is one packet time of the
-# bottleneck. At 100 Mb/s the seed says which flow drop-tail favours, hence so many; one flow alone hardly depends on it.
+# bottleneck. At 100 Mb/s the seed says which flow drop-tail favours, hence this many; one flow alone hardly depends on it.
 declare -A paths=(
 	[100mbit]="3 15 bw=100 rtt=40 buf=333 overhead=120e-6"
 	[1gbit]="1 5 bw=1000 rtt=100 buf=1500 overhead=12e-6"

@@ -11,7 +11,7 @@ use crate::{
     file::Experiment,
     findings::{Reading, seeds},
     judged::Judged,
-    kernel::runs::{RealTcpRun, RealTcpRuns, scenario_key},
+    kernel::runs::{RealTcpRun, RealTcpRuns, key_of},
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
     sample::Sample,
     verdict::Verdict,
@@ -124,7 +124,7 @@ impl<'a> KernelForm<'a> {
         let of_seeds = |all: &Vec<SeedResult>| all.iter().filter(|r| seeds.contains(&r.seed)).cloned().collect();
         let same_seeds = reading(&mut |_| each.next().map(of_seeds));
         let measured = reading(&mut |run| {
-            let rows = seeds.iter().map(|&seed| kept.get(&scenario_key(&run.text), seed)?.result(&run.scenario));
+            let rows = seeds.iter().map(|&seed| kept.get(&key_of(&run.table), seed)?.result(&run.scenario));
             rows.collect()
         });
         let x: Vec<String> = plan.xs.iter().map(ToString::to_string).collect();
@@ -152,7 +152,7 @@ impl<'a> KernelForm<'a> {
     /// A point's runs over real TCP.
     fn rows(&self, point: &Point) -> impl Iterator<Item = &'a RealTcpRun> {
         let kept = self.kept;
-        let keys: Vec<String> = point.runs().map(|run| scenario_key(&run.text)).collect();
+        let keys: Vec<String> = point.runs().map(|run| key_of(&run.table)).collect();
         let seeds = self.seeds.clone();
         keys.into_iter().flat_map(move |key| {
             let rows: Vec<&'a RealTcpRun> = seeds.iter().filter_map(|&seed| kept.get(&key, seed)).collect();
@@ -187,7 +187,7 @@ impl<'a> KernelForm<'a> {
 
 /// The seeds for which all runs of a point are there.
 fn seeds_of(point: &Point, kept: &RealTcpRuns) -> Vec<u64> {
-    let keys: Vec<String> = point.runs().map(|run| scenario_key(&run.text)).collect();
+    let keys: Vec<String> = point.runs().map(|run| key_of(&run.table)).collect();
     let seeds = point.own.scenario.seeds.iter().copied();
     seeds.filter(|&seed| keys.iter().all(|key| kept.get(key, seed).is_some())).collect()
 }

@@ -14,7 +14,7 @@ use tandem_scenario::{FileError, Scenario};
 use crate::{
     error::RunError,
     file::Experiment,
-    kernel::runs::{RealTcpRun, RealTcpRuns, scenario_key},
+    kernel::runs::{RealTcpRun, RealTcpRuns, key_of},
     plan::{self, Form},
 };
 
@@ -67,7 +67,7 @@ fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
                 let name = format!("{}, {}, {x}{baseline}", experiment.id, curve.get_ref().name);
                 wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
                     scenario: run.scenario.clone().named(&name).with_seeds([seed]),
-                    key: scenario_key(&run.text),
+                    key: key_of(&run.table),
                     traces: Traces::None,
                 }));
             }

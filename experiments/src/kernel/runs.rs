@@ -57,7 +57,7 @@ pub struct RealTcpRun {
 /// A time in seconds, and the window in packets.
 pub type WindowSample = (f64, u32);
 
-/// So many samples of a window are kept: a drawing shows no more.
+/// This many samples of a window are kept: a drawing shows no more.
 const WINDOW_SAMPLES: usize = 240;
 
 /// The name of the scenario in the table `[scenario]` of a file, by which its runs are kept. The table counts without its seeds and however it is
@@ -67,9 +67,14 @@ const WINDOW_SAMPLES: usize = 240;
 /// If the file is not TOML: it must have been read before.
 pub fn scenario_key(text: &str) -> String {
     let file: toml::Table = toml::from_str(text).expect("it was read before");
-    let scenario = file.get("scenario").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    key_of(&file.get("scenario").and_then(toml::Value::as_table).cloned().unwrap_or_default())
+}
+
+/// As [`scenario_key`], of the table itself.
+pub(crate) fn key_of(scenario: &toml::Table) -> String {
+    let mut without_seeds = scenario.clone();
     // One that says nothing of its seeds has one.
-    let without_seeds: toml::Table = scenario.into_iter().filter(|(name, _)| name != "seeds").collect();
+    without_seeds.remove("seeds");
     let hash = blake3::hash(without_seeds.to_string().as_bytes());
     hash.to_hex()[..16].to_owned()
 }

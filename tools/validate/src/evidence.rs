@@ -84,11 +84,8 @@ impl Evidence {
 
     /// Writes data and picture, and puts table and answer between the marks of the page.
     pub fn write(&self, places: &Places) -> anyhow::Result<()> {
-        let page = std::fs::read_to_string(&places.page)
-            .with_context(|| format!("cannot read {}, whose words are written by hand", places.page.display()))?;
         let picture = forest::svg(&self.tables)?;
-        let page = between_marks(&page, &self.block(picture.is_some()))
-            .with_context(|| format!("{} lacks the line `{BEGIN}`, or `{END}` after it", places.page.display()))?;
+        let page = with_block(&places.page, &self.block(picture.is_some()))?;
         let data = serde_json::to_string_pretty(self)? + "\n";
         write(&places.data.join(format!("{}.json", self.name)), &data)?;
         if let Some(picture) = picture {
@@ -96,6 +93,21 @@ impl Evidence {
         }
         write(&places.page, &page)
     }
+}
+
+/// Puts a text between the marks of a page whose words are written by hand.
+///
+/// # Errors
+/// If the page cannot be read or written, or has no marks.
+pub fn put(page: &Path, text: &str) -> anyhow::Result<()> {
+    write(page, &with_block(page, text)?)
+}
+
+fn with_block(page: &Path, text: &str) -> anyhow::Result<String> {
+    let words = std::fs::read_to_string(page)
+        .with_context(|| format!("cannot read {}, whose words are written by hand", page.display()))?;
+    between_marks(&words, text)
+        .with_context(|| format!("{} lacks the line `{BEGIN}`, or `{END}` after it", page.display()))
 }
 
 /// The page with another text between the marks, or none if it lacks them.

@@ -36,12 +36,12 @@ use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
 pub use criteria::criteria_page;
-pub use evidence::{Evidence, Places};
+pub use evidence::{Evidence, Places, put};
 pub use experts::experts_page;
 pub use quic::{QuicValidation, quic};
 pub use real_tcp::{RealTcpValidation, real_tcp};
 pub use slow_start::slow_start_table;
-pub use statistics::statistics_page;
+pub use statistics::{Statistics, statistics};
 
 /// What a validation runs with.
 pub struct Validation<'a> {

@@ -19,8 +19,8 @@ use tandem_engine::Engine;
 use tandem_papers::Form;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, experts_page, real_tcp as beside_real_tcp,
-    slow_start_table, statistics_page,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, experts_page, put,
+    real_tcp as beside_real_tcp, slow_start_table, statistics,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -124,7 +124,9 @@ fn main() -> anyhow::Result<()> {
     let out = |default: &str| args.out.clone().unwrap_or(default.into());
     if args.statistics {
         let seeds = args.seeds.unwrap_or(STATISTICS_SEEDS).try_into().context("too many seeds")?;
-        return write(&out("docs/statistics.md"), &statistics_page(seeds)?);
+        let page = out("docs/statistics.md");
+        statistics(seeds)?.write(&page)?;
+        return written(&page);
     }
     // So that the same command goes on after an interrupt.
     let store = Store::of_user(|warning| eprintln!("{warning}"));
@@ -132,11 +134,13 @@ fn main() -> anyhow::Result<()> {
     if args.advice {
         let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
         let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
-        return write(&out("docs/advise-vs-truth.md"), &page);
+        put(&out("docs/advise-vs-truth.md"), &page)?;
+        return written(&out("docs/advise-vs-truth.md"));
     }
     if args.experts {
         let page = experts_page(Path::new("experiments/advice/experts.jsonl"), args.anew, &batch)?;
-        return write(&out("docs/advise-vs-experts.md"), &page);
+        std::fs::write(out("docs/advise-vs-experts.md"), page)?;
+        return written(&out("docs/advise-vs-experts.md"));
     }
     if args.criteria {
         let form = if args.quick { Form::Quick } else { Form::Full };
@@ -203,13 +207,10 @@ fn quic(_: &Validation) -> anyhow::Result<Evidence> {
 
 fn write_evidence(evidence: &Evidence, places: &Places) -> anyhow::Result<()> {
     evidence.write(places)?;
-    println!("wrote {}", places.page.display());
-    Ok(())
+    written(&places.page)
 }
 
-fn write(path: &Path, page: &str) -> anyhow::Result<()> {
-    tandem_report::write_atomically(path, page.as_bytes())
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote {}", path.display());
+fn written(page: &Path) -> anyhow::Result<()> {
+    println!("wrote {}", page.display());
     Ok(())
 }

@@ -103,7 +103,7 @@ fn median(ends: &[(u32, bool)]) -> f64 {
     percentile(&windows, 0.5).unwrap_or(f64::NAN)
 }
 
-/// The table, from so many runs of each controller on each path. Without an engine for real TCP its columns are empty.
+/// The table, from this many runs of each controller on each path. Without an engine for real TCP its columns are empty.
 ///
 /// # Errors
 /// If a run fails, or no run over real TCP is to be trusted on one of the paths.

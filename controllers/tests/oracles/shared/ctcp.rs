@@ -50,7 +50,7 @@ pub struct Compound {
 #[derive(Clone, Copy, Default)]
 struct Gain {
     packets: f64,
-    /// Over so many packets ACKed.
+    /// Over this many packets ACKed.
     over: f64,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the controllers with one undivided window share: slow start, growth of so many packets a window, reduction, undo.
+//! What the controllers with one undivided window share: slow start, growth of this many packets a window, reduction, undo.
 
 use super::{
     Ack, Reduction, Reference, Shown, TheirSide, Windows,

@@ -99,7 +99,7 @@ impl Index {
         }
     }
 
-    /// A result in which at least so many flows of each group are traced.
+    /// A result in which at least this many flows of each group are traced.
     pub fn get(&self, task: &TaskKey, path: &Path, seed: u64, traced_flows_per_group: usize) -> Option<SeedResult> {
         let place = self.runs.get(&seed).filter(|place| place.traced_flows_per_group >= traced_flows_per_group)?;
         let mut file = open_itself(OpenOptions::new().read(true), path).ok()?;

@@ -26,9 +26,9 @@ use tandem_results::SeedResult;
 
 use crate::{error::StoreError, key::TaskKey, lock};
 
-/// So many tasks' files are known by heart. The seeds of a task come one after the other, in some threads.
+/// This many tasks' files are known by heart. The seeds of a task come one after the other, in some threads.
 const MOST_KNOWN: usize = 64;
-/// A file that is used says so once in this time, for that is a write.
+/// A file that is used says so once in this time, because that is a write.
 const USE_IS_NOTED_EVERY_S: u64 = 24 * 3600;
 
 /// A folder with a file for each task, that is scenario and engine, named by its [`TaskKey`]: `ENGINE/ab/REST`. When this ends after it has
@@ -78,7 +78,7 @@ impl Store {
         &self.folder
     }
 
-    /// A result in which at least so many flows of each group are traced.
+    /// A result in which at least this many flows of each group are traced.
     pub fn get(&self, task: &TaskKey, seed: u64, traced_flows_per_group: usize) -> Option<SeedResult> {
         let path = self.path_of(task);
         let index = self.index(task, &path)?;

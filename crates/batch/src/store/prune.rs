@@ -139,7 +139,7 @@ pub fn prune(folder: &Path, limits: Limits, now: SystemTime) -> io::Result<Prune
     Ok(Pruned { left_bytes: left, ..pruned })
 }
 
-/// After a program has written so many bytes: is it time to look at all files? The count goes on from program to program.
+/// After a program has written this many bytes: is it time to look at all files? The count goes on from program to program.
 pub fn is_due(folder: &Path, limits: Limits, written: u64, now: SystemTime) -> bool {
     let (since, before) = read_tally(folder).unwrap_or((SystemTime::UNIX_EPOCH, 0));
     let written = before.saturating_add(written);

@@ -27,10 +27,10 @@ use crate::{
 use range::Range;
 use setup::{Constants, Setup};
 
-/// What one Compound TCP connection does on a path, worked out without a simulation
+/// What one Compound TCP connection does on a path, calculated without a simulation
 ///
 /// Prints the case, the oscillation, utilisation and backlog of a connection that has a link to itself: by Tandem's model, which
-/// follows the connection from loss to loss, and by that of Blanc, Collange and Avrachenkov (2009) beside it. One range makes
+/// follows the connection from loss to loss, and beside it by the model of Blanc, Collange and Avrachenkov (2009). One range makes
 /// a sweep, two make the plane of their Figure 6.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -44,7 +44,7 @@ Examples:
   tandem model --rate 200mbit --rtt 50ms --queue 100p --find gamma
   tandem model --rate 1gbit --rtt 100ms --loss 1e-6..1e-2 --controller reno
 
-docs/model.md tells what the model takes for granted and how far it agrees with packets.")]
+docs/model.md describes what the model assumes, and how far it agrees with packets.")]
 pub struct Args {
     /// The link's rate, such as 400mbit, or a range, such as 10mbit..1gbit
     #[arg(long, allow_hyphen_values = true)]
@@ -77,7 +77,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["find", "queue"])]
     loss: Option<Range<LossRate>>,
 
-    /// The controller and the constants of its law, such as compound@gamma=5,alpha=0.25; another than compound with --loss only
+    /// The controller and the constants of its law, such as compound@gamma=5,alpha=0.25; a controller other than compound only with --loss
     #[arg(long, value_name = "CONTROLLER[@KEY=VALUE]", default_value = tandem_model::CONTROLLER)]
     controller: ControllerSpec,
 

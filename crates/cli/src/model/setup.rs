@@ -156,7 +156,7 @@ impl Setup {
             (QueueSize::Bdp(_) | QueueSize::Time(_), _) | (_, QueueSize::Bdp(_) | QueueSize::Time(_))
         ) {
             return Err(Failure::usage(
-                "the queues of a plane are packets or bytes, for a row has one BDP and a column one queue",
+                "the queues of a plane are packets or bytes, because a row has one BDP and a column one queue",
             ));
         }
         let rows = (0..self.steps).map(|step| self.path(step, 0)).collect::<Result<_, _>>()?;

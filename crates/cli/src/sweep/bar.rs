@@ -21,7 +21,7 @@ impl Bar {
         Self(bar.with_style(style.expect("the template is valid")))
     }
 
-    /// So many runs are done.
+    /// This many runs are done.
     pub fn set(&self, done: usize) {
         self.0.set_position(done as u64);
     }

@@ -33,8 +33,8 @@ const SWEEP_FILE: &str = "sweep.json";
 
 /// Run a scenario with many values of its keys, controllers among them
 ///
-/// Each run adds rows to a data set: Parquet files in DIR/groups, a row for each run, seed and group. What is there is not run again, so that
-/// a sweep that was interrupted, killed or extended goes on where it was. Also writes report.html and sweep.json.
+/// Each run adds rows to a data set: Parquet files in DIR/groups, a row for each run, seed and group. Finished points are not run again, so
+/// a sweep that was interrupted, killed or extended continues. Also writes report.html and sweep.json.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example: paths.toml
@@ -240,7 +240,7 @@ fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure>
     };
     print_kept(&if args.json { json.clone() } else { text(summary) }, keep())?;
     if summary.interrupted {
-        warn("tandem: interrupted; what was done is kept, and the same command goes on there");
+        warn("tandem: interrupted; what was done is kept, and the same command continues there");
         return Err(Failure::Interrupted);
     }
     if has_report {

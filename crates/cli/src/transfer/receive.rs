@@ -19,7 +19,7 @@ use crate::{
 
 /// Receive files over QUIC
 ///
-/// Prints a ticket, which the sender needs, and takes one transfer. One that breaks off may be sent again and goes on where it was.
+/// Prints a ticket, which the sender needs, and takes one transfer. An interrupted transfer continues when it is sent again.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

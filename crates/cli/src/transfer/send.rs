@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "controller")]
     quinn_cubic: bool,
 
-    /// Measure, without a file: the receiver throws away what comes
+    /// Measure without a file: the receiver discards the data
     #[arg(long)]
     bench: bool,
 
@@ -69,7 +69,7 @@ pub fn send(args: &Args) -> Result<(), Failure> {
     let summary = {
         let _shown = Shown::new(&progress);
         let happened = |happened| match happened {
-            SendNote::LeftOut(path) => note(&format!("left out because it is no plain file: {}", path.display())),
+            SendNote::LeftOut(path) => note(&format!("left out because it is not a regular file: {}", path.display())),
             SendNote::TriesAgain(why) => {
                 note(&format!("{why}; it is tried again for {} s", options.patience.as_secs()));
             }

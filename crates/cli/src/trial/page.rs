@@ -13,7 +13,7 @@ const POINTS: usize = 500;
 pub fn page(outcome: &Outcome, history: &History) -> FiguresPage {
     let [first, second] = &outcome.answer.arms;
     let state = match &outcome.ended_by {
-        None => "The trial goes on; this page is made anew every half minute.".to_owned(),
+        None => "The trial goes on; this page is written again every half minute.".to_owned(),
         Some(why) => format!("The trial has ended ({why})."),
     };
     FiguresPage {

@@ -25,7 +25,7 @@ use tandem_testing::random_test;
 
 use inputs::Bad;
 
-/// What is no plain file, and a file with a hole of four terabytes.
+/// What is not a regular file, and a file with a hole of four terabytes.
 fn prepare(folder: &Path) {
     fs::create_dir(folder).unwrap();
     mknodat(CWD, folder.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();

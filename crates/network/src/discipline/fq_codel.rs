@@ -7,7 +7,7 @@ use tandem_scenario::{Limit, aqm::FqCodel};
 use super::{AtDeparture, Waiting, codel::Sojourn};
 use crate::{Packet, Ring, rng::mix};
 
-/// At most so many packets are taken out of the longest queue at a time (section 4.1).
+/// At most this many packets are taken out of the longest queue at a time (section 4.1).
 const BATCH: usize = 64;
 
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use tandem_scenario::effects::{Jitter, JitterDistribution};
 
 use crate::Rng;
 
-/// netem's tables end at so many standard deviations.
+/// netem's tables end at this many standard deviations.
 const CUT: f64 = 4.0;
 
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use crate::agenda::NEVER;
 pub struct Transmission {
     /// When the last bit leaves, ns.
     pub ends: u64,
-    /// The part of the time in which something was sent, ns; of a trace the time that so many bytes take at its mean rate.
+    /// The part of the time in which something was sent, ns; of a trace the time that this many bytes take at its mean rate.
     pub busy_ns: u64,
 }
 
@@ -23,7 +23,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// The transmission of so many bytes from `start`, ns, on, which is not before the end of the last one. The rate may change
+    /// The transmission of this many bytes from `start`, ns, on, which is not before the end of the last one. The rate may change
     /// meanwhile.
     pub fn transmit(&mut self, start: u64, bytes: u64) -> Transmission {
         match self {
@@ -32,7 +32,7 @@ impl Pace {
         }
     }
 
-    /// When the last of so many bytes would leave, ns, if they were sent from `start` on.
+    /// When the last of this many bytes would leave, ns, if they were sent from `start` on.
     pub fn would_end(&self, start: u64, bytes: u64) -> u64 {
         self.clone().transmit(start, bytes).ends
     }

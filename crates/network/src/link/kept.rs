@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A link whose discipline decides at departure, so that it keeps the packets that wait.
 //!
-//! Each discipline has code of its own here, for its calls are made several times for each packet.
+//! Each discipline has code of its own here, because its calls are made several times for each packet.
 
 use tandem_scenario::Limit;
 

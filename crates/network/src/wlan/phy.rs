@@ -72,7 +72,7 @@ impl Phy {
         }
     }
 
-    /// A data frame with a packet of so many bytes.
+    /// A data frame with a packet of this many bytes.
     pub fn data_ns(&self, packet_bytes: u32) -> u64 {
         frame_ns(self.coding, packet_bytes + DATA_OVERHEAD_BYTES, self.data_rate_bps)
     }

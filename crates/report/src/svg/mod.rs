@@ -83,7 +83,7 @@ impl Svg {
     }
 }
 
-/// At most so many letters, with a mark where some are left out.
+/// At most this many letters, with a mark where some are left out.
 fn cut(text: &str, letters: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= letters { text.to_owned() } else { all[..letters - 1].iter().chain(&['…']).collect() }

@@ -71,7 +71,7 @@ impl ScenarioSpec {
         }
         let name = params.controller().name;
         let message = format!(
-            "`{name}` can tell rates up to {MAX_PACKETS_PER_US} packets a microsecond, {} with packets of {} bytes: give a lower rate or a \
+            "`{name}` can represent rates up to {MAX_PACKETS_PER_US} packets a microsecond, {} with packets of {} bytes: give a lower rate or a \
              larger mtu",
             Rate { bps: most_bps },
             scenario.mtu

@@ -46,7 +46,7 @@ impl RateTrace {
             let Ok(time) = line.parse::<u32>() else {
                 let shown: String = line.chars().take(40).collect();
                 let shown = shown.escape_debug();
-                return wrong(format!("`{shown}` is no time: each line is a whole number of milliseconds"));
+                return wrong(format!("`{shown}` is not a time: each line is a whole number of milliseconds"));
             };
             if time > MAX_MS {
                 return wrong(format!("{time} ms is more than a day, {MAX_MS} ms"));
@@ -103,7 +103,7 @@ impl RateTrace {
     }
 }
 
-/// All times, for a result depends on all of them.
+/// All times, because a result depends on all of them.
 impl fmt::Debug for RateTrace {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "RateTrace({:?})", self.opportunities_ms)

@@ -47,7 +47,7 @@ pub struct EffectsSpec {
 pub struct ChangeSpec {
     /// When.
     pub at: Span,
-    /// Again each time that so much has passed.
+    /// Again each time that this much has passed.
     pub every: Option<Span>,
     /// The new rate; `0` is an outage.
     #[serde(default, deserialize_with = "rate_or_outage")]

@@ -42,7 +42,7 @@ controller = "reno"
 "flows[0].controller" = ["reno", "compound"]
 "#;
 
-/// The simulator, counted; it can cancel after so many runs.
+/// The simulator, counted; it can cancel after this many runs.
 #[derive(Default)]
 pub struct Counting {
     pub runs: AtomicUsize,

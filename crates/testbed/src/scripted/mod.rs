@@ -180,7 +180,7 @@ fn a_reduction_that_was_wrong_is_undone() {
 }
 
 /// Linux 6.18 in a virtual machine was seen to leave out all calls of a timeout, of each fiftieth connection or so: the programs' own counts
-/// (kernel.bpf_stats_enabled) stood still, and the threshold was what a register happened to hold. No controller returns so much.
+/// (kernel.bpf_stats_enabled) stood still, and the threshold was what a register happened to hold. No controller returns this much.
 fn doubts(windows: Option<Windows>) -> Vec<String> {
     let is_impossible = |(_, ssthresh)| ssthresh > MAX_WINDOW && ssthresh != NO_SSTHRESH;
     let doubted = windows.filter(|&windows| is_impossible(windows));

@@ -94,7 +94,7 @@ pub enum Event {
         /// Whether the host takes the window.
         adopt: bool,
     },
-    /// After an idle time, with so many packets at most.
+    /// After an idle time, with this many packets at most.
     Restart(u32),
     /// The host sets the window.
     Host {
@@ -196,7 +196,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Cases of exactly so many events.
+/// Cases of exactly this many events.
 pub fn case(events: usize) -> impl Strategy<Value = Case> {
     let position = prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0f64];
     // More than any controller has parameters.

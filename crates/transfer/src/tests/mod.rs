@@ -122,7 +122,7 @@ impl Running {
         self.notes.lock().unwrap().iter().filter(|n| matches!(n, Note::Stranger(_))).count()
     }
 
-    /// Waits until a file that is not complete has so many bytes.
+    /// Waits until a file that is not complete has this many bytes.
     async fn has_of_a_part(&self, bytes: u64) {
         let arrived = || self.names().iter().any(|n| fs::metadata(self.path(n)).is_ok_and(|m| m.len() >= bytes));
         until("bytes arrive", arrived).await;

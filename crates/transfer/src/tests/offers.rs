@@ -19,7 +19,7 @@ async fn names_and_sizes_are_checked_before_anything_is_written() {
         (&[("/etc/x", Some(1))], "no name"),
         (&[("a/../../x", Some(1))], "no name"),
         (&[("", Some(1))], "no name"),
-        (&[("a\u{202e}gpj.exe", Some(1))], "`a\\u{202e}gpj.exe` is no name"),
+        (&[("a\u{202e}gpj.exe", Some(1))], "`a\\u{202e}gpj.exe` is not a valid file name"),
         (&[(".ssh/authorized_keys", Some(1))], "receive with --hidden"),
         (&[(&deep, Some(1))], "too long a name"),
         (&[("ok", Some(1)), ("ok", Some(2))], "offered twice"),
@@ -35,7 +35,7 @@ async fn names_and_sizes_are_checked_before_anything_is_written() {
         assert!(why.contains(part), "{offer:?}: {why}");
     }
     #[cfg(unix)]
-    assert!(rogue(&receiver.ticket).await.refused(&[("link", Some(1))]).await.contains("no plain file"));
+    assert!(rogue(&receiver.ticket).await.refused(&[("link", Some(1))]).await.contains("not a regular file"));
     #[cfg(unix)]
     assert_eq!(receiver.names(), ["file", "folder", "folder/file", "link"]);
     receiver.end.abort();

@@ -112,7 +112,7 @@ fn neighbours(rng: &mut impl Rng) -> String {
     format!("{kind}:{}", rng.random_range(1..=8))
 }
 
-/// In packets where so many BDP are too few.
+/// In packets where this many BDP are too few.
 fn queue(bdp: f64, rate: Rate, rtt: Span) -> anyhow::Result<QueueSize> {
     let queue = QueueSize::Bdp(bdp);
     Ok(match queue.limit(rate, rtt, DEFAULT_MTU) {

@@ -12,7 +12,7 @@ use tandem_sim::Sim;
 
 use super::draw::Drawn;
 
-/// How much longer, up to so many packets: a run of as many takes half a minute.
+/// How much longer, up to this many packets: a run of as many takes half a minute.
 const LONGER: u64 = 10;
 const MOST_PACKETS: f64 = 300e6;
 /// The seeds of the advice are the first; these are others.

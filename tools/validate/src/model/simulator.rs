@@ -59,7 +59,7 @@ pub fn random_paths(count: usize, seed: u64) -> Vec<Path> {
 const EPOCHS: f64 = 3.0;
 const SHORTEST_S: f64 = 60.0;
 
-/// So many paths are simulated at a time: samples of a whole run take room.
+/// This many paths are simulated at a time: samples of a whole run take room.
 const AT_A_TIME: usize = 8;
 
 /// Each path by the model and in the simulator.
@@ -115,7 +115,7 @@ fn scenario(path: &Path, measured_s: f64, epoch_s: f64) -> Scenario {
         spread: false,
     };
     let spec = ScenarioSpec {
-        // Twice a round, as far as a scenario takes so many samples.
+        // Twice a round, as far as a scenario takes this many samples.
         sample_interval: Some(Span { ns: (path.rtt.ns / 2).max(1_000_000).max(setup.duration_s * 1000 + 1) }),
         ..setup.spec(&[(COMPOUND, 1)], 1)
     };
