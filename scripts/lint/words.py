@@ -25,7 +25,7 @@ MARK, MARK_LINES = "do not edit", 6
 # In a page by hand, a program writes what stands between these.
 BEGIN, END = "<!-- written by ", "<!-- end of what "
 # These do not say it so early.
-OTHERS = {Path("docs/advise-vs-truth.md"), Path("docs/matrix.md")}
+OTHERS = {Path("docs/advise-vs-experts.md"), Path("docs/advise-vs-truth.md"), Path("docs/matrix.md")}
 # The pages of docs/reproduction.md are written with it.
 PAGES = Path("docs/reproduction")
 
