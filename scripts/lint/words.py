@@ -24,8 +24,8 @@ ALL_LIMIT = 90_000
 MARK, MARK_LINES = "do not edit", 6
 # In a page by hand, a program writes what stands between these.
 BEGIN, END = "<!-- written by ", "<!-- end of what "
-# This does not say it so early.
-OTHERS = {Path("docs/matrix.md")}
+# These do not say it so early.
+OTHERS = {Path("docs/advise-vs-experts.md"), Path("docs/matrix.md")}
 # The pages of docs/reproduction.md are written with it.
 PAGES = Path("docs/reproduction")
 

@@ -52,26 +52,24 @@ mod tests {
     use super::*;
     use crate::cures::known;
 
-    fn first(limited_by: fn(Evidence) -> LimitedBy) -> Option<String> {
+    fn first(limit: fn(Evidence) -> LimitedBy) -> Option<String> {
         let evidence = Evidence { words: "so it is".into(), source: "a.json".into() };
-        let measured = Measured { limited_by: Some(limited_by(evidence)), ..Measured::default() };
+        let measured = Measured { limited_by: Some(limit(evidence)), ..Measured::default() };
         held_back(&measured, &known("1gbit", 10))
     }
 
     #[test]
     fn each_limit_has_its_cure() {
         assert!(first(LimitedBy::Path).is_none());
-        let cures: [(fn(Evidence) -> LimitedBy, &str); 6] = [
-            (LimitedBy::ReceiveWindow, "net.ipv4.tcp_rmem"),
-            (LimitedBy::SendBuffer, "net.ipv4.tcp_wmem"),
-            (LimitedBy::Application, "iperf3"),
-            (LimitedBy::Processor, "iperf3 -P 4"),
-            (LimitedBy::Policer, "what it allows"),
-            (LimitedBy::Port, "ethtool"),
-        ];
-        for (limit, part) in cures {
+        let says = |limit: fn(Evidence) -> LimitedBy, part: &str| {
             let words = first(limit).unwrap();
             assert!(words.contains(": so it is. ") && words.contains(part), "{words}");
-        }
+        };
+        says(LimitedBy::ReceiveWindow, "net.ipv4.tcp_rmem");
+        says(LimitedBy::SendBuffer, "net.ipv4.tcp_wmem");
+        says(LimitedBy::Application, "iperf3");
+        says(LimitedBy::Processor, "iperf3 -P 4");
+        says(LimitedBy::Policer, "what it allows");
+        says(LimitedBy::Port, "ethtool");
     }
 }

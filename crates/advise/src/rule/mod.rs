@@ -145,5 +145,5 @@ fn choose<'a>(
     };
     let beats_all_before =
         |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| surely_gains(next, easier));
-    in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).last()
+    in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).next_back()
 }
