@@ -370,7 +370,7 @@ mod tests {
             "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
              [[flows]]\ncontroller = \"reno\"\nack_every = 8\nreceiver = \"early-acks\"\n",
         ));
-        let expected = "reno, an ACK for 8 packets, a receiver that acknowledges what has not come, ";
+        let expected = "data to send, an ACK for 8 packets, a receiver that acknowledges what has not come, ";
         assert!(told.replace(NO_BREAK, " ").contains(expected), "{told}");
     }
 }
