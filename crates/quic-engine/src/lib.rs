@@ -11,6 +11,7 @@
 //!
 //! let text = r#"
 //!     duration = "3s"
+//!     warmup = "1s"
 //!     [dumbbell]
 //!     rate = "10mbit"
 //!     rtt = "20ms"
@@ -22,7 +23,7 @@
 //! assert!(Quic.check(&scenario, false)?.is_empty());
 //! let result = Quic.run(&scenario, 1, Options::default())?.expect("nobody cancelled it");
 //! assert!(result.flows[0].goodput_mbps > 5.0);
-//! # Ok::<(), tandem_engine::EngineError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Around it: [`tandem_quic`] has the controllers in QUIC stacks, [`tandem_sim`] the simulator, [`tandem_engine`] what engines share.
