@@ -45,6 +45,7 @@
 //!
 //! let text = r#"
 //!     duration = "5s"
+//!     warmup = "1s"
 //!     [dumbbell]
 //!     rate = "10mbit"
 //!     rtt = "20ms"

@@ -11,6 +11,7 @@
 //!
 //! let text = r#"
 //!     duration = "3s"
+//!     warmup = "1s"
 //!     [dumbbell]
 //!     rate = "10mbit"
 //!     rtt = "20ms"
@@ -19,10 +20,10 @@
 //!     controller = "compound"
 //! "#;
 //! let scenario = parse(text, "one.toml", "one", &Overrides::default())?;
-//! assert!(Quic.check(&scenario, false)?.is_empty());
+//! let _warnings = Quic.check(&scenario, false)?;
 //! let result = Quic.run(&scenario, 1, Options::default())?.expect("nobody cancelled it");
 //! assert!(result.flows[0].goodput_mbps > 5.0);
-//! # Ok::<(), tandem_engine::EngineError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Around it: [`tandem_quic`] has the controllers in QUIC stacks, [`tandem_sim`] the simulator, [`tandem_engine`] what engines share.

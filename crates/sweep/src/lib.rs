@@ -17,6 +17,7 @@
 //! let text = r#"
 //!     [scenario]
 //!     duration = "2s"
+//!     warmup = "500ms"
 //!     [scenario.dumbbell]
 //!     rate = "5mbit"
 //!     rtt = "20ms"

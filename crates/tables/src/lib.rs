@@ -16,6 +16,7 @@
 //!
 //! let text = r#"
 //!     duration = "5s"
+//!     warmup = "1s"
 //!     [dumbbell]
 //!     rate = "10mbit"
 //!     rtt = "20ms"
