@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -320,7 +321,8 @@ def page() -> str:
     way, same, planted = load("way"), load("same"), load("planted")
     way["simulated_change"] = load("simulation")["change"]
     text = [PREFACE, *way_text(way), "", *both_text(same, planted)]
-    return "\n".join(text).rstrip() + "\n"
+    wrapped = [line if line.startswith(("|", "#", "$", "<")) else textwrap.fill(line, 150, break_on_hyphens=False) for line in "\n".join(text).split("\n")]
+    return "\n".join(wrapped).rstrip() + "\n"
 
 
 PREFACE = """# From simulation to policy, over the emulated path
@@ -339,6 +341,7 @@ def way_text(way: dict) -> list[str]:
     gain = way["gain"]
     lines += [f"Advice: `{way['advice']}`, {gain['mean'] * 100:+.0f} ± {gain['ci95'] * 100:.0f} % for a long flow. Of the candidates:", f"{candidates}.", ""]
     lines += ["Its answer has the trial's command:", "", "```", f"$ {way['trial_command']}", "```", ""]
+    lines += ["Transfers gain less than a flow that goes on: they begin in slow start, and most are over before much is lost.", ""]
     lines += [f"{way['answer']['counted']} transfers of mixed sizes, one after another (log-normal, median {MEDIAN_BYTES // 1000} kB, at most {MOST_BYTES // 10**6} MB), half with each,"]
     lines += ["and the simulator's median times of the same transfers:", ""]
     lines += [f"| size | connections | trial: goodput of `{way['advice']}` to `cubic` | simulated | within |", "|---|---:|---:|---:|---|"]
@@ -353,7 +356,7 @@ def way_text(way: dict) -> list[str]:
             told = "" if simulated is None else f"{simulated * 100:+.1f} %"
             lines.append(f"| {row['name']} | {sum(row['connections'])} | {percent(change)} | {told} | {within} |")
     lines += ["", f"The trial's verdict: {way['answer']['verdict'].replace('_', ' ')}."]
-    lines += [f"The emulator doubts its path: {way['doubts']}." if way["doubts"] else "The emulator kept its time."]
+    lines += [f"The emulator doubts its path: {'; '.join(way['doubts'])}." if way["doubts"] else "The emulator kept its time."]
     inferred = "; ".join(f"{i['what']} {i['value']} ({i['surety']})" for i in way["inferred"])
     lines += ["", f"`tandem advise --from trial/path.txt` reads what the trial measured: {inferred}.", ""]
     lines += ["For good:", "", "```", f"$ echo 'port {PORT} -> {way['advice']}' > policy.conf && tandem policy load policy.conf", f"$ tandem policy test 192.0.2.7:{PORT}", way["policy"]["test"], "```", ""]
