@@ -59,6 +59,7 @@ for text in LICENSE LICENSES/MIT.txt LICENSES/Apache-2.0.txt LICENSES/BSD-2-Clau
 done >"$share/doc/tandem/copyright"
 gzip -9nc CHANGELOG.md >"$share/doc/tandem/changelog.gz"
 cp -r scenarios "$share/doc/tandem/examples"
+install -Dm 644 packaging/grafana.json "$share/doc/tandem/grafana.json"
 chmod -R u=rwX,go=rX "$root"
 
 # The oldest C library that has all that the program asks for; libelf and zlib have the same names since Debian 10, but for the

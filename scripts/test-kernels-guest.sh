@@ -343,6 +343,22 @@ killed_trial_leaves_nothing() {
 	wait_for no_program_is_left
 }
 
+# A connection that lasts from one look to the next, in whichever namespace.
+metrics_count_it() {
+	ip link set lo up || return
+	tandem kernel watch --prometheus 127.0.0.1:9847 &
+	watcher=$!
+	wait_for scrape && start_transfer reno && wait_for acked_is_told
+	told=$?
+	finish_transfer || told=1
+	kill -TERM $watcher
+	wait $watcher && return $told
+}
+
+scrape() { wget -q -O /tmp/metrics http://127.0.0.1:9847/metrics; }
+
+acked_is_told() { scrape && grep -E '^tandem_acked_bytes_total[{]controller="reno"[}] [0-9]{6}' /tmp/metrics; }
+
 test_programs_on_cgroups() {
 	echo "10.0.0.2 -> reno" >/tmp/policy.conf
 	step "a policy" policy_decides
@@ -350,6 +366,8 @@ test_programs_on_cgroups() {
 	step "a killed policy remove is mended" killed_at_each none load_policy tandem policy remove
 	step "a trial" trial_records
 	step "a killed trial leaves nothing" killed_trial_leaves_nothing
+	step "nor does one that is killed at any call" killed_at_each none true tandem trial reno --against reno --for 1ms --no-report
+	step "metrics" metrics_count_it
 }
 
 changes='/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$'

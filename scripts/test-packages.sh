@@ -44,6 +44,8 @@ test -s /usr/share/zsh/vendor-completions/_tandem
 test -s /usr/share/fish/vendor_completions.d/tandem.fish
 grep -q '^ExecStart=/usr/bin/tandem kernel load' /usr/lib/systemd/system/tandem@.service
 grep -q '^ExecStart=/usr/bin/tandem policy load' /usr/lib/systemd/system/tandem-policy.service
+grep -q '^ExecStart=/usr/bin/tandem kernel watch --prometheus' /usr/lib/systemd/system/tandem-metrics.service
+grep -q tandem_rtt_seconds /usr/share/doc/tandem/grafana.json
 grep -q Apache /usr/share/doc/tandem/copyright
 apt-get remove -y tandem
 test ! -e /usr/bin/tandem

@@ -87,7 +87,8 @@ fn time(which: usize, bare_us: f64, policies: &[PolicyFile; 2], group: &Group) {
         let mut took = (0, 0);
         within(which, policies, group, || {
             connect(CONNECTIONS);
-            took = timing::programs(program).into_values().fold((0, 0), |sum, (_, calls, ns)| (sum.0 + calls, sum.1 + ns));
+            took =
+                timing::programs(program).into_values().fold((0, 0), |sum, (_, calls, ns)| (sum.0 + calls, sum.1 + ns));
         });
         each.push([took.0 as f64 / f64::from(CONNECTIONS), took.1 as f64 / 1e3 / f64::from(CONNECTIONS)]);
     }

@@ -43,7 +43,10 @@ fn main() {
     space.enter(|| std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "1024 65535")).unwrap();
     let mut holders: Vec<Holder> = (1..=HOLDERS).map(|number| space.enter(|| Holder::new(number))).collect();
     let mut histograms = Histograms::new().unwrap_or_else(|e| panic!("{e}"));
-    println!("Goal: at most {:.0} % of a core. Processor time of a look at {CONNECTIONS} connections, both ends here:", GOAL * 100.0);
+    println!(
+        "Goal: at most {:.0} % of a core. Processor time of a look at {CONNECTIONS} connections, both ends here:",
+        GOAL * 100.0
+    );
     for (what, bytes) in [("all silent", 0), ("each has sent something", 1)] {
         let took: Vec<f64> = (0..LOOKS).map(|_| look(&mut histograms, &mut holders, bytes)).collect();
         let mean = Estimate::of_mean(&took);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Between `tandem kernel watch --prometheus` and its program. The Rust side: kernel/src/histograms.rs. */
+/*
+ * Between `tandem kernel watch --prometheus` and its program. The Rust side:
+ * kernel/src/histograms.rs.
+ */
 #ifndef TANDEM_KERNEL_HISTOGRAMS_H
 #define TANDEM_KERNEL_HISTOGRAMS_H
 

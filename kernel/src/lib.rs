@@ -46,9 +46,9 @@ mod watch;
 pub use check::{Check, Feature, Verdict, check, features};
 pub use error::Error;
 pub use flow::{Flow, Pacer, read_flows};
-pub use histograms::{Histogram, Histograms, Totals};
 #[doc(hidden)]
 pub use histograms::{BUCKETS, Bounds, RawHistogram, RawTotals};
+pub use histograms::{Histogram, Histograms, Totals};
 pub use leftovers::{clean_up, remove_leftovers};
 pub use listeners::Listener;
 pub use names::usual_name;

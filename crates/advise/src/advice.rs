@@ -68,8 +68,9 @@ impl Advice<'_> {
 
     /// The command by which part of the machine's connections use it; needs [`Tools::loads`](crate::Tools).
     pub fn command_for_trial(&self) -> Option<String> {
-        let default = self.machine.default.as_ref().filter(|_| self.machine.tools.loads)?;
-        self.way()?.command_for_trial(&self.usual.decision.chosen, default)
+        let can_try = self.machine.default.is_some() && self.machine.tools.loads;
+        let present = self.present.stands_for.as_deref().unwrap_or(&self.present.name);
+        self.way().filter(|_| can_try)?.command_for_trial(&self.usual.decision.chosen, present)
     }
 
     /// How the advised controller comes onto the machine.

@@ -170,6 +170,8 @@ fn connections_become_rows_and_an_answer() {
         assert!(!bytes.windows(9).any(|part| part == b"127.0.0.1"), "{file}");
     }
     assert_eq!(lab.place.json("first/results.json")["totals"], answer["totals"]);
+    let measured = tandem_advise::measured::read(&[lab.place.path("first/path.txt")]).unwrap();
+    assert_eq!((measured.controller, measured.rtt.is_some()), (Some(name(1)), true), "advise reads the connection");
     let report = lab.place.read("first/report.html");
     assert!(report.contains(&format!("Trial: {} against {}", name(0), name(1))), "no title");
     // Another trial does not go where one was.

@@ -9,9 +9,9 @@ mod policy_file;
 mod trial;
 
 pub use cgroup::Cgroup;
-pub(crate) use loader::{can_load, cannot, load, map, open_with, program_mut};
 #[doc(hidden)]
 pub use loader::programs;
+pub(crate) use loader::{can_load, cannot, load, map, open_with, program_mut};
 pub use peer::{Peer, Prefix};
 pub(crate) use policy::remove_half_loaded;
 pub use policy::{Answer, LoadedPolicy, LoadedRule, Question, ask_policy, load_policy, policy, remove_policy};

@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     max_failures: Share,
 
-    /// Folder for connections-N.parquet, results.json and report.html [default: a new one in tandem-out]
+    /// Folder for connections-N.parquet, results.json, path.txt and report.html [default: a new one in tandem-out]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
