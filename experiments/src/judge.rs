@@ -367,6 +367,6 @@ mod tests {
         refused("rises = [1, 2]\nat = [1]", "two points alone");
         refused("rises = [1, 2]\npublished_within = 0.1", "which is not published");
         refused("above = 1\nfrom = 9", "none of the sweep's values");
-        refused("above = 1\nat = [9]", "none of the sweep's values");
+        refused("above = 1\nat = [9]", "not among the sweep's values");
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 pub struct Missing {
     /// Has one seed; its name is the label that the run is kept with.
     pub scenario: Scenario,
-    /// As [`scenario_key`] names the scenario.
+    /// As [`scenario_key`](crate::scenario_key) names the scenario.
     pub key: String,
     /// What is sampled over time.
     pub traces: Traces,

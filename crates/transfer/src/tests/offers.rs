@@ -15,10 +15,10 @@ async fn names_and_sizes_are_checked_before_anything_is_written() {
     let long = "x".repeat(250);
     let deep = vec![long.as_str(); 60].join("/");
     let cases: &[(&[Offered], &str)] = &[
-        (&[("../x", Some(1))], "no name"),
-        (&[("/etc/x", Some(1))], "no name"),
-        (&[("a/../../x", Some(1))], "no name"),
-        (&[("", Some(1))], "no name"),
+        (&[("../x", Some(1))], "not a valid file name"),
+        (&[("/etc/x", Some(1))], "not a valid file name"),
+        (&[("a/../../x", Some(1))], "not a valid file name"),
+        (&[("", Some(1))], "not a valid file name"),
         (&[("a\u{202e}gpj.exe", Some(1))], "`a\\u{202e}gpj.exe` is not a valid file name"),
         (&[(".ssh/authorized_keys", Some(1))], "receive with --hidden"),
         (&[(&deep, Some(1))], "too long a name"),
