@@ -161,11 +161,8 @@ fn a_watched_run_is_the_same_run() {
             let until = of_flow.partition_point(|(now, ..)| (*now as f64) < time_s * 1e9);
             let Some((_, _, seen)) = until.checked_sub(1).map(|last| of_flow[last]) else { continue };
             // What is in flight is told before the ACK lets go; goodput takes time.
-            let alike = FlowSample {
-                in_flight_packets: sample.in_flight_packets,
-                goodput_mbps: sample.goodput_mbps,
-                ..*seen
-            };
+            let alike =
+                FlowSample { in_flight_packets: sample.in_flight_packets, goodput_mbps: sample.goodput_mbps, ..*seen };
             assert_eq!(*sample, alike, "flow {} at {time_s} s", flow.flow);
         }
     }
