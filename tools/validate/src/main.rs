@@ -131,25 +131,8 @@ fn main() -> anyhow::Result<()> {
     // So that the same command goes on after an interrupt.
     let store = Store::of_user(|warning| eprintln!("{warning}"));
     let batch = Batch { store: store.as_ref(), by_task: true, ..Batch::default() };
-    if args.advice {
-        let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
-        let page = advice_page(Path::new("experiments/advice/paths.jsonl"), paths, &batch)?;
-        put(&out("docs/advise-vs-truth.md"), &page)?;
-        return written(&out("docs/advise-vs-truth.md"));
-    }
-    if args.experts {
-        let page = experts_page(Path::new("experiments/advice/experts.jsonl"), args.anew, &batch)?;
-        std::fs::write(out("docs/advise-vs-experts.md"), page)?;
-        return written(&out("docs/advise-vs-experts.md"));
-    }
-    if args.criteria {
-        let form = if args.quick { Form::Quick } else { Form::Full };
-        return criteria_page(
-            form,
-            &batch,
-            Path::new("experiments/validation/criteria.json"),
-            &out("docs/criteria.md"),
-        );
+    if answers_question(&args, &batch, &out)? {
+        return Ok(());
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
@@ -178,6 +161,26 @@ fn main() -> anyhow::Result<()> {
     } else {
         write_evidence(&validation.simulators(&[])?, &places("docs/validation.md"))
     }
+}
+
+/// Pages on what commands answer; false if none is asked for.
+fn answers_question(args: &Args, batch: &Batch, out: &dyn Fn(&str) -> PathBuf) -> anyhow::Result<bool> {
+    if args.advice {
+        let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
+        let (kept, page) = (Path::new("experiments/advice/paths.jsonl"), out("docs/advise-vs-truth.md"));
+        put(&page, &advice_page(kept, paths, batch)?)?;
+        written(&page)?;
+    } else if args.experts {
+        let (kept, page) = (Path::new("experiments/advice/experts.jsonl"), out("docs/advise-vs-experts.md"));
+        put(&page, &experts_page(kept, args.anew, batch)?)?;
+        written(&page)?;
+    } else if args.criteria {
+        let form = if args.quick { Form::Quick } else { Form::Full };
+        criteria_page(form, batch, Path::new("experiments/validation/criteria.json"), &out("docs/criteria.md"))?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 #[cfg(all(feature = "linux", target_os = "linux"))]
