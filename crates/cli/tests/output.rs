@@ -191,7 +191,7 @@ fn acks_are_written_on_request() {
     // 10 Mb/s for 3 s are 2480 packets of 1500 bytes, half of which are answered where ACKs are delayed.
     let rows: Vec<usize> = batches.iter().map(|batch| batch.num_rows()).collect();
     assert!(rows.len() == 2 && (1100..2600).contains(&rows.iter().sum::<usize>()), "{rows:?}");
-    place.succeed("run s.toml --out o");
+    place.succeed("run s.toml --out o --replace");
     assert_eq!(place.files("o"), ["report.html", "results.json"]);
     let refused = place.tandem("run s.toml --acks --engine model --out p");
     assert!(refused.status == Some(2) && refused.err.contains("--acks is of the simulator"), "{}", refused.err);

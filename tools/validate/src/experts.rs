@@ -79,10 +79,21 @@ fn page(all: &[Said]) -> anyhow::Result<String> {
         writeln!(table, "\n## {}\n\n```\ntandem advise {}\n```\n", expert.path, expert.options)?;
         writeln!(table, "- **Experts:** {}", expert.says)?;
         writeln!(table, "- **Tandem:** {}", answer(said))?;
-        said.first.iter().try_for_each(|first| writeln!(table, "  - {}", wrapped(first, 4)))?;
+        said.first.iter().try_for_each(|first| writeln!(table, "  - {}", wrapped(&with_code(first), 4)))?;
         objection.iter().try_for_each(|objection| writeln!(table, "- **An objection:** {objection}"))?;
     }
     Ok(format!("**{} of {} have nothing to object to.**\n{table}", PATHS.len() - objections, PATHS.len()))
+}
+
+/// A cure's words with its commands and settings as code. A command ends with its part of the sentence.
+fn with_code(text: &str) -> String {
+    let Some((words, rest)) = text.split_once("sudo ") else {
+        let word = |word: &str| if word.starts_with("net.") { format!("`{word}`") } else { word.to_owned() };
+        return text.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    };
+    let ends = [rest.find(';'), rest.find(". ")];
+    let end = ends.into_iter().flatten().min().unwrap_or(rest.trim_end_matches('.').len());
+    format!("{}`sudo {}`{}", with_code(words), &rest[..end], with_code(&rest[end..]))
 }
 
 /// Columns of a page's lines.

@@ -60,7 +60,7 @@ pub fn shaper(known: &Known, chosen: &Judged, less: &[&Judged]) -> Option<String
     Some(match &names[..] {
         [_, ..] => format!(
             "If the delay hurts, run {}: alone on the path it carries nearly as much and keeps {} ms in the queue, `{controller}` keeps \
-             {delay_ms:.0} ms. Whoever shares the path needs more: s{shape}",
+             {delay_ms:.0} ms. Others who share the path need more: s{shape}",
             names.join(" or "),
             most_ms.ceil()
         ),
