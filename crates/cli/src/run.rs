@@ -41,12 +41,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let common = &args.common;
-    let scenarios = [load(&args.file, &common.overrides(args.seeds)?).map_err(Failure::usage)?];
-    args.engine.check(&scenarios)?;
     if args.acks {
         acks::check(&args.engine.engines)?;
     }
+    let common = &args.common;
+    let scenarios = [load(&args.file, &common.overrides(args.seeds)?).map_err(Failure::usage)?];
+    args.engine.check(&scenarios)?;
     let folder = Folder::prepare(common, &scenarios[0].name)?;
     let outcomes = run_in_each(&args.engine.engines, &scenarios, None)?;
     publish(&scenarios[0].name, &outcomes, None, common, &folder)?;
