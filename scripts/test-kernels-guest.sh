@@ -351,6 +351,8 @@ metrics_count_it() {
 	wait_for scrape && start_transfer reno && wait_for acked_is_told
 	told=$?
 	finish_transfer || told=1
+	# As it was: nothing else gives the namespace its default back.
+	ip netns exec sender sysctl -w "net.ipv4.tcp_congestion_control=$default"
 	kill -TERM $watcher
 	wait $watcher && return $told
 }
@@ -366,6 +368,8 @@ test_programs_on_cgroups() {
 	step "a killed policy remove is mended" killed_at_each none load_policy tandem policy remove
 	step "a trial" trial_records
 	step "a killed trial leaves nothing" killed_trial_leaves_nothing
+	# Ten minutes on a slow host: not in `make test`.
+	[ "$kills" != last ] || return 0
 	step "nor does one that is killed at any call" killed_at_each none true tandem trial reno --against reno --for 1ms --no-report
 	step "metrics" metrics_count_it
 }
