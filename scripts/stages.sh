@@ -7,7 +7,7 @@
 #   join NAME                        waits for it, and shows its log
 #   doubted_tests NAME               the tests of a stage that a busy machine had skipped (crates/testing, trusted_run)
 #   supersede LATER EARLIER          they ran in a later stage: what the earlier one said of them counts no more
-#   finish                           says how long each took and counts the tests; the exit status is 1 if any failed
+#   finish                           what failed, how long each took, and the counts of tests; the exit status is 1 if any failed
 #
 # A program says `test result: ok. 1 passed; 0 failed; 0 ignored;` as cargo's do, and `SKIPPED: TEST: REASON` for each test that cannot
 # run here, which libtest takes for passed. Exit status 77: all of it was skipped. With TANDEM_ALL_TESTS=1 a skipped test that
@@ -96,6 +96,16 @@ judge() {
 	fi
 	((passed += said_passed - unable, failed += said_failed, skipped += said_ignored + unable)) || true
 	printf '%-24s %5d s  %s\n' "$name" "$seconds" "$( ((said_failed)) && echo FAILED || echo ok)" >>"$table"
+	if ((said_failed)); then what_failed "$name" >>"$logs/failures"; fi
+}
+
+# What somebody needs who sees the end of the log alone: libtest's words of each test that failed, those of Python, or the last lines.
+what_failed() {
+	local log=$logs/$1.log words
+	words=$(sed -nE '/^---- .* ----$/,/^(failures:|note: .*)$/p; /^FAILED /p; /ended after [0-9]+ s, its limit/p; /does not allow this/p' "$log" |
+		cut -c 1-300 | head -n 80)
+	echo "== $1 failed"
+	if [[ -n $words ]]; then echo "$words"; else tail -n 25 "$log"; fi
 }
 
 # Counts what was skipped and may not be, in `refused`.
@@ -132,6 +142,7 @@ supersede() {
 
 finish() {
 	echo
+	if [[ -e $logs/failures ]]; then cat "$logs/failures" && echo; fi
 	cat "$table"
 	echo
 	echo "$passed passed, $failed failed, $skipped skipped"
