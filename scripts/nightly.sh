@@ -4,16 +4,14 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-declare -A outcome
+ended=()
 failed=0
 part() {
-	local name=$1
+	local name=$1 outcome=ok
 	shift
 	echo "==== $name"
-	if "$@"; then outcome[$name]=ok; else
-		outcome[$name]=FAILED
-		failed=1
-	fi
+	"$@" || outcome=FAILED failed=1
+	ended+=("$(printf '%-14s%s' "$name" "$outcome")")
 }
 
 # TANDEM_NIGHTLY: more of what is there in `make test`, too, such as transfers of a whole gigabyte.
@@ -22,9 +20,8 @@ part stress make stress
 part fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-1800}" make fuzz
 part packages make test-packages
 part reproducible scripts/test-reproducible.sh
+part metrics bash -c 'scripts/setup.sh metrics && cargo build && scripts/test-prometheus.py'
 part kernels make test-all-kernels
 
-for name in test stress fuzz packages reproducible kernels; do
-	printf '%-14s%s\n' "$name" "${outcome[$name]}"
-done
+printf '%s\n' "${ended[@]}"
 exit $failed

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what is missing to build and test Tandem on Debian 12; says nothing and takes no time if nothing is.
 #   scripts/setup.sh            what the demo's build needs
-#   scripts/setup.sh PURPOSE... also for: kernel (all of the program, with eBPF), page, wheel, bench; test (all of these but bench)
+#   scripts/setup.sh PURPOSE... also for: kernel (all of the program, with eBPF), page, wheel, bench; test (all of these but bench); metrics (a
+#                               Prometheus that scrapes it)
 set -euo pipefail
 
 purposes=" $* "
 [[ $purposes != *" test "* ]] || purposes+="kernel page wheel "
-[[ $purposes != *" bench "* ]] || purposes+="kernel "
+[[ $purposes != *" bench "* && $purposes != *" metrics "* ]] || purposes+="kernel "
 is_asked() { [[ $purposes = *" $1 "* ]]; }
 
 # As Cargo.toml's rust-version says.
@@ -88,6 +89,9 @@ if is_asked test; then
 	[[ -e /usr/aarch64-linux-gnu/lib/libc.so || $(uname -m) = aarch64 ]] || packages+=(libc6-dev-arm64-cross)
 	# Packages are tried in fresh Debian systems.
 	needs mmdebstrap mmdebstrap
+fi
+if is_asked metrics; then
+	needs prometheus prometheus promtool
 fi
 if is_asked bench; then
 	needs python3 python3
