@@ -329,7 +329,7 @@ PREFACE = """# From simulation to policy, over the emulated path
 
 <!-- made by scripts/trial-check.py -->
 `scripts/trial-check.py` makes this page: real connections of this machine's kernel, over [the emulated path](howto/testbed.md). The steps are those of
-[Try a controller on a machine that works](howto/trial.md).
+[Try a controller on a production machine](howto/trial.md).
 """
 
 

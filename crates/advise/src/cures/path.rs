@@ -38,7 +38,7 @@ pub fn policer(known: &Known) -> Option<String> {
 pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
     (loss.0 >= FAULTY && known.rtt <= NEAR).then(|| {
         format!(
-            "First the link: over {} a loss of {loss} is no chance but a fault, as even Wi-Fi repairs what it loses. Look at the errors that \
+            "First the link: over {} a loss of {loss} is not chance but a fault: even Wi-Fi repairs its losses. Look at the errors that \
              `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. What follows holds if it cannot be mended.",
             known.rtt
         )
