@@ -7,7 +7,7 @@ fn main() {
     list("papers", &[], "toml", "files.rs");
     list("results", &[], "json", "records.rs");
     list("cases", &[], "toml", "cases.rs");
-    list(".", &["prudentia", "rfc9743"], "toml", "suites.rs");
+    list(".", &["prudentia", "rfc8867", "rfc9743", "tcpeval"], "toml", "suites.rs");
 }
 
 /// Writes the list of the files in a folder's folders, these or else all, as pairs of an id such as `s0/fig3` and a text.

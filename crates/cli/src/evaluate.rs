@@ -25,7 +25,7 @@ use crate::{
     terminal::{note, print_kept, warn},
 };
 
-/// Judge a controller by the criteria of RFC 9743 (BCP 133): what was run, the limit, whose it is, and the answer
+/// Evaluate a controller against RFC 9743 (BCP 133): what was run, each limit with its source, and the answer
 ///
 /// The RFC sets criteria and no limits. Limits are those of other RFCs, of drafts and papers, of CUBIC or Reno in the same place, or
 /// ours; each says so. What fails comes with a scenario file that shows it (--json, --markdown). Finished runs are kept in the store
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "SECTION", value_delimiter = ',')]
     criteria: Vec<String>,
 
-    /// The criteria: rfc9743, prudentia, or a folder of files like theirs, such as ./mine
+    /// The criteria: rfc9743, rfc8867, tcpeval, prudentia, or a folder of files like theirs, such as ./mine
     #[arg(long, value_name = "NAME|FOLDER/", default_value = RFC_9743)]
     suite: String,
 

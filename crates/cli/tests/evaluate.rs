@@ -74,7 +74,7 @@ fn what_cannot_be_judged_is_refused() {
         ("evaluate reno --criteria 9", "there is no criterion `9`; there are 5.1.1"),
         ("evaluate reno --baseline none.json", "none.json"),
         ("evaluate reno --against reno,cubik", "did you mean `cubic`?"),
-        ("evaluate reno --suite nist", "there are prudentia, rfc9743"),
+        ("evaluate reno --suite nist", "there are prudentia, rfc8867, rfc9743, tcpeval"),
         ("evaluate reno --suite ./none", "suite ./none: "),
         ("evaluate reno --markdown plain", "write `plain.md`"),
     ] {
@@ -94,6 +94,15 @@ fn it_is_judged_beside_those_that_are_named() {
         json["rows"].as_array().unwrap().iter().map(|row| row["asked"][0]["finding"].as_str().unwrap()).collect();
     assert_eq!(findings.len(), 2);
     assert!(findings.iter().all(|finding| finding.contains("vegas") && !finding.contains("cubic")), "{findings:?}");
+}
+
+/// RFC 8867 has eight test cases. In that of section 5.1 CUBIC is compared with itself, so nothing can fail.
+#[test]
+fn another_suite_is_chosen_by_its_name() {
+    let run = "evaluate cubic --suite rfc8867 --criteria 5.1 --quick --json";
+    let json: Value = serde_json::from_str(&Place::new().succeed(run).out).unwrap();
+    let [row] = json["rows"].as_array().unwrap().as_slice() else { panic!("one case was asked for") };
+    assert_eq!((row["id"].as_str(), row["answer"].as_str()), (Some("rfc8867/5.1-capacity"), Some("passes")));
 }
 
 /// Where a planted controller divides by nothing is said, and no verdict is given.

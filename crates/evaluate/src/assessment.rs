@@ -140,7 +140,7 @@ fn rfc9743() -> String {
 impl Assessment {
     /// That of a suite, which may be another than RFC 9743's.
     pub fn of_suite(self, suite: &Suite) -> Self {
-        let title = suite.title().to_owned();
+        let title = suite.title();
         if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
     }
 

@@ -163,8 +163,9 @@ impl Suite {
     }
 
     /// As titles have it.
-    pub fn title(&self) -> &str {
-        if self.name == RFC_9743 { "RFC 9743" } else { &self.name }
+    pub fn title(&self) -> String {
+        let number = self.name.strip_prefix("rfc").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        number.map_or_else(|| self.name.clone(), |number| format!("RFC {number}"))
     }
 
     /// Is it that of RFC 9743?
@@ -247,6 +248,19 @@ mod tests {
         assert!(!unposed().is_empty() && !questions().is_empty());
     }
 
+    /// The same of the suites beside that of RFC 9743.
+    #[test]
+    fn all_suites_can_be_posed() {
+        for (name, title, criteria) in [("prudentia", "prudentia", 2), ("rfc8867", "RFC 8867", 8), ("tcpeval", "tcpeval", 12)] {
+            let suite = Suite::named(name).expect("it comes with the program");
+            assert_eq!(suite.title(), title);
+            for contender in ["cubic", "compound@gamma=20", "bbr3", "prague"] {
+                let all = suite.criteria(contender, &[], &["reno", "bbr"]).unwrap_or_else(|e| panic!("{contender}: {e}"));
+                assert_eq!(all.iter().filter(|experiment| experiment.criterion().is_some()).count(), criteria, "{name}");
+            }
+        }
+    }
+
     #[test]
     fn sections_are_chosen_by_their_number() {
         let ids = |wanted: &str| {
@@ -283,7 +297,7 @@ mod tests {
         let error = |name: &str| Suite::named(name).expect_err(name).to_string();
         assert!(error(&name).contains("no file *.toml"), "{}", error(&name));
         assert!(error(&format!("{name}/none")).starts_with("suite /"));
-        assert!(error("none").contains("there are prudentia, rfc9743"), "{}", error("none"));
+        assert!(error("none").contains("there are prudentia, rfc8867, rfc9743, tcpeval"), "{}", error("none"));
         let (_, text) = SUITES.iter().find(|(id, _)| *id == "prudentia/8mbit").expect("it is there");
         fs::write(folder.path().join("mine.toml"), text).expect("written");
         let suite = Suite::named(&name).expect("it has a file");

@@ -34,11 +34,11 @@ pub fn text(assessment: &Assessment) -> String {
     text
 }
 
-/// `RFC 9743 of reno, quick: 14 criteria pass, 3 fail, 2 are undecided`
+/// ``RFC 9743, `reno`, quick runs: 14 passed, 3 failed, 2 undecided``
 pub(crate) fn summary(assessment: &Assessment) -> String {
     let count = |answer| assessment.count(answer);
     format!(
-        "{}, `{}`, {} runs: {} criteria pass, {} fail, {} undecided",
+        "{}, `{}`, {} runs: {} passed, {} failed, {} undecided",
         assessment.suite,
         assessment.contender,
         assessment.form.name(),
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn what_does_not_pass_says_why() {
         let text = text(&example());
-        assert!(text.starts_with("RFC 9743, `reno`, quick runs: 1 criteria pass, 1 fail, 1 undecided\n"), "{text}");
+        assert!(text.starts_with("RFC 9743, `reno`, quick runs: 1 passed, 1 failed, 1 undecided\n"), "{text}");
         assert!(text.contains("5.1.1  Title of 5.1.1  passes\n5.1.3  Title of 5.1.3  fails\n"), "{text}");
         assert!(text.contains("at most 2 % are dropped: 3.1 ± 0.2 at 0.1 [a draft]\n"), "{text}");
         assert!(text.contains("7.10   Multipath: "), "{text}");
