@@ -105,9 +105,9 @@ pub fn candidates(
 }
 
 fn check_is_ours(spec: &ControllerSpec) -> Result<(), AdviseError> {
-    match spec.with(&Settings::default()) {
-        CongestionControl::Tandem(_) => Ok(()),
-        CongestionControl::Kernel(name) => Err(AdviseError::NotSimulated(spec.to_string(), name)),
+    match spec.with(&Settings::default()).foreign() {
+        None => Ok(()),
+        Some(whose) => Err(AdviseError::NotSimulated(spec.to_string(), whose)),
     }
 }
 

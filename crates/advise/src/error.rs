@@ -9,9 +9,9 @@ use tandem_scenario::SpecError;
 /// Why there is no advice.
 #[derive(Debug, thiserror::Error)]
 pub enum AdviseError {
-    /// No engine but real TCP has this controller.
-    #[error("`{0}` cannot be simulated: name one of Tandem's, such as `cubic`, in place of the kernel's `{1}`")]
-    NotSimulated(String, String),
+    /// The simulator does not have this controller.
+    #[error("`{0}` cannot be simulated, because it is {1}: name one of Tandem's, such as `cubic`")]
+    NotSimulated(String, &'static str),
     /// A candidate is there twice.
     #[error("`{0}` is named twice: leave one out")]
     Twice(String),

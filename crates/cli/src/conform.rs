@@ -45,7 +45,7 @@ pub struct Args {
 pub fn conform(args: &Args) -> Result<(), Failure> {
     let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
         return Err(Failure::usage(format!(
-            "`{}` is the kernel's own: name one of `tandem list controllers`",
+            "`{}` is not one of Tandem's: name one of `tandem list controllers`",
             args.controller
         )));
     };

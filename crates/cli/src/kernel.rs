@@ -108,9 +108,15 @@ impl From<Error> for Failure {
 }
 
 fn load(args: &Load) -> Result<(), Failure> {
-    let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
-        let message = format!("`{}` is the kernel's own: `modprobe tcp_NAME` loads it", args.controller);
-        return Err(Failure::usage(message));
+    let params = match args.controller.with(&Settings::default()) {
+        CongestionControl::Tandem(params) => params,
+        CongestionControl::Kernel(_) => {
+            let message = format!("`{}` is the kernel's own: `modprobe tcp_NAME` loads it", args.controller);
+            return Err(Failure::usage(message));
+        }
+        CongestionControl::Noq(_) => {
+            return Err(Failure::usage(format!("`{}` is the QUIC stack's own, and no kernel has it", args.controller)));
+        }
     };
     let controller = params.controller();
     tandem_kernel::check_loadable(controller)?;

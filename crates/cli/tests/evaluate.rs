@@ -70,7 +70,7 @@ fn what_cannot_be_judged_is_refused() {
     let place = Place::new();
     for (arguments, message) in [
         ("evaluate cubik", "did you mean `cubic`?"),
-        ("evaluate kernel:cubic", "runs over real TCP only"),
+        ("evaluate kernel:cubic", "is the kernel's own"),
         ("evaluate reno --criteria 9", "there is no criterion `9`; there are 5.1.1"),
         ("evaluate reno --baseline none.json", "none.json"),
         ("evaluate reno --against reno,cubik", "did you mean `cubic`?"),

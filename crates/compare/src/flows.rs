@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use tandem_scenario::{ControllerSpec, KERNEL_PREFIX, controller::ControllerError, file::MAX_COUNT};
+use tandem_scenario::{ControllerSpec, KERNEL_PREFIX, NOQ_PREFIX, controller::ControllerError, file::MAX_COUNT};
 
 /// `compound:4` or `compound@gamma=20,alpha=0.25:4`: flows of one controller. `:4` may be left out for one flow.
 #[derive(Debug, Clone)]
@@ -29,8 +29,9 @@ impl FromStr for Flows {
 /// # Errors
 /// If the number of flows is none, or too large.
 pub fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
-    // The kernel's own have a colon in their name.
-    let start = if text.starts_with(KERNEL_PREFIX) { KERNEL_PREFIX.len() } else { 0 };
+    // Others' controllers have a colon in their name.
+    let prefix = [KERNEL_PREFIX, NOQ_PREFIX].into_iter().find(|prefix| text.starts_with(prefix));
+    let start = prefix.map_or(0, str::len);
     let colon = text[start..].find(':').map(|i| start + i);
     let (name, count) = colon.map_or((text, "1"), |colon| (&text[..colon], &text[colon + 1..]));
     match count.parse() {

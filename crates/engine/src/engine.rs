@@ -138,3 +138,24 @@ pub fn refuse_kernel_controllers(scenario: &Scenario) -> Result<(), EngineError>
         ))),
     }
 }
+
+/// For engines without the congestion controls that the QUIC stack has of its own.
+///
+/// # Errors
+/// [`EngineError::Refused`] if a flow of the scenario uses one (`noq:NAME`).
+pub fn refuse_noq_controllers(scenario: &Scenario) -> Result<(), EngineError> {
+    match scenario.needs_noq() {
+        None => Ok(()),
+        Some(controller) => Err(EngineError::Refused(format!(
+            "`{controller}` is the QUIC stack's own, which this engine does not have: run it with --engine quic"
+        ))),
+    }
+}
+
+/// For engines with our controllers alone.
+///
+/// # Errors
+/// [`EngineError::Refused`] if a flow of the scenario uses another's.
+pub fn refuse_foreign_controllers(scenario: &Scenario) -> Result<(), EngineError> {
+    refuse_kernel_controllers(scenario).and_then(|()| refuse_noq_controllers(scenario))
+}

@@ -78,7 +78,10 @@ mod transfers;
 pub use applications::Applications;
 pub use constant_rate::ConstantRate;
 pub(crate) use demand::exponential_ns;
-pub use engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
+pub use engine::{
+    Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_kernel_controllers,
+    refuse_noq_controllers, refuse_quic,
+};
 pub use quality::Quality;
 pub use recorder::{Counters, FlowEnd, Readable, Recorder, RecorderOptions};
 pub use threads::on_threads;

@@ -30,7 +30,7 @@ pub(crate) fn facts(contender: &str) -> Vec<Fact> {
 fn controller_of(spec: &ControllerSpec) -> Option<&'static Controller> {
     match spec {
         ControllerSpec::Tandem { controller, .. } => Some(controller),
-        ControllerSpec::Kernel(_) => None,
+        ControllerSpec::Kernel(_) | ControllerSpec::Noq(_) => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tandem_papers::{Experiment, SUITES};
-use tandem_scenario::{ControllerSpec, FileError, KERNEL_PREFIX};
+use tandem_scenario::{ControllerSpec, FileError, Settings};
 
 /// The suite of RFC 9743.
 pub const RFC_9743: &str = "rfc9743";
@@ -32,11 +32,9 @@ pub enum SuiteError {
     /// It is no controller.
     #[error("{0}")]
     Contender(String),
-    /// It runs in a kernel only.
-    #[error(
-        "`{0}` runs over real TCP only, and the criteria are simulated: name a controller of `tandem list controllers`"
-    )]
-    Kernel(String),
+    /// The simulator does not have it.
+    #[error("`{0}` is {1}, and the criteria are simulated: name a controller of `tandem list controllers`")]
+    Foreign(String, &'static str),
     /// There is no such suite.
     #[error("there is no suite `{0}`; there are {1}, and folders: ./mine")]
     Suite(String, String),
@@ -109,8 +107,8 @@ pub fn questions() -> Vec<Question> {
 /// A controller that can be simulated, as files spell it.
 fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
     let spec = name.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
-    if name.starts_with(KERNEL_PREFIX) {
-        return Err(SuiteError::Kernel(name.to_owned()));
+    if let Some(whose) = spec.with(&Settings::default()).foreign() {
+        return Err(SuiteError::Foreign(name.to_owned(), whose));
     }
     Ok((spec, toml::Value::String(from_anywhere(name)).to_string()))
 }
@@ -251,12 +249,19 @@ mod tests {
     /// The same of the suites beside that of RFC 9743.
     #[test]
     fn all_suites_can_be_posed() {
-        for (name, title, criteria) in [("prudentia", "prudentia", 2), ("rfc8867", "RFC 8867", 8), ("tcpeval", "tcpeval", 12)] {
+        for (name, title, criteria) in
+            [("prudentia", "prudentia", 2), ("rfc8867", "RFC 8867", 8), ("tcpeval", "tcpeval", 12)]
+        {
             let suite = Suite::named(name).expect("it comes with the program");
             assert_eq!(suite.title(), title);
             for contender in ["cubic", "compound@gamma=20", "bbr3", "prague"] {
-                let all = suite.criteria(contender, &[], &["reno", "bbr"]).unwrap_or_else(|e| panic!("{contender}: {e}"));
-                assert_eq!(all.iter().filter(|experiment| experiment.criterion().is_some()).count(), criteria, "{name}");
+                let all =
+                    suite.criteria(contender, &[], &["reno", "bbr"]).unwrap_or_else(|e| panic!("{contender}: {e}"));
+                assert_eq!(
+                    all.iter().filter(|experiment| experiment.criterion().is_some()).count(),
+                    criteria,
+                    "{name}"
+                );
             }
         }
     }
@@ -281,7 +286,8 @@ mod tests {
         for (contender, neighbour, part) in [
             ("cubik", "reno", "did you mean `cubic`?"),
             ("reno", "cubik", "did you mean `cubic`?"),
-            ("kernel:bbr", "reno", "real TCP only"),
+            ("kernel:bbr", "reno", "is the kernel's own, and the criteria are simulated"),
+            ("noq:bbr3", "reno", "is the QUIC stack's own"),
         ] {
             let error = criteria(contender, &[], &[neighbour]).expect_err("one is no controller").to_string();
             assert!(error.contains(part), "{error}");

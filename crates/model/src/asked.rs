@@ -15,9 +15,9 @@ const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
 /// The model does not know the controller or one of its parameters. The message says what it knows.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskedError {
-    /// The congestion control is the kernel's own.
-    #[error("the model knows Tandem's controllers, and `{0}` is the kernel's own")]
-    Kernel(String),
+    /// The congestion control is not ours.
+    #[error("the model knows Tandem's controllers, and `{0}` is {1}")]
+    Foreign(String, &'static str),
     /// The controller's gamma is not fixed, or it has none.
     #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, not `{0}`; --loss takes others")]
     Controller(&'static str),
@@ -36,8 +36,9 @@ pub enum AskedError {
 /// # Errors
 /// [`AskedError`] if the model does not know it.
 pub fn asked(controller: &ControllerSpec, about_loss: bool) -> Result<Arc<Params>, AskedError> {
-    let CongestionControl::Tandem(params) = controller.with(&Settings::default()) else {
-        return Err(AskedError::Kernel(controller.to_string()));
+    let params = match controller.with(&Settings::default()) {
+        CongestionControl::Tandem(params) => params,
+        other => return Err(AskedError::Foreign(other.to_string(), other.foreign().unwrap_or_default())),
     };
     let name = params.controller().name;
     if !about_loss && name != CONTROLLER {

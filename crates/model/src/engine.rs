@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, time::Instant};
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_quic};
 use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
 use tandem_scenario::{
     Aqm, CongestionControl, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
@@ -63,7 +63,7 @@ impl Engine for Model {
 
 /// The connection, if the model has its recovery, too.
 fn answerable(scenario: &Scenario) -> Result<Isolated<'_>, EngineError> {
-    refuse_kernel_controllers(scenario)?;
+    refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
     let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
     if isolated.recovery != Recovery::Prr {
@@ -150,7 +150,7 @@ impl<'a> Isolated<'a> {
         let (group, tcp) = flow(scenario)?;
         let (connection_link, link) = link(scenario, group)?;
         let CongestionControl::Tandem(params) = &tcp.controller else {
-            return refuse("it knows Tandem's controllers, and the flow has one of the kernel's own");
+            return refuse("it knows Tandem's controllers, and the flow has another's");
         };
         let Some(law) = Law::of(params) else {
             let name = params.controller().name;

@@ -6,16 +6,14 @@ use std::sync::{Arc, LazyLock};
 
 use noq_proto::{
     AckFrequencyConfig, ClientConfig, EndpointConfig, ServerConfig, TransportConfig, VarInt,
-    congestion::{Bbr3Config, CubicConfig},
+    congestion::{Bbr3Config, CubicConfig, NewRenoConfig},
     crypto::rustls::{QuicClientConfig, QuicServerConfig},
 };
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 use rustls::{RootCertStore, crypto::ring, pki_types::PrivateKeyDer, version::TLS13};
 use tandem_controllers::Params;
 use tandem_quic::{Options, PacedFactory};
-use tandem_scenario::TcpSource;
-
-use crate::StackOwn;
+use tandem_scenario::{CongestionControl, Noq, TcpSource};
 
 /// The name in the certificate.
 pub const SERVER_NAME: &str = "receiver";
@@ -26,10 +24,7 @@ pub const SEND_BUFFER_BYTES: u64 = 64 << 20;
 
 /// One flow.
 pub struct Setup<'a> {
-    pub params: &'a Params,
     pub source: &'a TcpSource,
-    /// The stack's own congestion control instead of the controller.
-    pub own: Option<StackOwn>,
     pub datagram_bytes: u16,
     pub unit_bytes: u32,
     pub seed: [u64; 2],
@@ -87,14 +82,22 @@ impl Setup<'_> {
         }
         let options =
             Options { initial_window: Some(self.source.initial_window), virtual_time: true, ..Options::default() };
-        match self.own {
-            None => {
+        match &self.source.controller {
+            CongestionControl::Tandem(params) => {
                 let factory =
-                    PacedFactory::new(self.params.clone(), options).expect("`check` refuses those that count marks");
+                    PacedFactory::new(Params::clone(params), options).expect("`check` refuses those that count marks");
                 transport.congestion_controller_factory(Arc::new(factory))
             }
-            Some(StackOwn::Cubic) => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
-            Some(StackOwn::Bbr) => transport.congestion_controller_factory(Arc::new(Bbr3Config::default())),
+            CongestionControl::Noq(Noq::Reno) => {
+                transport.congestion_controller_factory(Arc::new(NewRenoConfig::default()))
+            }
+            CongestionControl::Noq(Noq::Cubic) => {
+                transport.congestion_controller_factory(Arc::new(CubicConfig::default()))
+            }
+            CongestionControl::Noq(Noq::Bbr3) => {
+                transport.congestion_controller_factory(Arc::new(Bbr3Config::default()))
+            }
+            CongestionControl::Kernel(name) => unreachable!("`check` refuses `kernel:{name}`"),
         };
         transport
     }

@@ -68,50 +68,12 @@ impl Engine for Quic {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-        run_stack(scenario, seed, options, None)
+        run_stack(scenario, seed, options)
     }
 
     /// An estimate: each packet is built, encrypted, decrypted and read.
     fn weight(&self) -> f64 {
         20.0
-    }
-}
-
-/// The same with congestion control of the stack's own, whatever controllers the scenario names: to compare with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StackOwn {
-    /// CUBIC, not paced.
-    Cubic,
-    /// BBRv3.
-    Bbr,
-}
-
-impl Engine for StackOwn {
-    fn name(&self) -> &'static str {
-        match self {
-            StackOwn::Cubic => "quic-noq-cubic",
-            StackOwn::Bbr => "quic-noq-bbr",
-        }
-    }
-
-    fn description(&self) -> &'static str {
-        "Real QUIC (noq) in virtual time, with noq's own congestion control"
-    }
-
-    fn arithmetic(&self) -> &'static str {
-        env!("TANDEM_ARITHMETIC")
-    }
-
-    fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
-        Quic.check(scenario, force)
-    }
-
-    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-        run_stack(scenario, seed, options, Some(*self))
-    }
-
-    fn weight(&self) -> f64 {
-        Quic.weight()
     }
 }
 
@@ -127,6 +89,12 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
     for group in &scenario.groups {
         let Some(source) = group.source.tcp() else { continue };
         if !is_quic(source) {
+            if let CongestionControl::Noq(_) = source.controller {
+                return Err(EngineError::refused(format!(
+                    "`{}` is the QUIC stack's own, and `{}` has `transport = \"tcp\"`: leave that out",
+                    source.controller, group.name
+                )));
+            }
             continue;
         }
         if group.source.short().is_some() {
@@ -170,14 +138,9 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
     Ok(warnings)
 }
 
-fn run_stack(
-    scenario: &Scenario,
-    seed: u64,
-    options: Options,
-    own: Option<StackOwn>,
-) -> Result<Option<SeedResult>, EngineError> {
+fn run_stack(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
     check(scenario)?;
-    let stack = Stack { scenario, seed, own, origin: Instant::now(), broken: Arc::default() };
+    let stack = Stack { scenario, seed, origin: Instant::now(), broken: Arc::default() };
     let result = run_with(scenario, seed, options, &|flow| stack.endpoints(flow))?;
     match stack.broken.get() {
         None => Ok(result),
@@ -197,7 +160,6 @@ fn is_quic(source: &TcpSource) -> bool {
 struct Stack<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    own: Option<StackOwn>,
     /// The stack takes times of this kind; only their differences matter.
     origin: Instant,
     /// Why the first connection ended that did.
@@ -208,11 +170,8 @@ impl Stack<'_> {
     /// The endpoints of a flow that QUIC carries.
     fn endpoints(&self, flow: &NewFlow) -> Option<Box<dyn Endpoints>> {
         let source = flow.source().tcp().filter(|source| is_quic(source))?;
-        let CongestionControl::Tandem(params) = &source.controller else { return None };
         let setup = config::Setup {
-            params,
             source,
-            own: self.own,
             datagram_bytes: datagram_bytes(self.scenario) as u16,
             unit_bytes: self.scenario.mss(),
             seed: [self.seed, flow.index as u64],

@@ -2,7 +2,7 @@
 //! Scenarios over the real stack in virtual time: what must hold whatever the stack does.
 
 use tandem_engine::{Engine, Options};
-use tandem_quic_engine::{Quic, StackOwn};
+use tandem_quic_engine::Quic;
 use tandem_results::SeedResult;
 use tandem_scenario::{
     Scenario,
@@ -81,14 +81,16 @@ fn a_long_fat_path_is_filled_in_spite_of_thousands_of_gaps() {
     assert!(result.flows[0].goodput_mbps > 200.0, "{}", result.flows[0].goodput_mbps);
 }
 
-/// The stack's own controllers, to compare with.
+/// The stack's own controllers, alone, and beside one of ours.
 #[test]
 fn the_stacks_own_run_too() {
-    let scenario = scenario("duration = \"6s\"\nwarmup = \"2s\"", PATH, &flow("cubic", ""));
-    for own in [StackOwn::Cubic, StackOwn::Bbr] {
-        let result = own.run(&scenario, 1, Options::default()).unwrap().unwrap();
-        assert!(result.flows[0].goodput_mbps > 7.0, "{own:?}: {}", result.flows[0].goodput_mbps);
-    }
+    let top = "duration = \"6s\"\nwarmup = \"2s\"";
+    let mbps = |flows: &str| run(&scenario(top, PATH, flows)).flows.iter().map(|f| f.goodput_mbps).collect::<Vec<_>>();
+    let own = ["noq:reno", "noq:cubic", "noq:bbr3"].map(|name| mbps(&flow(name, ""))[0]);
+    assert!(own.iter().all(|&mbps| mbps > 7.0), "{own:?}");
+    assert!(own[0] != own[1] && own[1] != own[2], "each is another controller: {own:?}");
+    let both = mbps(&(flow("noq:cubic", "") + &flow("cubic", "")));
+    assert!(both.iter().sum::<f64>() > 7.0 && both.iter().all(|&mbps| mbps > 0.5), "{both:?}");
 }
 
 #[test]
@@ -101,6 +103,10 @@ fn refusals_say_what_to_do() {
     let marked = refusal("duration = \"1s\"", &flow("reno", "ecn = \"rfc3168\""));
     assert!(marked.contains("not marked here"), "{marked}");
     assert!(refusal("duration = \"1s\"", &flow("kernel:cubic", "")).contains("kernel"));
+    let over_tcp = refusal("duration = \"1s\"", &flow("noq:cubic", "transport = \"tcp\""));
+    assert!(over_tcp.contains("is the QUIC stack's own"), "{over_tcp}");
+    let simulated = scenario("duration = \"1s\"", PATH, &flow("noq:cubic", ""));
+    assert!(tandem_sim::Sim.check(&simulated, false).unwrap_err().to_string().contains("--engine quic"));
     let quic = scenario("duration = \"1s\"", PATH, &flow("reno", "transport = \"quic\""));
     assert!(tandem_sim::Sim.check(&quic, false).unwrap_err().to_string().contains("--engine quic"));
 }

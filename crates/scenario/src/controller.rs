@@ -15,10 +15,12 @@ use std::{
 use serde::{Deserialize, Deserializer, de};
 use tandem_controllers::{Controller, NamedError, Params, ParamsError, Setting, own};
 
-use crate::traffic::CongestionControl;
+use crate::traffic::{CongestionControl, Noq};
 
 /// Prefix of the names of the kernel's own congestion controls.
 pub const KERNEL_PREFIX: &str = "kernel:";
+/// Prefix of the names of the QUIC stack's own.
+pub const NOQ_PREFIX: &str = "noq:";
 
 /// Linux's `TCP_CA_NAME_MAX`, without the zero at the end.
 const MAX_KERNEL_NAME: usize = 15;
@@ -57,6 +59,13 @@ pub enum ControllerError {
     /// Parameters follow the name of a congestion control of the kernel's own.
     #[error("the kernel's own congestion controls have no parameters: write `{0}`")]
     KernelParameters(String),
+    /// The QUIC stack has no congestion control of this name.
+    #[error("the QUIC stack noq has {}, without parameters, and no `{NOQ_PREFIX}{_0}`", noqs())]
+    NoqName(String),
+}
+
+fn noqs() -> String {
+    Noq::ALL.map(|noq| format!("`{NOQ_PREFIX}{}`", noq.name())).join(", ")
 }
 
 /// A controller as written: `compound`, `compound@gamma=20,alpha=0.25`, `kernel:cubic`.
@@ -71,6 +80,8 @@ pub enum ControllerSpec {
     },
     /// One of the kernel's own, by its name without the prefix.
     Kernel(String),
+    /// One of the QUIC stack's own.
+    Noq(Noq),
 }
 
 impl ControllerSpec {
@@ -83,6 +94,7 @@ impl ControllerSpec {
     pub fn with(&self, general: &Settings) -> CongestionControl {
         match self {
             Self::Kernel(name) => CongestionControl::Kernel(name.clone()),
+            Self::Noq(noq) => CongestionControl::Noq(*noq),
             Self::Tandem { controller, own } => {
                 let mut params = Params::new(controller);
                 general.0.iter().chain(own).for_each(|setting| params.apply(setting));
@@ -95,7 +107,7 @@ impl ControllerSpec {
     pub fn own(&self) -> &[Setting] {
         match self {
             Self::Tandem { own, .. } => own,
-            Self::Kernel(_) => &[],
+            Self::Kernel(_) | Self::Noq(_) => &[],
         }
     }
 
@@ -122,6 +134,10 @@ impl FromStr for ControllerSpec {
     fn from_str(text: &str) -> Result<Self, ControllerError> {
         if let Some(name) = text.strip_prefix(KERNEL_PREFIX) {
             return kernels(name);
+        }
+        if let Some(name) = text.strip_prefix(NOQ_PREFIX) {
+            let noq = Noq::ALL.into_iter().find(|noq| noq.name() == name);
+            return noq.map(Self::Noq).ok_or_else(|| ControllerError::NoqName(name.escape_debug().to_string()));
         }
         let (name, parameters) = name_and_parameters(text);
         let controller = named(name)?;
@@ -196,6 +212,7 @@ impl fmt::Display for ControllerSpec {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Kernel(name) => write!(f, "{KERNEL_PREFIX}{name}"),
+            Self::Noq(noq) => write!(f, "{NOQ_PREFIX}{}", noq.name()),
             Self::Tandem { controller, own } => {
                 f.write_str(controller.name)?;
                 own.iter().enumerate().try_for_each(|(i, o)| write!(f, "{}{o}", if i == 0 { "@" } else { "," }))

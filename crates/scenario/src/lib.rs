@@ -49,7 +49,7 @@ pub mod wlan;
 
 pub use aqm::Aqm;
 pub use check::SpecError;
-pub use controller::{ControllerSpec, KERNEL_PREFIX, Settings};
+pub use controller::{ControllerSpec, KERNEL_PREFIX, NOQ_PREFIX, Settings};
 pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
 pub use effects::{Effects, EffectsSpec};
 pub use file::FileError;
@@ -60,5 +60,6 @@ pub use short_flows::ShortFlows;
 pub use slow_start::{bulk_groups, last_slow_start_end_s, slow_start_end_s};
 pub use spec::{FlowsSpec, ScenarioSpec};
 pub use traffic::{
-    CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport, USUAL_ACK_EVERY,
+    CongestionControl, Ecn, Honesty, Noq, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport,
+    USUAL_ACK_EVERY,
 };

@@ -235,8 +235,16 @@ impl Parts {
 
     /// The first congestion control that only the kernel engine has.
     pub fn needs_kernel(&self) -> Option<&CongestionControl> {
-        let mut controllers = self.groups.iter().filter_map(|group| Some(&group.source.tcp()?.controller));
-        controllers.find(|controller| matches!(controller, CongestionControl::Kernel(_)))
+        self.controllers().find(|controller| matches!(controller, CongestionControl::Kernel(_)))
+    }
+
+    /// The first congestion control that only the QUIC engine has.
+    pub fn needs_noq(&self) -> Option<&CongestionControl> {
+        self.controllers().find(|controller| matches!(controller, CongestionControl::Noq(_)))
+    }
+
+    fn controllers(&self) -> impl Iterator<Item = &CongestionControl> {
+        self.groups.iter().filter_map(|group| Some(&group.source.tcp()?.controller))
     }
 
     /// Number of flows of all groups together.

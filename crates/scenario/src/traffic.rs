@@ -9,7 +9,7 @@ pub use tandem_controllers::host::{Ecn, Honesty, Recovery};
 use tandem_controllers::{Controller, Params, find};
 
 use crate::{
-    controller::KERNEL_PREFIX,
+    controller::{KERNEL_PREFIX, NOQ_PREFIX},
     scenario::HEADER_BYTES,
     short_flows::ShortFlows,
     units::{Rate, Span, bps, pair_of_seconds, seconds, seconds_if_any},
@@ -68,7 +68,7 @@ impl Traffic {
     pub fn params(&self) -> Option<&Arc<Params>> {
         match &self.tcp()?.controller {
             CongestionControl::Tandem(params) => Some(params),
-            CongestionControl::Kernel(_) => None,
+            CongestionControl::Kernel(_) | CongestionControl::Noq(_) => None,
         }
     }
 
@@ -112,6 +112,33 @@ pub enum CongestionControl {
     Tandem(Arc<Params>),
     /// One of the kernel's own, written `kernel:NAME`. Only the kernel engine has it.
     Kernel(String),
+    /// One of the QUIC stack's own, written `noq:NAME`. Only the QUIC engine has it.
+    Noq(Noq),
+}
+
+/// What the QUIC stack noq has of its own. It takes no parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noq {
+    /// Reno without slow start's later rules.
+    Reno,
+    /// CUBIC, not paced.
+    Cubic,
+    /// BBRv3.
+    Bbr3,
+}
+
+impl Noq {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Bbr3];
+
+    /// As it is written after `noq:`. Ours of the same algorithm has the same name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr3 => "bbr3",
+        }
+    }
 }
 
 impl CongestionControl {
@@ -120,6 +147,16 @@ impl CongestionControl {
         match self {
             Self::Tandem(params) => Some(params.controller()),
             Self::Kernel(name) => find(name).ok(),
+            Self::Noq(noq) => find(noq.name()).ok(),
+        }
+    }
+
+    /// Why only one engine has it, in words; `None`: it is one of ours.
+    pub fn foreign(&self) -> Option<&'static str> {
+        match self {
+            Self::Tandem(_) => None,
+            Self::Kernel(_) => Some("the kernel's own"),
+            Self::Noq(_) => Some("the QUIC stack's own"),
         }
     }
 }
@@ -130,6 +167,7 @@ impl fmt::Display for CongestionControl {
         match self {
             CongestionControl::Tandem(params) => f.write_str(params.controller().name),
             CongestionControl::Kernel(name) => write!(f, "{KERNEL_PREFIX}{name}"),
+            CongestionControl::Noq(noq) => write!(f, "{NOQ_PREFIX}{}", noq.name()),
         }
     }
 }

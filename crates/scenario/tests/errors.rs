@@ -95,6 +95,8 @@ fn controllers_and_their_parameters() {
     controller("kernel:", &["1 to 15 letters"]);
     controller("kernel:a_name_that_is_too_long", &["1 to 15 letters"]);
     controller("kernel:cubic@beta=0.5", &["have no parameters", "`kernel:cubic`"]);
+    controller("noq:bbr", &["`noq:reno`, `noq:cubic`, `noq:bbr3`", "no `noq:bbr`"]);
+    controller("noq:cubic@beta=0.5", &["without parameters"]);
     with_line(13, "set = { beta = 0.5 }", 1, &["unknown field `set`"]);
     let mut lines = GOOD;
     lines[12] = r#"udp = { rate = "1mbit" }"#;

@@ -74,6 +74,7 @@ fn no_key_is_left_out() {
         ("[[flows]]", "[effects.bottleneck]\nchanges = [{ at = \"1s\", rate = \"5mbit\" }]\n[[flows]]"),
         ("\"compound\"", "\"compound@gamma=31\""),
         ("\"compound\"", "\"kernel:cubic\""),
+        ("\"compound\"", "\"noq:bbr3\""),
         ("\"compound\"", "\"compound\"\ncount = 2"),
         ("\"compound\"", "\"compound\"\nstart = \"1ms\""),
         ("\"compound\"", "\"compound\"\nstart_spread = \"1ns\""),

@@ -47,7 +47,7 @@ pub use endpoints::{Endpoints, Make, NewFlow, Port};
 pub use net::UDP_HEADER_BYTES;
 pub use packet::Header;
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_kernel_controllers, refuse_quic};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_quic};
 use tandem_results::SeedResult;
 use tandem_scenario::Scenario;
 
@@ -71,7 +71,7 @@ impl Engine for Sim {
     }
 
     fn check(&self, scenario: &Scenario, _force: bool) -> Result<Vec<Warning>, EngineError> {
-        refuse_kernel_controllers(scenario)?;
+        refuse_foreign_controllers(scenario)?;
         refuse_quic(scenario)?;
         Ok(Vec::new())
     }
@@ -87,7 +87,7 @@ impl Engine for Sim {
 /// # Errors
 /// If a flow uses a congestion control that only the kernel has, or QUIC.
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
-    refuse_kernel_controllers(scenario)?;
+    refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
     Ok(World::new(scenario, seed, options, &|_| None, Clockwork::Fastest))
 }
@@ -105,7 +105,7 @@ pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<Se
 /// # Errors
 /// As [`run`].
 pub fn run_by_events(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
-    refuse_kernel_controllers(scenario)?;
+    refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
     Ok(World::new(scenario, seed, options, &|_| None, Clockwork::Events).run())
 }
@@ -120,6 +120,6 @@ pub fn run_with(
     options: Options,
     make: &Make,
 ) -> Result<Option<SeedResult>, EngineError> {
-    refuse_kernel_controllers(scenario)?;
+    refuse_foreign_controllers(scenario)?;
     Ok(World::new(scenario, seed, options, make, Clockwork::Fastest).run())
 }

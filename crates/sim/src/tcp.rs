@@ -28,7 +28,7 @@ pub struct Tcp {
 /// A connection of `source` with segments of `mss` bytes. Its controller is one of ours.
 pub fn config(source: &TcpSource, mss: u32) -> Config {
     let CongestionControl::Tandem(controller) = &source.controller else {
-        unreachable!("`run` refuses `{}`, which only the kernel has", source.controller)
+        unreachable!("`run` refuses `{}`, which is not ours", source.controller)
     };
     Config {
         controller: controller.clone(),

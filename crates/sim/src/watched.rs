@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use tandem_engine::{Counters, EngineError, Options, Transfers, refuse_kernel_controllers, refuse_quic};
+use tandem_engine::{Counters, EngineError, Options, Transfers, refuse_foreign_controllers, refuse_quic};
 use tandem_network::End;
 use tandem_results::{FlowSample, SeedResult};
 use tandem_scenario::Scenario;
@@ -104,7 +104,7 @@ pub fn run_watched(
     is_watched: &dyn Fn(usize) -> bool,
     watch: Watch,
 ) -> Result<Option<SeedResult>, EngineError> {
-    refuse_kernel_controllers(scenario)?;
+    refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
     let make = |flow: &NewFlow| -> Option<Box<dyn Endpoints>> {
         if !is_watched(flow.index) {

@@ -30,6 +30,9 @@ impl Controllers {
         let mut attached = Vec::new();
         let mut name = |source: &Traffic| match source.tcp().map(|tcp| &tcp.controller) {
             None => Ok(String::new()),
+            Some(other @ CongestionControl::Noq(_)) => {
+                Err(Error::Unsupported(format!("`{other}` is the QUIC stack's own: run it with --engine quic")))
+            }
             Some(CongestionControl::Kernel(name)) => Ok(name.clone()),
             Some(CongestionControl::Tandem(params)) => {
                 let name = unused_name();

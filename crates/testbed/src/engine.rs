@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_quic};
+use tandem_engine::{Engine, EngineError, Options, Warning, refuse_noq_controllers, refuse_quic};
 use tandem_results::SeedResult;
 use tandem_scenario::Scenario;
 
@@ -27,6 +27,7 @@ impl Engine for Kernel {
 
     fn check(&self, scenario: &Scenario, force: bool) -> Result<Vec<Warning>, EngineError> {
         refuse_quic(scenario)?;
+        refuse_noq_controllers(scenario)?;
         let warnings = capacity::check(scenario, force)?;
         // Only a try tells whether this process may make one.
         Namespace::new()?;

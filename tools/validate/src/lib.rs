@@ -38,7 +38,7 @@ pub use advice::{Paths, advice_page};
 pub use criteria::criteria_page;
 pub use evidence::{Evidence, Places, put};
 pub use experts::experts_page;
-pub use quic::{QuicValidation, quic};
+pub use quic::quic;
 pub use real_tcp::{RealTcpValidation, real_tcp};
 pub use slow_start::slow_start_table;
 pub use statistics::{Statistics, statistics};

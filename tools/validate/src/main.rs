@@ -197,10 +197,7 @@ fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
 
 #[cfg(feature = "quic")]
 fn quic(validation: &Validation) -> anyhow::Result<Evidence> {
-    use tandem_quic_engine::{Quic, StackOwn};
-    use tandem_validate::{QuicValidation, quic};
-    let own: [(_, &dyn Engine); 2] = [("noq's CUBIC", &StackOwn::Cubic), ("noq's BBRv3", &StackOwn::Bbr)];
-    quic(validation, &QuicValidation { engine: &Quic, own: &own })
+    tandem_validate::quic(validation, &tandem_quic_engine::Quic)
 }
 
 #[cfg(not(feature = "quic"))]

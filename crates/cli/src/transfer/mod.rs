@@ -29,8 +29,8 @@ fn transport(controller: Option<&ControllerSpec>, own_cubic: bool) -> Result<Tra
             tandem_quic::Factory::new((*params).clone(), tandem_quic::Options::default()).map_err(Failure::usage)?;
             Ok(Transport { controller: Some((*params).clone()), ..Transport::default() })
         }
-        kernels => {
-            Err(Failure::usage(format!("`{kernels}` is the kernel's own: name one of `tandem list controllers`")))
+        other => {
+            Err(Failure::usage(format!("`{other}` is not one of Tandem's: name one of `tandem list controllers`")))
         }
     }
 }

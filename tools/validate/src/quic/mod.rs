@@ -24,13 +24,8 @@ const SEEDS: u64 = 5;
 
 const CONTROLLERS: [&str; 5] = ["reno", "cubic", "compound", "compound_tube", "bbr"];
 
-/// How docs/sim-vs-quic.md is made.
-pub struct QuicValidation<'a> {
-    /// Runs the scenario's controllers in QUIC.
-    pub engine: &'a dyn Engine,
-    /// Names and engines of the QUIC stack's own congestion control.
-    pub own: &'a [(&'static str, &'a dyn Engine)],
-}
+/// The QUIC stack's own, and as the page calls them.
+const OWN: [(&str, &str); 2] = [("noq:cubic", "noq's CUBIC"), ("noq:bbr3", "noq's BBRv3")];
 
 /// The same flows in both engines, all seeds.
 struct Compared {
@@ -42,30 +37,28 @@ struct Compared {
 }
 
 /// Simulates with both engines, and returns what docs/sim-vs-quic.md rests on.
-pub fn quic(validation: &Validation, how: &QuicValidation) -> anyhow::Result<Evidence> {
+pub fn quic(validation: &Validation, engine: &dyn Engine) -> anyhow::Result<Evidence> {
     // The last set-up is the first path again, with other controllers.
     let paths = &SETUPS[..SETUPS.len() - 1];
-    let of = |setup| Ok(table(setup, &compare(setup, validation, how)?));
+    let of = |setup| Ok(table(setup, &compare(setup, validation, engine)?));
     let tables = paths.iter().map(of).collect::<anyhow::Result<_>>()?;
     Ok(Evidence { name: "sim-vs-quic", runs: format!("{SEEDS} seeds in each engine."), tables })
 }
 
-fn compare(setup: &Setup, validation: &Validation, how: &QuicValidation) -> anyhow::Result<Vec<Compared>> {
+fn compare(setup: &Setup, validation: &Validation, engine: &dyn Engine) -> anyhow::Result<Vec<Compared>> {
     let flows = setup.flows[0].len();
     let scenario = |controller| setup.simulated(&vec![controller; flows], SEEDS);
     let ours: Vec<Scenario> = CONTROLLERS.map(scenario).into();
-    let cubic = scenario("cubic");
+    let own: Vec<Scenario> = OWN.iter().map(|(controller, _)| scenario(controller)).collect();
     let task = |scenario, engine| Task { scenario, engine, traces: Traces::None };
     let mut tasks: Vec<Task> = ours.iter().map(|scenario| task(scenario, &Sim as &dyn Engine)).collect();
-    tasks.extend(ours.iter().map(|scenario| task(scenario, how.engine)));
-    tasks.extend(how.own.iter().map(|&(_, engine)| task(&cubic, engine)));
+    tasks.extend(ours.iter().chain(&own).map(|scenario| task(scenario, engine)));
     let outcome = validation.batch.run(&tasks)?;
     ensure!(!outcome.interrupted, "interrupted; the same command goes on");
     let mut results = outcome.seeds.into_iter();
-    let simulated: Vec<_> =
-        results.by_ref().take(CONTROLLERS.len()).chain(how.own.iter().map(|_| Vec::new())).collect();
-    let names = CONTROLLERS.into_iter().chain(how.own.iter().map(|&(name, _)| name));
-    let bottleneck = bottleneck(&cubic).unwrap_or_default();
+    let simulated: Vec<_> = results.by_ref().take(CONTROLLERS.len()).chain(OWN.iter().map(|_| Vec::new())).collect();
+    let names = CONTROLLERS.into_iter().chain(OWN.iter().map(|(_, name)| *name));
+    let bottleneck = bottleneck(&ours[0]).unwrap_or_default();
     let line = |((name, simulated), measured)| Compared { name, simulated, measured, bottleneck };
     Ok(names.zip(simulated).zip(results).map(line).collect())
 }
