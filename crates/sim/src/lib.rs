@@ -47,7 +47,9 @@ pub use endpoints::{Endpoints, Make, NewFlow, Port};
 pub use net::UDP_HEADER_BYTES;
 pub use packet::Header;
 
-use tandem_engine::{Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_quic};
+use tandem_engine::{
+    Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_kernel_controllers, refuse_quic,
+};
 use tandem_results::SeedResult;
 use tandem_scenario::Scenario;
 
@@ -85,7 +87,7 @@ impl Engine for Sim {
 /// duration, then [`World::result`].
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has, or QUIC.
+/// If a flow uses a congestion control that is not ours, or QUIC.
 pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Result<World<'a>, EngineError> {
     refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
@@ -95,7 +97,7 @@ pub fn start<'a>(scenario: &'a Scenario, seed: u64, options: Options<'a>) -> Res
 /// Runs one seed; `None` if it was cancelled.
 ///
 /// # Errors
-/// If a flow uses a congestion control that only the kernel has, or QUIC.
+/// If a flow uses a congestion control that is not ours, or QUIC.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
     Ok(start(scenario, seed, options)?.run())
 }
@@ -110,7 +112,7 @@ pub fn run_by_events(scenario: &Scenario, seed: u64, options: Options) -> Result
     Ok(World::new(scenario, seed, options, &|_| None, Clockwork::Events).run())
 }
 
-/// As [`run`], with endpoints that `make` has for some flows.
+/// As [`run`], with endpoints that `make` has for some flows; for those with a controller of the QUIC stack it must have them.
 ///
 /// # Errors
 /// If a flow uses a congestion control that only the kernel has.
@@ -120,6 +122,6 @@ pub fn run_with(
     options: Options,
     make: &Make,
 ) -> Result<Option<SeedResult>, EngineError> {
-    refuse_foreign_controllers(scenario)?;
+    refuse_kernel_controllers(scenario)?;
     Ok(World::new(scenario, seed, options, make, Clockwork::Fastest).run())
 }

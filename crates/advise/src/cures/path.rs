@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_short_path_that_loses_much_is_faulty() {
         let words = |loss, rtt_ms| faulty(LossRate(loss), &known("100mbit", rtt_ms));
-        assert!(words(0.01, 10).unwrap().contains("over 10ms a loss of 0.01 is no chance"));
+        assert!(words(0.01, 10).unwrap().contains("over 10ms a loss of 0.01 is not chance"));
         assert_eq!((words(0.004, 10), words(0.01, 45)), (None, None));
     }
 

@@ -69,7 +69,7 @@ pub const PATHS: [Expert; 10] = [
         options: "--rate 100mbit --rtt 10ms --queue 1bdp --loss 1% --neighbours cubic:1",
         says: "the link layer repairs losses, so 1 % is a fault or a queue: look there; then `cubic` or `bbr`",
         accepts: &["cubic", "bbr", "bbr3"],
-        first: &["is no chance but a fault"],
+        first: &["is not chance but a fault"],
     },
     Expert {
         path: "Policed egress of a cloud",
