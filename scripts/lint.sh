@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 stage format 60 cargo fmt --all --check
 stage documents 120 scripts/check-links.sh
 stage scripts 120 scripts/lint/shell.sh
+stage lanes 60 scripts/lint/lanes.sh
 stage rfcs 120 scripts/lint/rfcs.py --check
 stage prose 600 scripts/lint/prose.py
 stage words 60 scripts/lint/words.py --check
