@@ -111,10 +111,14 @@ const LISTEN: &str = "0A";
 /// The namespaces that a process holds by descriptors: two, once its path stands.
 fn held_namespaces(running: &Running) -> Vec<fs::File> {
     let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", running.id())) else { return Vec::new() };
-    let is_namespace = |path: &std::path::PathBuf| {
-        fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("net:["))
-    };
-    entries.flatten().map(|e| e.path()).filter(is_namespace).filter_map(|path| fs::File::open(path).ok()).collect()
+    let is_namespace =
+        |path: &str| fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("net:["));
+    let opened = |path: String| is_namespace(&path).then(|| fs::File::open(path).ok()).flatten();
+    // Meanwhile the process may have closed it, and opened something else under its number.
+    let is_still_one =
+        |file: &fs::File| is_namespace(&format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)));
+    let paths = entries.flatten().map(|entry| entry.path().display().to_string());
+    paths.filter_map(opened).filter(is_still_one).collect()
 }
 
 /// What a thread inside sees: devices, and TCP connections and listeners that a program has. What the kernel itself still closes,

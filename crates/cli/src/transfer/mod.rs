@@ -30,7 +30,8 @@ fn transport(controller: Option<&ControllerSpec>, own_cubic: bool) -> Result<Tra
             Ok(Transport { controller: Some((*params).clone()), ..Transport::default() })
         }
         other => {
-            Err(Failure::usage(format!("`{other}` is not one of Tandem's: name one of `tandem list controllers`")))
+            let whose = other.foreign().unwrap_or_default();
+            Err(Failure::usage(format!("`{other}` is {whose}: name one of `tandem list controllers`")))
         }
     }
 }
