@@ -102,7 +102,7 @@ judge() {
 # What somebody needs who sees the end of the log alone: libtest's words of each test that failed, those of Python, or the last lines.
 what_failed() {
 	local log=$logs/$1.log words
-	words=$(sed -nE '/^---- .* ----$/,/^(failures:|note: .*)$/p; /^FAILED /p; /ended after [0-9]+ s, its limit/p; /does not allow this/p' "$log" |
+	words=$(sed -nE '/^---- .* ----$/,/^(failures:|note: .*)$/p; /^FAILED /p; /ended after [0-9]+ s, its limit/p; /does not allow this/p; /ignored without a reason$/p' "$log" |
 		cut -c 1-300 | head -n 80)
 	echo "== $1 failed"
 	if [[ -n $words ]]; then echo "$words"; else tail -n 25 "$log"; fi
@@ -117,12 +117,12 @@ refuse_skips() {
 		[[ -n $line ]] || continue
 		told=$((told + 1))
 		if ! grep -qEf "$logs/allowed" <<<"$line"; then
-			echo "$name: scripts/allowed-skips.txt does not allow this: $line"
+			echo "$name: scripts/allowed-skips.txt does not allow this: $line" | tee -a "$logs/$name.log"
 			refused=$((refused + 1))
 		fi
 	done <<<"$reasons"
 	if ((ignored > told)); then
-		echo "$name: $((ignored - told)) tests were ignored without a reason"
+		echo "$name: $((ignored - told)) tests were ignored without a reason" | tee -a "$logs/$name.log"
 		refused=$((refused + ignored - told))
 	fi
 }

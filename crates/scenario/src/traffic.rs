@@ -119,7 +119,7 @@ pub enum CongestionControl {
 /// What the QUIC stack noq has of its own. It takes no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noq {
-    /// Reno without slow start's later rules.
+    /// NewReno.
     Reno,
     /// CUBIC, not paced.
     Cubic,
