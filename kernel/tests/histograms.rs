@@ -106,7 +106,7 @@ fn what_was_before_is_not_counted() {
     assert_eq!(of(&mut histograms, &ours.name).unwrap().acked_bytes, 12_000);
 }
 
-/// A receiver that does not read.
+/// A receiver that does not read. The socket's own clock says how long: a full buffer is no full window yet.
 #[test]
 fn what_holds_a_connection_back_is_told_apart() {
     if skip::cannot_load() {
@@ -116,10 +116,20 @@ fn what_holds_a_connection_back_is_told_apart() {
     let mut histograms = Histograms::new().unwrap();
     let (near, far) = connected(&ours.name, &path.near, &path.far, FAR);
     near.set_nonblocking(true).unwrap();
-    wait_until("the window is full", || std::io::Write::write(&mut &near, &[0; 65536]).is_err());
-    sleep(Duration::from_millis(400));
+    wait_until("the buffer is full", || std::io::Write::write(&mut &near, &[0; 65536]).is_err());
+    wait_until("the far window holds it for most of its time", || {
+        let socket = info(&near);
+        socket.tcpi_rwnd_limited > 100_000.max(socket.tcpi_busy_time * 3 / 4)
+    });
+    let before = info(&near);
     let totals = of(&mut histograms, &ours.name).unwrap();
-    assert!(totals.rwnd_s >= 0.38 && totals.path_s < totals.rwnd_s, "{totals:?}");
+    let after = info(&near);
+    let rwnd_us = (totals.rwnd_s * 1e6).round() as u64;
+    assert!((before.tcpi_rwnd_limited..=after.tcpi_rwnd_limited).contains(&rwnd_us), "{totals:?}");
+    let path_us = (totals.path_s * 1e6).round() as u64;
+    let paths =
+        [before, after].map(|socket| socket.tcpi_busy_time - socket.tcpi_rwnd_limited - socket.tcpi_sndbuf_limited);
+    assert!((paths[0]..=paths[1]).contains(&path_us), "{totals:?} {paths:?}");
     drop((near, far));
 }
 
