@@ -96,7 +96,7 @@ impl Reading {
 /// How many seeds an experiment gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seeds {
-    /// As its file says, then more of what is undecided: up to four times as many. Quick forms and variants have their own.
+    /// As its file says, then more for undecided headlines: up to four times as many. Quick forms and variants have their own.
     Auto,
     /// As its file says.
     OfFile,

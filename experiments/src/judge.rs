@@ -62,6 +62,9 @@ pub struct Points {
     pub published: Vec<Option<f64>>,
 }
 
+/// A point that four times the seeds decide less often than this gets none. Trials are given up for futility at such chances; ours.
+const WORTH_SEEDS: f64 = 0.2;
+
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
     /// `at 3`, or `from 1 to 8`.
@@ -92,6 +95,12 @@ impl Asked {
             (false, true) => Verdict::Holds,
             (false, false) => Verdict::DoesNotHold,
         }
+    }
+
+    /// Whether more seeds are likely enough to decide it, up to the last look.
+    pub fn is_worth_seeds(&self, looks: &Looks) -> bool {
+        let chance = || looks.chance_to_exclude(self.margin(), &self.value.estimate);
+        self.verdict() == Verdict::Undecided && chance().is_none_or(|chance| chance >= WORTH_SEEDS)
     }
 
     /// How many seeds would decide it if the mean and the spread stayed as they are, as a round number; `None` if none would, or if it is decided.

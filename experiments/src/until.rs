@@ -34,8 +34,8 @@ pub(crate) struct Undecided<'a> {
     pub runs: Range<usize>,
 }
 
-/// Adds seeds to the runs of undecided points, until there are none or seeds enough: a look at all experiments, then more seeds for what is
-/// undecided of all, so that no core waits for one experiment. `has` are the tasks' results, which get the new ones.
+/// Adds seeds to the runs of undecided points of headlines, which alone decide a figure, until there are none that seeds are likely to decide:
+/// a look at all experiments, then more seeds for what is undecided of all, so that no core waits for one experiment. `has` are the tasks' results, which get the new ones.
 pub(crate) fn decide(
     all: &[Undecided],
     tasks: &[Task],
@@ -76,19 +76,19 @@ pub(crate) fn decide(
 }
 
 impl Undecided<'_> {
-    /// Which of its runs are of an undecided point.
+    /// Which of its runs are of a headline's undecided point that more seeds may decide.
     fn open(&self, looks: &Looks, results: &[Vec<SeedResult>]) -> Vec<bool> {
         let Self { experiment, xs, reading, .. } = self;
         let mut next = results.iter();
         let curves = points(experiment, xs, reading, looks, &mut |_: &Planned| next.next().cloned());
         let mut is_open = vec![false; results.len()];
-        for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref) {
+        for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref).filter(|claim| claim.headline) {
             let judgement = claim.judge(xs, &curves, looks);
             if judgement.verdict != Verdict::Undecided {
                 continue;
             }
             let of_claim = |curve: &str| claim.curves().any(|name| name == curve);
-            let undecided = judgement.points.iter().filter(|point| point.verdict() == Verdict::Undecided);
+            let undecided = judgement.points.iter().filter(|point| point.is_worth_seeds(looks));
             let at: Vec<usize> = undecided.flat_map(|point| point.places.iter().copied()).collect();
             let mut task = 0;
             for (curve, of_curve) in experiment.file.curves.iter().zip(&reading.curves) {

@@ -101,7 +101,7 @@ pub struct Run {
     #[arg(long)]
     quick: bool,
 
-    /// `auto` adds seeds to what is undecided, up to four times as many as the file says; `file` keeps to the file
+    /// `auto` adds seeds to undecided headlines, up to four times as many as the file says; `file` keeps to the file
     #[arg(long, value_name = "auto|file", default_value = "auto")]
     seeds: SeedsWord,
 
