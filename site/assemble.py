@@ -19,8 +19,10 @@ MAP = PurePosixPath("docs/README.md")
 START = PurePosixPath("README.md")
 # Parts of documents that programs put together.
 PARTS = ("tools/validate/src/", "experiments/src/", "site/", ".github/")
+# Reports in Markdown that are data in the repository, and pages here.
+REPORTS = PurePosixPath("experiments/validation/criteria")
 # Documents with pages of their own, which stand under them in the contents.
-FOLDERS = {"docs/reproduction.md": "docs/reproduction", "docs/controllers/README.md": "docs/controllers"}
+FOLDERS = {"docs/reproduction.md": "docs/reproduction", "docs/controllers/README.md": "docs/controllers", "docs/criteria.md": str(REPORTS)}
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 SECTION = re.compile(r"^\*\*(.+)\*\*$|^## (.+)$")
@@ -42,7 +44,7 @@ def target(page: PurePosixPath, link: str) -> PurePosixPath | None:
 
 def in_book(page: PurePosixPath) -> PurePosixPath:
     """Where a document is in the book: a folder's README is its index."""
-    return page.with_name("index.md") if page.name == "README.md" else page
+    return page.with_name("index.md") if page.name == "README.md" else page.with_suffix(".md")
 
 
 def title(page: PurePosixPath) -> str:
@@ -96,7 +98,8 @@ class Book:
         self.folder = folder
         self.files = tracked()
         self.folders = {parent for file in self.files for parent in file.parents}
-        self.pages = {f for f in self.files if f.suffix == ".md" and not str(f).startswith(PARTS)}
+        reports = {f for f in self.files if f.parent == REPORTS}
+        self.pages = {f for f in self.files if f.suffix == ".md" and not str(f).startswith(PARTS)} | reports
 
     def link(self, page: PurePosixPath, found: re.Match) -> str:
         """The link as the book has it. A folder without a README has no page: its name stays."""

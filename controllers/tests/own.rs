@@ -9,9 +9,15 @@ use std::{fs, path::PathBuf, sync::Arc};
 use proptest::{prelude::*, test_runner::RngSeed};
 use tandem_controllers::{
     Ack, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, NamedError, Params, Reason, Signal, State, find,
-    own::{HEADERS, OwnError, is_header, named, open, template},
+    own::{HEADERS, OwnError, is_header, named, open, templates},
 };
 use tempfile::TempDir;
+
+/// The header that `tandem new` writes.
+fn template(name: &str) -> String {
+    let [(_, header), ..] = templates(name);
+    header
+}
 
 /// A folder with headers.
 struct Place(TempDir);

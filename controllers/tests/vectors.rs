@@ -4,10 +4,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use tandem_controllers::{Ack, CONTROLLERS, Conn, Instance, Params, Reason, State, View, find};
-use tandem_testing::{
-    contract::Contract,
-    trace::{self, Command, Expected, Host, parse},
-};
+use tandem_testing::trace::{self, Command, Contract, Expected, Host, parse};
 
 #[test]
 fn every_trace_comes_out_as_worked_out() {

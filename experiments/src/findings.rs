@@ -96,7 +96,8 @@ impl Reading {
 /// How many seeds an experiment gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seeds {
-    /// As its file says, then more for undecided headlines: up to four times as many. Quick forms and variants have their own.
+    /// A third of what its file says, then more for what is undecided: headlines up to four times as many as the file says. Quick forms
+    /// and variants have their own.
     Auto,
     /// As its file says.
     OfFile,
@@ -115,7 +116,16 @@ pub fn run(
     batch: &Batch,
     kept: Option<&RealTcpRuns>,
 ) -> Result<Vec<Option<Findings>>, RunError> {
-    let plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
+    let mut plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
+    let of_file: Vec<usize> = plans.iter().map(|plan| plan.seeds().map_or(0, <[u64]>::len)).collect();
+    if seeds == Seeds::Auto && form == Form::Full {
+        let looked_at = |(plan, &seeds): (Plan, &usize)| match seeds {
+            // With one seed there is no interval, and nothing to decide.
+            0 | 1 => plan,
+            _ => plan.looked_at(until::looks(seeds)),
+        };
+        plans = plans.into_iter().zip(&of_file).map(looked_at).collect();
+    }
     let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
     let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
     let mut tasks: Vec<Task> = Vec::new();
@@ -129,30 +139,27 @@ pub fn run(
     }
     let planned: Vec<usize> = tasks.iter().map(|task| task.scenario.seeds.len()).collect();
     let mut outcome = batch.run(&tasks).map_err(|e| RunError::Batch(e.into()))?;
-    let is_auto = seeds == Seeds::Auto && form == Form::Full;
     let cautions = |first: usize, next: usize| cautions_of(&tasks[first..next], &outcome.seeds[first..next]);
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
-    if is_auto {
-        let mut undecided = Vec::new();
-        for ((experiment, plan), &first) in experiments.iter().zip(&plans).zip(&firsts) {
-            // An experiment's own tasks come first.
-            let Some(reading) = plan.readings.first() else { continue };
-            let runs = first..first + tasks_of(experiment, reading, engine).count();
-            let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
-            if of_run.all(|(seeds, &planned)| seeds.len() == planned) {
-                undecided.push(Undecided { experiment, xs: &plan.xs, reading, runs });
-            }
+    let mut undecided = Vec::new();
+    for (((experiment, plan), &first), &of_file) in experiments.iter().zip(&plans).zip(&firsts).zip(&of_file) {
+        // An experiment's own tasks come first.
+        let Some(reading) = plan.readings.first().filter(|_| !plan.looks.is_once()) else { continue };
+        let runs = first..first + tasks_of(experiment, reading, engine).count();
+        let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
+        if of_run.all(|(seeds, &planned)| seeds.len() == planned) {
+            undecided.push(Undecided { experiment, plan, reading, of_file, runs });
         }
-        until::decide(&undecided, &tasks, &mut outcome.seeds, batch)?;
     }
+    until::decide(&undecided, &tasks, &mut outcome.seeds, batch)?;
     let mut results =
         planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() >= planned).then_some(seeds));
     let mut found = Vec::new();
     for (((experiment, plan), kernel_form), cautions) in experiments.iter().zip(plans).zip(kernel_forms).zip(cautions) {
         let readings = match form {
             Form::Kernel => Some(Vec::new()),
-            _ => readings(experiment, &plan, is_auto, &mut results),
+            _ => readings(experiment, &plan, &mut results),
         };
         let comparison = kernel_form.map(|k| k.compare(experiment, &mut results));
         let is_cut_short = readings.is_none() || comparison.as_ref().is_some_and(Option::is_none);
@@ -201,7 +208,6 @@ fn tasks_of<'a>(
 fn readings(
     experiment: &Experiment,
     plan: &Plan,
-    is_auto: bool,
     results: &mut impl Iterator<Item = Option<Vec<SeedResult>>>,
 ) -> Option<Vec<Reading>> {
     let mut is_whole = true;
@@ -210,10 +216,7 @@ fn readings(
         is_whole &= result.is_some();
         result
     };
-    let looks = |place: usize| match plan.seeds().filter(|_| is_auto && place == 0) {
-        Some(seeds) => until::looks(seeds.len()),
-        None => Looks::default(),
-    };
+    let looks = |place: usize| if place == 0 { plan.looks.clone() } else { Looks::default() };
     let reading = |(place, reading)| Reading::new(experiment, &plan.xs, reading, &looks(place), &mut next);
     let readings = plan.readings.iter().enumerate().map(reading).collect();
     is_whole.then_some(readings)

@@ -6,6 +6,7 @@ use tandem_scenario::{
     FileError, Scenario,
     file::{Overrides, parse_value},
 };
+use tandem_statistics::Looks;
 use toml::{
     Spanned,
     de::{DeValue, ValueDeserializer},
@@ -81,6 +82,8 @@ pub(crate) struct Plan {
     pub xs: Vec<X>,
     /// The experiment itself first, then its variants, which have names.
     pub readings: Vec<Reading>,
+    /// When the seeds of the experiment itself are looked at; the default is once, when all that it has are run.
+    pub looks: Looks,
 }
 
 impl Plan {
@@ -88,6 +91,18 @@ impl Plan {
     pub fn seeds(&self) -> Option<&[u64]> {
         let point = self.readings.first()?.curves.iter().flatten().flatten().next()?;
         Some(&point.own.scenario.seeds)
+    }
+
+    /// The experiment itself begins with the seeds of the first of these looks.
+    pub fn looked_at(mut self, looks: Looks) -> Self {
+        for point in self.readings.iter_mut().take(1).flat_map(|own| &mut own.curves).flatten().flatten() {
+            for run in std::iter::once(&mut point.own).chain(&mut point.baseline) {
+                let first = run.scenario.seeds[0];
+                run.scenario = run.scenario.clone().with_seeds(first..first + looks.first() as u64);
+            }
+        }
+        self.looks = looks;
+        self
     }
 }
 
@@ -126,7 +141,7 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
         };
         readings.push(planner.reading(values.get_ref(), &alternative)?);
     }
-    Ok(Plan { xs: values.get_ref().clone(), readings })
+    Ok(Plan { xs: values.get_ref().clone(), readings, looks: Looks::default() })
 }
 
 /// The scenario of one point, as a file that `tandem run` takes: `at` is the point's place as [`Decider`](crate::Decider) says it.

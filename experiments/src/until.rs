@@ -12,41 +12,43 @@ use crate::{
     error::RunError,
     file::Experiment,
     findings::points,
-    patch::X,
-    plan::{Planned, Reading},
+    judge::Asked,
+    plan::{Plan, Planned, Reading},
     verdict::Verdict,
 };
 
 /// An experiment gets at most this many times the seeds of its file. Ours.
 const MOST: usize = 4;
 
-/// When to look at a reading whose runs have this many seeds. With one there is no interval, and nothing to look at.
+/// The first look is at this share of the seeds that the file says, and at no fewer than five. Ours.
+const FIRST: usize = 3;
+const FEWEST: usize = 5;
+
+/// When to look at the seeds of an experiment whose file says this many, more than 1.
 pub(crate) fn looks(seeds: usize) -> Looks {
-    if seeds > 1 { Looks::from_to(seeds, MOST * seeds) } else { Looks::default() }
+    Looks::from_to((seeds / FIRST).max(FEWEST).min(seeds), MOST * seeds)
 }
 
 /// An experiment as its file sets it up, whose runs may get more seeds.
 pub(crate) struct Undecided<'a> {
     pub experiment: &'a Experiment,
-    pub xs: &'a [X],
+    pub plan: &'a Plan,
     pub reading: &'a Reading,
+    /// How many seeds the file says.
+    pub of_file: usize,
     /// Its runs among all tasks; each has the same seeds.
     pub runs: Range<usize>,
 }
 
-/// Adds seeds to the runs of undecided points of headlines, which alone decide a figure, until there are none that seeds are likely to decide:
-/// a look at all experiments, then more seeds for what is undecided of all, so that no core waits for one experiment. `has` are the tasks' results, which get the new ones.
+/// Adds seeds to the runs of undecided points until there are none that seeds are likely to decide: a look at all experiments, then more seeds
+/// for what is undecided of all, so that no core waits for one experiment. `has` are the tasks' results, which get the new ones.
 pub(crate) fn decide(
     all: &[Undecided],
     tasks: &[Task],
     has: &mut [Vec<SeedResult>],
     batch: &Batch,
 ) -> Result<(), RunError> {
-    let of = |undecided: &Undecided| tasks[undecided.runs.start].scenario.seeds.as_slice();
-    // With one seed there is no interval, and nothing to decide.
-    let all: Vec<(&Undecided, Looks)> =
-        all.iter().filter(|u| !u.runs.is_empty() && of(u).len() > 1).map(|u| (u, looks(of(u).len()))).collect();
-    let places = || all.iter().flat_map(|(undecided, looks)| undecided.runs.clone().map(move |run| (run, looks)));
+    let places = || all.iter().flat_map(|one| one.runs.clone().map(move |run| (run, &one.plan.looks)));
     let more = |(run, looks): (usize, &Looks)| {
         let scenario = tasks[run].scenario;
         scenario.clone().with_seeds(scenario.seeds[0]..scenario.seeds[0] + looks.most() as u64)
@@ -60,9 +62,9 @@ pub(crate) fn decide(
     let until = Until { looks: &looks, clock: &clock, first: First::Always };
     let open = |mut results: &[Vec<SeedResult>]| {
         let mut is_open = Vec::new();
-        for (undecided, looks) in &all {
+        for undecided in all {
             let (own, others) = results.split_at(undecided.runs.len());
-            is_open.extend(undecided.open(looks, own));
+            is_open.extend(undecided.open(own));
             results = others;
         }
         Ok::<_, tandem_batch::BatchError>(is_open)
@@ -76,19 +78,23 @@ pub(crate) fn decide(
 }
 
 impl Undecided<'_> {
-    /// Which of its runs are of a headline's undecided point that more seeds may decide.
-    fn open(&self, looks: &Looks, results: &[Vec<SeedResult>]) -> Vec<bool> {
-        let Self { experiment, xs, reading, .. } = self;
+    /// Which of its runs are of an undecided point that more seeds may decide. Beyond the seeds of the file headlines alone are asked, which
+    /// decide the figure.
+    fn open(&self, results: &[Vec<SeedResult>]) -> Vec<bool> {
+        let Self { experiment, plan: Plan { xs, looks, .. }, reading, of_file, .. } = self;
         let mut next = results.iter();
         let curves = points(experiment, xs, reading, looks, &mut |_: &Planned| next.next().cloned());
         let mut is_open = vec![false; results.len()];
-        for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref).filter(|claim| claim.headline) {
+        for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref) {
             let judgement = claim.judge(xs, &curves, looks);
             if judgement.verdict != Verdict::Undecided {
                 continue;
             }
             let of_claim = |curve: &str| claim.curves().any(|name| name == curve);
-            let undecided = judgement.points.iter().filter(|point| point.is_worth_seeds(looks));
+            let is_worth = |point: &&Asked| {
+                (claim.headline || point.value.by_seed.len() < *of_file) && point.is_worth_seeds(looks)
+            };
+            let undecided = judgement.points.iter().filter(is_worth);
             let at: Vec<usize> = undecided.flat_map(|point| point.places.iter().copied()).collect();
             let mut task = 0;
             for (curve, of_curve) in experiment.file.curves.iter().zip(&reading.curves) {

@@ -10,7 +10,7 @@ use std::{env, fs, os::unix::fs::symlink, process::Command};
 
 use tandem_controllers::{
     Controller, Params,
-    own::{open, template},
+    own::{open, templates},
 };
 use tandem_kernel::{Error, attach};
 use tandem_testing::{
@@ -21,6 +21,12 @@ use tempfile::TempDir;
 
 use lockstep::LockStep;
 use net::{Registered, Space, connected, transfer, unique_name};
+
+/// The header that `tandem new` writes.
+fn template(name: &str) -> String {
+    let [(_, header), ..] = templates(name);
+    header
+}
 
 /// The controller that `tandem new` writes, with some of its text replaced, and the line of that.
 fn controller(folder: &TempDir, name: &str, from: &str, to: &str) -> (&'static Controller, usize) {

@@ -41,10 +41,15 @@ pub fn is_header(text: &str) -> bool {
     text.contains('/') && text.ends_with(EXTENSION)
 }
 
-/// A header that works, to begin with: additive increase, multiplicative decrease.
-pub fn template(name: &str) -> String {
-    let text = include_str!("../../own/mine.h");
-    text.replace("mine", name).replace("MINE", &name.to_uppercase())
+/// Files to begin a controller of that name with, each with how its name ends: a header that works (additive increase, multiplicative
+/// decrease), golden traces of it, and a page.
+pub fn templates(name: &str) -> [(&'static str, String); 3] {
+    let texts = [
+        (EXTENSION, include_str!("../../own/mine.h")),
+        (".trace", include_str!("../../own/mine.trace")),
+        (".md", include_str!("../../own/mine.md")),
+    ];
+    texts.map(|(extension, text)| (extension, text.replace("mine", name).replace("MINE", &name.to_uppercase())))
 }
 
 /// The controller of a header, compiled with the C compiler at hand and loaded. The same header gives the same controller, until it, or a header

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem conform`: a stack's log of its controller's calls, replayed and held against the contract.
+//! `tandem conform`: a stack's log of its controller's calls, replayed and held against the contract; or a golden trace, played.
 
+mod golden;
 mod verdict;
 
 use std::{
@@ -24,18 +25,32 @@ const LINE_BYTES: u64 = 1_000_000;
 ///
 /// The log has one JSON object a line; docs/embedding.md describes it, and the rules that a host must keep. Exit status 1 if the stack and the
 /// controller differ or a rule is broken.
+///
+/// A file *.trace is a golden trace: events, and the window that must come of them, worked out by hand. It names its controllers;
+/// `tandem new` writes one. Its lines:
+///
+///   controller NAME|./FILE.h       begins a story
+///   set PARAMETER VALUE            before conn
+///   conn cwnd=N [ssthresh=N] [clamp=N] [mss=1000] [una=0] [flight=0]
+///   ack N rtt=US [times=1] [gap=0 (us)] [marked=0]; with OWNS_WINDOW [delivered=0 in=0 (us)] [lost=0]
+///   round rtt=US [by=1] [times=1]  ACKs for all that is in flight
+///   loss, ecn, timeout, recovered, undo, disorder, restart cwnd=N, wait US
+///   app flight=N, bulk             what limits from now on: the application, the window
+///   host [cwnd=N] [ssthresh=N] [clamp=N]
+///   expect KEY=VALUE ...           cwnd, cnt, ssthresh, flight, rate; loss, delay, base, gamma, diff
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   tandem conform stack.jsonl --controller compound_tube
-  ./host | tandem conform - --controller compound@gamma=20")]
+  ./host | tandem conform - --controller compound@gamma=20
+  tandem conform mine.trace")]
 pub struct Args {
-    /// The log; `-`: standard input
+    /// The log, or a golden trace, *.trace; `-`: a log on standard input
     file: PathBuf,
 
     /// The controller that the stack says it runs, with parameters if it has others than the defaults
     #[arg(long, value_name = "CONTROLLER")]
-    controller: ControllerSpec,
+    controller: Option<ControllerSpec>,
 
     /// The verdict as JSON
     #[arg(long)]
@@ -43,10 +58,18 @@ pub struct Args {
 }
 
 pub fn conform(args: &Args) -> Result<(), Failure> {
-    let CongestionControl::Tandem(params) = args.controller.with(&Settings::default()) else {
+    let is_golden = golden::is_golden(&args.file);
+    let controller = match &args.controller {
+        None if is_golden => return golden::conform(&args.file, args.json),
+        None => return Err(Failure::usage("--controller is missing: a log does not name its controller")),
+        Some(_) if is_golden => {
+            return Err(Failure::usage("a golden trace names its controllers: leave out --controller"));
+        }
+        Some(controller) => controller,
+    };
+    let CongestionControl::Tandem(params) = controller.with(&Settings::default()) else {
         return Err(Failure::usage(format!(
-            "`{}` is not one of Tandem's: name one of `tandem list controllers`",
-            args.controller
+            "`{controller}` is not one of Tandem's: name one of `tandem list controllers`"
         )));
     };
     let name = if args.file.as_os_str() == "-" { "standard input".into() } else { args.file.display().to_string() };
@@ -74,7 +97,7 @@ pub fn conform(args: &Args) -> Result<(), Failure> {
     if check.events() == 0 {
         return Err(Failure::usage(format!("{name}: the log is empty: its first line must be an `init` event")));
     }
-    let verdict = Verdict::new(&name, args.controller.to_string(), &check);
+    let verdict = Verdict::new(&name, controller.to_string(), &check);
     print(&if args.json { json_text(&verdict)? } else { verdict.in_words() })?;
     verdict.result()
 }

@@ -101,7 +101,8 @@ pub struct Run {
     #[arg(long)]
     quick: bool,
 
-    /// `auto` adds seeds to undecided headlines, up to four times as many as the file says; `file` keeps to the file
+    /// `auto` begins with a third of the seeds that the file says, and adds more to what is undecided, to headlines up to four times
+    /// as many as the file says; `file` keeps to the file
     #[arg(long, value_name = "auto|file", default_value = "auto")]
     seeds: SeedsWord,
 

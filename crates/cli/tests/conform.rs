@@ -116,6 +116,25 @@ fn many_breaches_are_counted() {
 }
 
 #[test]
+fn bad_golden_traces_are_bad_usage() {
+    let place = Place::new();
+    place.write("x.trace", "controller reno\nconn cwnd=4\nexpect cwnd=4\n");
+    assert_eq!(place.tandem("conform x.trace").status, Some(0));
+    for (run, part) in [
+        ("conform x.trace --controller reno", "a golden trace names its controllers"),
+        ("conform none.trace", "none.trace: cannot be read"),
+        ("conform x.jsonl", "--controller is missing"),
+    ] {
+        let finished = place.tandem(run);
+        assert_eq!(finished.status, Some(2), "{run}: {}", finished.err);
+        assert!(finished.err.contains(part), "{run}: {}", finished.err);
+    }
+    place.write("x.trace", "controller ./gone.h\nexpect cwnd=4\n");
+    let gone = place.tandem("conform x.trace").err;
+    assert!(gone.contains("x.trace:1: `./gone.h` is not there"), "{gone}");
+}
+
+#[test]
 fn bad_logs_are_bad_usage() {
     let place = Place::new();
     for (log, part) in [

@@ -46,9 +46,34 @@ fn the_header_that_new_writes_is_reno_to_the_bit_until_it_is_changed() {
     assert_ne!(figures(&runs[1]), figures(&runs[2]));
 }
 
+/// Its golden traces hold until the law is changed, and then the lines that differ are told.
+#[test]
+fn the_traces_that_new_writes_are_of_its_header() {
+    let place = place(Place::new());
+    let played = place.succeed("conform mine.trace");
+    assert_eq!(played.out, "7 stories, 10 checks: all come out\n");
+    change(
+        &place,
+        "additive_increase(c, c->snd_cwnd / p->step, acked)",
+        "additive_increase(c, 2 * c->snd_cwnd / p->step, acked)",
+    );
+    let changed = place.tandem("conform mine.trace --json");
+    assert_eq!(changed.status, Some(1), "{}", changed.err);
+    assert!(changed.err.contains("3 of 10 lines do not come out"), "{}", changed.err);
+    let verdict: Value = serde_json::from_str(&changed.out).unwrap();
+    let what: Vec<&str> = verdict["problems"].as_array().unwrap().iter().map(|p| p["what"].as_str().unwrap()).collect();
+    // 10 packets ACKed are half of what a packet takes now; 16 * 2 / 4 = 8 of which 4 are ACKed.
+    assert_eq!((what[0], what[2], &verdict["conforms"]), ("cwnd is 10", "cwnd is 16", &false.into()));
+    let line = place.read("mine.trace").lines().position(|line| line.starts_with("expect cwnd=11")).unwrap() + 1;
+    assert_eq!(verdict["problems"][0]["line"], line);
+    assert!(place.read("mine.md").starts_with("# mine\n"));
+}
+
 #[test]
 fn new_overwrites_nothing_and_takes_no_name_of_ours() {
     let place = place(Place::new());
+    fs::remove_file(place.path("mine.h")).unwrap();
+    assert!(refused(&place, "new mine").contains("`mine.trace` is there already"));
     place.write("mine.h", "/* work of a day */");
     assert!(refused(&place, "new mine").contains("`mine.h` is there already"));
     assert_eq!(place.read("mine.h"), "/* work of a day */");

@@ -30,10 +30,15 @@
 //! # Ok::<(), tandem_controllers::UnknownController>(())
 //! ```
 //!
+//! A golden trace is the other way round: [`golden::play`] plays events on a host that keeps the contract, and compares what the controller
+//! does with numbers that were worked out by hand.
+//!
 //! The contract and the controllers are those of [`tandem_controllers`].
 
 mod check;
+pub mod contract;
 mod event;
+pub mod golden;
 mod recorder;
 mod replay;
 mod rules;

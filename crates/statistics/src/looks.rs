@@ -83,6 +83,11 @@ impl Looks {
         look.map_or(1.0, |look| reach(look.confidence) / reach(CONFIDENCE))
     }
 
+    /// Whether there is no look before the end.
+    pub fn is_once(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// How likely the interval of the last look is to exclude a value that is `distance` from the mean now. `estimate` has the interval that
     /// is due at its number of seeds; the true mean may be anywhere around it (the predictive power of Spiegelhalter, Freedman and
     /// Blackburn 1986, Controlled Clinical Trials 7(1), with a flat prior). `None` if that cannot be said, or at the last look.
@@ -238,7 +243,12 @@ mod tests {
     #[test]
     fn the_chance_to_exclude_by_hand() {
         let looks = Looks::at(&[20, 80]);
-        let one = Estimate { half_width: Some(two_sided(CONFIDENCE, 19.0)), degrees_of_freedom: 19.0, n: 20, ..Estimate::exactly(0.0) };
+        let one = Estimate {
+            half_width: Some(two_sided(CONFIDENCE, 19.0)),
+            degrees_of_freedom: 19.0,
+            n: 20,
+            ..Estimate::exactly(0.0)
+        };
         let chance = |distance| looks.chance_to_exclude(distance, &looks.widened(one)).unwrap();
         // At the value itself: beyond 1.05 on both sides, 1.05 / 0.866 = 1.21 standard deviations: 2 * 0.113.
         assert!((chance(0.0) - 0.226).abs() < 0.01, "{}", chance(0.0));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tests of several crates share: hosts of controllers, random cases, C programs, and what a busy machine must not decide.
+//! What the tests of several crates share: golden traces, random cases, C programs, and what a busy machine must not decide.
 
 pub mod c;
 mod child;
-pub mod contract;
 pub mod invariant;
 pub mod layout;
 mod machine;

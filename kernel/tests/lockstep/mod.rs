@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, UNINITIALISED, View};
 use tandem_kernel::replay::{Call, Machine, Replay};
 
-use tandem_testing::contract::Contract;
+use tandem_testing::trace::Contract;
 
 pub struct LockStep {
     native: Instance,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! docs/criteria.md: some controllers by the criteria of RFC 9743, side by side.
+//! docs/criteria.md: some controllers by the criteria of RFC 9743, side by side, and a report on each.
 
-use std::{fmt::Write, path::Path};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use tandem_batch::Batch;
-use tandem_evaluate::{Answer, Assessment, NEIGHBOURS_OF_ALL, Row, criteria, evaluate};
+use tandem_evaluate::{Answer, Assessment, NEIGHBOURS_OF_ALL, Row, criteria, evaluate, markdown};
 use tandem_papers::{Form, prose::with_short_lines};
 use tandem_sim::Sim;
 
@@ -14,7 +17,8 @@ use crate::evidence::{between_marks, write};
 /// Whom the page shows.
 const CONTENDERS: [&str; 7] = ["cubic", "reno", "bbr", "bbr3", "compound", "compound_tube", "prague"];
 
-/// Judges them, writes what came of it to `data`, and the table of it between the marks of the page.
+/// Judges them, writes what came of it to `data` and a report on each to the folder of that name, and the table of it between the marks of
+/// the page.
 ///
 /// # Errors
 /// If a run fails, it is interrupted, or a file cannot be read or written.
@@ -26,18 +30,36 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
         anyhow::ensure!(assessment.left == 0, "interrupted: the same command goes on");
         assessments.push(assessment);
     }
-    write(data, &(serde_json::to_string_pretty(&assessments)? + "\n"))?;
+    let json = serde_json::to_string_pretty(&assessments)? + "\n";
+    write(data, &json)?;
+    // Of what is kept, without the pictures, so that the reports are those of the data.
+    let assessments: Vec<Assessment> = serde_json::from_str(&json)?;
+    for assessment in &assessments {
+        write(&report_file(data, assessment), &report(assessment))?;
+    }
     let words = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
     let text = between_marks(&words, &block(&assessments)).context("the page lacks its marks")?;
     write(page, &text)
 }
 
+/// Where a controller's report is. It is Markdown; the site makes a page of it.
+fn report_file(data: &Path, assessment: &Assessment) -> PathBuf {
+    data.with_extension("").join(format!("{}.txt", assessment.contender))
+}
+
+/// What `tandem evaluate --markdown` writes, without pictures.
+fn report(assessment: &Assessment) -> String {
+    let command = format!("tandem evaluate {} --{} --markdown report.md", assessment.contender, assessment.form.name());
+    markdown(assessment, &command, "")
+}
+
 /// The answers.
 fn block(assessments: &[Assessment]) -> String {
     let Some(first) = assessments.first() else { return String::new() };
-    let names: Vec<String> = assessments.iter().map(|one| format!("`{}`", one.contender)).collect();
+    let link = |one: &Assessment| format!("[`{0}`](../experiments/validation/criteria/{0}.txt)", one.contender);
+    let names: Vec<String> = assessments.iter().map(link).collect();
     let mut text = format!(
-        "A {} run of each. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
+        "A {} run of each; each name leads to a report with the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
          | section | criterion | {} |\n|---|---|{}\n",
         first.form.name(),
         names.join(" | "),
@@ -64,7 +86,7 @@ fn sign(row: &Row) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Page and data are committed together, and each criterion of today is there.
+    /// Page, reports and data are committed together, and each criterion of today is there. UPDATE_DOCS=1 writes page and reports.
     #[test]
     fn the_page_is_that_of_its_data() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -72,8 +94,17 @@ mod tests {
         let assessments: Vec<Assessment> =
             serde_json::from_str(&read("experiments/validation/criteria.json")).expect("it is read");
         assert_eq!(assessments.iter().map(|one| one.contender.as_str()).collect::<Vec<_>>(), CONTENDERS);
-        let page = read("docs/criteria.md");
-        assert_eq!(between_marks(&page, &block(&assessments)).expect("it has its marks"), page);
+        let (page, data) = (read("docs/criteria.md"), root.join("experiments/validation/criteria.json"));
+        let due = between_marks(&page, &block(&assessments)).expect("it has its marks");
+        let reports = assessments.iter().map(|one| (report_file(&data, one), report(one)));
+        for (file, due) in reports.chain([(root.join("docs/criteria.md"), due)]) {
+            if std::env::var_os("UPDATE_DOCS").is_some() {
+                std::fs::create_dir_all(file.parent().expect("it is in a folder")).expect("the folder can be made");
+                std::fs::write(&file, &due).expect("it can be written");
+            }
+            let found = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+            assert_eq!(due, found, "{}: write it again: UPDATE_DOCS=1, or tandem-validate --criteria", file.display());
+        }
         let posed = criteria("cubic", &[], &NEIGHBOURS_OF_ALL).expect("it is posed");
         for assessment in &assessments {
             let ids: Vec<&String> = assessment.rows.iter().map(|row| &row.id).collect();

@@ -12,7 +12,7 @@ use tandem_controllers::{Ack, Conn, Instance, MAX_RTT_US, MAX_WINDOW, Params, Pr
 pub use events::{Case, Event, case};
 pub use facts::{Facts, only, q8};
 
-use crate::contract::Contract;
+use crate::trace::Contract;
 
 /// A connection whose host keeps only the letter of the contract.
 pub struct Connection<C = Instance> {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Golden traces: the text format of `controllers/vectors/README.md`, and the host that plays one.
-
-mod format;
-mod host;
+//! The golden traces of Tandem's own controllers, and what plays them.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-pub use format::{Command, Expected, Rate, parse};
-pub use host::Host;
+pub use tandem_conform::{
+    contract::Contract,
+    golden::{Command, Expected, Host, Rate, parse},
+};
 
 /// The trace files in `controllers/vectors/`, sorted by name.
 pub fn files() -> Vec<PathBuf> {

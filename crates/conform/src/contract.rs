@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The calls of the contract (`controllers/include/contract.h`), whoever carries them out: what the test hosts drive.
+//! The calls of the contract (`controllers/include/contract.h`), whoever carries them out.
 
 use std::sync::Arc;
 
-use tandem_conform::Recorder;
 use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
+
+use crate::Recorder;
 
 /// One connection's controller.
 pub trait Contract: Sized {

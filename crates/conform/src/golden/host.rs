@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The smallest host that keeps the contract: it plays a trace's commands on one connection.
+//! The smallest host that keeps the contract: it plays a golden trace's commands on one connection.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State, View, find};
+use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State, View, own::named};
 
 use super::{Command, Expected, Rate};
 use crate::contract::Contract;
@@ -13,6 +16,8 @@ const START_US: u64 = 1_000_000;
 
 /// Plays commands. It has at most one connection, which the last `conn` began.
 pub struct Host<C = Instance> {
+    /// What paths of headers are relative to.
+    folder: PathBuf,
     params: Option<Params>,
     flow: Option<Flow<C>>,
 }
@@ -34,24 +39,37 @@ struct Flow<C> {
 
 impl<C> Default for Host<C> {
     fn default() -> Self {
-        Self { params: None, flow: None }
+        Self::beside(Path::new(""))
+    }
+}
+
+impl<C> Host<C> {
+    /// A host of a trace in this folder, beside which the headers are that it names. It has no connection yet.
+    pub fn beside(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), params: None, flow: None }
     }
 }
 
 impl<C: Contract> Host<C> {
     /// A host with a connection that begins with `window` packets of `mss` bytes at the sequence number `una`.
+    ///
+    /// # Panics
+    /// If the controller is one that the host cannot begin.
     pub fn begin(params: &Params, window: u32, mss: u32, una: u32) -> Self {
-        let mut host = Self { params: Some(params.clone()), flow: None };
+        let mut host = Self { params: Some(params.clone()), ..Self::default() };
         let conn = Command::Conn { cwnd: window, ssthresh: None, clamp: None, mss, una, flight: 0 };
         host.play(&conn).expect("the parameters are there");
         host
     }
 
     /// Carries one command out; an unmet expectation is an error.
+    ///
+    /// # Errors
+    /// What is not as expected, or cannot be done now.
     pub fn play(&mut self, command: &Command) -> Result<(), String> {
         match command {
             Command::Controller(name) => {
-                self.params = Some(Params::new(find(name).map_err(|e| e.to_string())?));
+                self.params = Some(Params::new(named(name, &self.folder).map_err(|e| e.to_string())?));
                 self.flow = None;
                 Ok(())
             }
@@ -71,7 +89,7 @@ impl<C: Contract> Host<C> {
                     snd_ssthresh: ssthresh.unwrap_or(INFINITE_SSTHRESH),
                     snd_cwnd_clamp: clamp.unwrap_or(MAX_WINDOW),
                     snd_una: *una,
-                    snd_nxt: una.wrapping_add(flight * mss),
+                    snd_nxt: una.wrapping_add(flight.wrapping_mul(*mss)),
                     mss: *mss,
                     is_cwnd_limited: 1,
                     ..Conn::default()
@@ -83,14 +101,20 @@ impl<C: Contract> Host<C> {
         }
     }
 
-    /// The connection. Panics before the first `conn`.
+    /// The connection.
+    ///
+    /// # Panics
+    /// Before the first `conn`.
     pub fn conn(&self) -> &Conn {
-        &self.flow.as_ref().unwrap().conn
+        &self.flow.as_ref().expect("a connection has begun").conn
     }
 
-    /// The figures that the controller shows of itself. Panics before the first `conn`.
+    /// The figures that the controller shows of itself.
+    ///
+    /// # Panics
+    /// Before the first `conn`.
     pub fn view(&self) -> View {
-        let flow = self.flow.as_ref().unwrap();
+        let flow = self.flow.as_ref().expect("a connection has begun");
         flow.controller.view(&flow.conn)
     }
 
@@ -99,9 +123,12 @@ impl<C: Contract> Host<C> {
         self.flow.as_ref().map(|flow| &flow.controller)
     }
 
-    /// Packets in flight. Panics before the first `conn`.
+    /// Packets in flight.
+    ///
+    /// # Panics
+    /// Before the first `conn`.
     pub fn flight(&self) -> u32 {
-        self.flow.as_ref().unwrap().flight()
+        self.flow.as_ref().expect("a connection has begun").flight()
     }
 }
 
@@ -124,7 +151,7 @@ impl<C: Contract> Flow<C> {
     fn send(&mut self) {
         let allowed = self.conn.snd_cwnd.min(self.app_flight.unwrap_or(u32::MAX));
         if allowed > self.flight() {
-            self.conn.snd_nxt = self.conn.snd_una.wrapping_add(allowed * self.conn.mss);
+            self.conn.snd_nxt = self.conn.snd_una.wrapping_add(allowed.wrapping_mul(self.conn.mss));
         }
     }
 
@@ -202,7 +229,7 @@ impl<C: Contract> Flow<C> {
         if packets > self.flight() {
             return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
         }
-        self.conn.snd_una = self.conn.snd_una.wrapping_add(packets * self.conn.mss);
+        self.conn.snd_una = self.conn.snd_una.wrapping_add(packets.wrapping_mul(self.conn.mss));
         self.delivered = self.delivered.wrapping_add(packets);
         let delivered = self.delivered;
         let mut ack = Ack { pkts_acked: packets, rtt_us, delivered, acked_sacked: packets, ..Ack::default() };

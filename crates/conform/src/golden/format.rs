@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reads one line of a golden trace. Knows no controller: another host can replay what it returns.
+//! One line of a golden trace. It knows no controller: another host can replay what it returns.
 
 /// One line of a trace; `controllers/vectors/README.md` says what each means.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,11 +133,24 @@ impl<'a> Line<'a> {
         let Some(i) = self.words.iter().position(|w| w.split_once('=').is_some_and(|(k, _)| k == key)) else {
             return Ok(None);
         };
-        number(self.words.remove(i).split_once('=').unwrap().1).map(Some)
+        let word = self.words.remove(i);
+        number(word.split_once('=').map_or("", |(_, value)| value)).map(Some)
     }
 
     fn need(&mut self, key: &str) -> Result<u32, String> {
         self.take(key)?.ok_or_else(|| format!("`{key}=` is missing"))
+    }
+
+    /// A number that is not 0, if it is there.
+    fn take_some(&mut self, key: &str) -> Result<Option<u32>, String> {
+        match self.take(key)? {
+            Some(0) => Err(format!("`{key}` must be 1 or more")),
+            other => Ok(other),
+        }
+    }
+
+    fn need_some(&mut self, key: &str) -> Result<u32, String> {
+        self.take_some(key)?.ok_or_else(|| format!("`{key}=` is missing"))
     }
 
     fn end(self, command: Command) -> Result<Option<Command>, String> {
@@ -157,8 +170,11 @@ fn fraction(text: &str) -> Result<f64, String> {
 }
 
 /// Reads one line; `None` for an empty one or a comment.
+///
+/// # Errors
+/// What is wrong with the line.
 pub fn parse(line: &str) -> Result<Option<Command>, String> {
-    let code = line.split('#').next().unwrap();
+    let code = line.split_once('#').map_or(line, |(code, _)| code);
     let mut words = code.split_whitespace();
     let Some(verb) = words.next() else { return Ok(None) };
     let mut line = Line { words: words.collect() };
@@ -166,10 +182,10 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
         "controller" => Command::Controller(line.take_plain()?.to_owned()),
         "set" => Command::Set { name: line.take_plain()?.to_owned(), value: fraction(line.take_plain()?)? },
         "conn" => Command::Conn {
-            cwnd: line.need("cwnd")?,
+            cwnd: line.need_some("cwnd")?,
             ssthresh: line.take("ssthresh")?,
             clamp: line.take("clamp")?,
-            mss: line.take("mss")?.unwrap_or(1000),
+            mss: line.take_some("mss")?.unwrap_or(1000),
             una: line.take("una")?.unwrap_or(0),
             flight: line.take("flight")?.unwrap_or(0),
         },
@@ -187,7 +203,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
         },
         "round" => Command::Round {
             rtt_us: line.need("rtt")?,
-            by: line.take("by")?.unwrap_or(1),
+            by: line.take_some("by")?.unwrap_or(1),
             times: line.take("times")?.unwrap_or(1),
         },
         "loss" => Command::Loss,
@@ -196,13 +212,15 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
         "recovered" => Command::Recovered,
         "undo" => Command::Undo,
         "disorder" => Command::Disorder,
-        "restart" => Command::Restart { cwnd: line.need("cwnd")? },
+        "restart" => Command::Restart { cwnd: line.need_some("cwnd")? },
         "app" => Command::App { flight: line.need("flight")? },
         "bulk" => Command::Bulk,
         "wait" => Command::Wait { us: number(line.take_plain()?)? },
-        "host" => {
-            Command::Host { cwnd: line.take("cwnd")?, ssthresh: line.take("ssthresh")?, clamp: line.take("clamp")? }
-        }
+        "host" => Command::Host {
+            cwnd: line.take_some("cwnd")?,
+            ssthresh: line.take("ssthresh")?,
+            clamp: line.take("clamp")?,
+        },
         "expect" => {
             let expected = line.words.drain(..).map(expectation).collect::<Result<Vec<_>, _>>()?;
             if expected.is_empty() {
@@ -210,7 +228,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
             }
             Command::Expect(expected)
         }
-        other => return Err(format!("`{other}` is no command")),
+        other => return Err(format!("`{other}` is not a command")),
     };
     line.end(command)
 }

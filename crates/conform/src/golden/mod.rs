@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Golden traces: short stories of a connection whose numbers were worked out by hand, and the host that plays them.
+//! `controllers/vectors/README.md` has the format.
+
+mod format;
+mod host;
+
+use std::path::Path;
+
+pub use format::{Command, Expected, Rate, parse};
+pub use host::Host;
+use tandem_controllers::Instance;
+
+/// What came of a golden trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// How many stories it told.
+    pub stories: usize,
+    /// How many lines said what to expect.
+    pub checks: usize,
+    /// Lines, from 1, that did not come out, and how.
+    pub problems: Vec<(usize, String)>,
+}
+
+/// Plays a golden trace. The headers of controllers that it names by paths are relative to `folder`.
+///
+/// # Errors
+/// The number of a line that cannot be read, from 1, and what is wrong with it.
+pub fn play(text: &str, folder: &Path) -> Result<Played, (usize, String)> {
+    let (mut host, mut played) = (Host::<Instance>::beside(folder), Played::default());
+    let mut is_checked = true;
+    for (i, line) in text.lines().enumerate() {
+        let Some(command) = parse(line).map_err(|e| (i + 1, e))? else { continue };
+        is_checked = matches!(command, Command::Expect(_));
+        played.checks += usize::from(is_checked);
+        let is_story = matches!(command, Command::Controller(_));
+        played.stories += usize::from(is_story);
+        match host.play(&command) {
+            // Nothing can be played without its controller.
+            Err(problem) if is_story => return Err((i + 1, problem)),
+            Err(problem) => played.problems.push((i + 1, problem)),
+            Ok(()) => {}
+        }
+    }
+    if !is_checked || played.checks == 0 {
+        return Err((
+            text.lines().count(),
+            "the last line must be an `expect`: what is not checked shows nothing".into(),
+        ));
+    }
+    Ok(played)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Played, (usize, String)> {
+        play(text, Path::new(""))
+    }
+
+    /// RFC 5681, 3.1: slow start adds a packet for each packet acknowledged.
+    #[test]
+    fn what_comes_out_is_told_by_line() {
+        let story = "controller reno\nconn cwnd=10 flight=10\nack 2 rtt=100000\nexpect cwnd=12 # 10 + 2\n";
+        assert_eq!(of(story), Ok(Played { stories: 1, checks: 1, problems: vec![] }));
+        let wrong = of(&story.replace("cwnd=12", "cwnd=13 loss=12")).unwrap();
+        assert_eq!(wrong.problems, [(4, "cwnd is 12".to_owned())]);
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused_with_its_line() {
+        for (text, line, why) in [
+            ("controller none\nexpect cwnd=1", 1, "`none`"),
+            ("controller reno\nconn cwnd=0\nexpect cwnd=1", 2, "`cwnd` must be 1 or more"),
+            ("controller reno\nconn cwnd=2 mss=0\nexpect cwnd=1", 2, "`mss` must be 1 or more"),
+            ("controller reno\nconn cwnd=2\nround rtt=1 by=0\nexpect cwnd=1", 3, "`by` must be 1 or more"),
+            ("controller reno\nfrobnicate", 2, "`frobnicate` is not a command"),
+            ("controller reno\nconn cwnd=2\n", 2, "must be an `expect`"),
+            ("", 0, "must be an `expect`"),
+        ] {
+            let (at, what) = of(text).unwrap_err();
+            assert!(at == line && what.contains(why), "{text}: {at}: {what}");
+        }
+        // What comes too early or too often is a problem of its line.
+        let early = of("controller reno\nloss\nconn cwnd=2 flight=2\nack 3 rtt=1\nexpect cwnd=2").unwrap();
+        assert_eq!(
+            early.problems,
+            [(2, "`conn` is missing".into()), (4, "3 packets acknowledged, 2 in flight".into())]
+        );
+    }
+}
