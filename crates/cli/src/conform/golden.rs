@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A golden trace, played.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use tandem_conform::golden::{Played, play};
@@ -37,7 +37,7 @@ struct Problem<'a> {
 }
 
 /// Plays it, and says what did not come out. A path of a header in it is relative to its folder.
-pub fn conform(file: &PathBuf, as_json: bool) -> Result<(), Failure> {
+pub fn conform(file: &Path, as_json: bool) -> Result<(), Failure> {
     let name = file.display().to_string();
     let text =
         bounded::read_text(file, MOST_BYTES).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?;
