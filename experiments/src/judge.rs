@@ -2,7 +2,7 @@
 //! Whether a claim holds, from the numbers alone.
 
 use serde::{Deserialize, Serialize};
-use tandem_statistics::Looks;
+use tandem_statistics::{Estimate, Looks};
 
 use crate::{patch::X, sample::Sample, verdict::Verdict};
 
@@ -97,6 +97,14 @@ impl Asked {
         }
     }
 
+    /// With the interval that `like`, an estimate from other runs, would have with as few runs as this one has, unless its own is wider.
+    pub fn widened_like(mut self, like: &Estimate) -> Self {
+        let own = &mut self.value.estimate;
+        let wide = like.half_width.map(|half| half * (like.n as f64 / own.n.max(1) as f64).sqrt());
+        own.half_width = own.half_width.into_iter().chain(wide).reduce(f64::max);
+        self
+    }
+
     /// Whether more seeds are likely enough to decide it, up to the last look.
     pub fn is_worth_seeds(&self, looks: &Looks) -> bool {
         let chance = || looks.chance_to_exclude(self.margin(), &self.value.estimate);
@@ -175,7 +183,11 @@ impl Claim {
 
     /// The verdict on the claim, from the points that were run. Intervals are as wide as `looks` asks.
     pub fn judge(&self, xs: &[X], curves: &[Points], looks: &Looks) -> Judgement {
-        let points = self.asked(xs, curves, looks);
+        self.judgement(self.asked(xs, curves, looks))
+    }
+
+    /// The verdict on the claim, from its points.
+    pub fn judgement(&self, points: Vec<Asked>) -> Judgement {
         let verdicts = || points.iter().map(Asked::verdict);
         let has = |verdict| verdicts().any(|v| v == verdict);
         let verdict = match self.some {
@@ -330,6 +342,27 @@ mod tests {
             "{line}"
         );
         assert!(judge("published_within = 0.4\nat = [1]").line().starts_with("t: holds: 1.1"));
+    }
+
+    /// Of 9 seeds the half width is 1.2: of one run it is 1.2 * 3.
+    #[test]
+    fn a_single_run_is_as_wide_as_many_say() {
+        let claim: Claim = toml::from_str("text = 't'\ncurve = 'a'\nbelow = 10").unwrap();
+        let like = Estimate { n: 9, ..Estimate::kept(8.0, Some(1.2)) };
+        let verdict = |by_seed: &[f64]| {
+            let at = Asked {
+                at: "at 1".into(),
+                places: vec![0],
+                value: Sample::new(by_seed.to_vec()),
+                low: f64::NEG_INFINITY,
+                high: 10.0,
+                published: None,
+            };
+            claim.judgement(vec![at.widened_like(&like)]).verdict
+        };
+        assert_eq!(verdict(&[7.0]), Verdict::Undecided, "3 below the limit");
+        assert_eq!((verdict(&[6.0]), verdict(&[14.0])), (Verdict::Holds, Verdict::DoesNotHold));
+        assert_eq!(verdict(&[1.0, 8.0]), Verdict::Undecided, "their own interval is wider");
     }
 
     #[test]
