@@ -65,6 +65,9 @@ pub struct Points {
 /// A point that four times the seeds decide less often than this gets none. Trials are given up for futility at such chances; ours.
 const WORTH_SEEDS: f64 = 0.2;
 
+/// Half the width of a single run's interval, as a share of its value, at least; ours. Engines that are close differ by as much.
+const SURE: f64 = 0.05;
+
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
     /// `at 3`, or `from 1 to 8`.
@@ -97,11 +100,14 @@ impl Asked {
         }
     }
 
-    /// With the interval that `like`, an estimate from other runs, would have with as few runs as this one has, unless its own is wider.
+    /// With the interval that `like`, an estimate from other runs, would have with as few runs as this one has, unless its own is wider. A
+    /// single run is not surer than [`SURE`].
     pub fn widened_like(mut self, like: &Estimate) -> Self {
         let own = &mut self.value.estimate;
-        let wide = like.half_width.map(|half| half * (like.n as f64 / own.n.max(1) as f64).sqrt());
-        own.half_width = own.half_width.into_iter().chain(wide).reduce(f64::max);
+        let runs = own.n.max(1) as f64;
+        let of_like = like.half_width.map(|half| half * (like.n as f64 / runs).sqrt());
+        let least = SURE * own.value.abs() / runs.sqrt();
+        own.half_width = own.half_width.into_iter().chain(of_like).chain([least]).reduce(f64::max);
         self
     }
 
@@ -363,6 +369,17 @@ mod tests {
         assert_eq!(verdict(&[7.0]), Verdict::Undecided, "3 below the limit");
         assert_eq!((verdict(&[6.0]), verdict(&[14.0])), (Verdict::Holds, Verdict::DoesNotHold));
         assert_eq!(verdict(&[1.0, 8.0]), Verdict::Undecided, "their own interval is wider");
+        let exact = |value: f64| Asked {
+            at: "at 1".into(),
+            places: vec![0],
+            value: Sample::new(vec![value]),
+            low: f64::NEG_INFINITY,
+            high: 10.0,
+            published: None,
+        };
+        let still = Estimate { n: 9, ..Estimate::kept(8.0, Some(0.0)) };
+        let verdict = |value| exact(value).widened_like(&still).verdict();
+        assert_eq!((verdict(9.6), verdict(9.4)), (Verdict::Undecided, Verdict::Holds), "a twentieth");
     }
 
     #[test]

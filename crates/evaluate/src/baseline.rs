@@ -92,6 +92,7 @@ pub(crate) mod tests {
                 finding: "holds: 1.1 at 0.1".into(),
                 simulated: Answer::Fails,
                 simulated_finding: "fails: 3 ± 0.1 at 0.1".into(),
+                are_apart: true,
             }],
             scale: Some("At a tenth".into()),
             seeds: vec![1],

@@ -11,6 +11,9 @@ use tandem_scenario::FileError;
 
 use crate::assessment::{Answer, Asked};
 
+/// Why there is nothing to judge.
+const BUSY: &str = "the machine was too busy";
+
 /// What there is of criteria over real TCP.
 #[derive(Clone, Copy)]
 pub struct OverRealTcp<'a> {
@@ -73,6 +76,8 @@ pub struct AskedThere {
     pub simulated: Answer,
     /// The simulator's numbers on the same path.
     pub simulated_finding: String,
+    /// The two engines' figures for a point are further apart than chance explains.
+    pub are_apart: bool,
 }
 
 /// Why an engine cannot carry criteria, by their places; `None` where it can.
@@ -104,19 +109,20 @@ impl OverRealTcp<'_> {
         }
         let doubts = doubts(criterion, self.runs)?;
         let Some(beside) = &findings.kernel else {
-            let why = if doubts.is_empty() { "its runs are not there" } else { "the machine was too busy" };
+            let why = if doubts.is_empty() { "its runs are not there" } else { BUSY };
             return Ok(RealTcp::without(Agreement::NotMeasured, why.into(), doubts));
         };
         let pairs = beside.measured.claims.iter().zip(&beside.simulated.claims);
         let asked: Vec<AskedThere> = pairs.map(|(measured, simulated)| AskedThere::new(measured, simulated)).collect();
-        let there = Answer::of_all(asked.iter().map(|asked| asked.answer));
+        let there = answer_of(&asked);
         let simulated = Answer::of_all(asked.iter().map(|asked| asked.simulated));
         let agreement = Agreement::of(answer, there);
+        let are_apart = asked.iter().any(|asked| asked.are_apart);
         Ok(RealTcp {
             agreement,
             answer: there,
             simulated,
-            why: agreement.why(there, simulated).to_owned(),
+            why: agreement.why(there == simulated, are_apart).to_owned(),
             asked,
             scale: beside.scale.clone(),
             seeds: beside.seeds.clone(),
@@ -134,8 +140,27 @@ impl AskedThere {
             finding: measured.finding(),
             simulated: Answer::of(simulated.verdict),
             simulated_finding: simulated.finding(),
+            are_apart: are_apart(measured, simulated),
         }
     }
+}
+
+/// Of all limits there. One that the simulator has an answer to and real TCP has none, because runs were doubted, leaves the rest
+/// without a verdict, unless another is broken.
+fn answer_of(asked: &[AskedThere]) -> Answer {
+    let lacks = |asked: &AskedThere| asked.answer == Answer::NotMeasured && asked.simulated != Answer::NotMeasured;
+    match Answer::of_all(asked.iter().map(|asked| asked.answer)) {
+        Answer::Fails => Answer::Fails,
+        _ if asked.iter().any(lacks) => Answer::NotMeasured,
+        other => other,
+    }
+}
+
+fn are_apart(measured: &Judged, simulated: &Judged) -> bool {
+    measured.decided_by.iter().any(|there| {
+        let here = simulated.decided_by.iter().find(|here| here.at == there.at);
+        here.is_some_and(|here| !here.estimate.overlaps(&there.estimate))
+    })
 }
 
 impl Agreement {
@@ -159,17 +184,15 @@ impl Agreement {
         }
     }
 
-    /// What a difference comes from, by the simulator's answer on the path that real TCP had.
-    fn why(self, there: Answer, simulated: Answer) -> &'static str {
-        match self {
-            Self::Agrees | Self::NotPosed => "",
-            Self::NotMeasured => "none of its limits could be read off the runs",
-            Self::Differs | Self::Open if there == simulated => {
-                "the path makes the difference: on the short one the simulator answers the same"
-            }
-            Self::Open => "chance may have decided",
-            Self::Differs if simulated == Answer::Undecided => "on the same path chance decides in the simulator",
-            Self::Differs => "the engines differ on the same path",
+    /// What a difference comes from: whether the simulator's answer is the same on the path that real TCP had, and whether the figures there are
+    /// apart.
+    fn why(self, is_same_there: bool, are_apart: bool) -> &'static str {
+        match (self, is_same_there, are_apart) {
+            (Self::Agrees | Self::NotPosed, ..) => "",
+            (Self::NotMeasured, ..) => BUSY,
+            (_, true, _) => "the path makes the difference: on the short one the simulator answers the same",
+            (_, false, true) => "the engines differ on the same path",
+            (_, false, false) => "chance may have decided: the engines are as near as single runs are",
         }
     }
 }
@@ -223,8 +246,29 @@ mod tests {
         ] {
             assert_eq!(Agreement::of(row, there), expected, "{row:?} {there:?}");
         }
-        assert!(Differs.why(Fails, Fails).contains("the path makes the difference"));
-        assert!(Differs.why(Fails, Passes).contains("the engines differ"));
+        assert!(Differs.why(true, true).contains("the path makes the difference"));
+        assert!(Open.why(false, true).contains("the engines differ"));
+        assert!(Open.why(false, false).contains("chance"));
+    }
+
+    /// What is lost with a doubted run may have been what fails.
+    #[test]
+    fn limits_that_were_not_measured_leave_no_verdict() {
+        use Answer::{Fails, NotMeasured, Passes};
+        let of = |answers: &[(Answer, Answer)]| {
+            let asked = |&(answer, simulated): &(Answer, Answer)| AskedThere {
+                text: String::new(),
+                answer,
+                finding: String::new(),
+                simulated,
+                simulated_finding: String::new(),
+                are_apart: false,
+            };
+            answer_of(&answers.iter().map(asked).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[(Passes, Passes), (NotMeasured, Fails)]), NotMeasured);
+        assert_eq!(of(&[(Fails, Passes), (NotMeasured, Passes)]), Fails);
+        assert_eq!(of(&[(Passes, Passes), (NotMeasured, NotMeasured)]), Passes, "the short form leaves it out");
     }
 
     #[test]
