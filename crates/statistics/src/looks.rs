@@ -238,7 +238,12 @@ mod tests {
     #[test]
     fn the_chance_to_exclude_by_hand() {
         let looks = Looks::at(&[20, 80]);
-        let one = Estimate { half_width: Some(two_sided(CONFIDENCE, 19.0)), degrees_of_freedom: 19.0, n: 20, ..Estimate::exactly(0.0) };
+        let one = Estimate {
+            half_width: Some(two_sided(CONFIDENCE, 19.0)),
+            degrees_of_freedom: 19.0,
+            n: 20,
+            ..Estimate::exactly(0.0)
+        };
         let chance = |distance| looks.chance_to_exclude(distance, &looks.widened(one)).unwrap();
         // At the value itself: beyond 1.05 on both sides, 1.05 / 0.866 = 1.21 standard deviations: 2 * 0.113.
         assert!((chance(0.0) - 0.226).abs() < 0.01, "{}", chance(0.0));
