@@ -122,7 +122,7 @@ impl OverRealTcp<'_> {
             agreement,
             answer: there,
             simulated,
-            why: agreement.why(there == simulated, are_apart).to_owned(),
+            why: agreement.why(there == simulated, are_apart, beside.seeds.len()).to_owned(),
             asked,
             scale: beside.scale.clone(),
             seeds: beside.seeds.clone(),
@@ -184,13 +184,16 @@ impl Agreement {
         }
     }
 
-    /// What a difference comes from: whether the simulator's answer is the same on the path that real TCP had, and whether the figures there are
-    /// apart.
-    fn why(self, is_same_there: bool, are_apart: bool) -> &'static str {
+    /// What a difference comes from: whether the simulator's answer is the same on the path that real TCP had, whether the figures there are
+    /// apart, and in how many runs. One may be out of the ordinary in a way that no seed of the simulator shows.
+    fn why(self, is_same_there: bool, are_apart: bool, runs: usize) -> &'static str {
         match (self, is_same_there, are_apart) {
             (Self::Agrees | Self::NotPosed, ..) => "",
             (Self::NotMeasured, ..) => BUSY,
             (_, true, _) => "the path makes the difference: on the short one the simulator answers the same",
+            (_, false, true) if runs == 1 => {
+                "on the same path a single run is apart from the simulator's: three tell more (without --quick)"
+            }
             (_, false, true) => "the engines differ on the same path",
             (_, false, false) => "chance may have decided: the engines are as near as single runs are",
         }
@@ -246,9 +249,9 @@ mod tests {
         ] {
             assert_eq!(Agreement::of(row, there), expected, "{row:?} {there:?}");
         }
-        assert!(Differs.why(true, true).contains("the path makes the difference"));
-        assert!(Open.why(false, true).contains("the engines differ"));
-        assert!(Open.why(false, false).contains("chance"));
+        assert!(Differs.why(true, true, 3).contains("the path makes the difference"));
+        assert!(Open.why(false, true, 3).contains("the engines differ"));
+        assert!(Open.why(false, false, 1).contains("chance"));
     }
 
     /// What is lost with a doubted run may have been what fails.
