@@ -296,6 +296,15 @@ impl Experiment {
         self
     }
 
+    /// The experiment with this many seeds over real TCP, in place of what its file says.
+    pub fn with_kernel_seeds(mut self, seeds: u32) -> Self {
+        if let Some(kernel) = &mut self.file.kernel {
+            let span = kernel.span();
+            kernel.get_mut().seeds = Some(Spanned::new(span, seeds));
+        }
+        self
+    }
+
     /// Whether a run of its full form has flows with this parameter.
     pub fn has_parameter(&self, setting: &Setting) -> Result<bool, FileError> {
         let plan = plan::plan(self, Form::Full)?;
@@ -374,15 +383,20 @@ impl Experiment {
         Ok(())
     }
 
-    /// Real machines, and only what can be read off their runs.
+    /// Real machines or a criterion, and only what can be read off their runs.
     fn check_kernel(&self, kernel: &Spanned<Reduction>) -> Result<(), (Range<usize>, String)> {
-        if !self.file.machines {
+        let is_criterion = self.file.criterion.is_some();
+        if !self.file.machines && !is_criterion {
             let message = "[kernel] is for what the paper ran on real machines: add `machines = true`";
             return Err((kernel.span(), message.into()));
         }
         let curves = self.file.curves.iter().filter(|c| kernel.get_ref().part().has_curve(&c.get_ref().name));
         for curve in curves {
-            let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| measure.get_ref().is_of_kept_runs());
+            // Of a criterion's runs all but windows over time is kept.
+            let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| match is_criterion {
+                true => !measure.get_ref().needs_traces(),
+                false => measure.get_ref().is_of_kept_runs(),
+            });
             if !is_kept || curve.get_ref().engine != CurveEngine::Sim {
                 let message =
                     "what this curve shows is not kept of runs over real TCP: leave it out of [kernel]'s `curves`";

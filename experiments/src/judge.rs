@@ -2,7 +2,7 @@
 //! Whether a claim holds, from the numbers alone.
 
 use serde::{Deserialize, Serialize};
-use tandem_statistics::Looks;
+use tandem_statistics::{Estimate, Looks};
 
 use crate::{patch::X, sample::Sample, verdict::Verdict};
 
@@ -65,6 +65,9 @@ pub struct Points {
 /// A point that four times the seeds decide less often than this gets none. Trials are given up for futility at such chances; ours.
 const WORTH_SEEDS: f64 = 0.2;
 
+/// Half the width of a single run's interval, as a share of its value, at least; ours. Engines that are close differ by as much.
+const SURE: f64 = 0.05;
+
 /// A value at a point, and the limits that it is asked to lie between.
 pub(crate) struct Asked {
     /// `at 3`, or `from 1 to 8`.
@@ -95,6 +98,17 @@ impl Asked {
             (false, true) => Verdict::Holds,
             (false, false) => Verdict::DoesNotHold,
         }
+    }
+
+    /// With the interval that `like`, an estimate from other runs, would have with as few runs as this one has, unless its own is wider. A
+    /// single run is not surer than [`SURE`].
+    pub fn widened_like(mut self, like: &Estimate) -> Self {
+        let own = &mut self.value.estimate;
+        let runs = own.n.max(1) as f64;
+        let of_like = like.half_width.map(|half| half * (like.n as f64 / runs).sqrt());
+        let least = SURE * own.value.abs() / runs.sqrt();
+        own.half_width = own.half_width.into_iter().chain(of_like).chain([least]).reduce(f64::max);
+        self
     }
 
     /// Whether more seeds are likely enough to decide it, up to the last look.
@@ -175,7 +189,11 @@ impl Claim {
 
     /// The verdict on the claim, from the points that were run. Intervals are as wide as `looks` asks.
     pub fn judge(&self, xs: &[X], curves: &[Points], looks: &Looks) -> Judgement {
-        let points = self.asked(xs, curves, looks);
+        self.judgement(self.asked(xs, curves, looks))
+    }
+
+    /// The verdict on the claim, from its points.
+    pub fn judgement(&self, points: Vec<Asked>) -> Judgement {
         let verdicts = || points.iter().map(Asked::verdict);
         let has = |verdict| verdicts().any(|v| v == verdict);
         let verdict = match self.some {
@@ -330,6 +348,38 @@ mod tests {
             "{line}"
         );
         assert!(judge("published_within = 0.4\nat = [1]").line().starts_with("t: holds: 1.1"));
+    }
+
+    /// Of 9 seeds the half width is 1.2: of one run it is 1.2 * 3.
+    #[test]
+    fn a_single_run_is_as_wide_as_many_say() {
+        let claim: Claim = toml::from_str("text = 't'\ncurve = 'a'\nbelow = 10").unwrap();
+        let like = Estimate { n: 9, ..Estimate::kept(8.0, Some(1.2)) };
+        let verdict = |by_seed: &[f64]| {
+            let at = Asked {
+                at: "at 1".into(),
+                places: vec![0],
+                value: Sample::new(by_seed.to_vec()),
+                low: f64::NEG_INFINITY,
+                high: 10.0,
+                published: None,
+            };
+            claim.judgement(vec![at.widened_like(&like)]).verdict
+        };
+        assert_eq!(verdict(&[7.0]), Verdict::Undecided, "3 below the limit");
+        assert_eq!((verdict(&[6.0]), verdict(&[14.0])), (Verdict::Holds, Verdict::DoesNotHold));
+        assert_eq!(verdict(&[1.0, 8.0]), Verdict::Undecided, "their own interval is wider");
+        let exact = |value: f64| Asked {
+            at: "at 1".into(),
+            places: vec![0],
+            value: Sample::new(vec![value]),
+            low: f64::NEG_INFINITY,
+            high: 10.0,
+            published: None,
+        };
+        let still = Estimate { n: 9, ..Estimate::kept(8.0, Some(0.0)) };
+        let verdict = |value| exact(value).widened_like(&still).verdict();
+        assert_eq!((verdict(9.6), verdict(9.4)), (Verdict::Undecided, Verdict::Holds), "a twentieth");
     }
 
     #[test]

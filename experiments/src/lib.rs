@@ -58,8 +58,8 @@ pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
 pub use judged::{Decider, Judged};
 pub use kernel::{
-    Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, measure, measure_shared,
-    missing, scenario_key,
+    Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, doubts, measure,
+    measure_shared, missing, obstacle, scenario_key,
 };
 pub use page::{page, picture};
 pub use patch::X;

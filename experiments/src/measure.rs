@@ -139,7 +139,7 @@ pub(crate) struct Measure {
     pub from_start: bool,
     /// Of `least_share`: how long a stretch is, seconds.
     pub span_s: Option<f64>,
-    /// Of `recovery`: when something happened, seconds.
+    /// Of `recovery`: when something happened, seconds; the bottleneck's last change, if not given.
     pub at_s: Option<f64>,
     /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
     pub window_s: Option<f64>,
@@ -190,8 +190,10 @@ impl Measure {
         if self.kind == Kind::LeastShare && self.span_s.is_none() {
             return Err("`least_share` needs `span_s`, the length of a stretch in seconds".into());
         }
-        if self.kind == Kind::Recovery && self.at_s.is_none() {
-            return Err("`recovery` needs `at_s`, the second at which something happened".into());
+        if self.kind == Kind::Recovery && self.happened_s(scenario).is_none() {
+            return Err(
+                "`recovery` needs `at_s`, the second at which something happened, or a change of the link".into()
+            );
         }
         if self.kind == Kind::Ratio && self.of.is_empty() {
             return Err("a ratio needs `of`, the groups below the line".into());
@@ -243,7 +245,7 @@ impl Measure {
                 let all: Vec<_> = seed.flows.iter().collect();
                 outcome::least_share(&flows, &all, scenario, self.span_s?)
             }
-            Kind::Recovery => outcome::recovery_s(&flows, scenario, self.at_s?),
+            Kind::Recovery => outcome::recovery_s(&flows, scenario, self.happened_s(scenario)?),
             Kind::Settled => outcome::settled_mbps(&flows, scenario),
             Kind::Delay => seed.deliveries.get(*self.groups.first()?)?.map(|delivery| delivery.delay_ms.p95),
             _ => None,
@@ -264,6 +266,13 @@ impl Measure {
             Kind::Case => epochs.case(),
             _ => None,
         }
+    }
+
+    /// When that happened which flows recover from, seconds.
+    fn happened_s(&self, scenario: &Scenario) -> Option<f64> {
+        let link = scenario.network.links.iter().find(|link| link.name == self.link_name());
+        let changes = || link?.effects.as_ref()?.changes.iter().map(|change| change.at.as_secs_f64()).reduce(f64::max);
+        self.at_s.or_else(changes)
     }
 
     fn link_name(&self) -> &str {

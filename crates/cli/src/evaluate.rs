@@ -7,19 +7,24 @@ use std::{
 };
 
 use serde::Serialize;
+use tandem_batch::Batch;
+use tandem_engine::Engine;
 use tandem_evaluate::{
-    Assessment, Baseline, NEIGHBOURS_OF_ALL, RFC_9743, Suite, evaluate as judge, junit, markdown, picture_file, text,
+    Assessment, Baseline, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit, markdown,
+    obstacles, picture_file, text,
 };
-use tandem_papers::Form;
+use tandem_papers::{Experiment, Form, RealTcpRuns};
 use tandem_scenario::file::text_of;
 use tandem_sim::Sim;
 
 use crate::{
+    engine::Engines,
     failure::Failure,
     folder::make_folder,
     interrupt::flag,
     origin::{COMMIT, command_line},
     output::{json_text, write},
+    real_tcp::{KERNEL, Making},
     runner::of_tasks,
     store,
     terminal::{note, print_kept, warn},
@@ -69,10 +74,28 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
+    /// `sim,kernel` judges the criteria over real TCP, too, as far as it can carry them; needs root
+    ///
+    /// Real TCP takes as long as it emulates, so each criterion has a short form for it (`[kernel]` in its file), which is simulated as well.
+    /// With --quick one seed runs over real TCP. Runs that the machine disturbed are made again, and at last left out.
+    #[arg(long, value_name = "sim|sim,kernel", default_value = "sim")]
+    engine: Engines,
+
+    /// Over real TCP run even what this machine is unlikely to carry in real time
+    #[arg(long)]
+    force: bool,
+
+    /// Where runs over real TCP are kept; those of the same controller and build are not made again
+    #[arg(long, value_name = "FILE", default_value = "tandem-out/evaluate/kernel.jsonl")]
+    kernel_runs: PathBuf,
+
     /// Results as JSON on standard output instead of a table
     #[arg(long)]
     json: bool,
 }
+
+/// So often at most a run over real TCP is made that is doubted each time.
+const REAL_TCP_TRIES: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,7 +105,8 @@ Examples:
   tandem evaluate bbr3 --criteria 5.2.1 --against reno,cubic,bbr3
   tandem evaluate bbr3 --suite prudentia
   tandem evaluate compound --json >before.json
-  tandem evaluate compound --baseline before.json";
+  tandem evaluate compound --baseline before.json
+  sudo tandem evaluate compound --quick --criteria 5.1.3,7.1 --engine sim,kernel";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -100,11 +124,16 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let against: Vec<&str> = args.against.iter().map(String::as_str).collect();
     let suite = Suite::named(&args.suite).map_err(Failure::usage)?;
     let wanted = suite.criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
+    let wanted = if args.quick { wanted.into_iter().map(|one| one.with_kernel_seeds(1)).collect() } else { wanted };
+    let kernel = kernel(&args.engine)?;
     let store = store::of_user();
     let cancelled = flag();
     let batch = of_tasks(store.as_ref());
     let form = if args.quick { Form::Quick } else { Form::Full };
-    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch).map_err(anyhow::Error::from)?.of_suite(&suite);
+    let real = kernel.map(|kernel| over_real_tcp(args, &wanted, kernel, &batch)).transpose()?;
+    let real = real.as_ref().map(|(runs, obstacles)| OverRealTcp { runs, obstacles });
+    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch, real).map_err(anyhow::Error::from)?;
+    let assessment = assessment.of_suite(&suite);
     let command = command_line();
     let results =
         Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
@@ -120,6 +149,40 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Interrupted);
     }
     worse(&assessment, baseline.as_ref())
+}
+
+/// The engine of real TCP, if it was asked for.
+fn kernel(engines: &Engines) -> Result<Option<&'static dyn Engine>, Failure> {
+    if let Some(other) = engines.iter().map(Engine::name).find(|name| ![Sim.name(), KERNEL].contains(name)) {
+        return Err(Failure::usage(format!("--engine {other} cannot run the criteria: write sim, or sim,kernel")));
+    }
+    if engines.get(Sim.name()).is_none() {
+        let message =
+            "--engine kernel: over real TCP the criteria stand beside the simulation: write --engine sim,kernel";
+        return Err(Failure::usage(message));
+    }
+    Ok(engines.get(KERNEL))
+}
+
+/// Makes the runs over real TCP that are missing. Returns all of them, and why criteria cannot be posed there.
+fn over_real_tcp(
+    args: &Args,
+    wanted: &[Experiment],
+    kernel: &'static dyn Engine,
+    batch: &Batch,
+) -> Result<(RealTcpRuns, Vec<Option<String>>), Failure> {
+    let obstacles = obstacles(wanted, kernel, args.force).map_err(anyhow::Error::from)?;
+    let posed: Vec<&Experiment> =
+        wanted.iter().zip(&obstacles).filter_map(|(one, obstacle)| obstacle.is_none().then_some(one)).collect();
+    if let (true, Some(why)) = (posed.is_empty(), obstacles.iter().flatten().next()) {
+        return Err(Failure::usage(format!(
+            "--engine kernel: none of these criteria can be posed over real TCP: {why}"
+        )));
+    }
+    let runs = RealTcpRuns::open(&args.kernel_runs).map_err(anyhow::Error::from)?;
+    let mut runs = runs.of_engine(kernel.arithmetic());
+    Making { kernel, force: args.force, tries: REAL_TCP_TRIES, batch }.missing(&posed, &mut runs)?;
+    Ok((runs, obstacles))
 }
 
 /// Writes those that are asked for.

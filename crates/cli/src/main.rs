@@ -22,6 +22,7 @@ mod papers;
 mod path;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod policy;
+mod real_tcp;
 mod run;
 mod runner;
 mod settings;

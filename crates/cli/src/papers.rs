@@ -26,12 +26,13 @@ use self::{
 };
 
 use crate::{
-    engine::{EngineArgs, check},
+    engine::EngineArgs,
     failure::Failure,
     folder::{REPORT_FILE, RESULTS_FILE, make_folder},
     interrupt::{self, flag},
     origin::{COMMIT, command_line},
     output::{json_text, write},
+    real_tcp::{KERNEL, Making},
     runner::of_tasks,
     settings::settings,
     store,
@@ -216,7 +217,8 @@ fn run(args: &Run) -> Result<(), Failure> {
     let cancelled = flag();
     let batch = of_tasks(store.as_ref());
     if let (Some(kept), Some(kernel)) = (kept.as_mut(), args.engine.engines.get(KERNEL)) {
-        measure_missing(&experiments, kernel, kept, args.engine.force, &batch)?;
+        let making = Making { kernel, force: args.engine.force, tries: 1, batch: &batch };
+        making.missing(&experiments.iter().collect::<Vec<_>>(), kept)?;
     }
     let found = match args.kept {
         true => from_kept(&experiments, args.seeds.0, &batch, kept.as_ref())?,
@@ -274,8 +276,6 @@ fn not_kept(missing: &str, left: usize, all: usize, store: Option<&Store>) -> Fa
     ))
 }
 
-/// The engine for experiments on real machines.
-const KERNEL: &str = "kernel";
 const KERNEL_FILE: &str = "kernel.jsonl";
 
 /// Which experiments, in which form.
@@ -332,33 +332,6 @@ fn kept(args: &Run) -> Result<Option<RealTcpRuns>, Failure> {
         None => return Ok(None),
     };
     Ok(Some(RealTcpRuns::open(&path).map_err(anyhow::Error::from)?))
-}
-
-/// Runs over real TCP what is not there yet, after a look at whether that can be done here. An interrupt shows in the batch.
-fn measure_missing(
-    experiments: &[Experiment],
-    kernel: &dyn Engine,
-    kept: &mut RealTcpRuns,
-    force: bool,
-    batch: &Batch,
-) -> Result<(), Failure> {
-    let missing = tandem_papers::missing(experiments, kept).map_err(anyhow::Error::from)?;
-    if missing.is_empty() {
-        return Ok(());
-    }
-    check(kernel, missing.iter().map(|run| &run.scenario), force)?;
-    let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
-    note(&format!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil()));
-    let unbroken = kernel.needs_machine().then(interrupt::unbroken);
-    tandem_papers::measure(&missing, kernel, kept, batch).map_err(anyhow::Error::from)?;
-    drop(unbroken);
-    let doubtful = missing.iter().filter(|m| m.is_doubtful(kept)).count();
-    if doubtful > 0 {
-        note(&format!(
-            "{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"
-        ));
-    }
-    Ok(())
 }
 
 /// The experiments that were asked for, each once, in the order of the list.

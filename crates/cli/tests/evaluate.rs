@@ -77,6 +77,13 @@ fn what_cannot_be_judged_is_refused() {
         ("evaluate reno --suite nist", "there are prudentia, rfc8867, rfc9743, tcpeval"),
         ("evaluate reno --suite ./none", "suite ./none: "),
         ("evaluate reno --markdown plain", "write `plain.md`"),
+        ("evaluate reno --engine kernel", "write --engine sim,kernel"),
+        ("evaluate reno --engine sim,model", "--engine model cannot run the criteria"),
+        ("evaluate prague --engine sim,kernel", "none of these criteria can be posed over real TCP: "),
+        (
+            "evaluate reno --criteria 7.6 --engine sim,kernel",
+            "acknowledges two segments at once and says what has come",
+        ),
     ] {
         let refused = place.tandem(arguments);
         assert_eq!(refused.status, Some(2), "{arguments}");

@@ -70,6 +70,79 @@ fn the_result_has_the_simulators_schema_and_says_how_exact_it_is() {
     assert!((18.5..19.5).contains(&goodput), "{goodput}");
 }
 
+/// A criterion of one's own that is clear in either engine.
+const CLEAR: &str = r#"
+title = "A link that anybody uses"
+claim = "It is used."
+[criterion]
+section = "1"
+[scenario]
+duration = "4s"
+warmup = "1s"
+seeds = 2
+[scenario.dumbbell]
+rate = "5mbit"
+rtt = "20ms"
+queue = "2bdp"
+[[scenario.flows]]
+controller = "contender"
+[sweep]
+label = "RTT, ms"
+values = [20]
+set = { "dumbbell.rtt" = "{}ms" }
+[y]
+label = "Utilisation, %"
+[measure]
+kind = "utilisation"
+[[curves]]
+name = "contender"
+[[curves]]
+name = "sent"
+measure = { kind = "sent" }
+[[claims]]
+text = "a third of it is used"
+headline = true
+ours = true
+curve = "contender"
+above = 33
+[[claims]]
+text = "some packets are sent"
+headline = true
+ours = true
+curve = "sent"
+above = 100
+[kernel]
+"#;
+
+/// What was measured is judged by what is not kept of the papers' runs, too; and it is kept.
+#[test]
+fn a_criterion_is_judged_in_both_engines() {
+    if !can_emulate() {
+        return;
+    }
+    let _turn = alone();
+    let place = Place::new();
+    fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/clear.toml", CLEAR);
+    let evaluate = "evaluate compound --suite ./mine --quick --engine sim,kernel --json";
+    let run = || {
+        let json: Value = serde_json::from_str(&place.succeed(evaluate).out).unwrap();
+        let row = json["rows"][0].clone();
+        (row.clone(), row["real_tcp"].clone())
+    };
+    let Some(row) = trusted(run) else { return };
+    let there = &row["real_tcp"];
+    assert_eq!(
+        (&row["answer"], &there["answer"], &there["agreement"]),
+        (&"passes".into(), &"passes".into(), &"agrees".into()),
+        "{row}"
+    );
+    assert_eq!(there["asked"].as_array().unwrap().len(), 2, "{row}");
+    assert_eq!(there["seeds"], serde_json::json!([1]));
+    let again = place.succeed(evaluate);
+    assert!(!again.err.contains("over real TCP"), "{}", again.err);
+}
+
 #[test]
 fn what_an_engine_cannot_do_is_refused() {
     let _turn = alone();

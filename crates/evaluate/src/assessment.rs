@@ -9,6 +9,7 @@ use tandem_report::figure_svg;
 
 use crate::{
     form::{Fact, facts},
+    real_tcp::{OverRealTcp, RealTcp},
     suite::{Question, Suite, Unposed, questions, unposed},
 };
 
@@ -37,7 +38,7 @@ impl Answer {
         }
     }
 
-    fn of(verdict: Verdict) -> Self {
+    pub(crate) fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Holds => Self::Passes,
             Verdict::HoldsInPart | Verdict::DoesNotHold => Self::Fails,
@@ -47,7 +48,7 @@ impl Answer {
     }
 
     /// Of several: one limit that is broken is enough.
-    fn of_all(mut answers: impl Iterator<Item = Self> + Clone) -> Self {
+    pub(crate) fn of_all(mut answers: impl Iterator<Item = Self> + Clone) -> Self {
         let has = |wanted| answers.clone().any(|answer| answer == wanted);
         match (has(Self::Fails), has(Self::Undecided)) {
             (true, _) => Self::Fails,
@@ -103,6 +104,9 @@ pub struct Row {
     /// The literature says that it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<Known>,
+    /// The same over real TCP, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_tcp: Option<RealTcp>,
     /// A drawing of it, SVG; only where it was run.
     #[serde(skip)]
     pub picture: Option<String>,
@@ -150,7 +154,7 @@ impl Assessment {
     }
 }
 
-/// Runs the criteria, as [`criteria`](crate::criteria) reads them, and judges.
+/// Runs the criteria, as [`criteria`](crate::criteria) reads them, and judges. What `real` has of runs over real TCP is judged beside.
 ///
 /// # Errors
 /// If a scenario is wrong for the controller, a run fails, or the store cannot be used.
@@ -160,11 +164,17 @@ pub fn evaluate(
     form: Form,
     engine: &dyn Engine,
     batch: &Batch,
+    real: Option<OverRealTcp>,
 ) -> Result<Assessment, RunError> {
-    let found = run(criteria, form, Seeds::Auto, engine, batch, None)?;
+    let found = run(criteria, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
-    let each = criteria.iter().zip(&found).filter_map(|(experiment, findings)| Some((experiment, findings.as_ref()?)));
-    let rows = each.map(|(experiment, findings)| row(contender, experiment, findings)).collect();
+    let mut rows = Vec::new();
+    for (place, (criterion, findings)) in criteria.iter().zip(&found).enumerate() {
+        let Some(findings) = findings else { continue };
+        let row = row(contender, criterion, findings);
+        let real_tcp = real.map(|real| real.of(place, criterion, findings, row.answer)).transpose()?;
+        rows.push(Row { real_tcp, ..row });
+    }
     let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
     Ok(Assessment { suite, contender, form, rows, unposed: unposed(), facts, questions: questions(), left })
 }
@@ -182,6 +192,7 @@ fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
         asked: claims.iter().map(asked).collect(),
         worst: claims.iter().find_map(|claim| worst(experiment, findings.form, claim)),
         known: known.cloned(),
+        real_tcp: None,
         picture: Some(figure_svg(&picture(experiment, findings))),
     }
 }

@@ -34,6 +34,7 @@ pub(crate) mod tests {
     use crate::{
         assessment::{Asked, Row, Worst},
         form::Fact,
+        real_tcp::{Agreement, AskedThere, RealTcp},
     };
 
     /// One that passes, one that fails, one that is undecided.
@@ -54,6 +55,7 @@ pub(crate) mod tests {
             worst: (answer == Answer::Fails)
                 .then(|| Worst { at: "at 0.1".into(), scenario: "duration = \"60s\"\n".into() }),
             known: None,
+            real_tcp: None,
             picture: Some("<svg/>".into()),
         };
         Assessment {
@@ -66,6 +68,48 @@ pub(crate) mod tests {
             questions: crate::questions(),
             left: 0,
         }
+    }
+
+    /// The same with an answer over real TCP each: one cannot be posed, one differs, one was doubted.
+    pub fn over_real_tcp() -> Assessment {
+        let without = |agreement, why: &str, doubts: Vec<String>| RealTcp {
+            agreement,
+            answer: Answer::NotMeasured,
+            simulated: Answer::NotMeasured,
+            why: why.into(),
+            asked: Vec::new(),
+            scale: None,
+            seeds: Vec::new(),
+            kernels: Vec::new(),
+            doubts,
+        };
+        let differs = RealTcp {
+            answer: Answer::Passes,
+            simulated: Answer::Fails,
+            asked: vec![AskedThere {
+                text: "at most 2 % are dropped".into(),
+                answer: Answer::Passes,
+                finding: "holds: 1.1 at 0.1".into(),
+                simulated: Answer::Fails,
+                simulated_finding: "fails: 3 ± 0.1 at 0.1".into(),
+                are_apart: true,
+            }],
+            scale: Some("At a tenth".into()),
+            seeds: vec![1],
+            kernels: vec!["6.18".into()],
+            ..without(Agreement::Differs, "the engines differ on the same path", Vec::new())
+        };
+        let doubts = vec!["7.8, a, 2, seed 1: late".to_owned()];
+        let there = [
+            without(Agreement::NotPosed, "no cell", Vec::new()),
+            differs,
+            without(Agreement::NotMeasured, "the machine was too busy", doubts),
+        ];
+        let mut assessment = example();
+        for (row, there) in assessment.rows.iter_mut().zip(there) {
+            row.real_tcp = Some(there);
+        }
+        assessment
     }
 
     #[test]

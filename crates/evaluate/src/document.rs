@@ -8,30 +8,70 @@ use tandem_papers::Known;
 use crate::{
     assessment::{Answer, Assessment, Row},
     form::Fact,
+    real_tcp::RealTcp,
     suite::Question,
-    text::summary,
+    text::{lines_of, summary},
 };
 
 /// In Markdown; `command` is what makes it again. `pictures` is the folder of the criteria's pictures, as seen from the document.
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
         "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its owner. The same command gives the same \
-         numbers:\n\n```\n{command}\n```\n\n| section | criterion | answer |\n|---|---|---|\n",
+         numbers{}:\n\n```\n{command}\n```\n\n",
         assessment.contender,
         assessment.suite,
         summary(assessment),
         if assessment.questions.is_empty() { "" } else { "RFC 9743 (BCP 133) sets criteria and no limits. " },
+        if has_real_tcp(assessment) { ", but for those over real TCP" } else { "" },
     );
-    for Row { section, title, answer, .. } in &assessment.rows {
-        writeln!(text, "| {section} | {title} | {} |", marked(*answer)).expect("a String");
-    }
-    for one in &assessment.unposed {
-        writeln!(text, "| {} | {} | not posed: {} |", one.section, one.title, one.why).expect("a String");
-    }
+    text += &table(assessment);
     for row in &assessment.rows {
         text += &section(row, pictures);
     }
     text + &form(assessment)
+}
+
+fn has_real_tcp(assessment: &Assessment) -> bool {
+    assessment.rows.iter().any(|row| row.real_tcp.is_some())
+}
+
+/// A row a criterion.
+fn table(assessment: &Assessment) -> String {
+    let has_real_tcp = has_real_tcp(assessment);
+    let heads = if has_real_tcp { " over real TCP |\n|---|---|---|---|\n" } else { "\n|---|---|---|\n" };
+    let mut text = format!("| section | criterion | answer |{heads}");
+    for Row { section, title, answer, real_tcp, .. } in &assessment.rows {
+        let there = real_tcp.as_ref().map_or_else(String::new, |there| format!(" {} |", there.word()));
+        writeln!(text, "| {section} | {title} | {} |{there}", marked(*answer)).expect("a String");
+    }
+    for one in &assessment.unposed {
+        let there = if has_real_tcp { " |" } else { "" };
+        writeln!(text, "| {} | {} | not posed: {} |{there}", one.section, one.title, one.why).expect("a String");
+    }
+    text
+}
+
+/// A criterion over real TCP: each limit there, and the simulator's figures on the same path.
+fn real_tcp(there: &RealTcp, row: &Row) -> String {
+    let mut text = format!("\n**Over real TCP: {}.**", there.word());
+    if !there.kernels.is_empty() {
+        let seeds = match there.seeds.len() {
+            1 => "one seed".to_owned(),
+            more => format!("{more} seeds"),
+        };
+        write!(text, " Linux {}, {seeds}.", there.kernels.join(", ")).expect("a String");
+    }
+    text += "\n\n";
+    for line in lines_of(there, row) {
+        writeln!(text, "- {line}").expect("a String");
+    }
+    if !there.asked.is_empty() {
+        text += "\n| limit | over real TCP | simulator on the same path |\n|---|---|---|\n";
+    }
+    for asked in &there.asked {
+        writeln!(text, "| {} | {} | {} |", asked.text, asked.finding, asked.simulated_finding).expect("a String");
+    }
+    text
 }
 
 /// The file of a criterion's picture, without its folder.
@@ -74,6 +114,9 @@ fn section(row: &Row, pictures: &str) -> String {
     if let Some(Known { why, source, .. }) = &row.known {
         write!(text, "\nKnown: {why} ({source}).\n").expect("a String");
     }
+    if let Some(there) = &row.real_tcp {
+        text += &real_tcp(there, row);
+    }
     if let Some(worst) = &row.worst {
         write!(text, "\nThe worst case, {}, as a file for `tandem run`:\n\n```toml\n{}```\n", worst.at, worst.scenario)
             .expect("a String");
@@ -89,7 +132,20 @@ fn capital(answer: Answer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::example;
+    use crate::baseline::tests::{example, over_real_tcp};
+
+    #[test]
+    fn over_real_tcp_is_a_column_and_a_table() {
+        let text = markdown(&over_real_tcp(), "tandem evaluate reno --quick --engine sim,kernel", "reno");
+        assert!(text.contains("numbers, but for those over real TCP:"), "{text}");
+        assert!(text.contains("| 5.1.3 | Title of 5.1.3 | **fails** | passes |\n"), "{text}");
+        assert!(
+            text.contains("\n**Over real TCP: passes.** Linux 6.18, one seed.\n\n- real TCP passes: the eng"),
+            "{text}"
+        );
+        assert!(text.contains("| at most 2 % are dropped | holds: 1.1 at 0.1 | fails: 3 ± 0.1 at 0.1 |\n"), "{text}");
+        assert_eq!(text.matches("| over real TCP |").count(), 2, "{text}");
+    }
 
     #[test]
     fn each_criterion_has_a_section_and_each_failure_its_scenario() {

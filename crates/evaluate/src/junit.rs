@@ -3,15 +3,22 @@
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use crate::assessment::{Answer, Assessment, Row};
+use crate::{
+    assessment::{Answer, Assessment, Row},
+    real_tcp::{Agreement, RealTcp},
+    text::lines_of,
+};
 
-/// The XML. What fails is a failure, what is undecided or not posed is skipped, with the reason.
+/// The XML. What fails is a failure, what is undecided or not posed is skipped, with the reason. Over real TCP a criterion is a case of its own.
 ///
 /// # Errors
 /// If the XML cannot be written.
 pub fn junit(assessment: &Assessment) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(format!("{}, {}", assessment.suite, assessment.contender));
-    suite.add_test_cases(assessment.rows.iter().map(case));
+    for row in &assessment.rows {
+        suite.add_test_case(case(row));
+        suite.add_test_cases(row.real_tcp.iter().map(|there| case_there(there, row)));
+    }
     suite.add_test_cases(
         assessment
             .unposed
@@ -41,6 +48,24 @@ fn case(row: &Row) -> TestCase {
     named(TestCase::new(&*row.title, status), &row.id.replace('/', "."))
 }
 
+/// Over real TCP.
+fn case_there(there: &RealTcp, row: &Row) -> TestCase {
+    let lines = lines_of(there, row).join("\n");
+    let status = match (there.agreement, there.answer) {
+        (Agreement::NotPosed | Agreement::NotMeasured, _) => skipped(&format!("{}: {}", there.word(), there.why)),
+        (_, Answer::Passes) => TestCaseStatus::success(),
+        (_, Answer::Fails) => {
+            let broken = there.asked.iter().filter(|asked| asked.answer == Answer::Fails);
+            let broken: Vec<String> = broken.map(|asked| format!("{}: {}", asked.text, asked.finding)).collect();
+            let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            failure.set_message(&*row.question).set_description(format!("{}\n{lines}", broken.join("\n")));
+            failure
+        }
+        (_, other) => skipped(&format!("{}: {lines}", other.words())),
+    };
+    named(TestCase::new(format!("{}, over real TCP", row.title), status), &row.id.replace('/', "."))
+}
+
 /// Tools group the cases by class.
 fn named(mut case: TestCase, class: &str) -> TestCase {
     case.set_classname(class);
@@ -56,7 +81,25 @@ fn skipped(why: &str) -> TestCaseStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::example;
+    use crate::baseline::tests::{example, over_real_tcp};
+
+    #[test]
+    fn over_real_tcp_a_criterion_is_another_case() {
+        let text = junit(&over_real_tcp()).expect("it is written");
+        let back = Report::deserialize_from_str(&text).expect("it is read again");
+        let case = |name: &str| {
+            let cases = &back.test_suites[0].test_cases;
+            cases
+                .iter()
+                .find(|case| case.name.as_str() == name)
+                .unwrap_or_else(|| panic!("{name}: {text}"))
+                .status
+                .clone()
+        };
+        assert!(matches!(case("Title of 5.1.3, over real TCP"), TestCaseStatus::Success { .. }));
+        let TestCaseStatus::Skipped { message, .. } = case("Title of 7.8, over real TCP") else { panic!("{text}") };
+        assert_eq!(message.expect("it says why").as_str(), "not measured: the machine was too busy");
+    }
 
     #[test]
     fn each_criterion_is_a_case() {

@@ -12,7 +12,7 @@
 //! use tandem_sim::Sim;
 //!
 //! let wanted = criteria("reno", &["7.4".to_owned()], &NEIGHBOURS_OF_ALL)?;
-//! let assessment = evaluate("reno", &wanted, Form::Smoke, &Sim, &Batch::default())?;
+//! let assessment = evaluate("reno", &wanted, Form::Smoke, &Sim, &Batch::default(), None)?;
 //! assert_eq!(assessment.rows[0].section, "7.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -22,6 +22,7 @@ mod baseline;
 mod document;
 mod form;
 mod junit;
+mod real_tcp;
 mod suite;
 mod text;
 
@@ -30,5 +31,6 @@ pub use baseline::Baseline;
 pub use document::{markdown, picture_file};
 pub use form::Fact;
 pub use junit::junit;
+pub use real_tcp::{Agreement, AskedThere, OverRealTcp, RealTcp, obstacles};
 pub use suite::{NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, questions, unposed};
 pub use text::text;

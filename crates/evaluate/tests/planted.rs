@@ -76,7 +76,7 @@ fn posed(name: &str, ids: &[String]) -> Vec<Experiment> {
 
 fn assess(name: &str, ids: &[String]) -> Assessment {
     let batch = Batch { quiet: true, ..Batch::default() };
-    evaluate(name, &posed(name, ids), Form::Quick, &Sim, &batch).unwrap_or_else(|e| panic!("{name}: {e}"))
+    evaluate(name, &posed(name, ids), Form::Quick, &Sim, &batch, None).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn short(id: &str) -> &str {

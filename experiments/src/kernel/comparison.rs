@@ -10,8 +10,10 @@ use tandem_statistics::Looks;
 use crate::{
     file::Experiment,
     findings::{Reading, seeds},
+    judge::Claim,
     judged::Judged,
-    kernel::runs::{RealTcpRun, RealTcpRuns, key_of},
+    kernel::runs::{RealTcpRun, RealTcpRuns},
+    patch::X,
     plan::{self, Form, Plan, Planned, Point, SIMULATED_SEEDS},
     sample::Sample,
     verdict::Verdict,
@@ -123,10 +125,13 @@ impl<'a> KernelForm<'a> {
         let mut each = all.iter();
         let of_seeds = |all: &Vec<SeedResult>| all.iter().filter(|r| seeds.contains(&r.seed)).cloned().collect();
         let same_seeds = reading(&mut |_| each.next().map(of_seeds));
-        let measured = reading(&mut |run| {
-            let rows = seeds.iter().map(|&seed| kept.get(&key_of(&run.table), seed)?.result(&run.scenario));
+        let mut measured = reading(&mut |run| {
+            let rows = seeds.iter().map(|&seed| self.row(run, seed)?.result(&run.scenario));
             rows.collect()
         });
+        if kept.are_whole() {
+            measured.claims = claims_by_spread(experiment, &plan.xs, &simulated, &measured);
+        }
         let x: Vec<String> = plan.xs.iter().map(ToString::to_string).collect();
         let values = |reading: &Reading| -> Vec<Option<Sample>> {
             reading.curves.iter().flat_map(|curve| curve.points.clone()).collect()
@@ -149,10 +154,15 @@ impl<'a> KernelForm<'a> {
         })
     }
 
+    /// A run over real TCP that counts.
+    fn row(&self, run: &Planned, seed: u64) -> Option<&'a RealTcpRun> {
+        self.kept.get(&self.kept.key(run), seed).filter(|row| row.is_trusted() || !self.kept.are_whole())
+    }
+
     /// A point's runs over real TCP.
     fn rows(&self, point: &Point) -> impl Iterator<Item = &'a RealTcpRun> {
         let kept = self.kept;
-        let keys: Vec<String> = point.runs().map(|run| key_of(&run.table)).collect();
+        let keys: Vec<String> = point.runs().map(|run| kept.key(run)).collect();
         let seeds = self.seeds.clone();
         keys.into_iter().flat_map(move |key| {
             let rows: Vec<&'a RealTcpRun> = seeds.iter().filter_map(|&seed| kept.get(&key, seed)).collect();
@@ -185,11 +195,30 @@ impl<'a> KernelForm<'a> {
     }
 }
 
-/// The seeds for which all runs of a point are there.
+/// The seeds for which all runs of a point are there; on whole runs a verdict is built, so a doubted one is none.
 fn seeds_of(point: &Point, kept: &RealTcpRuns) -> Vec<u64> {
-    let keys: Vec<String> = point.runs().map(|run| key_of(&run.table)).collect();
+    let keys: Vec<String> = point.runs().map(|run| kept.key(run)).collect();
+    let counts = |run: &RealTcpRun| run.is_trusted() || !kept.are_whole();
     let seeds = point.own.scenario.seeds.iter().copied();
-    seeds.filter(|&seed| keys.iter().all(|key| kept.get(key, seed).is_some())).collect()
+    seeds.filter(|&seed| keys.iter().all(|key| kept.get(key, seed).is_some_and(counts))).collect()
+}
+
+/// The claims over real TCP, where a run or two are too few to tell how much chance moves them: intervals are those that as many runs of the
+/// simulation would have by the spread of all its seeds, unless their own are wider.
+fn claims_by_spread(experiment: &Experiment, xs: &[X], simulated: &Reading, measured: &Reading) -> Vec<Judged> {
+    let looks = Looks::default();
+    let judged = |claim: &Claim| {
+        let like = claim.judge(xs, &simulated.curves, &looks).points;
+        let points = claim.judge(xs, &measured.curves, &looks).points;
+        let widened = points.into_iter().filter_map(|point| {
+            let other = like.iter().find(|other| other.at == point.at)?;
+            Some(point.widened_like(&other.value.estimate))
+        });
+        Judged::new(claim, &claim.judgement(widened.collect()))
+    };
+    let mut claims: Vec<Judged> = experiment.file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
+    claims.sort_by_key(|claim| !claim.headline);
+    claims
 }
 
 fn differences(experiment: &Experiment, x: &[String], [same_seeds, measured]: [&Reading; 2]) -> Vec<Difference> {

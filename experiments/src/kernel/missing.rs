@@ -14,8 +14,8 @@ use tandem_scenario::{FileError, Scenario};
 use crate::{
     error::RunError,
     file::Experiment,
-    kernel::runs::{RealTcpRun, RealTcpRuns, key_of},
-    plan::{self, Form},
+    kernel::runs::{RealTcpRun, RealTcpRuns},
+    plan::{self, Form, Point},
 };
 
 /// A run over real TCP that is not there yet, or is doubted.
@@ -42,10 +42,13 @@ impl Missing {
 }
 
 /// What the experiments need of runs over real TCP beyond those that are kept: every first seed before any second.
-pub fn missing(experiments: &[Experiment], runs: &RealTcpRuns) -> Result<Vec<Missing>, FileError> {
+pub fn missing<'a>(
+    experiments: impl IntoIterator<Item = &'a Experiment>,
+    runs: &RealTcpRuns,
+) -> Result<Vec<Missing>, FileError> {
     let mut missing: Vec<Missing> = Vec::new();
-    for experiment in experiments.iter().filter(|e| e.file.kernel.is_some()) {
-        for wanted in wanted(experiment)? {
+    for experiment in experiments.into_iter().filter(|e| e.file.kernel.is_some()) {
+        for wanted in wanted(experiment, runs)? {
             let is_same = |m: &Missing| m.key == wanted.key && m.seed() == wanted.seed();
             if !runs.is_trusted(&wanted.key, wanted.seed()) && !missing.iter().any(is_same) {
                 missing.push(wanted);
@@ -57,7 +60,7 @@ pub fn missing(experiments: &[Experiment], runs: &RealTcpRuns) -> Result<Vec<Mis
 }
 
 /// Every run over real TCP that an experiment asks for, by curve, x and seed.
-fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
+fn wanted(experiment: &Experiment, runs: &RealTcpRuns) -> Result<Vec<Missing>, FileError> {
     let plan = plan::plan(experiment, Form::Kernel)?;
     let mut wanted = Vec::new();
     for (curve, points) in experiment.file.curves.iter().zip(&plan.readings[0].curves) {
@@ -67,13 +70,44 @@ fn wanted(experiment: &Experiment) -> Result<Vec<Missing>, FileError> {
                 let name = format!("{}, {}, {x}{baseline}", experiment.id, curve.get_ref().name);
                 wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
                     scenario: run.scenario.clone().named(&name).with_seeds([seed]),
-                    key: key_of(&run.table),
+                    key: runs.key(run),
                     traces: Traces::None,
                 }));
             }
         }
     }
     Ok(wanted)
+}
+
+/// What is said against an experiment's runs that are kept, each run once.
+///
+/// # Errors
+/// If its kernel form is wrong.
+pub fn doubts(experiment: &Experiment, runs: &RealTcpRuns) -> Result<Vec<String>, FileError> {
+    let mut said: Vec<String> = Vec::new();
+    for wanted in wanted(experiment, runs)? {
+        let run = runs.get(&wanted.key, wanted.seed()).filter(|run| !run.is_trusted());
+        let text = run.map(|run| format!("{}, seed {}: {}", run.asked_by, run.seed, run.doubts.join("; ")));
+        said.extend(text.filter(|text| !said.contains(text)));
+    }
+    Ok(said)
+}
+
+/// Why an engine cannot run the experiment over real TCP, if so: what its scenarios ask for, or the lack of a form for it.
+///
+/// # Errors
+/// If this process may run nothing there, for example without root.
+pub fn obstacle(experiment: &Experiment, engine: &dyn Engine, force: bool) -> Result<Option<String>, RunError> {
+    let has_form = experiment.file.kernel.is_some();
+    let plan = plan::plan(experiment, if has_form { Form::Kernel } else { Form::Quick })?;
+    for run in plan.readings[0].curves.iter().flatten().flatten().flat_map(Point::runs) {
+        match engine.check(&run.scenario, force) {
+            Ok(_) => {}
+            Err(EngineError::Refused(why)) => return Ok(Some(why)),
+            Err(failed) => return Err(RunError::Batch(failed.into())),
+        }
+    }
+    Ok((!has_form).then(|| format!("`{}` has no [kernel], the short form that real TCP takes", experiment.path())))
 }
 
 /// Runs what is missing and keeps it. False if an interrupt came first.
@@ -130,7 +164,9 @@ impl Engine for Keeping<'_, '_> {
         let missing = self.by_name[&(scenario.name.as_str(), seed)];
         // A thread that panicked left the runs whole.
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.insert(RealTcpRun::new(&missing.key, scenario, &result)).map_err(EngineError::failed)?;
+        let whole = runs.are_whole().then(|| Box::new(result.clone()));
+        let run = RealTcpRun { whole, ..RealTcpRun::new(&missing.key, scenario, &result) };
+        runs.insert(run).map_err(EngineError::failed)?;
         Ok(Some(result))
     }
 

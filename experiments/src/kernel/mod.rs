@@ -9,5 +9,5 @@ mod runs;
 
 pub(crate) use comparison::KernelForm;
 pub use comparison::{Difference, KernelComparison};
-pub use missing::{Missing, measure, measure_shared, missing};
+pub use missing::{Missing, doubts, measure, measure_shared, missing, obstacle};
 pub use runs::{RealTcpRun, RealTcpRuns, WindowSample, bottleneck, scenario_key};

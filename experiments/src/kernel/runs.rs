@@ -14,10 +14,10 @@ use tandem_scenario::{
     bounded::{MEASUREMENT_BYTES, read_text},
 };
 
-use crate::error::RealTcpRunsError;
+use crate::{error::RealTcpRunsError, plan::Planned};
 
 /// One run over real TCP. Counts are of the part after the warm-up, over all flows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RealTcpRun {
     /// For the eye: experiment, curve and x, or path and flows, that asked for it first.
     pub asked_by: String,
@@ -52,6 +52,9 @@ pub struct RealTcpRun {
     /// The first flow's window over time, where it was traced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub window: Vec<WindowSample>,
+    /// All that the engine returned, where any measure may be asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<Box<SeedResult>>,
 }
 
 /// A time in seconds, and the window in packets.
@@ -101,11 +104,15 @@ impl RealTcpRun {
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
             doubts: emulation.doubts,
             window: window(result),
+            whole: None,
         }
     }
 
     /// As the engine returned it, as far as it was kept. `None` if it is not of this scenario: a hand has been at the file.
     pub(crate) fn result(&self, scenario: &Scenario) -> Option<SeedResult> {
+        if let Some(whole) = &self.whole {
+            return (whole.flows.len() == scenario.flow_count()).then(|| (**whole).clone());
+        }
         let flow = |&goodput_mbps: &f64| FlowResult { goodput_mbps, ..FlowResult::default() };
         let mut links = vec![LinkResult::default(); scenario.network.links.len()];
         if let Some(l) = bottleneck(scenario) {
@@ -150,6 +157,8 @@ fn window(result: &SeedResult) -> Vec<WindowSample> {
 pub struct RealTcpRuns {
     path: PathBuf,
     runs: Vec<RealTcpRun>,
+    /// What decides a run besides its scenario, where runs are kept whole.
+    arithmetic: Option<String>,
 }
 
 impl RealTcpRuns {
@@ -160,7 +169,7 @@ impl RealTcpRuns {
     pub fn open(path: &Path) -> Result<Self, RealTcpRunsError> {
         let path = path.to_owned();
         if !path.exists() {
-            return Ok(Self { path, runs: Vec::new() });
+            return Ok(Self { path, runs: Vec::new(), arithmetic: None });
         }
         let text = read_text(&path, MEASUREMENT_BYTES)
             .map_err(|source| RealTcpRunsError::Read { path: path.clone(), source })?;
@@ -172,7 +181,28 @@ impl RealTcpRuns {
             })
         };
         let runs = text.lines().enumerate().map(run).collect::<Result<_, _>>()?;
-        Ok(Self { path, runs })
+        Ok(Self { path, runs, arithmetic: None })
+    }
+
+    /// The same for verdicts on a controller that changes: a run counts as long as the engine (`arithmetic`) and the controllers are what they
+    /// were, all of it is kept, and what is doubted does not count.
+    #[must_use]
+    pub fn of_engine(self, arithmetic: &str) -> Self {
+        Self { arithmetic: Some(arithmetic.to_owned()), ..self }
+    }
+
+    /// Whether any measure can be read off its runs.
+    pub(crate) fn are_whole(&self) -> bool {
+        self.arithmetic.is_some()
+    }
+
+    /// The name by which runs of a scenario are kept.
+    pub(crate) fn key(&self, planned: &Planned) -> String {
+        let Some(arithmetic) = &self.arithmetic else { return key_of(&planned.table) };
+        let params = planned.scenario.groups.iter().filter_map(|group| group.source.params());
+        let controllers: String = params.map(|params| params.controller().arithmetic).collect();
+        let hash = blake3::hash(format!("{} {arithmetic} {controllers}", key_of(&planned.table)).as_bytes());
+        hash.to_hex()[..16].to_owned()
     }
 
     /// Every run, in the order of the file.
@@ -194,9 +224,11 @@ impl RealTcpRuns {
         self.get(key, seed).is_some_and(RealTcpRun::is_trusted)
     }
 
-    /// Keeps a run, in the place of an earlier one of the same scenario and seed.
+    /// Keeps a run, in the place of an earlier one of the same scenario and seed; of whole runs, which each change of a controller makes anew,
+    /// in the place of what the same point of a curve was before.
     pub(crate) fn insert(&mut self, run: RealTcpRun) -> Result<(), RealTcpRunsError> {
-        self.runs.retain(|r| !(r.scenario == run.scenario && r.seed == run.seed));
+        let is_outdated = |r: &RealTcpRun| self.arithmetic.is_some() && r.asked_by == run.asked_by;
+        self.runs.retain(|r| r.seed != run.seed || r.scenario != run.scenario && !is_outdated(r));
         self.runs.push(run);
         self.runs.sort_by(|a, b| (&a.asked_by, a.seed).cmp(&(&b.asked_by, b.seed)));
         self.write().map_err(|source| RealTcpRunsError::Keep { path: self.path.clone(), source })

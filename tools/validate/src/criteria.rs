@@ -26,7 +26,7 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
     let mut assessments = Vec::new();
     for contender in CONTENDERS {
         let posed = criteria(contender, &[], &NEIGHBOURS_OF_ALL)?;
-        let assessment = evaluate(contender, &posed, form, &Sim, batch).with_context(|| contender.to_owned())?;
+        let assessment = evaluate(contender, &posed, form, &Sim, batch, None).with_context(|| contender.to_owned())?;
         anyhow::ensure!(assessment.left == 0, "interrupted: the same command goes on");
         assessments.push(assessment);
     }
