@@ -291,9 +291,12 @@ pub(crate) fn points(
     for (curve, points) in experiment.file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves) {
         let measure = experiment.measure(curve).expect("checked when read").get_ref();
         let mut value = |x: &X, point: &Point| -> Option<Sample> {
-            let own = results(&point.own)?;
-            let Some(planned) = &point.baseline else { return measure.value(x, &point.own.scenario, &own, None) };
-            let baseline = Baseline { scenario: &planned.scenario, seeds: &results(planned)? };
+            // Both are taken before either is looked at: what comes next is another point's.
+            let (own, reference) =
+                (results(&point.own), point.baseline.as_ref().map(|planned| (planned, results(planned))));
+            let own = own?;
+            let Some((planned, seeds)) = reference else { return measure.value(x, &point.own.scenario, &own, None) };
+            let baseline = Baseline { scenario: &planned.scenario, seeds: &seeds? };
             measure.value(x, &point.own.scenario, &own, Some(baseline))
         };
         let value = |(x, point): (&X, &Option<Point>)| Some(value(x, point.as_ref()?)?.looked_at(looks));

@@ -4,7 +4,10 @@
 use std::fmt::Write;
 
 use tandem_batch::Batch;
+use tandem_engine::{Engine, EngineError, Options, Warning};
 use tandem_papers::{Experiment, Form, Seeds, Source, Verdict, all, run, text};
+use tandem_results::SeedResult;
+use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 /// So short that nothing can be said of the papers, long enough to notice a change: a controller, the simulator or a file
@@ -42,6 +45,57 @@ fn each_says_what_it_assumes_and_has_an_id_of_its_own() {
 }
 
 const SMALL: &str = include_str!("small.toml");
+
+/// Runs all but scenarios of two flows on the shorter path, as an interrupt may leave it.
+struct Interrupted;
+
+impl Engine for Interrupted {
+    fn name(&self) -> &'static str {
+        Sim.name()
+    }
+
+    fn description(&self) -> &'static str {
+        Sim.description()
+    }
+
+    fn arithmetic(&self) -> &'static str {
+        Sim.arithmetic()
+    }
+
+    fn check(&self, scenario: &Scenario, is_traced: bool) -> Result<Vec<Warning>, EngineError> {
+        Sim.check(scenario, is_traced)
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
+        let is_left = scenario.network.links.iter().all(|link| link.delay.as_secs_f64() < 0.006);
+        if is_left && scenario.group_of_flow().len() == 2 { Ok(None) } else { Sim.run(scenario, seed, options) }
+    }
+}
+
+/// A point whose own run is missing does not take the next one's for its reference, which has other flows.
+#[test]
+fn an_experiment_that_is_not_whole_is_not_judged() {
+    let other = SMALL.replace("\"flows.1.controller\" = \"cubic\"", "\"flows.0.count\" = 3");
+    let other = other.replace("controller = \"reno\"", "controller = \"reno\"\ncount = 1");
+    let experiment = Experiment::parse("small", "small.toml", &other).unwrap_or_else(|e| panic!("{e}"));
+    let judged = |engine: &dyn Engine| {
+        run(std::slice::from_ref(&experiment), Form::Full, Seeds::Auto, engine, &Batch::default(), None).unwrap()
+    };
+    assert!(judged(&Interrupted)[0].is_none());
+    assert!(judged(&Sim)[0].is_some());
+}
+
+/// A third of the seeds of its file is enough for what is plain.
+#[test]
+fn what_is_plain_takes_few_seeds() {
+    let text = SMALL.replace("seeds = 2", "seeds = 18").replace("below = 10", "below = 1000");
+    let experiment = Experiment::parse("small", "small.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    let seeds = |seeds: Seeds| {
+        let found = run(std::slice::from_ref(&experiment), Form::Full, seeds, &Sim, &Batch::default(), None).unwrap();
+        found[0].as_ref().map(|found| found.seeds.len())
+    };
+    assert_eq!((seeds(Seeds::Auto), seeds(Seeds::OfFile)), (Some(6), Some(18)));
+}
 
 /// The file with one line changed: `FILE:LINE:COLUMN: MESSAGE`.
 fn error(from: &str, to: &str) -> String {
