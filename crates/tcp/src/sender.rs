@@ -8,6 +8,7 @@
 //! cong_control).
 
 mod ecn;
+mod measured;
 mod states;
 mod timers;
 mod train;
@@ -104,6 +105,8 @@ pub struct Sender {
     ecn: Option<EcnSender>,
     /// Neither rate nor ECN: most senders.
     is_plain: bool,
+    /// The controller owns the window and has delivery-rate samples; no ECN.
+    is_measured: bool,
 }
 
 impl Sender {
@@ -148,6 +151,7 @@ impl Sender {
             ecn: EcnSender::new(config.ecn, params.controller()),
             owns_window,
             is_plain: !owns_window && !wants_rate && config.ecn == Ecn::Off,
+            is_measured: owns_window && wants_rate && config.ecn == Ecn::Off,
         }
     }
 
@@ -316,6 +320,9 @@ impl Sender {
             train.end();
             return Some(rtt_ns);
         }
+        if let Some(rtt_ns) = self.on_measured_ack(now, &ack, out) {
+            return Some(rtt_ns);
+        }
         self.on_unusual_ack(now, ack, out)
     }
 
@@ -425,12 +432,24 @@ impl Sender {
 
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones. Before a loss is found the window has room for what is
     /// SACKed [RFC 3042 2].
-    #[inline(never)]
+    #[inline]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.pacing.release();
+        if self.fills_window() {
+            self.limited.by_window(now, self.board.una, self.board.nxt);
+        } else if self.pacing.holds(now) {
+            self.limited.by_other(self.board.una, self.board.nxt);
+        } else {
+            self.send_some(now, out);
+        }
+    }
+
+    /// The same where neither keeps back all.
+    #[inline(never)]
+    fn send_some(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let sent_before = self.counters.sent;
         let mut cwnd_limited = false;
-        self.pacing.release();
         loop {
             if self.fills_window() {
                 cwnd_limited = true;

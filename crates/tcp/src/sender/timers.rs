@@ -121,6 +121,31 @@ impl Sender {
         self.deadline.min(self.pacing.wake_at())
     }
 
+    /// Does it spread its segments over time?
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.pacing.is_on()
+    }
+
+    /// When its timer is due, ns.
+    #[inline]
+    pub fn timer_at(&self) -> u64 {
+        self.deadline
+    }
+
+    /// When pacing lets go the segment that it alone holds back, ns.
+    #[inline]
+    pub fn release_at(&self) -> u64 {
+        self.pacing.wake_at()
+    }
+
+    /// Pacing lets go what it has held back, at [`Self::release_at`].
+    #[inline]
+    pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.conn.now_us = now / 1000;
+        self.send(now, out);
+    }
+
     /// A timer may have come due.
     pub fn on_wake(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.conn.now_us = now / 1000;
