@@ -122,7 +122,7 @@ impl Flow {
                 self.wakes_at[End::Senders as usize] = next;
             }
             if let Kind::Tcp(tcp) = &mut self.kind
-                && let Some(next) = tcp.take_paced(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
+                && let Some(next) = tcp.take_one_by_one(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
             {
                 self.wakes_at[End::Senders as usize] = next;
             }
@@ -168,7 +168,8 @@ fn answer_to_unusual(receiver: &mut Receiver, now: u64, data: Header, carried: &
     if let Some(ack) = receiver.take_beyond(now, data.segment()) {
         return Answer::Ack(Header::of_ack(&ack, carried));
     }
-    match receiver.on_data(now, data.segment()) {
+    let counted = receiver.take_counted(now, data.segment());
+    match counted.unwrap_or_else(|| receiver.on_data(now, data.segment())) {
         Some(ack) => Answer::Ack(Header::of_ack(&ack, carried)),
         None => Answer::Later(receiver.ack_deadline),
     }

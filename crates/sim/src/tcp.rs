@@ -117,10 +117,10 @@ impl Tcp {
         Some(self.transfers.next(last?).min(self.sender.wake_at()))
     }
 
-    /// Where the run goes by windows: lets happen what ACKs and pacing make a paced sender do by `until`, as long as no other timer comes
-    /// before; `tell` hears of the RTTs. Returns when the sender must be looked at besides, if anything happened.
+    /// Where the run goes by windows: lets happen what ACKs and pacing make a sender do by `until` that does not go by trains, as long as no
+    /// other timer comes before; `tell` hears of the RTTs. Returns when the sender must be looked at besides, if anything happened.
     #[inline(always)]
-    pub fn take_paced(
+    pub fn take_one_by_one(
         &mut self,
         until: u64,
         flow: usize,
@@ -128,7 +128,7 @@ impl Tcp {
         mut tell: impl FnMut(u64, u64),
     ) -> Option<u64> {
         let Self { sender, transfers, .. } = self;
-        if !sender.is_paced() || transfers.is_running() {
+        if sender.goes_by_trains() || transfers.is_running() {
             return None;
         }
         let SenderEnd { acks, carried, mut way } = net.sender_end(flow)?;

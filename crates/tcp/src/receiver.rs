@@ -2,7 +2,7 @@
 //! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), PAWS, and what the
 //! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
 
-mod beyond;
+mod row;
 
 use crate::{
     Config, Ecn, Honesty, NEVER,
@@ -177,6 +177,7 @@ impl Receiver {
 
     /// With accurate ECN each ACK has the count [RFC 9768 3.2.2], and the first mark after a packet without one is acknowledged at once
     /// [RFC 9768 3.2.2.5.1]. Delayed ACKs wait for two packets as a rule, so two marks seldom wait.
+    #[inline]
     fn on_counted(&mut self, now: u64, seq: u64, is_marked: bool) -> Option<AckOut> {
         let is_change = is_marked && !self.echoes_mark;
         self.echoes_mark = is_marked;
@@ -186,10 +187,12 @@ impl Receiver {
     }
 
     /// The ACK of a segment that was in order, with what it must say nevertheless.
+    #[inline]
     fn complete(&self, ack: AckOut) -> AckOut {
         AckOut { feedback: ack.feedback.or_else(|| self.feedback(None)), ..ack }
     }
 
+    #[inline]
     fn on_segment(&mut self, now: u64, seq: u64) -> Option<AckOut> {
         let is_next = seq == self.next_expected && self.out_of_order == 0;
         if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) }
@@ -222,11 +225,13 @@ impl Receiver {
     }
 
     /// An ACK now; `duplicate` has come twice.
+    #[inline]
     fn ack(&mut self, duplicate: Option<u64>) -> AckOut {
         self.acknowledged();
         AckOut { next_expected: self.next_expected, feedback: self.feedback(duplicate), flags: self.ece() }
     }
 
+    #[inline]
     fn feedback(&self, duplicate: Option<u64>) -> Option<Feedback> {
         let blocks = (self.out_of_order > 0).then_some(self.blocks);
         let echo = (self.echoed_at == self.next_expected).then_some(self.echo);
@@ -310,6 +315,7 @@ impl BitRing {
     }
 
     /// `low` is the lowest segment that may be in the set.
+    #[inline]
     fn insert(&mut self, low: u64, seq: u64) {
         // One word more than the span, since it may start in the middle of a word.
         let needed = (seq - low) / 64 + 2;

@@ -496,6 +496,7 @@ impl Scoreboard {
 
     /// Retransmissions: lost once something sent later has been delivered (RACK with a reordering window of 0, for
     /// the network keeps the order so far). The window is not reduced again [RFC 5681 4.3].
+    #[inline]
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
         self.lose_retransmissions(|again| delivered.last_transmission.is_some_and(|last| again.precedes(last)))
     }
@@ -507,6 +508,7 @@ impl Scoreboard {
     }
 
     /// Loses retransmissions in the order in which they were made, until one is not lost.
+    #[inline]
     fn lose_retransmissions(&mut self, is_lost: impl Fn(Retransmission) -> bool) -> u64 {
         let mut found = 0;
         while let Some(&retransmission) = self.retransmissions.front() {

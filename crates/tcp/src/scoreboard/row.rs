@@ -28,6 +28,11 @@ impl Scoreboard {
         }
         (self.flagless_from, self.sacked_end) = (row.end, row.end);
         self.sacked += row.end - row.start;
+        if self.judged == row.start {
+            // Nothing before it waits for judgement, and what is SACKed is no loss.
+            self.judged = row.end;
+            self.sacked_below_judged += row.end - row.start;
+        }
         self.last_blocks = *blocks;
         Some(self.delivered_in_row(latest, row))
     }

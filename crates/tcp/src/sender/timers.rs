@@ -38,6 +38,7 @@ impl Probe {
 
 impl Sender {
     /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
+    #[inline]
     pub(super) fn arm(&mut self, now: u64) {
         let is_undisturbed =
             self.state == State::Open && self.probe.is_none() && self.backoff == 0 && !self.board.has_sacked();
@@ -97,6 +98,7 @@ impl Sender {
     }
 
     /// Finds segments newly known to be lost, also by the ACK of a probe [RFC 8985 7.4.1]; returns how many.
+    #[inline]
     pub(super) fn detect_losses(&mut self, now: u64, delivered: &Delivered) -> u64 {
         if self.tells_losses_by_time() {
             return self.lose_by_time(now);
@@ -121,29 +123,10 @@ impl Sender {
         self.deadline.min(self.pacing.wake_at())
     }
 
-    /// Does it spread its segments over time?
-    #[inline]
-    pub fn is_paced(&self) -> bool {
-        self.pacing.is_on()
-    }
-
     /// When its timer is due, ns.
     #[inline]
     pub fn timer_at(&self) -> u64 {
         self.deadline
-    }
-
-    /// When pacing lets go the segment that it alone holds back, ns.
-    #[inline]
-    pub fn release_at(&self) -> u64 {
-        self.pacing.wake_at()
-    }
-
-    /// Pacing lets go what it has held back, at [`Self::release_at`].
-    #[inline]
-    pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) {
-        self.conn.now_us = now / 1000;
-        self.send(now, out);
     }
 
     /// A timer may have come due.

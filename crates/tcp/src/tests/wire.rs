@@ -38,6 +38,8 @@ pub struct Wire {
     pub forward_ns: u64,
     pub back_ns: u64,
     pub packet_ns: u64,
+    /// Nothing takes a fast way.
+    pub goes_slowly: bool,
     /// Is the n-th transmission of this segment lost?
     pub loses: Box<dyn FnMut(u64, u32) -> bool>,
     /// Is the n-th ACK lost (from 1)?
@@ -88,6 +90,7 @@ impl Wire {
             forward_ns: 50 * MS,
             back_ns: 50 * MS,
             packet_ns: 0,
+            goes_slowly: false,
             loses: Box::new(|_, _| false),
             loses_ack: Box::new(|_| false),
             copies: Box::new(|_, _| 1),
@@ -152,6 +155,17 @@ impl Wire {
         }
     }
 
+    /// A segment reaches the receiver.
+    fn take(&mut self, segment: u64) -> Option<AckOut> {
+        let Self { receiver, now, .. } = self;
+        if self.goes_slowly {
+            return receiver.on_data(*now, segment);
+        }
+        let beyond = receiver.take_beyond(*now, segment).map(Some);
+        let taken = beyond.or_else(|| receiver.take_counted(*now, segment));
+        taken.unwrap_or_else(|| receiver.on_data(*now, segment))
+    }
+
     /// The time of what happens next.
     pub fn next_at(&self) -> u64 {
         let arrival = self.arrivals.first_key_value().map_or(u64::MAX, |(&(at, _), _)| at);
@@ -166,7 +180,7 @@ impl Wire {
             Some(Arrival::Data(segment)) => {
                 self.arrived.push(segment & SEQ_AND_FLAGS & !DATA_FLAGS);
                 let next_expected = self.paws.on_data(self.now, segment);
-                if let Some(ack) = self.receiver.on_data(self.now, segment) {
+                if let Some(ack) = self.take(segment) {
                     self.answer(ack);
                 }
                 assert_eq!(
@@ -177,12 +191,19 @@ impl Wire {
                 );
             }
             Some(Arrival::Ack(ack)) => {
-                let rtt = self.sender.on_ack(self.now, AckIn::from(&ack), &mut |seq| out.push(seq));
+                let (ack, mut out) = (AckIn::from(&ack), |seq| out.push(seq));
+                let rtt = match self.goes_slowly {
+                    true => self.sender.on_unusual_ack(self.now, ack, &mut out),
+                    false => self.sender.on_ack(self.now, ack, &mut out),
+                };
                 self.rtts.extend(rtt.map(|rtt| (self.now, rtt)));
             }
             None if self.receiver.ack_deadline == self.now => {
                 let ack = self.receiver.on_ack_deadline();
                 self.answer(ack);
+            }
+            None if !self.goes_slowly && self.sender.timer_at() > self.now => {
+                self.sender.release(self.now, &mut |seq| out.push(seq));
             }
             None => self.sender.on_wake(self.now, &mut |seq| out.push(seq)),
         }
