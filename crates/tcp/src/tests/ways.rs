@@ -87,6 +87,8 @@ fn wire(case: &Case, goes_slowly: bool) -> Wire {
     });
     (wire.forward_ns, wire.back_ns) = (case.one_way_us * 1000, case.one_way_us * 1000);
     (wire.packet_ns, wire.goes_slowly) = (case.packet_us * 1000, goes_slowly);
+    // Marks and losses in one round may break the contract, with either way.
+    wire.is_judged = false;
     let dice = |turn| Dice::new(case.dice.rotate_left(turn));
     let Case { data_loss, ack_loss, marks, copies, late: (late, most_us), .. } = *case;
     let mut lose = dice(0);
