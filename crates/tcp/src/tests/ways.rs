@@ -126,6 +126,6 @@ fn check(case: Case) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn fast_ways_give_what_the_slow_one_gives() {
-    random_test!(fast_ways_give_what_the_slow_one_gives, 1500).run(case(), check);
+fn random_transfers_go_the_same_either_way() {
+    random_test!(random_transfers_go_the_same_either_way, 1500).run(case(), check);
 }
