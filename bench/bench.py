@@ -73,8 +73,9 @@ def simulated_s(used):
 def job(controllers=("compound", "reno"), keys="", network=""):
     """The standard job with other controllers, keys of its flows, and keys of its network."""
     text = (BENCH / "standard.toml").read_text()
-    for standard, controller in zip(("compound", "reno"), controllers):
-        text = text.replace(f'controller = "{standard}"', f'controller = "{controller}"\n{keys}')
+    groups = dict(zip(("compound", "reno"), controllers))
+    # In one pass: what takes the place of the first may be the name of the second.
+    text = re.sub(r'controller = "(\w+)"', lambda line: f'controller = "{groups[line[1]]}"\n{keys}', text)
     return text.replace('queue = "1500p"', f'queue = "1500p"\n{network}')
 
 

@@ -224,12 +224,10 @@ TANDEM_FN void bbr_keep_best(struct bbr *s, const struct bbr_params *p, u32 bw_q
 	struct bbr_sample newest = { bw_q24, s->rounds };
 	u32 age;
 
-	for (int i = 0; i < 3; i++) {
-		if (s->rounds - s->best.round > p->bw_window) {
-			s->best = s->second;
-			s->second = s->third;
-			s->third = newest;
-		}
+	for (int i = 0; i < 3 && s->rounds - s->best.round > p->bw_window; i++) {
+		s->best = s->second;
+		s->second = s->third;
+		s->third = newest;
 	}
 	age = s->rounds - s->best.round;
 	if (bw_q24 >= s->best.bw_q24)

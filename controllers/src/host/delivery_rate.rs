@@ -49,6 +49,7 @@ impl DeliveryAccount {
     /// What an ACK says that delivered `packets` at `at`; the last sent of them was sent at `sent` with the note `then`. Fills the fields of
     /// the delivery rate. An interval shorter than the smallest RTT is not to be believed.
     /// [draft-cheng-iccrg-delivery-rate-estimation 3.3]
+    #[inline]
     pub fn sample(&mut self, at: u64, packets: u64, sent: u64, then: Stamp, min_rtt_ns: u64) -> Ack {
         self.now.delivered += packets;
         self.now.app_limited &= self.now.delivered <= self.app_limited_until;

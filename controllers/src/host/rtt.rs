@@ -37,6 +37,7 @@ impl RttEstimator {
     }
 
     /// The retransmission timeout, ns, without backoff.
+    #[inline]
     pub fn rto_ns(&self) -> u64 {
         match self.srtt_ns {
             0 => RTO_INITIAL_NS,

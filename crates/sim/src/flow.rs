@@ -121,6 +121,11 @@ impl Flow {
             {
                 self.wakes_at[End::Senders as usize] = next;
             }
+            if let Kind::Tcp(tcp) = &mut self.kind
+                && let Some(next) = tcp.take_one_by_one(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
+            {
+                self.wakes_at[End::Senders as usize] = next;
+            }
             let ack_at = net.network.to_sender(flow).first().map_or(NEVER, |(at, _)| at);
             let timer_at = self.wakes_at[End::Senders as usize];
             let now = ack_at.min(timer_at);
@@ -160,7 +165,11 @@ pub fn brings_forward(wakes_at: &mut u64, time: u64) -> bool {
 
 #[inline(never)]
 fn answer_to_unusual(receiver: &mut Receiver, now: u64, data: Header, carried: &mut Carried) -> Answer {
-    match receiver.on_data(now, data.segment()) {
+    if let Some(ack) = receiver.take_beyond(now, data.segment()) {
+        return Answer::Ack(Header::of_ack(&ack, carried));
+    }
+    let counted = receiver.take_counted(now, data.segment());
+    match counted.unwrap_or_else(|| receiver.on_data(now, data.segment())) {
         Some(ack) => Answer::Ack(Header::of_ack(&ack, carried)),
         None => Answer::Later(receiver.ack_deadline),
     }

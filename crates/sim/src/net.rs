@@ -43,6 +43,7 @@ pub struct Windows {
 pub struct SenderEnd<'a> {
     /// The ACKs on their way to it, with the times when they arrive, ns.
     pub acks: &'a mut Ring<(u64, Header)>,
+    pub carried: &'a mut Carried,
     pub way: SenderWay<'a>,
 }
 
@@ -167,11 +168,11 @@ impl Net {
     /// What a sender has in hand where the run goes by windows.
     #[inline(always)]
     pub fn sender_end(&mut self, flow: usize) -> Option<SenderEnd<'_>> {
-        let Self { network, windows, stamp, stamp_since, data_bytes, .. } = self;
+        let Self { network, windows, carried, stamp, stamp_since, data_bytes, .. } = self;
         let place = network.place_of(flow);
         let sends = &mut windows.as_mut()?.sends;
         let way = SenderWay { sends, stamp, stamp_since, bytes: *data_bytes, place };
-        Some(SenderEnd { acks: network.to_sender(flow), way })
+        Some(SenderEnd { acks: network.to_sender(flow), carried, way })
     }
 
     /// The timer at a receiver's end that is due next: when, and the flow.

@@ -2,7 +2,7 @@
 //! A TCP connection, and what its application gives it.
 
 use tandem_engine::{Counters, Due, Transfers};
-use tandem_network::{End, agenda};
+use tandem_network::{End, Ring, agenda};
 use tandem_results::FlowSample;
 use tandem_scenario::{CongestionControl, TcpSource};
 use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
@@ -91,7 +91,7 @@ impl Tcp {
         net: &mut Net,
         mut tell: impl FnMut(u64, u64),
     ) -> Option<u64> {
-        let SenderEnd { acks, mut way } = net.sender_end(flow)?;
+        let SenderEnd { acks, mut way, .. } = net.sender_end(flow)?;
         let (first, _) = acks.first()?;
         if self.transfers.is_running() {
             return None;
@@ -115,6 +115,49 @@ impl Tcp {
         acks.skip_many(taken);
         train.end();
         Some(self.transfers.next(last?).min(self.sender.wake_at()))
+    }
+
+    /// Where the run goes by windows: lets happen what ACKs and pacing make a sender do by `until` that does not go by trains, as long as no
+    /// other timer comes before; `tell` hears of the RTTs. Returns when the sender must be looked at besides, if anything happened.
+    #[inline(always)]
+    pub fn take_one_by_one(
+        &mut self,
+        until: u64,
+        flow: usize,
+        net: &mut Net,
+        mut tell: impl FnMut(u64, u64),
+    ) -> Option<u64> {
+        let Self { sender, transfers, .. } = self;
+        if sender.goes_by_trains() || transfers.is_running() {
+            return None;
+        }
+        let SenderEnd { acks, carried, mut way } = net.sender_end(flow)?;
+        let ack_at = |acks: &Ring<(u64, Header)>| acks.first().map_or(NEVER, |(at, _)| at);
+        let transfer_at = transfers.next(ack_at(acks).min(sender.release_at()));
+        let mut last = None;
+        loop {
+            let (ack_at, release_at) = (ack_at(acks), sender.release_at());
+            let now = ack_at.min(release_at);
+            let timer_at = transfer_at.min(sender.timer_at());
+            if now > until.min(timer_at) {
+                break;
+            }
+            // As the network's agenda has it: of both at the same time, the packet comes first.
+            if ack_at <= release_at {
+                let Some((_, ack)) = acks.pop() else { break };
+                let feedback = carried.feedback.take(ack.sack());
+                let ack = AckIn { next_expected: ack.seq(), feedback: feedback.as_ref(), flags: ack.flags() };
+                if let Some(rtt_ns) = sender.on_ack(now, ack, &mut |segment| way.send(now, segment)) {
+                    tell(now, rtt_ns);
+                }
+            } else if now < timer_at {
+                sender.release(now, &mut |segment| way.send(now, segment));
+            } else {
+                break;
+            }
+            last = Some(now);
+        }
+        Some(transfers.next(last?).min(sender.wake_at()))
     }
 
     /// The application gives `segments` more.

@@ -23,6 +23,7 @@ impl CwndLimited {
     }
 
     /// Something else has.
+    #[inline]
     pub fn by_other(&mut self, una: u64, nxt: u64) {
         let outstanding = nxt - una;
         if una >= self.until || !self.limited && outstanding > self.max_outstanding {

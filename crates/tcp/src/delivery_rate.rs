@@ -6,10 +6,7 @@ use tandem_controllers::{
     host::{DeliveryAccount, Stamp},
 };
 
-use crate::{
-    scoreboard::{Delivered, Transmission},
-    segment_ring::SegmentRing,
-};
+use crate::{scoreboard::Transmission, segment_ring::SegmentRing};
 
 #[derive(Debug)]
 pub struct DeliveryRate {
@@ -23,6 +20,7 @@ impl DeliveryRate {
     }
 
     /// A segment is sent, new or again, when `una` is the first that is not acknowledged; `alone`: nothing else is outstanding.
+    #[inline]
     pub fn sent(&mut self, at: u64, seq: u64, una: u64, alone: bool) {
         let stamp = self.account.sent(at, alone);
         if seq - una >= self.stamps.capacity() {
@@ -36,10 +34,10 @@ impl DeliveryRate {
         self.account.note_app_limited(in_flight);
     }
 
-    /// What an ACK that delivered something says, where the least RTT is `min_rtt_ns`.
-    pub fn sample(&mut self, at: u64, delivered: &Delivered, min_rtt_ns: u64) -> Ack {
-        let Some(Transmission { sent, seq, .. }) = delivered.last_sent else { return Ack::default() };
-        self.account.sample(at, delivered.segments, sent, self.stamps.get(seq), min_rtt_ns)
+    /// What an ACK says that delivered `segments`, of which `last` was sent last, where the least RTT is `min_rtt_ns`.
+    #[inline]
+    pub fn sample(&mut self, at: u64, segments: u64, last: Transmission, min_rtt_ns: u64) -> Ack {
+        self.account.sample(at, segments, last.sent, self.stamps.get(last.seq), min_rtt_ns)
     }
 }
 

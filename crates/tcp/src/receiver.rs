@@ -2,6 +2,8 @@
 //! The receiving half of TCP: cumulative ACKs, SACK (RFC 2018), D-SACK (RFC 2883), delayed ACKs (RFC 5681 section 4.2), PAWS, and what the
 //! sender hears of ECN marks: that there was one (RFC 3168), or how many there have been (accurate ECN, RFC 9768).
 
+mod row;
+
 use crate::{
     Config, Ecn, Honesty, NEVER,
     paws::Paws,
@@ -36,6 +38,8 @@ pub struct Receiver {
     /// The last blocks reported, most recent first, as Linux keeps them.
     blocks: Blocks,
     out_of_order: u64,
+    /// One above the highest of them, while there is one.
+    arrived_end: u64,
     delayed_acks: bool,
     /// Segments that share a delayed ACK.
     ack_every: u32,
@@ -64,6 +68,7 @@ impl Receiver {
             arrived: BitRing::default(),
             blocks: Blocks::default(),
             out_of_order: 0,
+            arrived_end: 0,
             delayed_acks,
             ack_every: 2,
             honesty: Honesty::Honest,
@@ -172,6 +177,7 @@ impl Receiver {
 
     /// With accurate ECN each ACK has the count [RFC 9768 3.2.2], and the first mark after a packet without one is acknowledged at once
     /// [RFC 9768 3.2.2.5.1]. Delayed ACKs wait for two packets as a rule, so two marks seldom wait.
+    #[inline]
     fn on_counted(&mut self, now: u64, seq: u64, is_marked: bool) -> Option<AckOut> {
         let is_change = is_marked && !self.echoes_mark;
         self.echoes_mark = is_marked;
@@ -181,10 +187,12 @@ impl Receiver {
     }
 
     /// The ACK of a segment that was in order, with what it must say nevertheless.
+    #[inline]
     fn complete(&self, ack: AckOut) -> AckOut {
         AckOut { feedback: ack.feedback.or_else(|| self.feedback(None)), ..ack }
     }
 
+    #[inline]
     fn on_segment(&mut self, now: u64, seq: u64) -> Option<AckOut> {
         let is_next = seq == self.next_expected && self.out_of_order == 0;
         if is_next { self.on_next(now) } else { Some(self.on_disorder(seq)) }
@@ -217,11 +225,13 @@ impl Receiver {
     }
 
     /// An ACK now; `duplicate` has come twice.
+    #[inline]
     fn ack(&mut self, duplicate: Option<u64>) -> AckOut {
         self.acknowledged();
         AckOut { next_expected: self.next_expected, feedback: self.feedback(duplicate), flags: self.ece() }
     }
 
+    #[inline]
     fn feedback(&self, duplicate: Option<u64>) -> Option<Feedback> {
         let blocks = (self.out_of_order > 0).then_some(self.blocks);
         let echo = (self.echoed_at == self.next_expected).then_some(self.echo);
@@ -236,8 +246,7 @@ impl Receiver {
             return self.ack(Some(seq));
         }
         if seq > self.next_expected {
-            self.arrived.insert(self.next_expected, seq);
-            self.out_of_order += 1;
+            self.note_arrived(seq);
             self.report(seq);
             return self.ack(None);
         }
@@ -251,6 +260,14 @@ impl Receiver {
         let left = self.blocks.into_iter().filter(|b| b.start > next);
         self.blocks = first_blocks(left);
         self.ack(None)
+    }
+
+    /// A segment beyond the next one has arrived.
+    #[inline]
+    fn note_arrived(&mut self, seq: u64) {
+        self.arrived.insert(self.next_expected, seq);
+        self.out_of_order += 1;
+        self.arrived_end = self.arrived_end.max(seq + 1);
     }
 
     /// Puts the block that holds `seq` first, merged with those that it touches. [RFC 2018 4]
@@ -298,20 +315,26 @@ impl BitRing {
     }
 
     /// `low` is the lowest segment that may be in the set.
+    #[inline]
     fn insert(&mut self, low: u64, seq: u64) {
         // One word more than the span, since it may start in the middle of a word.
-        let needed = ((seq - low) / 64 + 2).next_power_of_two() as usize;
-        if needed > self.words.len() {
-            let old = std::mem::replace(self, BitRing { words: vec![0; needed.max(4)] });
-            for seq in low..low + 64 * (old.words.len() as u64).saturating_sub(1) {
-                if old.has(seq) {
-                    let (word, bit) = self.place(seq);
-                    self.words[word] |= bit;
-                }
-            }
+        let needed = (seq - low) / 64 + 2;
+        if needed > self.words.len() as u64 {
+            self.grow(low, needed.next_power_of_two() as usize);
         }
         let (word, bit) = self.place(seq);
         self.words[word] |= bit;
+    }
+
+    #[cold]
+    fn grow(&mut self, low: u64, needed: usize) {
+        let old = std::mem::replace(self, BitRing { words: vec![0; needed.max(4)] });
+        for seq in low..low + 64 * (old.words.len() as u64).saturating_sub(1) {
+            if old.has(seq) {
+                let (word, bit) = self.place(seq);
+                self.words[word] |= bit;
+            }
+        }
     }
 
     fn remove(&mut self, seq: u64) -> bool {

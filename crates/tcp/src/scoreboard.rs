@@ -5,6 +5,7 @@
 //! kept in a heap: with thousands lost, and copies of them, too, going back would cost a window for each.
 
 mod reordering;
+mod row;
 
 use std::{
     cmp::Reverse,
@@ -277,10 +278,13 @@ impl Scoreboard {
     }
 
     /// Sends the lowest lost segment again, if there is one.
+    #[inline]
     pub fn retransmit_lost(&mut self, now: u64) -> Option<u64> {
-        if !self.awaits_retransmission() {
-            return None;
-        }
+        self.awaits_retransmission().then(|| self.retransmit_lowest(now))
+    }
+
+    /// The same where there is one.
+    fn retransmit_lowest(&mut self, now: u64) -> u64 {
         let seq = self.lowest_lost_again().unwrap_or_else(|| {
             let mut seq = self.retransmit_from.max(self.una);
             while !self.waits(seq) {
@@ -290,7 +294,7 @@ impl Scoreboard {
             seq
         });
         self.mark_retransmitted(now, seq);
-        Some(seq)
+        seq
     }
 
     /// Is it lost, and was not sent since?
@@ -452,6 +456,7 @@ impl Scoreboard {
     }
 
     /// First transmissions below a SACKed segment are lost: the network keeps the order so far. Returns how many are new.
+    #[inline]
     pub fn lose_holes(&mut self) -> u64 {
         let mut found = 0;
         self.skip_acknowledged();
@@ -491,6 +496,7 @@ impl Scoreboard {
 
     /// Retransmissions: lost once something sent later has been delivered (RACK with a reordering window of 0, for
     /// the network keeps the order so far). The window is not reduced again [RFC 5681 4.3].
+    #[inline]
     fn detect_lost_retransmissions(&mut self, delivered: &Delivered) -> u64 {
         self.lose_retransmissions(|again| delivered.last_transmission.is_some_and(|last| again.precedes(last)))
     }
@@ -502,6 +508,7 @@ impl Scoreboard {
     }
 
     /// Loses retransmissions in the order in which they were made, until one is not lost.
+    #[inline]
     fn lose_retransmissions(&mut self, is_lost: impl Fn(Retransmission) -> bool) -> u64 {
         let mut found = 0;
         while let Some(&retransmission) = self.retransmissions.front() {

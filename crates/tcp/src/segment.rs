@@ -93,6 +93,7 @@ pub struct Feedback {
 
 impl Feedback {
     /// `None` if there is nothing to say.
+    #[inline]
     pub fn of(blocks: Option<Blocks>, marks: u32, duplicate: Option<u64>, echo: Option<Echo>) -> Option<Self> {
         let says_something = blocks.is_some() || marks > 0 || duplicate.is_some() || echo.is_some();
         says_something.then(|| Self { blocks: blocks.unwrap_or_default(), marks, duplicate, echo })

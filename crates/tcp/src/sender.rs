@@ -8,6 +8,8 @@
 //! cong_control).
 
 mod ecn;
+mod release;
+mod row;
 mod states;
 mod timers;
 mod train;
@@ -266,6 +268,7 @@ impl Sender {
     }
 
     /// Something else than the window has ended an attempt to send; `has_sent`: after it had let go something.
+    #[inline]
     fn note_unused(&mut self, now: u64, has_sent: bool) {
         self.limited.by_other(self.board.una, self.board.nxt);
         if self.board.nxt == self.data_end && has_sent {
@@ -274,6 +277,7 @@ impl Sender {
     }
 
     /// The controller sets the window, also in recovery, and a pacing rate.
+    #[inline]
     fn owns_window(&self) -> bool {
         self.owns_window
     }
@@ -316,11 +320,14 @@ impl Sender {
             train.end();
             return Some(rtt_ns);
         }
+        if let Some(rtt_ns) = self.on_row_ack(now, &ack, out) {
+            return Some(rtt_ns);
+        }
         self.on_unusual_ack(now, ack, out)
     }
 
     #[inline(never)]
-    fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
+    pub(crate) fn on_unusual_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         self.conn.now_us = now / 1000;
         let (blocks, marks) = ack.feedback.map_or((None, 0), |feedback| (feedback.blocks(), feedback.marks));
         let una = self.board.una;
@@ -378,6 +385,7 @@ impl Sender {
 
     /// Tells the controller what an ACK has delivered. Of one that only SACKs what had been sent again, Linux tells nothing unless the
     /// controller reads more than `pkts_acked` and the RTT.
+    #[inline(always)]
     fn measure(&mut self, heard: Ack, marks: u32) {
         if heard.acked_sacked == 0 {
             return;
@@ -390,9 +398,10 @@ impl Sender {
     }
 
     /// A controller that owns the window is told last, when it is known what is lost.
+    #[inline(always)]
     fn update_model(&mut self, now: u64, delivered: &Delivered, heard: Ack, marks: u32) {
-        let rate = match &mut self.rate {
-            Some(rate) if delivered.segments > 0 => rate.sample(now, delivered, self.rtt.min_ns),
+        let rate = match (&mut self.rate, delivered.last_sent) {
+            (Some(rate), Some(last)) => rate.sample(now, delivered.segments, last, self.rtt.min_ns),
             _ => heard,
         };
         let Ack { pkts_acked, rtt_us, acked_sacked, lost, .. } = heard;
@@ -414,6 +423,7 @@ impl Sender {
     }
 
     /// What a sender that is not plain keeps of a segment that it sends; returns the segment with what it says of itself.
+    #[inline]
     fn note_sent(&mut self, now: u64, seq: u64, again: bool) -> u64 {
         if let Some(rate) = &mut self.rate {
             let alone = !again && self.board.outstanding() == 1;
@@ -425,12 +435,40 @@ impl Sender {
 
     /// Sends what the window (and pacing) lets go: lost segments first, then new ones. Before a loss is found the window has room for what is
     /// SACKed [RFC 3042 2].
-    #[inline(never)]
+    #[inline]
     pub fn send(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.pacing.release();
+        self.send_more(now, out);
+    }
+
+    /// The same in the course of an attempt to send.
+    #[inline]
+    fn send_more(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        if !self.is_kept_back(now) {
+            self.send_some(now, out);
+        }
+    }
+
+    /// Does the window or the rate end the attempt to send? Then that is noted.
+    #[inline(always)]
+    fn is_kept_back(&mut self, now: u64) -> bool {
+        if self.fills_window() {
+            self.limited.by_window(now, self.board.una, self.board.nxt);
+            return true;
+        }
+        let is_held = self.pacing.holds(now);
+        if is_held {
+            self.limited.by_other(self.board.una, self.board.nxt);
+        }
+        is_held
+    }
+
+    /// The same where something may go.
+    #[inline(never)]
+    fn send_some(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let was_empty = self.board.outstanding() == 0;
         let sent_before = self.counters.sent;
         let mut cwnd_limited = false;
-        self.pacing.release();
         loop {
             if self.fills_window() {
                 cwnd_limited = true;

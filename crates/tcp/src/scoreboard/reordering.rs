@@ -51,6 +51,7 @@ impl Reordering {
     }
 
     /// Has the network reordered?
+    #[inline]
     pub fn is_seen(&self) -> bool {
         self.seen
     }
@@ -76,6 +77,7 @@ impl Reordering {
     }
 
     /// An ACK at `now` has been taken in, with what it says of duplicates: the window is widened once in a round trip (step 4). [RFC 8985 6.2]
+    #[inline]
     pub fn adapt(&mut self, now: u64, delivered: &Delivered) {
         let Some(last) = delivered.last_sent else { return };
         if let Some(sent) = delivered.last_counted {
@@ -167,6 +169,7 @@ impl Scoreboard {
     }
 
     /// Has the next segment to be judged been sent again, later than all that has been delivered? After an undo that copy is still awaited.
+    #[inline]
     pub(super) fn waits_for_copy(&self) -> bool {
         let segment = self.segments.get(self.judged);
         let is_open = segment.flags() & (SACKED | LOST | AMBIGUOUS) == AMBIGUOUS;

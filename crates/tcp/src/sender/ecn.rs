@@ -49,16 +49,19 @@ impl EcnSender {
     }
 
     /// Does the controller count marked packets?
+    #[inline]
     pub fn counts_marks(&self) -> bool {
         self.accurate.is_some_and(|accurate| accurate.counts)
     }
 
     /// Does the receiver's count, which has come with an ACK, hold marks that are new?
+    #[inline]
     pub fn has_new(&self, marks: u32) -> bool {
         self.accurate.is_some_and(|accurate| accurate.is_new(marks))
     }
 
     /// The marked packets that the controller is to be told of with an ACK that has this count. [RFC 9331 4.2]
+    #[inline]
     pub fn tell(&mut self, marks: u32) -> u32 {
         let Some(accurate) = self.accurate.as_mut().filter(|accurate| accurate.is_new(marks)) else { return 0 };
         let new = marks.wrapping_sub(accurate.told);
@@ -83,6 +86,7 @@ impl EcnSender {
 
     /// What a segment says about ECN that is sent now. CWR goes with new data [RFC 3168 6.1.2], but not with accurate ECN [RFC 9768 3.1.5].
     /// Retransmissions may not be marked [RFC 3168 6.1.5]; [RFC 8311 4.3] lifts that, and with accurate ECN Linux makes use of it.
+    #[inline]
     pub fn on_data(&mut self, again: bool) -> u64 {
         if let Some(accurate) = self.accurate {
             return accurate.field;
@@ -97,6 +101,7 @@ impl EcnSender {
 
 impl Accurate {
     /// ACKs may overtake each other, so that an older count comes later.
+    #[inline]
     fn is_new(self, marks: u32) -> bool {
         (marks.wrapping_sub(self.told) as i32) > 0
     }

@@ -16,6 +16,7 @@ impl Sender {
     }
 
     /// Linux's tcp_fastretrans_alert: leaves what is over, enters what has begun. [RFC 6582 3.2] [RFC 9937 6.4]
+    #[inline]
     pub(super) fn change_state(&mut self) {
         if self.state >= State::Recovery && self.board.una >= self.high_seq {
             self.board.reordering.note_recovered();
@@ -81,6 +82,7 @@ impl Sender {
         self.enter(State::Recovery);
     }
 
+    #[inline]
     pub(super) fn reduce_in_recovery(&mut self, progress: Progress) {
         if progress.delivered > 0 && !self.owns_window() {
             self.conn.snd_cwnd = self.recovery.window(&self.conn, self.board.in_flight(), progress);
@@ -93,6 +95,7 @@ impl Sender {
     }
 
     /// After an ACK that told of a disturbance.
+    #[inline]
     pub(super) fn moderate(&mut self) {
         if self.state != State::Recovery && !self.owns_window() {
             self.conn.snd_cwnd = self.recovery.moderate(self.conn.snd_cwnd, self.board.in_flight());

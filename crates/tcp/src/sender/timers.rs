@@ -38,6 +38,7 @@ impl Probe {
 
 impl Sender {
     /// Sets the timer for what is outstanding: a probe first if one may be sent, otherwise the retransmission timeout.
+    #[inline]
     pub(super) fn arm(&mut self, now: u64) {
         let is_undisturbed =
             self.state == State::Open && self.probe.is_none() && self.backoff == 0 && !self.board.has_sacked();
@@ -97,6 +98,7 @@ impl Sender {
     }
 
     /// Finds segments newly known to be lost, also by the ACK of a probe [RFC 8985 7.4.1]; returns how many.
+    #[inline]
     pub(super) fn detect_losses(&mut self, now: u64, delivered: &Delivered) -> u64 {
         if self.tells_losses_by_time() {
             return self.lose_by_time(now);
@@ -119,6 +121,12 @@ impl Sender {
     #[inline]
     pub fn wake_at(&self) -> u64 {
         self.deadline.min(self.pacing.wake_at())
+    }
+
+    /// When its timer is due, ns.
+    #[inline]
+    pub fn timer_at(&self) -> u64 {
+        self.deadline
     }
 
     /// A timer may have come due.

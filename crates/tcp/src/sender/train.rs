@@ -29,7 +29,7 @@ impl Sender {
     /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
     #[inline(always)]
     pub fn train(&mut self) -> Option<Train<'_>> {
-        self.is_undisturbed().then(|| Train {
+        (self.is_plain && self.is_undisturbed()).then(|| Train {
             safe_until: self.wake_at(),
             sender: self,
             last: None,
@@ -39,8 +39,8 @@ impl Sender {
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
     #[inline]
-    fn is_undisturbed(&self) -> bool {
-        self.state == State::Open && self.probe.is_none() && self.board.is_flagless() && self.is_plain
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.state == State::Open && self.probe.is_none() && self.board.is_flagless()
     }
 
     /// What estimator and controller learn of the usual ACK, where it is known whether the window limits the sending. Returns its RTT, ns.

@@ -28,6 +28,11 @@ impl Undo {
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
     }
 
+    /// Have D-SACKs reported all that was sent again?
+    pub fn is_all_reported(&self) -> bool {
+        self.unreported == Some(0)
+    }
+
     /// Does an ACK that raises its number to `next_expected` answer a segment that was sent before the first retransmission? [RFC 3522 3.2]
     fn is_answered_by_original(&self, next_expected: u64, echo: Option<Echo>) -> bool {
         let Echo { seq, again } = echo.unwrap_or(Echo { seq: next_expected - 1, again: false });
@@ -83,7 +88,7 @@ impl Sender {
         }
         let undo = *undo;
         let echo = ack.feedback.and_then(|feedback| feedback.echo);
-        let all_reported = undo.unreported == Some(0);
+        let all_reported = undo.is_all_reported();
         let was_late = delivered.advanced && undo.is_answered_by_original(ack.next_expected, echo);
         match self.state {
             State::Cwr => {}

@@ -15,4 +15,5 @@ mod slow_start;
 mod tail;
 mod timeout;
 mod undo;
+mod ways;
 mod wire;

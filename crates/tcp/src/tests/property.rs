@@ -13,10 +13,18 @@ use super::wire::{Wire, reno};
 use crate::{Config, Recovery, segment::Feedback};
 
 /// xorshift64*: independent of the simulator's generator.
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn permille(&mut self, permille: u64) -> bool {
+        self.below(1000) < permille
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

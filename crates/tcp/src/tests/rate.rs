@@ -33,7 +33,7 @@ impl Samples {
         let delivered = self.board.on_ack(now, next_expected, None);
         self.rtt.sample(now - delivered.oldest_sent.unwrap(), now - delivered.newest_sent.unwrap());
         let Ack { delivered, prior_delivered, interval_us, is_app_limited, .. } =
-            self.rate.sample(now, &delivered, self.rtt.min_ns);
+            self.rate.sample(now, delivered.segments, delivered.last_sent.unwrap(), self.rtt.min_ns);
         (delivered - prior_delivered, interval_us / 1000, is_app_limited == 1)
     }
 }
@@ -89,7 +89,8 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
     assert_eq!(path.ack(10, 1), (1, 10, true));
     path.send(20, 1);
     let delivered = path.board.on_ack(29 * MS, 2, None);
-    assert_eq!(path.rate.sample(29 * MS, &delivered, path.rtt.min_ns).interval_us, 0);
+    let sample = path.rate.sample(29 * MS, delivered.segments, delivered.last_sent.unwrap(), path.rtt.min_ns);
+    assert_eq!(sample.interval_us, 0);
 }
 
 /// The smallest RTT is that of the newest packet, as Linux has it: 10 ms here, though the first waited for 14. So 11 ms are to be believed.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sending where a new segment goes first, as it nearly always does: one by one, as a rate or ACKs let them go.
+
+use tandem_controllers::State;
+
+use super::Sender;
+
+impl Sender {
+    /// Do its usual ACKs make a [`Train`](super::train::Train)? Not if something besides is due after each: a release, a sample, or marks to count.
+    #[inline]
+    pub fn goes_by_trains(&self) -> bool {
+        self.is_plain && !self.pacing.is_on()
+    }
+
+    /// When pacing lets go what it alone holds back, ns.
+    #[inline]
+    pub fn release_at(&self) -> u64 {
+        self.pacing.wake_at()
+    }
+
+    /// Pacing lets go what it has held back, at [`Self::release_at`].
+    #[inline(always)]
+    pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.conn.now_us = now / 1000;
+        self.send_new_first(now, out);
+    }
+
+    /// As [`Self::send`].
+    #[inline(always)]
+    pub(super) fn send_new_first(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        self.pacing.release();
+        if self.is_kept_back(now) {
+            return;
+        }
+        if self.begins_with_new() {
+            self.send_next(now, out);
+            self.send_more(now, out);
+        } else {
+            self.send_some(now, out);
+        }
+    }
+
+    /// Is it a new segment that goes first, and neither the only one under way nor the last that there is?
+    #[inline(always)]
+    fn begins_with_new(&self) -> bool {
+        let (una, nxt) = (self.board.una, self.board.nxt);
+        !self.board.awaits_retransmission()
+            && nxt + 1 < self.data_end
+            && (1..self.receive_window).contains(&(nxt - una))
+    }
+
+    /// Sends the next segment as [`Self::send_some`] does.
+    #[inline(always)]
+    fn send_next(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+        let seq = self.board.send_new(now);
+        if self.state >= State::Cwr {
+            self.recovery.sent();
+        }
+        self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
+        self.transmit(now, seq, false, out);
+    }
+}
