@@ -94,7 +94,7 @@ pub struct Args {
     json: bool,
 }
 
-/// So often at most a run over real TCP is made that is doubted each time.
+/// How often a run over real TCP that is doubted each time is made, at most.
 const REAL_TCP_TRIES: usize = 3;
 
 const EXAMPLES: &str = "\
