@@ -6,7 +6,7 @@ use tandem_controllers::State;
 use super::Sender;
 
 impl Sender {
-    /// Do its usual ACKs make a [`Train`](super::train::Train)? Not if something besides is due after each: a release, a sample, or marks to count.
+    /// Do its usual ACKs make a train? Not if something besides is due after each: a release, a sample, or marks to count.
     #[inline]
     pub fn goes_by_trains(&self) -> bool {
         self.is_plain && !self.pacing.is_on()
