@@ -8,7 +8,6 @@ use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_model::{Model, loss_cycle};
 use tandem_results::{SeedResult, cautions};
-use tandem_statistics::Looks;
 
 use crate::{
     error::RunError,
@@ -96,8 +95,8 @@ impl Reading {
 /// How many seeds an experiment gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seeds {
-    /// A third of what its file says, then more for what is undecided: headlines up to four times as many as the file says. Quick forms
-    /// and variants have their own.
+    /// A third of what its file says, then more for what is undecided: headlines up to four times as many as the file says, variants
+    /// as many. Quick forms have their own.
     Auto,
     /// As its file says.
     OfFile,
@@ -117,14 +116,14 @@ pub fn run(
     kept: Option<&RealTcpRuns>,
 ) -> Result<Vec<Option<Findings>>, RunError> {
     let mut plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
-    let of_file: Vec<usize> = plans.iter().map(|plan| plan.seeds().map_or(0, <[u64]>::len)).collect();
+    let of_file: Vec<Vec<usize>> =
+        plans.iter().map(|plan| plan.readings.iter().map(plan::Reading::seeds).collect()).collect();
     if seeds == Seeds::Auto && form == Form::Full {
-        let looked_at = |(plan, &seeds): (Plan, &usize)| match seeds {
-            // With one seed there is no interval, and nothing to decide.
-            0 | 1 => plan,
-            _ => plan.looked_at(until::looks(seeds)),
-        };
-        plans = plans.into_iter().zip(&of_file).map(looked_at).collect();
+        let readings = plans.iter_mut().flat_map(|plan| &mut plan.readings).zip(of_file.iter().flatten());
+        // With one seed there is no interval, and nothing to decide.
+        for (reading, &seeds) in readings.filter(|(_, seeds)| **seeds > 1) {
+            reading.look_at(until::looks(seeds, reading.name.is_some()));
+        }
     }
     let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
     let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
@@ -143,13 +142,15 @@ pub fn run(
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
     let mut undecided = Vec::new();
-    for (((experiment, plan), &first), &of_file) in experiments.iter().zip(&plans).zip(&firsts).zip(&of_file) {
-        // An experiment's own tasks come first.
-        let Some(reading) = plan.readings.first().filter(|_| !plan.looks.is_once()) else { continue };
-        let runs = first..first + tasks_of(experiment, reading, engine).count();
-        let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
-        if of_run.all(|(seeds, &planned)| seeds.len() == planned) {
-            undecided.push(Undecided { experiment, plan, reading, of_file, runs });
+    for (((experiment, plan), &first), of_file) in experiments.iter().zip(&plans).zip(&firsts).zip(&of_file) {
+        let mut next = first;
+        for (reading, &of_file) in plan.readings.iter().zip(of_file) {
+            let runs = next..next + tasks_of(experiment, reading, engine).count();
+            next = runs.end;
+            let mut of_run = outcome.seeds[runs.clone()].iter().zip(&planned[runs.clone()]);
+            if !reading.looks.is_once() && of_run.all(|(seeds, &planned)| seeds.len() == planned) {
+                undecided.push(Undecided { experiment, xs: &plan.xs, reading, of_file, runs });
+            }
         }
     }
     until::decide(&undecided, &tasks, &mut outcome.seeds, batch)?;
@@ -216,9 +217,7 @@ fn readings(
         is_whole &= result.is_some();
         result
     };
-    let looks = |place: usize| if place == 0 { plan.looks.clone() } else { Looks::default() };
-    let reading = |(place, reading)| Reading::new(experiment, &plan.xs, reading, &looks(place), &mut next);
-    let readings = plan.readings.iter().enumerate().map(reading).collect();
+    let readings = plan.readings.iter().map(|reading| Reading::new(experiment, &plan.xs, reading, &mut next)).collect();
     is_whole.then_some(readings)
 }
 
@@ -260,12 +259,11 @@ impl Reading {
         experiment: &Experiment,
         xs: &[X],
         reading: &plan::Reading,
-        looks: &Looks,
         results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>,
     ) -> Self {
         let file = &experiment.file;
-        let curves = points(experiment, xs, reading, looks, results);
-        let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves, looks));
+        let curves = points(experiment, xs, reading, results);
+        let judged = |claim: &Claim| Judged::new(claim, &claim.judge(xs, &curves, &reading.looks));
         let mut claims: Vec<Judged> = file.claims.iter().map(|claim| judged(claim.get_ref())).collect();
         claims.sort_by_key(|claim| !claim.headline);
         Self { name: reading.name.clone(), claims, curves }
@@ -284,7 +282,6 @@ pub(crate) fn points(
     experiment: &Experiment,
     xs: &[X],
     reading: &plan::Reading,
-    looks: &Looks,
     results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>,
 ) -> Vec<Points> {
     let mut curves = Vec::new();
@@ -299,7 +296,7 @@ pub(crate) fn points(
             let baseline = Baseline { scenario: &planned.scenario, seeds: &seeds? };
             measure.value(x, &point.own.scenario, &own, Some(baseline))
         };
-        let value = |(x, point): (&X, &Option<Point>)| Some(value(x, point.as_ref()?)?.looked_at(looks));
+        let value = |(x, point): (&X, &Option<Point>)| Some(value(x, point.as_ref()?)?.looked_at(&reading.looks));
         let values = xs.iter().zip(points).map(value).collect();
         let published = xs.iter().map(|x| Some(curve.published.iter().find(|(at, _)| at == x)?.1));
         curves.push(Points { name: curve.name.clone(), points: values, published: published.collect() });

@@ -82,8 +82,6 @@ pub(crate) struct Plan {
     pub xs: Vec<X>,
     /// The experiment itself first, then its variants, which have names.
     pub readings: Vec<Reading>,
-    /// When the seeds of the experiment itself are looked at; the default is once, when all that it has are run.
-    pub looks: Looks,
 }
 
 impl Plan {
@@ -92,25 +90,34 @@ impl Plan {
         let point = self.readings.first()?.curves.iter().flatten().flatten().next()?;
         Some(&point.own.scenario.seeds)
     }
+}
 
-    /// The experiment itself begins with the seeds of the first of these looks.
-    pub fn looked_at(mut self, looks: Looks) -> Self {
-        for point in self.readings.iter_mut().take(1).flat_map(|own| &mut own.curves).flatten().flatten() {
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// `None` for the experiment itself.
+    pub name: Option<String>,
+    /// When its seeds are looked at; the default is once, when all that it has are run.
+    pub looks: Looks,
+    /// By curve, then by x; `None` where the form or the reading leaves it out.
+    pub curves: Vec<Vec<Option<Point>>>,
+}
+
+impl Reading {
+    /// How many seeds its runs have; 0 if it runs nothing.
+    pub fn seeds(&self) -> usize {
+        self.curves.iter().flatten().flatten().next().map_or(0, |point| point.own.scenario.seeds.len())
+    }
+
+    /// It begins with the seeds of the first of these looks.
+    pub fn look_at(&mut self, looks: Looks) {
+        for point in self.curves.iter_mut().flatten().flatten() {
             for run in std::iter::once(&mut point.own).chain(&mut point.baseline) {
                 let first = run.scenario.seeds[0];
                 run.scenario = run.scenario.clone().with_seeds(first..first + looks.first() as u64);
             }
         }
         self.looks = looks;
-        self
     }
-}
-
-#[derive(Debug)]
-pub(crate) struct Reading {
-    pub name: Option<String>,
-    /// By curve, then by x; `None` where the form or the reading leaves it out.
-    pub curves: Vec<Vec<Option<Point>>>,
 }
 
 /// The points of a form of an experiment.
@@ -141,7 +148,7 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
         };
         readings.push(planner.reading(values.get_ref(), &alternative)?);
     }
-    Ok(Plan { xs: values.get_ref().clone(), readings, looks: Looks::default() })
+    Ok(Plan { xs: values.get_ref().clone(), readings })
 }
 
 /// The scenario of one point, as a file that `tandem run` takes: `at` is the point's place as [`Decider`](crate::Decider) says it.
@@ -187,7 +194,7 @@ impl Planner<'_> {
             values.iter().map(point).collect::<Result<Vec<_>, FileError>>()
         };
         let curves = self.experiment.file.curves.iter().map(|c| curve(c.get_ref())).collect::<Result<_, _>>()?;
-        Ok(Reading { name: alternative.name.cloned(), curves })
+        Ok(Reading { name: alternative.name.cloned(), looks: Looks::default(), curves })
     }
 
     fn point(&self, curve: &Curve, x: &X, alternative: &Alternative) -> Result<Point, FileError> {

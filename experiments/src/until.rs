@@ -13,28 +13,29 @@ use crate::{
     file::Experiment,
     findings::points,
     judge::Asked,
-    plan::{Plan, Planned, Reading},
+    patch::X,
+    plan::{Planned, Reading},
     verdict::Verdict,
 };
 
-/// An experiment gets at most this many times the seeds of its file. Ours.
+/// An experiment as its file sets it up gets at most this many times the file's seeds. Ours.
 const MOST: usize = 4;
 
 /// The first look is at this share of the seeds that the file says, and at no fewer than five. Ours.
 const FIRST: usize = 3;
 const FEWEST: usize = 5;
 
-/// When to look at the seeds of an experiment whose file says this many, more than 1.
-pub(crate) fn looks(seeds: usize) -> Looks {
-    Looks::from_to((seeds / FIRST).max(FEWEST).min(seeds), MOST * seeds)
+/// When to look at the seeds of a reading that has this many, more than 1. Variants get no more than that: no verdict hangs on them.
+pub(crate) fn looks(seeds: usize, is_variant: bool) -> Looks {
+    Looks::from_to((seeds / FIRST).max(FEWEST).min(seeds), if is_variant { seeds } else { MOST * seeds })
 }
 
-/// An experiment as its file sets it up, whose runs may get more seeds.
+/// A reading whose runs may get more seeds.
 pub(crate) struct Undecided<'a> {
     pub experiment: &'a Experiment,
-    pub plan: &'a Plan,
+    pub xs: &'a [X],
     pub reading: &'a Reading,
-    /// How many seeds the file says.
+    /// How many seeds the file says for it.
     pub of_file: usize,
     /// Its runs among all tasks; each has the same seeds.
     pub runs: Range<usize>,
@@ -48,7 +49,7 @@ pub(crate) fn decide(
     has: &mut [Vec<SeedResult>],
     batch: &Batch,
 ) -> Result<(), RunError> {
-    let places = || all.iter().flat_map(|one| one.runs.clone().map(move |run| (run, &one.plan.looks)));
+    let places = || all.iter().flat_map(|one| one.runs.clone().map(move |run| (run, &one.reading.looks)));
     let more = |(run, looks): (usize, &Looks)| {
         let scenario = tasks[run].scenario;
         scenario.clone().with_seeds(scenario.seeds[0]..scenario.seeds[0] + looks.most() as u64)
@@ -81,9 +82,10 @@ impl Undecided<'_> {
     /// Which of its runs are of an undecided point that more seeds may decide. Beyond the seeds of the file headlines alone are asked, which
     /// decide the figure.
     fn open(&self, results: &[Vec<SeedResult>]) -> Vec<bool> {
-        let Self { experiment, plan: Plan { xs, looks, .. }, reading, of_file, .. } = self;
+        let Self { experiment, xs, reading, of_file, .. } = self;
+        let looks = &reading.looks;
         let mut next = results.iter();
-        let curves = points(experiment, xs, reading, looks, &mut |_: &Planned| next.next().cloned());
+        let curves = points(experiment, xs, reading, &mut |_: &Planned| next.next().cloned());
         let mut is_open = vec![false; results.len()];
         for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref) {
             let judgement = claim.judge(xs, &curves, looks);
@@ -107,5 +109,19 @@ impl Undecided<'_> {
             }
         }
         is_open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: a third first, then 1.6 times as many each time.
+    #[test]
+    fn a_third_first_and_what_is_most() {
+        let seeds = |looks: Looks| looks.iter().map(|look| look.seeds).collect::<Vec<_>>();
+        assert_eq!(seeds(looks(30, false)), [10, 16, 26, 42, 68, 109, 120]);
+        assert_eq!(seeds(looks(30, true)), [10, 16, 26, 30]);
+        assert_eq!((seeds(looks(10, true)), seeds(looks(3, true))), (vec![5, 8, 10], vec![3]));
     }
 }

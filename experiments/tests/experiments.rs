@@ -85,16 +85,20 @@ fn an_experiment_that_is_not_whole_is_not_judged() {
     assert!(judged(&Sim)[0].is_some());
 }
 
-/// A third of the seeds of its file is enough for what is plain.
+/// A third of the seeds of its file is enough for what is plain, and of a variant's own.
 #[test]
 fn what_is_plain_takes_few_seeds() {
-    let text = SMALL.replace("seeds = 2", "seeds = 18").replace("below = 10", "below = 1000");
+    let variant = "[[variants]]\nname = \"longer\"\nseeds = 15\nset = { duration = \"5s\" }\n[quick]";
+    let text =
+        SMALL.replace("seeds = 2", "seeds = 18").replace("below = 10", "below = 1000").replace("[quick]", variant);
     let experiment = Experiment::parse("small", "small.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     let seeds = |seeds: Seeds| {
         let found = run(std::slice::from_ref(&experiment), Form::Full, seeds, &Sim, &Batch::default(), None).unwrap();
-        found[0].as_ref().map(|found| found.seeds.len())
+        let found = found[0].as_ref().unwrap();
+        let of_variant = found.variants[0].curves[0].points.iter().flatten();
+        (found.seeds.len(), of_variant.map(|point| point.by_seed.len()).max())
     };
-    assert_eq!((seeds(Seeds::Auto), seeds(Seeds::OfFile)), (Some(6), Some(18)));
+    assert_eq!((seeds(Seeds::Auto), seeds(Seeds::OfFile)), ((6, Some(5)), (18, Some(15))));
 }
 
 /// The file with one line changed: `FILE:LINE:COLUMN: MESSAGE`.

@@ -103,7 +103,7 @@ pub struct Run {
     quick: bool,
 
     /// `auto` begins with a third of the seeds that the file says, and adds more to what is undecided, to headlines up to four times
-    /// as many as the file says; `file` keeps to the file
+    /// as many as the file says, to variants as many; `file` keeps to the file
     #[arg(long, value_name = "auto|file", default_value = "auto")]
     seeds: SeedsWord,
 

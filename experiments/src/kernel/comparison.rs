@@ -118,7 +118,7 @@ impl<'a> KernelForm<'a> {
         let taken: Vec<Option<Vec<SeedResult>>> = results.take(runs).collect();
         let all: Vec<Vec<SeedResult>> = taken.into_iter().collect::<Option<_>>()?;
         let reading = |results: &mut dyn FnMut(&Planned) -> Option<Vec<SeedResult>>| {
-            Reading::new(experiment, &plan.xs, &plan.readings[0], &Looks::default(), results)
+            Reading::new(experiment, &plan.xs, &plan.readings[0], results)
         };
         let mut each = all.iter();
         let simulated = reading(&mut |_| each.next().cloned());
