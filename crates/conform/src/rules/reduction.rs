@@ -13,6 +13,11 @@ use crate::{
     },
 };
 
+/// A tail loss probe (RFC 8985, section 7): it goes beside the window, and of what is under way one packet may be there twice.
+const PROBE: u32 = 1;
+/// With a window that is smaller, all packets but the first may be young when that times out: the initial window of RFC 6928. Ours.
+const FEW: u32 = 10;
+
 /// What `ssthresh` was asked for, until Open or Disorder is entered.
 #[derive(Clone, Copy)]
 struct Reduction {
@@ -114,14 +119,13 @@ impl Reductions {
         }
     }
 
-    /// The first packet is lost. What was sent in the last RTT may be under way still, and the window is open to that and one packet more: no
-    /// more than what has not been acknowledged, and less than before, unless a probe beside a window of a few packets was all that was young.
-    /// Where the log does not tell what is under way, 1.
+    /// The first packet is lost. What was sent in the last RTT may be under way still, a probe twice, and the window is open to that and one
+    /// packet more. It is less than before, unless all but the first of a few packets were young. Where the log does not tell what is under way, 1.
     fn most_after_timeout(&self, mss: u32, sequence: &Sequence) -> u32 {
         let (Some((una, nxt)), Some(reduction)) = (sequence.una_and_nxt(), &self.under_way) else { return 1 };
         let outstanding = u32::try_from(ahead(nxt, una)).unwrap_or(0).div_ceil(mss);
-        let before = if reduction.window > 3 { reduction.window - 1 } else { u32::MAX };
-        outstanding.min(before).max(1)
+        let before = if reduction.window >= FEW { reduction.window - 1 } else { u32::MAX };
+        (outstanding + PROBE).min(before).max(1)
     }
 
     pub fn undo(&mut self, seen: Seen, tally: &mut Tally) {
@@ -154,11 +158,12 @@ impl Reductions {
 }
 
 impl Reduction {
-    /// May there be a further one? All that was in flight at this one has been acknowledged, or in QUIC found lost; or a timeout comes again
-    /// after progress.
+    /// May there be a further one? All that was in flight at this one has been acknowledged, or in QUIC found lost, which may have been nothing;
+    /// or a timeout comes again after progress.
     fn leaves_room_for(&self, una_and_nxt: Option<(u32, u32)>, state: State) -> bool {
-        let (Some((old_una, old_nxt)), Some((una, _))) = (self.una_and_nxt, una_and_nxt) else { return self.has_ack };
+        let (Some((old_una, old_nxt)), Some((una, nxt))) = (self.una_and_nxt, una_and_nxt) else { return self.has_ack };
         let advances = ahead(una, old_una) > 0;
-        (advances || self.has_ack) && ahead(una, old_nxt) >= 0 || advances && state == State::Loss
+        let is_later = advances || self.has_ack || ahead(nxt, old_nxt) > 0;
+        is_later && ahead(una, old_nxt) >= 0 || advances && state == State::Loss
     }
 }
