@@ -194,14 +194,23 @@ impl Claim {
 
     /// The verdict on the claim, from its points.
     pub fn judgement(&self, points: Vec<Asked>) -> Judgement {
-        let verdicts = || points.iter().map(Asked::verdict);
-        let has = |verdict| verdicts().any(|v| v == verdict);
-        let verdict = match self.some {
+        Judgement { verdict: self.verdict(points.iter().map(Asked::verdict)), points }
+    }
+
+    fn verdict(&self, points: impl Iterator<Item = Verdict> + Clone) -> Verdict {
+        let has = |verdict| points.clone().any(|v| v == verdict);
+        match self.some {
             true if has(Verdict::Holds) => Verdict::Holds,
             true if has(Verdict::Undecided) => Verdict::Undecided,
-            _ => Verdict::of_points(verdicts()),
-        };
-        Judgement { verdict, points }
+            _ => Verdict::of_points(points),
+        }
+    }
+
+    /// Whether the verdict hangs on points that are undecided: it would be another if all of them failed than if all of them held.
+    pub fn hangs_on_undecided(&self, judgement: &Judgement) -> bool {
+        let points = judgement.points.iter().map(Asked::verdict);
+        let if_decided = |as_if| self.verdict(points.clone().map(|v| if v == Verdict::Undecided { as_if } else { v }));
+        if_decided(Verdict::Holds) != if_decided(Verdict::DoesNotHold)
     }
 
     /// The points that it is about.
@@ -308,6 +317,20 @@ mod tests {
         assert_eq!(judge("above = 1.5\nsome = true").verdict, Verdict::Holds);
         assert_eq!(judge("below = -90").verdict, Verdict::DoesNotHold);
         assert_eq!(judge("above = 0\nat = [4]").verdict, Verdict::NotAsked, "a point that was not run");
+    }
+
+    /// At 1, 2 and 3: what more seeds may change of the verdict.
+    #[test]
+    fn more_seeds_are_for_what_the_verdict_hangs_on() {
+        let hangs = |claim: &str| {
+            let claim: Claim = toml::from_str(&format!("text = 't'\ncurve = 'a'\n{claim}")).unwrap();
+            claim.hangs_on_undecided(&claim.judge(&XS, &curves(), &Looks::default()))
+        };
+        assert!(hangs("above = 0.5"), "holds, holds, open: in whole or in part");
+        assert!(hangs("above = 5"), "fails, fails, open: not at all or in part");
+        assert!(!hangs("above = 1.5"), "fails, holds, open: in part in any case");
+        assert!(!hangs("above = 0.5\nto = 2"), "holds, holds");
+        assert!(hangs("above = 5\nsome = true") && !hangs("above = 1.5\nsome = true"));
     }
 
     #[test]

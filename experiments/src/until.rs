@@ -15,7 +15,6 @@ use crate::{
     judge::Asked,
     patch::X,
     plan::{Planned, Reading},
-    verdict::Verdict,
 };
 
 /// An experiment as its file sets it up gets at most this many times the file's seeds. Ours.
@@ -89,7 +88,7 @@ impl Undecided<'_> {
         let mut is_open = vec![false; results.len()];
         for claim in experiment.file.claims.iter().map(toml::Spanned::get_ref) {
             let judgement = claim.judge(xs, &curves, looks);
-            if judgement.verdict != Verdict::Undecided {
+            if !claim.hangs_on_undecided(&judgement) {
                 continue;
             }
             let of_claim = |curve: &str| claim.curves().any(|name| name == curve);
