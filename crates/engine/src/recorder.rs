@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Measures a run and makes its result: the same way in all engines that send packets.
 
+use std::sync::Arc;
+
 use hdrhistogram::Histogram;
 use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
 use tandem_results::{Delivery, FlowResult, FlowSample, LinkResult, SeedResult, Trace};
@@ -234,7 +236,7 @@ impl<'a> Recorder<'a> {
             deliveries,
             links,
             data_packets,
-            trace: self.tracer.map(|t| t.trace),
+            trace: self.tracer.map(|t| Arc::new(t.trace)),
             ..SeedResult::default()
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! It knows no slow start: the run begins with a loss in the steady state, and every seed gives the same result.
 
-use std::{borrow::Cow, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_quic};
 use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
@@ -235,7 +235,7 @@ impl<'a> Isolated<'a> {
             cell: None,
             cpu_s: started.elapsed().as_secs_f64(),
             emulation: None,
-            trace: (options.traced_flows_per_group > 0).then(|| self.trace(seed, &course)),
+            trace: (options.traced_flows_per_group > 0).then(|| Arc::new(self.trace(seed, &course))),
         })
     }
 

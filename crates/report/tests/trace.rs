@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The Parquet files of samples, read back.
 
-use std::{collections::BTreeSet, fs::File, path::Path};
+use std::{collections::BTreeSet, fs::File, path::Path, sync::Arc};
 
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
@@ -70,7 +70,7 @@ fn probes_have_columns() {
     let scenario =
         synthetic::scenario("mixed", &[("three", "bbr3", 1), ("reno", "reno", 1), ("kernel", "kernel:dctcp", 1)]);
     let mut run = synthetic::run(&scenario, 1);
-    let flows = &mut run.trace.as_mut().unwrap().flows;
+    let flows = &mut Arc::make_mut(run.trace.as_mut().unwrap()).flows;
     // state, bw, max_bw, the two bounds, pacing_gain ...
     let three = [3, 95_500_000, 96_000_000, u64::MAX, 400, 125, 0, 2, 0, 1];
     flows[0].samples[0].probes = Some(three);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The results of a scenario's seeds, summed up.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tandem_scenario::Scenario;
 use tandem_statistics::{Looks, Neighbours, jain, mean, stolen};
@@ -61,7 +63,7 @@ pub struct Run {
     pub emulation: Option<Emulation>,
     /// The samples of the first seed that has some.
     #[serde(skip)]
-    pub trace: Option<Trace>,
+    pub trace: Option<Arc<Trace>>,
     /// Why there are as many seeds as there are: every interval is as wide as that asks.
     #[serde(skip)]
     pub looks: Looks,

@@ -2,6 +2,8 @@
 //! What an engine returns for one seed. Rates are megabits a second of payload (goodput, RFC 5166 section 2.1) unless said. Everything is
 //! measured after the warm-up unless said.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{delivery::Delivery, distribution::Distribution, emulation::Emulation, trace::Trace};
@@ -113,6 +115,6 @@ pub struct SeedResult {
     pub cpu_s: f64,
     /// How exact the path was; `None` if nothing was emulated.
     pub emulation: Option<Emulation>,
-    /// Samples over time; `None` unless they were asked for.
-    pub trace: Option<Trace>,
+    /// Samples over time; `None` unless they were asked for. They are most of a result, and results are copied to all that ask for the same run.
+    pub trace: Option<Arc<Trace>>,
 }

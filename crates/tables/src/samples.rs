@@ -24,7 +24,7 @@ pub fn link_schema() -> SchemaRef {
 /// every controller has, and what is unknown at first.
 pub fn flows(scenario: &Scenario, run: &Run) -> RecordBatch {
     let nothing = Trace::default();
-    let trace = run.trace.as_ref().unwrap_or(&nothing);
+    let trace = run.trace.as_deref().unwrap_or(&nothing);
     let has_delay_part = trace.flows.iter().map(has_delay_part).collect();
     FlowRows { scenario: Some(scenario), name: &run.name, trace, has_delay_part }.batch()
 }
@@ -50,7 +50,7 @@ fn without_goodput(mut batch: RecordBatch) -> RecordBatch {
 /// One row a sample of a link; no rows if the run was not traced.
 pub fn links(run: &Run) -> RecordBatch {
     let nothing = Trace::default();
-    link_batch(&run.name, run.trace.as_ref().unwrap_or(&nothing))
+    link_batch(&run.name, run.trace.as_deref().unwrap_or(&nothing))
 }
 
 const GOODPUT: &str = "goodput_mbps";

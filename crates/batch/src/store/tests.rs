@@ -119,7 +119,7 @@ fn what_was_put_is_there_after_the_end() {
 fn long_traces_come_back_and_take_less_room_than_their_text() {
     let folder = tempfile::tempdir().unwrap();
     let time_s: Vec<f64> = (0..10_000).map(|i| f64::from(i) / 100.0).collect();
-    let traced = SeedResult { trace: Some(Trace { time_s, ..Trace::default() }), ..result(7) };
+    let traced = SeedResult { trace: Some(Trace { time_s, ..Trace::default() }.into()), ..result(7) };
     open(&folder).put(&task(1), 7, 1, &traced);
     let back = open(&folder).get(&task(1), 7, 1).unwrap();
     assert_eq!(back.trace.unwrap().time_s, traced.trace.as_ref().unwrap().time_s);

@@ -63,7 +63,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
         cpu_s: 0.25,
         cell: None,
         emulation: None,
-        trace: (seed == scenario.seeds[0]).then(|| trace(scenario, seed, &groups, goodput)),
+        trace: (seed == scenario.seeds[0]).then(|| trace(scenario, seed, &groups, goodput).into()),
     }
 }
 
