@@ -234,11 +234,13 @@ impl Reader<'_> {
     }
 }
 
-/// Features that set the same key exclude each other.
+/// Features that set the same key, or one that is inside the other's, exclude each other.
 fn exclude(features: &mut [Feature]) {
     let set: Vec<Vec<String>> = features.iter().map(|feature| keys(&feature.scenario)).collect();
+    let is_inside = |key: &str, outer: &str| key.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let clash = |a: &str, b: &str| is_inside(a, b) || is_inside(b, a);
     for (i, feature) in features.iter_mut().enumerate() {
-        let clash = |j: &usize| *j != i && set[*j].iter().any(|key| set[i].contains(key));
-        feature.excludes = (0..set.len()).filter(clash).collect();
+        let is_rival = |j: &usize| *j != i && set[*j].iter().any(|key| set[i].iter().any(|own| clash(key, own)));
+        feature.excludes = (0..set.len()).filter(is_rival).collect();
     }
 }
