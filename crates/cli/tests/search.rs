@@ -50,7 +50,8 @@ fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store()
     assert_eq!(find["features"].as_array().unwrap().len(), 0, "{find}");
     assert!(find["violation"].as_f64().unwrap() >= 0.1 && find["is_minimal"] == true, "{find}");
     let file = place.read("tandem-out/search/find-1.toml");
-    let queue = file.lines().find_map(|line| line.strip_prefix("queue = \"")?.strip_suffix("bdp\"")?.parse::<f64>().ok());
+    let queue =
+        file.lines().find_map(|line| line.strip_prefix("queue = \"")?.strip_suffix("bdp\"")?.parse::<f64>().ok());
     assert!(queue.unwrap() < 0.5, "{file}");
     assert!(file.contains("# Found by: ") && file.contains("controller = \"compound\""), "{file}");
     assert!(place.read("tandem-out/search/report.html").contains("find-1"));
@@ -70,7 +71,11 @@ fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store()
 #[test]
 fn no_time_finds_nothing() {
     let nothing = place().succeed("search compound --over ./queues.toml --budget 1us");
-    assert!(nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing is found"), "{}", nothing.out);
+    assert!(
+        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing is found"),
+        "{}",
+        nothing.out
+    );
 }
 
 #[test]

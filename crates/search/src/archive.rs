@@ -93,7 +93,8 @@ mod tests {
             let before = archive.0.len();
             let point = Point { has: Vec::new(), values: vec![violation], length: 1.0 };
             let taken = archive.offer(cell, Elite { point, violation });
-            let best_before = offered.iter().filter(|(c, _)| *c == cell).map(|(_, v)| *v).fold(f64::NEG_INFINITY, f64::max);
+            let best_before =
+                offered.iter().filter(|(c, _)| *c == cell).map(|(_, v)| *v).fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(taken, violation > best_before);
             assert!(archive.0.len() >= before, "a cell that had a point has one");
             offered.push((cell, violation));
@@ -106,7 +107,8 @@ mod tests {
         }
         let cells: std::collections::HashSet<Cell> = offered.iter().map(|(cell, _)| *cell).collect();
         assert_eq!(ranked.len(), cells.len());
-        let picks = (0..1000).filter(|_| archive.pick(&mut rng).unwrap().values[0] > ranked[ranked.len() / 2].1.violation);
+        let picks =
+            (0..1000).filter(|_| archive.pick(&mut rng).unwrap().values[0] > ranked[ranked.len() / 2].1.violation);
         assert!(picks.count() > 600, "bad points come more often");
     }
 }

@@ -14,6 +14,8 @@ enum Move {
     Fewest(usize),
     /// Half as many.
     Half(usize),
+    /// One less.
+    OneLess(usize),
     /// Half as long.
     Shorter,
     /// A rounder value: this one of those there are.
@@ -27,7 +29,7 @@ fn moves(space: &Space) -> Vec<Move> {
     let all = || 0..space.parameters.len();
     let features = (0..space.features.len()).map(Move::Without);
     let choices = all().map(Move::Simplest);
-    let counts = all().map(Move::Fewest).chain(all().map(Move::Half));
+    let counts = all().map(Move::Fewest).chain(all().map(Move::Half)).chain(all().map(Move::OneLess));
     let values = all().flat_map(|i| (0..2).map(move |n| Move::Rounder(i, n)));
     features.chain(choices).chain(counts).chain([Move::Shorter]).chain(values).collect()
 }
@@ -40,10 +42,14 @@ impl Move {
         match self {
             Self::Without(feature) => smaller.has[feature] = false,
             Self::Simplest(i) if matches!(domain(i), Domain::OneOf(_)) => smaller.values[i] = 0.0,
-            Self::Fewest(i) | Self::Half(i) => {
+            Self::Fewest(i) | Self::Half(i) | Self::OneLess(i) => {
                 let Domain::Range { whole: true, from, .. } = domain(i) else { return None };
-                let half = (point.values[i] / 2.0).floor().max(*from);
-                smaller.values[i] = if matches!(self, Self::Fewest(_)) { *from } else { half };
+                let fewer = match self {
+                    Self::Fewest(_) => *from,
+                    Self::Half(_) => (point.values[i] / 2.0).floor(),
+                    _ => point.values[i] - 1.0,
+                };
+                smaller.values[i] = fewer.max(*from);
             }
             Self::Shorter => smaller.length = (point.length / 2.0).max(LEAST_LENGTH),
             Self::Rounder(i, n) => smaller.values[i] = *domain(i).rounder(point.values[i]).get(n)?,
@@ -51,7 +57,7 @@ impl Move {
         }
         // What a point lacks has no value that could be smaller.
         let means_something = match self {
-            Self::Simplest(i) | Self::Fewest(i) | Self::Half(i) | Self::Rounder(i, _) => {
+            Self::Simplest(i) | Self::Fewest(i) | Self::Half(i) | Self::OneLess(i) | Self::Rounder(i, _) => {
                 space.active(point).any(|active| active == i)
             }
             Self::Without(_) => true,

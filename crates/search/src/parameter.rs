@@ -217,9 +217,10 @@ impl Domain {
         }
     }
 
-    /// Rounder values than this one, the roundest first: 1, 2 or 5 times a power of ten, then one digit. All are within the bounds.
+    /// Rounder values than this one, the roundest first: 1, 2 or 5 times a power of ten, then one digit. All are within the bounds. A count
+    /// has none, because it is better small than round.
     pub fn rounder(&self, value: f64) -> Vec<f64> {
-        let Self::Range { from, to, .. } = self else { return Vec::new() };
+        let Self::Range { from, to, whole: false, .. } = self else { return Vec::new() };
         if value <= 0.0 {
             return Vec::new();
         }

@@ -134,7 +134,12 @@ impl Space {
 
     /// The names of a point's features.
     pub fn features_of(&self, point: &Point) -> Vec<&str> {
-        self.features.iter().zip(&point.has).filter(|(_, has)| **has).map(|(feature, _)| feature.name.as_str()).collect()
+        self.features
+            .iter()
+            .zip(&point.has)
+            .filter(|(_, has)| **has)
+            .map(|(feature, _)| feature.name.as_str())
+            .collect()
     }
 
     /// Rate, RTT and length; `None` if a run that says something costs too much.
@@ -155,9 +160,8 @@ impl Space {
             let warmup_s = rounded(self.length.warmup * path.run_s, 2);
             scenario.insert("warmup".into(), Value::String(seconds(warmup_s)));
         }
-        let mut named = |text: &str, _: &[String]| {
-            Ok::<_, ()>((text == CONTENDER).then(|| Value::String(controller.to_owned())))
-        };
+        let mut named =
+            |text: &str, _: &[String]| Ok::<_, ()>((text == CONTENDER).then(|| Value::String(controller.to_owned())));
         let mut whole = Value::Table(scenario);
         let _ = fill(&mut whole, &mut Vec::new(), &mut named);
         if let Value::Table(scenario) = whole { Some(scenario) } else { None }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the worst points to finds: each must hold with other seeds and around it, and is made small.
 
+use std::collections::BTreeSet;
+
 use rand::rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
@@ -24,8 +26,8 @@ const NEIGHBOURS_HOLD: usize = 6;
 /// What a neighbour, and a smaller point, must keep of the violation.
 const NEIGHBOUR_KEEPS: f64 = 0.5;
 const SMALLER_KEEPS: f64 = 0.7;
-/// Cells whose worst points are looked at for each find that is wanted.
-const CELLS_PER_FIND: usize = 4;
+/// Points that are looked at closely for each find that is wanted, at most.
+const TRIES_PER_FIND: usize = 4;
 
 /// What is a find.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +74,8 @@ pub struct Settled {
     pub left: usize,
 }
 
-/// Looks at the worst points of an archive, the worst first. `told` is called before each, with how many were looked at and how many there are.
+/// Looks at the worst points of an archive: the worst of each mechanism, then the others. `told` is called before each, with how many were
+/// looked at and how many there are.
 ///
 /// # Errors
 /// [`JudgeError`].
@@ -85,17 +88,20 @@ pub fn settle(
 ) -> Result<Settled, JudgeError> {
     let settler = Settler { space, judge, asked };
     let mut settled = Settled::default();
-    let bad = archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit);
-    let bad: Vec<_> = bad.take(asked.finds * CELLS_PER_FIND).collect();
+    let mut bad: Vec<_> = archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit).collect();
+    let mut seen = BTreeSet::new();
+    bad.sort_by_cached_key(|(cell, _)| !seen.insert(cell.mechanism));
+    let mut tries = asked.finds * TRIES_PER_FIND;
     for (i, (cell, elite)) in bad.iter().enumerate() {
         told(i, bad.len());
         if let Some(same) = settled.finds.iter_mut().find(|find| find.explains(space, &elite.point, *cell)) {
             same.others += 1;
             continue;
         }
-        if settled.finds.len() == asked.finds {
+        if settled.finds.len() == asked.finds || tries == 0 {
             continue;
         }
+        tries -= 1;
         match settler.find(&elite.point)? {
             Outcome::Found(find) => match settled.finds.iter_mut().find(|known| known.is_like(&find)) {
                 Some(same) => same.others += 1,

@@ -5,7 +5,10 @@
 use std::path::Path as FilePath;
 
 use tandem_papers::SPACES;
-use tandem_scenario::{FileError, file::{span_of, text_of}};
+use tandem_scenario::{
+    FileError,
+    file::{span_of, text_of},
+};
 use toml::{Table, Value};
 
 use crate::{
@@ -144,9 +147,9 @@ impl Reader<'_> {
         }
         exclude(&mut features);
         let place_of = |name: &str, unit: Unit| {
-            let found = find(&parameters, name, None).filter(|&i| {
-                matches!(parameters[i].domain, Domain::Range { unit: of, from, .. } if of == unit && from > 0.0)
-            });
+            let found = find(&parameters, name, None).filter(
+                |&i| matches!(parameters[i].domain, Domain::Range { unit: of, from, .. } if of == unit && from > 0.0),
+            );
             let message = format!("[parameters] needs `{name}`, a range above 0, of which others may be multiples");
             found.ok_or_else(|| self.error(&["parameters", name], message))
         };
@@ -215,7 +218,8 @@ impl Reader<'_> {
                 let mut terms = Vec::new();
                 for name in names {
                     let place = space.parameter(name, feature);
-                    let place = place.ok_or_else(|| self.error(&way, format!("there is no parameter `{name}` here")))?;
+                    let place =
+                        place.ok_or_else(|| self.error(&way, format!("there is no parameter `{name}` here")))?;
                     used[place] = true;
                     terms.push((&space.parameters[place], space.parameters[place].domain.at(0.0)));
                 }
@@ -237,7 +241,8 @@ impl Reader<'_> {
 /// Features that set the same key, or one that is inside the other's, exclude each other.
 fn exclude(features: &mut [Feature]) {
     let set: Vec<Vec<String>> = features.iter().map(|feature| keys(&feature.scenario)).collect();
-    let is_inside = |key: &str, outer: &str| key.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_inside =
+        |key: &str, outer: &str| key.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let clash = |a: &str, b: &str| is_inside(a, b) || is_inside(b, a);
     for (i, feature) in features.iter_mut().enumerate() {
         let is_rival = |j: &usize| *j != i && set[*j].iter().any(|key| set[i].iter().any(|own| clash(key, own)));

@@ -3,7 +3,9 @@
 
 use std::cell::Cell;
 
-use tandem_search::{Asked, Explorer, Judge, JudgeError, Judged, Measured, Mechanism, Point, Settled, Space, minimise, settle};
+use tandem_search::{
+    Asked, Explorer, Judge, JudgeError, Judged, Measured, Mechanism, Point, Settled, Space, minimise, settle,
+};
 
 const SPACE: &str = r#"
 title = "Planted"
@@ -64,10 +66,10 @@ impl Planted {
         let by_jitter = value("time").filter(|&time| time >= 0.2 && value("count") >= Some(3.0)).map(|time| 0.3 + time);
         let by_loss = value("loss").filter(|&loss| loss >= 0.01).map(|loss| 0.2 + loss);
         let by_chance = (seed == 1 && value("queue") > Some(7.0)).then_some(0.95);
-        match (by_chance, by_jitter, by_loss) {
-            (Some(bad), _, _) => (bad, Mechanism::Losses),
-            (_, Some(bad), _) => (bad, Mechanism::Queue),
-            (_, _, Some(bad)) => (bad, Mechanism::Timeouts),
+        match (by_jitter, by_loss, by_chance) {
+            (Some(bad), _, _) => (bad, Mechanism::Queue),
+            (_, Some(bad), _) => (bad, Mechanism::Timeouts),
+            (_, _, Some(bad)) => (bad, Mechanism::Losses),
             _ => (0.0, Mechanism::SmallWindow),
         }
     }
@@ -90,21 +92,19 @@ impl Judge for Planted {
 
 const ASKED: Asked = Asked { limit: 0.1, finds: 3, knife_edge: false, seed: 1 };
 
-fn searched(planted: &Planted, generations: usize, is_random: bool, seed: u64) -> (f64, Settled) {
-    let mut explorer = Explorer::new(&planted.space, seed, is_random);
+fn searched(planted: &Planted, generations: usize, seed: u64) -> Settled {
+    let mut explorer = Explorer::new(&planted.space, seed, false);
     while explorer.generations < generations {
         assert!(explorer.step(planted).unwrap());
     }
-    let settled = settle(&planted.space, &explorer.archive, planted, &ASKED, |_, _| {}).unwrap();
-    let of_jitter = explorer.archive.ranked().into_iter().filter(|(cell, _)| cell.mechanism == Mechanism::Queue);
-    (of_jitter.map(|(_, elite)| elite.violation).fold(0.0, f64::max), settled)
+    settle(&planted.space, &explorer.archive, planted, &ASKED, |_, _| {}).unwrap()
 }
 
 /// The smallest points of both regions: three flows with jitter of a fifth, and one flow with losses of one in a hundred.
 #[test]
 fn both_planted_regions_are_found_and_made_small() {
     let planted = Planted::new();
-    let (_, settled) = searched(&planted, 40, false, 1);
+    let settled = searched(&planted, 40, 1);
     let [jitter, loss] = [Mechanism::Queue, Mechanism::Timeouts].map(|mechanism| {
         let found: Vec<_> = settled.by_mechanism(mechanism).collect();
         assert_eq!(found.len(), 1, "{settled:#?}");
@@ -114,9 +114,8 @@ fn both_planted_regions_are_found_and_made_small() {
     let features = |point| planted.space.features_of(point);
     assert_eq!((features(jitter), features(loss)), (vec!["jitter"], vec!["loss"]));
     let value = |point, name| planted.value(point, name).unwrap();
-    assert!((3.0..=5.0).contains(&value(jitter, "count")), "{}", value(jitter, "count"));
     assert!(value(jitter, "time") >= 0.2 && value(loss, "loss") >= 0.01);
-    assert_eq!((value(loss, "count"), value(loss, "kind")), (1.0, 0.0));
+    assert_eq!((value(jitter, "count"), value(loss, "count"), value(loss, "kind")), (3.0, 1.0, 0.0));
     // Round: 1, 2 or 5 times a power of ten, within the bounds.
     for (point, name) in [(jitter, "rate"), (loss, "rate"), (loss, "rtt"), (loss, "loss"), (jitter, "queue")] {
         let digits = format!("{:e}", value(point, name));
@@ -151,18 +150,40 @@ fn nothing_can_go_from_what_is_minimal() {
 #[test]
 fn the_same_seed_finds_the_same() {
     let planted = Planted::new();
-    let of = |seed| format!("{:?}", searched(&planted, 12, false, seed).1);
+    let of = |seed| format!("{:?}", searched(&planted, 12, seed));
     assert_eq!(of(5), of(5));
     assert_ne!(of(5), of(6));
 }
 
-/// The largest violation is 0.8. In 9 of 10 repetitions or more the search comes closer than as many random points.
+/// A narrow peak where jitter meets one rate, one RTT and one queue.
+struct Peak(Space);
+
+impl Judge for Peak {
+    fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError> {
+        let one = |point: &Point| {
+            let place = |name| self.0.parameters.iter().position(|parameter| parameter.name == name).unwrap();
+            let far = |name, at: f64| (self.0.parameters[place(name)].domain.share(point.values[place(name)]) - at).powi(2);
+            let distance = far("rate", 0.7) + far("rtt", 0.2) + far("queue", 0.4) + far("time", 0.6);
+            let violations = vec![if point.has[0] { (-10.0 * distance).exp() } else { 0.0 }; seeds.len()];
+            let measured = Measured { own: violations.clone(), baseline: vec![0.0; seeds.len()], violations };
+            Some(Judged { measured, mechanism: Mechanism::SmallWindow })
+        };
+        Ok(Some(points.iter().map(one).collect()))
+    }
+}
+
 #[test]
-fn it_finds_worse_than_random_points() {
-    let planted = Planted::new();
-    let is_worse = |seed: &u64| searched(&planted, 40, false, *seed).0 > searched(&planted, 40, true, *seed).0;
-    let worse = (1..=10).filter(is_worse).count();
-    assert!(worse >= 9, "{worse} of 10");
+fn it_comes_closer_to_a_peak_than_random_points() {
+    let peak = Peak(Space::parse(SPACE, "planted.toml").unwrap());
+    let worst = |seed, is_random| {
+        let mut explorer = Explorer::new(&peak.0, seed, is_random);
+        while explorer.generations < 30 {
+            assert!(explorer.step(&peak).unwrap());
+        }
+        explorer.archive.ranked()[0].1.violation
+    };
+    let closer = (1..=10).filter(|&seed| worst(seed, false) > worst(seed, true)).count();
+    assert!(closer >= 9, "{closer} of 10");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How far a search is, on a terminal.
 
-use std::{io::IsTerminal, time::{Duration, Instant}};
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tandem_scenario::units::Span;

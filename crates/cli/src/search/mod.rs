@@ -11,7 +11,9 @@ use tandem_batch::{Batch, Clock, Store};
 use tandem_evaluate::from_anywhere;
 use tandem_report::sections_html;
 use tandem_scenario::{ControllerSpec, Settings, units::Span};
-use tandem_search::{Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Space, Worst, settle};
+use tandem_search::{
+    Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Space, Worst, settle,
+};
 use tandem_sim::Sim;
 
 use self::results::Results;
@@ -193,12 +195,7 @@ fn look(args: &Args, space: &Space, compared: &Compared, store: Option<&Store>) 
         let worst = explorer.archive.ranked().first().map(|(_, elite)| elite.violation);
         bar.looked(explorer.generations * GENERATION, worst);
     }
-    let asked = Asked {
-        limit: args.least(),
-        finds: args.finds as usize,
-        knife_edge: args.knife_edge,
-        seed: args.seed,
-    };
+    let asked = Asked { limit: args.least(), finds: args.finds as usize, knife_edge: args.knife_edge, seed: args.seed };
     let told = |done, all| bar.settling(done, all);
     let settled = settle(space, &explorer.archive, &judge(&whole), &asked, told).map_err(failure)?;
     Ok(Done {
@@ -221,9 +218,9 @@ fn failure(error: JudgeError) -> Failure {
 fn simulated(name: &str) -> Result<String, Failure> {
     let spec = name.parse::<ControllerSpec>().map_err(Failure::usage)?;
     match spec.with(&Settings::default()).foreign() {
-        Some(whose) => {
-            Err(Failure::usage(format!("`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`")))
-        }
+        Some(whose) => Err(Failure::usage(format!(
+            "`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`"
+        ))),
         None => Ok(from_anywhere(name)),
     }
 }
