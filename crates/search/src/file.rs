@@ -26,7 +26,8 @@ impl Compared<'_> {
         let (worst, measured) = (self.question.worst, &find.judged.measured);
         let figure = |values: &[f64]| {
             let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
-            (worst.words(tandem_statistics::mean(values)), format!("{low:.2} to {high:.2}"))
+            let mean = worst.number(tandem_statistics::mean(values));
+            (worst.words(&mean), format!("{} to {}", worst.number(low), worst.number(high)))
         };
         let ((own, own_range), (baseline, baseline_range)) = (figure(&measured.own), figure(&measured.baseline));
         let minimal = if find.is_minimal {

@@ -36,7 +36,7 @@ pub fn placeholders(text: &str) -> Option<Vec<&str>> {
 pub fn fill<E>(
     value: &mut Value,
     way: &mut Vec<String>,
-    fill_one: &mut dyn FnMut(&str, &[String]) -> Result<Option<Value>, E>,
+    fill_one: &mut impl FnMut(&str, &[String]) -> Result<Option<Value>, E>,
 ) -> Result<(), E> {
     match value {
         Value::String(text) => {

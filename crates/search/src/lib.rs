@@ -37,6 +37,7 @@
 //! ```
 
 mod archive;
+mod criterion;
 mod explore;
 mod file;
 mod fragment;

@@ -95,20 +95,30 @@ impl Worst {
         }
     }
 
-    /// The figure of a run in words.
-    pub fn words(self, figure: f64) -> String {
+    /// The figure of a run as text, without its unit.
+    pub fn number(self, figure: f64) -> String {
         match self {
-            Self::Utilisation => format!("{figure:.1} % of the link is used"),
-            Self::Stolen => format!("the neighbours lose {figure:.1} %"),
-            Self::Delay => format!("{figure:.3} ms in the queue (95th percentile)"),
-            Self::Loss => format!("{figure:.2} % of the packets are dropped"),
-            Self::Starvation => format!("the poorest flow has {:.1} % of the richest one's goodput", 100.0 * figure),
-            Self::Recovery => format!("{figure:.1} s to recover"),
+            Self::Delay => format!("{figure:.3}"),
+            Self::Loss => format!("{figure:.2}"),
+            Self::Starvation => format!("{:.1}", 100.0 * figure),
+            Self::Utilisation | Self::Stolen | Self::Recovery => format!("{figure:.1}"),
         }
     }
 
-    /// What is read off a run; `None` where the scenario has nothing to read.
-    fn measure(self, scenario: &Scenario) -> Option<Measure> {
+    /// A figure in words; `number` is that of [`number`](Self::number).
+    pub fn words(self, number: &str) -> String {
+        match self {
+            Self::Utilisation => format!("{number} % of the link is used"),
+            Self::Stolen => format!("the neighbours lose {number} %"),
+            Self::Delay => format!("{number} ms in the queue (95th percentile)"),
+            Self::Loss => format!("{number} % of the packets are dropped"),
+            Self::Starvation => format!("the poorest flow has {number} % of the richest one's goodput"),
+            Self::Recovery => format!("{number} s to recover"),
+        }
+    }
+
+    /// What is read off a run, as `[measure]` of an experiment's file; `None` where the scenario has nothing to read.
+    pub(crate) fn measure_text(self, scenario: &Scenario) -> Option<String> {
         let tcp = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
             (0..scenario.groups.len()).filter(|&g| scenario.groups[g].source.is_tcp() && wanted(g)).collect()
         };
@@ -122,12 +132,16 @@ impl Worst {
         };
         let flows: u32 = groups.iter().map(|&g| scenario.groups[g].flows).sum();
         let is_enough = flows >= if self == Self::Starvation { 2 } else { 1 };
-        let measure = is_enough.then(|| Measure::read(&format!("kind = \"{kind}\"\ngroups = {groups:?}")).ok())??;
+        is_enough.then(|| format!("kind = \"{kind}\"\ngroups = {groups:?}"))
+    }
+
+    fn measure(self, scenario: &Scenario) -> Option<Measure> {
+        let measure = Measure::read(&self.measure_text(scenario)?).ok()?;
         measure.check(scenario).is_ok().then_some(measure)
     }
 
     /// How much worse one figure is than the other.
-    fn gap(self, own: f64, baseline: f64, scenario: &Scenario) -> f64 {
+    pub(crate) fn gap(self, own: f64, baseline: f64, scenario: &Scenario) -> f64 {
         match self {
             Self::Utilisation => 1.0 - own / baseline,
             Self::Stolen => own / 100.0,
@@ -137,8 +151,13 @@ impl Worst {
             }
             Self::Loss => (own - baseline) / 100.0,
             Self::Starvation => baseline - own,
-            Self::Recovery => (own - baseline) / (scenario.duration.as_secs_f64() - last_change_s(scenario)).max(1.0),
+            Self::Recovery => (own - baseline) / self.rest_s(scenario),
         }
+    }
+
+    /// From the last change of a link to the end, seconds; at least 1.
+    pub(crate) fn rest_s(self, scenario: &Scenario) -> f64 {
+        (scenario.duration.as_secs_f64() - last_change_s(scenario)).max(1.0)
     }
 }
 

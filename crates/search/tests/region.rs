@@ -162,7 +162,8 @@ impl Judge for Peak {
     fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError> {
         let one = |point: &Point| {
             let place = |name| self.0.parameters.iter().position(|parameter| parameter.name == name).unwrap();
-            let far = |name, at: f64| (self.0.parameters[place(name)].domain.share(point.values[place(name)]) - at).powi(2);
+            let far =
+                |name, at: f64| (self.0.parameters[place(name)].domain.share(point.values[place(name)]) - at).powi(2);
             let distance = far("rate", 0.7) + far("rtt", 0.2) + far("queue", 0.4) + far("time", 0.6);
             let violations = vec![if point.has[0] { (-10.0 * distance).exp() } else { 0.0 }; seeds.len()];
             let measured = Measured { own: violations.clone(), baseline: vec![0.0; seeds.len()], violations };

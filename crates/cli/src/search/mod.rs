@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
 
-    /// Also copy the finds' files there, as regression tests for your repository
+    /// Also keep the finds there as regression tests: `tandem evaluate CONTROLLER --suite DIR/`
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
@@ -112,6 +112,8 @@ Examples:
   tandem search ./mine.h --worst delay --baseline reno
   tandem search ./mine.h --differ ./mine-before.h --over changing-path
   tandem search fast --over changing-path --evaluations 2000 --json >finds.json
+  tandem search ./mine.h --keep worst           # finds as regression tests:
+  tandem evaluate ./mine.h --suite worst/
   tandem run tandem-out/search/find-1.toml      # a find, again";
 
 /// The share of the budget that is for looking; the rest is for making finds small.

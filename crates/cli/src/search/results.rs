@@ -69,6 +69,9 @@ pub struct Found {
     pub words: Vec<String>,
     #[serde(skip)]
     pub scenario: String,
+    /// As a file of a suite for `tandem evaluate`.
+    #[serde(skip)]
+    criterion: Option<String>,
 }
 
 impl Results {
@@ -89,6 +92,7 @@ impl Results {
                 is_minimal: find.is_minimal,
                 others: find.others,
                 words: compared.words(find),
+                criterion: compared.criterion_file(space, find, &name, least),
                 scenario: compared.scenario_file(space, find, &name, &command)?,
                 name,
             })
@@ -116,7 +120,7 @@ impl Results {
         }
     }
 
-    /// Each find's scenario, in the place of those of an earlier search; also in `keep`, where they stay.
+    /// Each find's scenario, in the place of those of an earlier search; as a criterion in `keep`, where they stay.
     pub fn write_files(&self, folder: &Path, keep: Option<&Path>) -> Result<(), Failure> {
         let old = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
         for entry in old.flatten() {
@@ -130,8 +134,8 @@ impl Results {
         }
         for found in &self.finds {
             write(&folder.join(file_name(&found.name)), &found.scenario)?;
-            if let Some(keep) = keep {
-                write(&keep.join(file_name(&self.kept_name(found))), &found.scenario)?;
+            if let Some((keep, criterion)) = keep.zip(found.criterion.as_ref()) {
+                write(&keep.join(file_name(&self.kept_name(found))), criterion)?;
             }
         }
         Ok(())
