@@ -65,7 +65,8 @@ fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store()
     assert_eq!(two["finds"], one["finds"]);
     assert_eq!(place.stored_runs(), stored, "all runs were there");
     // As a criterion, which the contender fails and the baseline does not.
-    let answer = |controller| found(&place, &format!("evaluate {controller} --suite kept/ --json"))["rows"][0]["answer"].clone();
+    let answer =
+        |controller| found(&place, &format!("evaluate {controller} --suite kept/ --json"))["rows"][0]["answer"].clone();
     assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
 }
 
