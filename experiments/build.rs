@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Puts the files of papers/, results/ and cases/ into the program, so that the installed binary needs no folder beside it.
+//! Puts the files of papers/, results/, cases/ and search/ into the program, so that the installed binary needs no folder beside it.
 
 use std::{env, fs, path::Path};
 
@@ -8,6 +8,7 @@ fn main() {
     list("results", &[], "json", "records.rs");
     list("cases", &[], "toml", "cases.rs");
     list(".", &["prudentia", "rfc8867", "rfc9743", "tcpeval"], "toml", "suites.rs");
+    list(".", &["search"], "toml", "spaces.rs");
 }
 
 /// Writes the list of the files in a folder's folders, these or else all, as pairs of an id such as `s0/fig3` and a text.

@@ -61,6 +61,7 @@ pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, doubts, measure,
     measure_shared, missing, obstacle, scenario_key,
 };
+pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;
 pub use plan::Form;
@@ -78,6 +79,9 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Id and text of every file of a suite that any controller can be judged by, in order.
 pub const SUITES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+
+/// Id and text of every space that `tandem search` looks through, in order.
+pub const SPACES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/spaces.rs"));
 
 /// The id of every experiment, in the order of files that have these names, and the place of its file in [`FILES`].
 static IDS: LazyLock<Vec<(String, usize)>> = LazyLock::new(|| {

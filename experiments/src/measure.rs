@@ -120,35 +120,37 @@ impl Kind {
 /// What a curve shows of its runs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Measure {
-    pub kind: Kind,
+pub struct Measure {
+    pub(crate) kind: Kind,
     /// The scenario's groups that count, by their place from 0.
     #[serde(default = "first")]
-    pub groups: Vec<usize>,
+    pub(crate) groups: Vec<usize>,
     #[serde(default)]
-    pub of: Vec<usize>,
+    pub(crate) of: Vec<usize>,
     /// Divided by the number of flows.
     #[serde(default)]
-    pub per_flow: bool,
+    pub(crate) per_flow: bool,
     /// The bottleneck, if not given.
-    pub link: Option<String>,
+    pub(crate) link: Option<String>,
     /// Such as `3:1`, for `feasible`.
-    pub cycle: Option<String>,
+    pub(crate) cycle: Option<String>,
     /// Of goodput: over each flow's own time, from its start, where that is later than the warm-up, to the end.
     #[serde(default)]
-    pub from_start: bool,
+    pub(crate) from_start: bool,
     /// Of `least_share`: how long a stretch is, seconds.
-    pub span_s: Option<f64>,
+    pub(crate) span_s: Option<f64>,
     /// Of `recovery`: when something happened, seconds; the bottleneck's last change, if not given.
-    pub at_s: Option<f64>,
+    pub(crate) at_s: Option<f64>,
     /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
-    pub window_s: Option<f64>,
+    pub(crate) window_s: Option<f64>,
 }
 
 /// The run that bandwidth stolen is measured against, with the same seeds.
 #[derive(Clone, Copy)]
 pub struct Baseline<'a> {
+    /// What was run.
     pub scenario: &'a Scenario,
+    /// What came of it.
     pub seeds: &'a [SeedResult],
 }
 
@@ -157,6 +159,14 @@ fn first() -> Vec<usize> {
 }
 
 impl Measure {
+    /// A measure as `[measure]` of an experiment's file spells it.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
     /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
     pub fn is_of_kept_runs(&self) -> bool {
         use Kind::*;

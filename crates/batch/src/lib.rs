@@ -96,6 +96,8 @@ pub struct Batch<'a> {
     pub first: &'a [usize],
     /// Draws no bar, on a terminal either.
     pub quiet: bool,
+    /// How many runs go at a time; `None`: one for each core.
+    pub workers: Option<usize>,
     /// Is called instead of drawing, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
     pub watch: Option<&'a (dyn Fn(f64) + Sync)>,
 }
@@ -214,7 +216,7 @@ impl Batch<'_> {
                 *lock(&results[j]) = self.run_job(&jobs[j], stored)?;
                 Ok(true)
             };
-            work(workers(jobs[first].task.engine, None).min(order.len()), self.cancelled, one)
+            work(workers(jobs[first].task.engine, self.workers).min(order.len()), self.cancelled, one)
         };
         let outcome = Mutex::new(Ok(()));
         let run_all = || *lock(&outcome) = run_some(&together).and_then(|()| run_some(&alone));

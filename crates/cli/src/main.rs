@@ -25,6 +25,7 @@ mod policy;
 mod real_tcp;
 mod run;
 mod runner;
+mod search;
 mod settings;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod shell;
@@ -107,6 +108,9 @@ Examples:
   # A controller by the criteria of RFC 9743:
   tandem evaluate compound_tube --quick
 
+  # The paths on which it does worst:
+  tandem search compound_tube --worst stolen --over competition
+
 Each command's --help has more.";
 
 #[derive(Subcommand)]
@@ -119,6 +123,7 @@ enum Command {
     #[command(subcommand)]
     Papers(papers::Action),
     Evaluate(evaluate::Args),
+    Search(Box<search::Args>),
     Store(store::Args),
     #[cfg(feature = "quic")]
     Receive(transfer::ReceiveArgs),
@@ -181,6 +186,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Model(args) => model::model(&args),
         Command::Papers(action) => papers::papers(&action),
         Command::Evaluate(args) => evaluate::evaluate(&args),
+        Command::Search(args) => search::search(&args),
         Command::Store(args) => store::store(&args),
         #[cfg(feature = "quic")]
         Command::Receive(args) => transfer::receive(&args),

@@ -32,5 +32,7 @@ pub use document::{markdown, picture_file};
 pub use form::Fact;
 pub use junit::junit;
 pub use real_tcp::{Agreement, AskedThere, OverRealTcp, RealTcp, obstacles};
-pub use suite::{NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, questions, unposed};
+pub use suite::{
+    NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, from_anywhere, questions, unposed,
+};
 pub use text::text;

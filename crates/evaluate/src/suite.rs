@@ -215,8 +215,8 @@ pub fn criteria(contender: &str, sections: &[String], against: &[&str]) -> Resul
     Suite::named(RFC_9743)?.criteria(contender, sections, against)
 }
 
-/// A header's path is the user's, not relative to the suite's folder.
-fn from_anywhere(contender: &str) -> String {
+/// A controller as a file in any folder spells it: a header's path is the user's, and not relative to that folder.
+pub fn from_anywhere(contender: &str) -> String {
     let is_path = contender.contains('/');
     let absolute = is_path.then(|| std::path::absolute(contender).ok()).flatten();
     absolute.map_or_else(|| contender.to_owned(), |path| path.display().to_string())

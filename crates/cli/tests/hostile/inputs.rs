@@ -291,6 +291,7 @@ fn no_files() -> Vec<Bad> {
     let commands = [
         "run FILE",
         "sweep FILE",
+        "search reno --over FILE",
         "advise --from FILE",
         "conform FILE --controller reno",
         "compare reno --rate 10mbit --rtt 20ms --rate-trace FILE",

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem search`: the worst paths for a controller.
+
+mod bar;
+mod page;
+mod results;
+
+use std::path::PathBuf;
+
+use tandem_batch::{Batch, Clock, Store};
+use tandem_evaluate::from_anywhere;
+use tandem_report::sections_html;
+use tandem_scenario::{ControllerSpec, Settings, units::Span};
+use tandem_search::{
+    Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Space, Worst, settle,
+};
+use tandem_sim::Sim;
+
+use self::results::Results;
+use crate::{
+    failure::Failure,
+    folder::{Folder, REPORT_FILE, RESULTS_FILE},
+    interrupt::{self, flag},
+    output::{json_text, write},
+    runner::of_tasks,
+    settings::Common,
+    store,
+    terminal::{note, print_kept, warn},
+};
+
+/// Look for the paths on which a controller does worst, compared with another on the same path
+///
+/// Finds must hold with five seeds and on nearby paths, and are then made small: features off, fewer flows, shorter, rounder numbers. Each is
+/// a scenario file that `tandem run` runs. Runs are kept in the store (`tandem store`): the same command goes on where it was. The same
+/// seed and number of evaluations give the same finds on any number of cores.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The controller, with parameters after `@`, or a header of yours: ./mine.h
+    #[arg(value_name = "CONTROLLER")]
+    contender: String,
+
+    /// In what it is to be worst: utilisation, stolen, delay, loss, starvation, recovery
+    #[arg(long, value_name = "MEASURE", default_value = "utilisation")]
+    worst: Worst,
+
+    /// The paths: fixed-path, changing-path, competition, data-centre, satellite, or a file like theirs, such as ./mine.toml
+    #[arg(long, value_name = "SPACE|FILE", default_value = "fixed-path")]
+    over: String,
+
+    /// What it is compared with: a path on which this does as badly is no find
+    #[arg(long, value_name = "CONTROLLER", default_value = "cubic")]
+    baseline: String,
+
+    /// Where the two differ most, whichever is worse: another controller, or another version of a header
+    #[arg(long, value_name = "CONTROLLER", conflicts_with = "baseline")]
+    differ: Option<String>,
+
+    /// How long it may take; the last third is for making finds small
+    #[arg(long, value_name = "TIME", default_value = "2min")]
+    budget: Span,
+
+    /// Instead of --budget: this many paths are looked at, and finds are made small however long that takes
+    #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    evaluations: Option<u32>,
+
+    /// The least that is a find, such as 0.1: a tenth less than the baseline's [default: 0.1; delay 0.25, loss 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = limit)]
+    least: Option<f64>,
+
+    /// The most finds that are made small
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    finds: u32,
+
+    /// Also what is bad at one point and not around it
+    #[arg(long)]
+    knife_edge: bool,
+
+    /// Of the points that are drawn
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+
+    /// All points are drawn at random: to see what the search is worth
+    #[arg(long, hide = true)]
+    random: bool,
+
+    /// Runs at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    workers: Option<u32>,
+
+    /// Also keep the finds there as regression tests: `tandem evaluate CONTROLLER --suite DIR/`
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
+    /// Folder for find-N.toml, report.html and results.json [default: one of the command's own in tandem-out]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Give up what another command left in that folder
+    #[arg(long)]
+    replace: bool,
+
+    /// Results as JSON on standard output instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tandem search compound
+  tandem search bbr --worst starvation --over competition --budget 10min
+  tandem search ./mine.h --worst delay --baseline reno
+  tandem search ./mine.h --differ ./mine-before.h --over changing-path
+  tandem search fast --over changing-path --evaluations 2000 --json >finds.json
+  tandem search ./mine.h --keep worst           # finds as regression tests:
+  tandem evaluate ./mine.h --suite worst/
+  tandem run tandem-out/search/find-1.toml      # a find, again";
+
+/// The share of the budget that is for looking; the rest is for making finds small.
+const LOOKING: f64 = 2.0 / 3.0;
+/// For a search whose length is a number of evaluations.
+const NO_END: Span = Span::from_secs(1_000_000);
+
+pub fn search(args: &Args) -> Result<(), Failure> {
+    let space = Space::named(&args.over).map_err(Failure::usage)?;
+    let contender = simulated(&args.contender)?;
+    let baseline = simulated(args.differ.as_ref().unwrap_or(&args.baseline))?;
+    if contender == baseline {
+        return Err(Failure::usage(format!("`{contender}` is compared with itself: name another one with --baseline")));
+    }
+    let question = Question { worst: args.worst, either_way: args.differ.is_some() };
+    let compared = Compared { contender: &contender, baseline: &baseline, question };
+    let common = Common { out: args.out.clone(), replace: args.replace, ..Common::default() };
+    let folder = Folder::prepare(&common, "search")?;
+    let store = store::of_user();
+    let done = look(args, &space, &compared, store.as_ref())?;
+    let keeping = interrupt::keeping();
+    let results = Results::new(&space, &compared, &done, args.least(), folder.path());
+    let json = json_text(&results)?;
+    let kept = || {
+        results.write_files(folder.path(), args.keep.as_deref())?;
+        write(&folder.path().join(RESULTS_FILE), &json)?;
+        drop(keeping);
+        if done.is_interrupted {
+            return Ok(());
+        }
+        let page = page::page(&results, &compared, &space, &done.settled, store.as_ref())?;
+        write(&folder.path().join(REPORT_FILE), &sections_html(&page))
+    };
+    print_kept(&if args.json { json.clone() } else { results.text() }, kept())?;
+    if done.is_interrupted {
+        warn("tandem: interrupted; its runs are kept, and the same command goes on");
+        return Err(Failure::Interrupted);
+    }
+    note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));
+    Ok(())
+}
+
+/// What a search did.
+pub struct Done {
+    generations: usize,
+    judged: usize,
+    settled: Settled,
+    /// The worst of the archive, whether or not it holds.
+    worst: Option<f64>,
+    is_interrupted: bool,
+}
+
+impl Args {
+    fn least(&self) -> f64 {
+        self.least.unwrap_or(self.worst.usual_limit())
+    }
+
+    /// Whether this many generations are enough, if their number was asked for.
+    fn is_enough(&self, generations: usize) -> bool {
+        self.evaluations.is_some_and(|points| generations * GENERATION >= points as usize)
+    }
+}
+
+fn look(args: &Args, space: &Space, compared: &Compared, store: Option<&Store>) -> Result<Done, Failure> {
+    let whole = Clock::new(if args.evaluations.is_some() { NO_END } else { args.budget }, Some(flag()));
+    let looking = whole.part(if args.evaluations.is_some() { 1.0 } else { LOOKING });
+    let batch = Batch { quiet: true, workers: args.workers.map(|n| n as usize), ..of_tasks(store) };
+    let judge = |clock| ByRuns {
+        space,
+        contender: compared.contender,
+        baseline: compared.baseline,
+        question: compared.question,
+        engine: &Sim,
+        batch,
+        clock,
+    };
+    let bar = bar::Bar::new(args.evaluations.map(|points| points as usize), args.budget);
+    let mut explorer = Explorer::new(space, args.seed, args.random);
+    let by_runs = judge(&looking);
+    while !args.is_enough(explorer.generations) && explorer.step(&by_runs).map_err(failure)? {
+        let worst = explorer.archive.ranked().first().map(|(_, elite)| elite.violation);
+        bar.looked(explorer.generations * GENERATION, worst);
+    }
+    let asked = Asked { limit: args.least(), finds: args.finds as usize, knife_edge: args.knife_edge, seed: args.seed };
+    let told = |done, all| bar.settling(done, all);
+    let settled = settle(space, &explorer.archive, &judge(&whole), &asked, told).map_err(failure)?;
+    Ok(Done {
+        generations: explorer.generations,
+        judged: explorer.judged,
+        settled,
+        worst: explorer.archive.ranked().first().map(|(_, elite)| elite.violation),
+        is_interrupted: whole.is_cancelled(),
+    })
+}
+
+fn failure(error: JudgeError) -> Failure {
+    match error {
+        JudgeError::Scenario(e) => Failure::usage(format!("the space makes a scenario that is none: {e}")),
+        JudgeError::Batch(e) => e.into(),
+    }
+}
+
+/// A controller that can be simulated, as scenarios anywhere spell it.
+fn simulated(name: &str) -> Result<String, Failure> {
+    let spec = name.parse::<ControllerSpec>().map_err(Failure::usage)?;
+    match spec.with(&Settings::default()).foreign() {
+        Some(whose) => Err(Failure::usage(format!(
+            "`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`"
+        ))),
+        None => Ok(from_anywhere(name)),
+    }
+}
+
+fn limit(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1e3).contains(share) && *share > 0.0);
+    share.ok_or_else(|| "the least violation is a number above 0, such as 0.1".into())
+}

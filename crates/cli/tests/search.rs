@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `tandem search` as a program: a fault that is known, the same on any number of threads, resumed, and bad usage.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+/// Paths on which a run takes milliseconds, most of them with enough queue.
+const SPACE: &str = r#"
+title = "Queues"
+[length]
+round_trips = 300
+packets_most = 10_000
+warmup = 0.3
+[parameters]
+rate = { from = "5mbit", to = "20mbit", scale = "log" }
+rtt = { from = "20ms", to = "80ms", scale = "log" }
+queue = { from = "0.01bdp", to = "2bdp", scale = "log" }
+[scenario.dumbbell]
+rate = "{rate}"
+rtt = "{rtt}"
+queue = "{queue}"
+[[scenario.flows]]
+controller = "contender"
+[features.loss.parameters]
+loss = { from = 1e-5, to = 1e-3, scale = "log" }
+[features.loss.scenario.dumbbell]
+loss = "{loss}"
+"#;
+
+const SEARCH: &str = "search compound --over ./queues.toml --evaluations 64 --finds 1 --json";
+
+fn place() -> Place {
+    let place = Place::with_store();
+    place.write("queues.toml", SPACE);
+    place
+}
+
+fn found(place: &Place, arguments: &str) -> Value {
+    serde_json::from_str(&place.succeed(arguments).out).unwrap()
+}
+
+/// Compound TCP halves its window on a loss (S0), CUBIC leaves 0.7 of it (RFC 9438): with a buffer of a few packets the link idles.
+#[test]
+fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store() {
+    let place = place();
+    let one = found(&place, &format!("{SEARCH} --workers 1"));
+    let find = &one["finds"][0];
+    assert_eq!(find["features"].as_array().unwrap().len(), 0, "{find}");
+    assert!(find["violation"].as_f64().unwrap() >= 0.1 && find["is_minimal"] == true, "{find}");
+    let file = place.read("tandem-out/search/find-1.toml");
+    let queue =
+        file.lines().find_map(|line| line.strip_prefix("queue = \"")?.strip_suffix("bdp\"")?.parse::<f64>().ok());
+    assert!(queue.unwrap() < 0.5, "{file}");
+    assert!(file.contains("# Found by: ") && file.contains("controller = \"compound\""), "{file}");
+    assert!(place.read("tandem-out/search/report.html").contains("find-1"));
+    // The file shows what it says.
+    let run = found(&place, "run tandem-out/search/find-1.toml --json --out again");
+    let used = 100.0 * run["runs"][0]["links"][0]["utilisation"].as_f64().unwrap();
+    let seeds: Vec<f64> = find["contender_by_seed"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+    assert!((used - seeds.iter().sum::<f64>() / seeds.len() as f64).abs() < 1e-6, "{used}: {seeds:?}");
+    let stored = place.stored_runs();
+    let two = found(&place, &format!("{SEARCH} --workers 2 --replace --keep kept"));
+    assert_eq!(two["finds"], one["finds"]);
+    assert_eq!(place.stored_runs(), stored, "all runs were there");
+    // As a criterion, which the contender fails and the baseline does not.
+    let answer =
+        |controller| found(&place, &format!("evaluate {controller} --suite kept/ --json"))["rows"][0]["answer"].clone();
+    assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
+}
+
+/// No generation is finished, and that is said.
+#[test]
+fn no_time_finds_nothing() {
+    let nothing = place().succeed("search compound --over ./queues.toml --budget 1us");
+    assert!(
+        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing is found"),
+        "{}",
+        nothing.out
+    );
+}
+
+#[test]
+fn versions_of_one_controller_are_compared() {
+    let arguments = "search compound --over ./queues.toml --evaluations 16 --finds 1 --differ compound@gamma=5";
+    let compared = place().succeed(arguments);
+    assert!(compared.out.contains("where `compound` and `compound@gamma=5` differ most"), "{}", compared.out);
+}
+
+#[test]
+fn bad_usage_is_told_with_the_mend() {
+    let place = place();
+    for (arguments, part) in [
+        ("search compond", "did you mean `compound`?"),
+        ("search cubic", "`cubic` is compared with itself"),
+        ("search kernel:cubic", "searches are simulated"),
+        ("search compound --worst speed", "utilisation, stolen, delay, loss, starvation, recovery"),
+        ("search compound --over fixed", "there is no such space; there are"),
+        ("search compound --over ./none.toml", "cannot be read"),
+        ("search compound --least 0", "a number above 0"),
+    ] {
+        let failed = place.tandem(arguments);
+        assert!(failed.status == Some(2) && failed.err.contains(part), "{arguments}: {}", failed.err);
+    }
+    assert!(!place.path("tandem-out").exists());
+}

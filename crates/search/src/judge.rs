@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who says how bad points are: an engine, in which the contender and the baseline run on the same path.
+
+use serde::{Deserialize, Serialize};
+use tandem_batch::{Batch, BatchError, Clock, Task, Traces};
+use tandem_engine::Engine;
+use tandem_results::SeedResult;
+use tandem_scenario::{FileError, Scenario};
+
+use crate::{
+    point::Point,
+    question::{Measured, Question, Ran},
+    space::Space,
+};
+
+/// Why points were not judged.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// The space makes a scenario that is none.
+    #[error("the space is wrong: {0}")]
+    Scenario(#[from] FileError),
+    /// A run failed.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+}
+
+/// How the contender fails, by what its own flows show beside the baseline's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// Its retransmission timer expires again and again.
+    Timeouts,
+    /// It loses far more.
+    Losses,
+    /// It keeps a far longer queue.
+    Queue,
+    /// It reduces its window more often.
+    Reductions,
+    /// None of these: its window is small, or slow to grow.
+    SmallWindow,
+}
+
+/// What came of a point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// By seed.
+    pub measured: Measured,
+    /// Of the first seed.
+    pub mechanism: Mechanism,
+}
+
+/// Judges points.
+pub trait Judge {
+    /// Each point with all of these seeds, in the order of the points; of a point that cannot be judged nothing. `None`: it was stopped.
+    ///
+    /// # Errors
+    /// [`JudgeError`].
+    fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError>;
+}
+
+/// Judges by running an engine.
+pub struct ByRuns<'a> {
+    /// Makes scenarios of points.
+    pub space: &'a Space,
+    /// The controller, as scenarios spell it.
+    pub contender: &'a str,
+    /// The controller that it is compared with.
+    pub baseline: &'a str,
+    /// What is asked.
+    pub question: Question,
+    /// What runs them.
+    pub engine: &'a dyn Engine,
+    /// How.
+    pub batch: Batch<'a>,
+    /// Ends it.
+    pub clock: &'a Clock<'a>,
+}
+
+impl Judge for ByRuns<'_> {
+    fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError> {
+        let scenario = |point: &Point, controller: &str| -> Result<Option<Scenario>, JudgeError> {
+            let made = self.space.scenario(point, controller).transpose()?;
+            Ok(made.map(|scenario| scenario.with_seeds(seeds.iter().copied())))
+        };
+        let pair = |point| Ok(scenario(point, self.contender)?.zip(scenario(point, self.baseline)?));
+        let pairs: Vec<Option<(Scenario, Scenario)>> = points.iter().map(pair).collect::<Result<_, JudgeError>>()?;
+        let all = pairs.iter().flatten().flat_map(|(own, baseline)| [own, baseline]);
+        let tasks: Vec<Task> =
+            all.map(|scenario| Task { scenario, engine: self.engine, traces: Traces::None }).collect();
+        let outcome = self.clock.watch(true, |stop| Batch { cancelled: Some(stop), ..self.batch }.run(&tasks))?;
+        if outcome.seeds.iter().any(|runs| runs.len() < seeds.len()) {
+            return Ok(None);
+        }
+        let mut runs = outcome.seeds.chunks_exact(2);
+        let judged = pairs.iter().map(|pair| {
+            let (own, baseline) = pair.as_ref()?;
+            let runs = runs.next()?;
+            let ran = |scenario, seeds| Ran { scenario, seeds };
+            let measured = self.question.measured(ran(own, &runs[0]), ran(baseline, &runs[1]))?;
+            Some(Judged { measured, mechanism: Mechanism::of(own, runs[0].first()?, runs[1].first()?) })
+        });
+        Ok(Some(judged.collect()))
+    }
+}
+
+impl Mechanism {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Timeouts, Self::Losses, Self::Queue, Self::Reductions, Self::SmallWindow];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Timeouts => "its retransmission timer expires again and again",
+            Self::Losses => "it loses and sends again far more packets",
+            Self::Queue => "it keeps a far longer queue",
+            Self::Reductions => "it reduces its window far more often",
+            Self::SmallWindow => "its window stays small, or grows slowly",
+        }
+    }
+
+    /// By the first sign that is at least twice the baseline's; what is told apart is ours.
+    fn of(scenario: &Scenario, own: &SeedResult, baseline: &SeedResult) -> Self {
+        let count = scenario.groups[0].flows as usize;
+        let sum = |seed: &SeedResult, of: fn(&tandem_results::FlowResult) -> u64| -> f64 {
+            seed.flows.iter().take(count).map(of).sum::<u64>() as f64
+        };
+        let share = |seed: &SeedResult| sum(seed, |f| f.retransmits) / sum(seed, |f| f.sent_packets).max(1.0);
+        let queue = |seed: &SeedResult| seed.links.first().map_or(0.0, |link| link.queue_packets.mean);
+        let is_twice = |own: f64, baseline: f64, least: f64| own >= least && own >= 2.0 * baseline;
+        if is_twice(sum(own, |f| f.timeouts), sum(baseline, |f| f.timeouts), 3.0) {
+            Self::Timeouts
+        } else if is_twice(share(own), share(baseline), 0.01) {
+            Self::Losses
+        } else if is_twice(queue(own), queue(baseline), 2.0) {
+            Self::Queue
+        } else if is_twice(sum(own, |f| f.window_reductions), sum(baseline, |f| f.window_reductions), 3.0) {
+            Self::Reductions
+        } else {
+            Self::SmallWindow
+        }
+    }
+}

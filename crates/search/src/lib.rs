@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Looks for the scenario in which a congestion controller does worst, compared with another on the same path, and makes it small.
+//!
+//! A [`Space`] is a file: parameters with bounds, and the parts of a scenario that they fill. An [`Explorer`] keeps the worst [`Point`] of each
+//! region and [`Mechanism`]; [`settle`] leaves those that hold with other seeds and around them, and makes them as small as they can be.
+//! [`ByRuns`] judges points by running an engine through a [`tandem_batch`] store, so that a search goes on where it was.
+//!
+//! ```
+//! use tandem_search::{Archive, Asked, Explorer, Judge, JudgeError, Judged, Measured, Mechanism, Point, Space, settle};
+//!
+//! /// Everything above 100 Mb/s fails.
+//! struct Planted<'a>(&'a Space);
+//!
+//! impl Judge for Planted<'_> {
+//!     fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError> {
+//!         let one = |point: &Point| {
+//!             let fails = self.0.path(point)?.rate_bps > 1e8;
+//!             let violations = vec![if fails { 0.5 } else { 0.0 }; seeds.len()];
+//!             let measured = Measured { own: violations.clone(), baseline: vec![0.0; seeds.len()], violations };
+//!             Some(Judged { measured, mechanism: Mechanism::SmallWindow })
+//!         };
+//!         Ok(Some(points.iter().map(one).collect()))
+//!     }
+//! }
+//!
+//! let space = Space::named("fixed-path")?;
+//! let mut explorer = Explorer::new(&space, 1, false);
+//! while explorer.generations < 5 {
+//!     explorer.step(&Planted(&space))?;
+//! }
+//! let asked = Asked { limit: 0.1, finds: 1, knife_edge: false, seed: 1 };
+//! let settled = settle(&space, &explorer.archive, &Planted(&space), &asked, |_, _| {})?;
+//! // The roundest rate above it, and no feature.
+//! assert_eq!(space.path(&settled.finds[0].point).unwrap().rate_bps, 2e8);
+//! assert!(space.features_of(&settled.finds[0].point).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod archive;
+mod criterion;
+mod explore;
+mod file;
+mod fragment;
+mod judge;
+mod minimise;
+mod parameter;
+mod point;
+mod question;
+mod settle;
+mod space;
+
+pub use archive::{Archive, Cell, Elite, QUEUE_PARTS};
+pub use explore::{Explorer, FIRST_SEED, GENERATION};
+pub use file::Compared;
+pub use judge::{ByRuns, Judge, JudgeError, Judged, Mechanism};
+pub use minimise::minimise;
+pub use parameter::{Domain, Parameter, Path, Unit};
+pub use point::Point;
+pub use question::{ALL, Measured, Question, Ran, Worst};
+pub use settle::{Asked, Find, NEIGHBOURS, SEEDS, Settled, settle};
+pub use space::{CONTENDER, Feature, Length, Space};

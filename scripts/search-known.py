@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Does `tandem search` find what is known? Each question within a budget, and not told where; then the search against random points.
+
+    scripts/search-known.py                  all, a row each; as Markdown
+    scripts/search-known.py planted          the controllers with a planted fault alone
+    scripts/search-known.py random           repetitions against random points
+    scripts/search-known.py --budget 5min --tandem target/release/tandem
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLANTED = ROOT / "crates/evaluate/tests/planted"
+
+# What is known, and the question that is to find it.
+KNOWN = {
+    "Compound has half of the link at 1 % of a BDP": "compound --worst utilisation --over fixed-path",
+    "FAST has a wrong base RTT after a change of route": "fast --worst utilisation --over changing-path",
+    "BBR loses packets below 1.5 BDP": "bbr --worst loss --over fixed-path",
+    "BBR starves flows with a shorter RTT": "bbr --worst starvation --over competition",
+    "CUBIC returns slowly after a loss on a long path": "cubic --baseline bbr3 --worst recovery --over changing-path",
+    "Vegas gives way to a queue that grows": "vegas --worst utilisation --over competition",
+}
+# Which measure shows the fault; Reno without it is the baseline. `sound` has none.
+FAULTS = {
+    "no_backoff": "stolen competition",
+    "half_backoff": "stolen competition",
+    "little_backoff": "starvation competition",
+    "filler": "delay fixed-path",
+    "greedy": "stolen competition",
+    "endless": "loss fixed-path",
+    "deaf": "loss changing-path",
+    "clockwork": "loss changing-path",
+    "rich": "starvation competition",
+    "third": "starvation competition",
+    "far_sighted": "utilisation fixed-path",
+    "stale": "utilisation changing-path",
+    "panic": "utilisation fixed-path",
+    "timid": "utilisation fixed-path",
+    "disorder": "utilisation fixed-path",
+    "gives_up": "utilisation changing-path",
+    "crawl": "utilisation satellite",
+    "stubborn": "delay fixed-path",
+    "sound": "utilisation fixed-path",
+}
+
+
+def search(program: str, question: str, length: str, store: str) -> tuple[dict, float]:
+    """What it found, and how much CPU time that took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as out:
+        command = [program, "search", *question.split(), *length.split(), "--json", "--quiet", "--out", out]
+        done = subprocess.run(command, check=True, capture_output=True, env={**os.environ, "TANDEM_STORE": store})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def row(what: str, found: dict, cpu_s: float) -> None:
+    finds = found["finds"]
+    worst = f"{100 * finds[0]['violation']:.1f} %: {finds[0]['words'][0]}" if finds else "nothing"
+    features = ", ".join(finds[0]["features"]) if finds else ""
+    print(f"| {what} | {worst} | {features} | {found['judged']} | {cpu_s:.0f} |", flush=True)
+
+
+def against_random(program: str, points: int, repetitions: int) -> None:
+    print("\n| question | repetitions in which the search is worse |\n|---|---:|")
+    for what, question in KNOWN.items():
+        worse = 0
+        for seed in range(1, repetitions + 1):
+            length = f"--evaluations {points} --finds 1 --seed {seed}"
+            ours, _ = search(program, question, length, "off")
+            random, _ = search(program, question, f"{length} --random", "off")
+            worse += (ours["worst_seen"] or 0) > (random["worst_seen"] or 0)
+        print(f"| {what} | {worse} of {repetitions} |", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="?", choices=["known", "planted", "random"])
+    parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
+    parser.add_argument("--budget", default="5min", help="of each question; on two cores twice this in CPU time")
+    parser.add_argument("--points", type=int, default=640, help="of each search against random points")
+    parser.add_argument("--repetitions", type=int, default=10)
+    args = parser.parse_args()
+    head = "| what | worst find | features | paths | CPU, s |\n|---|---|---|---:|---:|"
+    budget = f"--budget {args.budget}"
+    if args.part in (None, "known"):
+        print(head)
+        for what, question in KNOWN.items():
+            row(what, *search(args.tandem, question, budget, "off"))
+    if args.part in (None, "planted"):
+        print(f"\n{head}")
+        for name, where in FAULTS.items():
+            worst, over = where.split()
+            question = f"{PLANTED / name}.h --baseline reno --worst {worst} --over {over}"
+            row(name, *search(args.tandem, question, budget, "off"))
+    if args.part in (None, "random"):
+        against_random(args.tandem, args.points, args.repetitions)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
