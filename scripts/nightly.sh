@@ -19,7 +19,7 @@ part() {
 	ended+=("$(printf '%-14s%s' "$name" "$outcome")")
 }
 
-# TANDEM_NIGHTLY: more of what is there in `make test`, too, such as transfers of a whole gigabyte.
+# TANDEM_NIGHTLY: more of what is there in `make test`, too, such as transfers of a whole gigabyte and a thousand trials of each kind.
 part test env TANDEM_NIGHTLY=1 make test
 part stress make stress
 part fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-1800}" make fuzz
