@@ -3,8 +3,9 @@
 """`tandem trial` over the emulated path, with real connections of the kernel: makes docs/trial-check.md.
 
 The way from a simulation to a policy (advice, trial with 500 transfers, the simulator's word on the same transfers, policy); trials of a
-controller against itself; trials of two controllers that differ by 20 %. Needs root, and some 30 minutes: MINUTES_A/A for the 100 trials of a
-controller against itself, which `--only same` does alone. Ten trials that take longer than LIMIT_S end it; nothing is kept of that part then.
+controller against itself; trials of two controllers that differ by 20 %. Needs root, and up to an hour. The 100 trials of a controller against
+itself are `--only same`: on two busy cores ten at a time take 100 s, so all of them a quarter of an hour. Ten that take longer than LIMIT_S end
+it; nothing is kept of that part then.
 
     cargo build --release && scripts/trial-check.py [--tandem PROGRAM] [--same N] [--planted N] [--only PART]
 
