@@ -3,7 +3,9 @@
 """`tandem trial` over the emulated path, with real connections of the kernel: makes docs/trial-check.md.
 
 The way from a simulation to a policy (advice, trial with 500 transfers, the simulator's word on the same transfers, policy); trials of a
-controller against itself; trials of two controllers that differ by 20 %. Needs root, and some 20 minutes.
+controller against itself; trials of two controllers that differ by 20 %. Needs root, and up to an hour. The 100 trials of a controller against
+itself are `--only same`: on two busy cores ten at a time take 100 s, so all of them a quarter of an hour. Ten that take longer than LIMIT_S end
+it; nothing is kept of that part then.
 
     cargo build --release && scripts/trial-check.py [--tandem PROGRAM] [--same N] [--planted N] [--only PART]
 
@@ -44,6 +46,8 @@ PLANTED_PATH = ["--rate", "60mbit", "--rtt", "60ms", "--queue", "1bdp", "--loss"
 WINDOWS, PLANTED_BYTES = (12, 10), 240 * 1448
 SAME_BYTES = 100_000
 AT_ONCE, SENDERS, CONNECTIONS = 10, 2, 200
+# Trials that go on at once: none has taken a quarter of that.
+LIMIT_S = 900
 
 FIXED = """/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* A window that stays as it is: what a trial of two of them should find is known. */
@@ -149,54 +153,63 @@ def cgroup_root() -> Path:
     sys.exit("there is no cgroup v2")
 
 
-class Trials:
-    """As many trials at once as there are cgroups, over one emulated path."""
+def start_trial(arms: tuple[str, str], cgroup: Path, out: Path) -> subprocess.Popen:
+    command = [ARGS.tandem, "trial", arms[0], "--against", arms[1], "--cgroup", str(cgroup), "--no-report", "--json", "--out", str(out)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def __init__(self, folder: Path, arms: tuple[str, str], count: int, seed: int):
-        self.folder, self.seed = folder / f"{seed}", seed
-        self.cgroups = [cgroup_root() / f"tandem-check-{os.getpid()}-{n}" for n in range(count)]
-        self.processes = []
-        for n, cgroup in enumerate(self.cgroups):
-            cgroup.mkdir()
-            arguments = ["trial", arms[0], "--against", arms[1], "--cgroup", str(cgroup), "--no-report", "--json"]
-            command = [ARGS.tandem, *arguments, "--out", str(self.folder / str(n))]
-            self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        for process in self.processes:
-            assert process.stderr and "goes on" in process.stderr.readline(), "the trial does not begin"
 
-    def run(self, path: list[str], sizes: list[int], threads: int) -> tuple[list[dict], dict]:
-        """Their answers, and what the emulated path says of itself."""
-        jobs = json.dumps([[str(c) for c in self.cgroups], sizes, threads])
+def end_trial(trial: subprocess.Popen) -> dict:
+    trial.send_signal(signal.SIGINT)
+    out, err = trial.communicate(timeout=60)
+    assert out, err
+    return json.loads(out)
+
+
+def remove(cgroup: Path) -> None:
+    (cgroup / "cgroup.kill").write_text("1")
+    while (cgroup / "cgroup.procs").read_text():
+        time.sleep(0.1)
+    cgroup.rmdir()
+
+
+def run_trials(arms: tuple[str, str], count: int, path: list[str], sizes: list[int], threads: int, folder: Path, seed: int) -> tuple[list[dict], dict]:
+    """So many trials at once over one emulated path, each in a cgroup of its own: their answers, and what the path says of itself."""
+    cgroups, trials = [], []
+    try:
+        for n in range(count):
+            cgroups.append(cgroup_root() / f"tandem-check-{os.getpid()}-{n}")
+            cgroups[-1].mkdir()
+            trials.append(start_trial(arms, cgroups[-1], folder / str(n)))
+        for trial in trials:
+            assert trial.stderr and "goes on" in trial.stderr.readline(), "the trial does not begin"
+        jobs = json.dumps([[str(c) for c in cgroups], sizes, threads])
         sender = [sys.executable, __file__, "--send", jobs]
-        command = [ARGS.tandem, "shell", *path, "--seed", str(self.seed), "--json", "--", *sender]
-        shell = subprocess.run(command, capture_output=True, text=True)
+        command = [ARGS.tandem, "shell", *path, "--seed", str(seed), "--json", "--", *sender]
+        shell = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
         assert shell.returncode == 0, shell.stderr
         # The last connection's end is its own for a moment.
         time.sleep(1)
-        answers = []
-        for process in self.processes:
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate()
-            assert out, err
-            answers.append(json.loads(out))
-        for cgroup in self.cgroups:
-            cgroup.rmdir()
-        return answers, json.loads(shell.stdout)
+        return [end_trial(trial) for trial in trials], json.loads(shell.stdout)
+    finally:
+        for trial in trials:
+            trial.kill()
+        for cgroup in cgroups:
+            remove(cgroup)
 
 
 def verdicts(arms: tuple[str, str], path: list[str], count: int, folder: Path, size: int) -> list[dict]:
     """The answer of each trial in short."""
-    found = []
+    found, began = [], time.monotonic()
     while len(found) < count:
         seed = len(found) // AT_ONCE + 1
-        trials = Trials(folder, arms, AT_ONCE, seed)
-        answers, carried = trials.run(path, [size] * CONNECTIONS, SENDERS)
+        answers, carried = run_trials(arms, AT_ONCE, path, [size] * CONNECTIONS, SENDERS, folder / str(seed), seed)
         doubts = carried["emulation"]["doubts"]
         for answer in answers:
             change = answer["rows"][0]["goodput_change"]
             broken = [guard["what"] for guard in answer["guards"] if guard["is_broken"]]
             found.append({"verdict": answer["verdict"], "change": change, "connections": answer["counted"], "broken": broken, "doubts": doubts})
-        print(f"{len(found)} of {count}: {[a['verdict'] for a in answers]}", file=sys.stderr)
+        took_s = time.monotonic() - began
+        print(f"{len(found)} of {count} after {took_s:.0f} s: {[a['verdict'] for a in answers]}", file=sys.stderr)
     return found[:count]
 
 
@@ -255,9 +268,8 @@ def way(folder: Path) -> dict:
     sizes = mixed_sizes()
     tandem("kernel", "load", chosen)
     try:
-        trials = Trials(folder, (chosen, "cubic"), 1, 1)
-        [answer], carried = trials.run(PATH, sizes, 1)
-        read = tandem("advise", "--from", str(trials.folder / "0/path.txt"), "--neighbours", "none", "--duration", "5s", "--seeds", "2", "--json", "--out", str(folder / "from"), "cubic", "reno")
+        [answer], carried = run_trials((chosen, "cubic"), 1, PATH, sizes, 1, folder / "trial", 1)
+        read = tandem("advise", "--from", str(folder / "trial/0/path.txt"), "--neighbours", "none", "--duration", "5s", "--seeds", "2", "--json", "--out", str(folder / "from"), "cubic", "reno")
         policy = by_policy(chosen, folder)
     finally:
         tandem("kernel", "unload", chosen)

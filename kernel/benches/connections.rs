@@ -3,7 +3,8 @@
 //!
 //! Short connections over a loopback device, whose both ends are this thread's work: the time that it runs is exact. Those without a program
 //! and those with one take turns, each round in another order, so that a machine that gets busier does so for all; a ratio's pairs are a round's
-//! runs. Nothing runs per packet, so that there is nothing else to measure.
+//! runs. Nothing runs per packet, so that there is nothing else to measure. All connections have `reno`: without a policy or a trial it is the
+//! namespace's default. A program that does nothing shows how much of it is that the kernel calls one.
 
 // Each program that includes this module uses its own part of it.
 #[path = "../tests/net/mod.rs"]
@@ -13,10 +14,13 @@ mod timing;
 use std::{
     env,
     fmt::Write,
+    fs::{self, File},
     net::{TcpListener, TcpStream},
+    os::fd::AsRawFd,
     time::Duration,
 };
 
+use libbpf_rs::{Link, Object, ObjectBuilder};
 use rustix::{
     net::sockopt::set_socket_linger,
     time::{ClockId, clock_gettime},
@@ -30,8 +34,13 @@ const PREFIXES: u32 = 10_000;
 // Few, so that what else the machine does changes little from one run to the next.
 const CONNECTIONS: u32 = 200;
 const DEFAULT_ROUNDS: usize = 1000;
-const CONTENDERS: [&str; 4] = ["without", "policy, one rule", "policy, 10,000 prefixes", "trial"];
+const CONTENDERS: [&str; 5] =
+    ["without", "a program that does nothing", "policy, one rule", "policy, 10,000 prefixes", "trial"];
+const NOTHING: usize = 1;
+const TRIAL: usize = 4;
 const GOAL: f64 = 1.02;
+/// Of the calling thread's namespace.
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 fn main() {
     let wanted = ["cgroups", "policy", "trial"];
@@ -42,16 +51,20 @@ fn main() {
     }
     // cargo adds an argument of its own.
     let rounds = env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(DEFAULT_ROUNDS);
-    let (space, group) = (Space::new(), Group::new());
-    let policies = [one_rule(), many_rules()].map(|text| PolicyFile::parse(&text).expect("these are rules"));
+    let space = Space::new();
+    let lab = Lab {
+        group: Group::new(),
+        policies: [one_rule(), many_rules()].map(|text| PolicyFile::parse(&text).expect("these are rules")),
+        default: space.enter(|| fs::read_to_string(DEFAULT)).expect("TCP has one"),
+    };
     let mut costs_us = vec![Vec::new(); CONTENDERS.len()];
-    group.enter(|| {
+    lab.group.enter(|| {
         space.enter(|| {
             connect(CONNECTIONS);
             for round in 0..rounds {
                 for turn in 0..CONTENDERS.len() {
                     let which = (round + turn) % CONTENDERS.len();
-                    costs_us[which].push(run(which, &policies, &group));
+                    costs_us[which].push(run(which, &lab));
                 }
             }
         });
@@ -63,11 +76,18 @@ fn main() {
     for (name, costs) in CONTENDERS.iter().zip(&costs_us) {
         let ratios = costs.iter().zip(&costs_us[0]).map(|(cost, bare)| cost / bare).collect();
         let (ratio, low, high) = median(ratios);
-        println!("  {name:24} {:7.2} us   {ratio:.4} times ({low:.4} to {high:.4})", median(costs.clone()).0);
+        println!("  {name:28} {:7.2} us   {ratio:.4} times ({low:.4} to {high:.4})", median(costs.clone()).0);
     }
     println!("The programs alone, as the kernel times each call (the timing's own cost included; the calls' is not):");
     let bare_us = median(costs_us[0].clone()).0;
-    group.enter(|| space.enter(|| (1..CONTENDERS.len()).for_each(|which| time(which, bare_us, &policies, &group))));
+    lab.group.enter(|| space.enter(|| (1..CONTENDERS.len()).for_each(|which| time(which, bare_us, &lab))));
+}
+
+struct Lab {
+    group: Group,
+    policies: [PolicyFile; 2],
+    /// The namespace's own controller.
+    default: String,
 }
 
 /// With its 95 % interval, by order statistics: a run that was disturbed counts as one run, however long it took.
@@ -79,13 +99,13 @@ fn median(mut values: Vec<f64>) -> (f64, f64, f64) {
 }
 
 /// Of ten runs, by the program's time alone: it does not matter what else the machine does.
-fn time(which: usize, bare_us: f64, policies: &[PolicyFile; 2], group: &Group) {
+fn time(which: usize, bare_us: f64, lab: &Lab) {
     let _timing = timing::start();
-    let program = if which == 3 { "trial" } else { "policy" };
+    let program = ["", "nothing", "policy", "policy", "trial"][which];
     let mut each = Vec::new();
     for _ in 0..10 {
         let mut took = (0, 0);
-        within(which, policies, group, || {
+        within(which, lab, || {
             connect(CONNECTIONS);
             took =
                 timing::programs(program).into_values().fold((0, 0), |sum, (_, calls, ns)| (sum.0 + calls, sum.1 + ns));
@@ -95,7 +115,7 @@ fn time(which: usize, bare_us: f64, policies: &[PolicyFile; 2], group: &Group) {
     let calls = mean(&each.iter().map(|[calls, _]| *calls).collect::<Vec<_>>());
     let us = Estimate::of_mean(&each.iter().map(|[_, us]| *us).collect::<Vec<_>>());
     let share = us.value / bare_us * 100.0;
-    println!("  {:24} {calls:.1} calls, {} us: {share:.2} % of a connection", CONTENDERS[which], us.text(3));
+    println!("  {:28} {calls:.1} calls, {} us: {share:.2} % of a connection", CONTENDERS[which], us.text(3));
 }
 
 /// What the loopback device's addresses get, which is not the namespace's default.
@@ -111,9 +131,9 @@ fn many_rules() -> String {
 }
 
 /// Microseconds of CPU time for a connection.
-fn run(which: usize, policies: &[PolicyFile; 2], group: &Group) -> f64 {
+fn run(which: usize, lab: &Lab) -> f64 {
     let mut took = Duration::ZERO;
-    within(which, policies, group, || {
+    within(which, lab, || {
         let before = cpu_time();
         connect(CONNECTIONS);
         took = cpu_time() - before;
@@ -122,8 +142,10 @@ fn run(which: usize, policies: &[PolicyFile; 2], group: &Group) -> f64 {
 }
 
 /// While the contender is there.
-fn within(which: usize, policies: &[PolicyFile; 2], group: &Group, work: impl FnOnce()) {
-    let _trial = (which == 3).then(|| {
+fn within(which: usize, lab: &Lab, work: impl FnOnce()) {
+    fs::write(DEFAULT, if which <= NOTHING { "reno" } else { lab.default.trim() }).expect("the kernel has both");
+    let _nothing = (which == NOTHING).then(|| attach_nothing(&lab.group));
+    let _trial = (which == TRIAL).then(|| {
         let setup = TrialSetup {
             arms: ["reno".into(), "reno".into()],
             share: 0.5,
@@ -131,18 +153,26 @@ fn within(which: usize, policies: &[PolicyFile; 2], group: &Group, work: impl Fn
             seed: 1,
             port: None,
             to: Vec::new(),
-            cgroup: Some(group.path.clone()),
+            cgroup: Some(lab.group.path.clone()),
         };
         Trial::start(&setup).unwrap_or_else(|e| panic!("{e}"))
     });
-    let has_policy = (1..=2).contains(&which);
+    let has_policy = (2..TRIAL).contains(&which);
     if has_policy {
-        load_policy(&policies[which - 1], Some(&group.path)).unwrap_or_else(|e| panic!("{e}"));
+        load_policy(&lab.policies[which - 2], Some(&lab.group.path)).unwrap_or_else(|e| panic!("{e}"));
     }
     work();
     if has_policy {
         remove_policy().unwrap_or_else(|e| panic!("{e}"));
     }
+}
+
+fn attach_nothing(group: &Group) -> (Link, Object) {
+    const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/nothing.test.o"));
+    let mut object = ObjectBuilder::default().open_memory(OBJECT).and_then(|open| open.load()).expect("it is harmless");
+    let folder = File::open(&group.path).unwrap();
+    let link = object.progs_mut().next().expect("it has one").attach_cgroup(folder.as_raw_fd());
+    (link.expect("the cgroup takes it"), object)
 }
 
 fn connect(count: u32) {

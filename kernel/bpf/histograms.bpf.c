@@ -4,14 +4,9 @@
  * by controller in the kernel, so that no connection's record is copied. The program runs once for
  * each socket and look; nothing runs per packet. A connection's last values lie with its socket.
  */
-#include "limits.h"
-
-#include "histograms.h"
+#include "totals.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* The loader sets it before it loads. */
-const volatile u64 jiffies_per_s SEC(".rodata.clock") = 0;
 
 struct last {
 	u64 bytes_acked;
@@ -72,93 +67,23 @@ static __always_inline struct tandem_totals *totals_of(const struct tcp_sock *tp
 	return bpf_map_lookup_elem(&totals, name);
 }
 
-/* The place of the highest bit; of 0 and 1 it is 0. */
-static __always_inline u32 log2_of(u64 value)
-{
-	u32 log = 0;
-
-#pragma unroll
-	for (int step = 32; step; step >>= 1) {
-		if (value >> step) {
-			value >>= step;
-			log += step;
-		}
-	}
-	return log;
-}
-
-/* Which bucket: a value that is a bound itself belongs below it. */
-static __always_inline u32 bucket(u64 value, u32 first, u32 octaves)
-{
-	u64 below = value ? value - 1 : 0;
-	u32 log = log2_of(below), place;
-
-	if (log < first)
-		return 0;
-	place = 1 + 2 * (log - first) + ((below >> (log - 1)) & 1);
-	return place < 2 * octaves + 1 ? place : 2 * octaves + 1;
-}
-
-static __always_inline void observe(struct tandem_histogram *histogram, u64 value, u32 place)
-{
-	/* The verifier does not see that it is less. */
-	if (place >= TANDEM_BUCKETS)
-		place = TANDEM_BUCKETS - 1;
-	histogram->sum += value;
-	histogram->counts[place]++;
-}
-
-static __always_inline void observe_ratio(struct tandem_histogram *histogram, u32 part, u32 whole)
-{
-	u64 ratio;
-	u32 place = 0;
-
-	if (!whole)
-		return;
-	ratio = ((u64)part << 20) / whole;
-	if (part)
-		place = 1 + bucket(ratio, TANDEM_RATIO_FIRST, TANDEM_RATIO_OCTAVES);
-	observe(histogram, ratio, place);
-}
-
 /* What a connection did since the last look. */
-static __always_inline void count(struct tandem_totals *all, struct tcp_sock *tp,
+static __always_inline void count(struct tandem_totals *all, const struct tcp_sock *tp,
 				  const struct last *last, const struct last *now, int is_new)
 {
-	u64 bytes = now->bytes_acked - last->bytes_acked;
-	u32 busy = now->limits.busy - last->limits.busy;
-	u32 rwnd = now->limits.rwnd - last->limits.rwnd;
-	u32 sndbuf = now->limits.sndbuf - last->limits.sndbuf;
-	u32 segments = now->segments - last->segments;
-	u32 retransmitted = now->retransmitted - last->retransmitted;
-	u32 elapsed = now->jiffies - last->jiffies;
-	u64 window = (u64)tp->snd_cwnd * tp->mss_cache;
-	u32 rtt_us = tp->srtt_us >> 3;
+	struct activity did = {
+		.bytes = now->bytes_acked - last->bytes_acked,
+		.segments = now->segments - last->segments,
+		.retransmitted = now->retransmitted - last->retransmitted,
+		.limits.busy = now->limits.busy - last->limits.busy,
+		.limits.rwnd = now->limits.rwnd - last->limits.rwnd,
+		.limits.sndbuf = now->limits.sndbuf - last->limits.sndbuf,
+	};
 
-	if (!bytes && !busy && !segments)
-		return;
-	all->acked_bytes += bytes;
-	all->segments += segments;
-	all->retransmitted += retransmitted;
-	all->path_jiffies += busy - rwnd - sndbuf;
-	all->rwnd_jiffies += rwnd;
-	all->sndbuf_jiffies += sndbuf;
 	/* Of a new one nobody knows how long it has been there. */
-	if (!is_new && elapsed > busy)
-		all->idle_jiffies += elapsed - busy;
-	if (rtt_us)
-		observe(&all->rtt_us, rtt_us,
-			bucket(rtt_us, TANDEM_RTT_FIRST, TANDEM_RTT_OCTAVES));
-	observe(&all->window_bytes, window,
-		bucket(window, TANDEM_WINDOW_FIRST, TANDEM_WINDOW_OCTAVES));
-	if (bytes) {
-		/* What is over within a jiffy took some of it. */
-		u64 goodput = bytes * jiffies_per_s / (busy ? busy : 1);
-
-		observe(&all->goodput, goodput,
-			bucket(goodput, TANDEM_GOODPUT_FIRST, TANDEM_GOODPUT_OCTAVES));
-	}
-	observe_ratio(&all->retransmitted_ratio, retransmitted, segments);
+	if (!is_new)
+		did.elapsed_jiffies = now->jiffies - last->jiffies;
+	add_activity(all, tp, &did);
 }
 
 static __always_inline void read_now(struct tcp_sock *tp, struct last *now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Between `tandem kernel watch --prometheus` and its program. The Rust side:
- * kernel/src/histograms.rs.
+ * Between `tandem kernel watch --prometheus` and the programs that add up what connections did. The
+ * Rust side: kernel/src/histograms.rs.
  */
 #ifndef TANDEM_KERNEL_HISTOGRAMS_H
 #define TANDEM_KERNEL_HISTOGRAMS_H
@@ -33,9 +33,12 @@ enum tandem_bounds {
 	TANDEM_RATIO_OCTAVES = 10,
 };
 
-/* Of all connections of one controller and all looks at them. */
+/*
+ * Of all connections of one controller and all looks at them, or of those of a trial's arm that
+ * have ended.
+ */
 struct tandem_totals {
-	u64 connections; /* one for each connection and look */
+	u64 connections; /* one for each connection and look; of an arm: 0 */
 	u64 acked_bytes;
 	u64 segments; /* with data, retransmissions too */
 	u64 retransmitted;
@@ -43,7 +46,7 @@ struct tandem_totals {
 	u64 path_jiffies;   /* limited by the congestion window, or by the path */
 	u64 rwnd_jiffies;   /* by the receiver's window */
 	u64 sndbuf_jiffies; /* by the send buffer */
-	/* Of the connections that sent something since the last look. */
+	/* Of the connections that sent something. */
 	struct tandem_histogram rtt_us;
 	struct tandem_histogram window_bytes;
 	struct tandem_histogram goodput; /* bytes a second, while busy */

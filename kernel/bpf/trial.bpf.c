@@ -3,8 +3,8 @@
  * `tandem trial`: each new connection of the cgroup gets one of two controllers, and leaves a
  * record when it ends. Nothing runs per packet.
  */
-#include "limits.h"
 #include "sockops.h"
+#include "totals.h"
 
 #include "trial.h"
 
@@ -38,6 +38,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct tandem_trial_counts);
 } counts SEC(".maps");
+
+/* Of each arm. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct tandem_totals);
+} totals SEC(".maps");
 
 static __always_inline int takes_part(const struct tandem_peer *peer)
 {
@@ -104,7 +112,6 @@ static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
 {
 	struct limits limits;
 
-	__builtin_memset(record, 0, sizeof(*record));
 	read_peer(ops, &record->peer, member->flags & TANDEM_ACCEPTED);
 	record->began_ns = member->began_ns;
 	record->ended_ns = bpf_ktime_get_ns();
@@ -123,26 +130,48 @@ static __always_inline void fill(struct bpf_sock_ops *ops, struct tcp_sock *tp,
 	record->sndbuf_jiffies = limits.sndbuf;
 }
 
+/* The SYN and the FIN count as bytes, and the SYN's repetitions as retransmissions. */
+static __always_inline void add_to_totals(struct tcp_sock *tp,
+					  const struct tandem_connection *record)
+{
+	u64 elapsed_us = (record->ended_ns - record->began_ns) / 1000;
+	u32 arm = record->arm, control = record->flags & TANDEM_ACCEPTED ? 1 : 2;
+	struct tandem_totals *all = bpf_map_lookup_elem(&totals, &arm);
+	struct activity did = {
+		.segments = record->segments,
+		.retransmitted = record->retransmitted,
+		.elapsed_jiffies = elapsed_us * jiffies_per_s / 1000000,
+		.limits.busy = record->busy_jiffies,
+		.limits.rwnd = record->rwnd_jiffies,
+		.limits.sndbuf = record->sndbuf_jiffies,
+	};
+
+	if (!all || !(record->flags & TANDEM_ESTABLISHED))
+		return;
+	if (record->bytes_acked > control)
+		did.bytes = record->bytes_acked - control;
+	if (did.retransmitted > did.segments)
+		did.retransmitted = did.segments;
+	add_activity(all, tp, &did);
+}
+
 static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk,
-				struct member *member)
+				const struct member *member)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct tandem_connection record = {};
 	struct tandem_trial_counts *count;
-	struct tandem_connection *record;
 	u32 arm = member->arm;
 
 	count = bpf_map_lookup_elem(&counts, &arm);
 	if (!tp || !count)
 		return;
+	fill(ops, tp, member, &record);
+	add_to_totals(tp, &record);
 	__sync_fetch_and_add(&count->ended, 1);
-	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
-	if (!record) {
-		__sync_fetch_and_add(&count->lost, 1);
-		return;
-	}
-	fill(ops, tp, member, record);
 	/* The loader looks from time to time: waking it up for each would cost most of all. */
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	if (bpf_ringbuf_output(&records, &record, sizeof(record), BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&count->lost, 1);
 }
 
 static __always_inline void change_state(struct bpf_sock_ops *ops)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What all TCP connections of the machine do, by controller, whoever's that is: summed up in the kernel (`bpf/histograms.bpf.c`), for
+//! What all TCP connections of the machine do, by controller, whoever's that is: added up in the kernel (`bpf/histograms.bpf.c`), for
 //! monitoring. Nothing is pinned, so all of it ends with the process.
 #![expect(unsafe_code)]
 
@@ -79,6 +79,14 @@ pub struct RawTotals {
     pub retransmitted_ratio: RawHistogram,
 }
 
+impl RawTotals {
+    /// `None`: too few bytes.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        // SAFETY: any bit pattern is a valid RawTotals, there are enough bytes, and the read allows any alignment.
+        (bytes.len() >= size_of::<Self>()).then(|| unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() })
+    }
+}
+
 /// How often a value was in each range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
@@ -101,12 +109,12 @@ impl Histogram {
     }
 }
 
-/// The connections of one controller, at all looks since the first.
+/// The connections of one controller, at all looks since the first; or of a trial's arm, those that have ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Totals {
     /// Its name, whoever's it is.
     pub controller: String,
-    /// How many connections there were at the last look.
+    /// How many connections there were at the last look, or there are in the arm now.
     pub connections: u64,
     /// Data that was sent and acknowledged.
     pub acked_bytes: u64,
@@ -122,7 +130,7 @@ pub struct Totals {
     pub rwnd_s: f64,
     /// Seconds in which the send buffer did.
     pub sndbuf_s: f64,
-    /// Smoothed RTT in seconds, of each connection and look between which it sent something; likewise the others.
+    /// Smoothed RTT in seconds, of each connection that sent something, at each look or at its end; likewise the others.
     pub rtt_s: Histogram,
     /// The congestion window, bytes.
     pub window_bytes: Histogram,
@@ -130,6 +138,29 @@ pub struct Totals {
     pub goodput_bytes_per_s: Histogram,
     /// The share of the segments that were retransmissions.
     pub retransmitted_ratio: Histogram,
+}
+
+impl Totals {
+    /// From the kernel's (`struct tandem_totals`), but for what differs between looks and trials.
+    pub(crate) fn new(controller: String, connections: u64, raw: &RawTotals, jiffies_per_s: f64) -> Self {
+        let seconds = |jiffies: u64| jiffies as f64 / jiffies_per_s;
+        let share = 1.0 / f64::from(1u32 << 20);
+        Self {
+            controller,
+            connections,
+            acked_bytes: raw.acked_bytes,
+            segments: raw.segments,
+            retransmitted: raw.retransmitted,
+            idle_s: seconds(raw.idle_jiffies),
+            path_s: seconds(raw.path_jiffies),
+            rwnd_s: seconds(raw.rwnd_jiffies),
+            sndbuf_s: seconds(raw.sndbuf_jiffies),
+            rtt_s: Histogram::new(&raw.rtt_us, Bounds::RTT, 1e-6, None),
+            window_bytes: Histogram::new(&raw.window_bytes, Bounds::WINDOW, 1.0, None),
+            goodput_bytes_per_s: Histogram::new(&raw.goodput, Bounds::GOODPUT, 1.0, None),
+            retransmitted_ratio: Histogram::new(&raw.retransmitted_ratio, Bounds::RATIO, share, Some(0.0)),
+        }
+    }
 }
 
 /// Looks at all connections, again and again.
@@ -148,12 +179,8 @@ impl Histograms {
     /// # Errors
     /// [`Error`] if this process may not, or the kernel does not want the program.
     pub fn new() -> Result<Self, Error> {
-        let jiffies_per_s = jiffies::per_second()?;
         let mut open = open_with(HISTOGRAMS, PROGRAM)?;
-        for mut map in open.maps_mut().filter(|map| map.name() == ".rodata.clock") {
-            let per_s = (jiffies_per_s as u64).to_ne_bytes();
-            map.initial_value_mut().expect("it has a value in the object")[..per_s.len()].copy_from_slice(&per_s);
-        }
+        let jiffies_per_s = jiffies::tell(&mut open)?;
         let mut object = load(open, PROGRAM, "read the TCP connections")?;
         let link = program_mut(&mut object, PROGRAM).attach().map_err(|e| refused_by(e, PROGRAM, ""))?;
         let mut made = Self { link, object, jiffies_per_s, counted: HashMap::new() };
@@ -177,7 +204,7 @@ impl Histograms {
         let totals = map(&self.object, "totals");
         for key in totals.keys().collect::<Vec<_>>() {
             let value = totals.lookup(&key, MapFlags::ANY).map_err(|e| cannot("read", "totals", &e))?;
-            let Some(raw) = value.as_deref().and_then(parse) else { continue };
+            let Some(raw) = value.as_deref().and_then(RawTotals::parse) else { continue };
             let found = self.totals(&key, &raw);
             if found.connections > 0 || available.contains(&found.controller) {
                 self.counted.insert(found.controller.clone(), raw.connections);
@@ -195,29 +222,9 @@ impl Histograms {
     fn totals(&self, key: &[u8], raw: &RawTotals) -> Totals {
         let name = key.split(|byte| *byte == 0).next().unwrap_or_default();
         let controller = String::from_utf8_lossy(&name[..name.len().min(NAME_BYTES)]).into_owned();
-        let seconds = |jiffies: u64| jiffies as f64 / self.jiffies_per_s;
-        let share = 1.0 / f64::from(1u32 << 20);
-        Totals {
-            connections: raw.connections - self.counted.get(&controller).copied().unwrap_or(0),
-            controller,
-            acked_bytes: raw.acked_bytes,
-            segments: raw.segments,
-            retransmitted: raw.retransmitted,
-            idle_s: seconds(raw.idle_jiffies),
-            path_s: seconds(raw.path_jiffies),
-            rwnd_s: seconds(raw.rwnd_jiffies),
-            sndbuf_s: seconds(raw.sndbuf_jiffies),
-            rtt_s: Histogram::new(&raw.rtt_us, Bounds::RTT, 1e-6, None),
-            window_bytes: Histogram::new(&raw.window_bytes, Bounds::WINDOW, 1.0, None),
-            goodput_bytes_per_s: Histogram::new(&raw.goodput, Bounds::GOODPUT, 1.0, None),
-            retransmitted_ratio: Histogram::new(&raw.retransmitted_ratio, Bounds::RATIO, share, Some(0.0)),
-        }
+        let connections = raw.connections - self.counted.get(&controller).copied().unwrap_or(0);
+        Totals::new(controller, connections, raw, self.jiffies_per_s)
     }
-}
-
-fn parse(bytes: &[u8]) -> Option<RawTotals> {
-    // SAFETY: any bit pattern is a valid RawTotals, there are enough bytes, and the read allows any alignment.
-    (bytes.len() >= size_of::<RawTotals>()).then(|| unsafe { bytes.as_ptr().cast::<RawTotals>().read_unaligned() })
 }
 
 /// At the connections of the calling thread's namespace.

@@ -3,7 +3,7 @@
 
 use std::{sync::OnceLock, thread::sleep, time::Duration};
 
-use libbpf_rs::{Object, ProgramInput};
+use libbpf_rs::{Object, OpenObject, ProgramInput};
 
 use crate::{
     Error,
@@ -21,6 +21,16 @@ pub fn per_second() -> Result<f64, Error> {
     }
     let measured = measure()?;
     Ok(*KNOWN.get_or_init(|| measured))
+}
+
+/// As [`per_second`], and tells the programs of an object that is not loaded yet (`bpf/totals.h`).
+pub fn tell(object: &mut OpenObject) -> Result<f64, Error> {
+    let per_s = per_second()?;
+    for mut map in object.maps_mut().filter(|map| map.name() == ".rodata.clock") {
+        let value = (per_s as u64).to_ne_bytes();
+        map.initial_value_mut().expect("it has a value in the object")[..value.len()].copy_from_slice(&value);
+    }
+    Ok(per_s)
 }
 
 fn measure() -> Result<f64, Error> {

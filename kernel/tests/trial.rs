@@ -14,8 +14,8 @@ use std::{
 use rustix::net::sockopt::tcp_congestion;
 use tandem_controllers::find;
 use tandem_kernel::{
-    Error,
-    sockops::{ArmCounts, Connection, PolicyFile, Trial, TrialSetup, load_policy, programs, remove_policy},
+    Error, Totals,
+    sockops::{ArmCounts, Connection, PolicyFile, Trial, TrialSetup, load_policy, programs, remove_policy, running},
 };
 use tandem_testing::PATIENCE;
 
@@ -128,6 +128,33 @@ fn each_connection_has_an_arm_and_leaves_a_record() {
         ports
     };
     assert_eq!(ports(true), ports(false), "both ends know the service's port");
+    // This module's tests take turns, so that it is the only one of these two controllers.
+    let goes_on = running().unwrap().into_iter().find(|trial| arms.of(&trial.arms[0].totals.controller) == Some(0));
+    for (arm, told) in (0u32..).zip(&goes_on.expect("the trial goes on").arms) {
+        assert_eq!((&told.totals.controller, told.totals.connections), (&arms.0[arm as usize].name, 0));
+        assert_eq!(told.counts.ended, by_arm[arm as usize]);
+        let of_arm: Vec<_> = records.iter().filter(|r| r.arm == arm).collect();
+        assert_are_those_of(&told.totals, &of_arm, trial.jiffy_s());
+    }
+}
+
+/// What the kernel added up against what the records say.
+fn assert_are_those_of(totals: &Totals, records: &[&Connection], jiffy_s: f64) {
+    let senders: Vec<_> = records.iter().filter(|r| r.bytes_sent() > 0).collect();
+    let sum = |of: &dyn Fn(&Connection) -> f64| senders.iter().map(|r| of(r)).sum::<f64>();
+    let is_near = |is: f64, wanted: f64, most: f64| assert!((is - wanted).abs() <= most, "{is} {wanted}: {totals:?}");
+    assert_eq!(totals.acked_bytes, senders.iter().map(|r| r.bytes_sent()).sum::<u64>());
+    assert_eq!(totals.segments, senders.iter().map(|r| u64::from(r.segments)).sum::<u64>());
+    let count = senders.len() as u64;
+    for histogram in [&totals.rtt_s, &totals.window_bytes, &totals.goodput_bytes_per_s, &totals.retransmitted_ratio] {
+        assert_eq!(histogram.count(), count, "{histogram:?}");
+    }
+    is_near(totals.rtt_s.sum, sum(&|r| f64::from(r.srtt_us) / 1e6), 1e-6 * count as f64);
+    let busy_s = |r: &Connection| (f64::from(r.busy_jiffies) * jiffy_s).max(0.5 * jiffy_s);
+    is_near(totals.goodput_bytes_per_s.sum, sum(&|r| r.bytes_sent() as f64 / busy_s(r)), count as f64);
+    is_near(totals.path_s + totals.rwnd_s + totals.sndbuf_s, sum(&|r| f64::from(r.busy_jiffies) * jiffy_s), 1e-6);
+    let duration_s = sum(&|r| (r.ended_ns - r.began_ns) as f64 / 1e9);
+    is_near(totals.idle_s + totals.path_s + totals.rwnd_s + totals.sndbuf_s, duration_s, 2.0 * jiffy_s * count as f64);
 }
 
 #[test]

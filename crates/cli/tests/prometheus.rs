@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem kernel watch --prometheus` as a scraper sees it. What it counts is tested in kernel/; scripts/test-prometheus.sh has a real
+//! `tandem kernel watch --prometheus` as a scraper sees it. What it counts is tested in kernel/; scripts/test-prometheus.py has a real
 //! Prometheus scrape it.
 #![cfg(target_os = "linux")]
 
@@ -132,7 +132,10 @@ fn a_trial_s_arms_are_counted() {
     let metrics = exporter.metrics();
     for (arm, (_, name)) in ["1", "2"].iter().zip(&arms) {
         let labels = format!("arm=\"{arm}\",controller=\"{name}\"}} 0");
-        assert!(metrics.lines().any(|l| l.starts_with("tandem_trial_started_") && l.ends_with(&labels)), "{metrics}");
+        for series in ["started_connections_total", "rtt_seconds_count", "goodput_bytes_per_second_count"] {
+            let begins = format!("tandem_trial_{series}{{trial=");
+            assert!(metrics.lines().any(|l| l.starts_with(&begins) && l.ends_with(&labels)), "{series}: {metrics}");
+        }
     }
     drop(trial);
     std::fs::remove_dir(&group).unwrap();

@@ -48,9 +48,16 @@ impl Interval {
         self.low > 0.0 || self.high < 0.0
     }
 
-    /// Each of the three values in other units; the order stays.
-    pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
-        Self { value: change(self.value), low: change(self.low), high: change(self.high) }
+    /// Of the logarithm of a ratio, as how much more than 1 the ratio is.
+    pub(crate) fn of_ratio(self) -> Self {
+        let more = |log: f64| log.exp_m1();
+        Self { value: more(self.value), low: more(self.low), high: more(self.high) }
+    }
+
+    /// A share, as people read it: `+4.0 % (-1.0 to +9.0)`.
+    pub fn percent(&self) -> String {
+        let [value, low, high] = [self.value, self.low, self.high].map(|share| share * 100.0);
+        format!("{value:+.1} % ({low:+.1} to {high:+.1})")
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::IpAddr};
 
 use serde::Serialize;
 
-use crate::{Answer, Assignment, Effect, Guard, Limits, Record, Row, SizeClass, Verdict};
+use crate::{Answer, Assignment, Effect, Guard, Interval, Limits, Record, Row, SizeClass, Verdict};
 
 /// What a trial asks.
 #[derive(Clone, Debug)]
@@ -102,11 +102,10 @@ impl Evidence {
 
     /// What they say so far.
     pub fn answer(&self) -> Answer {
-        let change = |log: f64| log.exp() - 1.0;
         let row = |name: &str, effect: &Effect, alpha: f64| Row {
             name: name.to_owned(),
             connections: effect.connections(),
-            goodput_change: effect.difference(alpha).map(|difference| difference.map(change)),
+            goodput_change: effect.difference(alpha).map(Interval::of_ratio),
         };
         let all = row("all", &self.goodput, ALPHA_ALL);
         let each = ALPHA_CLASSES / SizeClass::ALL.len() as f64;
@@ -131,7 +130,7 @@ impl Evidence {
         let measures = [("rtt", rtt, true), ("retransmissions", retransmissions, false), ("failures", failures, false)];
         let guard = |((what, limit, is_log), effect): ((&'static str, f64, bool), &Effect)| {
             let difference = effect.difference(ALPHA_GUARD);
-            let change = difference.map(|d| if is_log { d.map(|log| log.exp() - 1.0) } else { d });
+            let change = if is_log { difference.map(Interval::of_ratio) } else { difference };
             Guard { what, limit, change, is_broken: change.is_some_and(|change| change.low > limit) }
         };
         measures.into_iter().zip(&self.guards).map(guard).collect()

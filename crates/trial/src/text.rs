@@ -64,18 +64,18 @@ fn sums(totals: &Totals) -> String {
     )
 }
 
-fn percent(Interval { value, low, high }: Interval) -> String {
-    format!("{:+.1} % ({:+.1} to {:+.1})", value * 100.0, low * 100.0, high * 100.0)
+fn told(change: Option<Interval>) -> String {
+    change.map_or_else(|| "too few".into(), |change| change.percent())
 }
 
 fn row_text(row: &Row) -> String {
     let [first, second] = row.connections;
-    let change = row.goodput_change.map_or_else(|| "too few".into(), percent);
+    let change = told(row.goodput_change);
     format!("{:18} {first:>7} to {second:<7} {change}", row.name)
 }
 
 fn guard_text(guard: &Guard) -> String {
-    let change = guard.change.map_or_else(|| "too few".into(), percent);
+    let change = told(guard.change);
     let unit = if guard.what == "rtt" { "%" } else { "% of all" };
     format!("{:16} {change}; it ends the trial for certain above {:.1} {unit}", guard.what, guard.limit * 100.0)
 }

@@ -117,17 +117,22 @@ const ASSIGNMENTS: [Assignment; 4] = [
     Assignment { share: 0.2, by_peer: true },
 ];
 
-/// 150 looks at each of 100 trials.
+/// In `make nightly` of 1000: so many trials at once tell 5 % from 7 %.
+fn trials() -> usize {
+    if std::env::var_os("TANDEM_NIGHTLY").is_some() { 1000 } else { 100 }
+}
+
+/// 150 looks at each trial.
 #[test]
 fn a_controller_against_itself_makes_no_difference_in_95_of_100() {
     for assignment in ASSIGNMENTS {
-        let wrong = (0..100).filter(|seed| {
+        let wrong = (0..trials() as u64).filter(|seed| {
             let (_, answer) = World::new(*seed, assignment, NOTHING).trial(1500, says_something);
             answer.broken().is_some() || answer.verdict != Verdict::NoDifference
         });
         let wrong = wrong.count();
-        println!("A/A, {assignment:?}: a difference in {wrong} of 100");
-        assert!(wrong <= 5, "{assignment:?}: {wrong} of 100");
+        println!("A/A, {assignment:?}: a difference in {wrong} of {}", trials());
+        assert!(wrong * 20 <= trials(), "{assignment:?}: {wrong} of {}", trials());
     }
 }
 

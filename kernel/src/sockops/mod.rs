@@ -16,4 +16,4 @@ pub use peer::{Peer, Prefix};
 pub(crate) use policy::remove_half_loaded;
 pub use policy::{Answer, LoadedPolicy, LoadedRule, Question, ask_policy, load_policy, policy, remove_policy};
 pub use policy_file::{PolicyError, PolicyFile, Rule, What};
-pub use trial::{ArmCounts, Connection, Running, Trial, TrialSetup, running};
+pub use trial::{ArmCounts, Connection, Running, RunningArm, Trial, TrialSetup, running};

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, RingBufferBuilder};
 use serde::Serialize;
 
 use super::{
@@ -18,7 +18,9 @@ use super::{
     policy::cgroup_of_policy,
 };
 use crate::{
-    Error, jiffies,
+    Error, Totals,
+    histograms::RawTotals,
+    jiffies,
     names::{NAME_BYTES, check_name},
     object::TRIAL,
     sysctl,
@@ -130,6 +132,17 @@ pub struct ArmCounts {
     pub lost: u64,
 }
 
+impl ArmCounts {
+    /// `struct tandem_trial_counts` of `bpf/trial.h`.
+    fn parse(bytes: &[u8]) -> Self {
+        let number = |at: usize| {
+            let bytes = bytes.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u64::from_ne_bytes)
+        };
+        Self { started: number(0), ended: number(1), refused: number(2), lost: number(3) }
+    }
+}
+
 /// A trial that goes on.
 pub struct Trial {
     // First, so that nothing is recorded any more when the rest goes.
@@ -154,8 +167,7 @@ impl Trial {
             }
         }
         check_policy(&cgroup.path)?;
-        let jiffies_per_s = jiffies::per_second()?;
-        let mut object = verified(setup)?;
+        let (mut object, jiffies_per_s) = verified(setup)?;
         let link = attach(&mut object, PROGRAM, &cgroup)?;
         Ok(Self { _link: link, object, jiffies_per_s })
     }
@@ -184,7 +196,12 @@ impl Trial {
     /// # Errors
     /// [`Error`] if the kernel's counts cannot be read.
     pub fn counts(&self) -> Result<[ArmCounts; 2], Error> {
-        counts_in(&map(&self.object, "counts"))
+        let counts = map(&self.object, "counts");
+        let of = |arm: u32| -> Result<ArmCounts, Error> {
+            let found = counts.lookup(&arm.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "counts", &e))?;
+            Ok(ArmCounts::parse(&found.unwrap_or_default()))
+        };
+        Ok([of(0)?, of(1)?])
     }
 
     /// The kernel's unit of the times of [`Trial::busy_s`], seconds.
@@ -200,29 +217,22 @@ impl Trial {
     }
 }
 
-/// `struct tandem_trial_counts` of `bpf/trial.h`, of each arm.
-fn counts_in(counts: &impl MapCore) -> Result<[ArmCounts; 2], Error> {
-    let of = |arm: u32| -> Result<ArmCounts, Error> {
-        let found = counts.lookup(&arm.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "counts", &e))?;
-        let found = found.unwrap_or_default();
-        let number = |at: usize| {
-            let bytes = found.get(8 * at..8 * at + 8).and_then(|bytes| bytes.try_into().ok());
-            bytes.map_or(0, u64::from_ne_bytes)
-        };
-        Ok(ArmCounts { started: number(0), ended: number(1), refused: number(2), lost: number(3) })
-    };
-    Ok([of(0)?, of(1)?])
-}
-
 /// A trial that goes on, in whatever process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Running {
     /// The kernel's number of its program.
     pub id: u32,
-    /// The controllers.
-    pub arms: [String; 2],
-    /// What became of each arm's connections so far.
-    pub counts: [ArmCounts; 2],
+    /// In the trial's order.
+    pub arms: [RunningArm; 2],
+}
+
+/// An arm of a trial that goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunningArm {
+    /// What became of its connections so far.
+    pub counts: ArmCounts,
+    /// What those that have ended did, also those that were lost.
+    pub totals: Totals,
 }
 
 /// The trials that go on.
@@ -238,18 +248,31 @@ pub fn running() -> Result<Vec<Running>, Error> {
             Err(_) => continue,
             Ok(maps) => maps,
         };
-        let named = |name: &str| maps.iter().find(|map| map.name() == name);
-        // Another's program of that name.
-        let (Some(asked), Some(counts)) = (named(".rodata.trial"), named("counts")) else { continue };
-        let asked = asked.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", "trial", &e))?;
-        let Some(asked) = asked.filter(|bytes| bytes.len() >= 2 * NAME_BYTES) else { continue };
-        let name = |arm: usize| {
-            let bytes = &asked[arm * NAME_BYTES..][..NAME_BYTES];
-            String::from_utf8_lossy(bytes.split(|b| *b == 0).next().unwrap_or_default()).into_owned()
-        };
-        all.push(Running { id, arms: [name(0), name(1)], counts: counts_in(counts)? });
+        if let Some(arms) = arms_in(&maps)? {
+            all.push(Running { id, arms });
+        }
     }
     Ok(all)
+}
+
+/// `None`: another's program of that name, or one of another version.
+fn arms_in(maps: &[MapHandle]) -> Result<Option<[RunningArm; 2]>, Error> {
+    let value = |name: &'static str, key: u32| -> Result<Option<Vec<u8>>, Error> {
+        let Some(map) = maps.iter().find(|map| map.name() == name) else { return Ok(None) };
+        map.lookup(&key.to_ne_bytes(), MapFlags::ANY).map_err(|e| cannot("read", name, &e))
+    };
+    let Some(asked) = value(".rodata.trial", 0)?.filter(|bytes| bytes.len() >= 2 * NAME_BYTES) else { return Ok(None) };
+    let jiffies_per_s = jiffies::per_second()?;
+    let arm = |number: u32| -> Result<Option<RunningArm>, Error> {
+        let [counts, totals] = [value("counts", number)?, value("totals", number)?];
+        let (Some(counts), Some(raw)) = (counts, totals.as_deref().and_then(RawTotals::parse)) else { return Ok(None) };
+        let name = &asked[number as usize * NAME_BYTES..][..NAME_BYTES];
+        let name = String::from_utf8_lossy(name.split(|b| *b == 0).next().unwrap_or_default()).into_owned();
+        let counts = ArmCounts::parse(&counts);
+        let open = counts.started.saturating_sub(counts.ended);
+        Ok(Some(RunningArm { counts, totals: Totals::new(name, open, &raw, jiffies_per_s) }))
+    };
+    Ok(arm(0)?.zip(arm(1)?).map(|(first, second)| [first, second]))
 }
 
 /// A policy for the same connections that is called first leaves none to the trial: one for the same cgroup, or for one within.
@@ -260,8 +283,10 @@ fn check_policy(cgroup: &Path) -> Result<(), Error> {
     }
 }
 
-fn verified(setup: &TrialSetup) -> Result<Object, Error> {
+/// And how many jiffies there are in a second.
+fn verified(setup: &TrialSetup) -> Result<(Object, f64), Error> {
     let mut object = open_with(TRIAL, PROGRAM)?;
+    let jiffies_per_s = jiffies::tell(&mut object)?;
     let (v4, v6): (Vec<&Prefix>, Vec<&Prefix>) = setup.to.iter().partition(|prefix| prefix.address().is_ipv4());
     for mut map in object.maps_mut() {
         match map.name().to_str() {
@@ -278,7 +303,7 @@ fn verified(setup: &TrialSetup) -> Result<Object, Error> {
     let one = 1u32.to_ne_bytes();
     fill(&object, "prefixes4", v4.iter().map(|prefix| (prefix.key(), &one[..])))?;
     fill(&object, "prefixes6", v6.iter().map(|prefix| (prefix.key(), &one[..])))?;
-    Ok(object)
+    Ok((object, jiffies_per_s))
 }
 
 /// `struct tandem_trial` of `bpf/trial.h`.

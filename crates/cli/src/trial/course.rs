@@ -168,10 +168,9 @@ impl Course {
         if is_quiet() || !stderr().is_terminal() {
             return;
         }
-        let change = answer.rows[0].goodput_change.map_or_else(
-            || "too few to compare".to_owned(),
-            |c| format!("goodput {:+.1} % ({:+.1} to {:+.1})", c.value * 100.0, c.low * 100.0, c.high * 100.0),
-        );
+        let change = answer.rows[0]
+            .goodput_change
+            .map_or_else(|| "too few to compare".to_owned(), |change| format!("goodput {}", change.percent()));
         let [first, second] = answer.totals.map(|totals| totals.connections);
         let needed = answer.connections_to_show.map_or_else(String::new, |n| {
             format!(", 5 % shows after {n:.0} ({:.0} %)", (answer.counted as f64 / n * 100.0).min(100.0))

@@ -8,13 +8,13 @@ use std::fmt;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet, prometheus_text},
-    metrics::MetricType,
+    metrics::MetricType::{self, Counter, Gauge},
     registry::{Registry, Unit},
 };
 use tandem_controllers::Reading;
 use tandem_kernel::{
     Histogram, Probed, Totals,
-    sockops::{ArmCounts, Running},
+    sockops::{ArmCounts, Running, RunningArm},
 };
 
 #[derive(Debug)]
@@ -39,21 +39,23 @@ pub fn text(metrics: Metrics) -> String {
 impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let to = &mut Families { to: &mut encoder };
-        self.connections(to)?;
-        self.distributions(to)?;
-        self.arms(to)?;
+        to.family(Gauge, "connections", "TCP connections now, by congestion controller", None, |family| {
+            let mut of = self.controllers.iter();
+            of.try_for_each(|t| gauge(family, &[("controller", &t.controller)], &(t.connections as i64)))
+        })?;
+        let controllers: Vec<_> = self.controllers.iter().map(Group::of_controller).collect();
+        activity(to, "", "as far as looks saw it", "since the look before, at each look", &controllers)?;
+        self.trials(to)?;
         self.probes(to)?;
-        to.counter("looks", "Looks at all connections", None, |family| count(family, &[], &self.looks))?;
+        to.family(Counter, "looks", "Looks at all connections", None, |family| count(family, &[], &self.looks))?;
         let help = "Processor time that the looks took before this one";
-        to.counter("look_cpu", help, Some(&Unit::Seconds), |family| count(family, &[], &self.cpu_s))?;
+        to.family(Counter, "look_cpu", help, Some(&Unit::Seconds), |family| count(family, &[], &self.cpu_s))?;
         let help = "Time since the look before; they are further apart where they would take more than 2 % of a core";
-        to.gauge("look_interval", help, Some(&Unit::Seconds), |family| {
+        to.family(Gauge, "look_interval", help, Some(&Unit::Seconds), |family| {
             self.since_last_s.iter().try_for_each(|seconds| gauge(family, &[], seconds))
         })
     }
 }
-
-type Labels<'a> = [(&'a str, &'a str)];
 
 struct Families<'e, 'w> {
     to: &'e mut DescriptorEncoder<'w>,
@@ -62,33 +64,17 @@ struct Families<'e, 'w> {
 impl Families<'_, '_> {
     fn family(
         &mut self,
-        (name, help, unit): (&str, &str, Option<&Unit>),
         kind: MetricType,
+        name: &str,
+        help: &str,
+        unit: Option<&Unit>,
         fill: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
     ) -> fmt::Result {
         fill(&mut self.to.encode_descriptor(name, help, unit, kind)?)
     }
-
-    fn counter(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<&Unit>,
-        fill: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
-    ) -> fmt::Result {
-        self.family((name, help, unit), MetricType::Counter, fill)
-    }
-
-    fn gauge(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<&Unit>,
-        fill: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
-    ) -> fmt::Result {
-        self.family((name, help, unit), MetricType::Gauge, fill)
-    }
 }
+
+type Labels<'a> = [(&'a str, &'a str)];
 
 fn count(family: &mut MetricEncoder<'_>, labels: &Labels<'_>, value: &impl EncodeCounterValue) -> fmt::Result {
     family.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(value, None)
@@ -98,91 +84,94 @@ fn gauge(family: &mut MetricEncoder<'_>, labels: &Labels<'_>, value: &impl Encod
     family.encode_family(&labels)?.encode_gauge(value)
 }
 
-impl Metrics {
-    fn connections(&self, to: &mut Families<'_, '_>) -> fmt::Result {
-        let each = |family: &mut MetricEncoder<'_>, of: fn(&Totals) -> u64| {
-            self.controllers.iter().try_for_each(|t| count(family, &[("controller", &t.controller)], &of(t)))
-        };
-        to.gauge("connections", "TCP connections now, by congestion controller", None, |family| {
-            let mut of = self.controllers.iter();
-            of.try_for_each(|t| gauge(family, &[("controller", &t.controller)], &(t.connections as i64)))
-        })?;
-        let help = "Data that was sent and acknowledged, as far as looks saw it";
-        to.counter("acked", help, Some(&Unit::Bytes), |family| each(family, |t| t.acked_bytes))?;
-        let help = "Segments with data that were sent, retransmissions too, as far as looks saw it";
-        to.counter("sent_segments", help, None, |family| each(family, |t| t.segments))?;
-        let help = "Segments that were retransmitted, as far as looks saw it";
-        to.counter("retransmitted_segments", help, None, |family| each(family, |t| t.retransmitted))?;
-        let help = "Time of connections that sent something, by what limited them: the application (nothing to send), the congestion \
-                    window or the path, the receive window, the send buffer";
-        to.counter("limited", help, Some(&Unit::Seconds), |family| {
-            for t in &self.controllers {
-                let by = [
-                    ("application", t.idle_s),
-                    ("congestion", t.path_s),
-                    ("receive_window", t.rwnd_s),
-                    ("send_buffer", t.sndbuf_s),
-                ];
-                for (by, seconds) in by {
-                    count(family, &[("controller", &t.controller), ("by", by)], &seconds)?;
-                }
+/// Connections with labels in common, and what they did.
+struct Group<'a> {
+    labels: Vec<(&'a str, &'a str)>,
+    totals: &'a Totals,
+}
+
+impl<'a> Group<'a> {
+    fn of_controller(totals: &'a Totals) -> Self {
+        Self { labels: vec![("controller", &totals.controller)], totals }
+    }
+
+    fn labels_and(&self, more: (&'a str, &'a str)) -> Vec<(&'a str, &'a str)> {
+        self.labels.iter().copied().chain([more]).collect()
+    }
+}
+
+/// What each group did, in families whose names begin with `prefix`. `sums`: which part of it; `each`: of which connections values are.
+fn activity(to: &mut Families<'_, '_>, prefix: &str, sums: &str, each: &str, groups: &[Group<'_>]) -> fmt::Result {
+    let mut sum = |name: &str, help: &str, unit, of: fn(&Totals) -> u64| {
+        to.family(Counter, &format!("{prefix}{name}"), &format!("{help}, {sums}"), unit, |family| {
+            groups.iter().try_for_each(|group| count(family, &group.labels, &of(group.totals)))
+        })
+    };
+    sum("acked", "Data that was sent and acknowledged", Some(&Unit::Bytes), |t| t.acked_bytes)?;
+    sum("sent_segments", "Segments with data that were sent, retransmissions too", None, |t| t.segments)?;
+    sum("retransmitted_segments", "Segments that were retransmitted", None, |t| t.retransmitted)?;
+    let help = "Time of connections that sent something, by what limited them: the application (nothing to send), the congestion window or \
+                the path, the receive window, the send buffer";
+    to.family(Counter, &format!("{prefix}limited"), help, Some(&Unit::Seconds), |family| {
+        for group in groups {
+            let Totals { idle_s, path_s, rwnd_s, sndbuf_s, .. } = group.totals;
+            for (by, seconds) in
+                [("application", idle_s), ("congestion", path_s), ("receive_window", rwnd_s), ("send_buffer", sndbuf_s)]
+            {
+                count(family, &group.labels_and(("by", by)), seconds)?;
             }
-            Ok(())
-        })
-    }
-
-    fn distributions(&self, to: &mut Families<'_, '_>) -> fmt::Result {
-        let rate = Unit::Other("bytes_per_second".into());
-        let [seconds, bytes, rate] = [Some(&Unit::Seconds), Some(&Unit::Bytes), Some(&rate)];
-        let mut family = |name: &str, help: &str, unit, of: fn(&Totals) -> &Histogram| {
-            let help = format!("{help}: of each connection that sent something since the look before, at each look");
-            to.family((name, &help, unit), MetricType::Histogram, |family| {
-                for t in &self.controllers {
-                    let histogram = of(t);
-                    let labels: &Labels<'_> = &[("controller", &t.controller)];
-                    family.encode_family(&labels)?.encode_histogram::<NoLabelSet>(
-                        histogram.sum,
-                        histogram.count(),
-                        &histogram.buckets,
-                        None,
-                    )?;
-                }
-                Ok(())
+        }
+        Ok(())
+    })?;
+    let rate = Unit::Other("bytes_per_second".into());
+    let [seconds, bytes, rate] = [Some(&Unit::Seconds), Some(&Unit::Bytes), Some(&rate)];
+    let mut histogram = |name: &str, help: &str, unit, of: fn(&Totals) -> &Histogram| {
+        let help = format!("{help}: of each connection that sent something {each}");
+        to.family(MetricType::Histogram, &format!("{prefix}{name}"), &help, unit, |family| {
+            groups.iter().try_for_each(|group| {
+                let Histogram { sum, buckets } = of(group.totals);
+                let labels: &Labels<'_> = &group.labels;
+                let total = of(group.totals).count();
+                family.encode_family(&labels)?.encode_histogram::<NoLabelSet>(*sum, total, buckets, None)
             })
-        };
-        family("rtt", "Smoothed round-trip time", seconds, |t| &t.rtt_s)?;
-        family("congestion_window", "Congestion window", bytes, |t| &t.window_bytes)?;
-        family("goodput", "Data acknowledged over the time with data to send or to be acknowledged", rate, |t| {
-            &t.goodput_bytes_per_s
-        })?;
-        family("retransmitted_ratio", "Share of the segments that were retransmissions", None, |t| {
-            &t.retransmitted_ratio
         })
-    }
+    };
+    histogram("rtt", "Smoothed round-trip time", seconds, |t| &t.rtt_s)?;
+    histogram("congestion_window", "Congestion window", bytes, |t| &t.window_bytes)?;
+    let help = "Data acknowledged over the time with data to send or to be acknowledged";
+    histogram("goodput", help, rate, |t| &t.goodput_bytes_per_s)?;
+    let help = "Share of the segments that were retransmissions";
+    histogram("retransmitted_ratio", help, None, |t| &t.retransmitted_ratio)
+}
 
+impl Metrics {
     /// Two arms of a trial may have the same controller.
-    fn arms(&self, to: &mut Families<'_, '_>) -> fmt::Result {
+    fn trials(&self, to: &mut Families<'_, '_>) -> fmt::Result {
+        let ids: Vec<String> = self.trials.iter().map(|trial| trial.id.to_string()).collect();
+        let (mut groups, mut counts) = (Vec::new(), Vec::new());
+        for (id, trial) in ids.iter().zip(&self.trials) {
+            for (number, RunningArm { counts: of_arm, totals }) in ["1", "2"].into_iter().zip(&trial.arms) {
+                let labels = vec![("trial", &**id), ("arm", number), ("controller", &*totals.controller)];
+                groups.push(Group { labels, totals });
+                counts.push(of_arm);
+            }
+        }
         let mut family = |name: &str, help: &str, of: fn(&ArmCounts) -> u64| {
-            to.counter(name, help, None, |family| {
-                for trial in &self.trials {
-                    let id = trial.id.to_string();
-                    for ((controller, counts), arm) in trial.arms.iter().zip(&trial.counts).zip(["1", "2"]) {
-                        count(family, &[("trial", &id), ("arm", arm), ("controller", controller)], &of(counts))?;
-                    }
-                }
-                Ok(())
+            to.family(Counter, name, help, None, |family| {
+                groups.iter().zip(&counts).try_for_each(|(group, counts)| count(family, &group.labels, &of(counts)))
             })
         };
         family("trial_started_connections", "Connections that began with the controller of an arm", |c| c.started)?;
         family("trial_ended_connections", "Connections of an arm that have ended", |c| c.ended)?;
         family("trial_refused_connections", "Connections that did not get their arm's controller", |c| c.refused)?;
-        family("trial_lost_connections", "Connections of an arm that ended without a record", |c| c.lost)
+        family("trial_lost_connections", "Connections of an arm that ended without a record", |c| c.lost)?;
+        activity(to, "trial_", "by connections of an arm that have ended", "in an arm, at its end", &groups)
     }
 
     /// A probe's name has its unit.
     fn probes(&self, to: &mut Families<'_, '_>) -> fmt::Result {
         let help = "What a controller knows, of at most 1000 of its connections: the least, the median, the largest";
-        to.gauge("probe", help, None, |family| {
+        to.family(Gauge, "probe", help, None, |family| {
             for (controller, probe, readings) in self.readings() {
                 for (of, value) in three(readings) {
                     gauge(family, &[("controller", controller), ("probe", probe), ("of", of)], &value)?;
@@ -191,7 +180,7 @@ impl Metrics {
             Ok(())
         })?;
         let help = "How many of at most 1000 connections of a controller are in a state";
-        to.gauge("probe_connections", help, None, |family| {
+        to.family(Gauge, "probe_connections", help, None, |family| {
             for (controller, probe, readings) in self.readings() {
                 for (word, connections) in words(readings) {
                     let labels: &Labels<'_> = &[("controller", controller), ("probe", probe), ("value", word)];
