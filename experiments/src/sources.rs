@@ -12,8 +12,8 @@ use toml::{
 
 use crate::patch::Problem;
 
-/// The name of a paper's file, without its extension.
-pub(crate) const PAPER: &str = "paper";
+/// The name, without its extension, of the file that has what those beside it share.
+pub const PAPER: &str = "paper";
 
 /// A file's text, with its path for messages.
 #[derive(Debug, Clone, Copy)]

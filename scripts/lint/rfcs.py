@@ -226,17 +226,17 @@ def page(documents, tags):
         "",
         "Each section that is followed has a place in the code and a test that holds it there. Both have its tag in a comment, such as",
         "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. Where the test is a [golden trace](../../controllers/vectors/README.md), a",
-        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them.",
+        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them. A row without code is left out, and its last column says why.",
         "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same by subject.",
     ]
     for document in documents:
         text += ["", f"## {document['id']}: {document['title']}", ""]
         if "note" in document:
             text += [document["note"], ""]
-        text += ["| section | asks | code | test | differs, or left out |", "|---|---|---|---|---|"]
+        text += ["| § | asks | code | test | differs |", "|---|---|---|---|---|"]
         for row in document["section"]:
             section = f"{document['id']} {row['at']}"
-            how = f"left out: {row['left_out']}" if "left_out" in row else row.get("differs", "")
+            how = row.get("left_out", row.get("differs", ""))
             cells = [row["at"], row["asks"], cell(places[section, False]), cell(places[section, True]), how]
             text.append("| " + " | ".join(value.replace("|", "\\|") for value in cells) + " |")
     return "\n".join(text) + "\n"

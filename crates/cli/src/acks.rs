@@ -12,7 +12,7 @@ use tandem_sim::{Look, Sim, run_watched};
 
 use crate::{engine::Engines, failure::Failure, interrupt::flag, output::remove, terminal::note};
 
-/// So many rows are some 300 MB of memory while they are collected.
+/// This many rows take some 300 MB of memory while they are collected.
 const MOST_ROWS: usize = 2_000_000;
 
 /// Only the simulator shows a sender at each ACK.
@@ -24,13 +24,13 @@ pub fn check(engines: &Engines) -> Result<(), Failure> {
     Err(Failure::usage("--acks is of the simulator alone; add it with --engine sim, or leave out --acks"))
 }
 
-/// What is known of the flows so far.
+/// The state of each flow so far.
 #[derive(Default)]
 struct Log {
     groups: Vec<usize>,
     traces: BTreeMap<usize, Trace>,
     rows: usize,
-    /// When the last row was, ns.
+    /// Time of the last row, ns.
     last_ns: u64,
 }
 
@@ -69,7 +69,7 @@ pub fn write(folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That of an earlier run would pass for this one's.
+/// Removes the file of an earlier run, which would pass for this run's.
 pub fn remove_old(folder: &Path) -> Result<(), Failure> {
     remove(&folder.join(ACKS_FILE))
 }

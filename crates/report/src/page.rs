@@ -18,7 +18,7 @@ use crate::{
 
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
 const TEMPLATE: &str = "page.html";
-/// Rows of the summary, and groups and links of a run, that a page has; more than that nobody reads, and browsers take long.
+/// Limits of a page: rows of the summary, and groups and links of a run. Nobody reads more, and browsers become slow.
 const MAX_ROWS: usize = 400;
 const MAX_LINKS: usize = 100;
 /// Digits of a link's rate.
@@ -73,7 +73,7 @@ pub fn charts_json(report: &Report) -> String {
     serde_json::to_string(&all).expect("charts are JSON")
 }
 
-/// The page's first table alone, for a page of somebody else's.
+/// The page's first table alone, to embed in another page.
 pub fn summary_html(report: &Report) -> String {
     let mut engine = Environment::new();
     let source = "{% import 'summary.html' as summary %}{{ summary.table(heads, rows) }}";
@@ -108,7 +108,7 @@ pub fn render(name: &'static str, template: &'static str, content: Value, charts
     page.expect("the template asks only for what its content gives")
 }
 
-/// Text as HTML, in which what stands between backquotes is code.
+/// Text as HTML, with code between backquotes.
 fn with_code(text: &str) -> String {
     let mut parts = text.split('`').map(|part| HtmlEscape(part).to_string());
     let mut html = parts.next().unwrap_or_default();
@@ -163,7 +163,7 @@ fn looks(report: &Report) -> Looks {
     Looks::new(groups.map(|g| (g.name.as_str(), g.controller.as_str())))
 }
 
-/// A run's charts over time, and that of its flows.
+/// A run's charts over time, and the chart of its flows.
 fn charts_of(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
     let mut charts = curves(section, looks, points);
     charts.push(per_flow(section, looks));

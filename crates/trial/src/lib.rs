@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the connections of a trial say of two congestion controllers, at any time.
+//! What the connections of a trial show about two congestion controllers, at any time.
 //!
 //! A [`Record`] is what is known of a connection that has ended; [`batch`] makes a table of many. [`Evidence`] takes them one by one, and has an
 //! [`Answer`] after each: the difference of the arms with intervals that hold however often one looks, and whether a guard rail ends the trial.

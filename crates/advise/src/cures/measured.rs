@@ -12,7 +12,7 @@ pub fn receiving(measured: &Measured) -> Option<String> {
     })
 }
 
-/// What the path's rate did not hold back is not sped up by the path.
+/// A better path does not help a flow that the path did not limit.
 pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
     let limited_by = measured.limited_by.as_ref()?;
     let cure = match limited_by {
@@ -39,7 +39,7 @@ pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
     Some(format!("What was measured was held back by {}: {words}. {cure}", limited_by.what()))
 }
 
-/// Where the policer that was measured is the path's, [`super::path::policer`] says it.
+/// If the measured policer is the path's, [`super::path::policer`] reports it.
 fn policer_cure(known: &Known) -> String {
     match known.effects.policer {
         Some(bucket) => format!("Ask whoever sold the path what it allows; {} was taken for it.", bucket.rate),

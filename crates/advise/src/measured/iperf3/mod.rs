@@ -25,7 +25,7 @@ struct Run {
 }
 
 const PARTS: [&str; 5] = ["start", "intervals", "end", "error", "event"];
-/// What an `end` has, if damage parts it from its run.
+/// The fields of an `end` that damage has separated from its run.
 const SUMS: [&str; 3] = ["sum_received", "sum_sent", "sum"];
 
 pub fn is_iperf3(json: &Documents) -> bool {
@@ -165,7 +165,7 @@ impl Run {
         }
     }
 
-    /// A sum of `end`. From 3.7 to 3.9 `--bidir` writes both directions under the same key; that in which this machine sends is meant.
+    /// A sum of `end`. From 3.7 to 3.9 `--bidir` writes both directions under the same key; the one in which this machine sends is meant.
     fn sum(&self, key: &str) -> &Value {
         let (first, again) = (&self.end[key], &self.end[format!("{key}{AGAIN}")]);
         if self.is_bidir && first["sender"] == false && again["sender"] == true { again } else { first }
