@@ -387,7 +387,7 @@ impl Experiment {
     fn check_kernel(&self, kernel: &Spanned<Reduction>) -> Result<(), (Range<usize>, String)> {
         let is_criterion = self.file.criterion.is_some();
         if !self.file.machines && !is_criterion {
-            let message = "[kernel] is for what the paper ran on real machines: add `machines = true`";
+            let message = "[kernel] is for experiments that the paper ran on real machines: add `machines = true`";
             return Err((kernel.span(), message.into()));
         }
         let curves = self.file.curves.iter().filter(|c| kernel.get_ref().part().has_curve(&c.get_ref().name));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * `tandem kernel watch --prometheus`: what the TCP connections of a network namespace do, summed up
- * by controller in the kernel, so that no connection's record is copied. The program runs once for
- * each socket and look; nothing runs per packet. A connection's last values lie with its socket.
+ * `tandem kernel watch --prometheus`: histograms of the TCP connections of a network namespace,
+ * summed by controller in the kernel, so that no connection's record is copied. The program runs
+ * once per socket and reading; nothing runs per packet. A connection's last values are stored with
+ * its socket.
  */
 #include "limits.h"
 
@@ -10,18 +11,18 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* The loader sets it before it loads. */
+/* Set by the loader before loading. */
 const volatile u64 jiffies_per_s SEC(".rodata.clock") = 0;
 
 struct last {
 	u64 bytes_acked;
-	u32 jiffies; /* at the last look */
+	u32 jiffies; /* at the last reading */
 	u32 segments;
 	u32 retransmitted;
 	struct limits limits;
 };
 
-/* With the socket, and gone with it or with this program. */
+/* Stored with the socket; ends with it or with this program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -45,8 +46,8 @@ struct {
 } nothing SEC(".maps");
 
 /*
- * 1 after the first look at all namespaces: from then on, a connection that was not there at the
- * last look has begun since.
+ * 1 after the first reading of all namespaces: from then on, a connection that was not there at the
+ * last reading has begun since.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,7 +73,7 @@ static __always_inline struct tandem_totals *totals_of(const struct tcp_sock *tp
 	return bpf_map_lookup_elem(&totals, name);
 }
 
-/* The place of the highest bit; of 0 and 1 it is 0. */
+/* The position of the highest set bit; 0 for 0 and 1. */
 static __always_inline u32 log2_of(u64 value)
 {
 	u32 log = 0;
@@ -87,7 +88,7 @@ static __always_inline u32 log2_of(u64 value)
 	return log;
 }
 
-/* Which bucket: a value that is a bound itself belongs below it. */
+/* The bucket of a value; a value equal to a bound belongs below it. */
 static __always_inline u32 bucket(u64 value, u32 first, u32 octaves)
 {
 	u64 below = value ? value - 1 : 0;
@@ -101,7 +102,7 @@ static __always_inline u32 bucket(u64 value, u32 first, u32 octaves)
 
 static __always_inline void observe(struct tandem_histogram *histogram, u64 value, u32 place)
 {
-	/* The verifier does not see that it is less. */
+	/* The verifier does not see that it is smaller. */
 	if (place >= TANDEM_BUCKETS)
 		place = TANDEM_BUCKETS - 1;
 	histogram->sum += value;
@@ -121,7 +122,7 @@ static __always_inline void observe_ratio(struct tandem_histogram *histogram, u3
 	observe(histogram, ratio, place);
 }
 
-/* What a connection did since the last look. */
+/* Adds what a connection did since the last reading. */
 static __always_inline void count(struct tandem_totals *all, struct tcp_sock *tp,
 				  const struct last *last, const struct last *now, int is_new)
 {
@@ -143,7 +144,7 @@ static __always_inline void count(struct tandem_totals *all, struct tcp_sock *tp
 	all->path_jiffies += busy - rwnd - sndbuf;
 	all->rwnd_jiffies += rwnd;
 	all->sndbuf_jiffies += sndbuf;
-	/* Of a new one nobody knows how long it has been there. */
+	/* The age of a connection seen for the first time is unknown. */
 	if (!is_new && elapsed > busy)
 		all->idle_jiffies += elapsed - busy;
 	if (rtt_us)
@@ -152,7 +153,7 @@ static __always_inline void count(struct tandem_totals *all, struct tcp_sock *tp
 	observe(&all->window_bytes, window,
 		bucket(window, TANDEM_WINDOW_FIRST, TANDEM_WINDOW_OCTAVES));
 	if (bytes) {
-		/* What is over within a jiffy took some of it. */
+		/* Work that ended within a jiffy took part of it. */
 		u64 goodput = bytes * jiffies_per_s / (busy ? busy : 1);
 
 		observe(&all->goodput, goodput,

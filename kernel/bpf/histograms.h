@@ -9,19 +9,19 @@
 #include "contract.h"
 
 #define TANDEM_BUCKETS 50
-/* More controllers than a machine has. */
+/* More controllers than any machine has. */
 #define TANDEM_MOST_CONTROLLERS 64
 
 /*
- * Two buckets an octave: values up to 2^first, up to 1.5 * 2^first, up to 2 * 2^first ...; the last
- * is for all that are larger.
+ * Two buckets per octave: values up to 2^first, 1.5 * 2^first, 2 * 2^first ...; the last holds all
+ * larger values.
  */
 struct tandem_histogram {
 	u64 sum;
 	u64 counts[TANDEM_BUCKETS];
 };
 
-/* The exponents of 2 of each histogram's first bound, and how many octaves follow. */
+/* For each histogram, log2 of its first bound, and the number of octaves. */
 enum tandem_bounds {
 	TANDEM_RTT_FIRST = 6, /* 64 us to 8.4 s */
 	TANDEM_RTT_OCTAVES = 17,
@@ -33,9 +33,9 @@ enum tandem_bounds {
 	TANDEM_RATIO_OCTAVES = 10,
 };
 
-/* Of all connections of one controller and all looks at them. */
+/* Over all connections of one controller and all readings. */
 struct tandem_totals {
-	u64 connections; /* one for each connection and look */
+	u64 connections; /* one for each connection and reading */
 	u64 acked_bytes;
 	u64 segments; /* with data, retransmissions too */
 	u64 retransmitted;
@@ -43,7 +43,7 @@ struct tandem_totals {
 	u64 path_jiffies;   /* limited by the congestion window, or by the path */
 	u64 rwnd_jiffies;   /* by the receiver's window */
 	u64 sndbuf_jiffies; /* by the send buffer */
-	/* Of the connections that sent something since the last look. */
+	/* Over the connections that sent something since the last reading. */
 	struct tandem_histogram rtt_us;
 	struct tandem_histogram window_bytes;
 	struct tandem_histogram goodput; /* bytes a second, while busy */

@@ -21,7 +21,7 @@ pub fn check(engines: &Engines) -> Result<(), Failure> {
     if engines.iter().any(|engine| engine.name() == Sim.name()) {
         return Ok(());
     }
-    Err(Failure::usage("--acks is of the simulator alone; add it with --engine sim, or leave out --acks"))
+    Err(Failure::usage("--acks works only in the simulator: use --engine sim, or leave out --acks"))
 }
 
 /// The state of each flow so far.
@@ -64,7 +64,7 @@ pub fn write(folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
     write_acks(folder, scenario, &traces).with_context(|| format!("cannot write `{}`", folder.display()))?;
     if log.rows == MOST_ROWS {
         let end_s = log.last_ns as f64 / 1e9;
-        note(&format!("{ACKS_FILE} ends at {end_s:.3} s of the run: it has {MOST_ROWS} rows, which is the most."));
+        note(&format!("{ACKS_FILE} ends at {end_s:.3} s of the run: it has {MOST_ROWS} rows, the maximum."));
     }
     Ok(())
 }

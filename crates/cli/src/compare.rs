@@ -130,7 +130,7 @@ impl SeedArgs {
         let usual = if is_real_time { Seeds::REAL_TIME } else { Seeds::Auto };
         match self.seeds.unwrap_or(usual) {
             Seeds::Auto if is_real_time => {
-                Err(Failure::usage("--seeds auto is for engines that compute; one that takes real time needs a number"))
+                Err(Failure::usage("--seeds auto needs an engine that does not run in real time: give a number"))
             }
             Seeds::Auto => {
                 let budget = Budget {

@@ -145,7 +145,7 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
         note(&format!("Document: {}", path.display()));
     }
     if cancelled.load(Ordering::Relaxed) {
-        warn(&format!("tandem: interrupted; {} criteria are left: the same command goes on", assessment.left));
+        warn(&format!("tandem: interrupted; {} criteria are left: the same command continues", assessment.left));
         return Err(Failure::Interrupted);
     }
     worse(&assessment, baseline.as_ref())
@@ -207,7 +207,7 @@ fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
     let folder = document.with_extension("");
     if folder == document {
         let name = document.display();
-        return Err(Failure::usage(format!("--markdown {name}: its pictures go to that folder: write `{name}.md`")));
+        return Err(Failure::usage(format!("--markdown {name}: this is the folder for its pictures: write `{name}.md`")));
     }
     Ok(folder)
 }

@@ -51,7 +51,7 @@ fn departures_are_shown() {
     place.write("host.jsonl", &log);
     let other = place.tandem("conform host.jsonl --controller compound");
     assert_eq!(other.status, Some(1), "{}", other.err);
-    assert!(other.err.contains("events depart from `compound`"), "{}", other.err);
+    assert!(other.err.contains("events deviate from `compound`"), "{}", other.err);
     let mut lines: Vec<&str> = log.lines().collect();
     // The tenth ACK of slow start from 10 packets.
     assert!(lines[10].contains("\"cwnd\":20,"), "{}", lines[10]);

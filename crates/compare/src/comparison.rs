@@ -56,7 +56,7 @@ pub enum CompareError {
     #[error("`{0}` is named twice: leave one out")]
     Twice(String),
     /// Contenders that meet neighbours differ in their number of flows.
-    #[error("with --against all contenders need the same number of flows, for they share one baseline")]
+    #[error("with --against all contenders need the same number of flows, because they share one baseline")]
     FlowsDiffer,
     /// A queue without queue management cannot mark packets.
     #[error("--ecn needs a queue that marks: add --aqm {}", tandem_scenario::aqm::marking_names())]

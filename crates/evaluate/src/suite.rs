@@ -50,7 +50,7 @@ pub enum SuiteError {
     #[error("suite {0}: there is no file *.toml in it")]
     Empty(String),
     /// No neighbour is named.
-    #[error("nobody is named to be judged beside: write for example `--against reno,cubic`")]
+    #[error("no neighbour is named: write for example `--against reno,cubic`")]
     NoNeighbour,
     /// There is no such section.
     #[error("there is no criterion `{0}`; there are {1}")]

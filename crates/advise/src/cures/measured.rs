@@ -36,14 +36,14 @@ pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
             .to_owned(),
     };
     let Evidence { words, .. } = limited_by.evidence();
-    Some(format!("What was measured was held back by {}: {words}. {cure}", limited_by.what()))
+    Some(format!("The measured flow was limited by {}: {words}. {cure}", limited_by.what()))
 }
 
 /// If the measured policer is the path's, [`super::path::policer`] reports it.
 fn policer_cure(known: &Known) -> String {
     match known.effects.policer {
-        Some(bucket) => format!("Ask whoever sold the path what it allows; {} was taken for it.", bucket.rate),
-        None => "Ask whoever sold the path what it allows.".to_owned(),
+        Some(bucket) => format!("Ask the provider of the path what rate it allows; {} was assumed.", bucket.rate),
+        None => "Ask the provider of the path what rate it allows.".to_owned(),
     }
 }
 

@@ -57,7 +57,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
     let busy = percentile.map(|ms| Reading::new(ms, "95th percentile of time="));
     let mut cautions = Vec::new();
     if summaries > 1 {
-        cautions.push(format!("The file has {summaries} pings, which are taken for one path."));
+        cautions.push(format!("The file has {summaries} pings, which are assumed to be of one path."));
     }
     Ok(Readings {
         least_rtt_ms: Some(least),

@@ -38,7 +38,7 @@ impl std::str::FromStr for Goal {
             "goodput" => Ok(Self::Goodput),
             "delay" => Ok(Self::Delay),
             "both" => Ok(Self::Both),
-            other => Err(format!("`{other}` is no goal: give `goodput`, `delay` or `both`")),
+            other => Err(format!("`{other}` is not a goal: give `goodput`, `delay` or `both`")),
         }
     }
 }

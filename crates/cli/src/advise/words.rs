@@ -115,7 +115,7 @@ fn left_out(advice: &Advice) -> Vec<String> {
     let open: Vec<&str> = open.map(|judged| &*judged.controller).collect();
     if !open.is_empty() {
         let how = if advice.usual.is_cut_short { "--time gives more seeds" } else { "--seeds allows more" };
-        left_out.push(format!("More seeds could change what is said of {}: {how}.", open.join(", ")));
+        left_out.push(format!("More seeds could change the verdict on {}: {how}.", open.join(", ")));
     }
     left_out
 }

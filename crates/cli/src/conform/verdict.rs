@@ -74,7 +74,7 @@ impl<'a> Verdict<'a> {
         let mut text = String::new();
         let Self { events, controller, .. } = self;
         if self.conforms {
-            text += &format!("{events} events: none departs from {controller} ({} values)\n", self.values().checked);
+            text += &format!("{events} events: none deviates from {controller} ({} values)\n", self.values().checked);
         }
         let kept = |rule: &&RuleVerdict| rule.checked > 0 && rule.broken == 0;
         let not_asked = |rule: &&RuleVerdict| !rule.is_asked;
@@ -97,7 +97,7 @@ impl<'a> Verdict<'a> {
             )));
         }
         let departing =
-            (values.broken > 0).then(|| format!("{} of {events} events depart from `{controller}`", values.broken));
+            (values.broken > 0).then(|| format!("{} of {events} events deviate from `{controller}`", values.broken));
         let broken = |rule: &RuleVerdict| (rule.broken > 0).then(|| format!("{} ({})", rule.rule, rule.broken));
         let broken: Vec<String> = self.host_rules().iter().filter_map(broken).collect();
         let breach = (!broken.is_empty()).then(|| format!("the host breaks the contract: {}", broken.join(", ")));

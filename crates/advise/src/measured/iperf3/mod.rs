@@ -44,14 +44,14 @@ pub fn readings(json: Documents) -> Result<Vec<Readings>, String> {
             Ok(readings) => read.push(readings),
             Err(why) => {
                 if count > 1 {
-                    cautions.push(format!("Run {number} of {count} tells nothing: {}.", sentence(&why)));
+                    cautions.push(format!("Run {number} of {count} has no measurement: {}.", sentence(&why)));
                 }
                 first_failure.get_or_insert(why);
             }
         }
     }
     if count > 1 {
-        cautions.insert(0, format!("The file has {count} runs, which are taken for one path.{}", other_hosts(&runs)));
+        cautions.insert(0, format!("The file has {count} runs, which are assumed to be of one path.{}", other_hosts(&runs)));
     }
     match read.first_mut() {
         Some(first) => {
@@ -83,7 +83,7 @@ fn cautions_of(json: &Documents) -> Vec<String> {
         cautions.push("The file is cut off or damaged: only what is whole was used.".to_owned());
     }
     if let Some(remark) = &json.remark {
-        cautions.push(format!("Beside the JSON the file says `{}`.", shown(remark)));
+        cautions.push(format!("Besides JSON the file contains `{}`.", shown(remark)));
     }
     if json.no_numbers > 0 {
         cautions.push("In the file stands what is no number, as `nan`; it was left out.".to_owned());

@@ -44,9 +44,9 @@ impl Collector for Metrics {
         self.arms(to)?;
         self.probes(to)?;
         to.counter("looks", "Looks at all connections", None, |family| count(family, &[], &self.looks))?;
-        let help = "Processor time that the looks took before this one";
+        let help = "Processor time of the earlier readings";
         to.counter("look_cpu", help, Some(&Unit::Seconds), |family| count(family, &[], &self.cpu_s))?;
-        let help = "Time since the look before; they are further apart where they would take more than 2 % of a core";
+        let help = "Time since the last reading; readings are further apart if they would take more than 2 % of a core";
         to.gauge("look_interval", help, Some(&Unit::Seconds), |family| {
             self.since_last_s.iter().try_for_each(|seconds| gauge(family, &[], seconds))
         })
@@ -107,11 +107,11 @@ impl Metrics {
             let mut of = self.controllers.iter();
             of.try_for_each(|t| gauge(family, &[("controller", &t.controller)], &(t.connections as i64)))
         })?;
-        let help = "Data that was sent and acknowledged, as far as looks saw it";
+        let help = "Data sent and acknowledged, as far as readings saw it";
         to.counter("acked", help, Some(&Unit::Bytes), |family| each(family, |t| t.acked_bytes))?;
-        let help = "Segments with data that were sent, retransmissions too, as far as looks saw it";
+        let help = "Segments with data sent, including retransmissions, as far as readings saw it";
         to.counter("sent_segments", help, None, |family| each(family, |t| t.segments))?;
-        let help = "Segments that were retransmitted, as far as looks saw it";
+        let help = "Segments retransmitted, as far as readings saw it";
         to.counter("retransmitted_segments", help, None, |family| each(family, |t| t.retransmitted))?;
         let help = "Time of connections that sent something, by what limited them: the application (nothing to send), the congestion \
                     window or the path, the receive window, the send buffer";
@@ -135,7 +135,7 @@ impl Metrics {
         let rate = Unit::Other("bytes_per_second".into());
         let [seconds, bytes, rate] = [Some(&Unit::Seconds), Some(&Unit::Bytes), Some(&rate)];
         let mut family = |name: &str, help: &str, unit, of: fn(&Totals) -> &Histogram| {
-            let help = format!("{help}: of each connection that sent something since the look before, at each look");
+            let help = format!("{help}: of each connection that sent something since the last reading, at each reading");
             to.family((name, &help, unit), MetricType::Histogram, |family| {
                 for t in &self.controllers {
                     let histogram = of(t);
@@ -181,7 +181,7 @@ impl Metrics {
 
     /// A probe's name has its unit.
     fn probes(&self, to: &mut Families<'_, '_>) -> fmt::Result {
-        let help = "What a controller knows, of at most 1000 of its connections: the least, the median, the largest";
+        let help = "Values that a controller exports, over at most 1000 of its connections: minimum, median, maximum";
         to.gauge("probe", help, None, |family| {
             for (controller, probe, readings) in self.readings() {
                 for (of, value) in three(readings) {
@@ -190,7 +190,7 @@ impl Metrics {
             }
             Ok(())
         })?;
-        let help = "How many of at most 1000 connections of a controller are in a state";
+        let help = "Number of connections of a controller in each state, of at most 1000";
         to.gauge("probe_connections", help, None, |family| {
             for (controller, probe, readings) in self.readings() {
                 for (word, connections) in words(readings) {
