@@ -118,7 +118,8 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "title = 'x'\n[scenario.dumbbell]\nrate = \"1gbit\" # the rate\nloss = 0\n[[scenario.flows]]\ncount = 1\n[[scenario.flows]]\ncount = 2\n";
+    const TEXT: &str = "title = 'x'\n[scenario.dumbbell]\nrate = \"1gbit\" # the rate\nloss = 0\n\
+                        [[scenario.flows]]\ncount = 1\n[[scenario.flows]]\ncount = 2\n";
 
     #[derive(Deserialize)]
     struct Wrapper {

@@ -195,16 +195,11 @@ def check(rows, lines, tags, complaints):
 
 
 def cell(tags):
-    """Links to the files, each with the items that are tagged in it. Without line numbers, which every edit would change."""
-    items = defaultdict(list)
-    for tag in tags:
-        names = items[tag.path]
-        if tag.item and tag.item not in names:
-            names.append(tag.item)
-    return "<br>".join(
-        f"[{short(path)}](../../{path})" + "".join(f"{',' if i else ''} `{name}`" for i, name in enumerate(names))
-        for path, names in sorted(items.items())
-    )
+    """Links to the files, each under the items that are tagged in it. Without line numbers, which every edit would change."""
+    items = {}
+    for tag in sorted(tags, key=lambda tag: tag.path):
+        items.setdefault((tag.path, f"`{tag.item}`" if tag.item else short(tag.path)))
+    return ", ".join(f"[{name}](../../{path})" for path, name in items)
 
 
 def short(path):

@@ -59,7 +59,8 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER:FLOWS")]
     reverse: Vec<Flows>,
 
-    /// All flows have ECN (RFC 3168; `dctcp` and `prague` always have accurate ECN), and the queue marks their packets instead of dropping them; not with --aqm droptail
+    /// All flows have ECN (RFC 3168; `dctcp` and `prague` always have accurate ECN), and the queue marks their packets instead of dropping
+    /// them; not with --aqm droptail
     #[arg(long)]
     ecn: bool,
 

@@ -207,7 +207,9 @@ fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
     let folder = document.with_extension("");
     if folder == document {
         let name = document.display();
-        return Err(Failure::usage(format!("--markdown {name}: this is the folder for its pictures: write `{name}.md`")));
+        return Err(Failure::usage(format!(
+            "--markdown {name}: this is the folder for its pictures: write `{name}.md`"
+        )));
     }
     Ok(folder)
 }

@@ -16,6 +16,8 @@
 //! assert_eq!(assessment.rows[0].section, "7.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_papers`] reads and judges files of this form, [`tandem_batch`] runs them, [`tandem_engine`] is the interface of engines.
 
 mod assessment;
 mod baseline;

@@ -69,7 +69,7 @@ mod tests {
         says(LimitedBy::SendBuffer, "net.ipv4.tcp_wmem");
         says(LimitedBy::Application, "iperf3");
         says(LimitedBy::Processor, "iperf3 -P 4");
-        says(LimitedBy::Policer, "what it allows");
+        says(LimitedBy::Policer, "what rate it allows");
         says(LimitedBy::Port, "ethtool");
     }
 }

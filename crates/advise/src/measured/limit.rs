@@ -145,7 +145,8 @@ impl Flow<'_> {
         if is_bbr && windows.congestion_bytes.is_none_or(|window| window < BBR_NEAR * flight_bytes) {
             return None;
         }
-        let start = format!("nothing was lost, no queue built up, and some {:.0} kB were in flight", flight_bytes / 1e3);
+        let start =
+            format!("nothing was lost, no queue built up, and some {:.0} kB were in flight", flight_bytes / 1e3);
         let evidence = |rest: String| Evidence::new(format!("{start}{rest}"), &*payload.source);
         let kb = |bytes: f64| format!("{:.0} kB", bytes / 1e3);
         Some(match (windows.receive_bytes, windows.send_bytes) {

@@ -79,8 +79,12 @@ pub fn receive(args: &Args) -> Result<(), Failure> {
             .run(progress.clone(), |happened| match happened {
                 Note::Connected(_) => start = Instant::now(),
                 Note::Stranger(address) => note(&format!("{address} does not have the ticket, and learned nothing")),
-                Note::MoreStrangers(count) => note(&format!("{count} others did not have the ticket, and learned nothing")),
-                Note::BrokeOff(why) => note(&format!("the transfer broke off: {why}; waiting for the sender to try again")),
+                Note::MoreStrangers(count) => {
+                    note(&format!("{count} others did not have the ticket, and learned nothing"))
+                }
+                Note::BrokeOff(why) => {
+                    note(&format!("the transfer broke off: {why}; waiting for the sender to try again"))
+                }
             })
             .await?;
         Ok::<_, Failure>((summary, start.elapsed().as_secs_f64()))

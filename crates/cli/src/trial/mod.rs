@@ -152,9 +152,9 @@ pub fn trial(args: &Args) -> Result<(), Failure> {
         End::Interrupted if args.length.is_none() => Ok(()),
         End::Interrupted => Err(Failure::Interrupted),
         End::Guard(what) => Err(Failure::Failed(anyhow!("a guard rail ended the trial: {what}"))),
-        End::Gone(name) => {
-            Err(Failure::Failed(anyhow!("the trial has ended, because the kernel no longer has the controller `{name}`")))
-        }
+        End::Gone(name) => Err(Failure::Failed(anyhow!(
+            "the trial has ended, because the kernel no longer has the controller `{name}`"
+        ))),
     }
 }
 

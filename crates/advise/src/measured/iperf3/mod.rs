@@ -51,7 +51,10 @@ pub fn readings(json: Documents) -> Result<Vec<Readings>, String> {
         }
     }
     if count > 1 {
-        cautions.insert(0, format!("The file has {count} runs, which are assumed to be of one path.{}", other_hosts(&runs)));
+        cautions.insert(
+            0,
+            format!("The file has {count} runs, which are assumed to be of one path.{}", other_hosts(&runs)),
+        );
     }
     match read.first_mut() {
         Some(first) => {

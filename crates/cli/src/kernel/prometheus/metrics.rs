@@ -135,7 +135,8 @@ impl Metrics {
         let rate = Unit::Other("bytes_per_second".into());
         let [seconds, bytes, rate] = [Some(&Unit::Seconds), Some(&Unit::Bytes), Some(&rate)];
         let mut family = |name: &str, help: &str, unit, of: fn(&Totals) -> &Histogram| {
-            let help = format!("{help}: of each connection that sent something since the last reading, at each reading");
+            let help =
+                format!("{help}: of each connection that sent something since the last reading, at each reading");
             to.family((name, &help, unit), MetricType::Histogram, |family| {
                 for t in &self.controllers {
                     let histogram = of(t);
