@@ -2,7 +2,7 @@
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
 use minijinja::{Environment, HtmlEscape, Value, context};
-use tandem_results::{LINK_MEASURES, LinkSummary, Measure, Run};
+use tandem_results::{Distribution, LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
     Report, Section,
@@ -192,10 +192,7 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         short_flows => short_flows_table::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         offered => short_flows_table::offered(run).collect::<Vec<_>>(),
-        transfers => run.groups.iter().filter(|g| g.short_flows.is_none()).filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
-            name => group.name.as_str(),
-            seconds => [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3)),
-        }).collect::<Vec<_>>(),
+        transfers => transfers(run),
     }
 }
 
@@ -245,6 +242,17 @@ fn link(link: &LinkSummary, measures: &[&Measure<LinkSummary>]) -> Value {
         figures.iter().map(|figure| number::cell(measure, link, *figure, RATE_DIGITS))
     });
     context! { name => link.name.as_str(), cells => cells.collect::<Vec<_>>() }
+}
+
+/// The groups with transfers that are no short flows, and the figures of their completion times, seconds.
+fn transfers(run: &Run) -> Vec<Value> {
+    let groups = run.groups.iter().filter(|group| group.short_flows.is_none());
+    let timed = groups.filter_map(|group| Some((group.name.as_str(), group.completion_time_s.as_ref()?)));
+    let row = |(name, t): (&str, &Distribution)| {
+        let seconds = [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3));
+        context! { name, seconds }
+    };
+    timed.take(MAX_ROWS).map(row).collect()
 }
 
 /// Each seed list once, with the runs that used it.
