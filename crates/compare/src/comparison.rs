@@ -69,7 +69,7 @@ pub enum CompareError {
 /// What has to be run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// A scenario for each contender, in order; then that of the baseline, if there is one.
+    /// A scenario for each contender, in order; then the baseline's, if there is one.
     pub scenarios: Vec<Scenario>,
     /// The scenario in which all flows are of the neighbours' kind.
     pub baseline: Option<usize>,

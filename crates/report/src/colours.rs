@@ -36,7 +36,7 @@ const SYMBOLS: [&str; 10] = [
     "hourglass",
 ];
 
-/// When symbols repeat, they are shifted so that the same symbol never has two similar colours.
+/// Symbols repeat, shifted so that similar colours get different symbols.
 fn symbol(place: usize) -> &'static str {
     SYMBOLS[(place + place / SYMBOLS.len() * 7) % SYMBOLS.len()]
 }

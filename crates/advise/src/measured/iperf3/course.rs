@@ -26,7 +26,7 @@ pub struct Course {
     pub bytes: f64,
     pub seconds: f64,
     pub retransmits: Option<f64>,
-    /// Losses of UDP, at the receiver.
+    /// Packets of UDP, at the receiver.
     pub packets: f64,
     pub lost_packets: f64,
     pub least_rtt_us: Option<f64>,
