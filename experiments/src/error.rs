@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can go wrong.
+//! Errors.
 
 use std::{error::Error, io, path::PathBuf};
 

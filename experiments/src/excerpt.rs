@@ -7,8 +7,8 @@ use crate::{
     table::{has_value, value_text},
 };
 
-/// Header and rows of at most about `cells` numbers, and whether that is all. What is kept first: curves that headlines are about or that the paper prints values of; then
-/// points that it prints or that decide a headline; then points evenly spread.
+/// Header and rows of at most about `cells` numbers, and whether that is all. Kept first: curves with headlines or published values; then
+/// points that are published or decide a headline; then evenly spread points.
 pub fn main_table(experiment: &Experiment, findings: &Findings, cells: usize) -> (Vec<String>, Vec<Vec<String>>, bool) {
     let own = &findings.own;
     let all: Vec<usize> = (0..own.curves.len()).filter(|&c| own.curves[c].points.iter().any(Option::is_some)).collect();

@@ -34,18 +34,18 @@ pub struct Experiment {
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
     pub title: String,
-    /// What the paper says of it, in words.
+    /// The paper's statement about it, in words.
     pub claim: String,
-    /// Of an assessment rather than a paper.
+    /// Set in a file of an assessment rather than of a paper.
     pub criterion: Option<Criterion>,
-    /// What the paper leaves open, and what is taken for it here.
+    /// Points that the paper leaves open, and the choices made here.
     #[serde(default)]
     pub assumptions: Vec<String>,
     /// A cause that is known for claims that do not hold, in a few sentences; shown only where there are such.
     pub why: Option<String>,
     /// How the cause was found, with its numbers; shown with all numbers, not on the figure's page.
     pub more: Option<String>,
-    /// What was found beside the verdict; always shown.
+    /// A finding besides the verdict; always shown.
     pub note: Option<String>,
     /// The paper ran it on real machines.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(crate) struct File {
     pub quick: Reduction,
     #[serde(default)]
     pub smoke: Reduction,
-    /// What is run over real TCP, where the paper used real machines: it takes as long as it emulates.
+    /// The form for real TCP, if the paper used real machines: it runs in real time.
     pub kernel: Option<Spanned<Reduction>>,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct File {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
-    /// Of the document, such as `5.1.3`.
+    /// Section of the document, such as `5.1.3`.
     pub section: String,
-    /// Who is known to fail it, by the literature.
+    /// Controllers that fail it according to the literature.
     #[serde(default)]
     pub known: Vec<Known>,
 }
@@ -90,7 +90,7 @@ pub struct Criterion {
 pub struct Known {
     /// Its name, without parameters.
     pub controller: String,
-    /// What is known, in words.
+    /// The known reason, in words.
     pub why: String,
     /// Where it says so.
     pub source: String,
@@ -144,7 +144,7 @@ pub(crate) struct Curve {
     pub published: Vec<(X, f64)>,
 }
 
-/// What works a curve out.
+/// What calculates a curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CurveEngine {
@@ -387,12 +387,12 @@ impl Experiment {
     fn check_kernel(&self, kernel: &Spanned<Reduction>) -> Result<(), (Range<usize>, String)> {
         let is_criterion = self.file.criterion.is_some();
         if !self.file.machines && !is_criterion {
-            let message = "[kernel] is for what the paper ran on real machines: add `machines = true`";
+            let message = "[kernel] is for experiments that the paper ran on real machines: add `machines = true`";
             return Err((kernel.span(), message.into()));
         }
         let curves = self.file.curves.iter().filter(|c| kernel.get_ref().part().has_curve(&c.get_ref().name));
         for curve in curves {
-            // Of a criterion's runs all but windows over time is kept.
+            // Of a criterion's runs, everything except windows over time is kept.
             let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| match is_criterion {
                 true => !measure.get_ref().needs_traces(),
                 false => measure.get_ref().is_of_kept_runs(),
@@ -406,7 +406,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// What a curve shows.
+    /// The measure of a curve.
     pub(crate) fn measure<'a>(&'a self, curve: &'a Curve) -> Option<&'a Spanned<Measure>> {
         curve.measure.as_ref().or(self.file.measure.as_ref())
     }
@@ -426,12 +426,12 @@ impl Experiment {
         plan::scenario_file(self, form, curve, at)
     }
 
-    /// What the file says of the criterion that it is for.
+    /// The criterion of the file.
     pub fn criterion(&self) -> Option<&Criterion> {
         self.file.criterion.as_ref()
     }
 
-    /// What can run it.
+    /// The engines that can run it.
     pub fn engines(&self) -> Vec<&'static str> {
         let mut engines = vec!["sim"];
         if self.file.kernel.is_some() {

@@ -24,24 +24,24 @@ use crate::{
     verdict::Verdict,
 };
 
-/// What came of an experiment.
+/// The results of an experiment.
 #[derive(Debug, Serialize)]
 pub struct Findings {
     /// Paper and figure, such as `s0/fig3`.
     pub id: String,
     /// The experiment's title.
     pub title: String,
-    /// What the paper says.
+    /// The paper's statement.
     pub claim: String,
     /// The verdict on all headline claims together.
     pub verdict: Verdict,
     /// How many claims hold; where the others do not, with the numbers.
     pub reason: String,
-    /// What is known of the cause, in short; only where a claim does not hold.
+    /// The known cause, in short; only if a claim does not hold.
     pub why: Option<String>,
     /// How the cause was found, with its numbers; only where a claim does not hold.
     pub more: Option<String>,
-    /// What was found beside the verdict.
+    /// A finding besides the verdict.
     pub note: Option<String>,
     /// The form that ran.
     pub form: Form,
@@ -51,7 +51,7 @@ pub struct Findings {
     pub machines: bool,
     /// The seeds of the run that has most.
     pub seeds: Vec<u64>,
-    /// How many the run has that has fewest.
+    /// The smallest number of seeds of a run.
     pub fewest_seeds: usize,
     /// Choices where the paper does not give a value.
     pub assumptions: Vec<String>,
@@ -174,7 +174,7 @@ pub fn run(
     Ok(found)
 }
 
-/// The cautions of runs, each once, with how many of the runs it is about.
+/// The cautions of runs, each once, with the number of runs that it concerns.
 fn cautions_of(tasks: &[Task], seeds: &[Vec<SeedResult>]) -> Vec<String> {
     let mut runs_with: BTreeMap<String, usize> = BTreeMap::new();
     for (task, seeds) in tasks.iter().zip(seeds).filter(|(_, seeds)| !seeds.is_empty()) {

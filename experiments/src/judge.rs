@@ -182,7 +182,7 @@ impl Claim {
         Err(problem.into())
     }
 
-    /// The curves that it is about.
+    /// The curves that it concerns.
     pub fn curves(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.curve).chain(&self.over).chain(&self.minus).map(String::as_str)
     }
@@ -213,7 +213,7 @@ impl Claim {
         if_decided(Verdict::Holds) != if_decided(Verdict::DoesNotHold)
     }
 
-    /// The points that it is about.
+    /// The points that it concerns.
     fn asked(&self, xs: &[X], curves: &[Points], looks: &Looks) -> Vec<Asked> {
         let curve = |name: &str| curves.iter().find(|c| c.name == name).expect("checked when read");
         let own = curve(&self.curve);

@@ -23,7 +23,7 @@ pub struct Judged {
     /// Whose the limit is, where the file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The curve that it is about.
+    /// The curve that it concerns.
     #[serde(skip)]
     pub curve: String,
     /// Whether it holds.

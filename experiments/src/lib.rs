@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the papers published, run again here and judged.
+//! The papers' published results, run again and judged.
 //!
 //! An experiment is a figure or table of a paper: a file in experiments/papers/ has its set-up, its curves, the published numbers and the
 //! claims as something that can be checked. What the files of a paper share is in `paper.toml` beside them. The way is: set-up, runs in a
@@ -68,8 +68,7 @@ pub use plan::Form;
 pub use record::Record;
 pub use sample::Sample;
 pub use show::show;
-use sources::PAPER;
-pub use sources::Source;
+pub use sources::{PAPER, Source};
 pub use table::text;
 pub use tally::Tally;
 pub use verdict::Verdict;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is read off a run for a point of a figure.
+//! The measures: from a run to the value of a point of a figure.
 
 use serde::Deserialize;
 use tandem_results::SeedResult;
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Throughput,
     /// Throughput, percent of the link's rate.
     Share,
-    /// Goodput of `groups` over that of `of`.
+    /// Goodput of `groups` over the goodput of `of`.
     Ratio,
     /// Goodput that `groups` lose against the baseline, percent.
     Stolen,
@@ -44,11 +44,11 @@ pub(crate) enum Kind {
     LossRate,
     /// At the link, 95th percentile, milliseconds.
     QueueingDelay,
-    /// Of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
+    /// Delay of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
     Delay,
-    /// Of finite transfers, mean, seconds; one that is not done counts as if it were done at the end.
+    /// Completion time of finite transfers, mean, seconds; an unfinished one counts as completed at the end.
     Completion,
-    /// Of short flows, 95th percentile, seconds; one that is not done counts as if it were done at the end.
+    /// Completion time of short flows, 95th percentile, seconds; an unfinished one counts as completed at the end.
     ShortCompletion,
     /// Least that a flow of `groups` has in any `span_s` seconds, percent of an equal share among all flows.
     LeastShare,
@@ -117,7 +117,7 @@ impl Kind {
     }
 }
 
-/// What a curve shows of its runs.
+/// The measure that a curve shows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -134,12 +134,12 @@ pub struct Measure {
     pub(crate) link: Option<String>,
     /// Such as `3:1`, for `feasible`.
     pub(crate) cycle: Option<String>,
-    /// Of goodput: over each flow's own time, from its start, where that is later than the warm-up, to the end.
+    /// With `goodput`: over each flow's own time, from its start, if that is after the warm-up, to the end.
     #[serde(default)]
     pub(crate) from_start: bool,
-    /// Of `least_share`: how long a stretch is, seconds.
+    /// With `least_share`: length of the span, seconds.
     pub(crate) span_s: Option<f64>,
-    /// Of `recovery`: when something happened, seconds; the bottleneck's last change, if not given.
+    /// With `recovery`: time of the event, seconds; the bottleneck's last change if not given.
     pub(crate) at_s: Option<f64>,
     /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
     pub(crate) window_s: Option<f64>,
@@ -242,7 +242,7 @@ impl Measure {
         }
     }
 
-    /// What RFC 9743's criteria ask of the groups' flows.
+    /// The measures of RFC 9743's criteria, of the groups' flows.
     fn outcome(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
         let flows: Vec<_> = flows_of(scenario, &self.groups).into_iter().map(|flow| &seed.flows[flow]).collect();
         let each = if self.per_flow { flows.len() as f64 } else { 1.0 };
@@ -289,7 +289,7 @@ impl Measure {
         self.link.as_deref().unwrap_or(FORWARD_LINK)
     }
 
-    /// The value at `x`. `None` where there is none, as of a ratio to nothing.
+    /// The value at `x`; `None` if undefined, such as a ratio to 0.
     pub fn value(
         &self,
         x: &X,

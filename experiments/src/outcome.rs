@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What RFC 9743's criteria ask of a run: losses, delays, completion, starvation, recovery.
+//! The measures of RFC 9743's criteria: losses, delays, completion, starvation, recovery.
 
 use tandem_results::{FlowResult, SeedResult};
 use tandem_scenario::Scenario;
@@ -65,7 +65,7 @@ pub(crate) fn least_share(flows: &[&FlowResult], all: &[&FlowResult], scenario: 
 /// How many of the last seconds say what a flow has when all is settled.
 const SETTLED_S: usize = 10;
 
-/// What the flows have in a second of the last ten, megabits.
+/// The flows' mean goodput over the last ten seconds, megabits a second.
 pub(crate) fn settled_mbps(flows: &[&FlowResult], scenario: &Scenario) -> Option<f64> {
     let seconds = by_second(flows, scenario);
     seconds.len().checked_sub(SETTLED_S).map(|first| mean(&seconds[first..]))

@@ -9,13 +9,13 @@ use toml::{Spanned, de::DeValue};
 /// New values by key: `"dumbbell.rate"`, `"flows.0.controller"`, `"flows.*.recovery"` of all. In a string, `{}` stands for the point of the sweep.
 pub type Changes = BTreeMap<Spanned<String>, toml::Value>;
 
-/// What is on an x axis: a number, or a name where the paper has a table or bars.
+/// A value on an x axis: a number, or a name if the paper has a table or bars.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum X {
     /// A number in the unit of the axis.
     Number(f64),
-    /// A name, such as that of a controller.
+    /// A name, such as a controller's.
     Name(String),
 }
 
@@ -39,7 +39,7 @@ impl X {
     }
 }
 
-/// What is wrong, and the bytes of the text that it is about.
+/// A problem, and the bytes of the text that it concerns.
 pub type Problem = (Range<usize>, String);
 
 /// Gives `read` the table `[scenario]` with changes made; of several for one key the last counts. A changed value keeps its place in the text, so
@@ -118,7 +118,8 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = "title = 'x'\n[scenario.dumbbell]\nrate = \"1gbit\" # the rate\nloss = 0\n[[scenario.flows]]\ncount = 1\n[[scenario.flows]]\ncount = 2\n";
+    const TEXT: &str = "title = 'x'\n[scenario.dumbbell]\nrate = \"1gbit\" # the rate\nloss = 0\n\
+                        [[scenario.flows]]\ncount = 1\n[[scenario.flows]]\ncount = 2\n";
 
     #[derive(Deserialize)]
     struct Wrapper {

@@ -28,7 +28,7 @@ pub enum Form {
     Quick,
     /// For the tests: enough to see that something changed, far too little to judge.
     Smoke,
-    /// What is also run over real TCP.
+    /// The form that also runs over real TCP.
     Kernel,
 }
 

@@ -23,9 +23,9 @@ pub struct Record {
     pub form: Form,
     /// Name of the engine that ran it.
     pub engine: String,
-    /// The seeds of the run that has most.
+    /// The seeds of the run with the most.
     pub seeds: Vec<u64>,
-    /// How many the run has that has fewest.
+    /// The smallest number of seeds of a run.
     pub fewest_seeds: usize,
     /// Of the published values, how many lie among the values of single seeds, and how many there are.
     pub inside_spread: Option<(usize, usize)>,
@@ -103,7 +103,7 @@ impl Record {
 }
 
 impl Findings {
-    /// What a record says of its experiment.
+    /// The findings of an experiment, from its record.
     pub fn new(experiment: &Experiment, record: Record) -> Self {
         let file = &experiment.file;
         let Record { id, form, engine, seeds, fewest_seeds, inside_spread, x, own, variants, kernel } = record;
@@ -133,7 +133,7 @@ impl Findings {
         }
     }
 
-    /// What is kept of it.
+    /// The kept part of it.
     pub fn record(&self) -> Record {
         Record {
             id: self.id.clone(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was measured at one point, seed by seed.
+//! The measured values at one point, seed by seed.
 
 use serde::{Deserialize, Serialize};
 use tandem_statistics::{Estimate, Looks, Neighbours, stolen};
@@ -21,7 +21,7 @@ impl Sample {
         Self { estimate: Estimate::of_mean(&by_seed), by_seed }
     }
 
-    /// Bandwidth stolen, (P - Q) / P (S0 IV.B). `None` if P is nothing. The value of a seed is that of the seed alone.
+    /// Bandwidth stolen, (P - Q) / P (S0 IV.B). `None` if P is 0. A seed's value comes from that seed alone.
     pub fn stolen(seeds: &[Neighbours]) -> Option<Self> {
         let sum = |goodputs: &[f64]| goodputs.iter().sum::<f64>();
         let of_seed = |seed: &Neighbours| 1.0 - sum(&seed.beside) / sum(&seed.reference);

@@ -12,8 +12,8 @@ use toml::{
 
 use crate::patch::Problem;
 
-/// The name of a paper's file, without its extension.
-pub(crate) const PAPER: &str = "paper";
+/// The name, without its extension, of the file that has what those beside it share.
+pub const PAPER: &str = "paper";
 
 /// A file's text, with its path for messages.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub(crate) fn figures(text: &str) -> Result<Option<Vec<String>>, Problem> {
     }
 }
 
-/// A figure's id, from that of its file: `s4/queue-jain` from `s4/queue`.
+/// A figure's id, from its file's id: `s4/queue-jain` from `s4/queue`.
 pub(crate) fn id_of(file: &str, figure: &str) -> String {
     file.rsplit_once('/').map_or_else(|| figure.to_owned(), |(folder, _)| format!("{folder}/{figure}"))
 }
@@ -99,7 +99,7 @@ impl Sources {
     }
 }
 
-/// What the file does not say itself, key by key.
+/// Adds the defaults that the file does not set itself, key by key.
 fn inherit<'i>(own: &mut DeTable<'i>, defaults: &DeTable<'i>) {
     for (key, default) in defaults {
         match (own.get_mut(&**key.get_ref()).map(Spanned::get_mut), default.get_ref()) {

@@ -77,7 +77,7 @@ fn why(findings: &Findings) -> String {
     why.chain(findings.note.iter().map(|note| format!("Beside it: {note}\n"))).collect()
 }
 
-/// What was run over real TCP.
+/// The runs over real TCP.
 fn kernel(experiment: &Experiment, findings: &Findings) -> String {
     let Some(comparison) = &findings.kernel else { return String::new() };
     let (header, rows) = comparison.table(&experiment.file.sweep.label);

@@ -17,10 +17,10 @@
 
 #include "controller.h"
 
-/* The controllers are BSD-2-Clause OR GPL-2.0; the kernel asks for a string that it knows. */
+/* The controllers are BSD-2-Clause OR GPL-2.0; the kernel requires a string that it knows. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Expands the whole list: what is owed to the controller? */
+/* Expands the whole list: what does the host owe the controller? */
 enum {
 #define TANDEM_CONTROLLER(name, family, signal, traits, look, source) \
 	name##_owns_window = ((traits) & TANDEM_OWNS_WINDOW) != 0, \
@@ -41,14 +41,14 @@ typedef struct controller_params params_t;
 _Static_assert(!OP(_counts_marks) || sizeof(counting_state_t) <= TANDEM_STATE_BYTES,
 	       "the state leaves no room for the host's count");
 
-/* The loader may set both before it loads; the verifier then takes them for constants. */
+/* The loader may set both before loading; the verifier then treats them as constants. */
 const volatile params_t params SEC(".rodata.params") = { CONTROLLER_PARAMS(TANDEM_PARAM_DEFAULT) };
 const volatile char registered_name[16] SEC(".rodata.name") = TANDEM_QUOTE(CONTROLLER);
 
 /* The loader needs this again when it unloads; the pinned map keeps it. */
 struct registration {
 	char controller[16];
-	/* net.ipv4.tcp_congestion_control before; empty if it was left alone. */
+	/* The previous net.ipv4.tcp_congestion_control; empty if it was not changed. */
 	char replaced_default[16];
 };
 
@@ -125,8 +125,8 @@ static __always_inline void write_conn(struct tcp_sock *tp, const struct tandem_
 }
 
 /*
- * Without the qdisc fq the socket's own timer paces, once it is asked to. With fq the status says
- * so already, and stays.
+ * Without the qdisc fq, the socket's own timer paces once asked to. With fq the status already says
+ * so, and stays.
  */
 static __always_inline void ask_for_pacing(struct sock *sk)
 {
@@ -161,8 +161,8 @@ u32 BPF_PROG(tandem_ssthresh, struct sock *sk)
 
 	read_conn(tcp(sk), &c);
 	/*
-	 * A guess: the kernel does not tell the reason. Where nothing is lost it is a mark, or a
-	 * loss that a tail loss probe has repaired already. The two cannot be told apart here.
+	 * A guess, because the kernel does not give the reason. If nothing is lost, it is a
+	 * mark, or a loss that a tail loss probe has already repaired; both look the same here.
 	 */
 	return controller_ssthresh(state_of(sk), parameters(), &c,
 				   tcp(sk)->lost_out ? TANDEM_FOR_LOSS : TANDEM_FOR_MARK);
@@ -271,8 +271,8 @@ int flows(struct bpf_iter__tcp *ctx)
 }
 
 /*
- * One call of the contract. A function of its own, so that the verifier knows nothing of what a
- * test hands in (see ops_rate.h).
+ * One call of the contract. A separate function, so that the verifier assumes nothing about what a
+ * test passes in (see ops_rate.h).
  */
 __attribute__((noinline)) int tandem_call(struct tandem_replay *r)
 {
@@ -297,7 +297,7 @@ __attribute__((noinline)) int tandem_call(struct tandem_replay *r)
 	return 0;
 }
 
-/* Of its own: the ways through the call and through the view add up and do not multiply. */
+/* A separate function, so that paths through the call and the view add up and do not multiply. */
 __attribute__((noinline)) int tandem_look(struct tandem_replay *r)
 {
 	if (!r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What `tandem kernel watch` reads of a connection. The Rust side: kernel/src/flow.rs. */
+/* A connection as `tandem kernel watch` reads it. The Rust side: kernel/src/flow.rs. */
 #ifndef TANDEM_KERNEL_FLOW_H
 #define TANDEM_KERNEL_FLOW_H
 
@@ -26,7 +26,7 @@ struct tandem_flow {
 	u32 srtt_us;
 	u32 lost;          /* packets, since the connection began */
 	u32 retransmitted; /* packets, since the connection began */
-	u32 pacing;        /* what does: enum tandem_pacing */
+	u32 pacing;        /* what paces: enum tandem_pacing */
 	struct tandem_view view;
 	u64 bytes_acked; /* since the connection began */
 	u64 pacing_bytes_per_s; /* of payload; counts only while something paces */

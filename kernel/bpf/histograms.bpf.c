@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * `tandem kernel watch --prometheus`: what the TCP connections of a network namespace do, summed up
- * by controller in the kernel, so that no connection's record is copied. The program runs once for
- * each socket and look; nothing runs per packet. A connection's last values lie with its socket.
+ * `tandem kernel watch --prometheus`: histograms of the TCP connections of a network namespace,
+ * summed by controller in the kernel, so that no connection's record is copied. The program runs
+ * once per socket and reading; nothing runs per packet. A connection's last values are stored with
+ * its socket.
  */
 #include "totals.h"
 
@@ -10,13 +11,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct last {
 	u64 bytes_acked;
-	u32 jiffies; /* at the last look */
+	u32 jiffies; /* at the last reading */
 	u32 segments;
 	u32 retransmitted;
 	struct limits limits;
 };
 
-/* With the socket, and gone with it or with this program. */
+/* Stored with the socket; ends with it or with this program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -40,8 +41,8 @@ struct {
 } nothing SEC(".maps");
 
 /*
- * 1 after the first look at all namespaces: from then on, a connection that was not there at the
- * last look has begun since.
+ * 1 after the first reading of all namespaces: from then on, a connection that was not there at the
+ * last reading has begun since.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -9,19 +9,19 @@
 #include "contract.h"
 
 #define TANDEM_BUCKETS 50
-/* More controllers than a machine has. */
+/* More controllers than any machine has. */
 #define TANDEM_MOST_CONTROLLERS 64
 
 /*
- * Two buckets an octave: values up to 2^first, up to 1.5 * 2^first, up to 2 * 2^first ...; the last
- * is for all that are larger.
+ * Two buckets per octave: values up to 2^first, 1.5 * 2^first, 2 * 2^first ...; the last holds all
+ * larger values.
  */
 struct tandem_histogram {
 	u64 sum;
 	u64 counts[TANDEM_BUCKETS];
 };
 
-/* The exponents of 2 of each histogram's first bound, and how many octaves follow. */
+/* For each histogram, log2 of its first bound, and the number of octaves. */
 enum tandem_bounds {
 	TANDEM_RTT_FIRST = 6, /* 64 us to 8.4 s */
 	TANDEM_RTT_OCTAVES = 17,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What held a connection back, in the kernel's own unit of time. */
+/* What limited a connection, in the kernel's unit of time. */
 #ifndef TANDEM_KERNEL_LIMITS_H
 #define TANDEM_KERNEL_LIMITS_H
 
@@ -12,7 +12,7 @@ struct limits {
 	u32 sndbuf; /* of that, limited by the send buffer */
 };
 
-/* As TCP_INFO has them: the kind that is being waited for now goes on. */
+/* As in TCP_INFO: the kind being waited for now is included. */
 static __always_inline void read_limits(struct tcp_sock *tp, struct limits *limits)
 {
 	u32 kind = BPF_CORE_READ_BITFIELD(tp, chrono_type);

@@ -22,7 +22,7 @@ static __always_inline u32 to_u32(u64 value)
 	return value < 0xffffffffu ? (u32)value : 0xffffffffu;
 }
 
-/* The kernel does not tell how many packets left the front of the window: pkts_acked stays 0. */
+/* The kernel does not say how many packets were acknowledged cumulatively: pkts_acked stays 0. */
 static __always_inline void read_ack(const struct tcp_sock *tp, const struct rate_sample *rs,
 				     struct tandem_ack *ack)
 {
@@ -42,15 +42,15 @@ static __always_inline void read_ack(const struct tcp_sock *tp, const struct rat
 }
 
 /*
- * All of an ACK. A function of its own, not inlined and not static: so the verifier walks through
- * it once, with nothing known of its arguments. Behind each way through read_ack() and read_conn()
- * it would exceed its million instructions. Such a function takes plain memory, and no part of a
+ * The whole handling of an ACK. A global function, not inlined: the verifier walks through
+ * it once, assuming nothing about its arguments. After each path through read_ack() and read_conn()
+ * it would exceed its million instructions. Such a function takes plain memory, not part of a
  * socket, so it works on a copy of the state.
  */
 __attribute__((noinline)) int tandem_on_ack(struct controller *s, struct tandem_conn *c,
 					    const struct tandem_ack *ack)
 {
-	/* The verifier asks for this; the one caller has all three. */
+	/* Required by the verifier; the only caller passes all three. */
 	if (!s || !c || !ack)
 		return 0;
 	controller_pkts_acked(s, parameters(), c, ack);
@@ -63,7 +63,7 @@ static __always_inline void take_ack(struct sock *sk, const struct rate_sample *
 	struct tandem_conn c;
 	struct controller copy;
 
-	/* As the simulator: an ACK that delivers nothing has nothing to tell. */
+	/* As in the simulator, an ACK that delivers nothing is not reported. */
 	if (!rs->acked_sacked)
 		return;
 	read_ack(tcp(sk), rs, &ack);
@@ -89,8 +89,8 @@ void BPF_PROG(tandem_cong_control_4, struct sock *sk, u32 ack, int flag,
 }
 
 /*
- * Nothing is in flight, and a packet is about to be sent. That alone is no idle time: it may be the
- * connection's first data, or be sent again after a timeout that took all for lost.
+ * Nothing is in flight, and a packet is about to be sent. That alone is not idle time: it may be
+ * the connection's first data, or a retransmission after a timeout that marked everything lost.
  */
 static __always_inline void restart_if_idle(struct sock *sk)
 {
@@ -100,7 +100,7 @@ static __always_inline void restart_if_idle(struct sock *sk)
 	if (tp->packets_out || !tp->data_segs_out)
 		return;
 	read_conn(tp, &c);
-	/* The connection's own clock may still stand where the idle time began. */
+	/* The connection's clock may still show the start of the idle time. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
 	controller_restart(state_of(sk), parameters(), &c);
 	write_conn(tp, &c);
@@ -119,7 +119,7 @@ void BPF_PROG(tandem_tx_start, struct sock *sk)
 	restart_if_idle(sk);
 }
 
-/* One of these is made: the loader sees from the kernel's types which (src/form.rs). */
+/* Only one of these is created; the loader chooses it by the kernel's types (src/form.rs). */
 #define REGISTRATION(form, ...) \
 	SEC(".struct_ops.link") \
 	struct tcp_congestion_ops form = { \

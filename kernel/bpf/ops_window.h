@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The call points of a controller that leaves recovery to the kernel: it grows the window, and says
- * how large it is after a loss. Part of controller.bpf.c.
+ * The call points of a controller that leaves recovery to the kernel: it grows the window, and
+ * decides its size after a loss. Part of controller.bpf.c.
  */
 #ifndef TANDEM_KERNEL_OPS_WINDOW_H
 #define TANDEM_KERNEL_OPS_WINDOW_H
 
 /*
- * Packets newly reported as marked. With accurate ECN the kernel counts those of an ACK after the
- * call, so that they come with the next one; without it, all packets count that are acknowledged
+ * Packets newly reported as marked. With accurate ECN the kernel counts an ACK's marks after the
+ * call, so they come with the next one; without it, all packets count that are acknowledged
  * while the receiver echoes a mark.
  */
 static __always_inline u32 newly_marked(struct sock *sk)
@@ -20,7 +20,7 @@ static __always_inline u32 newly_marked(struct sock *sk)
 	return marked;
 }
 
-/* Packets newly delivered, by number or by SACK: all of this ACK's are counted before the call. */
+/* Packets newly delivered, cumulatively or by SACK: the kernel counts them before the call. */
 static __always_inline u32 newly_delivered(struct sock *sk)
 {
 	counting_state_t *s = (counting_state_t *)state_of(sk);
@@ -47,7 +47,7 @@ void BPF_PROG(tandem_pkts_acked, struct sock *sk, const struct ack_sample *sampl
 		if (ack.acked_sacked)
 			ack.marked = newly_marked(sk);
 	}
-	/* As the simulator: an ACK of which there is nothing to tell. */
+	/* As in the simulator, an ACK without news is not reported. */
 	if (!ack.pkts_acked && !ack.rtt_us && !ack.acked_sacked)
 		return;
 	read_conn(tcp(sk), &c);
@@ -72,7 +72,7 @@ void BPF_PROG(tandem_cwnd_event, struct sock *sk, int event)
 	if (event != (int)bpf_core_enum_value(enum tcp_ca_event, CA_EVENT_CWND_RESTART))
 		return;
 	read_conn(tcp(sk), &c);
-	/* The connection's own clock still stands where the idle time began. */
+	/* The connection's clock still shows the start of the idle time. */
 	c.now_us = bpf_ktime_get_ns() / 1000;
 	controller_restart(state_of(sk), parameters(), &c);
 	write_conn(tcp(sk), &c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Never registered. With it `tandem kernel check` asks the verifier whether a controller may set
+ * Never registered. `tandem kernel check` loads it to learn whether a controller may set
  * the pacing rate (Linux 6.0).
  */
 #include "tcp.h"

@@ -7,8 +7,8 @@
 
 /* The other end, and the port by which a service is known. */
 struct tandem_peer {
-	u32 family; /* AF_INET, AF_INET6; an IPv4 address in IPv6's clothes is AF_INET */
-	u32 port;   /* the port connected to: the peer's, or of an accepted connection our own */
+	u32 family; /* AF_INET, AF_INET6; an IPv4-mapped IPv6 address is AF_INET */
+	u32 port;   /* the port connected to: the peer's, or our own if accepted */
 	unsigned char addr[16]; /* IPv4: the first four bytes */
 };
 

@@ -30,7 +30,7 @@ struct {
 	__type(value, struct tandem_rule);
 } rules SEC(".maps");
 
-/* What holds for what no other rule names; or TANDEM_NO_RULE. Maps, so that `examine` shares it. */
+/* The default rule, or TANDEM_NO_RULE. A map, so that `examine` shares it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -56,7 +56,7 @@ static __always_inline u32 by_default(void)
 	return found ? *found : TANDEM_NO_RULE;
 }
 
-/* The rule of the innermost cgroup that has one. */
+/* The rule of the innermost cgroup with a rule. */
 static __always_inline u32 by_cgroup(struct tcp_sock *tp)
 {
 	struct cgroup *cgroup = tp->inet_conn.icsk_inet.sk.sk_cgrp_data.cgroup;

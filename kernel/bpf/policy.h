@@ -7,14 +7,14 @@
 
 #define TANDEM_NO_RULE 0xffffffffu
 #define TANDEM_RULE_TEXT_BYTES 256
-/* Cgroups that are looked at, from the connection's own outwards. */
+/* Number of cgroups examined, from the connection's own outwards. */
 #define TANDEM_CGROUP_DEPTH 32
 
 struct tandem_rule {
 	char controller[16];
-	u64 connections; /* that got it */
+	u64 connections; /* that got its controller */
 	u64 refused;     /* that kept theirs: the kernel had no such controller */
-	char text[TANDEM_RULE_TEXT_BYTES]; /* what it is for, as `192.0.2.0/24`; ends with a zero */
+	char text[TANDEM_RULE_TEXT_BYTES]; /* its subject, `192.0.2.0/24`; ends with a zero */
 };
 
 struct tandem_question {

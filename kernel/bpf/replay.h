@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the program `replay` takes and returns. The Rust side: kernel/src/replay.rs. */
+/* Argument and result of the program `replay`. The Rust side: kernel/src/replay.rs. */
 #ifndef TANDEM_KERNEL_REPLAY_H
 #define TANDEM_KERNEL_REPLAY_H
 

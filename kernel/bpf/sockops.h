@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * What the programs of `tandem policy` and `tandem trial` share: both are called when a connection
+ * Shared by the programs of `tandem policy` and `tandem trial`: both are called when a connection
  * of a cgroup begins, and may give it a controller.
  */
 #ifndef TANDEM_KERNEL_SOCKOPS_H
@@ -61,7 +61,7 @@ struct prefix6 {
 	__u8 addr[16];
 };
 
-/* What holds for whole networks. The loader sets the sizes: a map has room for what it holds. */
+/* Rules for whole networks. The loader sets the sizes to the number of entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -102,7 +102,7 @@ static __always_inline void read_peer(struct bpf_sock_ops *ops, struct tandem_pe
 	}
 }
 
-/* What a prefix of the tries says of the address; `none` if no prefix has it. */
+/* The value of the longest prefix that contains the address; `none` if there is none. */
 static __always_inline u32 by_address(const struct tandem_peer *peer, u32 none)
 {
 	struct prefix6 key = { .bits = 128 };
@@ -121,8 +121,8 @@ static __always_inline u32 by_address(const struct tandem_peer *peer, u32 none)
 }
 
 /*
- * The socket, if nobody has chosen its controller yet: neither its program (setsockopt) nor another
- * eBPF program, nor for the listener that it came from. Otherwise 0.
+ * The socket, if its controller has not been chosen yet: neither by its program (setsockopt) nor
+ * by another eBPF program, nor on its listener. Otherwise 0.
  */
 static __always_inline struct tcp_sock *undecided(struct bpf_sock_ops *ops)
 {
@@ -134,7 +134,7 @@ static __always_inline struct tcp_sock *undecided(struct bpf_sock_ops *ops)
 	return tp;
 }
 
-/* 0, or a negative error: there is no such controller now, or the route has one of its own. */
+/* 0, or a negative error: the controller is gone, or the route has its own. */
 static __always_inline long give(struct bpf_sock_ops *ops, const char *controller)
 {
 	return bpf_setsockopt(ops, SOL_TCP, TCP_CONGESTION, (void *)controller, TANDEM_NAME_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The steps of a long call (contract.h) as functions that the verifier walks through once each,
- * with nothing known of their arguments: so the ways through them add up and do not multiply. Such
+ * assuming nothing about their arguments: the paths through them add up and do not multiply. Such
  * a function takes plain memory that it may write, so it asks for the parameters itself. Part of
  * controller.bpf.c.
  */
@@ -11,8 +11,8 @@
 static inline __attribute__((always_inline)) const struct controller_params *parameters(void);
 
 /*
- * The verifier asks for the test of the pointers; the one caller has all four. The law's parameters
- * come first (controller.h, which knows them only after the law's header).
+ * The verifier requires the test of the pointers; the only caller passes all four. The law's
+ * parameters come first (controller.h, which knows them only after the law's header).
  */
 #define TANDEM_STEP(law, f) \
 	__attribute__((noinline)) int f##_step(struct law *s, struct tandem_conn *c, \

@@ -96,7 +96,7 @@ struct ack_sample {
 	__s32 rtt_us; /* negative: none */
 };
 
-/* What an ACK tells: the delivery rate, and what is newly delivered and newly lost. */
+/* An ACK's delivery rate, and the packets newly delivered and newly lost. */
 struct rate_sample {
 	u32 prior_delivered; /* tcp_sock's `delivered` when the newest packet delivered was sent */
 	__s32 delivered;     /* packets since then; negative: unknown */
@@ -134,7 +134,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
-	__u8 icsk_ca_setsockopt : 1; /* somebody chose the controller for this socket */
+	__u8 icsk_ca_setsockopt : 1; /* the controller was chosen for this socket */
 	u64 icsk_ca_priv[TANDEM_STATE_BYTES / sizeof(u64)];
 };
 

@@ -10,7 +10,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* The loader sets it before it loads. */
+/* Set by the loader before loading. */
 const volatile struct tandem_trial asked SEC(".rodata.trial") = {};
 
 struct member {
@@ -19,7 +19,7 @@ struct member {
 	u32 flags;
 };
 
-/* With the socket, and gone with it. */
+/* Stored with the socket; ends with it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -88,7 +88,7 @@ static __always_inline void begin(struct bpf_sock_ops *ops)
 	if (!count)
 		return;
 	member = bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	/* Who would leave no record has no arm. */
+	/* A connection that would leave no record gets no arm. */
 	if (!member)
 		return;
 	/* Linux 6.1 has forgotten by now that it is one of two. */
@@ -102,7 +102,7 @@ static __always_inline void begin(struct bpf_sock_ops *ops)
 	member->began_ns = bpf_ktime_get_ns();
 	member->arm = arm;
 	member->flags = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ? TANDEM_ACCEPTED : 0;
-	/* Other programs may have asked for more. */
+	/* Other programs may have asked for more callbacks. */
 	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
 	__sync_fetch_and_add(&count->started, 1);
 }
@@ -179,7 +179,7 @@ static __always_inline void change_state(struct bpf_sock_ops *ops)
 	struct bpf_sock *sk = ops->sk;
 	struct member *member = sk ? bpf_sk_storage_get(&members, sk, 0, 0) : 0;
 
-	/* Not ours, or another program asked. */
+	/* Not one of ours, or another program asked for the callback. */
 	if (!member)
 		return;
 	if (ops->args[1] == TCP_ESTABLISHED)

@@ -7,11 +7,11 @@
 
 struct tandem_trial {
 	char arms[2][16]; /* the controllers */
-	u64 seed;         /* which peers have which arm */
+	u64 seed;         /* decides which peer gets which arm */
 	u32 share;        /* of the first arm, in 2^32nds */
 	u32 by_peer;      /* one peer always has the same arm */
-	u32 port;         /* that alone takes part; 0: each */
-	u32 has_prefixes; /* the peers in the tries alone take part */
+	u32 port;         /* the only port that takes part; 0: all */
+	u32 has_prefixes; /* only peers in the tries take part */
 };
 
 enum tandem_connection_flags {
@@ -38,7 +38,7 @@ struct tandem_connection {
 	u32 cwnd; /* the congestion window at the end, packets */
 };
 
-/* Of one arm. */
+/* Counts of one arm. */
 struct tandem_trial_counts {
 	u64 started;
 	u64 ended;

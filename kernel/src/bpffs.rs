@@ -34,7 +34,7 @@ pub fn controller(name: &str) -> PathBuf {
     folder().join(name)
 }
 
-/// Of the policy, whose link it holds. No controller can have this name.
+/// The policy's folder, with its link. No controller can have this name.
 pub const POLICY: &str = "-policy";
 
 /// The names of controllers that have a folder, sorted. Folders that somebody else could have made are an error.
@@ -75,7 +75,7 @@ fn has_folder() -> Result<bool, Error> {
     Ok(trusted::check_folder(Path::new(BPFFS), true)? && trusted::check_folder(&folder(), false)?)
 }
 
-/// Has the BPF file system mounted, which systemd does on most machines, and an empty folder made for the controller.
+/// Mounts the BPF file system if needed (systemd does so on most machines), and creates an empty folder for the controller.
 pub fn prepare(name: &str) -> Result<(), Error> {
     let no_bpffs = |e: Errno| match e {
         Errno::PERM | Errno::ACCESS => Error::NoRights { what: "mount the BPF file system on /sys/fs/bpf" },
@@ -143,7 +143,7 @@ fn make(folder: &Path) -> Result<(), Error> {
     })
 }
 
-/// Removes a controller's folder and what is pinned in it; and the rest of us with the last.
+/// Removes a controller's folder with its pins; with the last one, our whole folder.
 pub fn remove(name: &str) -> Result<(), Error> {
     remove_folder(&controller(name))?;
     tidy();

@@ -133,7 +133,7 @@ fn for_controllers() -> Vec<Feature> {
     ]
 }
 
-/// What `tandem policy` and `tandem trial` need beside the required ones.
+/// Features that `tandem policy` and `tandem trial` need besides the required ones.
 fn for_cgroups() -> [Feature; 3] {
     [
         feature(

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 
 use crate::names::other_name;
 
-/// All that a process which is not root needs to load, watch and unload.
+/// The capabilities with which a process that is not root can load, watch and unload.
 pub(crate) const CAPABILITIES: &str = "the capabilities CAP_BPF, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_NET_ADMIN, CAP_PERFMON, \
      CAP_SYS_ADMIN and CAP_SYS_PTRACE";
 
@@ -99,7 +99,7 @@ pub enum Error {
     #[error("the kernel refuses `{name}`: {detail}")]
     Refused { name: String, detail: String },
     /// A file operation failed: `what` is its verb.
-    // Not `source`: whoever prints an error with its sources would print it twice.
+    // Not `source`: printing an error with its sources would show it twice.
     #[error("cannot {what} {}: {cause}", path.display())]
     Io { what: &'static str, path: PathBuf, cause: io::Error },
     /// There is no BPF file system at `path`, and mounting one there failed.

@@ -47,7 +47,7 @@ pub struct Flow {
     pub retransmitted: u32,
     #[doc(hidden)]
     pub pacing: u32,
-    /// What the controller shows of itself.
+    /// The controller's own values.
     pub view: View,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
@@ -55,7 +55,7 @@ pub struct Flow {
     pub pacing_bytes_per_s: u64,
 }
 
-/// What spreads a connection's packets over time.
+/// What paces a connection's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u32)]
@@ -122,7 +122,7 @@ pub(crate) fn flows_here(name: &str) -> Result<Vec<Flow>, Error> {
     })
 }
 
-/// The first of those, at most so many.
+/// The first of those, at most this many.
 pub(crate) fn some_flows_here(name: &str, most: usize) -> io::Result<Vec<Flow>> {
     let file = File::open(bpffs::controller(name).join("flows"))?;
     read(file.take((most * size_of::<Flow>()) as u64))

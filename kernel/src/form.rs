@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The forms that `struct tcp_congestion_ops` has in kernels, for a controller that owns the window, and which one the running kernel has.
+//! The forms of `struct tcp_congestion_ops` across kernels, for a controller that owns the window, and the running kernel's form.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use crate::{
     object::{missing_from_kernel, refused_by},
 };
 
-/// Each has a `struct_ops` map of its own in the object (`bpf/ops_rate.h`), of which one is made.
+/// Each has its own `struct_ops` map in the object (`bpf/ops_rate.h`); only one is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `cong_control(sk, rs)`: before Linux 6.10.
@@ -68,7 +68,7 @@ impl Form {
     }
 }
 
-/// Of a member that points to a function.
+/// The prototype of a member that points to a function.
 fn arguments(btf: &Btf, ops: &Struct, member: &str) -> Option<usize> {
     let found = ops.iter().find(|m| m.name.is_some_and(|name| name == member))?;
     let pointer = btf.type_by_id::<Ptr>(found.ty)?;
@@ -76,7 +76,7 @@ fn arguments(btf: &Btf, ops: &Struct, member: &str) -> Option<usize> {
     Some(function.len())
 }
 
-/// Of the forms of such a controller the running kernel's alone is made.
+/// Only the running kernel's form of such a controller is created.
 pub(crate) fn choose_form(object: &mut OpenObject, name: &str) -> Result<(), Error> {
     let Some(form) = Form::of_kernel() else {
         // A kernel that lacks all of it says so.

@@ -43,7 +43,7 @@ impl Bounds {
     /// Retransmitted share, 2^20ths.
     pub const RATIO: Self = Self { first: 10, octaves: 10 };
 
-    /// From the smallest on; the last bucket, for all that is larger, has none.
+    /// Upper bounds in increasing order; the last bucket, for all larger values, has none.
     fn values(self) -> impl Iterator<Item = f64> {
         let power = |exponent: usize| (1u64 << exponent) as f64;
         let octave = move |n: usize| [1.5 * power(self.first + n), 2.0 * power(self.first + n)];
@@ -90,7 +90,7 @@ impl RawTotals {
 /// How often a value was in each range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Of all values.
+    /// Sum of all values.
     pub sum: f64,
     /// The upper bound of each bucket, which belongs to it, and how many values were there and not below. The last has all that are larger.
     pub buckets: Vec<(f64, u64)>,
@@ -112,7 +112,7 @@ impl Histogram {
 /// The connections of one controller, at all looks since the first; or of a trial's arm, those that have ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Totals {
-    /// Its name, whoever's it is.
+    /// Its name, ours or not.
     pub controller: String,
     /// How many connections there were at the last look, or there are in the arm now.
     pub connections: u64,
@@ -190,7 +190,7 @@ impl Histograms {
         Ok(made)
     }
 
-    /// Looks at each connection in all network namespaces. What each controller's have done so far, in the order of their names.
+    /// Reads each connection in all network namespaces. Returns the totals of each controller so far, in the order of their names.
     ///
     /// # Errors
     /// [`Error`] if the kernel's iterator or its sums cannot be read.
@@ -251,7 +251,7 @@ mod tests {
         let bounds: Vec<f64> = Bounds { first: 6, octaves: 2 }.values().collect();
         assert_eq!(bounds, [64.0, 96.0, 128.0, 192.0, 256.0]);
         for bounds in [Bounds::RTT, Bounds::WINDOW, Bounds::GOODPUT, Bounds::RATIO] {
-            // One more for what is larger, and for the ratio one for none.
+            // One more bucket for larger values, and for the ratio one for 0.
             assert!(bounds.values().count() + 2 <= BUCKETS + 1, "{bounds:?}");
         }
         assert_eq!(Bounds::RATIO.values().last(), Some(f64::from(1 << 20)), "all segments");

@@ -21,7 +21,7 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// Of those that use the controller in the calling thread's namespace.
+/// The listeners that use the controller in the calling thread's namespace.
 ///
 /// # Errors
 /// If the kernel does not tell (no `tcp_diag`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! libbpf explains failures in what it prints: kept here instead, for our own messages.
+//! Keeps what libbpf prints, which explains failures, for our own messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -24,7 +24,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
 pub fn usual_name(controller: &Controller) -> Result<String, Error> {
     match check_free(controller.name) {
         Err(Error::NameTaken { name }) => Ok(other_name(&name)),
-        // What is loaded already is refused by its name.
+        // A controller that is already loaded is refused by its name.
         Ok(()) | Err(Error::AlreadyLoaded { .. }) => Ok(controller.name.to_owned()),
         Err(e) => Err(e),
     }

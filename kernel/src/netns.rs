@@ -22,7 +22,7 @@ use crate::Error;
 pub struct Namespace {
     /// Its name in `ip netns`, or `pid N` with one of its processes; empty: the calling thread's own.
     pub name: String,
-    /// What tells it from all others that exist at the same time.
+    /// Identifies it among all namespaces that exist at the same time.
     pub inode: u64,
     path: PathBuf,
 }

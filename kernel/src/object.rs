@@ -176,7 +176,7 @@ pub(crate) fn load(params: &Params, name: &str) -> Result<Object, Error> {
     verified.map_err(|e| of_header(e, params.controller()))
 }
 
-/// What the verifier rejects is the user's to mend, if the header is.
+/// If the header is the user's, so is a rejection by the verifier.
 fn of_header(error: Error, controller: &Controller) -> Error {
     match (error, controller.own_header()) {
         (Error::Verifier { log, .. }, Some(header)) => {
@@ -301,7 +301,7 @@ pub(crate) fn to_io(e: &libbpf_rs::Error) -> io::Error {
     )
 }
 
-/// What no controller can be loaded without, and this kernel lacks.
+/// The required features that this kernel lacks.
 pub(crate) fn missing_from_kernel() -> Option<Error> {
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some(Error::NoBtf);

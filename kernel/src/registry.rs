@@ -129,10 +129,10 @@ pub fn unload(name: &str) -> Result<Unloaded, Error> {
     Ok(unloaded)
 }
 
-/// What a visit to a namespace finds: connections, listening sockets if the kernel tells them, the default.
+/// The findings in a namespace: connections, listening sockets if the kernel lists them, the default.
 type Visit = (Namespace, (usize, Option<Vec<SocketAddr>>, NamespaceDefault));
 
-/// In order; `None` if the kernel does not tell those of a namespace.
+/// Sorted; `None` if the kernel does not list a namespace's.
 fn listeners(visited: &[Visit]) -> Option<Vec<Listener>> {
     let of_visit = |(namespace, (_, addresses, _)): &Visit| {
         let listener = |&address: &SocketAddr| Listener { namespace: namespace.name.clone(), address };

@@ -31,7 +31,7 @@ fn in_order(
     candidates
 }
 
-/// What became of a namespace's default.
+/// The new default of a namespace.
 pub enum NamespaceDefault {
     /// It was another all the time.
     Other,

@@ -24,7 +24,7 @@ fn names_in(file: &str) -> Result<Vec<String>, Error> {
     Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
-/// `net.ipv4.tcp_congestion_control`: what a socket has that asks for nothing.
+/// `net.ipv4.tcp_congestion_control`: the controller of a socket that does not choose.
 pub fn default_controller() -> Result<String, Error> {
     let text = fs::read_to_string(DEFAULT).map_err(|e| Error::io("read", DEFAULT, e))?;
     Ok(text.trim().to_owned())

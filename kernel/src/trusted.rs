@@ -23,7 +23,7 @@ const STICKY: u32 = 0o1000;
 
 /// Checks a folder whose own name nobody but root can give to another file.
 ///
-/// `false` if there is none. `may_be_shared`: others may make files in it if they cannot remove or rename those of root.
+/// `false` if there is none. `may_be_shared`: others may create files in it if they cannot remove or rename root's.
 pub fn check_folder(path: &Path, may_be_shared: bool) -> Result<bool, Error> {
     match symlink_metadata(path) {
         Ok(metadata) => match reason_against_folder(&metadata, may_be_shared) {

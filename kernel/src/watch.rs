@@ -47,7 +47,7 @@ pub struct Sample {
     pub srtt_us: u32,
     /// The smallest RTT that the controller has seen, microseconds; 0 if it has none.
     pub base_rtt_us: u32,
-    /// What spreads its packets over time; `None` if nothing does, as without a pacing rate.
+    /// What paces its packets; `None` if nothing does, as without a pacing rate.
     pub paced_by: Option<Pacer>,
     /// The pacing rate, bits of payload a second.
     pub pacing_bps: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Sample {
     pub retransmitted_total: u32,
     /// Bytes acknowledged since the connection began.
     pub bytes_acked: u64,
-    /// What the controller names of what it knows ([`Controller::probes`]), in its order; `None` where there is no such value now.
+    /// The values that the controller exports ([`Controller::probes`]), in its order; `None` if one has no value now.
     #[serde(serialize_with = "as_map")]
     pub probes: Vec<(&'static str, Option<Reading>)>,
 }
@@ -72,7 +72,7 @@ fn as_map<S: Serializer>(probes: &[(&'static str, Option<Reading>)], to: S) -> R
     to.collect_map(probes.iter().copied())
 }
 
-/// A namespace's inode and a connection's ends: a namespace's name may be that of a process, and change with it.
+/// A namespace's inode and a connection's ends, because a namespace may be named after a process, and the name changes with it.
 type Key = (u64, SocketAddr, SocketAddr);
 
 /// A connection as one look finds it.
@@ -173,7 +173,7 @@ impl Sample {
     }
 }
 
-/// What a controller names of what it knows, of some of its connections.
+/// The values that a controller exports, for some of its connections.
 #[derive(Debug, Clone)]
 pub struct Probed {
     /// The name under which it is loaded.
@@ -182,7 +182,7 @@ pub struct Probed {
     pub readings: Vec<(&'static str, Vec<Reading>)>,
 }
 
-/// Of at most so many connections of each loaded controller.
+/// For at most this many connections of each loaded controller.
 ///
 /// # Errors
 /// [`Error`] if this process may not see which are loaded, or the namespaces.
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// 1.25 MB/s are 10 Mb/s. Of a connection that nothing paces the kernel has a rate, too, which nobody keeps to.
+    /// 1.25 MB/s are 10 Mb/s. The kernel has a rate even for a connection that nothing paces; it is not obeyed.
     #[test]
     fn a_pacing_rate_is_shown_where_something_paces() {
         let shown = |pacing| {

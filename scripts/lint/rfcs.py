@@ -195,16 +195,11 @@ def check(rows, lines, tags, complaints):
 
 
 def cell(tags):
-    """Links to the files, each with the items that are tagged in it. Without line numbers, which every edit would change."""
-    items = defaultdict(list)
-    for tag in tags:
-        names = items[tag.path]
-        if tag.item and tag.item not in names:
-            names.append(tag.item)
-    return "<br>".join(
-        f"[{short(path)}](../../{path})" + "".join(f"{',' if i else ''} `{name}`" for i, name in enumerate(names))
-        for path, names in sorted(items.items())
-    )
+    """Links to the files, each under the items that are tagged in it. Without line numbers, which every edit would change."""
+    items = {}
+    for tag in sorted(tags, key=lambda tag: tag.path):
+        items.setdefault((tag.path, f"`{tag.item}`" if tag.item else short(tag.path)))
+    return ", ".join(f"[{name}](../../{path})" for path, name in items)
 
 
 def short(path):
@@ -226,17 +221,17 @@ def page(documents, tags):
         "",
         "Each section that is followed has a place in the code and a test that holds it there. Both have its tag in a comment, such as",
         "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. Where the test is a [golden trace](../../controllers/vectors/README.md), a",
-        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them.",
+        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them. A row without code is left out, and its last column says why.",
         "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same by subject.",
     ]
     for document in documents:
         text += ["", f"## {document['id']}: {document['title']}", ""]
         if "note" in document:
             text += [document["note"], ""]
-        text += ["| section | asks | code | test | differs, or left out |", "|---|---|---|---|---|"]
+        text += ["| § | asks | code | test | differs |", "|---|---|---|---|---|"]
         for row in document["section"]:
             section = f"{document['id']} {row['at']}"
-            how = f"left out: {row['left_out']}" if "left_out" in row else row.get("differs", "")
+            how = row.get("left_out", row.get("differs", ""))
             cells = [row["at"], row["asks"], cell(places[section, False]), cell(places[section, True]), how]
             text.append("| " + " | ".join(value.replace("|", "\\|") for value in cells) + " |")
     return "\n".join(text) + "\n"

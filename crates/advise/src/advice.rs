@@ -10,7 +10,7 @@ use crate::{
     measured::Inferred, start::StartUp,
 };
 
-/// All that is to be said.
+/// The whole advice.
 pub struct Advice<'a> {
     /// What was asked.
     pub question: &'a Question<'a>,
@@ -18,7 +18,7 @@ pub struct Advice<'a> {
     pub usual: Answer,
     /// On paths that differ in one thing.
     pub others: Vec<Answer>,
-    /// Those for which there was no time, by what differs.
+    /// The paths for which there was no time, by the value that differs.
     pub not_looked_at: Vec<String>,
     /// How the choice and the default begin on the usual path, as far as there was time for it.
     pub starts: Vec<StartUp>,
@@ -30,7 +30,7 @@ pub struct Advice<'a> {
     pub machine: &'a Machine,
 }
 
-/// What an advice was made with.
+/// The program and the command behind an advice.
 pub struct Origin {
     /// The program's version.
     pub version: &'static str,
@@ -41,7 +41,7 @@ pub struct Origin {
 }
 
 impl<'a> Advice<'a> {
-    /// What came of the question's cases; `None` if there was no time for an answer of the first.
+    /// The advice from the answers to the question's cases; `None` if there was no time to answer the first.
     pub fn of(
         question: &'a Question<'a>,
         answers: Answers,
@@ -79,7 +79,7 @@ impl Advice<'_> {
         if *chosen == self.present.name {
             return None;
         }
-        // With parameters of its own, or unknown to the kernel's list, it is eBPF's.
+        // With its own parameters, or if the kernel does not list it, it comes by eBPF.
         let name = chosen.split('@').next().unwrap_or(chosen);
         match find(name).ok().and_then(|c| self.machine.way(c))? {
             Way::Present | Way::Sysctl | Way::Module if chosen.contains('@') => Some(Way::Load),
@@ -95,12 +95,12 @@ impl Advice<'_> {
         self.machine.sends(controller).then(|| send_command(chosen))
     }
 
-    /// Those of the other cases in which the advice is another.
+    /// The other cases in which the advice differs.
     pub fn changed(&self) -> impl Iterator<Item = &Answer> {
         self.others.iter().filter(|answer| answer.decision.chosen != self.usual.decision.chosen)
     }
 
-    /// Those in which it is the same.
+    /// The other cases in which it is the same.
     pub fn unchanged(&self) -> impl Iterator<Item = &Answer> {
         self.others.iter().filter(|answer| answer.decision.chosen == self.usual.decision.chosen)
     }
@@ -163,7 +163,7 @@ struct Output<'a> {
     rtt: Span,
     /// In words.
     path: String,
-    /// What comes before any controller.
+    /// The other cures, which come before any controller.
     first: Vec<String>,
     advice: &'a str,
     /// What the machine runs now.
@@ -178,7 +178,7 @@ struct Output<'a> {
     without_root: Option<String>,
     limits: Limits,
     inferred: &'a [Inferred],
-    /// What the files of measurements lack.
+    /// The values missing from the files of measurements.
     cautions: &'a [String],
     assumed: Vec<Assumed>,
     /// The measured transfer in the simulator; left out if there is none.
@@ -188,7 +188,7 @@ struct Output<'a> {
     starts: &'a [StartUp],
     /// The path as assumed first, then those that differ in one thing.
     paths: Vec<OfPath<'a>>,
-    /// What would have been varied, had there been time.
+    /// The variations for which there was no time.
     not_looked_at: &'a [String],
 }
 
@@ -201,7 +201,7 @@ struct OfPath<'a> {
     neighbours: String,
     /// What losses and delays are measured against: the flows run this.
     reference: &'a str,
-    /// Of the longest runs.
+    /// Duration of the longest runs.
     duration_s: f64,
     warmup_s: f64,
     /// The time was up before all was clear.
@@ -212,6 +212,6 @@ struct OfPath<'a> {
     /// Mean times of the transfer by controller; left out without --transfer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     completion_s: Vec<(&'a str, f64)>,
-    /// Some transfers outlast their run, and their time is worked out from its pace.
+    /// Some transfers outlast their run; their time is extrapolated from its pace.
     is_extrapolated: bool,
 }

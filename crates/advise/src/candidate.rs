@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What there is to choose from.
+//! The candidates.
 
 use tandem_compare::Flows;
 use tandem_controllers::{CONTROLLERS, Controller};
@@ -10,10 +10,10 @@ use crate::{
     machine::{Machine, Way},
 };
 
-/// Where the machine does not say, and every common system has it.
+/// The default where the machine does not name one: every common system has it.
 const USUAL_DEFAULT: &str = "cubic";
 
-/// What no system has shipped for common use, as far as we know: from papers alone. To be the first takes more than to load it.
+/// Controllers that no system has shipped for common use, as far as we know. Being the first to run one takes more than loading it.
 const NEVER_SHIPPED: [&str; 6] = ["africa", "areno", "compound_auto", "compound_plus", "compound_tube", "fusion"];
 
 /// Has anybody run it before?
@@ -26,7 +26,7 @@ fn is_tried(controller: &Controller) -> bool {
 pub struct Candidate {
     /// The flows that it would control.
     pub flows: Flows,
-    /// The smaller, the easier it is to have it on this machine: see [`Way`].
+    /// Effort to deploy it on this machine; smaller is easier: see [`Way`].
     pub effort: u8,
     /// Nobody is known to have run it for common use.
     pub is_untried: bool,
@@ -61,7 +61,7 @@ impl Present {
     }
 }
 
-/// All controllers that the machine can run, or those that are given; so many flows of each, and the present one among them. What counts marks is
+/// All controllers that the machine can run, or those given, each with `flows` flows; the present one is among them. A controller that counts marks is
 /// one only where a queue marks (`ecn`).
 ///
 /// # Errors
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(["fusion", "compound_tube"].map(of), [(loaded, true); 2]);
         let named =
             super::candidates(&["compound@gamma=20".parse::<ControllerSpec>().unwrap()], 1, &machine, &present, false);
-        // With parameters of its own nobody has run it.
+        // Nobody has run it with these parameters.
         assert!(named.unwrap()[0].is_untried);
     }
 }

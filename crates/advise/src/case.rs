@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The paths that are looked at: one with the usual values of what is not known, and others that differ from it in one of them.
+//! The simulated paths: one with the usual value of everything unknown, and others that differ from it in one value.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use tandem_scenario::{
 
 use crate::{AdviseError, Known};
 
-/// Where a value is not known: the usual one first, then those that are tried beside it. Ours; docs/advise.md gives the reasons.
+/// Values for an unknown quantity: the usual one first, then the variations. Ours; docs/advise.md gives the reasons.
 const QUEUES: [QueueSize; 3] = [QueueSize::Bdp(1.0), QueueSize::Bdp(0.1), QueueSize::Bdp(4.0)];
 const LOSSES: [LossRate; 3] = [LossRate(0.0), LossRate(1e-5), LossRate(1e-3)];
-/// How many times as fast a path is tried where the rate is only known to be above a value.
+/// Factors by which the rate is varied if only a lower bound is known.
 const RATES: [u64; 2] = [4, 10];
 const NEIGHBOURS: [&str; 3] = ["cubic:1", "none", "bbr:1"];
 
@@ -26,7 +26,7 @@ pub struct Neighbours(pub Vec<Flows>);
 /// A path without anything unknown.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What it has that the usual path has not, in words; empty: it is the usual one.
+    /// How it differs from the usual path, in words; empty: it is the usual one.
     pub differs: String,
     /// The bottleneck's rate.
     pub rate: Rate,
@@ -41,7 +41,7 @@ pub struct Case {
 /// A value that was assumed, in words.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assumed {
-    /// What it is a value of, such as `a queue of`.
+    /// The quantity, such as `a queue of`.
     pub what: &'static str,
     /// With its unit.
     pub value: String,
@@ -80,7 +80,7 @@ impl Known {
         cases
     }
 
-    /// What the usual path takes for granted.
+    /// The assumptions of the usual path.
     pub fn assumed(&self) -> Vec<Assumed> {
         let mut assumed = Vec::new();
         if self.rate_at_least {
@@ -121,7 +121,7 @@ impl Known {
         let group = |flows: &Flows| FlowsSpec {
             controller: Some(flows.controller.clone()),
             count: flows.count,
-            // What counts marks has accurate ECN of its own accord.
+            // Controllers that count marks use accurate ECN anyway.
             ecn: (self.ecn && !flows.controller.counts_marks()).then_some(Ecn::Rfc3168),
             rtt_spread: Comparison::RTT_SPREAD,
             start_spread: Comparison::START_SPREAD,

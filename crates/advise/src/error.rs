@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can go wrong.
+//! Errors.
 
 use tandem_batch::BatchError;
 use tandem_compare::CompareError;
@@ -12,10 +12,10 @@ pub enum AdviseError {
     /// The simulator does not have this controller.
     #[error("`{0}` cannot be simulated, because it is {1}: name one of Tandem's, such as `cubic`")]
     NotSimulated(String, &'static str),
-    /// A candidate is there twice.
+    /// A candidate is named twice.
     #[error("`{0}` is named twice: leave one out")]
     Twice(String),
-    /// [`Question::default`](crate::Question::default) is the name of no candidate.
+    /// [`Question::default`](crate::Question::default) is not the name of a candidate.
     #[error("the default is not among the candidates")]
     NoDefault,
     /// The flows make no sense on the path.

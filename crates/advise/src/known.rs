@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is known of a path: from a user, and where that says nothing from measurements.
+//! The known values of a path: from the user, otherwise from measurements.
 
 use tandem_scenario::{
     DEFAULT_MTU, EffectsSpec,
@@ -9,12 +9,12 @@ use tandem_scenario::{
 
 use crate::{AdviseError, Neighbours, measured::Measured};
 
-/// What is known of a path. Rate and RTT it has to have; what else is not known has a usual value, or is varied.
+/// The known values of a path. Rate and RTT are required; other unknown values take their usual value and are varied.
 #[derive(Debug, Clone, Default)]
 pub struct Known<R = Rate, T = Span> {
     /// The bottleneck's rate.
     pub rate: R,
-    /// The rate is what a flow reached that may not have filled the path: faster ones are looked at, too.
+    /// The rate was reached by a flow that may not have filled the path: faster paths are tried, too.
     pub rate_at_least: bool,
     /// Two-way propagation delay.
     pub rtt: T,
@@ -22,9 +22,9 @@ pub struct Known<R = Rate, T = Span> {
     pub aqm: Option<AqmSpec>,
     /// All flows have ECN, and the queue marks their packets.
     pub ecn: bool,
-    /// Of the way back; the same rate if not given.
+    /// Rate of the return path; the same as `rate` if not given.
     pub reverse_rate: Option<Rate>,
-    /// What the bottleneck does beside carrying packets.
+    /// What the bottleneck does to packets besides carrying them.
     pub effects: EffectsSpec,
     /// Bytes of a full packet, headers included.
     pub mtu: Option<u32>,
@@ -38,11 +38,11 @@ pub struct Known<R = Rate, T = Span> {
     pub flows: Option<u32>,
 }
 
-/// What a user says. It goes before measurements.
+/// The user's values, which override measurements.
 pub type Given = Known<Option<Rate>, Option<Span>>;
 
 impl Given {
-    /// With what measurements tell where nothing is given; of those it leaves what was taken.
+    /// Fills the values not given from measurements, and leaves in `measured` only what was used.
     ///
     /// # Errors
     /// If neither has a rate or an RTT.
@@ -75,7 +75,7 @@ impl Given {
 }
 
 impl Known {
-    /// Of which nothing else is known.
+    /// A path of which nothing else is known.
     pub fn new(rate: Rate, rtt: Span) -> Self {
         Self {
             rate,
@@ -93,12 +93,12 @@ impl Known {
         }
     }
 
-    /// How many flows are to be carried: one unless it is known.
+    /// Number of own flows: one unless it is known.
     pub fn flows(&self) -> u32 {
         self.flows.unwrap_or(1)
     }
 
-    /// The bottleneck's queue discipline: a queue that drops at its end unless it is known.
+    /// The bottleneck's queue discipline: drop-tail unless it is known.
     pub(crate) fn aqm(&self) -> AqmSpec {
         self.aqm.unwrap_or_default()
     }

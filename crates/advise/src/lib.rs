@@ -9,7 +9,43 @@
 //!
 //! An [`Advice`] puts the answers together: what to switch on, and all of it as JSON.
 //!
-//! The caller chooses the engine, may cancel, and gets what was finished by then.
+//! The caller chooses the engine, may cancel, and gets the answers finished by then.
+//!
+//! ```
+//! use tandem_advise::{Goal, Known, Limits, Machine, Present, Question, candidates, measured::Measured};
+//! use tandem_scenario::units::Span;
+//! use tandem_sim::Sim;
+//!
+//! let known = Known { neighbours: Some("reno:1".parse()?), ..Known::new("10mbit".parse()?, Span::from_ms(20)) };
+//! let machine = Machine::default();
+//! let present = Present::new(Some(&"reno".parse()?), &machine)?;
+//! let candidates = candidates(&["vegas".parse()?], known.flows(), &machine, &present, false)?;
+//! let question = Question {
+//!     known: &known,
+//!     measured: &Measured::default(),
+//!     candidates: &candidates,
+//!     default: &present.name,
+//!     limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput },
+//!     transfer: None,
+//!     first_seed: 1,
+//!     most_seeds: 2,
+//!     duration: Some(Span::from_secs(3)),
+//!     warmup: Some(Span::from_secs(1)),
+//!     engine: &Sim,
+//!     cancelled: None,
+//!     watch: None,
+//!     store: None,
+//!     time: Span::from_secs(600),
+//! };
+//! let usual = &known.cases()[..1];
+//! let decision = &question.answers(usual)?.answers[0].decision;
+//! // Beside a Reno flow, Vegas gives way: nothing gains enough over the default.
+//! assert_eq!(decision.chosen, "reno");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Around it: [`tandem_engine`] has the interface of engines, [`tandem_compare`] the length of runs, [`tandem_batch`] runs them,
+//! [`tandem_model`] gives the time from loss to loss.
 
 mod advice;
 mod candidate;

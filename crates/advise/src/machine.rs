@@ -7,7 +7,7 @@ use serde::Serialize;
 use tandem_controllers::{CONTROLLERS, Controller, find};
 use tandem_scenario::units::Rate;
 
-/// What Linux says of its congestion control; empty elsewhere.
+/// Linux's settings of congestion control; empty on other systems.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// New connections have it, unless they choose another.
@@ -16,13 +16,13 @@ pub struct Machine {
     pub available: Vec<String>,
     /// The names that `modprobe` makes available.
     pub modules: Vec<String>,
-    /// What a connection may keep to send, at most, bytes: the third number of `net.ipv4.tcp_wmem`.
+    /// Largest send buffer of a connection, bytes: the third number of `net.ipv4.tcp_wmem`.
     pub send_buffer_bytes: Option<u64>,
     /// The queue discipline that new devices get: `net.core.default_qdisc`.
     pub discipline: Option<String>,
-    /// By which what has no other way leaves, if its speed is known.
+    /// The device of the default route, if its speed is known.
     pub port: Option<Port>,
-    /// What the program that asks can do beside.
+    /// What the calling program can do itself.
     pub tools: Tools,
 }
 
@@ -31,11 +31,11 @@ pub struct Machine {
 pub struct Port {
     /// As the kernel names it.
     pub name: String,
-    /// At which it runs.
+    /// Its speed.
     pub rate: Rate,
 }
 
-/// How the program that asks puts controllers to use.
+/// How the calling program can use controllers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Tools {
     /// It loads them into Linux: `tandem kernel load`.
@@ -83,7 +83,7 @@ impl Machine {
         }
     }
 
-    /// From the two files of those names and `modules.dep`.
+    /// From the two sysctl files of these names and `modules.dep`.
     fn from_texts(default: &str, available: &str, modules: &str, tools: Tools) -> Self {
         let module = |line: &str| {
             let file = line.split(':').next()?.rsplit('/').next()?;
@@ -99,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// Whether QUIC carries data with it here: quinn neither takes a pacing rate nor tells how many packets are marked.
+    /// Whether QUIC can use it here: quinn neither accepts a pacing rate nor reports the number of marked packets.
     pub fn sends(&self, controller: &Controller) -> bool {
         self.tools.sends && !controller.owns_window() && !controller.counts_marks()
     }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(way("reno"), Some(Way::Sysctl));
         assert_eq!(way("bbr"), Some(Way::Module));
         assert_eq!(way("compound_tube"), Some(Way::Load));
-        // Without the module eBPF has it; ECT(1) keeps another from that.
+        // Without the module it comes by eBPF; the other one cannot, because of ECT(1).
         let without_modules = Machine::from_texts("cubic", "reno cubic", "", TOOLS);
         assert_eq!(without_modules.way(find("bbr").unwrap()), Some(Way::Load));
         assert_eq!(without_modules.way(find("prague").unwrap()), None);

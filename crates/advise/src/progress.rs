@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far an advice is, for a caller who shows it.
+//! The progress of an advice, for a caller that shows it.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -21,7 +21,7 @@ pub struct Doing<'a> {
     pub paths: usize,
 }
 
-/// Is told what is being done.
+/// Receives the progress.
 pub type Watch<'a> = dyn Fn(Doing) + Sync + 'a;
 
 /// The paths of a question, and its time, which may end before them.
@@ -40,7 +40,7 @@ impl<'a> Whole<'a> {
         Self { watch: question.watch, began: Instant::now(), time_s, paths, farthest: AtomicU64::new(0) }
     }
 
-    /// Tells that so much is done of the path with this number, from 0.
+    /// Reports this share of the path with this number, from 0, as done.
     pub fn tell(&self, path: usize, share: f64, differs: &str) {
         let Some(watch) = self.watch else { return };
         let of_time = self.began.elapsed().as_secs_f64() / self.time_s;

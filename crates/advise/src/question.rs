@@ -21,49 +21,49 @@ use crate::{
     turn::Turn,
 };
 
-/// The most of a path that is not the usual one. Ours.
+/// The most seeds on a path other than the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// With less time than this, runs are shorter in proportion.
+/// With less time than this, runs are proportionally shorter.
 const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
-/// Of the time, for the measured transfer. Ours.
+/// Share of the time for the measured transfer. Ours.
 const SHARE_OF_REPEATED: f64 = 0.1;
-/// Of what is left then, kept for the starts. Ours.
+/// Share of the remaining time kept for the starts. Ours.
 const SHARE_OF_STARTS: f64 = 0.05;
-/// What all cases share.
+/// The question: what all cases share.
 pub struct Question<'a> {
     /// The path.
     pub known: &'a Known,
-    /// What was measured of it.
+    /// The measurements of it.
     pub measured: &'a Measured,
-    /// What to choose from.
+    /// The candidates.
     pub candidates: &'a [Candidate],
     /// The name of one of the candidates: what the machine runs now.
     pub default: &'a str,
-    /// What a controller may do to others, and what is worth a change.
+    /// What a controller may do to others, and the gain that justifies a change.
     pub limits: Limits,
-    /// What all own flows have to send together; endless if not given.
+    /// The amount that all own flows send together; endless if not given.
     pub transfer: Option<Bytes>,
-    /// The others follow.
+    /// The first seed; the others follow.
     pub first_seed: u64,
-    /// Of a controller on a path.
+    /// The most seeds of a controller on a path.
     pub most_seeds: u64,
     /// How long each run lasts; as long as the path needs if not given.
     pub duration: Option<Span>,
-    /// Cut from every measure; slow start and one time from loss to loss if not given.
+    /// Excluded from every measure; slow start and one loss cycle if not given.
     pub warmup: Option<Span>,
-    /// What runs the scenarios.
+    /// The engine.
     pub engine: &'a dyn Engine,
     /// Set by another thread to end early.
     pub cancelled: Option<&'a AtomicBool>,
-    /// Is told ten times a second how far it is.
+    /// Receives the progress ten times a second.
     pub watch: Option<&'a Watch<'a>>,
-    /// Keeps finished runs, and knows those that were finished before.
+    /// The store of finished runs.
     pub store: Option<&'a Store>,
-    /// How much there is for all cases.
+    /// The time for all cases.
     pub time: Span,
 }
 
-/// What came of a case.
+/// The answer to a case.
 pub struct Answer {
     /// The path.
     pub case: Case,
@@ -77,23 +77,23 @@ pub struct Answer {
     pub completion_s: Vec<f64>,
     /// Did a transfer last longer than its run?
     pub is_extrapolated: bool,
-    /// Of each candidate that has run, what its figures hide.
+    /// The cautions about each candidate that has run.
     pub(crate) cautions: BTreeMap<String, Vec<String>>,
     /// There was no time for the seeds that it needs.
     pub is_cut_short: bool,
-    /// What the choice is made from: that of the candidates for which there was time, and the reference's.
+    /// The observations behind the choice: of the candidates for which there was time, and of the reference.
     pub(crate) observed: Vec<Observed>,
     pub(crate) observed_reference: Observed,
     pub(crate) looks: Looks,
-    /// Of a transfer, how each candidate began.
+    /// With a transfer, how each candidate began.
     pub(crate) starts: Vec<StartUp>,
 }
 
-/// What came of some cases.
+/// The answers to some cases.
 pub struct Answers {
-    /// Of the first cases, in their order.
+    /// The answers to the first cases, in order.
     pub answers: Vec<Answer>,
-    /// The cases for which there was no time, by what differs.
+    /// The cases for which there was no time, by the value that differs.
     pub not_looked_at: Vec<String>,
     /// How the choice and the default begin on the first path, as far as there was time for it.
     pub starts: Vec<StartUp>,
@@ -102,7 +102,7 @@ pub struct Answers {
 }
 
 impl Answer {
-    /// What the figures of the choice and of the default hide, each caution once.
+    /// The cautions about the choice and the default, each once.
     pub fn cautions<'a>(&'a self, default: &'a str) -> Vec<&'a str> {
         let of_both = [&*self.decision.chosen, default].into_iter().filter_map(|name| self.cautions.get(name));
         let mut cautions: Vec<&str> = Vec::new();
@@ -123,7 +123,7 @@ impl Answer {
 }
 
 impl Question<'_> {
-    /// Refuses what no run can be made of, before anything is written.
+    /// Refuses a question that cannot be run, before anything is written.
     ///
     /// # Errors
     /// If the path makes no sense, or the engine cannot run it.
@@ -175,7 +175,7 @@ impl Question<'_> {
         Ok(Answers { answers, not_looked_at, starts, repeated })
     }
 
-    /// What exceeds a limit on a path that is as likely, where the default keeps it, is no choice for the usual path either.
+    /// A controller that exceeds a limit on an equally likely path, where the default keeps it, is not chosen for the usual path either.
     fn learn_from(&self, usual: &mut Answer, others: &[Answer]) {
         for observed in &mut usual.observed {
             let exceeds =
@@ -194,14 +194,14 @@ impl Question<'_> {
         Looks::up_to(most_seeds as usize)
     }
 
-    /// What would be in the flows' place: another of the first neighbour's kind, or without neighbours what the machine has now.
+    /// The controller in the reference: the first neighbour's kind, or without neighbours the machine's present one.
     pub(crate) fn reference(&self, case: &Case) -> Flows {
         let own = &self.candidates[0].flows;
         let default = self.candidates.iter().find(|c| c.flows.name == self.default).map_or(own, |c| &c.flows);
         case.neighbours.0.first().unwrap_or(default).with_count(own.count)
     }
 
-    /// What decides how long runs are: all are as long as the slowest of them needs.
+    /// The controllers that decide the length of runs: all are as long as the slowest one needs.
     pub(crate) fn reason(&self, case: &Case, reference: &Flows) -> Result<Reason, AdviseError> {
         let usual = Length { warmup: Span::default(), ..USUAL };
         let all = self.candidates.iter().map(|c| &c.flows).chain([reference]);

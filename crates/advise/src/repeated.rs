@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The measured transfer once more, in the simulator and on the path that was inferred from it. What does not come out there shows that the path
-//! is another.
+//! The measured transfer repeated in the simulator, on the path inferred from it. If the result differs, the real path
+//! is a different one.
 
 use serde::Serialize;
 use tandem_batch::{Batch, Clock, Task, Traces};
@@ -14,17 +14,17 @@ use crate::{
     measured::{LimitedBy, Transferred},
 };
 
-/// A simulated and a measured transfer may differ by so much. Ours.
+/// A simulated and a measured transfer may differ by this factor. Ours.
 const FACTOR: f64 = 2.0;
-/// How many times it is run.
+/// Number of runs.
 const SEEDS: u64 = 5;
-/// Shorter than this it is not run, longer only in its steady state.
+/// Shorter transfers are not run; longer ones only in their steady state.
 const LEAST_S: f64 = 2.0;
 const MOST_S: f64 = 120.0;
 /// The same for its packets.
 const MOST_PACKETS: f64 = 30e6;
 
-/// What was measured, and what the simulator makes of it.
+/// The measured transfer, and the simulated one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Repeated {
     /// Of the measured transfer.
@@ -40,7 +40,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// Is one more than twice the other, as far as seeds tell? In whole sentences, with what to measure.
+    /// If one is more than twice the other, beyond the interval: says so in whole sentences, with what to measure.
     pub fn contradiction(&self) -> Option<String> {
         let (simulated, measured_mbps) = (self.simulated_mbps, self.measured_mbps);
         let half = simulated.half_width.unwrap_or(f64::INFINITY);
@@ -68,7 +68,7 @@ impl Question<'_> {
         let Some(transferred) = self.repeatable() else { return Ok(None) };
         let Ok(controller) = tandem_controllers::find(&transferred.controller) else { return Ok(None) };
         let flows = Flows::new(ControllerSpec::tandem(controller), transferred.flows);
-        // Neighbours that nobody knows of were not measured.
+        // Unknown neighbours were not measured.
         let neighbours = self.known.neighbours.clone().unwrap_or(Neighbours(Vec::new()));
         let case = Case { neighbours, ..usual.clone() };
         let length = match self.length_of(transferred, &case) {
@@ -92,7 +92,7 @@ impl Question<'_> {
         }))
     }
 
-    /// What a window or the application held back says nothing of the path.
+    /// A flow limited by a window or the application says nothing about the path.
     fn repeatable(&self) -> Option<&Transferred> {
         match self.measured.limited_by {
             Some(LimitedBy::ReceiveWindow(_) | LimitedBy::SendBuffer(_)) => None,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How flows begin on a path that is in use: how long until they have what they get in the end, and what that costs the neighbours.
+//! How flows begin on a path in use: the time until they have their final goodput, and its cost to the neighbours.
 //!
 //! Where transfers are asked for, their own runs show it. Otherwise the choice and the default are run once more, with neighbours that are past
 //! their own slow start.
@@ -13,11 +13,11 @@ use tandem_statistics::{Estimate, mean};
 
 use crate::{AdviseError, Answer, Case, Question, rule::Observed};
 
-/// A start is over when so much of the steady goodput is there. Ours.
+/// A start is over at this share of the steady goodput. Ours.
 const NEARLY: f64 = 0.9;
-/// How many seeds show it, at most.
+/// The most seeds for it.
 const SEEDS: u64 = 8;
-/// How much longer than what runs cut off. Ours.
+/// Length of these runs relative to the warm-up of the others. Ours.
 const WARMUPS: f64 = 2.0;
 /// Fewer seconds show no start: they are what a start is measured in.
 const LEAST_S: f64 = 2.0;
@@ -27,7 +27,7 @@ const LEAST_S: f64 = 2.0;
 pub struct StartUp {
     /// With its parameters.
     pub controller: String,
-    /// Until the goodput that rises best through that of all seeds has 90 % of the steady one; its interval is the jackknife's.
+    /// Time until the increasing curve fitted to all seeds' goodput reaches 90 % of the steady one; the interval is the jackknife's.
     pub seconds: Estimate,
     /// The runs ended before that: it takes longer.
     pub is_at_least: bool,
@@ -35,7 +35,7 @@ pub struct StartUp {
     pub neighbours_lose: Option<Estimate>,
 }
 
-/// What one seed shows, second by second since the flows began: goodput as a share of what it is in the end.
+/// One seed, second by second since the flows began: goodput as a share of the final one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begun {
     pub own: Vec<f64>,
@@ -79,8 +79,8 @@ fn neighbours_lose(seeds: &[Begun], seconds: usize) -> Option<Estimate> {
     seeds.iter().map(lost).collect::<Option<Vec<_>>>().map(|lost| Estimate::of_mean(&lost))
 }
 
-/// When the increasing curve that fits best reaches a level, which ends no start by one good second among bad ones, and does not begin it anew by
-/// one bad second among good ones. Values are those of whole seconds, and stand in their middle.
+/// When the best-fitting increasing curve reaches a level: one good second among bad ones does not end a start, and one bad second
+/// among good ones does not restart it. Each value belongs to the middle of its second.
 fn reaches(by_second: &[f64], level: f64) -> Option<f64> {
     let fit = increasing(by_second);
     let second = fit.iter().position(|&value| value >= level)?;
@@ -113,7 +113,7 @@ pub fn sum_by_second(flows: &[FlowResult]) -> Vec<f64> {
 }
 
 impl Question<'_> {
-    /// How the choice begins on the usual path, and the default if it is another; nothing of what there is no time for.
+    /// How the choice and, if different, the default begin on the usual path; nothing for those without time.
     pub(crate) fn starts(&self, usual: &Answer, clock: &Clock) -> Result<Vec<StartUp>, AdviseError> {
         let is_compared =
             |starts: &&StartUp| usual.decision.chosen == starts.controller || starts.controller == self.default;

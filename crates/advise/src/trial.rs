@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the runs of one controller give, seed by seed.
+//! The results of one controller's runs, seed by seed.
 
 use tandem_compare::Flows;
 use tandem_model::loss_cycle::loss_cycles;
@@ -60,7 +60,7 @@ impl Trial {
         self.seeds.len() > 1
     }
 
-    /// Takes in what a seed has given. `transfer` is what all of its own flows have to send together.
+    /// Adds a seed's result. `transfer` is the amount that all of its own flows send together.
     pub fn add(&mut self, result: SeedResult, transfer: Option<Bytes>) {
         let (own, others) = result.flows.split_at(self.flows as usize);
         let goodput = |flows: &[FlowResult]| flows.iter().map(|f| f.goodput_mbps).sum::<f64>();
@@ -92,7 +92,7 @@ impl Trial {
         self.completion_s.push(time_s);
         self.begun.extend(begun_of_transfer(&got, sum_by_second(others), start_s, time_s));
         self.observed.goodput_mbps.push(size_mbit / time_s);
-        // What its own packets waited: the queue is another's once it has ended.
+        // The wait of its own packets: after its end, the queue belongs to others.
         self.observed
             .delay_ms
             .push(result.rtt_ms.first().map_or(0.0, |rtt| (rtt.p95 - self.observed.base_rtt_ms).max(0.0)));
@@ -108,7 +108,7 @@ impl Trial {
     }
 }
 
-/// Fewer seconds tell nothing of their halves.
+/// Fewer seconds cannot be compared by halves.
 const FEW_SECONDS: usize = 4;
 
 impl Trial {
@@ -137,7 +137,7 @@ fn begun_of_transfer(own: &[f64], others: Vec<f64>, start_s: f64, time_s: f64) -
     Begun::of(&own[from..until], mean(&own[half..until]), before.unwrap_or_default(), later.map_or(0.0, mean))
 }
 
-/// The time that a transfer takes which a run has not seen the end of: what is left goes at the pace of the later half of the run.
+/// The time of a transfer that outlasts its run: the rest goes at the pace of the run's later half.
 fn extrapolated_s(size_mbit: f64, start_s: f64, end_s: f64, received_mbit: &[f64]) -> f64 {
     let half = received_mbit.len() - received_mbit.len().saturating_sub(start_s as usize) / 2;
     let later = &received_mbit[half.min(received_mbit.len())..];

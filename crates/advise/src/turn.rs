@@ -16,16 +16,16 @@ use crate::{
     trial::Trial,
 };
 
-/// Runs that show that they are not steady are made longer, up to so many packets and seconds. Ours.
+/// Limits, in packets and seconds, up to which unsteady runs are lengthened. Ours.
 const MOST_PACKETS: f64 = 120e6;
 const MOST_S: f64 = 2400.0;
-/// By how much. What was measured before is cut off then.
+/// Factor of the lengthening. The part measured before is then cut off.
 const LONGER: u64 = 3;
-/// Of the time that is left, for more seeds of the usual path and for longer runs of it. Ours.
+/// Share of the remaining time for more seeds and longer runs on the usual path. Ours.
 const SHARE_OF_USUAL: f64 = 0.5;
-/// Of the time that longer runs of another path may take. Ours.
+/// Share of the time that longer runs on another path may take. Ours.
 const SHARE_OF_OTHERS: f64 = 0.25;
-/// Two cores of today simulate as many a second, or more. Ours.
+/// Two current cores simulate at least this many packets a second. Ours.
 const PACKETS_PER_S: f64 = 20e6;
 
 /// A path's turn.
@@ -47,7 +47,7 @@ struct Settled {
 }
 
 impl Turn<'_> {
-    /// From runs that are long enough, as far as the time allows. `None` if there was none for two runs of the default and the reference.
+    /// Answers from runs that are long enough, as far as time allows. `None` without time for two runs of the default and the reference.
     pub fn answer(&self) -> Result<Option<Answer>, AdviseError> {
         let reference = self.question.reference(self.case);
         let (length, start) = self.question.length(self.case, &reference)?;
@@ -82,7 +82,7 @@ impl Turn<'_> {
         trials.iter().enumerate().filter(|(_, trial)| trial.has_run() && !trial.observed.is_steady(&self.looks))
     }
 
-    /// Is something not steady that may be run longer? It does not depend on how fast this machine is, so that the same question has the same
+    /// Can an unsteady run be lengthened? It does not depend on the speed of this machine, so that the same question has the same
     /// answer wherever the time suffices.
     fn may_be_longer(&self, trials: &[Trial]) -> bool {
         let Question { duration, warmup, transfer, time, known, .. } = self.question;
@@ -97,7 +97,7 @@ impl Turn<'_> {
         !is_given && !seconds.is_empty() && is_bounded && has_time
     }
 
-    /// The same, with longer runs of those that are not steady.
+    /// The same, with longer runs of the unsteady ones.
     fn with_longer(&self, trials: &[Trial], reference: &Flows, start: Span) -> Result<Vec<Trial>, AdviseError> {
         let mut all = trials.to_vec();
         for (i, trial) in self.unsteady(trials) {
@@ -130,7 +130,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Adds seeds until all is clear, no more are allowed or the time is up. `None` if there was no time for two runs of the default and of the
+    /// Adds seeds until all is clear, no more are allowed or time is up. `None` without time for two runs of the default and of the
     /// reference, which come first.
     fn settle(&self, trials: &mut [Trial]) -> Result<Option<Settled>, AdviseError> {
         let scenarios: Vec<Scenario> = trials.iter().map(|trial| trial.scenario.clone()).collect();
@@ -165,7 +165,7 @@ impl Turn<'_> {
         (0..trials.len()).filter(|i| is_default(i) || *i == trials.len() - 1).collect()
     }
 
-    /// What is new of the results.
+    /// Takes in the new results.
     fn take_in(&self, trials: &mut [Trial], results: &[Vec<SeedResult>]) {
         for (trial, results) in trials.iter_mut().zip(results) {
             let new = &results[trial.seeds.len()..];
@@ -195,7 +195,7 @@ impl Turn<'_> {
     }
 }
 
-/// What was measured is cut off.
+/// Cuts off the part already measured.
 fn longer(trial: &Trial) -> Length {
     let duration = trial.scenario.duration;
     Length { duration: Span { ns: LONGER * duration.ns }, warmup: duration }

@@ -21,7 +21,7 @@ pub fn workers(engine: &dyn Engine, wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into)).max(1)
 }
 
-/// Calls `one` from up to so many threads, again and again, until it says that nothing is left (`false`). It takes the next job and does it.
+/// Calls `one`, which takes the next job and does it, from up to this many threads until it returns `false`: nothing is left.
 ///
 /// # Errors
 /// The first that `one` returns. The other threads end their jobs and begin no more.

@@ -12,7 +12,7 @@ use tandem_sim::{Look, Sim, run_watched};
 
 use crate::{engine::Engines, failure::Failure, interrupt::flag, output::remove, terminal::note};
 
-/// So many rows are some 300 MB of memory while they are collected.
+/// This many rows take some 300 MB of memory while they are collected.
 const MOST_ROWS: usize = 2_000_000;
 
 /// Only the simulator shows a sender at each ACK.
@@ -21,16 +21,16 @@ pub fn check(engines: &Engines) -> Result<(), Failure> {
     if engines.iter().any(|engine| engine.name() == Sim.name()) {
         return Ok(());
     }
-    Err(Failure::usage("--acks is of the simulator alone; add it with --engine sim, or leave out --acks"))
+    Err(Failure::usage("--acks works only in the simulator: use --engine sim, or leave out --acks"))
 }
 
-/// What is known of the flows so far.
+/// The state of each flow so far.
 #[derive(Default)]
 struct Log {
     groups: Vec<usize>,
     traces: BTreeMap<usize, Trace>,
     rows: usize,
-    /// When the last row was, ns.
+    /// Time of the last row, ns.
     last_ns: u64,
 }
 
@@ -64,12 +64,12 @@ pub fn write(folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
     write_acks(folder, scenario, &traces).with_context(|| format!("cannot write `{}`", folder.display()))?;
     if log.rows == MOST_ROWS {
         let end_s = log.last_ns as f64 / 1e9;
-        note(&format!("{ACKS_FILE} ends at {end_s:.3} s of the run: it has {MOST_ROWS} rows, which is the most."));
+        note(&format!("{ACKS_FILE} ends at {end_s:.3} s of the run: it has {MOST_ROWS} rows, the maximum."));
     }
     Ok(())
 }
 
-/// That of an earlier run would pass for this one's.
+/// Removes the file of an earlier run, which would pass for this run's.
 pub fn remove_old(folder: &Path) -> Result<(), Failure> {
     remove(&folder.join(ACKS_FILE))
 }

@@ -25,7 +25,7 @@ use crate::{
 /// all flows are of the neighbours' kind gives bandwidth stolen, (P - Q) / P. With --matrix every controller meets every other.
 ///
 /// Seeds are added until each difference is decided or narrow enough (--precision), the time is over (--time) or there are enough
-/// (--most-seeds). Runs that no open question is about get no more. A number (--seeds 5) gives every run as many.
+/// (--most-seeds). Runs that no open question concerns get no further seeds. A number (--seeds 5) applies to every run.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,11 +43,11 @@ pub struct Args {
     #[command(flatten)]
     path: PathArgs,
 
-    /// How long each run lasts [default: some times from loss to loss, as the model has it, from 60 s to 600 s]
+    /// Duration of each run [default: several loss cycles of the model, 60 s to 600 s]
     #[arg(long, allow_hyphen_values = true)]
     duration: Option<Span>,
 
-    /// Cut from every measure [default: slow start and one time from loss to loss]
+    /// Excluded from every measure [default: slow start and one loss cycle]
     #[arg(long, allow_hyphen_values = true)]
     warmup: Option<Span>,
 
@@ -59,11 +59,12 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER:FLOWS")]
     reverse: Vec<Flows>,
 
-    /// All flows have ECN (RFC 3168; `dctcp` and `prague` always have accurate ECN), and the queue marks their packets instead of dropping them; not with --aqm droptail
+    /// All flows have ECN (RFC 3168; `dctcp` and `prague` always have accurate ECN), and the queue marks their packets instead of dropping
+    /// them; not with --aqm droptail
     #[arg(long)]
     ecn: bool,
 
-    /// Each flow sends this much, such as 10MB, and the time that it takes is a result
+    /// Each flow sends this much, such as 10MB; the result includes completion times
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     transfer: Option<Bytes>,
 
@@ -79,7 +80,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     send_jitter: Option<Span>,
 
-    /// Each against each, a pair at a time: who gets how much; all controllers if none is named
+    /// Each against each, in pairs: the share that each gets; all controllers if none is named
     #[arg(long, conflicts_with_all = ["against", "trace"])]
     matrix: bool,
 
@@ -103,7 +104,7 @@ pub struct Args {
 
 #[derive(clap::Args)]
 struct SeedArgs {
-    /// Independent repetitions, or `auto`: as many as the answer takes [default: auto; with an engine that takes real time 5]
+    /// Independent repetitions, or `auto`: as many as the answer needs [default: auto; 5 with an engine that runs in real time]
     #[arg(long, value_name = "N")]
     seeds: Option<Seeds>,
 
@@ -119,18 +120,18 @@ struct SeedArgs {
 
 const USUAL: Budget = Budget::USUAL;
 
-/// The help of what bounds seeds.
+/// The help heading of the options that limit seeds.
 fn bound(what: &str, usual: impl std::fmt::Display) -> String {
     format!("With --seeds auto: {what} [default: {usual}]")
 }
 
 impl SeedArgs {
-    /// How many seeds there are, and what bounds them if that is left to the results.
+    /// The number of seeds, and its limits if the results decide it.
     fn chosen(&self, is_real_time: bool) -> Result<(u32, Option<Budget>), Failure> {
         let usual = if is_real_time { Seeds::REAL_TIME } else { Seeds::Auto };
         match self.seeds.unwrap_or(usual) {
             Seeds::Auto if is_real_time => {
-                Err(Failure::usage("--seeds auto is for engines that compute; one that takes real time needs a number"))
+                Err(Failure::usage("--seeds auto needs an engine that does not run in real time: give a number"))
             }
             Seeds::Auto => {
                 let budget = Budget {
@@ -183,7 +184,7 @@ pub fn compare(mut args: Args) -> Result<(), Failure> {
     publish(&title, &outcomes, plan.baseline, &args.common, &folder)
 }
 
-/// What makes no sense, with the flag where it is the path's.
+/// A contradiction among the options, with the flag if it belongs to the path.
 fn refused(error: CompareError) -> Failure {
     match error {
         CompareError::Scenario(error) => Failure::usage(with_flag(&error)),
@@ -191,7 +192,7 @@ fn refused(error: CompareError) -> Failure {
     }
 }
 
-/// Tells the user, who did not choose it, why runs are so long.
+/// Tells the user why runs are long if the user did not choose it.
 fn note_length(why: Option<&str>) {
     if let Some(why) = why {
         note(&format!("{why} (--duration and --warmup change that.)"));
@@ -199,7 +200,7 @@ fn note_length(why: Option<&str>) {
 }
 
 impl Args {
-    /// What is asked for.
+    /// The comparison that the options describe.
     fn comparison(&self, seeds: u32) -> Result<Comparison, Failure> {
         Ok(Comparison {
             dumbbell: self.path.dumbbell(),
@@ -219,7 +220,7 @@ impl Args {
         })
     }
 
-    /// Each `--set` reaches a flow, and none contradicts what is named with a value of its own.
+    /// Each `--set` reaches a flow, and none contradicts a controller that is named with its own value.
     fn check_settings(&self) -> Result<(), Failure> {
         for setting in &self.common.set {
             let flows = || self.contenders.iter().chain(&self.against).chain(&self.reverse);

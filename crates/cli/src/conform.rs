@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem conform`: a stack's log of its controller's calls, replayed and held against the contract; or a golden trace, played.
+//! `tandem conform`: replays a stack's log of controller calls and checks it against the contract; or plays a golden trace.
 
 mod golden;
 mod verdict;
@@ -16,17 +16,17 @@ use tandem_scenario::{CongestionControl, ControllerSpec, Settings, bounded};
 use crate::{failure::Failure, output::json_text, terminal::print};
 use verdict::Verdict;
 
-/// Problems that are shown; the others are counted. JSON has a thousand.
+/// Number of problems shown; the others are counted. JSON has a thousand.
 const SHOWN: usize = 10;
-/// The log may be as long as it likes, but not a line of it.
+/// The log may have any length, but each line is limited.
 const LINE_BYTES: u64 = 1_000_000;
 
-/// Play a stack's log of ACK events against a controller, and say where it departs or breaks the contract
+/// Replay a stack's log of ACK events against a controller, and report where it deviates or breaks the contract
 ///
 /// The log has one JSON object a line; docs/embedding.md describes it, and the rules that a host must keep. Exit status 1 if the stack and the
 /// controller differ or a rule is broken.
 ///
-/// A file *.trace is a golden trace: events, and the window that must come of them, worked out by hand. It names its controllers;
+/// A file *.trace is a golden trace: events, and the window that must result, worked out by hand. It names its controllers;
 /// `tandem new` writes one. Its lines:
 ///
 ///   controller NAME|./FILE.h       begins a story
@@ -48,7 +48,7 @@ pub struct Args {
     /// The log, or a golden trace, *.trace; `-`: a log on standard input
     file: PathBuf,
 
-    /// The controller that the stack says it runs, with parameters if it has others than the defaults
+    /// The controller that the stack claims to run, with any parameters that differ from the defaults
     #[arg(long, value_name = "CONTROLLER")]
     controller: Option<ControllerSpec>,
 

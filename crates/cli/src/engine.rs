@@ -14,12 +14,12 @@ pub struct EngineArgs {
     #[arg(id = "engine", long, value_name = "ENGINE,...", default_value = "sim", help = help())]
     pub engines: Engines,
 
-    /// Run even what this machine is unlikely to carry in real time
+    /// Run even if this machine is unlikely to keep up in real time
     #[arg(long)]
     pub force: bool,
 }
 
-/// Made from the list, so that a new engine is a line there and nowhere else.
+/// Built from the list, so that a new engine is one line there and nowhere else.
 fn help() -> String {
     let names = ENGINES.iter().map(|e| e.name()).collect::<Vec<_>>().join(", ");
     format!(

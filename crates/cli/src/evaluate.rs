@@ -30,11 +30,11 @@ use crate::{
     terminal::{note, print_kept, warn},
 };
 
-/// Evaluate a controller against RFC 9743 (BCP 133): what was run, each limit with its source, and the answer
+/// Evaluate a controller against RFC 9743 (BCP 133): the runs, each limit with its source, and the answer
 ///
-/// The RFC sets criteria and no limits. Limits are those of other RFCs, of drafts and papers, of CUBIC or Reno in the same place, or
-/// ours; each says so. What fails comes with a scenario file that shows it (--json, --markdown). Finished runs are kept in the store
-/// (`tandem store`): after an interrupt, or for another controller, only what is new runs.
+/// The RFC sets criteria but no limits. The limits come from other RFCs, drafts and papers, from CUBIC or Reno in the same place, or
+/// are ours; each says so. A failure comes with a scenario file that shows it (--json, --markdown). Finished runs are kept in the store
+/// (`tandem store`): after an interrupt, or for another controller, only new runs are made.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "full")]
     quick: bool,
 
-    /// All points of each criterion, with more seeds for what is undecided (the default)
+    /// All points of each criterion, with more seeds where it is undecided (the default)
     #[arg(long)]
     full: bool,
 
@@ -58,15 +58,15 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FOLDER/", default_value = RFC_9743)]
     suite: String,
 
-    /// Whom it is judged beside where a criterion asks for others (RFC 9743, 5.2.1)
+    /// The neighbours, where a criterion asks for other controllers (RFC 9743, 5.2.1)
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', default_values = NEIGHBOURS_OF_ALL)]
     against: Vec<String>,
 
-    /// The assessment as a document in Markdown; its pictures go to a folder of that name beside it
+    /// Write the assessment as Markdown; its pictures go to a folder of the same name beside it
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
 
-    /// The assessment as JUnit XML: a test case for each criterion
+    /// Write the assessment as JUnit XML: a test case for each criterion
     #[arg(long, value_name = "FILE.xml")]
     junit: Option<PathBuf>,
 
@@ -74,18 +74,18 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// `sim,kernel` judges the criteria over real TCP, too, as far as it can carry them; needs root
+    /// `sim,kernel` also judges the criteria over real TCP, as far as it can run them; needs root
     ///
-    /// Real TCP takes as long as it emulates, so each criterion has a short form for it (`[kernel]` in its file), which is simulated as well.
-    /// With --quick one seed runs over real TCP. Runs that the machine disturbed are made again, and at last left out.
+    /// Real TCP runs in real time, so each criterion has a short form for it (`[kernel]` in its file), which is simulated as well.
+    /// With --quick one seed runs over real TCP. Runs that the machine disturbed are repeated, and finally left out.
     #[arg(long, value_name = "sim|sim,kernel", default_value = "sim")]
     engine: Engines,
 
-    /// Over real TCP run even what this machine is unlikely to carry in real time
+    /// Over real TCP, run even if this machine is unlikely to keep up in real time
     #[arg(long)]
     force: bool,
 
-    /// Where runs over real TCP are kept; those of the same controller and build are not made again
+    /// Where runs over real TCP are kept; runs of the same controller and build are not repeated
     #[arg(long, value_name = "FILE", default_value = "tandem-out/evaluate/kernel.jsonl")]
     kernel_runs: PathBuf,
 
@@ -94,7 +94,7 @@ pub struct Args {
     json: bool,
 }
 
-/// How often a run over real TCP that is doubted each time is made, at most.
+/// The most attempts at a run over real TCP if each one is doubted.
 const REAL_TCP_TRIES: usize = 3;
 
 const EXAMPLES: &str = "\
@@ -145,7 +145,7 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
         note(&format!("Document: {}", path.display()));
     }
     if cancelled.load(Ordering::Relaxed) {
-        warn(&format!("tandem: interrupted; {} criteria are left: the same command goes on", assessment.left));
+        warn(&format!("tandem: interrupted; {} criteria are left: the same command continues", assessment.left));
         return Err(Failure::Interrupted);
     }
     worse(&assessment, baseline.as_ref())
@@ -164,7 +164,7 @@ fn kernel(engines: &Engines) -> Result<Option<&'static dyn Engine>, Failure> {
     Ok(engines.get(KERNEL))
 }
 
-/// Makes the runs over real TCP that are missing. Returns all of them, and why criteria cannot be posed there.
+/// Makes the missing runs over real TCP. Returns all runs, and the reasons why criteria cannot be posed there.
 fn over_real_tcp(
     args: &Args,
     wanted: &[Experiment],
@@ -185,7 +185,7 @@ fn over_real_tcp(
     Ok((runs, obstacles))
 }
 
-/// Writes those that are asked for.
+/// Writes the files that the options ask for.
 fn documents(args: &Args, assessment: &Assessment, command: &str) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
         write(path, &junit(assessment).map_err(anyhow::Error::from)?)?;
@@ -207,7 +207,9 @@ fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
     let folder = document.with_extension("");
     if folder == document {
         let name = document.display();
-        return Err(Failure::usage(format!("--markdown {name}: its pictures go to that folder: write `{name}.md`")));
+        return Err(Failure::usage(format!(
+            "--markdown {name}: this is the folder for its pictures: write `{name}.md`"
+        )));
     }
     Ok(folder)
 }
@@ -220,7 +222,7 @@ fn baseline(path: &Path) -> Result<Baseline, Failure> {
     })
 }
 
-/// Whether something has got worse since.
+/// Whether a criterion has got worse since the baseline.
 fn worse(assessment: &Assessment, baseline: Option<&Baseline>) -> Result<(), Failure> {
     let worse = baseline.map_or_else(Vec::new, |baseline| baseline.regressions(assessment));
     match worse.is_empty() {

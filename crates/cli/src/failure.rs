@@ -3,7 +3,7 @@
 
 /// How a command failed.
 pub enum Failure {
-    /// What was asked for makes no sense: exit status 2.
+    /// The request makes no sense: exit status 2.
     Usage(anyhow::Error),
     /// It made sense, but did not work: exit status 1.
     Failed(anyhow::Error),

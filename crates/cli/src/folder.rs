@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The folder that a command's results go to. It is the command's own while it runs, and what another command left there stays, unless the
+//! The folder for a command's results. The command owns it while it runs, and another command's results there are kept, unless the
 //! user says otherwise.
 
 use std::{
@@ -26,12 +26,12 @@ pub struct Folder {
 
 /// Why a folder is not for this command.
 enum Refusal {
-    /// Only found out where folders can be locked.
+    /// Detected only where folders can be locked.
     #[cfg_attr(not(unix), allow(dead_code))]
     InUse,
     /// The command whose results are there.
     Taken(String),
-    /// There are results, but whose they are cannot be read.
+    /// There are results, but their command cannot be read.
     Unreadable(io::Error),
     Unwritable(io::Error),
 }
@@ -59,7 +59,7 @@ impl Folder {
         unreachable!("there are more numbers than folders")
     }
 
-    /// A folder that nobody else is to write to meanwhile, and that holds no results of another command.
+    /// A folder that no other command writes to meanwhile, and that has no results of another command.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ fn claim(path: &Path, replace: bool) -> Result<Folder, Refusal> {
     }
 }
 
-/// The command whose results are in a folder. What is there and has no command is nobody's.
+/// The command whose results are in a folder. Files without a command belong to nobody.
 fn command_of(folder: &Path) -> io::Result<Option<String>> {
     #[derive(Deserialize)]
     struct Results {
@@ -159,7 +159,7 @@ fn make(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder).map(drop)
 }
 
-/// As root, no symbolic link leads to where results go that another user has put into a folder which others may write to: it could lead
+/// As root, results are not written through a symbolic link that another user has put into a shared folder: it could lead
 /// anywhere.
 fn refuse_planted_links(folder: &Path) -> io::Result<()> {
     #[cfg(not(unix))]
@@ -180,7 +180,7 @@ fn refuse_planted_links(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder in `tandem-out` of what has this name.
+/// The folder in `tandem-out` for results of this name.
 pub fn named(name: &str) -> PathBuf {
     Path::new("tandem-out").join(file_name(name))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem generate`: what packages bring besides the program. Hidden, because it is nothing to users.
+//! `tandem generate`: the files that packages contain besides the program. Hidden, because users do not need it.
 
 use std::{fs, path::Path};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Ctrl-C, SIGTERM and SIGHUP: one ends every command within a second, whatever it is at.
+//! Ctrl-C, SIGTERM and SIGHUP: each ends every command within a second, whatever it is doing.
 //!
-//! What runs for long looks at [`flag`], ends early and keeps what is done. Whatever does not look is ended from here, after [`GRACE`]: as if
-//! nobody had caught the signal, which every command outlives without harm. Two things get more time: what puts the machine back
-//! ([`unbroken`]), as long as it takes; and the writing of results that are done ([`keeping`]), for [`KEEPING`].
+//! Long work checks [`flag`], ends early and keeps its finished part. Work that does not check is ended from here, after [`GRACE`]: as if
+//! nobody had caught the signal, which no command is harmed by. Two things get more time: restoring the machine
+//! ([`unbroken`]), as long as it takes; and writing finished results ([`keeping`]), for [`KEEPING`].
 
 use std::{
     process::exit,
@@ -17,13 +17,13 @@ use std::{
 
 use crate::terminal::warn;
 
-/// For what does not see the flag, or sees it late.
+/// Time for work that does not see the flag, or sees it late.
 const GRACE: Duration = Duration::from_millis(800);
-/// For what writes down results.
+/// Time to write results.
 const KEEPING: Duration = Duration::from_secs(5);
-/// For putting back the terminal, and a line.
+/// Time to restore the terminal and print a line.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// Between looks at what is going on.
+/// Interval between checks.
 const TICK: Duration = Duration::from_millis(20);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -41,23 +41,23 @@ pub fn flag() -> &'static AtomicBool {
     &INTERRUPTED
 }
 
-/// Whether there was one.
+/// Whether a signal has come.
 pub fn is_interrupted() -> bool {
     INTERRUPTED.load(SeqCst)
 }
 
-/// Puts back what the process has changed of its surroundings, the terminal, if it is ended from here.
+/// Restores what the process has changed around it (the terminal) if it is ended from here.
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub fn at_end(put_back: fn()) {
     let _ = AT_END.set(put_back);
 }
 
-/// In a thread of its own.
+/// Runs in a thread of its own.
 fn on_signal() {
     if INTERRUPTED.swap(true, SeqCst) {
         exit(130);
     }
-    // Another one, because this one goes on to see the second signal.
+    // Another thread, because this one waits for the second signal.
     let _ = thread::Builder::new().spawn(end_what_goes_on);
 }
 
@@ -66,7 +66,7 @@ fn end_what_goes_on() {
     while patience.lasts(UNBROKEN.load(SeqCst) > 0, KEPT.load(SeqCst) > 0) {
         thread::sleep(TICK);
     }
-    // Whoever reads standard error may not read any more.
+    // The reader of standard error may be gone.
     if let Ok(last) = thread::Builder::new().spawn(last_words) {
         let ticks = LAST_WORDS.as_millis() / TICK.as_millis();
         (0..ticks).take_while(|_| !last.is_finished()).for_each(|_| thread::sleep(TICK));
@@ -81,7 +81,7 @@ fn last_words() {
     warn("tandem: interrupted; files that were written are whole");
 }
 
-/// How long a command has gone on since the signal.
+/// How long the command has continued since the signal.
 #[derive(Default)]
 struct Patience {
     unseen: Duration,
@@ -100,7 +100,7 @@ impl Patience {
     }
 }
 
-/// While it lives, the command is about something that takes more than [`GRACE`].
+/// While it lives, the command does something that may take longer than [`GRACE`].
 pub struct Guard(&'static AtomicU32);
 
 impl Guard {
@@ -116,7 +116,7 @@ impl Drop for Guard {
     }
 }
 
-/// For what sees the flag itself and leaves something behind if it is cut off: runs in the kernel.
+/// For work that sees the flag itself and would leave something behind if cut off: runs in the kernel.
 pub fn unbroken() -> Guard {
     Guard::new(&UNBROKEN)
 }
@@ -130,7 +130,7 @@ pub fn keeping() -> Guard {
 mod tests {
     use super::*;
 
-    /// How many ticks a command gets that is about this.
+    /// The number of ticks that a command gets for this.
     fn ticks(is_unbroken: bool, is_keeping: bool) -> usize {
         let mut patience = Patience::default();
         (0..100_000).take_while(|_| patience.lasts(is_unbroken, is_keeping)).count()

@@ -44,7 +44,7 @@ pub enum Action {
     Load(Load),
     Unload(Unload),
     Watch(watch::Args),
-    /// Remove what killed commands have left: `load`, `unload`, `policy`, runs with the kernel engine
+    /// Remove what killed commands have left behind: `load`, `unload`, `policy`, runs with the kernel engine
     Cleanup {
         /// As JSON: the names
         #[arg(long)]
@@ -52,7 +52,7 @@ pub enum Action {
     },
 }
 
-/// Have every program on the machine find a controller, until `unload` or a reboot
+/// Make a controller available to every program on the machine, until `unload` or a reboot
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Load {
@@ -74,7 +74,7 @@ pub struct Load {
     json: bool,
 }
 
-/// Take a controller back; where it is the default, the one before returns
+/// Unload a controller; where it is the default, the previous default returns
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Unload {
@@ -188,7 +188,7 @@ fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
     text
 }
 
-/// Where a default is another again. Nothing if that is here alone; some names, because a machine may have thousands of namespaces.
+/// The namespaces whose default changed back. Nothing if only this one's did; at most some names, because a machine may have thousands.
 fn where_restored(namespaces: &[String]) -> String {
     const SHOWN: usize = 3;
     let is_here = namespaces.iter().any(String::is_empty);
@@ -248,7 +248,7 @@ fn list(json: bool) -> Result<(), Failure> {
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header);
-    // Some terminals (a serial line, a pseudo terminal of a script) say that they have 0 columns: they do not know.
+    // Some terminals (a serial line, a script's pseudo terminal) report 0 columns, because they do not know.
     if table.width().is_some_and(|columns| columns > 0) {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem list`: what there is to choose from.
+//! `tandem list`: controllers and engines.
 
 use clap::Subcommand;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -15,7 +15,7 @@ Examples:
   tandem list controllers --json
   tandem list engines";
 
-/// What there is to choose from
+/// List controllers or engines
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub enum What {
@@ -26,7 +26,7 @@ pub enum What {
         #[arg(long)]
         json: bool,
     },
-    /// What can run a scenario
+    /// Engines: what can run a scenario
     #[command(after_help = EXAMPLES)]
     Engines {
         /// As JSON
@@ -43,7 +43,7 @@ struct ControllerInfo {
     source: &'static str,
     state_bytes: usize,
     fits_kernel: bool,
-    /// Why not.
+    /// Why it cannot run.
     kernel_obstacle: Option<&'static str>,
     parameters: Vec<ParameterInfo>,
     probes: Vec<ProbeInfo>,
@@ -61,7 +61,7 @@ struct ParameterInfo {
 #[derive(Serialize)]
 struct ProbeInfo {
     name: &'static str,
-    /// That it may be; empty for a number.
+    /// The values that it may have; empty for a number.
     words: Vec<&'static str>,
     doc: &'static str,
 }

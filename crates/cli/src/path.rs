@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The path in between, as `compare` and `shell` are told of it.
+//! The options of `compare` and `shell` that describe the path.
 
 use std::path::PathBuf;
 
@@ -32,15 +32,15 @@ pub struct PathArgs {
     #[arg(long, default_value = "0", allow_hyphen_values = true)]
     loss: LossRate,
 
-    /// Rate of the way back [default: --rate]
+    /// Rate of the return path [default: --rate]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     reverse_rate: Option<Rate>,
 
-    /// Buffer of the way back [default: --queue]
+    /// Buffer of the return path [default: --queue]
     #[arg(long, value_name = "QUEUE", allow_hyphen_values = true)]
     reverse_queue: Option<QueueSize>,
 
-    /// Random loss on the way back
+    /// Random loss on the return path
     #[arg(long, value_name = "LOSS", default_value = "0", allow_hyphen_values = true)]
     reverse_loss: LossRate,
 
@@ -48,18 +48,18 @@ pub struct PathArgs {
     effects: EffectArgs,
 }
 
-/// What the path's forward link does beside carrying packets.
+/// What the path's forward link does to packets besides carrying them.
 #[derive(clap::Args)]
 pub struct EffectArgs {
     /// When packets may leave, as mahimahi's traces have it, instead of --rate, which then only sizes the queue
     #[arg(long, value_name = "FILE")]
     rate_trace: Option<PathBuf>,
 
-    /// Uniform random addition to the path's delay, up to this, and as much taken away; the order is kept
+    /// Uniform random change of the path's delay, by up to this in either direction; packets stay in order
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     jitter: Option<Span>,
 
-    /// Late packets: how many, and by how much or how many others overtake each, such as 1%:5ms or 1%:3p
+    /// Late packets: the share, and by how much they are late or how many others overtake each, such as 1%:5ms or 1%:3p
     #[arg(long, value_name = "SHARE:DISTANCE", value_parser = reorder)]
     reorder: Option<ReorderSpec>,
 
@@ -68,7 +68,7 @@ pub struct EffectArgs {
     policer: Option<BucketSpec>,
 }
 
-/// What is wrong with the path, and the flag of [`PathArgs`] that asks for it; of what no flag asks for the message alone.
+/// A problem with the path, and the flag of [`PathArgs`] that causes it; if no flag does, the message alone.
 pub fn with_flag(error: &SpecError) -> String {
     let effect = error.key.strip_prefix("effects.").and_then(|key| key.split('.').nth(1));
     effect.map_or(error.message.clone(), |effect| format!("--{}: {}", effect.replace('_', "-"), error.message))
@@ -93,7 +93,7 @@ fn bucket(text: &str) -> Result<BucketSpec, String> {
 }
 
 impl PathArgs {
-    /// Its network as a scenario has it.
+    /// Its network, as in a scenario.
     pub fn dumbbell(&self) -> DumbbellSpec {
         DumbbellSpec {
             rate: self.rate,
@@ -107,14 +107,14 @@ impl PathArgs {
         }
     }
 
-    /// What its forward link does beside carrying packets.
+    /// What its forward link does to packets besides carrying them.
     pub fn effects(&self) -> EffectsSpec {
         self.effects.spec()
     }
 }
 
 impl EffectArgs {
-    /// As a scenario has it.
+    /// As in a scenario.
     pub fn spec(&self) -> EffectsSpec {
         let jitter = |time| JitterSpec {
             time,

@@ -48,7 +48,7 @@ impl Making<'_> {
                 break;
             }
             missing = todo(kept)?;
-            note(&format!("{doubtful} of them are doubtful and made again, {}", about(&missing)));
+            note(&format!("{doubtful} of them are doubtful and repeated, {}", about(&missing)));
         }
         Ok(())
     }

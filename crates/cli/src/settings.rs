@@ -25,11 +25,11 @@ pub struct Common {
     #[arg(long)]
     pub no_delayed_acks: bool,
 
-    /// Folder for report.html, results.json and traces [default: one of the command's own in tandem-out]
+    /// Folder for report.html, results.json and traces [default: one in tandem-out, named after the command]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Give up what another command left in that folder
+    /// Replace the results of another command in that folder
     #[arg(long)]
     pub replace: bool,
 

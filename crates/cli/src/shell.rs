@@ -46,7 +46,7 @@ pub struct Args {
 
 pub fn shell(args: &Args) -> Result<(), Failure> {
     if args.path.rtt.ns == 0 {
-        return Err(Failure::usage("--rtt must be longer than 0: no path takes no time"));
+        return Err(Failure::usage("--rtt must be longer than 0: every path takes some time"));
     }
     let mut network = args.path.dumbbell().network(args.path.rtt, DEFAULT_MTU).map_err(Failure::usage)?;
     let here = Path::new("");

@@ -65,7 +65,7 @@ pub fn trace(args: &Args) -> Result<(), Failure> {
         return Err(Failure::usage(format!("--duration {duration} is not from 1ms to {LONGEST}")));
     }
     if rate > FASTEST {
-        return Err(Failure::usage(format!("--rate {rate} is above {FASTEST}, too much for a line for each packet")));
+        return Err(Failure::usage(format!("--rate {rate} is above {FASTEST}: a trace has a line for each packet")));
     }
     let kind = match args.kind {
         Kind::Cellular => TraceKind::Cellular,

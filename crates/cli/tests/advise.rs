@@ -172,24 +172,24 @@ fn what_is_no_controllers_fault_comes_first() {
     let policed = begins(
         "iperf3-policed.json",
         "",
-        "What was measured was held back by a policer: its rate fell from 308mbit to 5",
+        "The measured flow was limited by a policer: its rate fell from 308mbit to 5",
     );
     assert!(
         policed.contains("First stay below the policer: it drops what exceeds 6") && policed.contains("cake bandwidth"),
         "{policed}"
     );
     // Who gives the policer knows better.
-    let policed = begins("iperf3-policed.json", "--policer 50mbit:1MB", "What was measured was held back by a policer");
+    let policed = begins("iperf3-policed.json", "--policer 50mbit:1MB", "The measured flow was limited by a policer");
     assert!(policed.contains("a policer of 50mbit"), "{policed}");
     begins(
         "iperf3-processor.json",
         "--rtt 1ms",
-        "What was measured was held back by the processor: iperf3 used 99 % of a core here. No controller",
+        "The measured flow was limited by the processor: iperf3 used 99 % of a core here. No controller",
     );
     begins(
         "iperf3-port.json",
         "",
-        "What was measured was held back by a full port: it is what an Ethernet of 1gbit carries. No controller",
+        "The measured flow was limited by a full port: it is what an Ethernet of 1gbit carries. No controller",
     );
     // The queue discipline is what `tc` says of the machine that sends.
     place.write(

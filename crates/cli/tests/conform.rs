@@ -36,7 +36,7 @@ fn the_host_in_c_conforms() {
         place.write("host.jsonl", &log(controller));
         let finished = place.tandem(&format!("conform host.jsonl --controller {controller}"));
         assert_eq!(finished.status, Some(0), "{controller}: {}{}", finished.out, finished.err);
-        assert!(finished.out.contains(&format!("none departs from {controller}")), "{}", finished.out);
+        assert!(finished.out.contains(&format!("none deviates from {controller}")), "{}", finished.out);
         let kept = "\nkept: clock, sequence, acked, growth";
         assert!(finished.out.contains(kept), "{controller}: {}", finished.out);
     }
@@ -51,7 +51,7 @@ fn departures_are_shown() {
     place.write("host.jsonl", &log);
     let other = place.tandem("conform host.jsonl --controller compound");
     assert_eq!(other.status, Some(1), "{}", other.err);
-    assert!(other.err.contains("events depart from `compound`"), "{}", other.err);
+    assert!(other.err.contains("events deviate from `compound`"), "{}", other.err);
     let mut lines: Vec<&str> = log.lines().collect();
     // The tenth ACK of slow start from 10 packets.
     assert!(lines[10].contains("\"cwnd\":20,"), "{}", lines[10]);
@@ -60,7 +60,7 @@ fn departures_are_shown() {
     place.write("changed.jsonl", &lines[..11].join("\n"));
     let finished = place.tandem("conform changed.jsonl --controller reno");
     assert!(finished.out.starts_with("changed.jsonl:11: cwnd is 20, the log has 21\nkept: "), "{}", finished.out);
-    assert!(finished.err.contains("1 of 11 events depart"), "{}", finished.err);
+    assert!(finished.err.contains("1 of 11 events deviate"), "{}", finished.err);
 }
 
 /// msquic#2231: one flight's losses reduce the window twice, to 0.49 of what it was. The values are CUBIC's.
@@ -84,7 +84,7 @@ fn breaches_of_the_contract_are_shown() {
     assert!(finished.out.starts_with(line), "{}", finished.out);
     assert!(finished.out.contains("\nnot checked: growth, which needs `ack` lines"), "{}", finished.out);
     assert!(finished.err.contains("the host breaks the contract: one-reduction (1)"), "{}", finished.err);
-    assert!(!finished.err.contains("depart"), "{}", finished.err);
+    assert!(!finished.err.contains("deviate"), "{}", finished.err);
 }
 
 #[test]

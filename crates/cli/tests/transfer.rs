@@ -279,7 +279,7 @@ fn bad_usage_is_told() {
     let place = Place::new();
     place.write("a.txt", "contents");
     for (arguments, status, part) in [
-        ("send", 2, "after them the ticket"),
+        ("send", 2, "then the ticket"),
         ("send a.txt", 2, "copy the whole line that `tandem receive` printed"),
         ("send a.txt b", 2, "`b`: this is not a ticket"),
         ("send a.txt -", 2, "standard input: this is not a ticket"),

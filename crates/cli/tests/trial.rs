@@ -212,6 +212,6 @@ fn it_ends_by_its_time_and_with_its_controller() {
     lab.arms[0] = None;
     let finished: Finished = running.output().into();
     assert_eq!(finished.status, Some(1), "{}", finished.err);
-    assert!(finished.err.contains(&format!("no controller `{}` any more", name(0))), "{}", finished.err);
+    assert!(finished.err.contains(&format!("no longer has the controller `{}`", name(0))), "{}", finished.err);
     assert_eq!(lab.place.json("tandem-out/trial-2/results.json")["ended_by"], format!("controller gone: {}", name(0)));
 }

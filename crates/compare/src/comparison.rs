@@ -56,7 +56,7 @@ pub enum CompareError {
     #[error("`{0}` is named twice: leave one out")]
     Twice(String),
     /// Contenders that meet neighbours differ in their number of flows.
-    #[error("with --against all contenders need the same number of flows, for they share one baseline")]
+    #[error("with --against all contenders need the same number of flows, because they share one baseline")]
     FlowsDiffer,
     /// A queue without queue management cannot mark packets.
     #[error("--ecn needs a queue that marks: add --aqm {}", tandem_scenario::aqm::marking_names())]
@@ -69,7 +69,7 @@ pub enum CompareError {
 /// What has to be run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// A scenario for each contender, in order; then that of the baseline, if there is one.
+    /// A scenario for each contender, in order; then the baseline's, if there is one.
     pub scenarios: Vec<Scenario>,
     /// The scenario in which all flows are of the neighbours' kind.
     pub baseline: Option<usize>,

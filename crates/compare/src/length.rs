@@ -20,7 +20,7 @@ pub struct Bounds {
     pub most_packets: f64,
     /// Runs are as long as this at least, seconds, whatever they carry.
     pub least_s: f64,
-    /// In so many round trips of the longest path there is as much to see as in [`USUAL`], and in a twelfth as much as in `least_s`.
+    /// This many round trips of the longest path show as much as [`USUAL`], and a twelfth of them as much as `least_s`.
     pub rounds: f64,
 }
 
@@ -48,7 +48,7 @@ pub struct Reason {
     pub cycle: Option<LossCycle>,
     /// The longest run that is allowed, seconds.
     pub most_s: f64,
-    /// What is long enough where nothing asks for more, seconds: that of [`USUAL`], or less on short paths.
+    /// Sufficient duration if nothing needs more, seconds: [`USUAL`]'s, or less on short paths.
     pub usual_s: f64,
 }
 

@@ -41,6 +41,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Of whoever names none.
+    /// The default if none is named.
     pub const USUAL: Self = Self { most_seeds: 20, time: Span::from_secs(120), precision: 0.05 };
 }

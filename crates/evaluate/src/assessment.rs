@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of each criterion.
+//! The answer to each criterion.
 
 use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
@@ -21,7 +21,7 @@ pub enum Answer {
     Passes,
     /// A limit is broken, beyond the interval.
     Fails,
-    /// Chance may have decided: it takes more seeds.
+    /// It may be chance: more seeds are needed.
     Undecided,
     /// Nothing of it was measured.
     NotMeasured,
@@ -47,7 +47,7 @@ impl Answer {
         }
     }
 
-    /// Of several: one limit that is broken is enough.
+    /// The answer from several: one broken limit is enough.
     pub(crate) fn of_all(mut answers: impl Iterator<Item = Self> + Clone) -> Self {
         let has = |wanted| answers.clone().any(|answer| answer == wanted);
         match (has(Self::Fails), has(Self::Undecided)) {
@@ -64,9 +64,9 @@ impl Answer {
 pub struct Asked {
     /// The limit in words.
     pub text: String,
-    /// Whose it is: an RFC, a draft, a paper, another controller in the same place, or ours.
+    /// Its source: an RFC, a draft, a paper, another controller in the same place, or ourselves.
     pub owner: String,
-    /// It was chosen here.
+    /// We chose it.
     pub ours: bool,
     /// Whether it is kept.
     pub answer: Answer,
@@ -86,9 +86,9 @@ pub struct Worst {
 /// A criterion, answered.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
-    /// Of the file: `rfc9743/5.1.3-loss`.
+    /// Id of the file: `rfc9743/5.1.3-loss`.
     pub id: String,
-    /// Of RFC 9743.
+    /// Section of RFC 9743.
     pub section: String,
     /// What was run.
     pub title: String,
@@ -126,23 +126,23 @@ pub struct Assessment {
     pub rows: Vec<Row>,
     /// Those that no run answers.
     pub unposed: Vec<Unposed>,
-    /// What is known of the controller itself.
+    /// Known facts about the controller itself.
     #[serde(default)]
     pub facts: Vec<Fact>,
-    /// What only its authors can answer.
+    /// Questions that only its authors can answer.
     #[serde(default)]
     pub questions: Vec<Question>,
     /// Criteria that an interrupt left out.
     pub left: usize,
 }
 
-/// What there was before other suites.
+/// The suite of files from before there were several.
 fn rfc9743() -> String {
     "RFC 9743".into()
 }
 
 impl Assessment {
-    /// That of a suite, which may be another than RFC 9743's.
+    /// The assessment of another suite, if it is not RFC 9743's.
     pub fn of_suite(self, suite: &Suite) -> Self {
         let title = suite.title();
         if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
@@ -154,7 +154,7 @@ impl Assessment {
     }
 }
 
-/// Runs the criteria, as [`criteria`](crate::criteria) reads them, and judges. What `real` has of runs over real TCP is judged beside.
+/// Runs the criteria, as [`criteria`](crate::criteria) reads them, and judges them. Runs over real TCP in `real` are judged beside them.
 ///
 /// # Errors
 /// If a scenario is wrong for the controller, a run fails, or the store cannot be used.

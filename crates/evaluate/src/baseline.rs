@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::assessment::{Answer, Assessment};
 
-/// What is read of a kept assessment.
+/// The part of a kept assessment that is read.
 #[derive(Debug, Deserialize)]
 pub struct Baseline {
     rows: Vec<KeptRow>,

@@ -13,7 +13,7 @@ use crate::{
     text::{lines_of, summary},
 };
 
-/// In Markdown; `command` is what makes it again. `pictures` is the folder of the criteria's pictures, as seen from the document.
+/// As Markdown; `command` reproduces it. `pictures` is the folder of the criteria's pictures, relative to the document.
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
         "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its owner. The same command gives the same \
@@ -35,7 +35,7 @@ fn has_real_tcp(assessment: &Assessment) -> bool {
     assessment.rows.iter().any(|row| row.real_tcp.is_some())
 }
 
-/// A row a criterion.
+/// One row per criterion.
 fn table(assessment: &Assessment) -> String {
     let has_real_tcp = has_real_tcp(assessment);
     let heads = if has_real_tcp { " over real TCP |\n|---|---|---|---|\n" } else { "\n|---|---|---|\n" };
@@ -79,7 +79,7 @@ pub fn picture_file(row: &Row) -> String {
     format!("{}.svg", row.id.rsplit('/').next().unwrap_or(&row.id))
 }
 
-/// What is known, and room for what only the authors can say.
+/// The known facts, and room for the authors' answers.
 fn form(assessment: &Assessment) -> String {
     if assessment.questions.is_empty() {
         return String::new();

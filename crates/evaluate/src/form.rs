@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the controller itself answers of a form that is for its authors.
+//! The answers that a controller itself gives to the form for its authors.
 
 use serde::{Deserialize, Serialize};
 use tandem_controllers::{Controller, Signal};
 use tandem_scenario::ControllerSpec;
 
-/// Something known of the controller.
+/// A known fact about the controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What it is about.
+    /// The subject.
     pub about: String,
-    /// What is so.
+    /// The fact.
     pub text: String,
 }
 
-/// Of the controller of this name; nothing if there is none.
+/// The facts about the controller of this name; none if there is no such controller.
 pub(crate) fn facts(contender: &str) -> Vec<Fact> {
     let spec = contender.parse::<ControllerSpec>().ok();
     let Some(controller) = spec.as_ref().and_then(controller_of) else { return Vec::new() };

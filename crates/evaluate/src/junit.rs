@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An assessment as JUnit XML, which the tools around CI read: a test case for each criterion.
+//! An assessment as JUnit XML, which CI tools read: a test case for each criterion.
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 

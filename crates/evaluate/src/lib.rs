@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Judges a congestion controller by the criteria of RFC 9743 (BCP 133), sections 5 to 7.
 //!
-//! The criteria are files in experiments/rfc9743, or in another [`Suite`], written as those of the papers are: paths, a measure, and limits with their owner. The
-//! controller that is judged stands in them as `contender`. [`criteria`] reads them for a controller, [`evaluate`] runs them, and an
-//! [`Assessment`] says what came of each.
+//! The criteria are files in experiments/rfc9743, or in another [`Suite`], in the format of the papers' files: paths, a measure, and limits with their owner.
+//! The controller that is judged stands in them as `contender`. [`criteria`] reads them for a controller, [`evaluate`] runs them, and an
+//! [`Assessment`] has the answers.
 //!
 //! ```
 //! use tandem_batch::Batch;
@@ -16,6 +16,8 @@
 //! assert_eq!(assessment.rows[0].section, "7.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Around it: [`tandem_papers`] reads and judges files of this form, [`tandem_batch`] runs them, [`tandem_engine`] is the interface of engines.
 
 mod assessment;
 mod baseline;

@@ -14,7 +14,7 @@ use crate::assessment::{Answer, Asked};
 /// Why there is nothing to judge.
 const BUSY: &str = "the machine was too busy";
 
-/// What there is of criteria over real TCP.
+/// The runs of criteria over real TCP.
 #[derive(Clone, Copy)]
 pub struct OverRealTcp<'a> {
     /// The runs, kept by [`RealTcpRuns::of_engine`].
@@ -26,20 +26,20 @@ pub struct OverRealTcp<'a> {
 /// A criterion over real TCP.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RealTcp {
-    /// How its answer stands to the row's.
+    /// How its answer compares with the row's.
     pub agreement: Agreement,
     /// Whether its limits are kept there.
     pub answer: Answer,
     /// The simulator's answer on the same path.
     pub simulated: Answer,
-    /// Why it was not measured, or what the difference comes from; empty where they agree.
+    /// Why it was not measured, or the cause of the difference; empty if they agree.
     pub why: String,
     /// Each limit, over real TCP.
     pub asked: Vec<AskedThere>,
-    /// In words, where the path is another than the row's.
+    /// How the path differs from the row's, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<String>,
-    /// Of the runs that count.
+    /// Seeds of the runs that count.
     pub seeds: Vec<u64>,
     /// Releases of the kernels that ran them.
     pub kernels: Vec<String>,
@@ -47,7 +47,7 @@ pub struct RealTcp {
     pub doubts: Vec<String>,
 }
 
-/// How the answer over real TCP stands to the row's.
+/// How the answer over real TCP compares with the row's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
@@ -89,7 +89,7 @@ pub fn obstacles(criteria: &[Experiment], engine: &dyn Engine, force: bool) -> R
     criteria.iter().map(of).collect()
 }
 
-/// Without what whoever wrote the scenario could do about it: here that is nobody.
+/// Without the advice to the scenario's author, because here there is none.
 fn without_mend(why: &str) -> String {
     let mend = |(_, mend): &(&str, &str)| mend.contains("--engine ") || mend.contains("--force");
     why.rsplit_once(": ").filter(mend).map_or(why, |(reason, _)| reason).to_owned()
@@ -145,7 +145,7 @@ impl AskedThere {
     }
 }
 
-/// Of all limits there. One that the simulator has an answer to and real TCP has none, because runs were doubted, leaves the rest
+/// The answer from all limits there. A limit that only the simulator answers, because runs were doubted, leaves the rest
 /// without a verdict, unless another is broken.
 fn answer_of(asked: &[AskedThere]) -> Answer {
     let lacks = |asked: &AskedThere| asked.answer == Answer::NotMeasured && asked.simulated != Answer::NotMeasured;
@@ -184,7 +184,7 @@ impl Agreement {
         }
     }
 
-    /// What a difference comes from: whether the simulator's answer is the same on the path that real TCP had, whether the figures there are
+    /// The cause of a difference: whether the simulator's answer is the same on real TCP's path, whether the figures there are
     /// apart, and in how many runs. One may be out of the ordinary in a way that no seed of the simulator shows.
     fn why(self, is_same_there: bool, are_apart: bool, runs: usize) -> &'static str {
         match (self, is_same_there, are_apart) {
@@ -223,7 +223,7 @@ impl RealTcp {
         }
     }
 
-    /// Limits whose answer is another than the row's, in which case both figures are wanted.
+    /// Limits whose answer differs from the row's, for which both figures are shown.
     pub(crate) fn other_than<'a>(&'a self, row: &'a [Asked]) -> impl Iterator<Item = &'a AskedThere> {
         let is_same = |there: &AskedThere| row.iter().any(|own| own.text == there.text && own.answer == there.answer);
         self.asked.iter().filter(move |there| !is_same(there))

@@ -9,27 +9,27 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tandem_papers::{Experiment, SUITES};
+use tandem_papers::{Experiment, PAPER, SUITES, Source};
 use tandem_scenario::{ControllerSpec, FileError, Settings};
 
 /// The suite of RFC 9743.
 pub const RFC_9743: &str = "rfc9743";
 
-/// The file that lists what no run answers.
+/// The file that lists the criteria that no run answers.
 const UNPOSED: &str = "rfc9743/unposed";
 
-/// What stands in a file for the controller that is judged, for its kind of ECN, and for those that it is judged beside.
+/// Placeholders in a file: for the controller under test, its kind of ECN, and its neighbours.
 const CONTENDER: &str = "\"contender\"";
 const ECN: &str = "\"as the contender\"";
 const NEIGHBOURS: &str = "[\"neighbours\"]";
 
-/// Whom a controller is judged beside, if nobody says.
+/// The default neighbours.
 pub const NEIGHBOURS_OF_ALL: [&str; 2] = ["reno", "cubic"];
 
-/// Why a controller cannot be judged, and the mend.
+/// Why a controller cannot be judged, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// It is no controller.
+    /// It is not a controller.
     #[error("{0}")]
     Contender(String),
     /// The simulator does not have it.
@@ -46,11 +46,11 @@ pub enum SuiteError {
         /// Why.
         source: io::Error,
     },
-    /// A folder has none.
+    /// The folder has no files.
     #[error("suite {0}: there is no file *.toml in it")]
     Empty(String),
-    /// There is none to be judged beside.
-    #[error("nobody is named to be judged beside: write for example `--against reno,cubic`")]
+    /// No neighbour is named.
+    #[error("no neighbour is named: write for example `--against reno,cubic`")]
     NoNeighbour,
     /// There is no such section.
     #[error("there is no criterion `{0}`; there are {1}")]
@@ -99,12 +99,12 @@ pub fn unposed() -> Vec<Unposed> {
     unposed_file().unposed
 }
 
-/// What only the authors of a controller can answer.
+/// The questions that only a controller's authors can answer.
 pub fn questions() -> Vec<Question> {
     unposed_file().questions
 }
 
-/// A controller that can be simulated, as files spell it.
+/// A controller that can be simulated, spelled as in files.
 fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
     let spec = name.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
     if let Some(whose) = spec.with(&Settings::default()).foreign() {
@@ -117,12 +117,28 @@ fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
 #[derive(Debug, Clone)]
 pub struct Suite {
     name: String,
-    /// Id, place for messages, and text of each.
-    files: Vec<(String, String, String)>,
+    files: Vec<File>,
+    /// What the files share.
+    paper: Option<File>,
+}
+
+#[derive(Debug, Clone)]
+struct File {
+    /// The suite's name and its own: `rfc9743/5.1.3-loss`.
+    id: String,
+    /// For messages.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn source(&self) -> Source<'_> {
+        Source { path: &self.path, text: &self.text }
+    }
 }
 
 impl Suite {
-    /// One that comes with the program, or those of a folder, whose name has a `/`: `./mine`.
+    /// A suite that comes with the program, or the files of a folder, whose name has a `/`: `./mine`.
     ///
     /// # Errors
     /// If there is no such suite, or the folder cannot be read.
@@ -132,13 +148,17 @@ impl Suite {
 
     fn kept(name: &str) -> Result<Self, SuiteError> {
         let own = SUITES.iter().filter(|(id, _)| id.split('/').next() == Some(name) && *id != UNPOSED);
-        let file = |(id, text): &(&str, &str)| ((*id).to_owned(), format!("experiments/{id}.toml"), (*text).to_owned());
-        let files: Vec<_> = own.map(file).collect();
+        let file = |(id, text): &(&str, &str)| File {
+            id: (*id).to_owned(),
+            path: format!("experiments/{id}.toml"),
+            text: (*text).to_owned(),
+        };
+        let files: Vec<File> = own.map(file).collect();
         if files.is_empty() {
             let known: BTreeSet<&str> = SUITES.iter().filter_map(|(id, _)| id.split('/').next()).collect();
             return Err(SuiteError::Suite(name.to_owned(), known.into_iter().collect::<Vec<_>>().join(", ")));
         }
-        Ok(Self { name: name.to_owned(), files })
+        Ok(Self::of(name.to_owned(), files))
     }
 
     fn of_folder(folder: &Path) -> Result<Self, SuiteError> {
@@ -151,13 +171,19 @@ impl Suite {
         let name = part(folder.file_name());
         let file = |path: &PathBuf| {
             let text = fs::read_to_string(path).map_err(failed)?;
-            Ok((format!("{name}/{}", part(path.file_stem())), path.display().to_string(), text))
+            Ok(File { id: format!("{name}/{}", part(path.file_stem())), path: path.display().to_string(), text })
         };
-        let files = paths.iter().map(file).collect::<Result<Vec<_>, SuiteError>>()?;
-        if files.is_empty() {
+        let suite = Self::of(name.clone(), paths.iter().map(file).collect::<Result<_, SuiteError>>()?);
+        if suite.files.is_empty() {
             return Err(SuiteError::Empty(folder.display().to_string()));
         }
-        Ok(Self { name, files })
+        Ok(suite)
+    }
+
+    fn of(name: String, mut files: Vec<File>) -> Self {
+        let shared = format!("{name}/{PAPER}");
+        let paper = files.iter().position(|file| file.id == shared).map(|place| files.remove(place));
+        Self { name, files, paper }
     }
 
     /// As titles have it.
@@ -166,16 +192,16 @@ impl Suite {
         number.map_or_else(|| self.name.clone(), |number| format!("RFC {number}"))
     }
 
-    /// Is it that of RFC 9743?
+    /// Is it RFC 9743's?
     pub fn is_rfc9743(&self) -> bool {
         self.name == RFC_9743
     }
 
-    /// The criteria as experiments in which `contender` is judged, beside the controllers `against` where others of its kind are asked for; of
-    /// these sections alone (`5.1.3`, or `7` for all of section 7), if any is named.
+    /// The criteria as experiments that judge `contender`, beside the controllers `against` where a criterion asks for others; only
+    /// these sections (`5.1.3`, or `7` for all of section 7), if any is named.
     ///
     /// # Errors
-    /// If one of them is no controller that can be simulated, `against` is empty, a file is wrong, or there is no such section.
+    /// If one of them cannot be simulated, `against` is empty, a file is wrong, or there is no such section.
     pub fn criteria(
         &self,
         contender: &str,
@@ -190,11 +216,15 @@ impl Suite {
             return Err(SuiteError::NoNeighbour);
         }
         let neighbours = format!("[{}]", neighbours.join(", "));
-        let read = |(id, path, text): &(String, String, String)| {
-            let text = text.replace(CONTENDER, &name).replace(ECN, ecn).replace(NEIGHBOURS, &neighbours);
-            Experiment::parse(id, path, &text)
+        let posed = |file: &File| {
+            let text = file.text.replace(CONTENDER, &name).replace(ECN, ecn).replace(NEIGHBOURS, &neighbours);
+            File { text, ..file.clone() }
         };
-        let mut all = self.files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let paper = self.paper.as_ref().map(posed);
+        let mut all = Vec::new();
+        for file in self.files.iter().map(posed) {
+            all.extend(Experiment::read(&file.id, file.source(), paper.as_ref().map(File::source))?);
+        }
         for wanted in sections {
             if !all.iter().any(|experiment| is_of(experiment, wanted)) {
                 let mut known: Vec<&str> = all.iter().flat_map(sections_of).collect();
@@ -304,8 +334,10 @@ mod tests {
         assert!(error(&name).contains("no file *.toml"), "{}", error(&name));
         assert!(error(&format!("{name}/none")).starts_with("suite /"));
         assert!(error("none").contains("there are prudentia, rfc8867, rfc9743, tcpeval"), "{}", error("none"));
-        let (_, text) = SUITES.iter().find(|(id, _)| *id == "prudentia/8mbit").expect("it is there");
-        fs::write(folder.path().join("mine.toml"), text).expect("written");
+        for (file, id) in [("paper", "rfc9743/paper"), ("mine", "rfc9743/5.1.2-delay")] {
+            let (_, text) = SUITES.iter().find(|(known, _)| *known == id).expect("it is there");
+            fs::write(folder.path().join(format!("{file}.toml")), text).expect("written");
+        }
         let suite = Suite::named(&name).expect("it has a file");
         let posed = suite.criteria("vegas", &[], &["reno"]).expect("it is posed");
         assert_eq!((posed.len(), posed[0].id.ends_with("/mine")), (1, true));

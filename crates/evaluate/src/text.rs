@@ -47,7 +47,7 @@ pub fn text(assessment: &Assessment) -> String {
     text
 }
 
-/// What there is to say where the answer over real TCP is not simply the same, or runs are doubted.
+/// A note if the answer over real TCP is not simply the same, or runs are doubted.
 pub(crate) fn lines_of(there: &RealTcp, row: &Row) -> Vec<String> {
     let mut lines = Vec::new();
     if !there.why.is_empty() {

@@ -21,7 +21,7 @@ pub struct Other {
     pub answer: String,
 }
 
-/// Paragraphs that few read; nothing is shown without any.
+/// Optional details; nothing is shown if there are none.
 #[derive(Debug, Clone, Serialize)]
 pub struct Details {
     /// What they are about.
@@ -34,11 +34,11 @@ pub struct Details {
 pub struct AnswerPage {
     /// Title of the page.
     pub title: String,
-    /// What comes first, the most important last: it is set large.
+    /// The first lines, the most important last: it is set large.
     pub answer: Vec<String>,
     /// Commands with their labels; each can be copied.
     pub commands: Vec<(String, String)>,
-    /// What the answer rests on.
+    /// The reasons for the answer.
     pub facts: Vec<Note>,
     /// The trade-off.
     pub figures: Vec<Figure>,

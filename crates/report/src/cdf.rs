@@ -15,7 +15,7 @@ use crate::{
 const POINTS: usize = 200;
 /// Curves of a chart.
 const MAX_CURVES: usize = 24;
-/// Fewer flows or transfers have no distribution worth a curve.
+/// A curve needs at least this many flows or transfers.
 const MIN_VALUES: usize = 5;
 
 /// The charts that have something to show: of RTTs, of flows' goodput, of transfers' times.

@@ -8,11 +8,11 @@ use crate::{colours::Look, number, thin::thin};
 
 /// Digits that a reader can tell apart in a chart or when hovering.
 const DIGITS: i32 = 5;
-/// Points of a line; more than a screen has pixels is waste.
+/// Points of a line; a screen has no more pixels.
 const MAX_POINTS: usize = 1500;
-/// Points of a line of each of many runs: a page is to stay small.
+/// Points of a line if there are many runs, so that the page stays small.
 const MIN_POINTS: usize = 400;
-/// This many runs have lines of most points.
+/// Up to this many runs have lines with the most points.
 const FEW_RUNS: usize = 4;
 
 /// A chart for the page's script.
@@ -31,7 +31,7 @@ pub struct Chart {
     series: Vec<Series>,
 }
 
-/// An axis. What is left out is no, nothing or none.
+/// An axis. An omitted field means no, nothing or none.
 #[derive(Default, Serialize)]
 pub struct Axis {
     /// Name and unit, as in `RTT, ms`.
@@ -90,7 +90,7 @@ pub enum Draw {
     Published,
     /// Crosses.
     Measured,
-    /// Bars that lie, from 0.
+    /// Horizontal bars from 0.
     Bars,
     /// A line to the next value that then rises to it.
     Steps,

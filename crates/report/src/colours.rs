@@ -36,7 +36,7 @@ const SYMBOLS: [&str; 10] = [
     "hourglass",
 ];
 
-/// In the second round of symbols each meets another colour than that of the first round which is nearest.
+/// Symbols repeat, shifted so that similar colours get different symbols.
 fn symbol(place: usize) -> &'static str {
     SYMBOLS[(place + place / SYMBOLS.len() * 7) % SYMBOLS.len()]
 }
@@ -56,12 +56,12 @@ impl Default for Look {
 }
 
 impl Look {
-    /// For what belongs to no controller: the places of the table one after the other.
+    /// For series without a controller: the places of the table in order.
     pub fn nth(place: usize) -> Self {
         Self { colour: PALETTE[place % PALETTE.len()].into(), symbol: symbol(place) }
     }
 
-    /// Links take it from behind, so that few links and few groups share no colour.
+    /// Links take the table from the end, so that few links and few groups share no colour.
     pub fn of_link(index: usize) -> Self {
         Self::nth(LINKS_FROM - index % (LINKS_FROM + 1))
     }

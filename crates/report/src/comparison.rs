@@ -11,7 +11,7 @@ use crate::{
     rows::{bottleneck, has_intervals, runs},
 };
 
-/// Rows of a chart; more than that nobody reads.
+/// Rows of a chart; nobody reads more.
 const MAX_ROWS: usize = 40;
 /// Groups that share a row of their run.
 const GROUPS_IN_A_ROW: usize = 4;
@@ -122,10 +122,10 @@ pub fn name_in(run: &Run, group: &GroupSummary, label: &str, runs: usize) -> Str
     }
 }
 
-/// How long a group's packets wait, 95th percentile, milliseconds: what its RTT is above the propagation delay, or of UDP, which has no ACKs,
-/// what its one-way delay is. Where an engine measures no RTT it is the delay of the bottleneck's queue.
+/// How long a group's packets wait, 95th percentile, milliseconds: its RTT less the propagation delay, or for UDP, which has no ACKs,
+/// its one-way delay. Where an engine measures no RTT, the delay of the bottleneck's queue.
 fn waiting_p95_ms(run: &Run, group: &GroupSummary) -> Option<f64> {
-    // The queue that its packets wait in may be its own (FQ-CoDel), so the bottleneck's says nothing of them.
+    // Its packets may wait in a queue of their own (FQ-CoDel), so the bottleneck's delay says nothing about them.
     if let Some(base_ms) = group.base_delay_ms {
         return Some((group.delivery?.delay_ms.p95 - base_ms).max(0.0));
     }

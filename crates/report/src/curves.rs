@@ -85,7 +85,7 @@ impl Curves<'_> {
         Series { faint: placed.1 > 0, entry: Some(name), ..line }
     }
 
-    /// The same line dotted, for what a flow steers by. It has the entry of the flow in the legend.
+    /// The same line dotted, for a flow's target. It shares the flow's entry in the legend.
     fn dotted(&self, placed: Placed, what: &str, of: fn(&FlowSample) -> f64) -> Series {
         Series { name: format!("{}, {what}", self.name(placed)), draw: Draw::Dotted, ..self.line(placed, of) }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables of real-time traffic, for the terminal and for the page alike.
+//! Tables of real-time traffic, for terminal and page.
 
 use std::iter;
 

@@ -169,7 +169,7 @@ impl Figure {
         chart.x = Axis { reversed: self.reversed_x, ..axis(&self.x_axis, self.log_x, &self.x_names) };
         chart.y = axis(&self.y_axis, self.log_y, &self.y_names);
         chart.map = self.map.as_ref().map(Map::cells);
-        // What shares a place in the palette shares its look under each name.
+        // Curves with the same place in the palette look the same under each name.
         let key = |curve: &Curve| curve.colour.map_or_else(|| curve.name.clone(), |place| place.to_string());
         let keys: Vec<String> = self.curves.iter().map(key).collect();
         let named = self.curves.iter().zip(&keys);
@@ -190,7 +190,7 @@ impl Figure {
 }
 
 impl Figure {
-    /// The chart as JSON, as [`charts_json`](crate::charts_json) has those of runs.
+    /// The chart as JSON, in the form of [`charts_json`](crate::charts_json).
     pub fn chart_json(&self) -> String {
         serde_json::to_string(&self.chart()).expect("charts are JSON")
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a page unpacks: much smaller than it is, and still text. `build.rs` has it as well.
+//! Compresses data that a page unpacks: much smaller, and still text. `build.rs` uses it, too.
 
 use std::io::Write;
 

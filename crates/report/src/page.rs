@@ -2,7 +2,7 @@
 //! One HTML page that holds all it needs, so that it opens offline and can be mailed or archived as it is.
 
 use minijinja::{Environment, HtmlEscape, Value, context};
-use tandem_results::{LINK_MEASURES, LinkSummary, Measure, Run};
+use tandem_results::{Distribution, LINK_MEASURES, LinkSummary, Measure, Run};
 
 use crate::{
     Report, Section,
@@ -18,7 +18,7 @@ use crate::{
 
 /// The name ends in `.html`, which makes the template engine escape whatever is put in.
 const TEMPLATE: &str = "page.html";
-/// Rows of the summary, and groups and links of a run, that a page has; more than that nobody reads, and browsers take long.
+/// Limits of a page: rows of the summary, and groups and links of a run. Nobody reads more, and browsers become slow.
 const MAX_ROWS: usize = 400;
 const MAX_LINKS: usize = 100;
 /// Digits of a link's rate.
@@ -73,7 +73,7 @@ pub fn charts_json(report: &Report) -> String {
     serde_json::to_string(&all).expect("charts are JSON")
 }
 
-/// The page's first table alone, for a page of somebody else's.
+/// The page's first table alone, to embed in another page.
 pub fn summary_html(report: &Report) -> String {
     let mut engine = Environment::new();
     let source = "{% import 'summary.html' as summary %}{{ summary.table(heads, rows) }}";
@@ -108,7 +108,7 @@ pub fn render(name: &'static str, template: &'static str, content: Value, charts
     page.expect("the template asks only for what its content gives")
 }
 
-/// Text as HTML, in which what stands between backquotes is code.
+/// Text as HTML, with code between backquotes.
 fn with_code(text: &str) -> String {
     let mut parts = text.split('`').map(|part| HtmlEscape(part).to_string());
     let mut html = parts.next().unwrap_or_default();
@@ -163,7 +163,7 @@ fn looks(report: &Report) -> Looks {
     Looks::new(groups.map(|g| (g.name.as_str(), g.controller.as_str())))
 }
 
-/// A run's charts over time, and that of its flows.
+/// A run's charts over time, and the chart of its flows.
 fn charts_of(section: &Section, looks: &Looks, points: usize) -> Vec<Chart> {
     let mut charts = curves(section, looks, points);
     charts.push(per_flow(section, looks));
@@ -192,10 +192,7 @@ fn section_content(section: &Section, with_set_up: bool) -> Value {
         deliveries => delivery::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         short_flows => short_flows_table::rows(run).into_iter().take(MAX_ROWS).map(|(label, cells)| context! { label, cells }).collect::<Vec<_>>(),
         offered => short_flows_table::offered(run).collect::<Vec<_>>(),
-        transfers => run.groups.iter().filter(|g| g.short_flows.is_none()).filter_map(|g| Some((g, g.completion_time_s.as_ref()?))).take(MAX_ROWS).map(|(group, t)| context! {
-            name => group.name.as_str(),
-            seconds => [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3)),
-        }).collect::<Vec<_>>(),
+        transfers => transfers(run),
     }
 }
 
@@ -245,6 +242,17 @@ fn link(link: &LinkSummary, measures: &[&Measure<LinkSummary>]) -> Value {
         figures.iter().map(|figure| number::cell(measure, link, *figure, RATE_DIGITS))
     });
     context! { name => link.name.as_str(), cells => cells.collect::<Vec<_>>() }
+}
+
+/// The groups with transfers that are no short flows, and the figures of their completion times, seconds.
+fn transfers(run: &Run) -> Vec<Value> {
+    let groups = run.groups.iter().filter(|group| group.short_flows.is_none());
+    let timed = groups.filter_map(|group| Some((group.name.as_str(), group.completion_time_s.as_ref()?)));
+    let row = |(name, t): (&str, &Distribution)| {
+        let seconds = [t.mean, t.p50, t.p95, t.p99, t.max].map(|s| number::significant(s, 3));
+        context! { name, seconds }
+    };
+    timed.take(MAX_ROWS).map(row).collect()
 }
 
 /// Each seed list once, with the runs that used it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The rows of the summary, for the terminal and for the page alike.
+//! The rows of the summary, for terminal and page.
 
 use tandem_results::{
     Figure, GROUP_MEASURES, GroupSummary, LINK_MEASURES, LinkSummary, Measure, OfRun, Run, SummaryColumn, Value,
@@ -86,7 +86,7 @@ fn is_asked_for(measure: &Measure<GroupSummary>, column: &SummaryColumn, groups:
     groups.iter().any(|group| (better.value)(group).is_none() && (measure.value)(group).is_some())
 }
 
-/// What a run has of a measure: that of its only group, or what is said of several together.
+/// A run's value of a measure: its only group's, or the value of several together.
 fn of_run(measure: &Measure<GroupSummary>, column: &SummaryColumn, run: &Run) -> Option<Value> {
     if let [only] = run.groups.as_slice() {
         return (measure.value)(only);
@@ -104,7 +104,7 @@ fn of_run(measure: &Measure<GroupSummary>, column: &SummaryColumn, run: &Run) ->
     }
 }
 
-/// With four digits what people compare.
+/// Four digits for the values that people compare.
 fn figure<S>(measure: &Measure<S>, value: Option<Value>, figure: Figure) -> String {
     use tandem_results::Unit::{Mbps, Ms};
     match (measure.unit, value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A page of many figures, each with what is to be said of it and its numbers.
+//! A page of many figures, each with its notes and numbers.
 
 use minijinja::{Value, context, value::Serde};
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// How a section ends, for a sign that needs no colour to be read.
+/// The verdict of a section, for a sign that is readable without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
@@ -35,7 +35,7 @@ pub enum Mark {
 /// Something to say of a figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Note {
-    /// Empty: that of the note before goes on.
+    /// Empty: the label of the note before continues.
     pub label: String,
     /// May be empty.
     pub text: String,
@@ -56,9 +56,9 @@ pub struct Section {
     pub id: String,
     /// Heading of the section.
     pub title: String,
-    /// How it ends, and the words for that.
+    /// The verdict, and the words for it.
     pub mark: (Mark, String),
-    /// What is to be said.
+    /// The notes.
     pub notes: Vec<Note>,
     /// The chart.
     pub figure: Figure,
@@ -108,7 +108,7 @@ pub fn sections_html(page: &SectionsPage) -> String {
 }
 
 impl Section {
-    /// The chart as JSON, as [`charts_json`](crate::charts_json) has those of runs.
+    /// The chart as JSON, in the form of [`charts_json`](crate::charts_json).
     pub fn chart_json(&self) -> String {
         self.figure.chart_json()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables of short flows, for the terminal and for the page alike.
+//! Tables of short flows, for terminal and page.
 
 use tandem_results::{Distribution, Run, ShortFlowsSummary, SizeClass};
 use tandem_scenario::units::Bytes;

@@ -14,7 +14,7 @@ use crate::{
 
 /// Where there is no terminal to ask.
 const DEFAULT_WIDTH: u16 = 100;
-/// Narrower than this, lines had better run over than numbers be cut.
+/// Below this width, lines may be too long, because numbers must not be cut.
 const MIN_WIDTH: u16 = 100;
 /// Digits of a link's rate.
 const RATE_DIGITS: i32 = 3;
@@ -99,7 +99,7 @@ pub fn render(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>, widt
     table.lines().map(|line| line.trim_end().replace('\u{a0}', " ") + "\n").collect()
 }
 
-/// What does not fit a column.
+/// Notes that do not fit into a column.
 fn notes(report: &Report, width: u16) -> String {
     let mut notes: Vec<String> = Vec::new();
     for (run, _) in runs(report) {
@@ -119,7 +119,7 @@ fn notes(report: &Report, width: u16) -> String {
     notes.iter().map(|note| textwrap::fill(note, &options) + "\n").collect()
 }
 
-/// Each caution once, with the runs that it goes for, unless it goes for all.
+/// Each caution once, with the runs that it concerns, unless it concerns all.
 fn caution_notes(report: &Report) -> Vec<String> {
     let runs = runs(report);
     let mut runs_of: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::{Section, synthetic};
 
-    /// The whole text, so that whoever changes it sees what readers will see.
+    /// The whole text, so that a change shows what readers will see.
     const EXPECTED: &str = r"
 Run                     Flows      Goodput     Stolen   RTT   p95 Queue Used   Loss  Re- RTOs  Jain
                                     Mbit/s          %    ms    ms  pkts    %   rate sent

@@ -132,13 +132,20 @@ fn rows_of_keys<S>(measures: &[Measure<S>]) -> String {
     with_key.map(|m| format!("| {} | {} |\n", code(&[&[m.key], m.beside].concat()), m.meaning)).collect()
 }
 
-/// The rows of a table of columns.
-fn rows_of_columns<S>(measures: &[Measure<S>]) -> String {
-    let row = |measure: &Measure<S>| {
-        let names: Vec<String> = measure.column.as_ref()?.names().into_iter().map(|(name, _)| name).collect();
-        Some(format!("| {} | {} |\n", code(&names), measure.meaning))
+/// The rows of a table of columns. A measure that is a key is explained there.
+fn rows_of_columns<S>(measures: &[Measure<S>], keys: &str) -> String {
+    let names = |measure: &Measure<S>| -> Vec<String> {
+        measure.column.iter().flat_map(|column| column.names()).map(|(name, _)| name).collect()
     };
-    measures.iter().filter_map(row).collect()
+    let (alike, others): (Vec<_>, Vec<_>) =
+        measures.iter().filter(|m| m.column.is_some()).partition(|m| names(m) == [m.key]);
+    let alike: Vec<&str> = alike.iter().map(|measure| measure.key).collect();
+    let row = |measure: &&Measure<S>| match measure.key {
+        "" => format!("| {} | {} |\n", code(&names(measure)), measure.meaning),
+        key => format!("| {} | `{key}` |\n", code(&names(measure))),
+    };
+    let alike = if alike.is_empty() { String::new() } else { format!("| {} | as in {keys} |\n", code(&alike)) };
+    alike + &others.iter().map(row).collect::<String>()
 }
 
 /// The page with these tables, each the first below its heading.
@@ -158,8 +165,8 @@ fn with_tables(page: &str) -> String {
          | `link` | of the links on the group's way, the one that is used most; the next columns are about it |\n{}\
          | `param_gamma`, ... | one column for each parameter that a controller of the table has; null for the other controllers |\n",
         head("column"),
-        rows_of_columns(GROUP_MEASURES),
-        rows_of_columns(LINK_MEASURES),
+        rows_of_columns(GROUP_MEASURES, "[`groups`](#groups)"),
+        rows_of_columns(LINK_MEASURES, "[`links`](#links)"),
     );
     let tables = [("### `groups`", groups), ("### `links`", links), ("## Rows of groups", columns)];
     tables.iter().fold(page.to_owned(), |page, (heading, table)| with_table(&page, heading, table))

@@ -73,7 +73,7 @@ impl Axis {
         }
     }
 
-    /// Do its places spread over so many orders that a logarithmic axis shows them better?
+    /// Do its places span enough orders of magnitude for a logarithmic axis?
     pub fn is_log(&self) -> bool {
         let (Axis::Values(ends) | Axis::Bins(ends)) = self else { return false };
         let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return false };

@@ -29,7 +29,7 @@ use crate::{
     task::{Key, Tables, Task},
 };
 
-/// The folder, in that of the data set, with the rows of groups.
+/// The folder within the data set with the rows of groups.
 pub const GROUPS_FOLDER: &str = "groups";
 const FLOWS_FOLDER: &str = "flows";
 const LINKS_FOLDER: &str = "links";

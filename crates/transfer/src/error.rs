@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What may go wrong.
+//! Errors.
 
 use std::{fmt::Display, io, path::PathBuf};
 
@@ -7,7 +7,7 @@ use crate::names::shown;
 
 /// Why a transfer did not take place or broke off.
 ///
-/// The messages have the system's words in them. `source` therefore gives none: whoever prints the causes would print them twice.
+/// The messages include the system's words. `source` therefore returns none, or they would be printed twice.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder here.
@@ -26,7 +26,7 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
-    /// No way to the receiver, or none any more.
+    /// The receiver cannot be reached, or no longer.
     #[error("the connection failed: {0}")]
     Connection(String),
     /// The receiver is not the one that made the ticket, or does not accept it.
@@ -52,12 +52,12 @@ impl Error {
         |cause| Self::File { path, cause }
     }
 
-    /// The connection is lost. Whoever closed it chose some of the words.
+    /// The connection is lost. The side that closed it chose some of the words.
     pub(crate) fn lost(cause: impl Display) -> Self {
         Self::Connection(shown(&cause.to_string()))
     }
 
-    /// What the other side is told: it has words of its own for what comes from here.
+    /// The message for the other side, which has its own words for errors from here.
     pub(crate) fn told(&self) -> String {
         match self {
             Self::Connection(why) | Self::Ticket(why) | Self::Refused(why) | Self::Peer(why) => why.clone(),
@@ -87,7 +87,7 @@ pub enum Refusal {
     /// There is a file of this name already, and `--force` is not given.
     #[error("`{}` is there already: move it away, or receive with --force", shown(.0))]
     Exists(String),
-    /// There is something of this name that is no file: a link, a device, a folder.
+    /// The name belongs to something that is not a file: a link, a device, a folder.
     #[error("`{}` is there already, and it is not a regular file", shown(.0))]
     NoFile(String),
     /// A folder on the way is a link or a file.

@@ -2,7 +2,7 @@
 //! Files over QUIC (quinn) with any of Tandem's congestion controllers.
 //!
 //! A [`Receiver`] has a [`Ticket`]: its address, the hash of its certificate, and a secret. [`send`] needs the ticket. Both sides prove that
-//! they know the secret, bound to the TLS session, before a name or a byte of a file is told. The receiver takes one transfer; one that
+//! they know the secret, bound to the TLS session, before a name or a byte of a file is revealed. The receiver takes one transfer; one that
 //! breaks off may be begun again with the same ticket, and continues.
 //!
 //! ```
@@ -57,7 +57,7 @@ pub use receive::{Limits, Note, ReceiveOptions, Receiver};
 pub use send::{SendNote, SendOptions, Source, send};
 pub use ticket::{BadTicket, Ticket};
 
-/// What a transfer has come to.
+/// The result of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Files that are complete now.

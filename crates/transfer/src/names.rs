@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which names a receiver takes, and how text of strangers is shown.
+//! Which names a receiver accepts, and how text from strangers is shown.
 
 use std::path::{Component, Path};
 
@@ -7,18 +7,18 @@ use finl_unicode::categories::{CharacterCategories, MinorCategory};
 
 use crate::{Refusal, wire::Entry};
 
-/// Folders in folders.
+/// Largest depth of folders.
 const MAX_DEPTH: usize = 64;
 /// Linux has 4096 for a path with its end; the name of a part of a file needs some of it.
 const MAX_NAME_BYTES: usize = 4000;
-/// Linux's, and that of most file systems.
+/// The limit of Linux and most file systems.
 const MAX_PART_BYTES: usize = 255;
-/// Of a text of somebody else, letters that are shown.
+/// Number of characters shown of a peer's text.
 const SHOWN: usize = 300;
-/// What begins the name of a file that is not complete, and what ends it.
+/// Prefix and suffix of the name of an incomplete file.
 const OURS: (&str, &str) = (".tandem-", ".part");
 
-/// A letter that does something else than to be seen: it controls a terminal, or makes text run the other way (`a<U+202E>gpj.exe` looks like
+/// A character that is not simply visible: it controls a terminal, or changes the direction of text (`a<U+202E>gpj.exe` looks like
 /// `aexe.jpg`). Persian, Indic scripts and emoji need the two joiners.
 fn is_treacherous(letter: char) -> bool {
     const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
@@ -30,7 +30,7 @@ fn is_treacherous(letter: char) -> bool {
         && !JOINERS.contains(&letter)
 }
 
-/// A text of somebody else, for a terminal or a log.
+/// A peer's text, for a terminal or a log.
 pub fn shown(text: &str) -> String {
     let mut letters = text.chars();
     let mut shown: String = letters
@@ -47,7 +47,7 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
-/// Every part of a name must be the name of one thing in one folder, on this system, and none of ours.
+/// Every part of a name must be valid for one entry in a folder on this system, and must not be one of ours.
 pub fn check(name: &str, takes_hidden: bool) -> Result<(), Refusal> {
     let is_one_thing = |part: &str| {
         let mut components = Path::new(part).components();
@@ -67,7 +67,7 @@ pub fn check(name: &str, takes_hidden: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Puts the entries into an order in which what is in a folder comes together, and behind what has the folder's name.
+/// Sorts the entries so that a folder's contents stand together, after the folder itself.
 ///
 /// # Errors
 /// If two things have one name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far a transfer is, for whoever shows it.
+//! Progress of a transfer, for display.
 
 use std::{
     sync::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The receiver: listens, lets in whoever has the ticket, and takes one transfer.
+//! The receiver: listens, admits the holder of the ticket, and takes one transfer.
 
 use std::{
     io,
@@ -23,11 +23,11 @@ use crate::{
     take::{BROKEN, take},
 };
 
-/// Strangers that are named in so long a time. Of others only the number is told.
+/// Number of strangers named in this time. Only the number of the others is reported.
 const NOTES: u64 = 10;
 const NOTES_TIME: Duration = Duration::from_secs(60);
 
-/// What a receiver spends on its peers.
+/// The resources that a receiver gives its peers.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Time to prove that one has the ticket.
@@ -54,7 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// What a receiver is to do.
+/// Options of a receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiveOptions {
     /// Where the files go.
@@ -143,7 +143,7 @@ impl Receiver {
                 (address, proved) = strangers.next() => match proved {
                     None => Some(address),
                     Some(sender) => {
-                        // The same sender again, perhaps; whoever has the ticket may.
+                        // Perhaps the same sender again; the holder of the ticket may do so.
                         if let Some((old, task)) = transfer.take() {
                             old.close(BROKEN, b"another sender has the ticket, too");
                             let _ = task.await;
@@ -190,7 +190,7 @@ fn random() -> [u8; 32] {
     bytes
 }
 
-/// This machine's address on the way to others. Nothing is sent: the addresses are those of documentation (RFC 5737, RFC 3849).
+/// This machine's address towards other machines. Nothing is sent: the destinations are documentation addresses (RFC 5737, RFC 3849).
 fn own_address() -> IpAddr {
     let towards = |from: &str, to: &str| -> io::Result<IpAddr> {
         let socket = UdpSocket::bind(from)?;

@@ -32,11 +32,11 @@ use crate::{
     wire::{Answer, CHUNK_BYTES, End, Hashed, MAGIC, Offer, read, write},
 };
 
-/// Answers are short, but for the offsets of many files.
+/// Largest answer: it is short, except for the offsets of many files.
 const ANSWER_BYTES: usize = 64 << 20;
-/// How often the receiver is told of hashing.
+/// Interval between reports of hashing to the receiver.
 pub(crate) const TELL: Duration = Duration::from_secs(1);
-/// Between two tries to reach the receiver.
+/// Pause between two attempts to reach the receiver.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What to send.
@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub enum Source {
     /// Files, and folders with all that is in them.
     Files(Vec<PathBuf>),
-    /// Zeros for so long, which the receiver throws away.
+    /// Zeros for this long, which the receiver discards.
     Bench(Duration),
 }
 
@@ -220,7 +220,7 @@ async fn transfer(
             Err(error) => error,
         }),
     };
-    // What was announced will not come: the connection ends.
+    // The announced data will not come: the connection ends.
     reader.await.map_err(Error::lost)??;
     // If it stopped in the middle, the receiver says why.
     match (end.await, sent) {
@@ -230,7 +230,7 @@ async fn transfer(
     }
 }
 
-/// What the transfer comes to, if the receiver's answer fits the offer.
+/// The size of the transfer, if the receiver's answer fits the offer.
 fn agreed(planned: &[Planned], offsets: &[u64]) -> Result<Summary, Error> {
     let pairs = || planned.iter().map(|p| p.entry.size).zip(offsets);
     if offsets.len() != planned.len() || pairs().any(|(size, &offset)| offset > size.unwrap_or(0)) {
@@ -243,7 +243,7 @@ fn agreed(planned: &[Planned], offsets: &[u64]) -> Result<Summary, Error> {
     })
 }
 
-/// Sends what comes. Returns the bytes.
+/// Sends what the reader provides. Returns the number of bytes.
 async fn pour(connection: &Connection, mut chunks: mpsc::Receiver<Bytes>, progress: &Progress) -> Result<u64, Error> {
     let (mut parts, mut bytes) = (PartWriter::new(connection), 0);
     while let Some(chunk) = chunks.recv().await {
@@ -256,7 +256,7 @@ async fn pour(connection: &Connection, mut chunks: mpsc::Receiver<Bytes>, progre
     Ok(bytes)
 }
 
-/// Tells the receiver how far the hashing is, so that it does not take this silence for the end. Returns only if that fails.
+/// Reports the progress of hashing to the receiver, so that it does not take the silence for the end. Returns only if that fails.
 async fn tell_of_hashing(to: &mut SendStream, progress: &Progress) -> Error {
     let mut told = 0;
     loop {

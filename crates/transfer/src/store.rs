@@ -25,7 +25,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the folder, makes it if it is not there, and tries whether it can be written.
+    /// Opens the folder, creating it if needed, and checks that it can be written.
     pub fn open(path: &Path, force: bool, hidden: bool) -> Result<Self, Error> {
         let here = Error::file(path);
         let open = || {
@@ -37,7 +37,7 @@ impl Store {
         Ok(Self { dir: open().map_err(here)?, path: path.to_owned(), force, hidden })
     }
 
-    /// Looks at an offer, and says how many bytes of each entry are there. Nothing is written.
+    /// Examines an offer, and returns how many bytes of each entry are there already. Writes nothing.
     pub fn plan(&self, entries: &[Entry]) -> Result<Vec<u64>, Refusal> {
         entries.iter().try_for_each(|entry| names::check(&entry.name, self.hidden))?;
         let mut walk = Walk { root: &self.dir, open: Vec::new() };
@@ -88,7 +88,7 @@ impl Store {
         None
     }
 
-    /// Begins an entry of which `offset` bytes are there; `hash` reads these. `None` for a folder, which is made.
+    /// Begins an entry of which `offset` bytes are there already; `hash` reads them. `None` for a folder, which is created.
     pub fn begin(
         &self,
         entry: &Entry,

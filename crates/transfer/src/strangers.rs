@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Those who have not proved that they have the ticket: what they get, and what is said of them.
+//! Peers that have not proved that they have the ticket: what they get, and what is reported about them.
 
 use std::{
     collections::HashMap,
@@ -29,8 +29,8 @@ pub struct Proved {
     pub from: RecvStream,
 }
 
-/// Connections that have not proved it. Each gets a place for a while. Where there is none left, the oldest of the address with the most
-/// places loses its own: whoever has few addresses keeps nobody else out.
+/// Connections that have not proved it. Each gets a place for a while. If none is left, the oldest of the address with the most
+/// places is closed, so that a peer with few addresses keeps nobody else out.
 pub struct Strangers {
     places: usize,
     proof: Duration,
@@ -44,7 +44,7 @@ impl Strangers {
         Self { places, proof, tasks: JoinSet::new(), here: Vec::new() }
     }
 
-    /// Lets one in whose address is its own. Returns whom it puts out.
+    /// Admits one whose address is validated. Returns the one that it displaces.
     pub fn meet(&mut self, incoming: Incoming, ticket: &Ticket) -> Option<SocketAddr> {
         let (address, ticket, limit) = (incoming.remote_address(), ticket.clone(), self.proof);
         let task = self.tasks.spawn(async move { timeout(limit, let_in(incoming, &ticket)).await.ok().flatten() });
@@ -52,7 +52,7 @@ impl Strangers {
         if self.here.len() <= self.places {
             return None;
         }
-        // Whoever has just proved itself is no stranger any more.
+        // A peer that has just proved itself is no longer a stranger.
         let strangers: Vec<usize> = (0..self.here.len()).filter(|&i| !self.here[i].1.is_finished()).collect();
         let addresses: Vec<SocketAddr> = strangers.iter().map(|&i| self.here[i].0).collect();
         let (address, task) = self.here.remove(strangers[least_deserving(&addresses)?]);
@@ -82,7 +82,7 @@ fn least_deserving(addresses: &[SocketAddr]) -> Option<usize> {
     addresses.iter().position(|address| places[&home(*address)] == *most)
 }
 
-/// What one party has of addresses: one of IPv4, 2^64 of IPv6.
+/// The addresses of one party: one of IPv4, 2^64 of IPv6.
 fn home(address: SocketAddr) -> IpAddr {
     match address.ip().to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
@@ -120,7 +120,7 @@ pub async fn let_in(incoming: Incoming, ticket: &Ticket) -> Option<Proved> {
     }
 }
 
-/// A few messages, then only their number: so that nobody fills a log.
+/// A few messages, then only their number, so that nobody can fill the log.
 pub struct Quota {
     most: u64,
     time: Duration,
@@ -134,7 +134,7 @@ impl Quota {
         Self { most, time, began: Instant::now(), came: 0 }
     }
 
-    /// Whether a message may be shown that comes now.
+    /// Whether a message that comes now may be shown.
     pub fn allows(&mut self, now: Instant) -> bool {
         if self.came == 0 {
             self.began = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the two sides say: proofs, the offer, the answer and the end on one stream; the files on streams of their own ([`crate::parts`]).
+//! The messages of the two sides: proofs, the offer, the answer and the end on one stream; the files on streams of their own ([`crate::parts`]).
 //!
 //! ```text
 //! sender                        receiver
@@ -30,7 +30,7 @@ pub const HASHED_BYTES: usize = 64;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Offer {
     pub entries: Vec<Entry>,
-    /// What follows is to be measured, and thrown away.
+    /// The data is only measured, and discarded.
     #[serde(default)]
     pub bench: bool,
 }
@@ -56,7 +56,7 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Hashed(pub u64);
 
-/// What has come of it.
+/// The result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum End {
     Done,
@@ -76,7 +76,7 @@ pub async fn read<M: DeserializeOwned>(stream: &mut RecvStream, max_bytes: usize
     understand(&read_json(stream, max_bytes).await?)
 }
 
-/// Reads a message without a look into it.
+/// Reads a message without parsing it.
 pub async fn read_json(stream: &mut RecvStream, max_bytes: usize) -> Result<Vec<u8>, Error> {
     let mut length = [0; 4];
     stream.read_exact(&mut length).await.map_err(Error::lost)?;

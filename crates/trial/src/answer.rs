@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a trial says at some time.
+//! The state of a trial's answer at some time.
 
 use serde::Serialize;
 
@@ -19,11 +19,11 @@ pub struct Limits {
 /// The difference in goodput of some connections.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Which: all, or a class of sizes.
+    /// Which connections: all, or a class of sizes.
     pub name: String,
-    /// How many that sent something, in each arm.
+    /// Number of connections that sent something, in each arm.
     pub connections: [u64; 2],
-    /// How much more the first arm's had while busy, as a share of the second arm's: the ratio of the geometric means, less 1. `None` before there
+    /// How much more goodput the first arm's had while busy, relative to the second arm's: the ratio of the geometric means, less 1. `None` before there
     /// are enough.
     pub goodput_change: Option<Interval>,
 }
@@ -72,7 +72,7 @@ impl Verdict {
     }
 }
 
-/// What a trial says at some time. All intervals of goodput hold together, at all times, with a probability of 95 %.
+/// A trial's answer at some time. All intervals of goodput hold together, at all times, with a probability of 95 %.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
     /// The controllers.
@@ -89,9 +89,9 @@ pub struct Answer {
     pub verdict: Verdict,
     /// All connections, then each class of sizes.
     pub rows: Vec<Row>,
-    /// What ends the trial.
+    /// The guard rails, which can end the trial.
     pub guards: Vec<Guard>,
-    /// After about how many connections that sent something a difference of 5 % would show.
+    /// About the number of connections that sent something after which a difference of 5 % would show.
     pub connections_to_show: Option<f64>,
     /// How many of those there are now.
     pub counted: u64,

@@ -17,7 +17,7 @@ use crate::SizeClass;
 
 /// Connections per arm below which the interval, which is asymptotic, is not given.
 const ENOUGH_CONNECTIONS: u64 = 30;
-/// Likewise peers per arm, where peers are what is assigned.
+/// The same for peers per arm, if peers are assigned.
 const ENOUGH_PEERS: u64 = 10;
 /// The number of connections for which intervals are narrowest.
 const TUNED_FOR: f64 = 500.0;
@@ -85,16 +85,16 @@ impl Sum {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Peer {
-    /// Of its terms.
+    /// Sum of its terms.
     terms: Sum,
-    /// Of its measures: all, and by class.
+    /// Sums of its measures: all, and by class.
     all: Sum,
     by_class: [Sum; SizeClass::ALL.len()],
     /// Has it been in the arm?
     is_in: [bool; 2],
 }
 
-/// What the connections so far say of one measure.
+/// The evidence of the connections so far on one measure.
 #[derive(Clone, Debug)]
 pub struct Effect {
     assignment: Assignment,
@@ -155,7 +155,7 @@ impl Effect {
         }
     }
 
-    /// What is to be expected of a connection, before its arm is known. Where peers are assigned, their own connections would tell the arm.
+    /// The expected measure of a connection, before its arm is known. If peers are assigned, their own connections would reveal the arm.
     fn expected(&self, peer: &Peer, class: SizeClass) -> Option<f64> {
         let class = class as usize;
         if self.assignment.by_peer {
@@ -202,7 +202,7 @@ impl Effect {
         independent.max(clustered).max(0.0)
     }
 
-    /// After about how many connections a difference of `size` would show, if they go on as so far. `None` before there are enough.
+    /// About the number of connections after which a difference of `size` would show, if they continue as before. `None` before there are enough.
     pub fn connections_to_show(&self, size: f64, alpha: f64) -> Option<f64> {
         if !self.is_enough() {
             return None;

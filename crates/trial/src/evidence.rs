@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All that the connections so far say.
+//! The evidence of all connections so far.
 
 use std::{collections::HashMap, net::IpAddr};
 
@@ -7,21 +7,21 @@ use serde::Serialize;
 
 use crate::{Answer, Assignment, Effect, Guard, Interval, Limits, Record, Row, SizeClass, Verdict};
 
-/// What a trial asks.
+/// The question of a trial.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The controllers of the arms.
     pub arms: [String; 2],
     /// How connections get their arms.
     pub assignment: Assignment,
-    /// What the first arm must not do.
+    /// The limits for the first arm.
     pub limits: Limits,
 }
 
 /// The probability of being wrong about all connections together, and about any of the classes: together 5 %.
 const ALPHA_ALL: f64 = 0.025;
 const ALPHA_CLASSES: f64 = 0.025;
-/// Of each guard rail: that it ends a trial in which the arms are alike.
+/// The probability, for each guard rail, of ending a trial in which the arms are alike.
 const ALPHA_GUARD: f64 = 0.01;
 /// The difference that [`Answer::connections_to_show`] is about.
 const TO_SHOW: f64 = 0.05;
@@ -42,7 +42,7 @@ pub struct Evidence {
 pub struct Totals {
     /// Connections that have ended, also those that failed or sent nothing.
     pub connections: u64,
-    /// Of those, whose handshake was not completed.
+    /// Of those, connections whose handshake was not completed.
     pub failed: u64,
     /// Bytes that were sent and acknowledged.
     pub bytes: u64,
@@ -91,7 +91,7 @@ impl Evidence {
             self.by_class[class as usize].add(peer, arm, class, goodput.ln());
         }
         let rtt = record.srtt_us.filter(|us| *us > 0 && record.is_established).map(|us| f64::from(us).ln());
-        // Of those that the other end opens, the kernel tells only what succeeded.
+        // Of connections that the other end opens, the kernel reports only those that succeed.
         let failure = (!record.is_accepted).then(|| f64::from(u8::from(!record.is_established)));
         for (guard, measure) in self.guards.iter_mut().zip([rtt, record.retransmitted_share(), failure]) {
             if let Some(measure) = measure {

@@ -59,7 +59,7 @@ impl Record {
     }
 }
 
-/// What peers are called in the table.
+/// How the table names peers.
 #[derive(Clone)]
 pub enum PeerNames {
     /// By their addresses.
@@ -86,7 +86,7 @@ pub fn schema() -> SchemaRef {
     batch(&[], ["", ""], &PeerNames::Plain).expect("columns of no rows").schema()
 }
 
-/// A row for each connection. `controllers` are those of the arms.
+/// A row for each connection. `controllers` are the arms' controllers.
 ///
 /// # Errors
 /// Never, for records of arms 0 and 1.

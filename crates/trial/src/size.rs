@@ -23,7 +23,7 @@ impl SizeClass {
     /// From the shortest to the longest.
     pub const ALL: [Self; 5] = [Self::InitialWindow, Self::Short, Self::Medium, Self::Long, Self::Bulk];
 
-    /// The class of so many bytes.
+    /// The class of this many bytes.
     pub fn of(bytes: u64) -> Self {
         match bytes {
             ..15_000 => Self::InitialWindow,

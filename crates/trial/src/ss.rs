@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use crate::{PeerNames, Record};
 
-/// Both lines. What a trial does not know is left out, but for the scale of the windows, behind the controller's name: without it nobody would
-/// know that for a name.
+/// Both lines. Values that a trial does not know are left out, except the scale of the windows after the controller's name: without it,
+/// readers would not recognise the name.
 pub fn as_ss(connection: &Record, controller: &str, names: &PeerNames) -> String {
     let ms = |us: u32| f64::from(us) / 1e3;
     let mut text = format!(

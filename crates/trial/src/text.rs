@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An answer as people read it in a terminal.
+//! An answer for the terminal.
 
 use std::fmt::Write;
 
 use crate::{Answer, Guard, Interval, Row, Verdict, evidence::Totals};
 
-/// The answer in some lines. `elapsed_s`: how long the trial has gone on, for the time that it still takes.
+/// The answer in some lines. `elapsed_s`: the trial's duration so far, to estimate the remaining time.
 pub fn answer_text(answer: &Answer, elapsed_s: f64) -> String {
     let [first, second] = &answer.arms;
     let mut text = format!("{}\n\n", sentence(answer));
@@ -80,7 +80,7 @@ fn guard_text(guard: &Guard) -> String {
     format!("{:16} {change}; it ends the trial for certain above {:.1} {unit}", guard.what, guard.limit * 100.0)
 }
 
-/// How far it is to where a difference of 5 % shows.
+/// The remaining connections until a difference of 5 % would show.
 fn still_to_go(answer: &Answer, elapsed_s: f64) -> Option<String> {
     let needed = answer.connections_to_show?;
     let counted = answer.counted as f64;

@@ -59,7 +59,7 @@ enum At {
     Leave,
     /// The first after it.
     After,
-    /// The last, also that of the run.
+    /// The last, also the run's.
     End,
 }
 

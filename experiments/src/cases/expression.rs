@@ -69,7 +69,7 @@ impl Expression {
         }
     }
 
-    /// Its value; `of` tells that of a name.
+    /// Its value; `of` gives the value of a name.
     pub fn value(&self, of: &dyn Fn(usize) -> f64) -> f64 {
         match self {
             Self::Number(number) => *number,

@@ -68,7 +68,7 @@ pub struct Trigger {
     /// For the how manyth time, from 1.
     #[serde(default = "first")]
     pub nth: u32,
-    /// And so many seconds later.
+    /// And this many seconds later.
     after: Option<String>,
     /// By this time, seconds, it is to be.
     within: String,

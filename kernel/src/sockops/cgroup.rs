@@ -20,7 +20,7 @@ pub struct Cgroup {
     /// Its folder.
     pub path: PathBuf,
     folder: File,
-    /// What the kernel knows it by.
+    /// Its id in the kernel.
     pub(crate) id: u64,
 }
 

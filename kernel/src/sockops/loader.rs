@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The objects of these programs: opened, verified, attached to a cgroup beside those of others.
+//! The objects of these programs: opened, verified, attached to a cgroup beside other programs.
 
 use std::io;
 
@@ -64,7 +64,7 @@ pub fn map<'a>(object: &'a Object, name: &str) -> Map<'a> {
     object.maps().find(|m| m.name() == name).unwrap_or_else(|| panic!("the object has no map `{name}`"))
 }
 
-/// The kernel's numbers of the programs of this name for connections of cgroups, whoever loaded them.
+/// The kernel's ids of all programs of this name for connections of cgroups.
 pub fn program_ids(name: &str) -> Vec<u32> {
     let named = |program: &ProgramInfo| program.ty == ProgramType::SockOps && program.name == name;
     ProgInfoIter::default().filter(named).map(|program| program.id).collect()
@@ -83,7 +83,7 @@ pub fn maps_of_program(id: u32) -> Result<Vec<MapHandle>, Error> {
     ids.into_iter().map(|id| MapHandle::from_map_id(id).map_err(|e| cannot("open", "a map", &e))).collect()
 }
 
-/// Gives a map of an object that is not loaded yet room for so many entries; none has less than one.
+/// Gives a map of an object that is not loaded yet room for this many entries, at least one.
 pub fn make_room(map: &mut OpenMapMut<'_>, entries: usize) -> Result<(), Error> {
     let entries = u32::try_from(entries.max(1)).unwrap_or(u32::MAX);
     let name = map.name().to_string_lossy().into_owned();

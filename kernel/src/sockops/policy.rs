@@ -37,7 +37,7 @@ const RULE_BYTES: usize = NAME_BYTES + 2 * size_of::<u64>() + TEXT_BYTES;
 /// A policy that is in force.
 #[derive(Debug, Clone, Serialize)]
 pub struct LoadedPolicy {
-    /// The cgroup whose connections it decides on, and those of the cgroups within.
+    /// The cgroup whose connections it decides on, with the cgroups within.
     pub cgroup: String,
     /// In the order of the file.
     pub rules: Vec<LoadedRule>,
@@ -46,7 +46,7 @@ pub struct LoadedPolicy {
 /// A rule that is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoadedRule {
-    /// What it is for, as in the file.
+    /// Its subject, as in the file.
     pub what: String,
     /// The controller's name.
     pub controller: String,
@@ -69,12 +69,12 @@ pub struct Question {
     pub cgroup: Option<String>,
 }
 
-/// What a policy says of a connection.
+/// A policy's decision on a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// The rule; `None` if none is for it.
     pub rule: Option<LoadedRule>,
-    /// What a connection in the calling thread's network namespace gets without a rule, unless its program or its route chooses.
+    /// The controller of a connection without a rule in the calling thread's network namespace, unless its program or its route chooses.
     pub default: String,
 }
 
@@ -141,7 +141,7 @@ fn verified(file: &PolicyFile) -> Result<Object, Error> {
 /// A key, and the number of its rule.
 type Entry = (Vec<u8>, [u8; 4]);
 
-/// Of each map.
+/// Number of entries of each map.
 struct Entries {
     maps: Vec<(&'static str, Vec<Entry>)>,
 }
@@ -278,7 +278,7 @@ pub fn cgroup_of_policy() -> Result<Option<String>, Error> {
     Ok(in_force()?.map(|(_, cgroup)| name_of(cgroup)))
 }
 
-/// What the policy in force says of a connection: its own maps answer, by the function that its program calls.
+/// The decision of the policy in force on a connection, from its own maps, by the function that its program calls.
 ///
 /// # Errors
 /// [`Error::NoPolicy`]; [`Error::BadCgroup`] if the question's is none; as [`policy`].
@@ -328,7 +328,7 @@ pub fn remove_policy() -> Result<LoadedPolicy, Error> {
         remove_half_loaded()?;
         return Err(Error::NoPolicy);
     };
-    // Of another version it can be removed all the same.
+    // A policy of another version can still be removed.
     let rules = maps_of(&link).and_then(|maps| rules_in(&maps)).unwrap_or_default();
     let removed = LoadedPolicy { cgroup: name_of(cgroup), rules };
     link.detach().map_err(|e| refused_by(e, PROGRAM, ""))?;

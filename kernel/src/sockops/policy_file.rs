@@ -13,7 +13,7 @@ pub(crate) const TEXT_BYTES: usize = 256;
 /// More than the address plans of large networks have; a map of the kernel's has room for it.
 const MOST_RULES: usize = 1_000_000;
 
-/// What a rule is for.
+/// The subject of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -23,7 +23,7 @@ pub enum What {
     Port(u16),
     /// Connections of programs in this cgroup and those within; the innermost decides.
     Cgroup(String),
-    /// What no other rule is for.
+    /// All other connections.
     Default,
 }
 
@@ -71,7 +71,7 @@ impl FromStr for What {
 pub struct Rule {
     /// Which line it is, from 1.
     pub line: usize,
-    /// What it is for.
+    /// Its subject.
     pub what: What,
     /// The name that sockets ask for.
     pub controller: String,

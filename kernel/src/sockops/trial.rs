@@ -34,9 +34,9 @@ const ACCEPTED: u32 = 2;
 /// Which connections take part, and what they get.
 #[derive(Debug, Clone)]
 pub struct TrialSetup {
-    /// The names of the controllers; the share is that of the first.
+    /// The names of the controllers; the share is the first one's.
     pub arms: [String; 2],
-    /// Of the connections, or of the peers; between 0 and 1.
+    /// Share of the connections, or of the peers; between 0 and 1.
     pub share: f64,
     /// Does one peer always have the same arm? Otherwise each connection's is drawn.
     pub by_peer: bool,
@@ -119,16 +119,16 @@ impl Connection {
     }
 }
 
-/// What became of the connections of one arm.
+/// The connections of one arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ArmCounts {
     /// That began with its controller.
     pub started: u64,
-    /// Of those, that have ended.
+    /// Of those, the number that have ended.
     pub ended: u64,
     /// That kept another controller: the kernel did not have this one any more, or their route says which.
     pub refused: u64,
-    /// Of those that have ended, without a record: more ended at once than there was room for.
+    /// Of the ended ones, the number without a record: more ended at once than there was room for.
     pub lost: u64,
 }
 
@@ -191,7 +191,7 @@ impl Trial {
         buffer.consume().map_err(|e| cannot("read", "records", &e))
     }
 
-    /// What became of the connections of each arm so far.
+    /// The connections of each arm so far.
     ///
     /// # Errors
     /// [`Error`] if the kernel's counts cannot be read.

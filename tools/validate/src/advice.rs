@@ -75,7 +75,7 @@ fn write(kept: &Path, outcomes: &[Outcome]) -> anyhow::Result<()> {
 /// What the long runs say of the advice on a path.
 struct Verdict {
     keeps_limits: bool,
-    /// The advised controller's goodput over that of the best within the limits, and whether it is as good, as far as seeds tell.
+    /// The advised controller's goodput over the goodput of the best within the limits, and whether it is as good, as far as seeds show.
     of_best: f64,
     is_as_good: bool,
     /// Those whose sign of bandwidth stolen is sure in both, and the other way round.

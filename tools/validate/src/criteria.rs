@@ -27,7 +27,7 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
     for contender in CONTENDERS {
         let posed = criteria(contender, &[], &NEIGHBOURS_OF_ALL)?;
         let assessment = evaluate(contender, &posed, form, &Sim, batch, None).with_context(|| contender.to_owned())?;
-        anyhow::ensure!(assessment.left == 0, "interrupted: the same command goes on");
+        anyhow::ensure!(assessment.left == 0, "interrupted: the same command continues");
         assessments.push(assessment);
     }
     let json = serde_json::to_string_pretty(&assessments)? + "\n";

@@ -100,6 +100,6 @@ impl Validation<'_> {
         let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
         let tasks: Vec<Task> = scenarios.iter().map(task).collect();
         let runs = self.batch.run(&tasks)?.into_runs(&tasks);
-        runs.into_iter().collect::<Option<_>>().context("interrupted; the same command goes on")
+        runs.into_iter().collect::<Option<_>>().context("interrupted; the same command continues")
     }
 }

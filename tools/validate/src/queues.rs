@@ -116,7 +116,7 @@ pub(super) fn part(validation: &Validation) -> anyhow::Result<Table> {
     let scenarios = cases.iter().map(|c| c.scenario(validation.seeds)).collect::<anyhow::Result<Vec<_>>>()?;
     let task = |scenario| Task { scenario, engine: &Sim, traces: Traces::None };
     let outcome = validation.batch.run(&scenarios.iter().map(task).collect::<Vec<_>>())?;
-    ensure!(!outcome.interrupted, "interrupted; the same command goes on");
+    ensure!(!outcome.interrupted, "interrupted; the same command continues");
     Ok(Table {
         title: "Queue management (ns-3)".into(),
         setup: format!(

@@ -34,7 +34,7 @@ fn scenario(row: &Ns2Run, recovery: Recovery) -> Scenario {
     spec.check().expect("the set-ups are valid")
 }
 
-/// The modules are named t_NAME; that of `compound` judges a round by its smallest RTT.
+/// The modules are named t_NAME; `compound`'s judges a round by its smallest RTT.
 fn controller(row: &Ns2Run) -> &str {
     match row.label.strip_prefix("t_") {
         Some("compound") => ns2::COMPOUND,

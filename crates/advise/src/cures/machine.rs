@@ -10,16 +10,16 @@ use crate::{
     measured::{Evidence, Measured},
 };
 
-/// Of a connection's buffer Linux counts half as payload; the rest is its own (tcp_adv_win_scale, struct sk_buff).
+/// Linux counts half of a connection's buffer as payload; the rest is overhead (tcp_adv_win_scale, struct sk_buff).
 const PAYLOAD_OF_BUFFER: u64 = 2;
-/// A buffer that holds the window twice: what was lost stays in it until it has been sent again.
+/// The buffer holds the window twice, because lost data stays in it until it has been retransmitted.
 const WINDOWS: u64 = 2;
 const MIB: u64 = 1 << 20;
-/// A queue with room for less than this share of what is in flight overflows by bursts alone. Ours.
+/// A queue smaller than this share of the data in flight overflows from bursts alone. Ours.
 const SHALLOW: f64 = 0.1;
-/// A window of more is longer than the queues of many switches, bytes. Ours; a switch with a chip of today shares some 16 to 64 MB among all of its ports.
+/// A larger window exceeds the queues of many switches, bytes. Ours; a current switch chip shares some 16 to 64 MB among all its ports.
 const LONG_WINDOW: u64 = 8 * MIB;
-/// Whoever sends by one of these spreads packets over time, if a connection has a rate; TCP gives it one.
+/// Queue disciplines that pace a connection's packets at its rate; TCP sets a rate.
 const PACES: &str = "fq";
 
 /// Nothing leaves faster than the port.
@@ -34,7 +34,7 @@ pub fn slow_port(port: &Port, known: &Known) -> Option<String> {
     })
 }
 
-/// A connection cannot have more under way than its buffer holds.
+/// A connection cannot have more in flight than its buffer holds.
 pub fn send_buffer(buffer_bytes: u64, known: &Known, flows: u32) -> Option<String> {
     let window_bytes = bdp_bytes(known) / u64::from(flows);
     if buffer_bytes / PAYLOAD_OF_BUFFER >= window_bytes {
@@ -50,7 +50,7 @@ pub fn send_buffer(buffer_bytes: u64, known: &Known, flows: u32) -> Option<Strin
     ))
 }
 
-/// A window that leaves in one burst overflows a queue that is much shorter than it, however much the path has free.
+/// A window sent in one burst overflows a much shorter queue, however much capacity is free.
 pub fn pacing(
     (machine, measured): (&Machine, &Measured),
     known: &Known,

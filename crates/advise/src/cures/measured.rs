@@ -12,7 +12,7 @@ pub fn receiving(measured: &Measured) -> Option<String> {
     })
 }
 
-/// What the path's rate did not hold back is not sped up by the path.
+/// A better path does not help a flow that the path did not limit.
 pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
     let limited_by = measured.limited_by.as_ref()?;
     let cure = match limited_by {
@@ -36,14 +36,14 @@ pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
             .to_owned(),
     };
     let Evidence { words, .. } = limited_by.evidence();
-    Some(format!("What was measured was held back by {}: {words}. {cure}", limited_by.what()))
+    Some(format!("The measured flow was limited by {}: {words}. {cure}", limited_by.what()))
 }
 
-/// Where the policer that was measured is the path's, [`super::path::policer`] says it.
+/// If the measured policer is the path's, [`super::path::policer`] reports it.
 fn policer_cure(known: &Known) -> String {
     match known.effects.policer {
-        Some(bucket) => format!("Ask whoever sold the path what it allows; {} was taken for it.", bucket.rate),
-        None => "Ask whoever sold the path what it allows.".to_owned(),
+        Some(bucket) => format!("Ask the provider of the path what rate it allows; {} was assumed.", bucket.rate),
+        None => "Ask the provider of the path what rate it allows.".to_owned(),
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
         says(LimitedBy::SendBuffer, "net.ipv4.tcp_wmem");
         says(LimitedBy::Application, "iperf3");
         says(LimitedBy::Processor, "iperf3 -P 4");
-        says(LimitedBy::Policer, "what it allows");
+        says(LimitedBy::Policer, "what rate it allows");
         says(LimitedBy::Port, "ethtool");
     }
 }

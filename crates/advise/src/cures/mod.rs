@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an expert would say before any controller: where the cure is another.
+//! Other cures, which an expert would name before any controller.
 
 mod machine;
 mod measured;
@@ -11,8 +11,8 @@ use tandem_scenario::units::Span;
 use crate::{Advice, Known, Repeated};
 
 impl Advice<'_> {
-    /// What comes first, in whole sentences; nothing where a controller is the cure. What the measurements say of themselves goes before what
-    /// the path could have, and that before what this machine lacks for it.
+    /// The other cures, in whole sentences; none if a controller is the cure. Findings from the measurements come first, then improvements of
+    /// the path, then what this machine lacks for it.
     pub fn cures(&self) -> Vec<String> {
         let (known, decision) = (self.question.known, &self.usual.decision);
         let (measured, machine) = (self.question.measured, self.machine);
@@ -36,13 +36,13 @@ impl Advice<'_> {
     }
 }
 
-/// Does it spread its packets over the round trip by itself?
+/// Does it pace its packets over the round trip itself?
 fn is_paced(controller: &str) -> bool {
     let name = controller.split('@').next().unwrap_or(controller);
     find(name).is_ok_and(|controller| controller.owns_window())
 }
 
-/// What is in flight on a full path, bytes; behind a policer no more is than that lets through.
+/// Data in flight on a full path, bytes; behind a policer no more than the policer passes.
 fn bdp_bytes(known: &Known) -> u64 {
     let Span { ns } = known.rtt;
     let policed_bps = known.effects.policer.map_or(u64::MAX, |bucket| bucket.rate.bps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the path could have in place of another controller: a queue that is managed, and no more than a policer takes.
+//! Improvements of the path instead of another controller: a managed queue, and shaping below a policer's rate.
 
 use tandem_scenario::{
     aqm::AqmSpec,
@@ -9,17 +9,17 @@ use tandem_scenario::{
 use super::rounded;
 use crate::{Judged, Known};
 
-/// A queue that is noticed in calls and pages. Ours.
+/// Queueing delay that people notice in calls and web pages. Ours.
 const LONG_DELAY: Span = Span::from_ms(60);
-/// More names help nobody to choose.
+/// Number of controllers named; more would help nobody to choose.
 const MOST_NAMES: usize = 3;
-/// From this share of lost packets on a wire is broken, and a radio link does not repair what it loses. Ours.
+/// At this loss rate or above, a wire is broken, or a radio link does not repair its losses. Ours.
 const FAULTY: f64 = 0.005;
-/// Over a longer path nobody knows whose link it is, and on a short one the link can be looked at. Ours.
+/// On a longer path nobody knows which link it is; on a short one the link can be inspected. Ours.
 const NEAR: Span = Span::from_ms(20);
-/// What a shaper leaves free, so that the queue stands where it is managed, percent.
+/// The share of the rate that a shaper leaves free, so that the queue builds where it is managed, percent.
 const SHAPED_PERCENT: u64 = 90;
-/// The same below a policer, which counts each packet: only the bursts of a shaper have to fit. Ours.
+/// The same below a policer, which counts each packet: only the shaper's bursts need room. Ours.
 const BELOW_POLICER_PERCENT: u64 = 97;
 
 /// A policer drops what a shaper in front of it would have kept.
@@ -34,7 +34,7 @@ pub fn policer(known: &Known) -> Option<String> {
     ))
 }
 
-/// Nothing that works loses so much by chance.
+/// A working link does not lose this much at random.
 pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
     (loss.0 >= FAULTY && known.rtt <= NEAR).then(|| {
         format!(
@@ -45,7 +45,7 @@ pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
     })
 }
 
-/// Whoever fills a deep queue makes all who share it wait. `less` are those who would not, where nobody shares it.
+/// A flow that fills a deep queue delays all that share it. `less` are the controllers that would not, if nobody shares it.
 pub fn shaper(known: &Known, chosen: &Judged, less: &[&Judged]) -> Option<String> {
     let (controller, delay_ms) = (&chosen.controller, chosen.delay_ms.value);
     if known.aqm() != AqmSpec::DropTail || delay_ms <= LONG_DELAY.max(known.rtt).as_secs_f64() * 1e3 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The text of a file in whatever encoding a shell wrote it: PowerShell's `>` makes UTF-16 of what a program prints.
 
-/// So many bytes tell whether every second one is 0.
+/// Number of bytes examined for zeros in every second place.
 const LOOKED_AT_BYTES: usize = 1024;
 
-/// Never fails: what is no text becomes U+FFFD, and the readers go by numbers and shape.
+/// Never fails: bytes that are not text become U+FFFD, and the readers go by numbers and shape.
 pub fn text(bytes: &[u8]) -> String {
     match bytes {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -14,7 +14,7 @@ pub fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// No encoding but UTF-16 has a 0 in text, and in it every ASCII character has one.
+/// Only UTF-16 has zero bytes in text: one in every ASCII character.
 fn without_mark(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];
     let pairs = start.chunks_exact(2);

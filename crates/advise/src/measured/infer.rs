@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From what all runs say to the path. A value that nothing tells is left unknown; the caller then tries several.
+//! Infers the path from all runs. A value that no run shows stays unknown; the caller then tries several.
 
 use tandem_scenario::{
     DEFAULT_MTU,
@@ -16,15 +16,15 @@ use super::{
 /// A busy path's RTT is above the idle one's by at least this share and this time, or its queue was not seen. Ours.
 const QUEUED_SHARE: f64 = 0.1;
 const QUEUED_MS: f64 = 1.0;
-/// Fewer packets than this tell nothing of a loss rate.
+/// A loss rate needs at least this many packets.
 const FEW_PACKETS: f64 = 1000.0;
-/// More than this loses no path that carries anything.
+/// No usable path loses more than this.
 const MOST_LOSS: f64 = 0.99;
 
-/// What the RTTs under load say of a queue.
+/// What the RTTs under load show about a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
-    /// Nothing: there is none, or it rose by too little to tell.
+    /// Nothing: there are no such RTTs, or they rose by too little.
     Unknown,
     /// There was none.
     Flat,
@@ -55,7 +55,7 @@ pub fn infer(mut all: Vec<Readings>) -> Measured {
     path.controller = path.controller.take().or_else(|| all.iter().find_map(|r| r.controller.clone()));
     path.direction = path.direction.or_else(|| all.iter().find_map(|r| r.direction));
     for caution in &mut path.cautions {
-        // Whoever shows it ends the sentence.
+        // The caller ends the sentence.
         caution.truncate(caution.trim_end_matches('.').len());
     }
     path
@@ -84,14 +84,14 @@ fn transferred(run: &Readings) -> Option<Transferred> {
     })
 }
 
-/// The run that tells the rate; if none does, one that says what limited it.
+/// The run that shows the rate; if none does, one that shows what limited it.
 fn fastest(all: &[Readings]) -> Option<&Readings> {
     let with_rate = all.iter().filter_map(|r| Some((r, r.wire_bps()?)));
     let fastest = with_rate.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(readings, _)| readings);
     fastest.or_else(|| all.iter().find(|r| r.limited_by.is_some()))
 }
 
-/// Of the losses, those of one path before those of all, those with an RTT beside them before others, those of more packets.
+/// The best count of losses: one path's before the whole machine's, one with an RTT before others, then the one with most packets.
 fn most_telling(all: &[Readings]) -> Option<&Readings> {
     let packets = |r: &Readings| r.losses.as_ref().map_or(0.0, |losses| losses.value.packets);
     let rank = |r: &Readings| (!r.is_of_all_paths, r.busy_rtt_ms.is_some());
@@ -114,7 +114,7 @@ impl Rtts<'_> {
         self.least.map(|least| least.value)
     }
 
-    /// A run's own RTTs say whether there was a queue in it. Those of a ping beside it say so only if there was one: else nobody knows
+    /// A run's own RTTs show whether it had a queue. A ping beside it shows that only if there was one: otherwise nobody knows
     /// that the path was busy then.
     fn queue(&self, run: &Readings) -> Queue {
         let Some(least) = self.least else { return Queue::Unknown };
@@ -172,8 +172,8 @@ impl Measured {
         }
     }
 
-    /// The link is as fast as the burst, or faster; the policer as what passed when that was over. `headers` is what packets have with them
-    /// over what they have without.
+    /// The link is at least as fast as the burst; the policer's rate is what passed after it. `headers` is the size of packets with headers
+    /// over their size without.
     fn infer_policer(&mut self, fall: &Fall, headers: f64, source: String) {
         let [peak, later] = [fall.peak_bps, fall.later_bps].map(|bps| rate(bps * headers));
         let (Some(peak), Some(later)) = (peak, later) else { return };

@@ -6,10 +6,10 @@ use serde_json::{Map, Number, Value};
 
 /// The second value of a key that an object has twice is kept under the key with this behind it.
 pub const AGAIN: &str = "#2";
-/// Nothing that measures a path nests deeper, and a file may not exhaust the stack.
+/// No tool that measures a path nests deeper, and a file must not exhaust the stack.
 const DEEPEST: usize = 32;
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct Documents {
     /// The outermost objects, also those in an array.
@@ -18,7 +18,7 @@ pub struct Documents {
     pub remark: Option<String>,
     /// The last document ends too early, or one is damaged.
     pub is_cut: bool,
-    /// How many numbers are none, as `-nan`.
+    /// How many numbers are not numbers, such as `-nan`.
     pub no_numbers: usize,
 }
 
@@ -158,7 +158,7 @@ impl Scanner<'_> {
         Some(unescaped.unwrap_or_else(|_| self.text[start + 1..end].to_owned()))
     }
 
-    /// A number, `true`, `false`, `null`; or what a program prints for a number that is none, which becomes `null`.
+    /// A number, `true`, `false`, `null`; or `-nan` and the like, which become `null`.
     fn scalar(&mut self) -> Option<Value> {
         let rest = &self.text[self.at..];
         let ends = |c: char| c.is_whitespace() || ",:[]{}\"".contains(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What held a flow back. Where it was not the path, the rate that arrived is only a lower bound of the path's.
+//! What limited a flow. If it was not the path, the rate that arrived is only a lower bound of the path's.
 
 use super::{
     Evidence, LimitedBy,
@@ -7,16 +7,16 @@ use super::{
     reading::{Fall, Losses, Reading, Readings, positive, rate_words},
 };
 
-/// Losses come in bursts, of which each halves a window only once, and a run has few of them. So a flow may reach several times what the
+/// Losses come in bursts, each of which halves a window only once, and a run has few bursts. So a flow may reach several times what the
 /// response function gives for the packets that it lost. Ours; simulated and measured runs differ by up to 2.5.
 const RESPONSE_FACTOR: f64 = 3.0;
-/// Fewer losses are no rate of loss.
+/// Fewer losses do not give a loss rate.
 const FEW_LOSSES: f64 = 3.0;
-/// Below this a host's own delays hide what a window does.
+/// Below this RTT a host's own delays hide the effect of a window.
 const LEAST_WINDOW_RTT_MS: f64 = 1.0;
-/// A window is the limit if what is in flight comes as near to it.
+/// A window is the limit if the data in flight reaches this share of it.
 const NEAR: f64 = 1.5;
-/// BBR's congestion window is up to three times what is in flight on a path that it fills.
+/// BBR's congestion window is up to three times the data in flight on a path that it fills.
 const BBR_NEAR: f64 = 4.0;
 /// What Ethernet adds to a packet on the wire: preamble, header, checksum and gap.
 const ETHERNET_BYTES: f64 = 38.0;
@@ -25,7 +25,7 @@ const ETHERNET_GBPS: [f64; 10] = [0.1, 1.0, 2.5, 5.0, 10.0, 25.0, 40.0, 100.0, 2
 /// A flow that fills an Ethernet is within this share of its rate.
 const ETHERNET_SHARES: std::ops::RangeInclusive<f64> = 0.985..=1.003;
 
-/// A flow on a path, for what may have limited it.
+/// A flow on a path, examined for what limited it.
 pub struct Flow<'a> {
     pub readings: &'a Readings,
     pub least_rtt_ms: Option<f64>,
@@ -33,7 +33,7 @@ pub struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// The surest first: what the file says, then what a queue says, then what the rate fits to.
+    /// The most certain first: what the file says, then what a queue shows, then what the rate matches.
     pub fn limited_by(&self) -> Option<LimitedBy> {
         let readings = self.readings;
         let payload = readings.payload_bps.as_ref();
@@ -76,12 +76,12 @@ impl Flow<'_> {
         )))
     }
 
-    /// The fall of a run in which no queue stood: what a fuller queue takes from a flow it shows as delay.
+    /// The fall of a run without a standing queue: a queue that slowed the flow would show as delay.
     pub fn fall(&self) -> Option<Fall> {
         self.readings.fall.filter(|_| matches!(self.queue, Queue::Flat | Queue::Peak))
     }
 
-    /// Nobody has a rate of exactly a gigabit by chance.
+    /// A rate of exactly a gigabit is no coincidence.
     fn by_ethernet(&self, payload: &Reading<f64>) -> Option<LimitedBy> {
         let packet = self.readings.packet;
         let ethernet_gbps = self.readings.wire_bps()? * (1.0 + ETHERNET_BYTES / packet.mtu_bytes) / 1e9;
@@ -109,7 +109,7 @@ impl Flow<'_> {
         })
     }
 
-    /// The controller cannot have reached this rate with so many losses by chance, so they came together.
+    /// The controller could not have reached this rate with this many independent losses, so they came together.
     pub fn is_loss_in_bursts(&self) -> bool {
         let payload_bps = self.readings.payload_bps.as_ref().map(|payload| payload.value);
         payload_bps.zip(self.response_bps()).is_some_and(|(payload, response)| payload > RESPONSE_FACTOR * response)
@@ -145,7 +145,8 @@ impl Flow<'_> {
         if is_bbr && windows.congestion_bytes.is_none_or(|window| window < BBR_NEAR * flight_bytes) {
             return None;
         }
-        let start = format!("nothing was lost, no queue rose, and some {:.0} kB were in flight", flight_bytes / 1e3);
+        let start =
+            format!("nothing was lost, no queue built up, and some {:.0} kB were in flight", flight_bytes / 1e3);
         let evidence = |rest: String| Evidence::new(format!("{start}{rest}"), &*payload.source);
         let kb = |bytes: f64| format!("{:.0} kB", bytes / 1e3);
         Some(match (windows.receive_bytes, windows.send_bytes) {
@@ -167,7 +168,7 @@ impl Flow<'_> {
     }
 }
 
-/// RFC 9438, 5.1: Reno's mean window, which is that of AIMD with 1 and 0.5.
+/// RFC 9438, 5.1: Reno's mean window, AIMD with 1 and 0.5.
 fn reno_window_packets(loss: f64) -> f64 {
     (1.5 / loss).sqrt()
 }

@@ -26,7 +26,7 @@ use tandem_scenario::{
 
 use reading::Readings;
 
-/// A file that tells nothing of a path: which, and why.
+/// A file that says nothing about a path: which, and why.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MeasuredError {
     /// It cannot be read.
@@ -63,7 +63,7 @@ pub struct Inferred {
 /// How something is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evidence {
-    /// What is seen, as the end of a sentence.
+    /// The observation, as the end of a sentence.
     pub words: String,
     /// The file and the field.
     pub source: String,
@@ -72,7 +72,7 @@ pub struct Evidence {
 /// What kept the measured flow from being faster, and how it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum LimitedBy {
-    /// Losses that no queue made: its controller reaches no more at so many. The path may be faster.
+    /// Losses without a queue: its controller reaches no more at this loss rate. The path may be faster.
     Loss(Evidence),
     /// The receiver's window. No controller changes it.
     ReceiveWindow(Evidence),
@@ -138,7 +138,7 @@ pub struct Transferred {
     pub source: String,
 }
 
-/// A path as far as measurements tell.
+/// A path, as far as measurements show it.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// The transfer that tells the rate, if its controller is known.
@@ -165,13 +165,13 @@ pub struct Measured {
     pub queue: Option<QueueSize>,
     /// Random loss.
     pub loss: Option<LossRate>,
-    /// What is dropped above a rate.
+    /// A policer: its rate and burst.
     pub policer: Option<BucketSpec>,
     /// Packets were lost together while no queue was there.
     pub bursts: Option<Evidence>,
     /// The same in words, with what each comes from.
     pub inferred: Vec<Inferred>,
-    /// What the files lack, or what of them was not used: whole sentences, without the last full stop.
+    /// What the files lack, or which parts of them were not used: whole sentences, without the last full stop.
     pub cautions: Vec<String>,
 }
 
@@ -194,7 +194,7 @@ fn read_file(path: &Path) -> Result<Vec<Readings>, MeasuredError> {
     Ok(readings.into_iter().map(|run| run.of_file(&name)).collect())
 }
 
-/// By what only one kind has. Ping is last, as it is known by its shape alone.
+/// Recognises each kind by a feature of its own. Ping is last, because only its shape identifies it.
 fn readings(text: &str) -> Result<Vec<Readings>, String> {
     let one = |readings: Result<Readings, String>| readings.map(|readings| vec![readings]);
     if let Some(readings) = of_json(text) {

@@ -36,7 +36,7 @@ pub fn of_json(document: &Value) -> Option<Result<Readings, String>> {
 fn of_counts(sent: Option<f64>, again: Option<f64>) -> Result<Readings, String> {
     let is_count = |n: &f64| n.is_finite() && *n >= 0.0;
     let (Some(sent), Some(again)) = (sent.filter(is_count), again.filter(is_count)) else {
-        return Err(format!("it has not both of {SENT} and {AGAIN}: run `nstat -az {SENT} {AGAIN}`"));
+        return Err(format!("it does not have both {SENT} and {AGAIN}: run `nstat -az {SENT} {AGAIN}`"));
     };
     Ok(Readings {
         losses: Some(Reading::new(Losses { lost: again, packets: sent }, AGAIN)),

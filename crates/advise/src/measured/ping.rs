@@ -11,9 +11,9 @@ use super::reading::{Losses, Reading, Readings};
 
 /// Fewer answers than this have no 95th percentile.
 const FEW_ANSWERS: usize = 20;
-/// Of a normal distribution 95 % are below the mean and so many deviations.
+/// 95 % of a normal distribution lie below the mean plus this many deviations.
 const DEVIATIONS: f64 = 1.645;
-/// The share that is printed is rounded or cut off, by at most so much.
+/// Largest rounding error of the printed share.
 const ROUNDED_PERCENT: f64 = 1.0;
 /// No line of a ping has more numbers that count.
 const MOST_NUMBERS: usize = 8;
@@ -57,7 +57,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
     let busy = percentile.map(|ms| Reading::new(ms, "95th percentile of time="));
     let mut cautions = Vec::new();
     if summaries > 1 {
-        cautions.push(format!("The file has {summaries} pings, which are taken for one path."));
+        cautions.push(format!("The file has {summaries} pings, which are assumed to be of one path."));
     }
     Ok(Readings {
         least_rtt_ms: Some(least),
@@ -69,7 +69,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
 }
 
 impl Summary {
-    /// What most answers were below. One late answer raises the deviation, but not the mean: it shows no queue.
+    /// The 95th percentile of the answers. A single late answer raises the deviation, but not the mean: it shows no queue.
     pub fn busy_ms(self) -> f64 {
         let is_raised = self.mean_ms - self.least_ms > 0.1 * self.least_ms;
         let deviations_ms = self.deviation_ms.filter(|_| is_raised).map_or(0.0, |ms| DEVIATIONS * ms);

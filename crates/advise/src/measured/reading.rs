@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What one run in a file says, before it is known what it means: the one shape that all kinds of files are read into.
+//! The raw values of one run in a file: the common form into which all kinds of files are read.
 
 use tandem_scenario::{DEFAULT_MTU, HEADER_BYTES, units::Rate};
 
@@ -59,7 +59,7 @@ pub struct Readings {
     pub seconds: Option<f64>,
     /// The packets it came in.
     pub packet: Packet,
-    /// Of the packets' size something is known.
+    /// What is known of the packets' size.
     pub is_packet_known: bool,
     /// More was offered than arrived, so that what arrived is the path's rate: how the file tells it.
     pub overload: Option<Evidence>,
@@ -68,9 +68,9 @@ pub struct Readings {
     /// See [`Fall`].
     pub fall: Option<Fall>,
     pub least_rtt_ms: Option<Reading<f64>>,
-    /// The largest RTT that says something of a busy path.
+    /// The largest RTT that shows the state of a busy path.
     pub busy_rtt_ms: Option<Reading<f64>>,
-    /// Tells a queue that stood from one that was there for a moment.
+    /// Distinguishes a standing queue from a momentary one.
     pub mean_rtt_ms: Option<f64>,
     pub losses: Option<Reading<Losses>>,
     /// What was lost is all that this machine lost, on whatever path.
@@ -89,7 +89,7 @@ pub struct Readings {
 const LONGEST_RTT_MS: f64 = 1e6;
 /// The kernel's longest name of a controller or a queue discipline has 15 characters.
 const LONGEST_NAME: usize = 16;
-/// So much of a message is shown.
+/// Number of characters of a message that are shown.
 const SHOWN_CHARACTERS: usize = 120;
 
 impl<T> Reading<T> {
@@ -207,7 +207,7 @@ pub fn shown(message: &str) -> String {
     message.trim().chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A rate in three digits: more nobody measures.
+/// A rate in three digits; nobody measures more.
 pub fn rate(bps: f64) -> Option<Rate> {
     let scale = 10f64.powf((bps.log10().floor() - 2.0).max(0.0));
     let rounded = ((bps / scale).round() * scale) as u64;

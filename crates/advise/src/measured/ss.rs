@@ -8,18 +8,18 @@ use super::{
     reading::{Losses, Packet, Reading, Readings, kernel_name, positive},
 };
 
-/// A connection with less than this share of what the largest carried is no bulk: it controls, or is over.
+/// A connection that carried less than this share of the largest's bytes is not bulk: it is a control connection, or over.
 const BULK_SHARE: f64 = 0.1;
-/// A window or a buffer that filled for a larger share of the time limited the connection. Ours.
+/// A window or buffer that was full for a larger share of the time limited the connection. Ours.
 const LIMITED_SHARE: f64 = 0.1;
-/// Who receives so many times what it sends is the receiver.
+/// A machine that receives this many times what it sends is the receiver.
 const RECEIVER_FACTOR: f64 = 10.0;
-/// Over less time a mean rate tells nothing.
+/// Over less time, a mean rate says nothing.
 const SHORT_MS: f64 = 1000.0;
 /// What `ss` says of a connection before its controller.
 const OPTIONS: [&str; 5] = ["ts", "sack", "ecn", "ecnseen", "fastopen"];
 
-/// One connection. What it has not is what this version of `ss` does not print.
+/// One connection. Values that this version of `ss` does not print are missing.
 #[derive(Debug, Default)]
 struct Connection {
     peer: Option<String>,
@@ -74,7 +74,7 @@ impl Connection {
     }
 }
 
-/// What `ss` printed again and again of one connection is one connection.
+/// Merges repeated prints of one connection.
 fn connections(text: &str) -> Vec<Connection> {
     let mut all: Vec<Connection> = Vec::new();
     let mut places: HashMap<(&str, &str), usize> = HashMap::new();
@@ -226,7 +226,7 @@ fn losses(bulk: &[&Connection]) -> Option<Losses> {
     Some(Losses { lost: counted.iter().map(|(lost, _)| lost).sum(), packets })
 }
 
-/// What the kernel counts itself is the surest. It calls a sender with a full buffer limited by the application, too.
+/// The kernel's own counts are the most certain. It also calls a sender with a full buffer limited by the application.
 fn limited_by(bulk: &[&Connection]) -> Option<LimitedBy> {
     let busy_ms = sum(bulk, |c| c.busy_ms.unwrap_or(0.0));
     let shares = [sum(bulk, |c| c.receive_limited_ms), sum(bulk, |c| c.send_limited_ms)].map(|ms| ms / busy_ms);

@@ -9,26 +9,26 @@ use super::{
     observed::{Observed, exceeds, gain, half, is_clear_of, wanted_gain},
 };
 
-/// A difference in goodput of less than this share is none.
+/// A smaller difference in goodput, as a share, counts as none.
 const SAME: f64 = 0.01;
 /// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough.
 const NARROW: f64 = 0.05;
-/// Neighbours that use less than this share of what they leave free cannot be robbed: what they lose counts as a share of that. Ours.
+/// If neighbours use less than this share of what they leave free, their loss counts as a share of that share instead. Ours.
 const LITTLE: f64 = 0.1;
 
-/// What the rule finds of a controller.
+/// The rule's findings about a controller.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// With its parameters.
     pub controller: String,
-    /// The smaller, the easier it is to have it; last what nobody has run.
+    /// Effort to deploy it; smaller is easier, and untried controllers come last.
     #[serde(skip)]
     pub effort: (u8, bool),
-    /// How many were run.
+    /// Number of seeds that ran.
     pub seeds: usize,
     /// Goodput of all own flows, or a transfer's size over its time, Mb/s.
     pub goodput_mbps: Estimate,
-    /// By how much its goodput is above that of the best within the limits; of the same seeds.
+    /// Its goodput less the goodput of the best within the limits, over the same seeds.
     pub above_best_mbps: Estimate,
     /// Share of their goodput that the neighbours lose against the reference; null without neighbours.
     pub stolen: Option<Estimate>,
@@ -36,19 +36,19 @@ pub struct Judged {
     pub delay_ms: Estimate,
     /// The same less the reference's.
     pub added_delay_ms: Estimate,
-    /// Do neighbours surely lose more than the limit? What they lose counts less where they leave nearly all of the path free.
+    /// Do neighbours certainly lose more than the limit? Their loss counts less if they leave nearly all of the path free.
     pub takes_too_much: bool,
-    /// Does it keep within all [`Limits`], as far as seeds tell?
+    /// Does it keep within all [`Limits`], unless its whole interval exceeds one?
     pub is_within_limits: bool,
-    /// Do its means keep within them, too? What is only not surely beyond them is no choice where something else is.
+    /// Are its means within them, too? A controller that is merely not certain to exceed them is chosen only if there is no other.
     pub means_are_within_limits: bool,
-    /// What was measured is what it gets in the end, as far as can be told. No choice is made of one that is not steady.
+    /// The measured goodput is its final one, as far as can be told. A controller that is not steady is never chosen.
     pub is_steady: bool,
-    /// Paths that are as likely, on which it exceeds a limit and the default does not.
+    /// Equally likely paths on which it exceeds a limit and the default does not.
     pub exceeds_with: Vec<String>,
-    /// Cannot be told from the best within the limits.
+    /// It cannot be distinguished from the best within the limits.
     pub is_tied_with_best: bool,
-    /// More seeds could change what becomes of it.
+    /// More seeds could change the verdict on it.
     pub is_open: bool,
 }
 
@@ -88,7 +88,7 @@ pub fn judge(
         is_within_limits: !takes_too_much && !exceeds(added_delay_ms, limits.added_delay_ms),
         means_are_within_limits: counted.is_none_or(|counted| counted.value <= limits.stolen)
             && added_delay_ms.value <= limits.added_delay_ms,
-        // What is compared with itself needs no whole cycle.
+        // A comparison with itself needs no whole cycle.
         is_steady: !observed.moves(looks) && (!observed.is_short || observed.name == default),
         exceeds_with: observed.exceeds_with.clone(),
         is_tied_with_best: true,
@@ -96,14 +96,14 @@ pub fn judge(
     }
 }
 
-/// What counts of the neighbours' loss: all of it, unless they use next to nothing of the path. Then it is measured against what they leave.
+/// The neighbours' loss as it counts: all of it, unless they use next to nothing of the path. Then it is relative to what they leave.
 fn weight(reference: &Observed, carried_mbps: f64) -> f64 {
     let theirs = reference.neighbours_mean_mbps();
     let little = LITTLE * (carried_mbps - theirs);
     if theirs < little { theirs / little } else { 1.0 }
 }
 
-/// Sets what a controller is beside the best.
+/// Compares a controller with the best.
 pub fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, looks: &Looks) {
     let above = if observed.name == best.name {
         Estimate::exactly(0.0)
@@ -115,7 +115,7 @@ pub fn compare(judged: &mut Judged, observed: &Observed, best: &Observed, looks:
     judged.is_tied_with_best = !is_clearly_worse;
 }
 
-/// Could more seeds make it the choice, or unmake it? What surely gains too little over the choice is out, whatever else it does.
+/// Could more seeds make it the choice, or exclude it? A controller that certainly gains too little over the choice is out in any case.
 pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: Limits, looks: &Looks) -> bool {
     if !judged.is_steady || !judged.exceeds_with.is_empty() {
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a controller may do, and what it is chosen for.
+//! The limits for a controller, and the goal of the choice.
 
 use serde::Serialize;
 use tandem_scenario::units::Span;
@@ -11,9 +11,9 @@ pub struct Limits {
     pub stolen: f64,
     /// By how much the 95th percentile of the queueing delay may exceed the reference's, ms.
     pub added_delay_ms: f64,
-    /// The gain in what counts, a share of the default's, that is worth a change.
+    /// The gain that justifies a change, as a share of the default's goodput or other goal.
     pub gain: f64,
-    /// What counts.
+    /// The goal.
     pub goal: Goal,
 }
 
@@ -38,15 +38,15 @@ impl std::str::FromStr for Goal {
             "goodput" => Ok(Self::Goodput),
             "delay" => Ok(Self::Delay),
             "both" => Ok(Self::Both),
-            other => Err(format!("`{other}` is no goal: give `goodput`, `delay` or `both`")),
+            other => Err(format!("`{other}` is not a goal: give `goodput`, `delay` or `both`")),
         }
     }
 }
 
-/// On short paths, where half the RTT is less than a browser or a call would notice. Ours.
+/// The minimum on short paths, where half the RTT is less than a browser or a call would notice. Ours.
 const LEAST_DELAY_LIMIT: Span = Span::from_ms(10);
 
-/// By how much the delay may grow if nobody says: half the RTT, but 10 ms at least. Ours.
+/// The default limit of the added delay: half the RTT, at least 10 ms. Ours.
 pub fn usual_delay_limit(rtt: Span) -> Span {
     Span { ns: rtt.ns / 2 }.max(LEAST_DELAY_LIMIT)
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The rule by which `tandem advise` chooses; docs/advise.md states it for users. All of its constants are ours.
 //!
-//! Within the limits (what neighbours lose, what the queue's delay grows by) is what does not surely exceed one of them, on this path and, as far as
-//! the present default keeps them there, on the paths that are as likely. The easiest to deploy comes first, the present default before all. What
-//! takes more effort is chosen only if it surely gains enough over what takes less.
+//! A controller is within the limits (neighbours' loss, added queueing delay) if it does not certainly exceed one, on this path and, as far as
+//! the present default keeps them there, on the equally likely paths. The easiest to deploy comes first, the present default before all. One that
+//! takes more effort is chosen only if it certainly gains enough over those that take less.
 
 mod judged;
 mod limits;
@@ -20,12 +20,12 @@ pub use limits::{Goal, Limits, usual_delay_limit};
 pub use observed::Observed;
 use observed::{exceeds, gain, half, wanted_gain};
 
-/// Share of the choice's goodput from which another is as good. Ours.
+/// A controller with this share of the choice's goodput counts as equally good. Ours.
 const AS_GOOD: f64 = 0.95;
-/// Nobody notices less.
+/// Nobody notices a smaller delay.
 const LESS_MS: f64 = 1.0;
 
-/// Why the choice fell as it did.
+/// The reason for the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
@@ -37,7 +37,7 @@ pub enum Why {
     DefaultExceedsLimits,
     /// No controller keeps within the limits, so the default stays.
     NoneWithinLimits,
-    /// The default, or what it is measured against, was not steady in the time that there was: nothing is said, and it stays.
+    /// The default, or the reference, was not steady in the time available: there is no verdict, and the default stays.
     NotSteady,
 }
 
@@ -50,14 +50,14 @@ pub struct Decision {
     pub why: Why,
     /// The choice's goodput over the default's, less 1; null if it is the default, or if that got nothing.
     pub gain: Option<Estimate>,
-    /// Nothing that more seeds could change is open.
+    /// No further seed could change the choice.
     pub is_clear: bool,
     /// The highest goodput first.
     pub controllers: Vec<Judged>,
 }
 
 impl Decision {
-    /// What was found of a controller.
+    /// The findings about a controller.
     pub fn of(&self, controller: &str) -> Option<&Judged> {
         self.controllers.iter().find(|judged| judged.controller == controller)
     }
@@ -79,8 +79,8 @@ impl Decision {
     }
 }
 
-/// Chooses. `reference` is what the path would carry if the flows were of their neighbours' kind, or without neighbours the default's run;
-/// `default` names one of `observed`. Who looks at the seeds again and again has intervals as wide as `looks` asks.
+/// Chooses. `reference` is the run in which the own flows are of their neighbours' kind, or without neighbours the default's run;
+/// `default` names one of `observed`. With repeated looks at the seeds, intervals are as wide as `looks` requires.
 pub fn decide(
     observed: &[Observed],
     default: &str,
@@ -115,14 +115,14 @@ pub fn decide(
     Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
-/// The default if it may be chosen, otherwise the easiest; then what surely gains enough over all that takes less effort. `judged` has the highest goodput first.
+/// The default if allowed, otherwise the easiest; then any that certainly gains enough over all that take less effort. `judged`: highest goodput first.
 fn choose<'a>(
     judged: &[(Judged, &'a Observed)],
     present: &'a Observed,
     limits: Limits,
     looks: &Looks,
 ) -> Option<&'a Observed> {
-    // Who waits less because it sends less has done nothing.
+    // Less delay from sending less is no merit.
     let keeps_goodput = |o: &Observed| {
         let lost = gain(o, present, Goal::Goodput).map(|gain| looks.widened(gain * -1.0));
         limits.goal != Goal::Delay || !lost.is_some_and(|lost| exceeds(lost, limits.gain))
@@ -130,15 +130,15 @@ fn choose<'a>(
     let score = |o: &Observed| mean(&o.score(limits.goal));
     let mut in_question: Vec<&(Judged, &Observed)> =
         judged.iter().filter(|(judged, o)| judged.may_be_chosen() && keeps_goodput(o)).collect();
-    // What is only not surely beyond a limit is for those who have nothing else. The default needs no proof to stay.
+    // A controller that is merely not certain to exceed a limit is the last resort. The default needs no proof to stay.
     if in_question.iter().any(|(judged, _)| judged.means_are_within_limits) {
         in_question.retain(|(judged, o)| judged.means_are_within_limits || o.name == present.name);
     }
     let mut in_question: Vec<&Observed> = in_question.into_iter().map(|(_, o)| *o).collect();
     in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    // Of what is as easy, the best stays first.
+    // At equal effort, the best stays first.
     in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
-    // Intervals are not transitive: what is not surely better than the choice may still keep a harder one from being it.
+    // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one.
     let surely_gains = |next: &Observed, easier: &Observed| {
         let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
         gain.is_some_and(|gain| gain.value - half(gain) >= wanted_gain(next, easier, limits))

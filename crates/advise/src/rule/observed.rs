@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What runs show of a controller, and how two of them compare.
+//! The observations of a controller's runs, and comparisons of two.
 
 use tandem_statistics::{Estimate, Looks, mean};
 
 use super::{Goal, Limits};
 
-/// What changes by more than this share of its part is not steady. Ours.
+/// A goodput that changes by more than this share of a fair share is not steady. Ours.
 const DRIFT: f64 = 0.1;
 
 /// A controller on one path, seed by seed, in the order of the seeds. Lists may differ in length between controllers; they begin with
-/// the same seed, and what is compared is compared by seed.
+/// the same seed, and comparisons are made seed by seed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observed {
     pub name: String,
-    /// The smaller, the easier it is to have it on this machine.
+    /// Effort to deploy it on this machine; smaller is easier.
     pub effort: u8,
     /// Nobody is known to have run it for common use.
     pub is_untried: bool,
-    /// Of the path, two-way, ms.
+    /// The path's RTT without queues, ms.
     pub base_rtt_ms: f64,
     /// Goodput, or a transfer's size over its time, Mb/s.
     pub goodput_mbps: Vec<f64>,
@@ -30,14 +30,14 @@ pub struct Observed {
     /// By how much its goodput rose from the first half of what was measured to the second, as a share of what its flows would have if all had
     /// the same; empty where nothing is measured by halves.
     pub drift: Vec<f64>,
-    /// What was measured is shorter than the time from loss to loss, as far as that is known: a part of a cycle.
+    /// The measured time is shorter than the loss cycle, as far as that is known.
     pub is_short: bool,
     /// Paths that are as likely, on which it exceeds a limit and the default does not: by what differs.
     pub exceeds_with: Vec<String>,
 }
 
 impl Observed {
-    /// What counts of it, seed by seed: the more, the better.
+    /// Its score for the goal, seed by seed; higher is better.
     pub fn score(&self, goal: Goal) -> Vec<f64> {
         let rtts_ms = self.delay_ms.iter().map(|delay_ms| self.base_rtt_ms + delay_ms);
         match goal {
@@ -56,42 +56,42 @@ impl Observed {
         mean(&self.neighbours_mbps.iter().map(|seed| seed.iter().sum()).collect::<Vec<f64>>())
     }
 
-    /// Is it measured over a whole cycle, and did nothing move?
+    /// Is it measured over a whole cycle, without a trend?
     pub fn is_steady(&self, looks: &Looks) -> bool {
         !self.is_short && !self.moves(looks)
     }
 
-    /// Was it still on its way to what it gets in the end?
+    /// Was it still approaching its final goodput?
     pub fn moves(&self, looks: &Looks) -> bool {
         let drift = looks.widened(Estimate::of_mean(&self.drift));
         !self.drift.is_empty() && drift.value.abs() > DRIFT.max(half(drift))
     }
 }
 
-/// To be the first to run something has to gain so many times what another change has to. Ours.
+/// An untried controller must gain this many times what another change must. Ours.
 const UNTRIED: f64 = 2.0;
 
-/// What it has to gain over another.
+/// The gain over another that it needs.
 pub fn wanted_gain(observed: &Observed, other: &Observed, limits: Limits) -> f64 {
     if observed.is_untried && !other.is_untried { UNTRIED * limits.gain } else { limits.gain }
 }
 
-/// Without an interval chance may have done anything.
+/// Without an interval, it may be chance.
 pub fn half(estimate: Estimate) -> f64 {
     estimate.half_width.unwrap_or(f64::INFINITY)
 }
 
-/// Is it above the limit, as far as seeds tell?
+/// Is the whole interval above the limit?
 pub fn exceeds(estimate: Estimate, limit: f64) -> bool {
     estimate.value - half(estimate) > limit
 }
 
-/// Is the value on one side of the limit, as far as seeds tell, or near enough to be known?
+/// Is the whole interval on one side of the limit, or narrow enough?
 pub fn is_clear_of(estimate: Estimate, limit: f64, narrow: f64) -> bool {
     (estimate.value - limit).abs() > half(estimate) || half(estimate) <= narrow
 }
 
-/// The difference from another in what counts, of the seeds that both have, over the other's mean there; `None` for itself, or if the other
+/// The difference of the scores, over the seeds that both have, relative to the other's mean there; `None` for itself, or if the other
 /// got nothing.
 pub fn gain(observed: &Observed, other: &Observed, goal: Goal) -> Option<Estimate> {
     let [score, of_other] = [observed, other].map(|o| o.score(goal));

@@ -34,7 +34,7 @@ fn folder_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 /// Refuses a folder that is another user's, or would be made in one. As root it would leave files there that the other cannot change; and
-/// whoever owns a folder can put links into it.
+/// the owner of a folder can put links into it.
 pub fn check_owner(folder: &Path) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = folder;

@@ -38,7 +38,7 @@ use crate::{
 ///
 /// Simulates the controllers that this machine could run, beside the path's other flows, until the intervals are narrow enough to decide or
 /// the time is up. Prints which one to run, what it gains over the present default, what neighbours lose, what it does to delay, how sure
-/// that is, and the command that switches it on. What is not given is taken as usual and then varied: the advice says what would change it.
+/// that is, and the command that switches it on. A value that is not given takes its usual value and is then varied: the advice says what would change it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +62,7 @@ pub struct Args {
     #[arg(long, required_unless_present = "from", allow_hyphen_values = true)]
     rtt: Option<Span>,
 
-    /// A measurement of the path, which tells what is not given: `iperf3 --json`, or the output of `ping`, `ss -ti`, `mtr` or `tc`; several tell
+    /// A measurement of the path, for the values not given: `iperf3 --json`, or the output of `ping`, `ss -ti`, `mtr` or `tc`; several files say
     /// more
     #[arg(long, value_name = "FILE")]
     from: Vec<PathBuf>,
@@ -78,7 +78,7 @@ pub struct Args {
     #[arg(long)]
     ecn: bool,
 
-    /// Rate of the way back [default: --rate]
+    /// Rate of the return path [default: --rate]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     reverse_rate: Option<Rate>,
 
@@ -97,11 +97,11 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER:FLOWS,...")]
     neighbours: Option<Neighbours>,
 
-    /// How many flows are to be carried [default: as many as were measured, 1 without measurements]
+    /// Number of your own flows [default: as many as were measured, 1 without measurements]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     flows: Option<u32>,
 
-    /// What all of these flows have to send together, such as 100GB: its time counts instead of goodput
+    /// The amount that these flows send together, such as 100GB: its completion time counts instead of goodput
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     transfer: Option<Bytes>,
 
@@ -109,19 +109,19 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER")]
     default: Option<ControllerSpec>,
 
-    /// Neighbours may lose at most this share of what they would have beside another of their own kind; the limit is ours
+    /// Neighbours may lose at most this share of their goodput beside another flow of their own kind; the limit is ours
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     max_stolen: Share,
 
-    /// The 95th percentile of the queueing delay may grow by this over the same [default: half the RTT, at least 10 ms; the limit is ours]
+    /// The 95th percentile of the queueing delay may exceed its value there by this [default: half the RTT, at least 10 ms; the limit is ours]
     #[arg(long, value_name = "TIME")]
     max_added_delay: Option<Span>,
 
-    /// What counts: goodput; delay, of controllers that keep the goodput; or both, goodput over the round-trip time
+    /// What counts: goodput; delay, among controllers that keep the goodput; or both, goodput over the round-trip time
     #[arg(long, value_name = "goodput|delay|both", default_value = "goodput")]
     goal: Goal,
 
-    /// A change has to bring at least this share of the default's goodput, or of what else counts; the limit is ours
+    /// A change must gain at least this share of the default's goodput, or of whatever --goal counts; the limit is ours
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     min_gain: Share,
 
@@ -137,15 +137,15 @@ pub struct Args {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
 
-    /// How long each run lasts [default: some times from loss to loss, from 60 s to 600 s, on fast paths less]
+    /// Duration of each run [default: several loss cycles, 60 s to 600 s, less on fast paths]
     #[arg(long, allow_hyphen_values = true)]
     duration: Option<Span>,
 
-    /// Cut from every measure [default: slow start and one time from loss to loss]
+    /// Excluded from every measure [default: slow start and one loss cycle]
     #[arg(long, allow_hyphen_values = true, conflicts_with = "transfer")]
     warmup: Option<Span>,
 
-    /// Print the rule, all candidates, what was assumed or inferred, and the cautions as well
+    /// Also print the rule, all candidates, the assumed and inferred values, and the cautions
     #[arg(long, conflicts_with = "json")]
     explain: bool,
 
@@ -153,11 +153,11 @@ pub struct Args {
     #[arg(long)]
     no_report: bool,
 
-    /// Folder for report.html and results.json [default: one of the command's own in tandem-out]
+    /// Folder for report.html and results.json [default: one in tandem-out, named after the command]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Give up what another command left in that folder
+    /// Replace the results of another command in that folder
     #[arg(long)]
     replace: bool,
 
@@ -165,7 +165,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
-    /// What to choose from [default: all that this machine can run]
+    /// The candidates [default: all that this machine can run]
     #[arg(value_name = "CONTROLLER")]
     controllers: Vec<ControllerSpec>,
 }
@@ -275,7 +275,7 @@ impl Args {
         }
     }
 
-    /// What it has of the options that others share.
+    /// Its values for the options that commands share.
     fn common(&self) -> Common {
         let Self { replace, no_report, json, .. } = *self;
         Common { out: self.out.clone(), replace, no_report, json, ..Common::default() }

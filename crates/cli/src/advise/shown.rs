@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far the advice is: a bar for the whole of it on a terminal, a line every ten seconds elsewhere.
+//! Progress of the advice: one bar on a terminal, a line every ten seconds elsewhere.
 
 use std::{
     io::IsTerminal,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The advice as the terminal has it: the answer first, then what it rests on.
+//! The advice for the terminal: the answer first, then the reasons.
 
 use std::fmt::Write;
 
@@ -11,14 +11,14 @@ use super::words::{
     answer, assumed, candidates, cautions, commands, counted, facts, inferred, not_advised, other_paths, rule,
 };
 
-/// Columns of a terminal that are counted on.
+/// Assumed width of a terminal, columns.
 const WIDTH: usize = 80;
-/// Where what follows a label begins.
+/// The column at which the text after a label begins.
 const INDENT: usize = 14;
 /// Rows of the short table.
 const MOST_ROWS: usize = 3;
 
-/// What fits a screen. `explain` adds the rule, all candidates, what was assumed and inferred, and the cautions.
+/// Fits on a screen. `explain` adds the rule, all candidates, the assumed and inferred values, and the cautions.
 pub fn for_terminal(advice: &Advice, explain: bool) -> String {
     let mut text = String::new();
     for words in answer(advice) {

@@ -10,7 +10,7 @@ pub fn usual(advice: &Advice) -> Vec<Figure> {
     of_answer(advice, &advice.usual)
 }
 
-/// On the paths on which the advice is another.
+/// On the paths where the advice differs.
 pub fn changed(advice: &Advice) -> Vec<Figure> {
     advice.changed().flat_map(|answer| of_answer(advice, answer)).collect()
 }
@@ -38,7 +38,7 @@ fn of_answer(advice: &Advice, answer: &Answer) -> Vec<Figure> {
     if answer.case.neighbours.0.is_empty() { vec![delay] } else { vec![stolen, delay] }
 }
 
-/// Goodput against something of which there should be little, up to a limit.
+/// Goodput against a measure that should be small, with its limit.
 fn scatter(
     advice: &Advice,
     answer: &Answer,

@@ -6,14 +6,14 @@ use tandem_compare::Length;
 use tandem_report::{Mark, Table, significant, with_interval};
 use tandem_statistics::Estimate;
 
-/// What comes first: other cures, then the answer and the reason for it.
+/// The first lines: other cures, then the answer and the reason for it.
 pub fn answer(advice: &Advice) -> Vec<String> {
     let mut answer = advice.cures();
     answer.push(headline(advice));
     answer
 }
 
-/// The commands that switch it on, the most careful first; none where nothing is to be switched on.
+/// The commands that switch it on, the most careful first; none if nothing needs to be switched on.
 pub fn commands(advice: &Advice) -> Vec<(&'static str, String)> {
     let mut commands = Vec::new();
     if advice.usual.decision.chosen == advice.present.name {
@@ -31,10 +31,10 @@ pub fn commands(advice: &Advice) -> Vec<(&'static str, String)> {
     commands
 }
 
-/// A path that differs in one thing, and what is advised there.
+/// A path that differs in one value, and the advice there.
 pub struct OtherPath<'a> {
     pub differs: &'a str,
-    /// Good: the same; in part: the same, but not surely; bad: another; open: nobody looked.
+    /// Good: the same; in part: the same, but not for certain; bad: a different one; open: not tried.
     pub mark: Mark,
     pub advice: String,
 }
@@ -72,27 +72,27 @@ fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
     format!("{same}{what}{unsure}")
 }
 
-/// What was taken for granted.
+/// The assumptions.
 pub fn assumed(advice: &Advice) -> Option<String> {
     let assumed = advice.question.known.assumed();
     let values: Vec<String> = assumed.iter().map(|a| format!("{} {}", a.what, a.value)).collect();
     (!values.is_empty()).then(|| format!("Not given, so assumed: {}.", values.join("; ")))
 }
 
-/// A line for each value that measurements tell.
+/// A line for each value inferred from measurements.
 pub fn inferred(advice: &Advice) -> Vec<String> {
     let line = |Inferred { what, value, source, surety }: &Inferred| format!("{what} {value} ({source}), {surety}");
     advice.question.measured.inferred.iter().map(line).collect()
 }
 
-/// What the figures hide, in whole sentences.
+/// The cautions, in whole sentences.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let of_files = advice.question.measured.cautions.iter().map(String::as_str);
     let of_runs = advice.usual.cautions(&advice.present.name);
     of_files.chain(of_runs).map(|caution| format!("{caution}.")).collect()
 }
 
-/// What is to be known of the other candidates: why the best of them is not advised, and what is left open.
+/// Notes on the other candidates: why the best of them is not advised, and what remains open.
 pub fn not_advised(advice: &Advice) -> Vec<String> {
     let kept_here = advice.usual.decision.controllers.iter().filter(|judged| judged.is_within_limits);
     let elsewhere = kept_here.filter(|judged| !judged.exceeds_with.is_empty()).map(|judged| {
@@ -102,7 +102,7 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
     elsewhere.chain(left_out(advice)).collect()
 }
 
-/// What more time or more seeds would tell.
+/// The questions that more time or more seeds would answer.
 fn left_out(advice: &Advice) -> Vec<String> {
     let decision = &advice.usual.decision;
     let mut left_out = Vec::new();
@@ -115,7 +115,7 @@ fn left_out(advice: &Advice) -> Vec<String> {
     let open: Vec<&str> = open.map(|judged| &*judged.controller).collect();
     if !open.is_empty() {
         let how = if advice.usual.is_cut_short { "--time gives more seeds" } else { "--seeds allows more" };
-        left_out.push(format!("More seeds could change what is said of {}: {how}.", open.join(", ")));
+        left_out.push(format!("More seeds could change the verdict on {}: {how}.", open.join(", ")));
     }
     left_out
 }
@@ -165,7 +165,7 @@ fn headline(advice: &Advice) -> String {
     }
 }
 
-/// What the default does that it should not.
+/// The limits that the default exceeds.
 fn excess(advice: &Advice) -> String {
     let limits = advice.question.limits;
     let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
@@ -185,7 +185,7 @@ fn decision_default<'a>(advice: &'a Advice) -> &'a str {
     &advice.present.name
 }
 
-/// Labels and what is to be said under them.
+/// Labels, each with its text.
 pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     let (answer, decision) = (&advice.usual, &advice.usual.decision);
     let (Some(chosen), Some(default)) = (decision.of(&decision.chosen), decision.of(&advice.present.name)) else {
@@ -239,7 +239,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// How long until it has what it gets in the end, and what the neighbours lose until then.
+/// The time until it has its final goodput, and the neighbours' loss until then.
 fn startup(advice: &Advice) -> Option<String> {
     let of = |name: &str| advice.starts.iter().find(|start| start.controller == name);
     let (chosen, default) = (of(&advice.usual.decision.chosen)?, of(&advice.present.name)?);
@@ -292,7 +292,7 @@ pub fn counted(n: usize) -> String {
     if n == 1 { "one controller".into() } else { format!("{n} controllers") }
 }
 
-/// By what was chosen, and how long the runs were.
+/// The criterion of the choice, and the length of the runs.
 pub fn rule(advice: &Advice) -> String {
     let limits = advice.question.limits;
     let reference = match &advice.usual.case.neighbours.0[..] {
@@ -347,7 +347,7 @@ pub fn candidates(advice: &Advice) -> Table {
     }
 }
 
-/// What becomes of a controller, in a few words.
+/// The verdict on a controller, in a few words.
 fn remark(advice: &Advice, judged: &Judged) -> String {
     let mut remarks = Vec::new();
     if judged.controller == advice.usual.decision.chosen {
@@ -400,7 +400,7 @@ fn mbps(estimate: Estimate) -> String {
     with_interval(estimate.value, estimate.half_width, 4)
 }
 
-/// Milliseconds, of a short path with as many digits as of a long one.
+/// Milliseconds, with the same number of significant digits on short and long paths.
 fn delay_ms(estimate_ms: Estimate) -> String {
     with_interval(estimate_ms.value, estimate_ms.half_width, 3)
 }

@@ -48,12 +48,12 @@ pub fn compare_each_with_each(args: &Args, seeds: u32, budget: Option<Budget>) -
     published
 }
 
-/// The cautions of all pairs, each once, with how many pairs it is about.
+/// The cautions of all pairs, each once, with the number of pairs that it concerns.
 fn cautions(outcome: &Outcome) -> Vec<String> {
     let mut pairs_with: BTreeMap<&str, usize> = BTreeMap::new();
     let runs: Vec<_> = outcome.runs.iter().flatten().collect();
     for caution in runs.iter().flat_map(|run| &run.cautions) {
-        // Which of the two it is about would make a line for each pair.
+        // Naming the controller of the two would make a line for each pair.
         let text =
             caution.split_once(": ").filter(|(name, _)| !name.contains(' ')).map_or(&**caution, |(_, text)| text);
         *pairs_with.entry(text).or_default() += 1;

@@ -10,10 +10,10 @@ use tandem_scenario::bounded;
 use super::SHOWN;
 use crate::{failure::Failure, output::json_text, terminal::print};
 
-/// Of a trace, in bytes; ours have 5 kB.
+/// Largest size of a trace, bytes; ours have 5 kB.
 const MOST_BYTES: u64 = 10_000_000;
 
-/// How a golden trace's name ends.
+/// File extension of a golden trace.
 const EXTENSION: &str = "trace";
 
 pub fn is_golden(file: &Path) -> bool {
@@ -36,7 +36,7 @@ struct Problem<'a> {
     what: &'a str,
 }
 
-/// Plays it, and says what did not come out. A path of a header in it is relative to its folder.
+/// Plays it, and reports the deviations. A header's path in it is relative to its folder.
 pub fn conform(file: &Path, as_json: bool) -> Result<(), Failure> {
     let name = file.display().to_string();
     let text =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of a log: in words, as JSON, as an exit status.
+//! The verdict on a log: in words, as JSON, as an exit status.
 
 use serde::Serialize;
 use tandem_conform::{Check, Rule};
 
 use crate::failure::Failure;
 
-/// What came of a log.
+/// The verdict on a log.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
     log: &'a str,
@@ -31,7 +31,7 @@ struct RuleVerdict {
     asks: &'static str,
     source: &'static str,
     needs: &'static str,
-    /// Does the contract ask it of a host of this controller?
+    /// Does the contract require it of a host of this controller?
     is_asked: bool,
     checked: u64,
     broken: u64,
@@ -69,12 +69,12 @@ impl<'a> Verdict<'a> {
         &self.rules[Rule::Values as usize]
     }
 
-    /// As people read it, without the problems.
+    /// In words, without the problems.
     pub fn in_words(&self) -> String {
         let mut text = String::new();
         let Self { events, controller, .. } = self;
         if self.conforms {
-            text += &format!("{events} events: none departs from {controller} ({} values)\n", self.values().checked);
+            text += &format!("{events} events: none deviates from {controller} ({} values)\n", self.values().checked);
         }
         let kept = |rule: &&RuleVerdict| rule.checked > 0 && rule.broken == 0;
         let not_asked = |rule: &&RuleVerdict| !rule.is_asked;
@@ -86,7 +86,7 @@ impl<'a> Verdict<'a> {
         text
     }
 
-    /// A log that departs, breaks a rule or checks nothing is a failure.
+    /// A log that deviates, breaks a rule or has nothing to check is a failure.
     pub fn result(&self) -> Result<(), Failure> {
         let Self { log, events, controller, .. } = self;
         let values = self.values();
@@ -97,7 +97,7 @@ impl<'a> Verdict<'a> {
             )));
         }
         let departing =
-            (values.broken > 0).then(|| format!("{} of {events} events depart from `{controller}`", values.broken));
+            (values.broken > 0).then(|| format!("{} of {events} events deviate from `{controller}`", values.broken));
         let broken = |rule: &RuleVerdict| (rule.broken > 0).then(|| format!("{} ({})", rule.rule, rule.broken));
         let broken: Vec<String> = self.host_rules().iter().filter_map(broken).collect();
         let breach = (!broken.is_empty()).then(|| format!("the host breaks the contract: {}", broken.join(", ")));

@@ -35,29 +35,29 @@ Examples:
 
 /// The machine's connections that use our controllers, live, whichever program opened them
 ///
-/// Read by an iterator over the TCP sockets of each network namespace: the ACK path does no work for it. --prometheus also counts the
+/// Reads the TCP sockets of each network namespace with an iterator, so the ACK path does no extra work. --prometheus also counts the
 /// connections of the kernel's own controllers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Time between looks; with --prometheus the least: it looks when it is asked
+    /// Time between readings; with --prometheus the minimum, because it reads when asked
     #[arg(long, value_name = "TIME", default_value = "1s")]
     interval: Span,
 
-    /// End after this many looks
+    /// End after this many readings
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 
-    /// One line of JSON a connection and interval, instead of the live table
+    /// One line of JSON per connection and interval, instead of the live table
     #[arg(long)]
     json: bool,
 
-    /// Serve http://ADDRESS/metrics, until Ctrl-C: by controller, histograms of RTT, window, goodput and retransmissions, and what held the
-    /// connections back; the arms of trials
+    /// Serve http://ADDRESS/metrics until Ctrl-C: by controller, histograms of RTT, window, goodput and retransmissions, and what limited the
+    /// connections; the arms of trials
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["json", "count"])]
     prometheus: Option<SocketAddr>,
 
-    /// What the loaded controllers know besides (`tandem list controllers`), of some connections
+    /// Further values that the loaded controllers export (`tandem list controllers`), for some connections
     #[arg(long, requires = "prometheus")]
     probes: bool,
 }
@@ -115,7 +115,7 @@ fn lines(mut watcher: Watcher, interval: Duration, count: Option<u64>) -> Result
     Ok(())
 }
 
-/// Looks in a thread of its own, when asked to: with many namespaces a look takes seconds, and keys are heard all the same.
+/// Reads in a thread of its own, when asked to: with many namespaces a reading takes seconds, and keys must still work.
 struct Looker {
     ask: Sender<()>,
     found: Receiver<Result<(Duration, Vec<Sample>), tandem_kernel::Error>>,
@@ -134,7 +134,7 @@ impl Looker {
         self.is_looking = self.is_looking || self.ask.send(()).is_ok();
     }
 
-    /// What it has found; `None` if it still looks.
+    /// The result; `None` while it is still reading.
     fn found(&mut self) -> Option<Result<Vec<Sample>, tandem_kernel::Error>> {
         let found = self.found.try_recv().ok()?;
         self.is_looking = false;
@@ -181,7 +181,7 @@ fn live(watcher: Watcher, interval: Duration, count: Option<u64>) -> Result<(), 
     result
 }
 
-/// Between questions whether a look has ended.
+/// Interval between checks whether a reading has ended.
 const LOOKING: Duration = Duration::from_millis(20);
 
 enum Key {
@@ -190,7 +190,7 @@ enum Key {
     Down,
 }
 
-/// A key that means something, until the time has come; a signal is looked at now and then.
+/// Waits for a known key until this time, checking for signals now and then.
 fn wait_for_key(until: Instant) -> io::Result<Option<Key>> {
     let wait = until.saturating_duration_since(Instant::now()).min(Duration::from_millis(100));
     if !event::poll(wait)? {
@@ -258,20 +258,20 @@ fn draw(frame: &mut Frame, samples: &[Sample], looked: bool, interval: Duration,
     frame.render_widget(Line::from(keys).dim(), foot);
 }
 
-/// The connection whose row is chosen; at first that is the uppermost.
+/// The connection whose row is selected; at first the top one.
 fn chosen<'a>(samples: &'a [Sample], state: &mut TableState) -> Option<&'a Sample> {
     let place = state.selected().unwrap_or(0).min(samples.len().checked_sub(1)?);
     state.select(Some(place));
     Some(&samples[place])
 }
 
-/// What its controller names of what it knows; what has no value now is left out.
+/// The values that its controller exports; those without a value now are left out.
 fn probes_text(sample: &Sample) -> String {
     let known = sample.probes.iter().filter_map(|(name, reading)| Some(format!("{name} {}", (*reading)?)));
     format!("{} {}: {}", sample.controller, sample.remote, known.collect::<Vec<_>>().join(", "))
 }
 
-/// Numbers stand at the right of their column.
+/// Numbers are right-aligned in their column.
 fn cell(column: usize, text: String) -> Text<'static> {
     if NUMBERS.contains(&column) { Text::from(text).right_aligned() } else { Text::from(text) }
 }

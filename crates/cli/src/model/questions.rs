@@ -68,8 +68,7 @@ pub fn response(setup: &Setup, loss: Range<LossRate>) -> Result<Answers, Failure
     }
     let name = setup.params.controller().name;
     let Some(function) = Response::of(&setup.params) else {
-        let message =
-            format!("no response function is known for `{name}`; there are those of reno and the Compound family");
+        let message = format!("no response function is known for `{name}`, only for reno and the Compound family");
         return Err(Failure::usage(message));
     };
     let path = setup.path(0, 0)?;

@@ -78,9 +78,13 @@ pub fn receive(args: &Args) -> Result<(), Failure> {
         let summary = receiver
             .run(progress.clone(), |happened| match happened {
                 Note::Connected(_) => start = Instant::now(),
-                Note::Stranger(address) => note(&format!("{address} has not the ticket, and learned nothing")),
-                Note::MoreStrangers(count) => note(&format!("{count} more had not the ticket, and learned nothing")),
-                Note::BrokeOff(why) => note(&format!("the transfer broke off: {why}; waiting for it to be sent again")),
+                Note::Stranger(address) => note(&format!("{address} does not have the ticket, and learned nothing")),
+                Note::MoreStrangers(count) => {
+                    note(&format!("{count} others did not have the ticket, and learned nothing"))
+                }
+                Note::BrokeOff(why) => {
+                    note(&format!("the transfer broke off: {why}; waiting for the sender to try again"))
+                }
             })
             .await?;
         Ok::<_, Failure>((summary, start.elapsed().as_secs_f64()))

@@ -60,7 +60,7 @@ pub fn send(args: &Args) -> Result<(), Failure> {
     let source = match (args.bench, files) {
         (true, []) => Source::Bench(Duration::from_secs(args.seconds)),
         (true, _) => return Err(Failure::usage("--bench sends no files: give the ticket alone")),
-        (false, []) => return Err(Failure::usage("name the files to send, and after them the ticket")),
+        (false, []) => return Err(Failure::usage("name the files to send, then the ticket")),
         (false, files) => Source::Files(files.iter().map(PathBuf::from).collect()),
     };
     let options = SendOptions { transport, ..SendOptions::default() };
@@ -71,7 +71,7 @@ pub fn send(args: &Args) -> Result<(), Failure> {
         let happened = |happened| match happened {
             SendNote::LeftOut(path) => note(&format!("left out because it is not a regular file: {}", path.display())),
             SendNote::TriesAgain(why) => {
-                note(&format!("{why}; it is tried again for {} s", options.patience.as_secs()));
+                note(&format!("{why}; trying again for {} s", options.patience.as_secs()));
             }
         };
         run(tandem_transfer::send(&source, &ticket, &options, progress.clone(), happened))?

@@ -35,7 +35,7 @@ pub fn find<'a>(what: &'a [String], file: Option<&Path>) -> Result<(Ticket, &'a 
             (Err(e), Err(_)) => Err(Failure::usage(format!("`{last}`: {e}"))),
         },
         (None, Ok(text)) => Ok((from_variable(&text)?, what)),
-        (None, Err(_)) => Err(Failure::usage("name the files to send, and after them the ticket")),
+        (None, Err(_)) => Err(Failure::usage("name the files to send, then the ticket")),
     }
 }
 

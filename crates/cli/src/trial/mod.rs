@@ -152,9 +152,9 @@ pub fn trial(args: &Args) -> Result<(), Failure> {
         End::Interrupted if args.length.is_none() => Ok(()),
         End::Interrupted => Err(Failure::Interrupted),
         End::Guard(what) => Err(Failure::Failed(anyhow!("a guard rail ended the trial: {what}"))),
-        End::Gone(name) => {
-            Err(Failure::Failed(anyhow!("the trial has ended, because the kernel has no controller `{name}` any more")))
-        }
+        End::Gone(name) => Err(Failure::Failed(anyhow!(
+            "the trial has ended, because the kernel no longer has the controller `{name}`"
+        ))),
     }
 }
 
@@ -166,7 +166,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         )));
     }
     if share > 0.999 {
-        return Err(Failure::usage("--share: the second controller needs some, too; give 0.1% to 99.9%"));
+        return Err(Failure::usage("--share: the second controller needs a share, too; give 0.1% to 99.9%"));
     }
     if args.length.is_some_and(|span| span.ns == 0) {
         return Err(Failure::usage("--for must be longer than 0"));

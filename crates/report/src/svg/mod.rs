@@ -31,7 +31,7 @@ const STYLE: &str =
     "text{font:12px sans-serif;fill:#222}.g{stroke:#ddd}.a{stroke:#444;fill:none}.w{stroke-width:1;opacity:.5}";
 
 /// The picture. Series draw what [`Figure`] says: lines through points with their intervals, open diamonds for published values, crosses
-/// for those of another engine.
+/// for another engine's.
 pub fn figure_svg(figure: &Figure) -> String {
     let chart = figure.chart();
     let (x, y) = scales(&chart);

@@ -54,7 +54,7 @@ fn compare(setup: &Setup, validation: &Validation, engine: &dyn Engine) -> anyho
     let mut tasks: Vec<Task> = ours.iter().map(|scenario| task(scenario, &Sim as &dyn Engine)).collect();
     tasks.extend(ours.iter().chain(&own).map(|scenario| task(scenario, engine)));
     let outcome = validation.batch.run(&tasks)?;
-    ensure!(!outcome.interrupted, "interrupted; the same command goes on");
+    ensure!(!outcome.interrupted, "interrupted; the same command continues");
     let mut results = outcome.seeds.into_iter();
     let simulated: Vec<_> = results.by_ref().take(CONTROLLERS.len()).chain(OWN.iter().map(|_| Vec::new())).collect();
     let names = CONTROLLERS.into_iter().chain(OWN.iter().map(|(_, name)| *name));

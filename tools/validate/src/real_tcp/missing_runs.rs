@@ -72,7 +72,7 @@ fn measure_in_parallel(
         workers.into_iter().try_for_each(|worker| {
             match worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))? {
                 true => Ok(()),
-                false => bail!("interrupted; the same command goes on"),
+                false => bail!("interrupted; the same command continues"),
             }
         })
     })

@@ -75,7 +75,7 @@ fn kept_runs(validation: &Validation) -> anyhow::Result<RealTcpRuns> {
     Ok(RealTcpRuns::open(&validation.reference.join("real-tcp/runs.jsonl"))?)
 }
 
-/// How near the simulator's goodput is to that of the kept runs of the set-up with this name.
+/// How near the simulator's goodput is to the goodput of the kept runs of the set-up with this name.
 pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<String> {
     let setup = over_real_tcp().find(|s| s.name == setup).with_context(|| format!("there is no set-up `{setup}`"))?;
     let mut missing = Vec::new();
@@ -146,7 +146,7 @@ fn simulate(setup: &Setup, flows: &[&str], validation: &Validation) -> anyhow::R
     let scenario = setup.simulated(flows, SEEDS);
     let task = Task { scenario: &scenario, engine: &Sim, traces: Traces::FirstSeed(1) };
     let results = validation.batch.run(&[task])?.seeds.swap_remove(0);
-    ensure!(results.len() as u64 == SEEDS, "interrupted; the same command goes on");
+    ensure!(results.len() as u64 == SEEDS, "interrupted; the same command continues");
     let run = |result: &SeedResult| RealTcpRun::new(&setup.key(flows), &scenario, result);
     Ok(results.iter().map(run).collect())
 }

@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::{Run, number};
 use crate::measured::{json::AGAIN, reading::Fall};
 
-/// Fewer intervals do not tell whether something grows.
+/// Fewer intervals do not show growth.
 const FEW_INTERVALS: usize = 8;
-/// Growth from the third quarter of a run to the last. Ours.
+/// Growth from the third quarter of a run to the last that counts as growing. Ours.
 const GROWN: f64 = 1.1;
-/// A peak is above all of the later half by this. Ours.
+/// A peak exceeds everything in the later half by this factor. Ours.
 const PEAK: f64 = 1.5;
-/// Where chance takes the share p of all packets, slow start ends after some 2 / p, and as many again pass with each of a few losses that follow,
-/// before the window is what it stays. A peak with more packets is not that of slow start. Ours.
+/// If packets are lost at random with probability p, slow start ends after some 2 / p packets, and as many pass between the few losses that follow,
+/// before the window settles. A peak with more packets was not slow start's. Ours.
 const SLOW_START_LOSSES: f64 = 8.0;
 /// A sender's buffer holds as much again as its largest congestion window (net/ipv4/tcp_input.c, tcp_sndbuf_expand), which looks like a peak
 /// while it fills.
@@ -26,7 +26,7 @@ pub struct Course {
     pub bytes: f64,
     pub seconds: f64,
     pub retransmits: Option<f64>,
-    /// Of UDP, at the receiver.
+    /// Packets of UDP, at the receiver.
     pub packets: f64,
     pub lost_packets: f64,
     pub least_rtt_us: Option<f64>,

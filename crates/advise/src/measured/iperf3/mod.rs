@@ -25,7 +25,7 @@ struct Run {
 }
 
 const PARTS: [&str; 5] = ["start", "intervals", "end", "error", "event"];
-/// What an `end` has, if damage parts it from its run.
+/// The fields of an `end` that damage has separated from its run.
 const SUMS: [&str; 3] = ["sum_received", "sum_sent", "sum"];
 
 pub fn is_iperf3(json: &Documents) -> bool {
@@ -44,14 +44,17 @@ pub fn readings(json: Documents) -> Result<Vec<Readings>, String> {
             Ok(readings) => read.push(readings),
             Err(why) => {
                 if count > 1 {
-                    cautions.push(format!("Run {number} of {count} tells nothing: {}.", sentence(&why)));
+                    cautions.push(format!("Run {number} of {count} has no measurement: {}.", sentence(&why)));
                 }
                 first_failure.get_or_insert(why);
             }
         }
     }
     if count > 1 {
-        cautions.insert(0, format!("The file has {count} runs, which are taken for one path.{}", other_hosts(&runs)));
+        cautions.insert(
+            0,
+            format!("The file has {count} runs, which are assumed to be of one path.{}", other_hosts(&runs)),
+        );
     }
     match read.first_mut() {
         Some(first) => {
@@ -83,7 +86,7 @@ fn cautions_of(json: &Documents) -> Vec<String> {
         cautions.push("The file is cut off or damaged: only what is whole was used.".to_owned());
     }
     if let Some(remark) = &json.remark {
-        cautions.push(format!("Beside the JSON the file says `{}`.", shown(remark)));
+        cautions.push(format!("Besides JSON the file contains `{}`.", shown(remark)));
     }
     if json.no_numbers > 0 {
         cautions.push("In the file stands what is no number, as `nan`; it was left out.".to_owned());
@@ -165,7 +168,7 @@ impl Run {
         }
     }
 
-    /// A sum of `end`. From 3.7 to 3.9 `--bidir` writes both directions under the same key; that in which this machine sends is meant.
+    /// A sum of `end`. From 3.7 to 3.9 `--bidir` writes both directions under the same key; the one in which this machine sends is meant.
     fn sum(&self, key: &str) -> &Value {
         let (first, again) = (&self.end[key], &self.end[format!("{key}{AGAIN}")]);
         if self.is_bidir && first["sender"] == false && again["sender"] == true { again } else { first }

@@ -32,7 +32,7 @@ pub fn readings(run: &Run) -> Result<Readings, String> {
         fall: course.fall(run.flows().unwrap_or(1)),
         ..Readings::default()
     };
-    // The kernel of who receives measures no RTT of the bulk.
+    // The receiver's kernel measures no RTT of the bulk data.
     if sends {
         add_rtts(&mut readings, run, &course);
     }
@@ -48,7 +48,7 @@ pub fn readings(run: &Run) -> Result<Readings, String> {
     Ok(readings)
 }
 
-/// What arrived. If only the sender has counted, what it sent; if the run broke off, what its intervals have.
+/// The bytes that arrived. If only the sender has counted, those that it sent; if the run broke off, the sum of its intervals.
 fn payload(run: &Run, course: &Course) -> Option<Reading<f64>> {
     let of_sum = |key: &str| {
         number(&run.sum(key)["bits_per_second"]).map(|bps| Reading::new(bps, format!("end.{key}.bits_per_second")))
@@ -64,7 +64,7 @@ fn payload(run: &Run, course: &Course) -> Option<Reading<f64>> {
     of_sum("sum_received").or_else(|| of_sum("sum_sent")).or_else(of_intervals).or_else(of_streams)
 }
 
-/// `-M` sets the MSS. The default is that of the connection.
+/// `-M` sets the MSS; the default is the connection's.
 fn packet(run: &Run, course: &Course) -> Option<Packet> {
     let mss = number(&run.start["tcp_mss"]).or_else(|| number(&run.start["tcp_mss_default"]))?;
     let host = run.start["connected"][0]["remote_host"].as_str().unwrap_or_default();
@@ -112,7 +112,7 @@ fn windows(run: &Run, course: &Course) -> Windows {
     }
 }
 
-/// Of a core's time this share leaves nothing for more. Ours.
+/// A core used for this share of the time is full. Ours.
 const BUSY_PERCENT: f64 = 95.0;
 /// From this version on each stream has a thread.
 const THREADED: (u32, u32) = (3, 16);

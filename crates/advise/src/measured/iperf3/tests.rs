@@ -115,10 +115,12 @@ fn runs_in_a_row_or_in_an_array_are_all_read() {
     }
     let failed = r#"{"start": {}, "error": "unable to connect"}"#;
     let read = one(&format!("{failed}\n{run}"));
-    assert!(read.cautions.iter().any(|c| c.contains("Run 1 of 2 tells nothing: iperf3 failed: unable to connect.")));
+    assert!(
+        read.cautions.iter().any(|c| c.contains("Run 1 of 2 has no measurement: iperf3 failed: unable to connect."))
+    );
     assert!(all(failed).unwrap_err().contains("iperf3 failed: unable to connect"));
     let read = one(&format!("warning: x\u{1b}[1m\n{run}"));
-    assert!(read.cautions[0].contains("says `warning: x [1m`"));
+    assert!(read.cautions[0].contains("contains `warning: x [1m`"));
 }
 
 #[test]

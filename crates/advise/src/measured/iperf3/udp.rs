@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A run with UDP. It sends at the rate that it is told, 1 Mb/s by default, so it measures a path only if that is too much: what then
-//! arrives is the path's rate, and what is lost is the rest, not chance.
+//! A run with UDP. It sends at a given rate, 1 Mb/s by default, so it measures a path only if that is too much: then the rate that
+//! arrives is the path's, and the rest is lost to overload, not at random.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::measured::{
     reading::{Losses, Packet, Reading, Readings},
 };
 
-/// Less may be lost by chance. Ours.
+/// A smaller loss may be random. Ours.
 const OVERLOADED_SHARE: f64 = 0.01;
 /// Where iperf3 does not say how much a datagram carries.
 const USUAL_DATAGRAM_BYTES: f64 = 1448.0;

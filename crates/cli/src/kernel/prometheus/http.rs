@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! As much of HTTP as Prometheus needs: one answer a connection, to `GET /metrics`. Whoever connects can make this process do no more than
-//! that: a head has a size and a time limit, and few are served at a time.
+//! As much of HTTP as Prometheus needs: one answer per connection, to `GET /metrics`. A client can make this process do no more than
+//! that: the size and time of a request are limited, and few are served at a time.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -12,16 +12,16 @@ use std::{
 
 use prometheus_client::encoding::prometheus_text::CONTENT_TYPE;
 
-/// For a request to arrive, and for its answer to leave.
+/// Time limit for a request to arrive, and for its answer to leave.
 const PATIENCE: Duration = Duration::from_secs(5);
 const HEAD_BYTES: usize = 8192;
 const HEADERS: usize = 64;
-/// At a time; others are hung up on.
+/// Connections served at a time; others are closed at once.
 const MOST_CLIENTS: usize = 16;
-/// After an error of accept(2), such as too many open files.
+/// Pause after an error of accept(2), such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// For ever. `metrics` makes the text, or says what is wrong.
+/// Serves for ever. `metrics` makes the text, or returns an error.
 pub fn serve(listener: &TcpListener, metrics: &(impl Fn() -> Result<String, String> + Sync)) {
     let clients = &AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -35,7 +35,7 @@ pub fn serve(listener: &TcpListener, metrics: &(impl Fn() -> Result<String, Stri
                 continue;
             }
             let one = move || {
-                // Whoever does not read the answer gets none.
+                // A client that does not read its answer gets none.
                 let _ = answer(client, metrics);
                 clients.fetch_sub(1, SeqCst);
             };
@@ -59,11 +59,11 @@ fn answer(mut client: TcpStream, metrics: &impl Fn() -> Result<String, String>) 
 enum Head {
     Whole(Vec<u8>),
     TooLong,
-    /// It did not come, or not in time.
+    /// The request did not arrive, or not in time.
     None,
 }
 
-/// Up to the empty line.
+/// Reads up to the empty line.
 fn head(client: &mut TcpStream) -> std::io::Result<Head> {
     let deadline = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a look found as metrics, named by Prometheus' conventions.
+//! The state of the connections as metrics, named by Prometheus' conventions.
 //!
-//! Labels have no addresses: their number would have no bound, and whoever scrapes need not know who talks to whom.
+//! Labels have no addresses: their number would be unbounded, and the scraper need not know who talks to whom.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct Metrics {
     pub trials: Vec<Running>,
     pub probed: Vec<Probed>,
     pub looks: u64,
-    /// That the looks before this one took.
+    /// Processor time of the earlier reads.
     pub cpu_s: f64,
     pub since_last_s: Option<f64>,
 }

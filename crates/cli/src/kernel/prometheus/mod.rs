@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `tandem kernel watch --prometheus`: what all TCP connections of the machine do, for monitoring.
+//! `tandem kernel watch --prometheus`: metrics of all TCP connections of the machine, for monitoring.
 //!
-//! It looks when it is asked, as Prometheus wants it, but never so often that looking takes more than [`MOST_SHARE`] of a core: then the
-//! answer is that of the last look.
+//! It reads the kernel when asked, as Prometheus expects, but never so often that this takes more than [`MOST_SHARE`] of a core: then the
+//! last answer is repeated.
 
 mod http;
 mod metrics;
@@ -25,21 +25,21 @@ use crate::{
 };
 use metrics::{Metrics, text};
 
-/// Of a core.
+/// Share of a core.
 const MOST_SHARE: f64 = 0.02;
 /// Connections of each controller whose probes are read.
 const PROBED: usize = 1000;
-/// Between looks whether somebody wants it to end.
+/// Interval between checks for an interrupt.
 const TICK: Duration = Duration::from_millis(50);
 
 pub fn prometheus(address: SocketAddr, interval: Duration, with_probes: bool) -> Result<(), Failure> {
     interrupt::flag();
-    // Who finds it listening knows that connections are counted from now on.
+    // Once it listens, connections are being counted.
     let exporter = Mutex::new(Exporter::new(interval, with_probes)?);
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
     note(&format!("tandem: http://{bound}/metrics, until Ctrl-C"));
-    // It ends with the process: whoever is being served then is hung up on.
+    // It ends with the process, which closes the connections being served.
     thread::spawn(move || {
         http::serve(&listener, &|| exporter.lock().unwrap_or_else(PoisonError::into_inner).answer());
     });
@@ -55,7 +55,7 @@ struct Exporter {
     interval: Duration,
     looked: Option<Instant>,
     looks: u64,
-    /// That all looks took, and the last one.
+    /// Processor time of all reads, and of the last one.
     cpu: Duration,
     last_cpu: Duration,
     text: String,
@@ -76,7 +76,7 @@ impl Exporter {
         })
     }
 
-    /// The metrics: new ones if it is time, otherwise those of the last look.
+    /// The metrics: new ones if it is time, otherwise the last ones.
     fn answer(&mut self) -> Result<String, String> {
         let pause = pause(self.interval, self.last_cpu);
         if self.looked.is_none_or(|looked| looked.elapsed() >= pause) {
@@ -104,7 +104,7 @@ impl Exporter {
     }
 }
 
-/// From a look that took so much processor time to the next.
+/// The interval from a read that took this much processor time to the next.
 fn pause(interval: Duration, cpu: Duration) -> Duration {
     interval.max(cpu.div_f64(MOST_SHARE))
 }
@@ -118,7 +118,7 @@ fn cpu_time() -> Duration {
 mod tests {
     use super::*;
 
-    /// 2 % of a core: a look that takes a fifth of a second comes every ten.
+    /// 2 % of a core: a read that takes a fifth of a second is made every ten seconds.
     #[test]
     fn looking_is_bounded() {
         let pause_s = |cpu_ms| pause(Duration::from_secs(1), Duration::from_millis(cpu_ms)).as_secs_f64();
