@@ -27,7 +27,7 @@
 #define bic_PARAMS(P) \
 	P(max_increment, 1, 16, 1, 1024, "packets a round at most, S_max (Linux: 16; paper: 32)") \
 	P(search, 1, 4, 2, 16, \
-	  "a round covers one in so many parts of the distance to W_max, B (Linux: 4; paper: 2)") \
+	  "B: a round covers 1/B of the distance to W_max (Linux: 4; paper: 2)") \
 	P(smooth_part, 1, 20, 1, 1000, "rounds from B packets below W_max to it (Linux: 20)") \
 	P(decrease, 1024, 205, 64, 960, \
 	  "share of the window given up on loss (Linux: 1 - 819/1024; paper: 0.125)") \

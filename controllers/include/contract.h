@@ -169,7 +169,7 @@ struct tandem_ack {
 	u32 marked; /* packets newly reported to have arrived with an ECN mark (accurate ECN) */
 };
 
-/* So many of the values that a controller names are shown in traces and to those who watch. */
+/* Traces and `kernel watch` show this many of the values that a controller names. */
 #define TANDEM_MAX_PROBES 10
 
 /*
@@ -201,7 +201,7 @@ struct tandem_param {
 
 /*
  * A probe: a value that a controller names of what it knows. Each lists its own in
- * NAME_PROBES(P, W), most important first, for a view has room for TANDEM_MAX_PROBES. Those after
+ * NAME_PROBES(P, W), most important first, as a view has room for TANDEM_MAX_PROBES. Those after
  * them cost a kernel nothing; tests read them.
  *   P(name, scale, value, "what it is")             a number, raw = value * scale
  *   W(name, "WORD WORD ...", value, "what it is")   the place of a word in the list

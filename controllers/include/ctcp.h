@@ -27,10 +27,10 @@
  *    path raises it. RFC 6298's 1/8 is meant for about one sample a round trip, which rtt_per_round
  *    takes. With rtt_gain = 0 it is the round's smallest sample (both Linux modules).
  *    docs/controllers/compound.md has figures.
- *  - Its win is what was in flight when it began (D02 section 3 allows FlightSize). It meets the
- *    newer RTT of the round's end: the packets of that flight that were sent last. With less than
- *    some eight ACKs a round, or rtt_per_round, samples of earlier rounds, which had other flights,
- *    are in it as well. No paper says which flight belongs to sRTT.
+ *  - Its win is the flight when it began (D02 section 3 allows FlightSize). It is paired with the
+ *    RTT at the end of the round, of the last packets of that flight. With fewer than
+ *    some eight ACKs a round, or rtt_per_round, samples of earlier rounds, with other flights,
+ *    are included. No paper says which flight belongs to sRTT.
  *  - No change of dwnd in recovery either (D02 section 6).
  *  - dwnd's growth is kept in fractions and applied in one step at the start of the round, as S0
  *    and S1 state the law. spread_gain spreads it over a share of the round (LA: half), which

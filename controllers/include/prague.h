@@ -17,7 +17,7 @@
  * What is open, and how it is decided here:
  *  - alpha stays at 1 until the first mark (Linux), which halves the window and ends slow start.
  *  - A loss halves what a mark in the same round has left.
- *  - Left out: the search for a queue that marks as RFC 3168 has it (not in the draft's default),
+ *  - Left out: detection of a queue that marks by RFC 3168 (not in the draft's default),
  *    and windows below 2.
  */
 #ifndef TANDEM_PRAGUE_H

@@ -21,7 +21,7 @@ use tandem_statistics::Estimate;
 use net::Space;
 
 const CONNECTIONS: usize = 100_000;
-/// A process may open few files: so many processes have the connections.
+/// A process may open few files: this many processes share the connections.
 const HOLDERS: usize = 20;
 const HOLD: &str = "hold";
 const LOOKS: usize = 20;

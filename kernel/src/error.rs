@@ -142,8 +142,8 @@ pub enum Error {
     BadCgroup { path: PathBuf, why: String },
     /// Somebody else's program has the control group for itself.
     #[error(
-        "another program is attached to {} or around it and lets none beside it: `bpftool cgroup tree` shows it. Whoever attached \
-         it must allow several (BPF_F_ALLOW_MULTI); or give another --cgroup",
+        "another program is attached to {} or around it and lets none beside it: `bpftool cgroup tree` shows it. It must be \
+         attached so that it allows several (BPF_F_ALLOW_MULTI); or give another --cgroup",
         path.display()
     )]
     CgroupTaken { path: PathBuf },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What all TCP connections of the machine do, by controller, whoever's that is: added up in the kernel (`bpf/histograms.bpf.c`), for
+//! Histograms of all TCP connections of the machine, for each controller, ours or not: added up in the kernel (`bpf/histograms.bpf.c`), for
 //! monitoring. Nothing is pinned, so all of it ends with the process.
 #![expect(unsafe_code)]
 

@@ -158,7 +158,7 @@ pub fn list() -> Result<Vec<Loaded>, Error> {
     there.map(|(_, found)| found).collect()
 }
 
-/// Nothing is loaded here, but there may be in the machine's BPF file system. Whoever may not find out has nothing hidden from it.
+/// Nothing is loaded here, but there may be in the machine's BPF file system. A user who may not find out misses nothing.
 pub(crate) fn check_not_elsewhere() -> Result<(), Error> {
     match bpffs::check_place() {
         Err(e @ Error::OwnMounts) => Err(e),

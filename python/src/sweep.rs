@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sweeps: read and checked, run on this machine's cores, or task by task by whoever has workers.
+//! Sweeps: read and checked, run on this machine's cores, or task by task on workers elsewhere.
 
 use std::{
     collections::HashMap,

@@ -2,7 +2,7 @@
 //! Proportional rate reduction (RFC 6937 with the slow-start reduction bound of its successor, RFC 9937): paces what is sent
 //! in a recovery, so that about ssthresh packets are in flight at its end.
 
-/// What an ACK says of the progress in recovery.
+/// An ACK's progress in recovery.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
     /// Packets newly delivered, cumulatively or selectively.
@@ -33,7 +33,7 @@ impl Prr {
         self.out += packets;
     }
 
-    /// How many packets an ACK lets go that delivered at least 1. [RFC 6937 3] [RFC 9937 6.2]
+    /// Packets that may be sent on an ACK that delivered at least one. [RFC 6937 3] [RFC 9937 6.2]
     pub fn allows(&mut self, ssthresh: u64, in_flight: u64, progress: Progress) -> u64 {
         let Progress { delivered, newly_lost, advanced } = progress;
         self.delivered += delivered;

@@ -7,7 +7,7 @@
 //!
 //! A crate may have a folder of parts of which a run uses few, as the controllers' headers are. Its manifest names it, `apart = ["include"]` in
 //! `[package.metadata.arithmetic]`, and its build script makes a hash of each part ([`headers_hash`]). They are then no part of the hash here,
-//! and whoever keeps a result under a key adds those of the parts that the run used.
+//! and the key of a kept result adds those of the parts that the run used.
 
 mod headers;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much is done, and how long the rest will take: a bar on a terminal, or a share for whoever asked for it.
+//! How much is done, and how long the rest will take: a bar on a terminal, or a share for a caller that asked for it.
 
 use std::{
     io::IsTerminal,

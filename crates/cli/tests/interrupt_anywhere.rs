@@ -80,7 +80,7 @@ fn every_command_ends_by_one_signal() {
         "grid.toml",
         "[scenario]\nduration = \"2s\"\nseeds = 99999\n[scenario.dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\nqueue = \"20p\"\n[[scenario.flows]]\ncontroller = \"reno\"\n[grid]\n\"dumbbell.rtt\" = [\"10ms\", \"20ms\"]\n",
     );
-    // Not SIGINT: whoever starts the tests in the background has it ignored, and until there is something to keep no command changes that.
+    // Not SIGINT: it is ignored in tests that are started in the background, and until there is something to keep no command changes that.
     for command in [
         "run long.toml",
         "compare --rate 10gbit --rtt 20ms --duration 10h reno:1 compound:1",

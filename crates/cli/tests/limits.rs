@@ -105,7 +105,7 @@ fn it_does_not_hang_without_memory() {
     }
 }
 
-/// Other things where results go: told at once, whoever put them there.
+/// Other things where results go: told at once, wherever they come from.
 #[test]
 fn what_is_no_file_in_the_folder_is_named() {
     let place = place();

@@ -12,7 +12,7 @@ const TABLE_1: &str = "--rate 100mbit --rtt 40ms --queue 1bdp --duration 20s --w
 /// Whom each controller's snapshot shows it beside. Fixed, so that a new controller changes no other's.
 const YARDSTICKS: [&str; 4] = ["reno", "compound", "cubic", "vegas"];
 
-/// All controllers, so that whoever changes one sees what that does to its neighbours. docs/matrix.md has longer runs.
+/// All controllers, so that a change of one shows what it does to its neighbours. docs/matrix.md has longer runs.
 ///
 /// Each has a snapshot of its own: `INSTA_UPDATE=always cargo test -p tandem-cc --test matrix` writes those that are new or changed.
 #[test]

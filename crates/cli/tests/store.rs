@@ -42,7 +42,7 @@ fn a_comparison_made_twice_runs_nothing_the_second_time() {
     assert_eq!(place.stored_runs(), 6);
 }
 
-/// A scenario from a file, a sweep of it and an experiment: whoever ran it first.
+/// A scenario from a file, a sweep of it and an experiment, in any order.
 #[test]
 fn commands_share_their_runs() {
     let place = Place::with_store();

@@ -46,7 +46,7 @@ pub fn same_number_of_flows(contenders: &[Flows]) -> bool {
 }
 
 impl Flows {
-    /// So many flows of a controller.
+    /// A number of flows of a controller.
     pub fn new(controller: ControllerSpec, count: u32) -> Self {
         Self { name: controller.to_string(), count, controller }
     }

@@ -154,7 +154,7 @@ impl Decided {
     }
 }
 
-/// So many open questions are named.
+/// This many open questions are named.
 const NAMED: usize = 4;
 
 /// Why there are no more seeds than `most`, or fewer.

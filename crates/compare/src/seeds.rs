@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use tandem_scenario::{file::MAX_COUNT, units::Span};
 
-/// So many, or as many as it takes.
+/// A fixed number, or as many as it takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Seeds {
     /// As many as it takes.
     Auto,
-    /// So many of each run.
+    /// This many of each run.
     Fixed(u32),
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The calls of the contract (`controllers/include/contract.h`), whoever carries them out.
+//! The calls of the contract (`controllers/include/contract.h`), independent of what carries them out.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use tandem_network::{distribution, histogram};
 use tandem_results::{Delivery, Distribution};
 
-/// A packet that this many later ones have overtaken is lost, for whoever plays what it carries.
+/// A packet overtaken by this many later ones counts as lost to the player.
 const MAX_LATE_PACKETS: u64 = 64;
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -156,8 +156,8 @@ impl Transfers {
         self.completed.iter().filter(|c| c.at >= from).map(|c| c.took as f64 / 1e9).collect()
     }
 
-    /// The short flows that came at `from` or later, before `end`, and before the stop. Whoever of those that share a demand is asked first
-    /// also tells of the transfers that nobody had time for.
+    /// The short flows that came at `from` or later, before `end`, and before the stop. Of the flows that share a demand, the first that is asked
+    /// also returns the transfers that nobody had time for.
     pub(crate) fn short_flows(&self, from: u64, end: u64) -> Vec<ShortTransfer> {
         let Some(short) = &self.short else { return Vec::new() };
         let end = end.min(self.stop);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the samples of a flow show of its phases, whoever ran it.
+//! The phases of a flow, read from its samples; any engine may have run it.
 
 use tandem_results::FlowSample;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A network carries the same packets in the same way, whoever drives it: a host in virtual time, which deals with each event
+//! A network carries the same packets in the same way under any driver: a host in virtual time, which deals with each event
 //! when it is due, or a host with a clock, which looks now and then and finds what has happened meanwhile.
 
 mod common;

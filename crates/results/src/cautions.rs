@@ -59,7 +59,7 @@ fn has_ecn_in_vain(scenario: &Scenario, group: &Group) -> bool {
 }
 
 /// A queue that has no room for what a single ACK releases. That is as many packets as it acknowledges and, where the window grows, one more;
-/// `send_jitter` may bring that of another ACK to the same time. The first of them goes on at once.
+/// `send_jitter` may move another ACK's burst to the same time. The first packet goes on at once.
 fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
     let burst_packets = |group: &Group| {
         let tcp = group.source.tcp().filter(|tcp| !sends_evenly(group, tcp))?;

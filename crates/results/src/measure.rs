@@ -100,7 +100,7 @@ pub struct Shown {
     pub summary: &'static [SummaryColumn],
 }
 
-/// A column of the summary of runs, which has a row for each run and one for each of its groups. A link's is that of the bottleneck.
+/// A column of the summary of runs, which has a row for each run and one for each of its groups. Link columns show the bottleneck.
 pub struct SummaryColumn {
     /// Columns stand in the order of these.
     pub place: u8,

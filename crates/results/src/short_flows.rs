@@ -64,7 +64,7 @@ pub struct ShortFlow {
 }
 
 impl ShortFlow {
-    /// Completion time over that of the same transfer alone; `None`: it has not ended.
+    /// Completion time, relative to the same transfer alone; `None`: it has not ended.
     pub fn slowdown(&self) -> Option<f64> {
         self.transfer.completion_time_s.map(|took_s| took_s / self.alone_s)
     }

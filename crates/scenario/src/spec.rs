@@ -217,7 +217,7 @@ pub struct FlowsSpec {
     pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
-    /// So many segments share a delayed ACK; 2 if not given (RFC 1122).
+    /// This many segments share a delayed ACK; 2 if not given (RFC 1122).
     pub ack_every: Option<u32>,
     /// Whether the receiver says what is true; it does if not given.
     pub receiver: Option<Honesty>,

@@ -110,9 +110,9 @@ impl Traffic {
 pub enum CongestionControl {
     /// A controller of ours, which every engine has.
     Tandem(Arc<Params>),
-    /// One of the kernel's own, written `kernel:NAME`. Only the kernel engine has it.
+    /// One of the kernel's own, written `kernel:NAME`, for the kernel engine only.
     Kernel(String),
-    /// One of the QUIC stack's own, written `noq:NAME`. Only the QUIC engine has it.
+    /// One of the QUIC stack's own, written `noq:NAME`, for the QUIC engine only.
     Noq(Noq),
 }
 

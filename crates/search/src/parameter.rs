@@ -101,7 +101,7 @@ pub fn quantity(value: &Value) -> Option<(f64, Unit)> {
     }
 }
 
-/// To so many significant digits.
+/// To this many significant digits.
 pub fn rounded(value: f64, digits: i32) -> f64 {
     // Through text, so that 0.3 is the 0.3 that a file has.
     let digits = usize::try_from(digits - 1).unwrap_or(0);

@@ -155,7 +155,7 @@ impl Flow {
     }
 }
 
-/// Is a timer set for later than `time`? Then it is set for that now. It is never put off, for a timer that fires early looks for itself.
+/// Moves a timer set for later than `time` to `time`. It is never postponed, because a timer that fires early checks the time itself.
 #[inline(always)]
 pub fn brings_forward(wakes_at: &mut u64, time: u64) -> bool {
     let is_earlier = time < *wakes_at;

@@ -100,8 +100,8 @@ impl From<Packet> for Header {
 }
 
 impl Header {
-    /// Data: `seq` is the segment, with what it says of itself above, and `sack` its [`stamp`](tandem_tcp::segment::stamp). ACK: the next segment expected, the place of the
-    /// SACK blocks or [`NO_SACK`], and its flags.
+    /// Data: `seq` is the segment, with what it says of itself above, and `sack` its [`stamp`](tandem_tcp::segment::stamp). ACK: the next
+    /// segment expected, the place of the SACK blocks or [`NO_SACK`], and its flags.
     #[inline]
     pub(crate) fn new(seq: u64, sack: u32, flags: u8) -> Self {
         debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack < 1 << STAMP_BITS);

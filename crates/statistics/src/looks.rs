@@ -2,7 +2,7 @@
 //! Seeds in groups, with a look at the results after each: how often to look, and how wide an interval has to be so that looking again and
 //! again does not make it lie.
 //!
-//! Whoever looks five times at intervals of 95 % and stops at the first that excludes a value excludes the true one in 17 of 100 cases. A
+//! If you look five times at 95 % intervals and stop when one excludes a value, you exclude the true one in 17 of 100 cases. A
 //! group-sequential boundary prevents that. The error of 5 % is spent over the looks in proportion to the seeds that there are (Lan and
 //! DeMets 1983, Biometrika 70(3); the linear spending is that of Kim and DeMets 1987, Biometrika 74(1), with rho = 1). The boundary for a
 //! mean of known variance comes from integration over what has not yet crossed (Armitage, McPherson and Rowe 1969, JRSS A 132(2)). Of that

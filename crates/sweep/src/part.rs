@@ -31,8 +31,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part of these tasks, with the rows that its file has. The name of the file depends on the tasks alone, so that whoever goes on with
-    /// the same sweep finds it.
+    /// The part of these tasks, with the rows that its file has. The name of the file depends on the tasks alone, so that a process that
+    /// continues the sweep finds it.
     pub fn open(folder: &Path, tasks: &[Task]) -> Result<Self, StoreError> {
         let mut hasher = blake3::Hasher::new();
         for task in tasks {

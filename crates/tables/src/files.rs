@@ -12,7 +12,7 @@ use tempfile::Builder;
 /// Names of files that are being written begin so. What has such a name when nobody writes was left behind by a kill.
 pub const TEMPORARY_PREFIX: &str = ".tandem-";
 
-/// Writes `bytes` so that a reader, or a crash, never meets half a file: whoever opens `path` finds the old or the new.
+/// Writes `bytes` so that a reader, or a crash, never meets half a file: opening `path` gives the old file or the new one.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     atomically(path, |file| file.write_all(bytes))
 }
@@ -23,7 +23,7 @@ pub fn atomically<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File)
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
     builder.prefix(TEMPORARY_PREFIX);
-    // Temporary files are private by default; a result is for whoever the umask lets in.
+    // Temporary files are private by default; the umask decides who may read a result.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder)?;

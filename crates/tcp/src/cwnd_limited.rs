@@ -49,7 +49,7 @@ impl CwndLimited {
         Some(used)
     }
 
-    /// May the window grow [RFC 7661 4.4]? In slow start half of it is use enough, for it is about to double.
+    /// May the window grow [RFC 7661 4.4]? In slow start using half of it is enough, because it is about to double.
     #[inline]
     pub fn holds(&self, cwnd: u32, in_slow_start: bool) -> bool {
         self.limited || in_slow_start && u64::from(cwnd) < 2 * self.max_outstanding

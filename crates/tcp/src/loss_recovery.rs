@@ -88,7 +88,7 @@ impl LossRecovery {
         }
     }
 
-    /// Is the controller asked for growth at an ACK in whose handling the state has changed from `was` to another than recovery?
+    /// May cwnd grow on the ACK that just ended the state `was`?
     pub fn grows_after(&self, was: State) -> bool {
         match self {
             Self::Prr(_) => true,

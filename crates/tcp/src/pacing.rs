@@ -70,7 +70,7 @@ impl Pacing {
             };
             self.next_send = now.max(self.next_send) + gap_ns;
             self.burst_left = match (conn.pacing_bytes_per_s, self.burst_left) {
-                // Whoever sets a rate says how even it is to be.
+                // The controller that sets a rate decides how even it is.
                 (1.., _) => 0,
                 (0, 0) => burst(gap_ns, u64::from(conn.mss)) - 1,
                 (0, left) => left - 1,

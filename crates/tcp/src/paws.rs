@@ -5,8 +5,8 @@
 //! newest one that arrived at the left edge. The simulator's numbers never wrap. But where the network reorders, PAWS also drops good segments:
 //! those that are so late that a retransmission of an earlier one, sent after them, has overtaken them.
 //!
-//! Segments are sent for the first time in the order of their numbers. So whatever fills a hole was sent after the first copies of all segments
-//! before it, and what fills none is dropped in any case. Only a retransmission can raise TS.Recent above the timestamp of something
+//! First copies are sent in the order of their numbers. A segment that fills a hole was therefore sent after the first copies of all
+//! segments below it; one that fills no hole is dropped anyway. Only a retransmission can raise TS.Recent above the timestamp of something
 //! that is still missing, so only retransmissions are watched, and a connection without them has nothing to do.
 
 /// By how much a timestamp may be older than TS.Recent, ms. The RFC has 0. Linux has one tick (TCP_PAWS_WINDOW), so that a clock that is read on

@@ -224,7 +224,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// The application gives no more than what has been sent.
+    /// The application has no data beyond what has been sent.
     pub fn stop(&mut self) {
         self.data_end = self.board.nxt;
     }
@@ -249,8 +249,8 @@ impl Sender {
         self.limited.used_up(self.conn.now_us * 1000);
     }
 
-    /// Segments have been sent, and the application has no more. Where the window has been too large for a whole timeout, Linux takes back
-    /// half of what was not used, but for the initial window (tcp_cwnd_application_limited). [RFC 7661 4.4.3]
+    /// The application has run dry. If cwnd was not filled for one RTO, Linux reduces it halfway to what was used, but not below the
+    /// initial window (tcp_cwnd_application_limited). [RFC 7661 4.4.3]
     #[cold]
     fn validate_window(&mut self, now: u64) {
         let in_slow_start = self.conn.snd_cwnd < self.conn.snd_ssthresh;

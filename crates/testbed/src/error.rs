@@ -11,7 +11,7 @@ pub enum Error {
     System {
         /// What was being done.
         what: String,
-        /// The system's answer. Not `source`: whoever prints an error with its sources would print it twice.
+        /// The system's answer. Not `source`: an error printed with its sources would show it twice.
         cause: io::Error,
     },
     /// A controller could not be put into the kernel, or not be read there.

@@ -27,8 +27,8 @@ pub struct Namespace {
 impl Namespace {
     /// A new, empty namespace. Its loopback device is still down.
     ///
-    /// It has a table of connections of its own. Whoever lists its connections, as the samples of a run do every few milliseconds, would walk
-    /// through the machine's, which takes 2 ms where that has room for 262144.
+    /// It has a table of connections of its own. Listing its connections, as the samples of a run do every few milliseconds, would otherwise
+    /// walk through the machine's table, which takes 2 ms if that has room for 262144.
     pub fn new() -> Result<Self, Error> {
         on_a_thread(|| {
             let unshare = || {

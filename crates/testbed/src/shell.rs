@@ -35,7 +35,8 @@ const MAX_ENDING: Duration = Duration::from_secs(5);
 /// Between looks at it.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A namespace whose only way out is the emulated path, to this machine and no further. The path goes when this is dropped, the namespace with the last process inside.
+/// A namespace whose only way out is the emulated path, to this machine and no further. The path goes when this is dropped, the
+/// namespace with the last process inside.
 pub struct Shell {
     namespace: Namespace,
     emulator: Emulator,

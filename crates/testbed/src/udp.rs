@@ -55,7 +55,7 @@ impl UdpSender {
             self.payload[8..STAMP_BYTES].copy_from_slice(&now.to_le_bytes());
             match self.socket.send(&self.payload) {
                 Ok(_) => self.sent_packets.fetch_add(1, Relaxed),
-                // What was sent before still waits on its way into the device: whoever was about to take it there has been starved.
+                // What was sent before still waits on its way into the device: the thread that was about to take it there has been starved.
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(now + RETRY_NS),
                 Err(e) => return Err(e),
             };

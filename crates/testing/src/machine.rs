@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a machine has one of, whoever runs tests on it.
+//! What a machine has only one of, for all tests on it.
 
 use std::{
     fs::File,

@@ -117,7 +117,7 @@ const ASSIGNMENTS: [Assignment; 4] = [
     Assignment { share: 0.2, by_peer: true },
 ];
 
-/// In `make nightly` of 1000: so many trials at once tell 5 % from 7 %.
+/// In `make nightly` of 1000: that many trials tell 5 % from 7 %.
 fn trials() -> usize {
     if std::env::var_os("TANDEM_NIGHTLY").is_some() { 1000 } else { 100 }
 }

@@ -2,8 +2,7 @@
 //! The file of one task: a line for each finished run, `SEED TRACED RESULT CHECKSUM`. A result is JSON, deflated and in Base64, for samples
 //! over time are long. The checksum covers the task's key too, so that a file under another's name is noticed.
 //!
-//! Lines are only ever added at the end, by any number of processes at once. Whoever adds one holds the file's lock meanwhile; whoever reads
-//! needs none.
+//! Lines are only ever added at the end, by any number of processes at once. Adding one takes the file's lock; reading needs none.
 
 use std::{
     collections::HashMap,
@@ -168,7 +167,7 @@ pub fn remove(path: &Path) -> io::Result<bool> {
 
 /// Notes that a file was used.
 pub fn touch(path: &Path, now: SystemTime) {
-    // Whoever may not write to it does without.
+    // A user who may not write to it does without.
     let _ = open_itself(OpenOptions::new().append(true), path).and_then(|file| file.set_modified(now));
 }
 

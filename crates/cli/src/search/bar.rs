@@ -37,7 +37,7 @@ impl Bar {
         self.bar.set_message(format!("{points} paths{worst}"));
     }
 
-    /// So many of the worst points were looked at more closely.
+    /// This many of the worst points were looked at more closely.
     pub fn settling(&self, done: usize, all: usize) {
         self.set(self.points.map(|_| done as f64 / all.max(1) as f64));
         self.bar.set_message(format!("find {} of up to {all} is made small", done + 1));

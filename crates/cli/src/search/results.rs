@@ -60,7 +60,7 @@ pub struct Found {
     contender_by_seed: Vec<f64>,
     baseline_by_seed: Vec<f64>,
     pub features: Vec<String>,
-    /// Of so many points around it.
+    /// Of this many points around it.
     neighbours_that_fail: usize,
     is_minimal: bool,
     /// Bad points of other cells that show the same.

@@ -70,7 +70,7 @@ pub fn receive(args: &Args) -> Result<(), Failure> {
         let receiver = Receiver::bind(&options)?;
         match &args.ticket_file {
             Some(path) => ticket::write(receiver.ticket(), path)?,
-            // Whoever runs it in a script reads the ticket from standard output.
+            // Scripts read the ticket from standard output.
             None => drop(print(&format!("{}\n", receiver.ticket()))),
         }
         let _shown = Shown::new(&progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a ticket comes from and goes to. It has a secret: whoever reads it can send in its owner's place.
+//! Where a ticket comes from and goes to. It has a secret: anyone who reads it can send in its owner's place.
 
 use std::{
     fs::File,

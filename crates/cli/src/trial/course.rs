@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_secs(1);
 /// Between writes of the files; what is not written yet is lost by a kill.
 const WRITE: Duration = Duration::from_secs(30);
-/// So many rows are written at once.
+/// This many rows are written at once.
 const ROWS: usize = 20_000;
 
 /// What ends a trial.

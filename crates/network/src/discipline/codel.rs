@@ -12,7 +12,7 @@ pub(crate) struct Sojourn<P> {
     law: ControlLaw,
     queue: Ring<Waiting<P>>,
     bytes: u64,
-    /// A backlog of so many bytes is no queue that stands.
+    /// With at most one MTU queued, CoDel never drops (MAXPACKET in RFC 8289).
     mtu: u64,
     /// Are ECN-capable packets marked instead of dropped?
     marks: bool,

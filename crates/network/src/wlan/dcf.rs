@@ -2,7 +2,7 @@
 //! The distributed coordination function (IEEE Std 802.11-2016, clause 10.3): who sends when.
 //!
 //! All hear all. After a busy channel everyone waits DIFS, or EIFS if the frame was not understood, then counts down its
-//! backoff slot by slot; whoever reaches zero sends, and who reaches it in the same slot collides. Slots are aligned in the
+//! backoff slot by slot; a station that reaches zero sends, and stations that reach it in the same slot collide. Slots are aligned in the
 //! whole cell, so times need no comparison: the next to send are those with the smallest backoff. Others keep what is left of
 //! theirs; the slot in which the channel became busy is not taken off.
 //!

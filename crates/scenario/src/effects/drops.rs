@@ -11,9 +11,9 @@ use crate::check::SpecError;
 pub enum Drops {
     /// Those with these numbers, in their order.
     Packets(Vec<u64>),
-    /// The last of each so many.
+    /// The last of each group of this many.
     Every(u64),
-    /// All but the last of each so many.
+    /// All but the last of each group of this many.
     KeepEvery(u64),
 }
 
@@ -23,9 +23,9 @@ pub enum Drops {
 pub struct DropsSpec {
     /// Numbers of packets.
     pub packets: Option<Vec<u64>>,
-    /// Of so many the last is lost.
+    /// The last of this many is lost.
     pub every: Option<u64>,
-    /// Of so many the last passes.
+    /// The last of this many passes.
     pub keep_every: Option<u64>,
 }
 

@@ -20,11 +20,11 @@ pub struct EcnSender {
 
 #[derive(Debug, Clone, Copy)]
 struct Accurate {
-    /// What data says of itself.
+    /// The ECN field of data segments.
     field: u64,
-    /// Marked packets that the controller has been told of.
+    /// Marked packets reported to the controller so far.
     told: u32,
-    /// Does it want to know?
+    /// Does the controller count marks?
     counts: bool,
 }
 
@@ -43,7 +43,7 @@ impl EcnSender {
         Some(Self { kept_percent, must_tell: false, accurate })
     }
 
-    /// That of a new connection of the flow, in which the count of marks goes on.
+    /// The state for a new connection of the flow; the count of marks continues.
     pub fn renewed(self) -> Self {
         Self { must_tell: false, ..self }
     }
@@ -54,13 +54,13 @@ impl EcnSender {
         self.accurate.is_some_and(|accurate| accurate.counts)
     }
 
-    /// Does the receiver's count, which has come with an ACK, hold marks that are new?
+    /// Does the receiver's count in an ACK include new marks?
     #[inline]
     pub fn has_new(&self, marks: u32) -> bool {
         self.accurate.is_some_and(|accurate| accurate.is_new(marks))
     }
 
-    /// The marked packets that the controller is to be told of with an ACK that has this count. [RFC 9331 4.2]
+    /// The newly marked packets to report to the controller, from the count in an ACK. [RFC 9331 4.2]
     #[inline]
     pub fn tell(&mut self, marks: u32) -> u32 {
         let Some(accurate) = self.accurate.as_mut().filter(|accurate| accurate.is_new(marks)) else { return 0 };
@@ -69,7 +69,7 @@ impl EcnSender {
         if accurate.counts { new } else { 0 }
     }
 
-    /// The slow-start threshold after a mark, if it is another than the controller's; `cwnd` in packets. [RFC 8511 3]
+    /// The slow-start threshold after a mark, if it differs from the controller's; `cwnd` in packets. [RFC 8511 3]
     pub fn ssthresh(&self, cwnd: u32) -> Option<u32> {
         self.kept_percent.map(|percent| (u64::from(cwnd) * u64::from(percent) / 100).max(2) as u32)
     }

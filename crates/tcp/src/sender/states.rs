@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// As Linux: where reordering is deep, an ACK that only SACKs lets the window grow, too, for it is no sign of a loss there.
+    /// As in Linux: where reordering is deep, an ACK that only SACKs also lets the window grow, because it is no sign of a loss there.
     pub(super) fn may_grow(&self, delivered: &Delivered) -> bool {
         delivered.advanced || delivered.segments > 0 && self.recovery.has_rack() && self.board.reordering.is_deep()
     }

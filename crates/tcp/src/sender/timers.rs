@@ -45,7 +45,7 @@ impl Sender {
         self.arm_for(now, self.board.outstanding(), is_undisturbed);
     }
 
-    /// The same for so many segments outstanding, where it is known whether anything hints at a loss.
+    /// The same for this many outstanding segments, if it is known whether anything hints at a loss.
     #[inline(always)]
     pub(super) fn arm_for(&mut self, now: u64, outstanding: u64, is_undisturbed: bool) {
         if outstanding == 0 {

@@ -150,7 +150,7 @@ fn marks_are_counted() {
     assert_eq!(told, [Some((1, 0)), None, Some((3, 0)), None, Some((3, 0)), Some((4, 0))]);
 }
 
-/// After the first 16, which are acknowledged one by one, so many share an ACK.
+/// After the first 16, which are acknowledged one by one, this many share an ACK.
 #[test]
 fn segments_share_an_ack() {
     for every in [1, 3, 8] {

@@ -74,7 +74,7 @@ async fn broke_off_in_time(receiver: &Running) -> String {
     }
 }
 
-/// Turns the clock in small steps: whoever waits for an ACK meanwhile measures a step more of RTT.
+/// Turns the clock in small steps: an ACK that is awaited meanwhile measures a step more of RTT.
 async fn turn(time: Duration) {
     let step = Duration::from_millis(100);
     for _ in 0..time.as_millis() / step.as_millis() {

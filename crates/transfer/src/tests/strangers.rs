@@ -51,7 +51,7 @@ async fn replays_are_refused() {
     assert!(receiver.names().is_empty());
 }
 
-/// Strangers that say nothing have a few places, and lose them to whoever comes; and the log names a few of them.
+/// Strangers that say nothing have a few places, and lose them to newcomers; and the log names a few of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_strangers_is_bounded() {
     const PLACES: usize = 16;
@@ -77,7 +77,7 @@ async fn a_flood_of_strangers_is_bounded() {
     assert_eq!(receiver.strangers(), 10);
 }
 
-/// Whoever does not show that an address is its own gets an answer that is shorter than the question, and no place, and no line in the log.
+/// A peer that does not show that an address is its own gets an answer that is shorter than the question, and no place, and no line in the log.
 #[tokio::test(flavor = "multi_thread")]
 async fn addresses_that_are_not_validated_cost_nothing() {
     const STRANGERS: usize = 20;
