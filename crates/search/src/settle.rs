@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::{
     archive::{Archive, Cell},
     explore::FIRST_SEED,
-    judge::{Judge, JudgeError, Judged, Mechanism},
+    judge::{Judge, JudgeError, Judged},
     minimise::minimise,
     point::Point,
     space::Space,
@@ -206,11 +206,4 @@ fn least(judged: &Judged) -> f64 {
 
 fn mean(judged: &Judged) -> f64 {
     tandem_statistics::mean(&judged.measured.violations)
-}
-
-impl Settled {
-    /// The finds of a mechanism, the worst first.
-    pub fn by_mechanism(&self, mechanism: Mechanism) -> impl Iterator<Item = &Find> {
-        self.finds.iter().filter(move |find| find.judged.mechanism == mechanism)
-    }
 }

@@ -2,7 +2,7 @@
 //! A space of scenarios: what is always there, and features that a point has or lacks, each with its parameters. A parameter of a feature
 //! means something only where the feature is.
 
-use std::path::Path as FilePath;
+use std::path;
 
 use tandem_papers::SPACES;
 use tandem_scenario::{
@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use crate::{
     fragment::{fill, keys, placeholders},
-    parameter::{Domain, Parameter, Unit, quantity, written},
+    parameter::{Domain, Parameter, Path, Unit, quantity, rounded, written},
 };
 
 /// What stands in a space for the controller whose worst path is looked for.
@@ -73,7 +73,7 @@ impl Length {
     pub fn run_s(&self, rate_bps: f64, rtt_s: f64, factor: f64) -> Option<f64> {
         let least = self.at_least_s.max(LEAST_ROUND_TRIPS * rtt_s);
         let most = self.packets_most * PACKET_BITS / rate_bps;
-        let run = crate::parameter::rounded((self.round_trips * rtt_s * factor).max(least).min(most), 2);
+        let run = rounded((self.round_trips * rtt_s * factor).max(least).min(most), 2);
         (least <= most && run >= 0.95 * least).then_some(run)
     }
 }
@@ -85,7 +85,7 @@ impl Space {
     /// If there is none of this name, the file cannot be read, or something is wrong with it.
     pub fn named(name: &str) -> Result<Self, FileError> {
         if name.contains('/') || name.ends_with(".toml") {
-            return Self::parse(&text_of(FilePath::new(name))?, name);
+            return Self::parse(&text_of(path::Path::new(name))?, name);
         }
         let short = |id: &'static str| id.strip_prefix("search/").unwrap_or(id);
         let found = SPACES.iter().find(|(id, _)| short(id) == name);
@@ -207,7 +207,7 @@ impl Reader<'_> {
     /// Every placeholder has a parameter, every parameter a placeholder, and sums are of one kind.
     fn check_placeholders(&self, space: &Space) -> Result<(), FileError> {
         let mut used = vec![false; space.parameters.len()];
-        let any_path = crate::parameter::Path { rate_bps: 1e6, rtt_s: 0.1, run_s: 10.0 };
+        let any_path = Path { rate_bps: 1e6, rtt_s: 0.1, run_s: 10.0 };
         let parts = space.features.iter().enumerate().map(|(i, feature)| (Some(i), &feature.scenario));
         for (feature, part) in std::iter::once((None, &space.base)).chain(parts) {
             let mut outer = feature.map_or(Vec::new(), |i| vec!["features".to_owned(), space.features[i].name.clone()]);

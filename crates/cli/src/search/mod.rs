@@ -211,7 +211,7 @@ fn look(args: &Args, space: &Space, compared: &Compared, store: Option<&Store>) 
 
 fn failure(error: JudgeError) -> Failure {
     match error {
-        JudgeError::Scenario(e) => Failure::usage(format!("the space makes a scenario that is none: {e}")),
+        JudgeError::Scenario(_) => Failure::usage(error),
         JudgeError::Batch(e) => e.into(),
     }
 }
