@@ -169,7 +169,7 @@ fn within(which: usize, lab: &Lab, work: impl FnOnce()) {
 
 fn attach_nothing(group: &Group) -> (Link, Object) {
     const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/nothing.test.o"));
-    let mut object = ObjectBuilder::default().open_memory(OBJECT).and_then(|open| open.load()).expect("it is harmless");
+    let object = ObjectBuilder::default().open_memory(OBJECT).and_then(|open| open.load()).expect("it is harmless");
     let folder = File::open(&group.path).unwrap();
     let link = object.progs_mut().next().expect("it has one").attach_cgroup(folder.as_raw_fd());
     (link.expect("the cgroup takes it"), object)
