@@ -47,7 +47,7 @@ fn without_rights(place: &Place, arguments: &str) -> Option<Finished> {
     }
     // Another user may not enter the folder of the build.
     let program = place.path("tandem");
-    std::fs::copy(env!("CARGO_BIN_EXE_tandem"), &program).unwrap();
+    tandem_testing::copy_program(env!("CARGO_BIN_EXE_tandem"), &program);
     std::fs::set_permissions(place.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = std::process::Command::new(program);
     Some(output(command.args(arguments.split_whitespace()).uid(65534).gid(65534)).into())

@@ -194,7 +194,7 @@ fn acks_are_written_on_request() {
     place.succeed("run s.toml --out o --replace");
     assert_eq!(place.files("o"), ["report.html", "results.json"]);
     let refused = place.tandem("run s.toml --acks --engine model --out p");
-    assert!(refused.status == Some(2) && refused.err.contains("--acks is of the simulator"), "{}", refused.err);
+    assert!(refused.status == Some(2) && refused.err.contains("--acks works only in the simulator"), "{}", refused.err);
 }
 
 #[test]

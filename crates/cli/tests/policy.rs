@@ -115,7 +115,7 @@ fn without_rights_it_says_what_it_takes() {
     let place = Place::new();
     place.write("p.conf", "192.0.2.0/24 -> reno\n");
     // Another user may not enter the folder of the build.
-    fs::copy(env!("CARGO_BIN_EXE_tandem"), place.path("tandem")).unwrap();
+    tandem_testing::copy_program(env!("CARGO_BIN_EXE_tandem"), place.path("tandem"));
     fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o777)).unwrap();
     for arguments in ["policy load p.conf", "policy remove", "trial reno --against reno --for 1ms"] {
         let mut command = Command::new(place.path("tandem"));

@@ -112,7 +112,7 @@ fn bad_usage_is_refused() {
     for (arguments, status, part) in [
         ("trial reno", 2, "--against"),
         ("trial reno --against cubic --share 0%", 2, "0.1% to 99.9%"),
-        ("trial reno --against cubic --share 99.99%", 2, "needs some, too"),
+        ("trial reno --against cubic --share 99.99%", 2, "needs a share, too"),
         ("trial reno --against cubic --share 2", 2, "--share"),
         ("trial reno --against cubic --to 192.0.2.7/24", 2, "did you mean 192.0.2.0/24?"),
         ("trial reno --against cubic --port 0", 2, "--port"),

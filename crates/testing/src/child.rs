@@ -3,6 +3,7 @@
 
 use std::{
     io::{Read, Write},
+    path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
@@ -118,6 +119,14 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Copies a program that is then started. Another process does it: had this one the copy open for writing, a child that another thread starts
+/// meanwhile would have it open, too, and the copy would be busy (ETXTBSY).
+#[track_caller]
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let copied = output(Command::new("cp").arg(from.as_ref()).arg(to.as_ref()));
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
 }
 
 /// Runs a program without input to its end; what it wrote. Panics if it does not end.

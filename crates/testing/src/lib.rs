@@ -13,7 +13,7 @@ mod wait;
 
 use std::io::{Write, stderr};
 
-pub use child::{Running, output};
+pub use child::{Running, copy_program, output};
 pub use machine::take_controllers;
 pub use real_tcp::trusted_run;
 pub use wait::{PATIENCE, wait_until};
