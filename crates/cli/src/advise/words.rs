@@ -261,16 +261,19 @@ fn startup(advice: &Advice) -> Option<String> {
 fn sureness(advice: &Advice) -> String {
     let (answer, decision) = (&advice.usual, &advice.usual.decision);
     let seeds = decision.of(&decision.chosen).map_or(0, |chosen| chosen.seeds);
-    let open: Vec<&str> = decision.controllers.iter().filter(|j| j.is_open).map(|j| &*j.controller).collect();
-    let why = if answer.is_cut_short {
-        format!("when {} were over", advice.question.time)
-    } else {
-        "with the seeds allowed".to_owned()
+    let names = |is: fn(&Judged) -> bool| -> Vec<&str> {
+        decision.controllers.iter().filter(|judged| is(judged)).map(|judged| &*judged.controller).collect()
     };
-    let intervals = match open[..] {
-        [] => "the intervals are narrow enough to decide".to_owned(),
-        [one] => format!("all is clear except `{one}`, whose intervals are too wide {why}"),
-        _ => format!("not sure: the intervals of {} are too wide {why}", counted(open.len())),
+    let (open, unsteady) = (names(|judged| judged.is_open), names(|judged| !judged.is_steady));
+    let over = answer.is_cut_short.then(|| format!("when {} were over", advice.question.time));
+    let with_seeds = over.as_deref().unwrap_or("with the seeds allowed");
+    let in_runs = over.as_deref().unwrap_or("in the longest runs allowed");
+    let intervals = match (&open[..], &unsteady[..]) {
+        ([], []) => "the intervals are narrow enough to decide".to_owned(),
+        ([], [one]) => format!("all is clear except `{one}`, which was not steady {in_runs}"),
+        ([], _) => format!("not sure: {} were not steady {in_runs}", counted(unsteady.len())),
+        ([one], _) => format!("all is clear except `{one}`, whose intervals are too wide {with_seeds}"),
+        _ => format!("not sure: the intervals of {} are too wide {with_seeds}", counted(open.len())),
     };
     let others = advice.others.len();
     let same = advice.unchanged().count();
