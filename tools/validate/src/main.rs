@@ -71,7 +71,7 @@ struct Args {
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics", "advice"])]
     criteria: bool,
 
-    /// Quick runs: minutes instead of hours
+    /// Fewer seeds and shorter runs
     #[arg(long, requires = "criteria")]
     quick: bool,
 
