@@ -50,8 +50,10 @@
 mod advice;
 mod candidate;
 mod case;
+mod contest;
 mod cures;
 mod error;
+mod headline;
 mod known;
 mod machine;
 pub mod measured;
@@ -60,6 +62,7 @@ mod question;
 mod repeated;
 mod rule;
 mod start;
+mod stepwise;
 mod trial;
 mod turn;
 
@@ -74,3 +77,4 @@ pub use question::{Answer, Answers, Question};
 pub use repeated::Repeated;
 pub use rule::{Decision, Goal, Judged, Limits, Why, usual_delay_limit};
 pub use start::StartUp;
+pub use stepwise::Stepwise;

@@ -14,6 +14,7 @@
 mod describe;
 mod estimate;
 mod looks;
+mod number;
 mod sequence;
 mod student;
 mod symmetry;
@@ -21,5 +22,6 @@ mod symmetry;
 pub use describe::{jain, mean, percentile, variance};
 pub use estimate::{CONFIDENCE, Estimate};
 pub use looks::{Look, Looks};
+pub use number::{rate, significant, with_interval};
 pub use sequence::always_valid_half_width;
 pub use symmetry::{Neighbours, stolen};

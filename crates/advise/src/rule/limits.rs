@@ -17,6 +17,14 @@ pub struct Limits {
     pub goal: Goal,
 }
 
+impl Limits {
+    /// On a path with this RTT, if nobody says otherwise: a tenth, [`usual_delay_limit`], and a gain of a tenth in goodput. Ours.
+    pub fn usual(rtt: Span) -> Self {
+        let added_delay_ms = usual_delay_limit(rtt).as_secs_f64() * 1e3;
+        Self { stolen: 0.1, added_delay_ms, gain: 0.1, goal: Goal::Goodput }
+    }
+}
+
 /// What a controller is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]

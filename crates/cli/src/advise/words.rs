@@ -9,7 +9,7 @@ use tandem_statistics::Estimate;
 /// The first lines: other cures, then the answer and the reason for it.
 pub fn answer(advice: &Advice) -> Vec<String> {
     let mut answer = advice.cures();
-    answer.push(headline(advice));
+    answer.push(advice.headline());
     answer
 }
 
@@ -118,71 +118,6 @@ fn left_out(advice: &Advice) -> Vec<String> {
         left_out.push(format!("More seeds could change the verdict on {}: {how}.", open.join(", ")));
     }
     left_out
-}
-
-fn headline(advice: &Advice) -> String {
-    let (decision, known) = (&advice.usual.decision, advice.question.known);
-    let present = match &advice.present.stands_for {
-        Some(name) => {
-            format!("`{name}`, for which `{}` stands here, as the simulator does not have it", decision_default(advice))
-        }
-        None => format!("`{}`", decision_default(advice)),
-    };
-    let path = known.words();
-    let chosen = &decision.chosen;
-    match decision.why {
-        Why::Better => format!(
-            "On {path}: run `{chosen}`. It {} than the present default, {present}, within the limits.",
-            match advice.question.limits.goal {
-                Goal::Goodput => "carries more",
-                Goal::Delay => "keeps the queue shorter",
-                Goal::Both => "has more goodput for its delay",
-            }
-        ),
-        Why::DefaultExceedsLimits => {
-            let excess = excess(advice);
-            format!(
-                "On {path}: run `{chosen}`. The present default, {present}, {excess}; of those that do not, this one is best."
-            )
-        }
-        Why::DefaultIsAsGood => {
-            format!(
-                "On {path}: stay with {present}, the present default. Within the limits no controller is better by enough to be worth a change."
-            )
-        }
-        Why::NoneWithinLimits => {
-            format!(
-                "On {path}: stay with {present}, the present default. No controller keeps within the limits, so none is advised."
-            )
-        }
-        Why::NotSteady => {
-            format!(
-                "On {path}: no advice. After {} of a run {present}, the present default, or its neighbours are still far from what they get in the \
-                 end: --time gives longer runs.",
-                advice.usual.length().0.duration
-            )
-        }
-    }
-}
-
-/// The limits that the default exceeds.
-fn excess(advice: &Advice) -> String {
-    let limits = advice.question.limits;
-    let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
-    match default.stolen.filter(|_| default.takes_too_much) {
-        Some(stolen) => {
-            let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
-            format!("takes {taken} % from its neighbours, more than {limit} %")
-        }
-        None => {
-            let [added, limit] = [default.added_delay_ms.value, limits.added_delay_ms].map(|ms| significant(ms, 3));
-            format!("adds {added} ms to the queue's delay, more than {limit} ms")
-        }
-    }
-}
-
-fn decision_default<'a>(advice: &'a Advice) -> &'a str {
-    &advice.present.name
 }
 
 /// Labels, each with its text.

@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use tandem_advise::{
-    Advice, Given, Goal, Limits, Machine, Present, Question, Tools, candidates, measured::Measured, usual_delay_limit,
+    Advice, Given, Limits, Machine, Present, Question, candidates, measured::Measured,
 };
 use tandem_batch::Batch;
 use tandem_scenario::{ControllerSpec, effects::BucketSpec, units::Span};
@@ -15,19 +15,9 @@ use super::Said;
 const TIME: Span = Span::from_secs(24 * 3600);
 const MOST_SEEDS: u64 = 8;
 
-/// Debian's defaults, with CUBIC and the controllers of its modules; Tandem loads the others.
+/// With Debian's defaults for buffers and queues, too.
 fn machine() -> Machine {
-    let modules =
-        ["bbr", "bic", "dctcp", "highspeed", "htcp", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"];
-    Machine {
-        default: Some("cubic".into()),
-        available: vec!["reno".into(), "cubic".into()],
-        modules: modules.map(String::from).to_vec(),
-        send_buffer_bytes: Some(4 << 20),
-        discipline: Some("fq_codel".into()),
-        port: None,
-        tools: Tools { loads: true, sends: true },
-    }
+    Machine { send_buffer_bytes: Some(4 << 20), discipline: Some("fq_codel".into()), ..Machine::debian() }
 }
 
 /// Options as the command has them, and the controllers behind them.
@@ -71,12 +61,7 @@ pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
         measured: &nothing,
         candidates: &all,
         default: &present.name,
-        limits: Limits {
-            stolen: 0.1,
-            added_delay_ms: usual_delay_limit(known.rtt).as_secs_f64() * 1e3,
-            gain: 0.1,
-            goal: Goal::Goodput,
-        },
+        limits: Limits::usual(known.rtt),
         transfer: None,
         first_seed: 1,
         most_seeds: MOST_SEEDS,
