@@ -62,7 +62,7 @@ pub(crate) struct File {
     pub baseline: Option<Changes>,
     pub curves: Vec<Spanned<Curve>>,
     pub claims: Vec<Spanned<Claim>>,
-    /// Other readings of what the paper leaves open, to see whether the verdict hangs on them. Not in reduced forms.
+    /// Other readings of what the paper leaves open, to see whether the verdict depends on them. Not in reduced forms.
     #[serde(default)]
     pub variants: Vec<Variant>,
     #[serde(default)]
@@ -175,7 +175,7 @@ pub(crate) struct Reduction {
     pub seeds: Option<Spanned<u32>>,
     #[serde(default)]
     pub set: Changes,
-    /// In words, where it is another path than the paper's.
+    /// In words, where it is a different path from the paper's.
     pub scale: Option<String>,
 }
 

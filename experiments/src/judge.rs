@@ -206,7 +206,7 @@ impl Claim {
         }
     }
 
-    /// Whether the verdict hangs on points that are undecided: it would be another if all of them failed than if all of them held.
+    /// Whether the verdict depends on undecided points: it would differ between all of them failing and all of them holding.
     pub fn hangs_on_undecided(&self, judgement: &Judgement) -> bool {
         let points = judgement.points.iter().map(Asked::verdict);
         let if_decided = |as_if| self.verdict(points.clone().map(|v| if v == Verdict::Undecided { as_if } else { v }));
@@ -337,7 +337,7 @@ mod tests {
     fn chance_decides_nothing() {
         assert_eq!(judge("above = 1\nat = [1]").verdict, Verdict::Undecided, "met by less than the interval");
         assert_eq!(judge("below = 1\nat = [1]").verdict, Verdict::Undecided, "missed by less than the interval");
-        assert_eq!(judge("above = 0.5").verdict, Verdict::Undecided, "clear but for one point");
+        assert_eq!(judge("above = 0.5").verdict, Verdict::Undecided, "clear except for one point");
         assert_eq!(judge("above = 1.5").verdict, Verdict::HoldsInPart, "missed at 1, met at 2, open at 3");
         assert_eq!(judge("above = 5\nsome = true").verdict, Verdict::Undecided, "perhaps at 3");
         let some = judge("above = 1.5\nsome = true");

@@ -141,7 +141,7 @@ pub struct Measure {
     pub(crate) span_s: Option<f64>,
     /// With `recovery`: time of the event, seconds; the bottleneck's last change if not given.
     pub(crate) at_s: Option<f64>,
-    /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
+    /// Only from x, a time in seconds, until this many seconds later; otherwise from the warm-up to the end.
     pub(crate) window_s: Option<f64>,
 }
 

@@ -66,7 +66,7 @@ pub struct Tally {
 impl Tally {
     /// `2 of 3 headlines`.
     pub(crate) fn words(self, claims: &str) -> String {
-        let not_asked = if self.not_asked > 0 { format!(" ({} not asked)", self.not_asked) } else { String::new() };
+        let not_asked = if self.not_asked > 0 { format!(" ({} not run)", self.not_asked) } else { String::new() };
         format!("{} of {} {claims}{not_asked}", self.held, self.asked)
     }
 }

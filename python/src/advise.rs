@@ -100,7 +100,7 @@ pub fn advise<'py>(
         Ok(beside(watch, share, || question.answers(&cases))?)
     })?;
     let advice = Advice::of(&question, answers, &present, &machine)
-        .ok_or_else(|| failed("interrupted; nothing was done by then"))?;
+        .ok_or_else(|| failed("interrupted before anything was finished"))?;
     let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT"), command: call };
     loads(py, &serde_json::to_string(&advice.results(&origin)).map_err(failed)?)
 }

@@ -29,7 +29,7 @@ impl Advice<'_> {
             Why::DefaultExceedsLimits => {
                 let excess = self.excess();
                 format!(
-                    "On {path}: run `{chosen}`. The present default, {present}, {excess}; of those that do not, this one is best."
+                    "On {path}: run `{chosen}`. The present default, {present}, {excess}; `{chosen}` is the best within the limits."
                 )
             }
             Why::DefaultIsAsGood => {
@@ -59,11 +59,11 @@ impl Advice<'_> {
         match default.stolen.filter(|_| default.takes_too_much) {
             Some(stolen) => {
                 let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
-                format!("takes {taken} % from its neighbours, more than {limit} %")
+                format!("takes {taken} % from its neighbours (limit: {limit} %)")
             }
             None => {
                 let [added, limit] = [default.added_delay_ms.value, limits.added_delay_ms].map(|ms| significant(ms, 3));
-                format!("adds {added} ms to the queue's delay, more than {limit} ms")
+                format!("adds {added} ms of queueing delay (limit: {limit} ms)")
             }
         }
     }

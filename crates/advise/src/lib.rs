@@ -9,7 +9,7 @@
 //!
 //! An [`Advice`] puts the answers together: what to switch on, and all of it as JSON.
 //!
-//! The caller chooses the engine, may cancel, and gets the answers finished by then.
+//! The caller chooses the engine, and may cancel; the answers finished by then are returned.
 //!
 //! ```
 //! use tandem_advise::{Goal, Known, Limits, Machine, Present, Question, candidates, measured::Measured};

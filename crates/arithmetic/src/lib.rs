@@ -5,7 +5,7 @@
 //! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Two builds of the same sources have
 //! the same hash, whatever program they are part of.
 //!
-//! A crate may have a folder of parts of which a run uses few, as the controllers' headers are. Its manifest names it, `apart = ["include"]` in
+//! A crate may have a folder of parts of which a run uses only some, like the controllers' headers. Its manifest names it, `apart = ["include"]` in
 //! `[package.metadata.arithmetic]`, and its build script makes a hash of each part ([`headers_hash`]). They are then no part of the hash here,
 //! and the key of a kept result adds those of the parts that the run used.
 
@@ -128,7 +128,7 @@ impl Repository {
     }
 }
 
-/// The folders with what decides a crate's results, but for those whose parts have hashes of their own.
+/// The folders with what decides a crate's results, except those whose parts have their own hashes.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let manifest = table_of(&folder.join("Cargo.toml")).unwrap_or_default();
     let metadata = || manifest.get("package")?.get("metadata")?.get("arithmetic")?.get("apart")?.as_array().cloned();

@@ -43,7 +43,7 @@ impl Making<'_> {
             }
             if again == 0 {
                 note(&format!(
-                    "{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"
+                    "{doubtful} of them are doubtful: the same command repeats them, best on an otherwise idle machine"
                 ));
                 break;
             }

@@ -17,7 +17,7 @@ pub struct Common {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
-    /// A parameter for all flows of a controller; `tandem list controllers` shows them. It goes before what a file says
+    /// A parameter for all flows of a controller; `tandem list controllers` shows them. It overrides the file
     #[arg(long, value_name = "CONTROLLER.KEY=VALUE", action = ArgAction::Append, value_parser = parse_setting)]
     pub set: Vec<Setting>,
 

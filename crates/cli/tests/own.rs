@@ -51,7 +51,7 @@ fn the_header_that_new_writes_is_reno_to_the_bit_until_it_is_changed() {
 fn the_traces_that_new_writes_are_of_its_header() {
     let place = place(Place::new());
     let played = place.succeed("conform mine.trace");
-    assert_eq!(played.out, "7 stories, 10 checks: all come out\n");
+    assert_eq!(played.out, "7 stories, 10 checks: all match\n");
     change(
         &place,
         "additive_increase(c, c->snd_cwnd / p->step, acked)",

@@ -93,11 +93,11 @@ impl Reason {
     /// One line for the user, who did not choose.
     pub fn words(&self, length: Length) -> String {
         let mut words = format!(
-            "Each run lasts {}, the first {} are cut off: slow start takes up to {:.1} s",
+            "Each run lasts {}, without the first {}: slow start takes up to {:.1} s",
             length.duration, length.warmup, self.slow_start_s
         );
         if let Some(cycle) = &self.cycle {
-            words += &format!(", and {} goes some {} from loss to loss", cycle.group, cycle.length());
+            words += &format!(", and {} takes some {} from loss to loss", cycle.group, cycle.length());
         }
         words + "."
     }

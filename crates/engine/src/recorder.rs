@@ -41,7 +41,7 @@ pub trait Readable {
     /// The smoothed RTT of a flow, us; `None` while nothing is outstanding, and for UDP.
     fn srtt_us(&self, flow: usize) -> Option<u64>;
 
-    /// A TCP flow's sample for the trace, but for its goodput.
+    /// A TCP flow's sample for the trace, without its goodput.
     fn windows(&self, flow: usize) -> FlowSample;
 
     /// By link: the packets that wait, in a wireless cell the mean of the stations.

@@ -192,7 +192,7 @@ impl Agreement {
             (Self::NotMeasured, ..) => BUSY,
             (_, true, _) => "the path makes the difference: on the short one the simulator answers the same",
             (_, false, true) if runs == 1 => {
-                "on the same path a single run is apart from the simulator's: three tell more (without --quick)"
+                "on the same path a single run differs from the simulator's: three tell more (without --quick)"
             }
             (_, false, true) => "the engines differ on the same path",
             (_, false, false) => "chance may have decided: the engines are as near as single runs are",

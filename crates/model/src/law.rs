@@ -46,7 +46,7 @@ pub enum Arithmetic {
     Exact,
 }
 
-/// What the model cannot work out. The message names the quantity and the mend.
+/// What the model cannot work out. The message names the quantity and the fix.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// A quantity is outside the range that the model covers.

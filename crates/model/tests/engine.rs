@@ -66,7 +66,7 @@ fn refused(link: &str, flows: &str, part: &str) {
 
 #[test]
 fn refuses_what_it_cannot_answer() {
-    refused(LINK, "controller = \"reno\"", "`compound`, whose gamma is fixed, and the flow has `reno`");
+    refused(LINK, "controller = \"reno\"", "`compound`, whose gamma is fixed, but the flow has `reno`");
     refused(LINK, "controller = \"compound_tube\"", "has `compound_tube`");
     refused(LINK, "controller = \"compound\"\ncount = 2", "one flow alone, and here are 2");
     refused(LINK, "controller = \"compound\"\n[[flows]]\ncontroller = \"reno\"", "2 groups of flows");

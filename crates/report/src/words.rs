@@ -36,7 +36,7 @@ fn with_seeds(scenario: &Scenario, seeds: &str) -> String {
         _ => format!("Senders add a random delay of up to {}", span(scenario.send_jitter)),
     };
     format!(
-        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; {seeds}. \
+        "{} A run lasts {}, of which the first {} are warm-up, excluded from every measurement; {seeds}. \
          {jitter}; packets have {} bytes on the wire, of which {} are payload.",
         links(scenario),
         span(scenario.duration),
@@ -52,7 +52,7 @@ pub fn flows(scenario: &Scenario) -> String {
     let all = scenario.groups.len();
     let mut sentences: Vec<String> = scenario.groups.iter().take(MOST).map(|g| group(scenario, g)).collect();
     if all > MOST {
-        sentences.push(format!("And {} more groups, which results.json has.", all - MOST));
+        sentences.push(format!("And {} more groups, listed in results.json.", all - MOST));
     }
     sentences.join(" ")
 }
@@ -249,7 +249,7 @@ fn source(source: &Traffic) -> String {
     };
     text += match tcp.receiver {
         Honesty::Honest => "",
-        Honesty::EarlyAcks => ", a receiver that acknowledges what has not come",
+        Honesty::EarlyAcks => ", a receiver that acknowledges what has not arrived",
         Honesty::HidesMarks => ", a receiver that hides marks",
     };
     if tcp.pacing {
@@ -370,7 +370,7 @@ mod tests {
             "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
              [[flows]]\ncontroller = \"reno\"\nack_every = 8\nreceiver = \"early-acks\"\n",
         ));
-        let expected = "data to send, an ACK for 8 packets, a receiver that acknowledges what has not come, ";
+        let expected = "data to send, an ACK for 8 packets, a receiver that acknowledges what has not arrived, ";
         assert!(told.replace(NO_BREAK, " ").contains(expected), "{told}");
     }
 }

@@ -29,7 +29,7 @@ const MAX_SAMPLES: u64 = 1_000_000;
 pub struct SpecError {
     /// The key with its tables, such as `dumbbell.queue` or `flows.0.start`; empty if the error has no place.
     pub key: String,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 

@@ -207,7 +207,7 @@ fn push(settings: &mut Vec<Setting>, new: Setting) -> Result<(), ControllerError
     Ok(())
 }
 
-/// As it can be read again, but for a header, which has the name of its controller here.
+/// As it can be read again, except a header, which has the name of its controller here.
 impl fmt::Display for ControllerSpec {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -15,7 +15,7 @@ pub const FORWARD_LINK: &str = "bottleneck";
 /// Name of the link from right to left.
 pub const REVERSE_LINK: &str = "reverse";
 
-/// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts hang on the two nodes without links of their own.
+/// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts are attached to the two nodes without links of their own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DumbbellSpec {

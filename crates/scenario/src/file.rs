@@ -25,7 +25,7 @@ pub struct FileError {
     pub path: String,
     /// 1-based line and column, if the error has a place.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 

@@ -286,7 +286,7 @@ impl LinkConfig {
         changes.filter_map(|change| change.rate_bps).chain([self.rate.bps]).max().unwrap_or(self.rate.bps)
     }
 
-    /// The lowest rate that the link ever has, bits a second, but for outages; with a trace its mean.
+    /// The lowest rate that the link ever has, bits a second, outages excepted; with a trace its mean.
     pub fn slowest_bps(&self) -> u64 {
         let changes = self.effects.iter().flat_map(|effects| &effects.changes);
         let rates = changes.filter_map(|change| change.rate_bps).filter(|&bps| bps > 0);

@@ -99,7 +99,7 @@ pub struct ParkingLotSpec {
     pub rate: Rate,
     /// One-way propagation delay of each hop.
     pub hop_delay: Span,
-    /// Buffer of each bottleneck; `1bdp` is that of the path over all hops.
+    /// Buffer of each bottleneck; `1bdp` refers to the path over all hops.
     pub queue: QueueSize,
     /// Queue discipline of each bottleneck.
     #[serde(default)]

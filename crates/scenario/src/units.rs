@@ -16,7 +16,7 @@ pub const NS_PER_SEC: u64 = 1_000_000_000;
 pub struct UnitError(String);
 
 impl UnitError {
-    /// An error with this message, which should name the value, the fault and the mend.
+    /// An error with this message, which should name the value, the fault and the fix.
     pub fn new(message: String) -> Self {
         Self(message)
     }

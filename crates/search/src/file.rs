@@ -33,14 +33,14 @@ impl Compared<'_> {
         let minimal = if find.is_minimal {
             "Nothing can be left out, shortened or rounded without losing it"
         } else {
-            "The time was over before it was as small as it can be"
+            "Time ran out before it was fully reduced"
         };
         vec![
             format!("With `{}`: {own} ({own_range} over {SEEDS} seeds).", self.contender),
             format!("With `{}` in its place: {baseline} ({baseline_range}).", self.baseline),
             format!("{:.1} % {}.", 100.0 * find.mean, worst.unit()),
             format!("What its flows show: {}.", find.judged.mechanism.words()),
-            format!("{} of {NEIGHBOURS} points around it fail, too. {minimal}.", find.neighbours),
+            format!("{} of {NEIGHBOURS} points around it also fail. {minimal}.", find.neighbours),
         ]
     }
 

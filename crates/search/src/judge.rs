@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
     /// The space makes a scenario that is none.
-    #[error("the space makes a scenario that is none: {0}")]
+    #[error("the space produces an invalid scenario: {0}")]
     Scenario(#[from] FileError),
     /// A run failed.
     #[error(transparent)]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Looks for the scenario in which a congestion controller does worst, compared with another on the same path, and makes it small.
+//! Looks for the scenario in which a congestion controller does worst, compared with another on the same path, and reduces it.
 //!
 //! A [`Space`] is a file: parameters with bounds, and the parts of a scenario that they fill. An [`Explorer`] keeps the worst [`Point`] of each
 //! region and [`Mechanism`]; [`settle`] leaves those that hold with other seeds and around them, and makes them as small as they can be.
-//! [`ByRuns`] judges points by running an engine through a [`tandem_batch`] store, so that a search goes on where it was.
+//! [`ByRuns`] judges points by running an engine through a [`tandem_batch`] store, so that a search continues where it was.
 //!
 //! ```
 //! use tandem_search::{Archive, Asked, Explorer, Judge, JudgeError, Judged, Measured, Mechanism, Point, Space, settle};

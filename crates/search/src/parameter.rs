@@ -160,7 +160,7 @@ impl Domain {
     /// As a file has it: `{ from, to, scale }` or `{ one_of }`.
     ///
     /// # Errors
-    /// What is wrong with it, and the mend.
+    /// What is wrong with it, and how to fix it.
     pub fn read(table: &Table) -> Result<Self, String> {
         let known = ["from", "to", "scale", "one_of"];
         if let Some(unknown) = table.keys().find(|key| !known.contains(&key.as_str())) {

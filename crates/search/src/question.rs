@@ -182,9 +182,9 @@ impl fmt::Display for Worst {
 impl FromStr for Worst {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        ALL.into_iter().find(|worst| worst.name() == text).ok_or_else(|| {
-            format!("`{text}` is nothing to be worst in: write one of {}", ALL.map(Self::name).join(", "))
-        })
+        ALL.into_iter()
+            .find(|worst| worst.name() == text)
+            .ok_or_else(|| format!("`{text}` is not a measure: write one of {}", ALL.map(Self::name).join(", ")))
     }
 }
 

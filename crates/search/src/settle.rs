@@ -53,7 +53,7 @@ pub struct Find {
     pub least: f64,
     /// The mean violation.
     pub mean: f64,
-    /// How many of [`NEIGHBOURS`] points around it fail, too.
+    /// How many of [`NEIGHBOURS`] points around it also fail.
     pub neighbours: usize,
     /// Nothing more can go; otherwise the time was over.
     pub is_minimal: bool,

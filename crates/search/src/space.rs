@@ -100,7 +100,7 @@ impl Space {
     /// A space from text; `path` is for messages.
     ///
     /// # Errors
-    /// If something is wrong with it, with its line and the mend.
+    /// If something is wrong with it, with its line and the fix.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
         let file: Table = toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message()))?;
         Reader { text, path }.space(&file)

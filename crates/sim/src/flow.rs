@@ -92,7 +92,7 @@ impl Flow {
         }
     }
 
-    /// A segment reaches the receiver. `None`: the flow is of another kind than a TCP connection, and it is not taken.
+    /// A segment reaches the receiver. `None`: the flow is not a TCP connection, and does not take it.
     #[inline(always)]
     pub fn take_segment(&mut self, now: u64, data: Header, carried: &mut Carried) -> Option<Answer> {
         let Kind::Tcp(tcp) = &mut self.kind else { return None };

@@ -100,7 +100,7 @@ impl FromStr for Prefix {
     fn from_str(text: &str) -> Result<Self, String> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().map_err(|_| {
-            format!("`{address}` is no IPv4 or IPv6 address; names of hosts are not looked up: give 192.0.2.0/24 or 2001:db8::/32")
+            format!("`{address}` is not an IPv4 or IPv6 address; host names are not looked up: give 192.0.2.0/24 or 2001:db8::/32")
         })?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = match bits {
@@ -109,7 +109,7 @@ impl FromStr for Prefix {
                 .parse()
                 .ok()
                 .filter(|bits| *bits <= most)
-                .ok_or_else(|| format!("`/{bits}` is no length of a prefix: give 0 to {most} after the slash"))?,
+                .ok_or_else(|| format!("`/{bits}` is not a prefix length: give 0 to {most} after the slash"))?,
         };
         if let IpAddr::V6(mapped) = address
             && let Some(inside) = mapped.to_ipv4_mapped()

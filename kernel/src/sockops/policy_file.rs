@@ -51,7 +51,7 @@ impl FromStr for What {
             ("default", "") => Self::Default,
             ("port", port) => match port.parse() {
                 Ok(port) if port != 0 => Self::Port(port),
-                _ => return Err(format!("`{port}` is no port: give `port` and a number from 1 to 65535")),
+                _ => return Err(format!("`{port}` is not a port: give `port` and a number from 1 to 65535")),
             },
             ("cgroup", "") => return Err("`cgroup` needs a path: cgroup system.slice/backup.service".into()),
             ("cgroup", path) => Self::Cgroup(path.to_owned()),
@@ -118,7 +118,7 @@ impl PolicyFile {
             }
         }
         if rules.is_empty() {
-            let why = "there is no rule in it: give lines as `192.0.2.0/24 -> bbr` or `default -> cubic`";
+            let why = "there is no rule in it: give lines such as `192.0.2.0/24 -> bbr` or `default -> cubic`";
             return Err(PolicyError { line: text.lines().count().max(1), why: why.into() });
         }
         Ok(Self { rules })
@@ -128,7 +128,7 @@ impl PolicyFile {
 fn parse_line(line: &str) -> Result<(What, String), String> {
     let (what, controller) = line
         .split_once("->")
-        .ok_or_else(|| format!("`{line}` has no `->`: write WHAT -> CONTROLLER, as 192.0.2.0/24 -> bbr"))?;
+        .ok_or_else(|| format!("`{line}` has no `->`: write WHAT -> CONTROLLER, such as 192.0.2.0/24 -> bbr"))?;
     let controller = controller.trim();
     if controller.is_empty() {
         return Err(

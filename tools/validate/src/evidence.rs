@@ -62,7 +62,7 @@ impl Evidence {
         let asked = self.tally().asked();
         let mut text = format!(
             "**Of {asked} comparisons {agree} agree, {open} cannot be told apart and {differ} differ.** {}\n\n\
-             | | asked | agree | cannot be told apart | differ |\n|---|---|---:|---:|---:|\n",
+             | | bound | agree | cannot be told apart | differ |\n|---|---|---:|---:|---:|\n",
             self.runs
         );
         for table in self.tables.iter().filter(|table| table.tally().asked() > 0) {

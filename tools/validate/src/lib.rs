@@ -87,7 +87,7 @@ impl Validation<'_> {
         }
         let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.name);
         let tables = PARTS.iter().filter(wanted).map(|part| (part.make)(self)).collect::<anyhow::Result<_>>()?;
-        Ok(Evidence { name: "validation", runs: format!("{} seeds of a point at most.", self.seeds), tables })
+        Ok(Evidence { name: "validation", runs: format!("At most {} seeds per point.", self.seeds), tables })
     }
 
     /// What docs/model.md rests on.

@@ -50,8 +50,7 @@ pub fn other_paths<'a>(advice: &'a Advice) -> Vec<OtherPath<'a>> {
         };
         OtherPath { differs: &answer.case.differs, mark, advice: on_other_path(advice, answer, is_same) }
     });
-    let no_time =
-        |differs: &'a String| OtherPath { differs, mark: Mark::Open, advice: "not looked at in the time".into() };
+    let no_time = |differs: &'a String| OtherPath { differs, mark: Mark::Open, advice: "no time to look".into() };
     looked_at.chain(advice.not_looked_at.iter().map(no_time)).collect()
 }
 
@@ -59,8 +58,8 @@ fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
     let decision = &answer.decision;
     let default = &advice.present.name;
     let what = match (decision.why, decision.gain) {
-        (Why::NoneWithinLimits, _) => "none keeps the limits".to_owned(),
-        (Why::NotSteady, _) => "no advice: not steady in the time".to_owned(),
+        (Why::NoneWithinLimits, _) => "no controller keeps the limits".to_owned(),
+        (Why::NotSteady, _) => "no advice: not steady within the time".to_owned(),
         (_, None) => format!("stay with `{}`", decision.chosen),
         (why, Some(gain)) => {
             let reason = if why == Why::DefaultExceedsLimits { "; the default exceeds a limit" } else { "" };
@@ -141,7 +140,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         Some(time) => {
             let of_default = completion(advice, answer, &advice.present.name).filter(|_| decision.gain.is_some());
             let against = of_default.map_or(String::new(), |t| format!(" instead of {}", duration(t)));
-            let how = if answer.is_extrapolated { ", worked out from the pace of a part" } else { "" };
+            let how = if answer.is_extrapolated { ", extrapolated from a part" } else { "" };
             facts.push(("Transfer", format!("{}{against}{how}; at {goodput}", duration(time))));
         }
         None => facts.push(("Goodput", goodput)),
@@ -158,7 +157,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
             }
             _ => String::new(),
         };
-        facts.push(("Neighbours", format!("{words} of what it has beside another {}{of_default}", answer.reference)));
+        facts.push(("Neighbours", format!("{words} of its goodput beside another {}{of_default}", answer.reference)));
     }
     let mut delay = format!("{} ms in the queue (95th percentile)", delay_ms(chosen.delay_ms));
     if decision.chosen != advice.present.name {
@@ -168,7 +167,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     facts.extend(startup(advice).map(|words| ("Start-up", words)));
     if let Some(less) = decision.with_less_delay().first() {
         let (name, delay) = (&less.controller, delay_ms(less.delay_ms));
-        facts.push(("Less delay", format!("`{name}` has nearly as much goodput and keeps {delay} ms")));
+        facts.push(("Less delay", format!("`{name}` has nearly as much goodput, with {delay} ms")));
     }
     facts.push(("How sure", sureness(advice)));
     facts
@@ -182,10 +181,10 @@ fn startup(advice: &Advice) -> Option<String> {
         let least = if start.is_at_least { "at least " } else { "" };
         format!("{least}{} s", plain(start.seconds, 1.0))
     };
-    let mut words = format!("{} until it has 90 % of that", seconds(chosen));
+    let mut words = format!("{} to reach 90 % of that goodput", seconds(chosen));
     if let Some(lost) = chosen.neighbours_lose {
         let (what, share) = if lost.value >= 0.0 { ("less", lost) } else { ("more", -lost) };
-        words += &format!("; neighbours have {} % {what} meanwhile", plain(share, 100.0));
+        words += &format!("; meanwhile neighbours get {} % {what}", plain(share, 100.0));
     }
     if chosen.controller != default.controller {
         words += &format!("; {} with `{}`", seconds(default), advice.present.name);
@@ -205,24 +204,24 @@ fn sureness(advice: &Advice) -> String {
     let in_runs = over.as_deref().unwrap_or("in the longest runs allowed");
     let intervals = match (&open[..], &unsteady[..]) {
         ([], []) => "the intervals are narrow enough to decide".to_owned(),
-        ([], [one]) => format!("all is clear except `{one}`, which was not steady {in_runs}"),
+        ([], [one]) => format!("clear except for `{one}`, which was not steady {in_runs}"),
         ([], _) => format!("not sure: {} were not steady {in_runs}", counted(unsteady.len())),
-        ([one], _) => format!("all is clear except `{one}`, whose intervals are too wide {with_seeds}"),
+        ([one], _) => format!("clear except for `{one}`, whose intervals are too wide {with_seeds}"),
         _ => format!("not sure: the intervals of {} are too wide {with_seeds}", counted(open.len())),
     };
     let others = advice.others.len();
     let same = advice.unchanged().count();
     let sweep = if others > 0 {
-        format!("; the same on {same} of {others} paths that differ in what is not known")
+        format!("; the same on {same} of {others} paths that vary what is unknown")
     } else {
         String::new()
     };
     let tied = decision.controllers.iter().filter(|j| j.is_within_limits && j.is_tied_with_best).count();
-    let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
+    let ties = if tied > 1 { format!("; {} are tied for best", counted(tied)) } else { String::new() };
     let limit = advice.question.limits.stolen;
     let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
     let near = stolen.filter(|s| s.value + s.half_width.unwrap_or(0.0) > limit);
-    let near = near.map_or("", |_| "; it may take more than the limit from its neighbours");
+    let near = near.map_or("", |_| "; the advised one may exceed the limit on what neighbours lose");
     format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
 }
 
@@ -245,7 +244,7 @@ pub fn rule(advice: &Advice) -> String {
     let (least, most) = advice.usual.length();
     let cut = |length: Length| match length.warmup.ns {
         0 => String::new(),
-        _ => format!(", the first {} are cut off", length.warmup),
+        _ => format!(", without the first {}", length.warmup),
     };
     let lasts = match least == most {
         true => format!("Each run lasts {}{}.", most.duration, cut(most)),
@@ -253,7 +252,7 @@ pub fn rule(advice: &Advice) -> String {
     };
     format!(
         "Rule: {} of those that {taken}add at most {} ms to the queue's delay, against the path {reference}; \
-         a change has to bring {} % more than the default. {lasts}",
+         a change must gain {} % over the default. {lasts}",
         match limits.goal {
             Goal::Goodput => "the highest goodput",
             Goal::Delay => "the least delay",

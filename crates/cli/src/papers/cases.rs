@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1_000_000;
 
 #[derive(clap::Args)]
 pub struct Cases {
-    /// Suites such as bbr-draft, cases such as bbr-draft/07, or files of one's own; all if none is given
+    /// Suites such as bbr-draft, cases such as bbr-draft/07, or your own files; all if none is given
     words: Vec<String>,
 
     /// A path or two for each case

@@ -30,17 +30,17 @@ use crate::{
 
 /// Look for the paths on which a controller does worst, compared with another on the same path
 ///
-/// Finds must hold with five seeds and on nearby paths, and are then made small: features off, fewer flows, shorter, rounder numbers. Each is
-/// a scenario file that `tandem run` runs. Runs are kept in the store (`tandem store`): the same command goes on where it was. The same
+/// Finds must hold with five seeds and on nearby paths, and are then reduced: features off, fewer flows, shorter, rounder numbers. Each is
+/// a scenario file that `tandem run` runs. Runs are kept in the store (`tandem store`): the same command continues where it was. The same
 /// seed and number of evaluations give the same finds on any number of cores.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The controller, with parameters after `@`, or a header of yours: ./mine.h
+    /// The controller, with parameters after `@`, or your own header: ./mine.h
     #[arg(value_name = "CONTROLLER")]
     contender: String,
 
-    /// In what it is to be worst: utilisation, stolen, delay, loss, starvation, recovery
+    /// The measure in which it is worst: utilisation, stolen, delay, loss, starvation, recovery
     #[arg(long, value_name = "MEASURE", default_value = "utilisation")]
     worst: Worst,
 
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "SPACE|FILE", default_value = "fixed-path")]
     over: String,
 
-    /// What it is compared with: a path on which this does as badly is no find
+    /// What it is compared with: a path on which this does as badly is not a find
     #[arg(long, value_name = "CONTROLLER", default_value = "cubic")]
     baseline: String,
 
@@ -56,27 +56,27 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER", conflicts_with = "baseline")]
     differ: Option<String>,
 
-    /// How long it may take; the last third is for making finds small
+    /// How long it may take; the last third is for reducing finds
     #[arg(long, value_name = "TIME", default_value = "2min")]
     budget: Span,
 
-    /// Instead of --budget: this many paths are looked at, and finds are made small however long that takes
+    /// Instead of --budget: this many paths are looked at, and finds are reduced however long that takes
     #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     evaluations: Option<u32>,
 
-    /// The least that is a find, such as 0.1: a tenth less than the baseline's [default: 0.1; delay 0.25, loss 0.01]
+    /// The smallest difference that is a find, such as 0.1: a tenth less than the baseline [default: 0.1; delay 0.25, loss 0.01]
     #[arg(long, value_name = "SHARE", value_parser = limit)]
     least: Option<f64>,
 
-    /// The most finds that are made small
+    /// Maximum number of finds to reduce
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     finds: u32,
 
-    /// Also what is bad at one point and not around it
+    /// Also keep points that are bad though their neighbours are not
     #[arg(long)]
     knife_edge: bool,
 
-    /// Of the points that are drawn
+    /// Seed of the random points
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
 
@@ -92,11 +92,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// Folder for find-N.toml, report.html and results.json [default: one of the command's own in tandem-out]
+    /// Folder for find-N.toml, report.html and results.json [default: one in tandem-out, named after the command]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Give up what another command left in that folder
+    /// Replace the results of another command in that folder
     #[arg(long)]
     replace: bool,
 
@@ -149,7 +149,7 @@ pub fn search(args: &Args) -> Result<(), Failure> {
     };
     print_kept(&if args.json { json.clone() } else { results.text() }, kept())?;
     if done.is_interrupted {
-        warn("tandem: interrupted; its runs are kept, and the same command goes on");
+        warn("tandem: interrupted; finished runs are kept, and the same command continues");
         return Err(Failure::Interrupted);
     }
     note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));

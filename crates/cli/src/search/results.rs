@@ -166,7 +166,7 @@ impl Results {
             let seen = self.worst_seen.map_or("nothing could be measured".into(), |worst| {
                 format!("the worst with one seed was {:.1} %", 100.0 * worst)
             });
-            text += &format!("\nNothing is found; {seen}, and {:.1} % are a find (--least).\n", 100.0 * self.least);
+            text += &format!("\nNothing was found; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
         }
         text + &self.rest()
     }
@@ -175,8 +175,8 @@ impl Results {
     fn rest(&self) -> String {
         let counts = [
             (self.by_chance, "bad with one seed alone"),
-            (self.on_edges, "bad at one point and not around it (--knife-edge shows them)"),
-            (self.left, "left for want of time (--budget)"),
+            (self.on_edges, "bad at one point but not around it (--knife-edge shows them)"),
+            (self.left, "not examined, for lack of time (--budget)"),
         ];
         let told = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         let told: Vec<String> = told.collect();

@@ -2,9 +2,7 @@
 //! Asks as the command does, of a machine that is the same everywhere.
 
 use anyhow::Context;
-use tandem_advise::{
-    Advice, Given, Limits, Machine, Present, Question, candidates, measured::Measured,
-};
+use tandem_advise::{Advice, Given, Limits, Machine, Present, Question, candidates, measured::Measured};
 use tandem_batch::Batch;
 use tandem_scenario::{ControllerSpec, effects::BucketSpec, units::Span};
 use tandem_sim::Sim;
