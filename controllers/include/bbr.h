@@ -19,7 +19,7 @@
  * of the rate), and the packets that are acknowledged in excess of bw (ACKs that come in bursts). A
  * loss of 1/5 in two intervals at one rate means a policer: then that rate is used for 48 rounds.
  *
- * What is open, or left out, and how it is decided here:
+ * Open points, what is left out, and decisions:
  *  - Linux draws the phase in which PROBE_BW begins at random; here the clock
  *    decides: now_us modulo 7.
  *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets

@@ -19,7 +19,7 @@
  *              double each round. Short-term: what the last round with losses delivered, or 0.7 of
  *              what it was
  *
- * What is open, or left out, and how it is decided here:
+ * Open points, what is left out, and decisions:
  *  - Hosts note neither the losses nor what was in flight for each packet; bbr3_loss.h works both
  *    out. All that an ACK finds lost is one loss event, and one gap of STARTUP's six. The sample of
  *    the newest packet that the ACK acknowledges stands for that of the lost packets.

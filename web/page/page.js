@@ -6,7 +6,7 @@ import { Charts, Samples } from "./charts.js";
 import { element, makeControls } from "./controls.js";
 import { PRESETS } from "./presets.js";
 import { command, contenders, fromAddress, runs, scenario, toAddress } from "./setting.js";
-import { controllers, result, run, stolen } from "./simulator.js";
+import { controllers, lastAnswers, result, run, stolen } from "./simulator.js";
 import { figures } from "./summary.js";
 
 const by = (id) => document.getElementById(id);
@@ -188,6 +188,6 @@ async function main() {
 }
 
 // For the tests.
-window.tandem = { frames, result, scenario: (controller) => scenario(setting, controller), results: () => running };
+window.tandem = { frames, lastAnswers, result, scenario: (controller) => scenario(setting, controller), results: () => running };
 
 main().catch((error) => fail(error.message));

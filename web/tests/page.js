@@ -89,6 +89,34 @@ const tests = {
     assert.deepEqual(await goodputs(page, setting.a), nativeGoodputs(run));
   },
 
+  async "the advice is the native one, and follows the sliders"() {
+    const page = await open({ ...short, neighbours: 2 });
+    const isAdvised = () => page.waitForFunction(() => document.body.dataset.advice === "done");
+    await isAdvised();
+    const last = await page.evaluate(() => window.tandem.lastAnswers);
+    const files = ["turn", "advice"].map((kind) => join(scratch, `last.${kind}.json`));
+    writeFileSync(files[0], last.turn.asked);
+    writeFileSync(files[1], last.advice.asked);
+    const native = execFileSync(join(programs, "examples/native"), files, { encoding: "utf8", maxBuffer: 2 ** 30 }).split("\n");
+    assert.equal(last.turn.result, native[0]);
+    assert.equal(last.advice.result, native[1]);
+    const { advice } = JSON.parse(native[1]);
+    assert.match(await text(page, "advice"), new RegExp(`On 20mbit, 30ms RTT: .*\`${advice.advice}\``));
+    assert.match(await text(page, "advise-command"), /^tandem advise --rate 20mbit .* --neighbours reno:2 --flows 1$/);
+    const rows = await page.$$eval("#candidates tbody tr", (rows) => rows.map((row) => row.cells[0].textContent));
+    assert.deepEqual(rows, advice.paths[0].controllers.map(({ controller }) => controller));
+    assert.ok(rows.includes("cubic") && rows.length >= 20, `${rows}`);
+    // Another contender is another run, and the same path.
+    await page.select("#b", "vegas");
+    assert.equal(await page.evaluate(() => document.body.dataset.advice), "done");
+    await page.focus("#rtt_ms-slider");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.evaluate(() => document.body.dataset.advice), "running");
+    await isAdvised();
+    const { rtt_ms } = await address(page);
+    assert.match(await text(page, "advice"), new RegExp(`On 20mbit, ${rtt_ms}ms RTT: `));
+  },
+
   async "each preset runs, and its address brings it back"() {
     const page = await open(short);
     for (const [i, { name, setting }] of PRESETS.entries()) {

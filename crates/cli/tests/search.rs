@@ -75,7 +75,7 @@ fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store()
 fn no_time_finds_nothing() {
     let nothing = place().succeed("search compound --over ./queues.toml --budget 1us");
     assert!(
-        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing is found"),
+        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing was found"),
         "{}",
         nothing.out
     );

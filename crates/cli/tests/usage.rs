@@ -151,7 +151,7 @@ fn a_wireless_cell_is_the_simulators() {
     let cell = "[wlan]\nphy = \"802.11g\"\nstations = 2\nqueue = \"20p\"\nwired_rate = \"100mbit\"\nrtt = \"60ms\"\n";
     place.write("cell.toml", &format!("duration = \"3s\"\n{cell}[[flows]]\ncontroller = \"compound\"\n"));
     for (engines, parts) in [
-        ("model", ["here is a wireless cell", "`--engine sim` can"]),
+        ("model", ["not a wireless cell", "`--engine sim` can"]),
         ("sim,kernel", ["not a wireless cell", "use --engine sim"]),
     ] {
         let finished = place.tandem(&format!("run cell.toml --engine {engines}"));

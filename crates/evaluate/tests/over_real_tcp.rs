@@ -109,7 +109,7 @@ fn where_the_engines_differ_both_figures_are_told() {
     assert_eq!((answer, there.answer, there.simulated), (Answer::Passes, Answer::Fails, Answer::Passes), "{there:?}");
     assert_eq!(there.agreement, Agreement::Differs);
     let text = text(&assessment);
-    assert!(text.contains("real TCP fails: on the same path a single run is apart from the simulator's"), "{text}");
+    assert!(text.contains("real TCP fails: on the same path a single run differs from the simulator's"), "{text}");
     assert!(text.contains("the link is used to 90 % or more: real TCP fails: 50"), "{text}");
     assert!(text.contains("; simulator on that path holds: 100 ± 0 at 256"), "{text}");
 }

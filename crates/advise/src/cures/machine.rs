@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn a_small_buffer_comes_before_any_controller() {
         let words = send_buffer(4 * MIB, &known("100mbit", 600), 1).unwrap();
-        assert!(words.contains("allows a connection of this machine 4.19MB,"), "{words}");
-        assert!(words.contains("it needs 7.5MB under way"), "{words}");
+        assert!(words.contains("gives a connection 4.19MB,"), "{words}");
+        assert!(words.contains("filling this path takes 7.5MB in flight"), "{words}");
         assert!(words.contains("net.ipv4.tcp_wmem=\"4096 16384 30408704\""), "{words}");
         // Four connections need 1.9 MB each.
         assert_eq!(send_buffer(4 * MIB, &known("100mbit", 600), 4), None);
@@ -123,7 +123,7 @@ mod tests {
         let with = |packets: u32| Known { queue: format!("{packets}p").parse().ok(), ..known("100mbit", 24) };
         let pacing = |machine: &Machine, known: &Known| pacing((machine, &nothing), known, 2, "cubic");
         let words = pacing(&machine("pfifo_fast"), &with(19)).unwrap();
-        assert!(words.starts_with("First pace: the path's queue of 19p") && words.contains("root fq"), "{words}");
+        assert!(words.starts_with("First pace: bursts alone overflow the path's queue of 19p") && words.contains("root fq"), "{words}");
         assert_eq!(pacing(&machine("pfifo_fast"), &with(20)), None);
         assert_eq!(pacing(&machine("fq"), &with(19)), None);
         assert_eq!(pacing(&Machine::default(), &with(19)), None);

@@ -112,7 +112,7 @@ mod tests {
             shaper(&known("30mbit", 50), &keeps("cubic", 600.0), &[&keeps("bbr", 12.0), &keeps("vegas", 2.0)]).unwrap();
         assert!(words.starts_with("If the delay hurts, run `bbr` or `vegas`: alone on the path"), "{words}");
         assert!(
-            words.contains("keeps 12 ms in the queue, `cubic` keeps 600 ms") && words.contains(": shape the"),
+            words.contains("with 12 ms in the queue; `cubic` has 600 ms") && words.contains(": shape the"),
             "{words}"
         );
     }
