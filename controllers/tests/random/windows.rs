@@ -95,7 +95,17 @@ impl Pair {
         let host = Host::begin(params, window, MSS, u32::MAX);
         let low_window = params.get("low_window").unwrap_or(0.0);
         let reference = reference(params, f64::from(window), host.conn().now_us as f64);
-        Self { host, reference, path, low_window, una: 0, acks: 0, adoptions: 0, window_limited: true, epoch_window: 1.0 }
+        Self {
+            host,
+            reference,
+            path,
+            low_window,
+            una: 0,
+            acks: 0,
+            adoptions: 0,
+            window_limited: true,
+            epoch_window: 1.0,
+        }
     }
 
     fn play(&mut self, step: Step) -> Result<(), TestCaseError> {
@@ -353,7 +363,11 @@ pub fn grow_for_long(
         }
         pair.round(by, others)?;
     }
-    prop_assert_eq!(pair.adoptions, adoptions, "the reference was set to the integer controller's windows during the growth");
+    prop_assert_eq!(
+        pair.adoptions,
+        adoptions,
+        "the reference was set to the integer controller's windows during the growth"
+    );
     let (real, integer) = (pair.reference.windows().total(), f64::from(pair.host.conn().snd_cwnd));
     // What rounding does to the window at the beginning is multiplied by growth that is a share of the window.
     let allowed = 1.5 * (real / begun).clamp(1.0, 3.0) + (real - begun).abs() * 0.005;
