@@ -130,7 +130,11 @@ fn every_parameter_of_growth_is_tried() {
             let (name, of) = (parameter.name, controller.name);
             let tried = SETTINGS.iter().any(|(names, settings, _)| names.contains(&of) && is_in(settings, name));
             let other = OTHERS.split(' ').any(|other| other == name || other == format!("{of}.{name}"));
-            assert!(tried || other, "{of}.{name}: does it decide how fast the window grows?");
+            assert!(
+                tried || other,
+                "{of}.{name}: if it decides how fast the window grows, add a setting to SETTINGS of {file}, otherwise its name to OTHERS",
+                file = file!()
+            );
         }
     }
 }
