@@ -90,6 +90,11 @@ impl Validation<'_> {
         Ok(Evidence { name: "validation", runs: format!("At most {} seeds per point.", self.seeds), tables })
     }
 
+    /// The table of docs/controllers/prague.md: Prague at unequal RTTs beside Linux's.
+    pub fn unequal_rtts(&self) -> anyhow::Result<String> {
+        Ok(l4s::unequal_rtts(self)?.text())
+    }
+
     /// What docs/model.md rests on.
     pub fn model(&self) -> anyhow::Result<Evidence> {
         model::evidence(self)

@@ -5,7 +5,7 @@
 //! With `--experts` docs/advise-vs-experts.md, the same beside what people say of ten paths.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
 //! With `--criteria` docs/criteria.md, controllers by the criteria of RFC 9743.
-//! With `--slow-start` it prints the table of docs/slow-start.md.
+//! With `--slow-start` it prints the table of docs/slow-start.md, with `--unequal-rtts` that of docs/controllers/prague.md.
 
 use std::{
     path::{Path, PathBuf},
@@ -105,6 +105,10 @@ struct Args {
     #[arg(long, requires = "kernel")]
     incomplete: bool,
 
+    /// Prints the table of docs/controllers/prague.md instead: two Prague flows with unequal RTTs beside Linux's
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "out"])]
+    unequal_rtts: bool,
+
     /// Where the page goes [default: docs/ and the name above]; images go to `images` beside it
     #[arg(long)]
     out: Option<PathBuf>,
@@ -136,6 +140,10 @@ fn main() -> anyhow::Result<()> {
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
+    if args.unequal_rtts {
+        print!("{}", validation.unequal_rtts()?);
+        return Ok(());
+    }
     if !args.only.is_empty() {
         print!("{}", validation.simulators(&args.only)?.text());
         return Ok(());
