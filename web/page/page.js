@@ -126,10 +126,13 @@ function showAdvice({ advice, seeds, isFinal, error }) {
   by("advice-state").textContent = "All controllers run on the path.";
   if (error) by("advice").textContent = error;
   if (!advice) return;
-  by("advice").textContent = [...advice.first, advice.headline].join(" ");
+  // Every second part is in backticks.
+  const parts = [...advice.first, advice.headline].join(" ").split("`");
+  by("advice").replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : element("code", {}, part))));
   const sure = isFinal ? `The answer from ${seeds} seeds.` : `The answer from ${seeds} seeds so far.`;
   by("advice-state").textContent = `${sure} It is for a Debian machine whose default is cubic. The command allows longer runs and more seeds:`;
   by("advise-command").textContent = advice.command;
+  by("advise-command").parentElement.hidden = false;
   const row = ([name, ...cells]) =>
     element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((text) => element("td", {}, text)));
   by("candidates").tBodies[0].replaceChildren(...candidates(advice).map(row));
