@@ -2,7 +2,7 @@
 //! The measures: from a run to the value of a point of a figure.
 
 use serde::Deserialize;
-use tandem_results::SeedResult;
+use tandem_results::{Delivery, SeedResult};
 use tandem_scenario::{FORWARD_LINK, Scenario};
 use tandem_statistics::{Neighbours, jain, mean};
 
@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     QueueingDelay,
     /// Delay of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
     Delay,
+    /// Share of such a group's packets that are lost in a second: median of the seconds, percent.
+    LossBySecond,
     /// Completion time of finite transfers, mean, seconds; an unfinished one counts as completed at the end.
     Completion,
     /// Completion time of short flows, 95th percentile, seconds; an unfinished one counts as completed at the end.
@@ -106,7 +108,9 @@ impl Kind {
     /// Whether it is what RFC 9743's criteria ask of flows.
     fn is_of_outcome(self) -> bool {
         use Kind::*;
-        matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled | Delay)
+        let is_of_deliveries = matches!(self, Delay | LossBySecond);
+        is_of_deliveries
+            || matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled)
     }
 
     /// Whether it is read off the samples between losses.
@@ -257,9 +261,15 @@ impl Measure {
             }
             Kind::Recovery => outcome::recovery_s(&flows, scenario, self.happened_s(scenario)?),
             Kind::Settled => outcome::settled_mbps(&flows, scenario),
-            Kind::Delay => seed.deliveries.get(*self.groups.first()?)?.map(|delivery| delivery.delay_ms.p95),
+            Kind::Delay => self.delivery(seed).map(|delivery| delivery.delay_ms.p95),
+            Kind::LossBySecond => self.delivery(seed).map(|delivery| 100.0 * delivery.loss_rate_by_second.p50),
             _ => None,
         }
+    }
+
+    /// What the packets of the first group met, which has no congestion control.
+    fn delivery(&self, seed: &SeedResult) -> Option<Delivery> {
+        *seed.deliveries.get(*self.groups.first()?)?
     }
 
     /// A measure that is read off the samples between losses.
@@ -427,6 +437,32 @@ mod tests {
             [of(0, ""), of(1, ""), of(0, "from_start = true"), of(1, "from_start = true")],
             [4.0, 4.0, 4.0, 6.0]
         );
+    }
+
+    /// Of five seconds one loses half, so its mean is 12 %: but most lose 4 % or less.
+    #[test]
+    fn most_seconds_are_told_from_a_bad_one() {
+        use tandem_results::{Distribution, FlowResult, SeedResult};
+        use tandem_scenario::file::{Overrides, parse};
+        let text = "duration = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
+                    [[flows]]\ncontroller = \"reno\"\n[[flows]]\nudp = { rate = \"1mbit\" }\n";
+        let scenario = parse(text, "a test", "a call", &Overrides::default()).unwrap();
+        let by_second = Distribution::of_values(vec![0.02, 0.5, 0.04, 0.0, 0.04]).unwrap();
+        let delivery = Delivery {
+            delay_ms: Distribution::default(),
+            jitter_ms: Distribution::default(),
+            loss_rate: 0.12,
+            loss_rate_by_second: by_second,
+        };
+        let flows = vec![FlowResult::default(); 2];
+        let run = SeedResult { flows, deliveries: vec![None, Some(delivery)], ..SeedResult::default() };
+        let of = |group: usize| {
+            let measure = Measure::read(&format!("kind = \"loss_by_second\"\ngroups = [{group}]")).unwrap();
+            measure
+                .value(&X::Number(1.0), &scenario, std::slice::from_ref(&run), None)
+                .map(|sample| sample.estimate.value)
+        };
+        assert_eq!((of(1), of(0)), (Some(4.0), None), "a TCP group has no such packets");
     }
 
     #[test]
