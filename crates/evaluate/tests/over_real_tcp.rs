@@ -13,7 +13,7 @@ use tandem_results::{Emulation, SeedResult};
 use tandem_scenario::{Honesty, Scenario, TcpSource};
 use tandem_sim::Sim;
 
-/// Receivers that lie are not to be had in it.
+/// Receivers that lie do not exist in it.
 struct StandIn {
     /// Of the simulator's utilisation.
     used: f64,
@@ -138,7 +138,7 @@ fn what_cannot_be_carried_says_why() {
     }
 }
 
-/// Every criterion has a short form, but for those that Linux's receiver cannot pose; all of them take about a quarter of an hour.
+/// Every criterion has a short form, except for those that Linux's receiver cannot pose; all of them take about a quarter of an hour.
 #[test]
 fn criteria_have_forms_that_take_minutes() {
     let all = criteria("compound_tube", &[], &NEIGHBOURS_OF_ALL).unwrap();
