@@ -232,6 +232,11 @@ impl Part<'_> {
 }
 
 impl Experiment {
+    /// The claim that has these words.
+    pub(crate) fn claim_of(&self, text: &str) -> Option<&Claim> {
+        self.file.claims.iter().map(toml::Spanned::get_ref).find(|claim| claim.text == text)
+    }
+
     /// From the text of a file with one figure, without a paper's; `path` is for messages. Every scenario that it makes, in every form, is checked.
     ///
     /// # Errors
@@ -306,6 +311,9 @@ impl Experiment {
     }
 
     /// Whether a run of its full form has flows with this parameter.
+    ///
+    /// # Errors
+    /// If a scenario of the form is wrong.
     pub fn has_parameter(&self, setting: &Setting) -> Result<bool, FileError> {
         let plan = plan::plan(self, Form::Full)?;
         let points = plan.readings.iter().flat_map(|reading| reading.curves.iter().flatten().flatten());

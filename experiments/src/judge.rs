@@ -11,7 +11,8 @@ use crate::{patch::X, sample::Sample, verdict::Verdict};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub text: String,
-    /// What was found where it does not hold, as a sentence: `gamma is {} with three flows`, with `{at}` for the point.
+    /// What was found, as a sentence: `gamma is {} with three flows`, with `{at}` for `at 3` and `{x}` for `3`. Without `{}` it is only about
+    /// a failure.
     pub found: Option<String>,
     /// The paper's text makes it about this figure. These alone make the experiment's verdict.
     #[serde(default)]

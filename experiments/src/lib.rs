@@ -132,6 +132,9 @@ pub fn load(path: &Path) -> Result<Vec<Experiment>, FileError> {
 }
 
 /// Every experiment.
+///
+/// # Errors
+/// If a file that comes with the program is wrong.
 pub fn all() -> Result<Vec<Experiment>, FileError> {
     let mut all = Vec::new();
     for place in IDS.iter().map(|(_, place)| *place).collect::<BTreeSet<usize>>() {

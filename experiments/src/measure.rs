@@ -189,6 +189,9 @@ impl Measure {
     }
 
     /// Whether the scenario has what this measures.
+    ///
+    /// # Errors
+    /// If it lacks a group, a link or a controller that the measure needs.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
         let count = scenario.groups.len();
         if let Some(group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {

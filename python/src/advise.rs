@@ -23,7 +23,7 @@ use crate::{
 /// What the program `tandem` can do on this system, whose commands the advice names.
 const TOOLS: Tools = Tools { loads: cfg!(target_os = "linux"), sends: true };
 
-/// What is asked, as Python has it.
+/// What is asked, as in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {

@@ -100,7 +100,7 @@ pub fn compare(
     run_plan(py, plan, budget, options)
 }
 
-/// What is compared, as Python has it.
+/// What is compared, as in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
@@ -245,7 +245,7 @@ pub fn beside<T: Send>(watch: &dyn Fn(f64), share: impl Fn() -> f64, work: impl 
     done
 }
 
-/// JSON as Python has it.
+/// JSON as in Python.
 pub fn loads<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (PyString::new(py, json),))
 }

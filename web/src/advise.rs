@@ -14,7 +14,7 @@ use tandem_sim::Sim;
 /// The seeds that a controller gets at most: two looks.
 const MOST_SEEDS: u64 = 8;
 
-/// A path, as the page has it.
+/// A path, as in the page.
 #[derive(Debug, Deserialize)]
 pub struct Asked {
     rate_mbps: f64,

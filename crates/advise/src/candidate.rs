@@ -35,7 +35,7 @@ pub struct Candidate {
 /// What the machine runs now.
 #[derive(Debug, Clone)]
 pub struct Present {
-    /// As the simulator has it.
+    /// As in the simulator.
     pub name: String,
     /// The machine's own name for it, where the simulator does not have it and another stands for it.
     pub stands_for: Option<String>,

@@ -8,6 +8,29 @@
 //! A crate may have a folder of parts of which a run uses only some, like the controllers' headers. Its manifest names it, `apart = ["include"]` in
 //! `[package.metadata.arithmetic]`, and its build script makes a hash of each part ([`headers_hash`]). They are then no part of the hash here,
 //! and the key of a kept result adds those of the parts that the run used.
+//!
+//! A build script has the line `tandem_arithmetic::emit(env!("CARGO_PKG_NAME"));`. The hash of a header covers what it includes, and nothing else:
+//!
+//! ```
+//! use std::fs;
+//!
+//! use tandem_arithmetic::headers_hash;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
+//! write("reno.h", "#include \"window.h\"\n")?;
+//! write("window.h", "int window = 10;\n")?;
+//! let hash = || headers_hash(folder.path(), &["reno.h"], &[]);
+//! let before = hash();
+//! write("cubic.h", "int beta = 7;\n")?;
+//! assert_eq!(hash(), before);
+//! write("window.h", "int window = 4;\n")?;
+//! assert_ne!(hash(), before);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Around it: [tandem-sim](../tandem_sim/index.html), [tandem-model](../tandem_model/index.html) and the other engines have such a hash;
+//! [tandem-batch](../tandem_batch/index.html) keeps finished runs by it. [tandem-controllers](../tandem_controllers/index.html) has one for each header.
 
 mod headers;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bad input: exit status 2, a message that names what is wrong and the mend, and nothing run or written.
+//! Bad input: exit status 2, a message that names what is wrong and the fix, and nothing run or written.
 
 mod common;
 

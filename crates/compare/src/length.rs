@@ -10,7 +10,7 @@ pub const USUAL: Length = Length { duration: Span::from_secs(60), warmup: Span::
 const MEASURED_CYCLES: f64 = 4.0;
 /// What no run is longer than unless the user asks for it, seconds.
 const MOST_S: f64 = 600.0;
-/// Of [`Bounds::least_s`] and of slow start: so much at least has to be seen.
+/// Of [`Bounds::least_s`] and of slow start: at least this much has to be seen.
 const SLOW_STARTS: f64 = 4.0;
 
 /// What keeps a command quick.

@@ -46,7 +46,7 @@ impl Shown {
     }
 }
 
-/// The connection after a call, as the log has it. What is left out is not compared.
+/// The connection after a call, as in the log. What is left out is not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expected {

@@ -66,7 +66,7 @@ pub enum Agreement {
 /// A limit over real TCP.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AskedThere {
-    /// The limit in words, as the row has it.
+    /// The limit in words, as in the row.
     pub text: String,
     /// Whether it is kept.
     pub answer: Answer,

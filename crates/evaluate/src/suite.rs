@@ -186,7 +186,7 @@ impl Suite {
         Self { name, files, paper }
     }
 
-    /// As titles have it.
+    /// As in titles.
     pub fn title(&self) -> String {
         let number = self.name.strip_prefix("rfc").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         number.map_or_else(|| self.name.clone(), |number| format!("RFC {number}"))

@@ -13,7 +13,7 @@ use tandem_results::{Emulation, SeedResult};
 use tandem_scenario::{Honesty, Scenario, TcpSource};
 use tandem_sim::Sim;
 
-/// Receivers that lie are not to be had in it.
+/// Receivers that lie do not exist in it.
 struct StandIn {
     /// Of the simulator's utilisation.
     used: f64,
@@ -138,7 +138,7 @@ fn what_cannot_be_carried_says_why() {
     }
 }
 
-/// Every criterion of RFC 9743 has a short form, but for those that Linux's receiver cannot pose. Other suites lack it where thousands of
+/// Every criterion of RFC 9743 has a short form, except those that Linux's receiver cannot pose. Other suites lack it where thousands of
 /// connections or a wireless cell are asked for. The forms of a suite take minutes.
 #[test]
 fn criteria_have_forms_that_take_minutes() {

@@ -16,7 +16,7 @@ pub fn percent_with_interval(share: f64, half: Option<f64>) -> String {
     }
 }
 
-/// A figure of a measure as tables have it; empty where it has no value. Rates of links have this many digits.
+/// A figure of a measure as in tables; empty where it has no value. Rates of links have this many digits.
 pub fn cell<S>(measure: &Measure<S>, of: &S, figure: Figure, rate_digits: i32) -> String {
     (measure.value)(of).map_or(String::new(), |value| text(measure.unit, value, figure, rate_digits))
 }

@@ -290,7 +290,7 @@ fn span(span: Span) -> String {
     spaced(&span.to_string())
 }
 
-/// `100ms` as prose has it: `100 ms`.
+/// `100ms` as in prose: `100 ms`.
 fn spaced(quantity: &str) -> String {
     let (number, unit) = quantity.split_at(quantity.find(|c: char| c.is_alphabetic()).unwrap_or(quantity.len()));
     format!("{number}{NO_BREAK}{}", unit.replacen("us", "µs", 1))

@@ -258,6 +258,9 @@ impl Settings {
 }
 
 /// Reads a setting as the command line has it: `compound.gamma=20`.
+///
+/// # Errors
+/// If it is not `CONTROLLER.PARAMETER=VALUE`, there is no such controller or parameter, or the value is out of range.
 pub fn parse_setting(text: &str) -> Result<Setting, ControllerError> {
     let wrong = || ControllerError::NoSetting(text.to_owned());
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;

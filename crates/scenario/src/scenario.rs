@@ -303,6 +303,9 @@ impl Topology {
 
 impl QueueSize {
     /// In packets or bytes, at this rate and round-trip time; at least one packet.
+    ///
+    /// # Errors
+    /// If it is less than a packet of `mtu` bytes.
     pub fn limit(self, rate: Rate, rtt: Span, mtu: u32) -> Result<Limit, UnitError> {
         let packets_in = |span_s: f64| {
             let packets = (rate.bps as f64 * span_s / (8.0 * f64::from(mtu))).round();

@@ -74,6 +74,9 @@ impl Sweep {
     }
 
     /// As [`load`](Self::load), from text. `path` is for messages; other files are looked for in `folder`.
+    ///
+    /// # Errors
+    /// If something in the text is wrong: with line and column; or a file that it names cannot be read.
     pub fn parse(text: &str, path: &str, folder: &Path) -> Result<Self, FileError> {
         let file: Table = toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message()))?;
         let reader = Reader { text, path };

@@ -8,7 +8,7 @@ use super::{
     row::{OF_PATH, Row, place, states, value, word},
 };
 
-/// A claim as the file has it.
+/// A claim as in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSpec {

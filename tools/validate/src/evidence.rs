@@ -83,6 +83,9 @@ impl Evidence {
     }
 
     /// Writes data and picture, and puts table and answer between the marks of the page.
+    ///
+    /// # Errors
+    /// If a file cannot be written, or the page has no marks.
     pub fn write(&self, places: &Places) -> anyhow::Result<()> {
         let picture = forest::svg(&self.tables)?;
         let page = with_block(&places.page, &self.block(picture.is_some()))?;

@@ -80,6 +80,9 @@ const PARTS: [Part; 12] = [
 
 impl Validation<'_> {
     /// What docs/validation.md rests on; of some parts alone, if any is named.
+    ///
+    /// # Errors
+    /// If a name is unknown, the references cannot be read, or a run fails.
     pub fn simulators(&self, only: &[String]) -> anyhow::Result<Evidence> {
         let names = PARTS.map(|part| part.name);
         if let Some(name) = only.iter().find(|name| !names.contains(&name.as_str())) {
@@ -96,6 +99,9 @@ impl Validation<'_> {
     }
 
     /// What docs/model.md rests on.
+    ///
+    /// # Errors
+    /// If the references cannot be read, or a run fails.
     pub fn model(&self) -> anyhow::Result<Evidence> {
         model::evidence(self)
     }

@@ -32,7 +32,7 @@ macro_rules! rules {
             /// All of them, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$rule),*];
 
-            /// Its name, as messages have it.
+            /// Its name, as in messages.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$rule => $name,)* }
             }

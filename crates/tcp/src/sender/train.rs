@@ -74,7 +74,7 @@ impl Sender {
 }
 
 impl Train<'_> {
-    /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, for
+    /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, because
     /// the timer may be due before, or the ACK acknowledges nothing new.
     #[inline(always)]
     pub fn take(&mut self, now: u64, next_expected: u64, out: &mut impl FnMut(u64)) -> Option<u64> {

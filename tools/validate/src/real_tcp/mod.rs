@@ -45,6 +45,9 @@ pub struct RealTcpValidation<'a> {
 }
 
 /// Makes the runs that are missing in experiments/reference/real-tcp, and returns what docs/sim-vs-kernel.md rests on.
+///
+/// # Errors
+/// If kept runs cannot be read or written, or a run fails.
 pub fn real_tcp(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<Evidence> {
     let mut runs = kept_runs(validation)?;
     if !how.incomplete || !how.again.is_empty() {
