@@ -121,9 +121,11 @@ impl Judged {
         let counts = [(self.missed, "fails"), (self.undecided, "is undecided")];
         let counts: Vec<String> = match self.points {
             1 => vec![self.verdict.words().to_owned()],
+            all if self.missed == all => vec![format!("fails {}", at_all(all))],
             _ => counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{word} at {n}")).collect(),
         };
-        let of = if self.points > 1 { format!(" of {} points", self.points) } else { String::new() };
+        let has_count = self.points > 1 && self.missed < self.points;
+        let of = if has_count { format!(" of {} points", self.points) } else { String::new() };
         let first_words = if self.decided_by.len() > 1 { "first " } else { "" };
         let limit =
             first.published.map_or_else(|| first.limit(self.ours), |value| format!("; the paper prints {value}"));
