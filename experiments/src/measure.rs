@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measures: from a run to the value of a point of a figure.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tandem_results::SeedResult;
 use tandem_scenario::{FORWARD_LINK, Scenario};
-use tandem_statistics::{Neighbours, jain, mean};
+use tandem_statistics::{Neighbours, jain, mean, variance};
 
 use crate::{
     isolated::{self, Epochs},
@@ -13,7 +13,7 @@ use crate::{
     sample::Sample,
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Payload, Mb/s.
@@ -60,6 +60,8 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
+    /// Its standard deviation over its mean, of the first of `groups`' flows.
+    WindowVariation,
     // Measures of one flow of `compound`, from loss to loss after the warm-up.
     /// Window this many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
     EpochWindow,
@@ -95,6 +97,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// As files spell it.
+    pub fn name(self) -> String {
+        toml::Value::try_from(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
     /// Whether it is worked out from the scenario alone.
     fn is_worked_out(self) -> bool {
         use Kind::*;
@@ -167,6 +174,13 @@ impl Measure {
         toml::from_str(text)
     }
 
+    /// The lines of `[measure]` that say what is measured, but not of which groups.
+    pub(crate) fn text_without_groups(&self) -> String {
+        let per_flow = if self.per_flow { "per_flow = true\n" } else { "" };
+        let span = self.span_s.map_or(String::new(), |span_s| format!("span_s = {span_s:?}\n"));
+        format!("kind = \"{}\"\n{per_flow}{span}", self.kind.name())
+    }
+
     /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
     pub fn is_of_kept_runs(&self) -> bool {
         use Kind::*;
@@ -181,7 +195,7 @@ impl Measure {
 
     /// Whether windows have to be sampled in every seed.
     pub fn needs_traces(&self) -> bool {
-        matches!(self.kind, Kind::Gamma | Kind::Window) || self.kind.is_of_epochs()
+        matches!(self.kind, Kind::Gamma | Kind::Window | Kind::WindowVariation) || self.kind.is_of_epochs()
     }
 
     /// Whether the scenario has what this measures.
@@ -337,6 +351,7 @@ impl Measure {
             }
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
+            Kind::WindowVariation => each(&|s| self.variation(scenario, s).unwrap_or(f64::NAN)),
             kind if kind.is_of_epochs() => {
                 Sample::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
@@ -384,6 +399,16 @@ impl Measure {
             .map(|(sample, _)| of(sample))
             .collect();
         mean(&samples)
+    }
+
+    /// The coefficient of variation of the first flow's window after the warm-up.
+    fn variation(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
+        let trace = seed.trace.as_ref()?;
+        let warmup_s = scenario.warmup.as_secs_f64();
+        let flow = trace.flows.iter().find(|flow| self.groups.contains(&flow.group))?;
+        let samples = flow.samples.iter().zip(&trace.time_s).filter(|(_, time)| **time >= warmup_s);
+        let windows: Vec<f64> = samples.map(|(sample, _)| f64::from(sample.cwnd_packets)).collect();
+        Some(variance(&windows)?.sqrt() / mean(&windows))
     }
 }
 

@@ -19,7 +19,7 @@ mod student;
 mod symmetry;
 
 pub use describe::{jain, mean, percentile, variance};
-pub use estimate::{CONFIDENCE, Estimate};
+pub use estimate::{CONFIDENCE, Estimate, proportion};
 pub use looks::{Look, Looks};
 pub use sequence::always_valid_half_width;
 pub use symmetry::{Neighbours, stolen};
