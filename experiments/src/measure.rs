@@ -60,7 +60,7 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
-    /// Its standard deviation over its mean, of the first of `groups`' flows.
+    /// Its standard deviation about its trend over its mean, of the first of `groups`' flows.
     WindowVariation,
     // Measures of one flow of `compound`, from loss to loss after the warm-up.
     /// Window this many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
@@ -401,15 +401,26 @@ impl Measure {
         mean(&samples)
     }
 
-    /// The coefficient of variation of the first flow's window after the warm-up.
+    /// Of the first flow, after the warm-up: the lesser of both halves', so that neither a start nor a growth counts.
     fn variation(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
         let trace = seed.trace.as_ref()?;
         let warmup_s = scenario.warmup.as_secs_f64();
         let flow = trace.flows.iter().find(|flow| self.groups.contains(&flow.group))?;
         let samples = flow.samples.iter().zip(&trace.time_s).filter(|(_, time)| **time >= warmup_s);
         let windows: Vec<f64> = samples.map(|(sample, _)| f64::from(sample.cwnd_packets)).collect();
-        Some(variance(&windows)?.sqrt() / mean(&windows))
+        let (first, second) = windows.split_at(windows.len() / 2);
+        Some(variation_about_line(first)?.min(variation_about_line(second)?))
     }
+}
+
+/// The standard deviation of evenly spaced values about the line through them (least squares), over their mean; `None` for fewer than two.
+fn variation_about_line(values: &[f64]) -> Option<f64> {
+    let (middle, mean_value) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
+    let places = || (0..values.len()).map(|i| i as f64 - middle);
+    let products: f64 = places().zip(values).map(|(place, value)| place * value).sum();
+    let slope = products / places().map(|place| place * place).sum::<f64>();
+    let rest: Vec<f64> = places().zip(values).map(|(place, value)| value - slope * place).collect();
+    Some(variance(&rest)?.sqrt() / mean_value)
 }
 
 /// 0 if nobody gets anything.
@@ -462,5 +473,17 @@ mod tests {
         // An equal share is 5, a tenth of it 0.5.
         assert_eq!(starved(&[0.4, 0.6, 9.0, 10.0]), 1.0);
         assert_eq!(starved(&[3.0]), 0.0);
+    }
+
+    /// Of +1 and -1 in turn about 10 the deviation is 1; a growth adds nothing. One value has none.
+    #[test]
+    fn variation_is_about_the_trend() {
+        let about = |slope: f64| {
+            let values: Vec<f64> =
+                (0..2000).map(|i| 10.0 + slope * (f64::from(i) - 999.5) + if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            variation_about_line(&values).unwrap()
+        };
+        assert!((about(0.0) - 0.1).abs() < 1e-3 && (about(0.004) - 0.1).abs() < 1e-3);
+        assert_eq!(variation_about_line(&[3.0]), None);
     }
 }

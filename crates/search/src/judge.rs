@@ -161,7 +161,7 @@ impl Mechanism {
         let share = |seed: &SeedResult| sum(seed, |f| f.retransmits) / sum(seed, |f| f.sent_packets).max(1.0);
         let queue = |seed: &SeedResult| seed.links.first().map_or(0.0, |link| link.queue_packets.mean);
         let is_twice = |own: f64, baseline: f64, least: f64| own >= least && own >= 2.0 * baseline;
-        if is_of_window && sum(own, |f| f.retransmits) == 0.0 {
+        if is_of_window && sum(own, |f| f.retransmits + f.window_reductions) == 0.0 {
             Self::Swings
         } else if is_twice(sum(own, |f| f.timeouts), sum(baseline, |f| f.timeouts), 3.0) {
             Self::Timeouts

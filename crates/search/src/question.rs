@@ -178,6 +178,28 @@ mod tests {
         assert!(question.measured(baseline, own).unwrap().violations[0] < 0.0, "the better one violates nothing");
     }
 
+    /// The change is at 20 s of 40. Who falls to a tenth of a megabit a second is at its own end at once, and has not recovered.
+    #[test]
+    fn who_stays_down_does_not_recover() {
+        let (reno, bbr) = (scenario("reno"), scenario("bbr"));
+        let baseline = run(0.8, 0.0, 0, [4.0, 4.0], 2);
+        let mut own = baseline.clone();
+        own[0].flows[0].received_mbit_by_second[20..].fill(0.1);
+        let question = Question { worst: Worst::Recovery, either_way: false };
+        let ran = |scenario, seeds| Ran { scenario, seeds };
+        let measured = question.measured(ran(&reno, &own), ran(&bbr, &baseline)).unwrap();
+        assert_eq!((measured.own[0], measured.baseline[0]), (20.0, 3.0));
+    }
+
+    #[test]
+    fn a_path_that_nobody_can_use_is_no_find() {
+        let (reno, bbr) = (scenario("reno"), scenario("bbr"));
+        let (own, baseline) = (run(0.001, 0.0, 0, [0.0, 1.0], 0), run(0.04, 0.0, 0, [0.1, 1.0], 0));
+        let ran = |scenario, seeds| Ran { scenario, seeds };
+        let question = Question { worst: Worst::Utilisation, either_way: false };
+        assert!(question.measured(ran(&reno, &own), ran(&bbr, &baseline)).is_none());
+    }
+
     #[test]
     fn without_neighbours_there_is_nothing_to_steal() {
         let alone = scenario("cubic");

@@ -22,7 +22,7 @@ pub enum Worst {
     Starvation,
     /// After a change of the path it takes longer, or does not return.
     Recovery,
-    /// The window goes up and down: its coefficient of variation (RFC 5166 section 2.4 has that of the throughput or delay).
+    /// The window goes up and down about its trend: its coefficient of variation, which RFC 5166 (section 2.4) has for throughput and delay.
     Oscillation,
     /// It is beyond a limit of a criterion.
     Criterion(Arc<Limit>),

@@ -103,3 +103,38 @@ pub fn starts(space: &Space) -> Vec<Point> {
     }
     points
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those that cannot be asked of other paths are about the flows, the transfers or the receivers of their own.
+    #[test]
+    fn most_criteria_can_be_asked_of_any_path() {
+        let refused: Vec<String> = criteria(RFC_9743)
+            .iter()
+            .map(|criterion| file_name(criterion).to_owned())
+            .filter(|name| worst(name).is_err())
+            .collect();
+        let expected = [
+            "5.1.1-outage",
+            "5.1.4-latecomer",
+            "5.1.4-rtt",
+            "5.1.5-short-flows",
+            "5.2.2-real-time",
+            "7.11-incast",
+            "7.5-satellite",
+            "7.6-early-acks",
+            "7.6-hidden-marks",
+        ];
+        assert_eq!(refused, expected);
+    }
+
+    #[test]
+    fn searches_begin_with_paths_of_the_suites() {
+        for (name, least) in [("fixed-path", 20), ("competition", 10), ("changing-path", 10)] {
+            let points = starts(&Space::named(name).unwrap());
+            assert!(points.len() >= least, "{name}: {}", points.len());
+        }
+    }
+}
