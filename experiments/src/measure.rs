@@ -479,8 +479,9 @@ mod tests {
     #[test]
     fn variation_is_about_the_trend() {
         let about = |slope: f64| {
-            let values: Vec<f64> =
-                (0..2000).map(|i| 10.0 + slope * (f64::from(i) - 999.5) + if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            let values: Vec<f64> = (0..2000)
+                .map(|i| 10.0 + slope * (f64::from(i) - 999.5) + if i % 2 == 0 { 1.0 } else { -1.0 })
+                .collect();
             variation_about_line(&values).unwrap()
         };
         assert!((about(0.0) - 0.1).abs() < 1e-3 && (about(0.004) - 0.1).abs() < 1e-3);
