@@ -434,6 +434,16 @@ impl Experiment {
         plan::scenario_file(self, form, curve, at)
     }
 
+    /// The scenarios of its first curve in full, a table for each point of the axis.
+    ///
+    /// # Errors
+    /// None in an experiment that was read.
+    pub fn scenarios(&self) -> Result<Vec<toml::Table>, FileError> {
+        let mut readings = plan::plan(self, Form::Full)?.readings;
+        let points = readings.swap_remove(0).curves.swap_remove(0);
+        Ok(points.into_iter().flatten().map(|point| point.own.table).collect())
+    }
+
     /// The criterion of the file.
     pub fn criterion(&self) -> Option<&Criterion> {
         self.file.criterion.as_ref()

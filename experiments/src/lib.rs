@@ -28,6 +28,7 @@ mod isolated;
 mod judge;
 mod judged;
 mod kernel;
+mod limit;
 mod measure;
 mod outcome;
 mod page;
@@ -61,6 +62,7 @@ pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, doubts, measure,
     measure_shared, missing, obstacle, scenario_key,
 };
+pub use limit::{Limit, Relation};
 pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measures: from a run to the value of a point of a figure.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tandem_results::{Delivery, SeedResult};
 use tandem_scenario::{FORWARD_LINK, Scenario};
-use tandem_statistics::{Neighbours, jain, mean};
+use tandem_statistics::{Neighbours, jain, mean, variance};
 
 use crate::{
     isolated::{self, Epochs},
@@ -13,7 +13,7 @@ use crate::{
     sample::Sample,
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Payload, Mb/s.
@@ -62,6 +62,8 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
+    /// Its standard deviation about its trend over its mean, of the first of `groups`' flows.
+    WindowVariation,
     // Measures of one flow of `compound`, from loss to loss after the warm-up.
     /// Window this many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
     EpochWindow,
@@ -97,6 +99,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// As files spell it.
+    pub fn name(self) -> String {
+        toml::Value::try_from(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
     /// Whether it is worked out from the scenario alone.
     fn is_worked_out(self) -> bool {
         use Kind::*;
@@ -171,6 +178,13 @@ impl Measure {
         toml::from_str(text)
     }
 
+    /// The lines of `[measure]` that say what is measured, but not of which groups.
+    pub(crate) fn text_without_groups(&self) -> String {
+        let per_flow = if self.per_flow { "per_flow = true\n" } else { "" };
+        let span = self.span_s.map_or(String::new(), |span_s| format!("span_s = {span_s:?}\n"));
+        format!("kind = \"{}\"\n{per_flow}{span}", self.kind.name())
+    }
+
     /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
     pub fn is_of_kept_runs(&self) -> bool {
         use Kind::*;
@@ -185,7 +199,7 @@ impl Measure {
 
     /// Whether windows have to be sampled in every seed.
     pub fn needs_traces(&self) -> bool {
-        matches!(self.kind, Kind::Gamma | Kind::Window) || self.kind.is_of_epochs()
+        matches!(self.kind, Kind::Gamma | Kind::Window | Kind::WindowVariation) || self.kind.is_of_epochs()
     }
 
     /// Whether the scenario has what this measures.
@@ -350,6 +364,7 @@ impl Measure {
             }
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
+            Kind::WindowVariation => each(&|s| self.variation(scenario, s).unwrap_or(f64::NAN)),
             kind if kind.is_of_epochs() => {
                 Sample::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
@@ -398,6 +413,27 @@ impl Measure {
             .collect();
         mean(&samples)
     }
+
+    /// Of the first flow, after the warm-up: the lesser of both halves', so that neither a start nor a growth counts.
+    fn variation(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
+        let trace = seed.trace.as_ref()?;
+        let warmup_s = scenario.warmup.as_secs_f64();
+        let flow = trace.flows.iter().find(|flow| self.groups.contains(&flow.group))?;
+        let samples = flow.samples.iter().zip(&trace.time_s).filter(|(_, time)| **time >= warmup_s);
+        let windows: Vec<f64> = samples.map(|(sample, _)| f64::from(sample.cwnd_packets)).collect();
+        let (first, second) = windows.split_at(windows.len() / 2);
+        Some(variation_about_line(first)?.min(variation_about_line(second)?))
+    }
+}
+
+/// The standard deviation of evenly spaced values about the line through them (least squares), over their mean; `None` for fewer than two.
+fn variation_about_line(values: &[f64]) -> Option<f64> {
+    let (middle, mean_value) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
+    let places = || (0..values.len()).map(|i| i as f64 - middle);
+    let products: f64 = places().zip(values).map(|(place, value)| place * value).sum();
+    let slope = products / places().map(|place| place * place).sum::<f64>();
+    let rest: Vec<f64> = places().zip(values).map(|(place, value)| value - slope * place).collect();
+    Some(variance(&rest)?.sqrt() / mean_value)
 }
 
 /// 0 if nobody gets anything.
@@ -476,5 +512,18 @@ mod tests {
         // An equal share is 5, a tenth of it 0.5.
         assert_eq!(starved(&[0.4, 0.6, 9.0, 10.0]), 1.0);
         assert_eq!(starved(&[3.0]), 0.0);
+    }
+
+    /// Of +1 and -1 in turn about 10 the deviation is 1; a growth adds nothing. One value has none.
+    #[test]
+    fn variation_is_about_the_trend() {
+        let about = |slope: f64| {
+            let values: Vec<f64> = (0..2000)
+                .map(|i| 10.0 + slope * (f64::from(i) - 999.5) + if i % 2 == 0 { 1.0 } else { -1.0 })
+                .collect();
+            variation_about_line(&values).unwrap()
+        };
+        assert!((about(0.0) - 0.1).abs() < 1e-3 && (about(0.004) - 0.1).abs() < 1e-3);
+        assert_eq!(variation_about_line(&[3.0]), None);
     }
 }

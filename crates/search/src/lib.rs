@@ -24,12 +24,12 @@
 //! }
 //!
 //! let space = Space::named("fixed-path")?;
-//! let mut explorer = Explorer::new(&space, 1, false);
+//! let mut explorer = Explorer::new(&space, 1, false, Vec::new());
 //! while explorer.generations < 5 {
 //!     explorer.step(&Planted(&space))?;
 //! }
 //! let asked = Asked { limit: 0.1, finds: 1, knife_edge: false, seed: 1 };
-//! let settled = settle(&space, &explorer.archive, &Planted(&space), &asked, |_, _| {})?;
+//! let settled = settle(&space, &explorer, &Planted(&space), &asked, |_, _| {})?;
 //! // The roundest rate above it, and no feature.
 //! assert_eq!(space.path(&settled.finds[0].point).unwrap().rate_bps, 2e8);
 //! assert!(space.features_of(&settled.finds[0].point).is_empty());
@@ -48,14 +48,17 @@ mod point;
 mod question;
 mod settle;
 mod space;
+mod start;
+mod worst;
 
 pub use archive::{Archive, Cell, Elite, QUEUE_PARTS};
 pub use explore::{Explorer, FIRST_SEED, GENERATION};
 pub use file::Compared;
-pub use judge::{ByRuns, Judge, JudgeError, Judged, Mechanism};
+pub use judge::{ByRuns, Judge, JudgeError, Judged, Mechanism, Side};
 pub use minimise::minimise;
 pub use parameter::{Domain, Parameter, Path, Unit};
 pub use point::Point;
-pub use question::{ALL, Measured, Question, Ran, Worst};
+pub use question::{Measured, Question, Ran};
 pub use settle::{Asked, Find, NEIGHBOURS, SEEDS, Settled, settle};
 pub use space::{CONTENDER, Feature, Length, Space};
+pub use worst::{ALL, Worst};

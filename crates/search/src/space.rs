@@ -18,6 +18,8 @@ use crate::{
 
 /// What stands in a space for the controller whose worst path is looked for.
 pub const CONTENDER: &str = "contender";
+/// For its kind of ECN, as in suites.
+pub(crate) const ECN: &str = "as the contender";
 const RATE: &str = "rate";
 const RTT: &str = "rtt";
 

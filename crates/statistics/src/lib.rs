@@ -20,7 +20,7 @@ mod student;
 mod symmetry;
 
 pub use describe::{jain, mean, percentile, variance};
-pub use estimate::{CONFIDENCE, Estimate};
+pub use estimate::{CONFIDENCE, Estimate, proportion};
 pub use looks::{Look, Looks};
 pub use number::{rate, significant, with_interval};
 pub use sequence::always_valid_half_width;
