@@ -123,7 +123,10 @@ mod tests {
         let with = |packets: u32| Known { queue: format!("{packets}p").parse().ok(), ..known("100mbit", 24) };
         let pacing = |machine: &Machine, known: &Known| pacing((machine, &nothing), known, 2, "cubic");
         let words = pacing(&machine("pfifo_fast"), &with(19)).unwrap();
-        assert!(words.starts_with("First pace: bursts alone overflow the path's queue of 19p") && words.contains("root fq"), "{words}");
+        assert!(
+            words.starts_with("First pace: bursts alone overflow the path's queue of 19p") && words.contains("root fq"),
+            "{words}"
+        );
         assert_eq!(pacing(&machine("pfifo_fast"), &with(20)), None);
         assert_eq!(pacing(&machine("fq"), &with(19)), None);
         assert_eq!(pacing(&Machine::default(), &with(19)), None);

@@ -62,9 +62,7 @@ fn file_name(criterion: &Experiment) -> &str {
 
 fn unknown(text: &str) -> String {
     let names = ALL.map(|worst| worst.name().to_owned()).join(", ");
-    format!(
-        "`{text}` is not a measure: write one of {names}, or a criterion of `tandem evaluate` such as 5.1.2"
-    )
+    format!("`{text}` is not a measure: write one of {names}, or a criterion of `tandem evaluate` such as 5.1.2")
 }
 
 /// Refuses a space that has nothing of what is measured.
