@@ -57,8 +57,8 @@ pub(super) fn part(validation: &Validation, how: &RealTcpValidation) -> anyhow::
     let missing = missing.join(", ");
     ensure!(how.incomplete || missing.is_empty(), "no run over real TCP is to be trusted of: {missing}");
     let mut said = about(&runs);
-    if !missing.is_empty() {
-        said += &format!(" Left out, for want of a run that is to be trusted: {missing}.");
+    if lines.len() < setups.len() {
+        said += &format!(" {} paths lack runs that are to be trusted.", setups.len() - lines.len());
     }
     Ok(Part { runs: said, lines })
 }
@@ -72,7 +72,7 @@ fn line(setup: &Setup, compared: &[Compared; 2]) -> Line {
     };
     let words = |pair: &Pair| pair.agreement().words().to_owned();
     Line {
-        path: setup.title.into(),
+        path: setup.name.into(),
         setup: setup.text(),
         goodput_mbps: estimates(0),
         queue_packets: estimates(1),
@@ -83,9 +83,8 @@ fn line(setup: &Setup, compared: &[Compared; 2]) -> Line {
 impl Part {
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} ✓ agrees: goodput within 5 %, mean queue within 10 % or 5 packets; ? cannot be told apart; ✗ differs.\n\n\
-             | path | goodput, Mb/s: `bbr` | the kernel's | | `bbr3`, simulator | kernel | \
-             | queue, packets: `bbr` | the kernel's | | `bbr3`, simulator | kernel | |\n\
+            "{} ✓: goodput within 5 % and mean queue within 10 % or 5 packets; ?: cannot be told apart; ✗: differs.\n\n\
+             | path | `bbr`, Mb/s | kernel's | | `bbr3`, simulator | kernel | | queues, packets | | | | | |\n\
              |---|---:|---:|---|---:|---:|---|---:|---:|---|---:|---:|---|\n",
             self.runs
         );

@@ -49,7 +49,7 @@ fn compare(setup: &Setup, engine: &dyn Engine, batch: &Batch) -> anyhow::Result<
     let losses = of(&|seed| seed.flows[0].retransmits as f64);
     let estimates = |values: &[Vec<f64>]| [0, 1, 2].map(|who| Estimate::of_mean(&values[who]));
     Ok(Line {
-        path: setup.title.into(),
+        path: setup.name.into(),
         setup: setup.text(),
         goodput_mbps: estimates(&goodputs),
         queue_packets: estimates(&queues),
@@ -60,15 +60,13 @@ fn compare(setup: &Setup, engine: &dyn Engine, batch: &Batch) -> anyhow::Result<
 
 pub(super) fn text(lines: &[Line]) -> String {
     let mut text = String::from(
-        "| path | goodput, Mb/s: simulator | QUIC | noq's | noq's to QUIC | mean queue, packets | lost packets |\n\
-         |---|---:|---:|---:|---:|---:|---:|\n",
+        "| path | simulator, Mb/s | QUIC | noq's | noq's to QUIC | lost |\n|---|---:|---:|---:|---:|---:|\n",
     );
     for line in lines {
         let [simulated, quic, own] = line.goodput_mbps.map(|goodput| goodput.text(1));
-        let queues = line.queue_packets.map(|queue| format!("{:.1}", queue.value)).join(" / ");
         let lost = line.lost_packets.map(|lost| format!("{lost:.0}")).join(" / ");
         let (path, share) = (&line.path, (line.ratio * 100.0).text(1));
-        writeln!(text, "| {path} | {simulated} | {quic} | {own} | {share} % | {queues} | {lost} |").expect("a String");
+        writeln!(text, "| {path} | {simulated} | {quic} | {own} | {share} % | {lost} |").expect("a String");
     }
     with_short_lines(&text)
 }
