@@ -135,7 +135,8 @@ impl Recorder {
         let before = Shown::all_of(conn);
         match self.told.take() {
             Some(Event::Ack { packets, rtt_us, rate, probes, shown, .. })
-                if follows && packets == acked && packets > 0 => {
+                if follows && packets == acked && packets > 0 =>
+            {
                 self.instance.cong_avoid(conn, acked);
                 let expected = Expected::all_of(conn);
                 self.tell(&Event::Ack { packets, rtt_us, grow: Some(true), rate, probes, shown, expected });

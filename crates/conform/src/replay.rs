@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tandem_controllers::{Ack, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reading, Reason, State};
+use tandem_controllers::{
+    Ack, Conn, Controller, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reading, Reason, State,
+};
 
 use crate::event::{Event, Expected, Probed, Rate};
 

@@ -56,11 +56,7 @@ pub(super) fn part(validation: &Validation, how: &RealTcpValidation) -> anyhow::
     }
     let missing = missing.join(", ");
     ensure!(how.incomplete || missing.is_empty(), "no run over real TCP is to be trusted of: {missing}");
-    let mut said = about(&runs);
-    if lines.len() < setups.len() {
-        said += &format!(" {} paths lack runs that are to be trusted.", setups.len() - lines.len());
-    }
-    Ok(Part { runs: said, lines })
+    Ok(Part { runs: about(&runs), lines })
 }
 
 fn line(setup: &Setup, compared: &[Compared; 2]) -> Line {
@@ -83,10 +79,11 @@ fn line(setup: &Setup, compared: &[Compared; 2]) -> Line {
 impl Part {
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} ✓: goodput within 5 % and mean queue within 10 % or 5 packets; ?: cannot be told apart; ✗: differs.\n\n\
+            "{} of 10 paths have runs that are to be trusted. ✓: goodput within 5 % and mean queue within 10 % or 5 packets; ?: cannot be \
+             told apart; ✗: differs.\n\n\
              | path | `bbr`, Mb/s | kernel's | | `bbr3`, simulator | kernel | | queues, packets | | | | | |\n\
              |---|---:|---:|---|---:|---:|---|---:|---:|---|---:|---:|---|\n",
-            self.runs
+            self.lines.len()
         );
         for line in &self.lines {
             write!(text, "| {} |", line.path).expect("a String");

@@ -59,14 +59,12 @@ fn compare(setup: &Setup, engine: &dyn Engine, batch: &Batch) -> anyhow::Result<
 }
 
 pub(super) fn text(lines: &[Line]) -> String {
-    let mut text = String::from(
-        "| path | simulator, Mb/s | QUIC | noq's | noq's to QUIC | lost |\n|---|---:|---:|---:|---:|---:|\n",
-    );
+    let mut text =
+        String::from("| path | simulator, Mb/s | QUIC | noq's | noq's to QUIC |\n|---|---:|---:|---:|---:|\n");
     for line in lines {
-        let [simulated, quic, own] = line.goodput_mbps.map(|goodput| goodput.text(1));
-        let lost = line.lost_packets.map(|lost| format!("{lost:.0}")).join(" / ");
+        let [simulated, quic, own] = line.goodput_mbps.map(|goodput| format!("{:.1}", goodput.value));
         let (path, share) = (&line.path, (line.ratio * 100.0).text(1));
-        writeln!(text, "| {path} | {simulated} | {quic} | {own} | {share} % | {lost} |").expect("a String");
+        writeln!(text, "| {path} | {simulated} | {quic} | {own} | {share} % |").expect("a String");
     }
     with_short_lines(&text)
 }
