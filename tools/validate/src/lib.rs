@@ -3,6 +3,7 @@
 //! writes.
 
 mod advice;
+mod bbr;
 mod compare;
 mod controllers;
 mod criteria;
@@ -35,6 +36,7 @@ use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
+pub use bbr::bbr_page;
 pub use criteria::criteria_page;
 pub use evidence::{Evidence, Places, put};
 pub use experts::experts_page;
