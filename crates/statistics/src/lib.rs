@@ -11,6 +11,7 @@
 //!
 //! [tandem-results](../tandem_results/index.html) sums up runs with it.
 
+mod asymmetric;
 mod describe;
 mod estimate;
 mod looks;
@@ -18,6 +19,7 @@ mod sequence;
 mod student;
 mod symmetry;
 
+pub use asymmetric::AsymmetricEstimate;
 pub use describe::{jain, mean, percentile, variance};
 pub use estimate::{CONFIDENCE, Estimate};
 pub use looks::{Look, Looks};
