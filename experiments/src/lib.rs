@@ -52,7 +52,7 @@ use std::{
 use tandem_scenario::{FileError, file::text_of};
 
 pub use document::{Document, Place, markdown};
-pub use error::{RealTcpRunsError, RecordError, RunError};
+pub use error::{MeasureError, RealTcpRunsError, RecordError, RunError};
 pub use file::{Criterion, Experiment, Known};
 pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;

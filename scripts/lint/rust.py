@@ -5,6 +5,7 @@
     scripts/lint/rust.py    prints FILE:LINE and the mend of each finding; exit status 1 if there is one
 
 A controller's name stands in controllers.def and nowhere else: what follows from it is a trait there.
+What a library offers fails with a type of its own, which a caller can tell apart, not with a text.
 """
 
 import re
@@ -29,6 +30,10 @@ NAMES_ALLOWED = {
     "experiments/src/cases/run.rs": "BBR's cases",
     "kernel/src/restore.rs": "the kernel's own, to which a machine goes back",
 }
+
+# Programs, whose callers are people and other languages.
+PROGRAMS = ("crates/cli/", "python/", "web/")
+TEXTS_AS_ERRORS = re.compile(r"\bpub fn \w+[^;{]*->[^;{]*\bResult<[^;{]*, String>|type Err = String;")
 
 
 def code(text: str) -> list[str]:
@@ -74,9 +79,17 @@ def named(sources: dict[str, list[str]]) -> Iterator[str]:
     yield from (f"scripts/lint/rust.py: {path} names no controller any more" for path in sorted(unused))
 
 
+def untyped(sources: dict[str, list[str]]) -> Iterator[str]:
+    for path, lines in sources.items():
+        text = "\n".join(lines)
+        for found in TEXTS_AS_ERRORS.finditer(text) if not path.startswith(PROGRAMS) else ():
+            number = text[: found.start()].count("\n") + 1
+            yield f"{path}:{number}: the error is a text: make it a type (thiserror), or the function no part of the library"
+
+
 def main() -> int:
     read = {path.relative_to(ROOT).as_posix(): code(path.read_text(encoding="utf-8")) for path in sources()}
-    found = list(named(read))
+    found = [*named(read), *untyped(read)]
     print("\n".join(found), end="\n" if found else "", file=sys.stderr)
     return 1 if found else 0
 

@@ -7,6 +7,20 @@ use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Par
 
 use crate::event::{Event, Expected, Rate};
 
+/// Why an event cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// There is no connection yet.
+    #[error("the first event must be `init`")]
+    NoInit,
+    /// The connection would begin with values that are none.
+    #[error("`init` needs a cwnd of 1 to {MAX_WINDOW} packets, and an mss above 0")]
+    BadInit,
+    /// The host sets values that are none.
+    #[error("`window` needs a cwnd and a clamp of 1 to {MAX_WINDOW} packets, and an mss above 0")]
+    BadWindow,
+}
+
 #[derive(Clone)]
 pub struct Replay {
     controller: Instance,
@@ -24,12 +38,12 @@ pub struct Outcome {
 }
 
 impl Replay {
-    pub fn begin(params: &Arc<Params>, event: &Event) -> Result<Self, String> {
+    pub fn begin(params: &Arc<Params>, event: &Event) -> Result<Self, EventError> {
         let Event::Init { cwnd, ssthresh, clamp, mss, shown } = event else {
-            return Err("the first event must be `init`".into());
+            return Err(EventError::NoInit);
         };
         if *cwnd == 0 || *cwnd > MAX_WINDOW || *mss == 0 {
-            return Err(format!("`init` needs a cwnd of 1 to {MAX_WINDOW} packets, and an mss above 0"));
+            return Err(EventError::BadInit);
         }
         let mut conn = Conn {
             snd_cwnd: *cwnd,
@@ -45,7 +59,7 @@ impl Replay {
     }
 
     /// Carries an event out that is no `init`.
-    pub fn play(&mut self, event: &Event) -> Result<Outcome, String> {
+    pub fn play(&mut self, event: &Event) -> Result<Outcome, EventError> {
         let Self { controller, conn, state, delivered } = self;
         if let Some(shown) = event.shown() {
             shown.show(conn);
@@ -87,9 +101,7 @@ impl Replay {
             Event::Window { cwnd, ssthresh, cnt, clamp, mss } => {
                 let is_window = |packets: u32| (1..=MAX_WINDOW).contains(&packets);
                 if ![cwnd, clamp].into_iter().flatten().all(|packets| is_window(*packets)) || *mss == Some(0) {
-                    return Err(format!(
-                        "`window` needs a cwnd and a clamp of 1 to {MAX_WINDOW} packets, and an mss above 0"
-                    ));
+                    return Err(EventError::BadWindow);
                 }
                 conn.snd_cwnd = cwnd.unwrap_or(conn.snd_cwnd);
                 conn.snd_ssthresh = ssthresh.unwrap_or(conn.snd_ssthresh);

@@ -179,12 +179,15 @@ impl fmt::Display for Worst {
     }
 }
 
+/// What nothing can be worst in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is nothing to be worst in: write one of {names}", names = ALL.map(Worst::name).join(", "))]
+pub struct WorstError(pub String);
+
 impl FromStr for Worst {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        ALL.into_iter().find(|worst| worst.name() == text).ok_or_else(|| {
-            format!("`{text}` is nothing to be worst in: write one of {}", ALL.map(Self::name).join(", "))
-        })
+    type Err = WorstError;
+    fn from_str(text: &str) -> Result<Self, WorstError> {
+        ALL.into_iter().find(|worst| worst.name() == text).ok_or_else(|| WorstError(text.to_owned()))
     }
 }
 
