@@ -107,6 +107,8 @@ enum tandem_trait {
 	TANDEM_SENDS_ECT1 = 1 << 3,
 	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
+	/* No system has shipped it for common use, as far as we know: who runs it is the first. */
+	TANDEM_NEVER_SHIPPED = 1 << 5,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,

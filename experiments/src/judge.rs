@@ -135,7 +135,7 @@ impl Asked {
 
 impl Claim {
     /// Whether curves and points are there, and whether something is asked.
-    pub fn check(&self, curves: &[&str], xs: &[X]) -> Result<(), String> {
+    pub(crate) fn check(&self, curves: &[&str], xs: &[X]) -> Result<(), String> {
         for name in self.curves() {
             if !curves.contains(&name) {
                 return Err(format!("there is no curve `{name}`; there are `{}`", curves.join("`, `")));

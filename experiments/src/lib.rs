@@ -53,7 +53,7 @@ use std::{
 use tandem_scenario::{FileError, file::text_of};
 
 pub use document::{Document, Place, markdown};
-pub use error::{RealTcpRunsError, RecordError, RunError};
+pub use error::{MeasureError, RealTcpRunsError, RecordError, RunError};
 pub use file::{Criterion, Experiment, Known};
 pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
@@ -62,7 +62,7 @@ pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, doubts, measure,
     measure_shared, missing, obstacle, scenario_key,
 };
-pub use limit::{Limit, Relation};
+pub use limit::{Limit, NotALimit, Relation};
 pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;

@@ -42,10 +42,15 @@ pub enum Relation {
     Minus,
 }
 
+/// Why a claim can be asked on the criterion's own paths alone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotALimit(String);
+
 impl Experiment {
-    /// Each claim of a criterion as a limit, or why it can be asked on the criterion's own paths alone.
-    pub fn limits(&self) -> Vec<Result<Limit, String>> {
-        self.file.claims.iter().map(|claim| self.limit(claim.get_ref())).collect()
+    /// Each claim of a criterion as a limit, or why it is none.
+    pub fn limits(&self) -> Vec<Result<Limit, NotALimit>> {
+        self.file.claims.iter().map(|claim| self.limit(claim.get_ref()).map_err(NotALimit)).collect()
     }
 
     fn limit(&self, claim: &Claim) -> Result<Limit, String> {
@@ -181,7 +186,7 @@ name = "small"
 set = { "flows.0.receive_window" = "20kB" }
 "#;
 
-    fn limits(claim: &str) -> Vec<Result<Limit, String>> {
+    fn limits(claim: &str) -> Vec<Result<Limit, NotALimit>> {
         let text =
             format!("{TEXT}[[claims]]\ntext = \"it is short\"\nowner = \"ours\"\ncurve = \"contender\"\n{claim}");
         Experiment::parse("x/1.2", "1.2.toml", &text).unwrap().limits()
@@ -209,7 +214,7 @@ set = { "flows.0.receive_window" = "20kB" }
             ("below = 9\nat = [10]\n", "certain points"),
         ] {
             let all = limits(claim);
-            assert!(all[0].as_ref().unwrap_err().contains(part), "{all:?}");
+            assert!(all[0].as_ref().unwrap_err().0.contains(part), "{all:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use tandem_scenario::{FORWARD_LINK, Scenario};
 use tandem_statistics::{Neighbours, jain, mean, variance};
 
 use crate::{
+    MeasureError,
     isolated::{self, Epochs},
     outcome,
     patch::X,
@@ -206,42 +207,38 @@ impl Measure {
     ///
     /// # Errors
     /// If it lacks a group, a link or a controller that the measure needs.
-    pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
+    pub fn check(&self, scenario: &Scenario) -> Result<(), MeasureError> {
         let count = scenario.groups.len();
-        if let Some(group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {
-            return Err(format!("there is no group {group}: the scenario has {count}, counted from 0"));
+        if let Some(&group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {
+            return Err(MeasureError::NoGroup { group, count });
         }
         let name = self.link_name();
         let needs_link =
             matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue | Kind::LossRate | Kind::QueueingDelay);
         if needs_link && !scenario.network.links.iter().any(|l| l.name == name) {
-            let links: Vec<_> = scenario.network.links.iter().map(|l| format!("`{}`", l.name)).collect();
-            return Err(format!("there is no link `{name}`; there are {}", links.join(", ")));
+            let known = scenario.network.links.iter().map(|l| l.name.clone()).collect();
+            return Err(MeasureError::NoLink { name: name.to_owned(), known });
         }
         if self.kind == Kind::LeastShare && self.span_s.is_none() {
-            return Err("`least_share` needs `span_s`, the length of a stretch in seconds".into());
+            return Err(MeasureError::NoSpan);
         }
         if self.kind == Kind::Recovery && self.happened_s(scenario).is_none() {
-            return Err(
-                "`recovery` needs `at_s`, the second at which something happened, or a change of the link".into()
-            );
+            return Err(MeasureError::NothingHappened);
         }
         if self.kind == Kind::Ratio && self.of.is_empty() {
-            return Err("a ratio needs `of`, the groups below the line".into());
+            return Err(MeasureError::NoRatio);
         }
         if self.from_start && (self.kind != Kind::Goodput || self.window_s.is_some()) {
-            return Err("`from_start` is for `goodput` without `window_s`".into());
+            return Err(MeasureError::FromStart);
         }
         if self.from_start && self.groups.iter().any(|&g| scenario.groups[g].start.ns >= scenario.duration.ns) {
-            return Err("a flow with `from_start` must start before the end".into());
+            return Err(MeasureError::StartsLate);
         }
         if self.kind.is_worked_out() || self.kind.is_of_epochs() {
             isolated::check(scenario)?;
         }
         match (self.kind, self.cycle.as_deref().and_then(isolated::cycle)) {
-            (Kind::Feasible, None) => {
-                Err("`feasible` needs `cycle`, the type of the oscillation, such as \"3:1\"".into())
-            }
+            (Kind::Feasible, None) => Err(MeasureError::NoCycle),
             _ => Ok(()),
         }
     }

@@ -18,7 +18,7 @@ use pyo3::{
     types::{PyDict, PyString},
 };
 use tandem_batch::{Batch, Task, Traces};
-use tandem_compare::{Budget, CompareError, Comparison, Decided, Flows, Plan, Seeds, decide};
+use tandem_compare::{Budget, CompareError, Comparison, Decided, Flows, FlowsError, Plan, Seeds, decide};
 use tandem_engine::Engine;
 use tandem_results::Run;
 use tandem_scenario::{
@@ -140,7 +140,7 @@ impl Asked {
 }
 
 fn flows(texts: &[String]) -> PyResult<Vec<Flows>> {
-    texts.iter().map(|text| text.parse().map_err(|e: String| usage(e))).collect()
+    texts.iter().map(|text| text.parse().map_err(|e: FlowsError| usage(e))).collect()
 }
 
 pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> PyResult<Option<T>> {

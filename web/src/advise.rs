@@ -140,7 +140,7 @@ impl Asked {
     fn known(&self) -> Result<Known, String> {
         let rate = Rate { bps: (self.rate_mbps * 1e6) as u64 };
         let rtt = Span { ns: (self.rtt_ms * 1e6) as u64 };
-        let neighbours: Neighbours = self.neighbours().parse()?;
+        let neighbours: Neighbours = self.neighbours().parse().map_err(|e| format!("{e}"))?;
         Ok(Known {
             queue: Some(QueueSize::Packets(self.queue_packets)),
             loss: Some(LossRate(self.loss)),

@@ -69,7 +69,7 @@ mod turn;
 pub use advice::{Advice, Origin};
 pub use candidate::{Candidate, Present, candidates};
 pub use case::{Assumed, Case, Neighbours};
-pub use error::AdviseError;
+pub use error::{AdviseError, GoalError};
 pub use known::{Given, Known};
 pub use machine::{Machine, Port, Tools, Way, send_command};
 pub use progress::{Doing, Watch};

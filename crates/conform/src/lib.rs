@@ -46,4 +46,5 @@ mod rules;
 pub use check::{Check, Problem};
 pub use event::{Event, Expected, Probed, Rate, Shown, StateName};
 pub use recorder::Recorder;
+pub use replay::EventError;
 pub use rules::Rule;

@@ -9,6 +9,30 @@ use tandem_controllers::{
 
 use crate::event::{Event, Expected, Probed, Rate};
 
+/// Why an event cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// There is no connection yet.
+    #[error("the first event must be `init`")]
+    NoInit,
+    /// The connection would begin with values that are none.
+    #[error("`init` needs a cwnd of 1 to {MAX_WINDOW} packets, and an mss above 0")]
+    BadInit,
+    /// The host sets values that are none.
+    #[error("`window` needs a cwnd and a clamp of 1 to {MAX_WINDOW} packets, and an mss above 0")]
+    BadWindow,
+    /// The log names a probe that the controller lacks.
+    #[error("`{controller}` has no probe `{name}`; it has: {}", known.join(", "))]
+    NoProbe {
+        /// The controller's name.
+        controller: String,
+        /// As it is logged.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+}
+
 #[derive(Clone)]
 pub struct Replay {
     kind: &'static Controller,
@@ -27,12 +51,12 @@ pub struct Outcome {
 }
 
 impl Replay {
-    pub fn begin(params: &Arc<Params>, event: &Event) -> Result<Self, String> {
+    pub fn begin(params: &Arc<Params>, event: &Event) -> Result<Self, EventError> {
         let Event::Init { cwnd, ssthresh, clamp, mss, shown } = event else {
-            return Err("the first event must be `init`".into());
+            return Err(EventError::NoInit);
         };
         if *cwnd == 0 || *cwnd > MAX_WINDOW || *mss == 0 {
-            return Err(format!("`init` needs a cwnd of 1 to {MAX_WINDOW} packets, and an mss above 0"));
+            return Err(EventError::BadInit);
         }
         let mut conn = Conn {
             snd_cwnd: *cwnd,
@@ -48,7 +72,7 @@ impl Replay {
     }
 
     /// Carries an event out that is no `init`.
-    pub fn play(&mut self, event: &Event) -> Result<Outcome, String> {
+    pub fn play(&mut self, event: &Event) -> Result<Outcome, EventError> {
         let Self { kind, controller, conn, state, delivered } = self;
         if let Some(shown) = event.shown() {
             shown.show(conn);
@@ -91,9 +115,7 @@ impl Replay {
             Event::Window { cwnd, ssthresh, cnt, clamp, mss } => {
                 let is_window = |packets: u32| (1..=MAX_WINDOW).contains(&packets);
                 if ![cwnd, clamp].into_iter().flatten().all(|packets| is_window(*packets)) || *mss == Some(0) {
-                    return Err(format!(
-                        "`window` needs a cwnd and a clamp of 1 to {MAX_WINDOW} packets, and an mss above 0"
-                    ));
+                    return Err(EventError::BadWindow);
                 }
                 conn.snd_cwnd = cwnd.unwrap_or(conn.snd_cwnd);
                 conn.snd_ssthresh = ssthresh.unwrap_or(conn.snd_ssthresh);
@@ -126,7 +148,7 @@ fn compare_probes(
     controller: &Instance,
     conn: &Conn,
     logged: &BTreeMap<String, Probed>,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, EventError> {
     if logged.is_empty() {
         return Ok(Outcome::default());
     }
@@ -136,8 +158,11 @@ fn compare_probes(
     let mut words = Vec::new();
     for (name, logged) in logged {
         let Some(place) = known.iter().position(|probe| probe.name == name) else {
-            let names: Vec<&str> = known.iter().map(|probe| probe.name).collect();
-            return Err(format!("`{}` has no probe `{name}`; it has: {}", kind.name, names.join(", ")));
+            return Err(EventError::NoProbe {
+                controller: kind.name.to_owned(),
+                name: name.clone(),
+                known: known.iter().map(|probe| probe.name.to_owned()).collect(),
+            });
         };
         let own = known[place].read(raw[place]);
         let is_same = match (own, logged) {

@@ -421,5 +421,5 @@ fn probes_are_compared() {
     let unknown: Event = serde_json::from_str(log(r#""mood":1"#).lines().last().unwrap()).unwrap();
     let mut check = check("bbr3", r#"{"event":"init","cwnd":10,"mss":1000}"#);
     let error = check.event(2, &unknown).unwrap_err();
-    assert!(error.contains("`bbr3` has no probe `mood`; it has: state, bw_mbps"), "{error}");
+    assert!(error.to_string().contains("`bbr3` has no probe `mood`; it has: state, bw_mbps"), "{error}");
 }

@@ -44,6 +44,7 @@ pub mod short_flows;
 mod slow_start;
 pub mod spec;
 mod traffic;
+mod udp;
 pub mod units;
 pub mod wlan;
 
@@ -63,3 +64,4 @@ pub use traffic::{
     CongestionControl, Ecn, Honesty, Noq, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport,
     USUAL_ACK_EVERY,
 };
+pub use udp::{UdpSource, UdpSpec};

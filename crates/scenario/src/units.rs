@@ -165,6 +165,49 @@ impl FromStr for Rate {
     }
 }
 
+/// Between a number and its unit in prose.
+pub const NO_BREAK: char = '\u{a0}';
+
+fn number_and_unit(quantity: &str) -> (&str, &str) {
+    quantity.split_at(quantity.find(|c: char| c.is_alphabetic()).unwrap_or(quantity.len()))
+}
+
+/// `100ms` as prose has it: `100 ms`.
+fn spaced(quantity: &str) -> String {
+    let (number, unit) = number_and_unit(quantity);
+    format!("{number}{NO_BREAK}{}", unit.replacen("us", "µs", 1))
+}
+
+impl Rate {
+    /// As prose has it: `10 Mbit/s`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        let text = self.to_string();
+        let (number, unit) = number_and_unit(&text);
+        let unit = match unit {
+            "tbit" => "Tbit/s",
+            "gbit" => "Gbit/s",
+            "mbit" => "Mbit/s",
+            "kbit" => "kbit/s",
+            _ => "bit/s",
+        };
+        format!("{number}{NO_BREAK}{unit}")
+    }
+}
+
+impl Span {
+    /// As prose has it: `100 ms`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        spaced(&self.to_string())
+    }
+}
+
+impl Bytes {
+    /// As prose has it: `100 kB`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        spaced(&self.to_string())
+    }
+}
+
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         scaled(f, self.bps as f64, &[(1e12, "tbit"), (1e9, "gbit"), (1e6, "mbit"), (1e3, "kbit"), (1.0, "bit")])

@@ -56,7 +56,7 @@ pub use explore::{Explorer, FIRST_SEED, GENERATION};
 pub use file::Compared;
 pub use judge::{ByRuns, Judge, JudgeError, Judged, Mechanism, Side};
 pub use minimise::minimise;
-pub use parameter::{Domain, Parameter, Path, Unit};
+pub use parameter::{Domain, DomainError, Parameter, Path, Unit};
 pub use point::Point;
 pub use question::{Measured, Question, Ran};
 pub use settle::{Asked, Find, NEIGHBOURS, SEEDS, Settled, settle};

@@ -11,6 +11,7 @@
 //!
 //! [tandem-results](../tandem_results/index.html) sums up runs with it.
 
+mod asymmetric;
 mod describe;
 mod estimate;
 mod looks;
@@ -19,6 +20,7 @@ mod sequence;
 mod student;
 mod symmetry;
 
+pub use asymmetric::AsymmetricEstimate;
 pub use describe::{jain, mean, percentile, variance};
 pub use estimate::{CONFIDENCE, Estimate, proportion};
 pub use looks::{Look, Looks};

@@ -59,12 +59,12 @@ mod store;
 mod task;
 
 pub use bundle::{from_bytes, to_bytes};
-pub use charts::{Pair, figures};
+pub use charts::{Pair, PairError, figures};
 pub use column::{Column, Kind};
 pub use error::{BundleError, KeyError, StoreError, SummaryError, SweepError, TaskError};
 pub use feeder::Feeder;
 pub use file::Sweep;
-pub use key_path::KeyPath;
+pub use key_path::{KeyPath, KeyPathError};
 pub use local::{Outcome, RunOptions, run};
 pub use means::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use part::{PART_TASKS, read_part};

@@ -106,7 +106,7 @@ impl ClaimSpec {
     ///
     /// # Errors
     /// With the part of it that is wrong.
-    pub fn start(&self) -> Result<Claim, String> {
+    pub(super) fn start(&self) -> Result<Claim, String> {
         let read = |text: &String| Expression::parse(text, &place);
         let states = match self.of.as_str() {
             "RUN" => None,

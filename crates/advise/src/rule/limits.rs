@@ -4,6 +4,8 @@
 use serde::Serialize;
 use tandem_scenario::units::Span;
 
+use crate::error::GoalError;
+
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limits {
@@ -39,14 +41,14 @@ pub enum Goal {
 }
 
 impl std::str::FromStr for Goal {
-    type Err = String;
+    type Err = GoalError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, GoalError> {
         match text {
             "goodput" => Ok(Self::Goodput),
             "delay" => Ok(Self::Delay),
             "both" => Ok(Self::Both),
-            other => Err(format!("`{other}` is not a goal: give `goodput`, `delay` or `both`")),
+            other => Err(GoalError(other.to_owned())),
         }
     }
 }

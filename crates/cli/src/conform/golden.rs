@@ -42,7 +42,7 @@ pub fn conform(file: &Path, as_json: bool) -> Result<(), Failure> {
     let text =
         bounded::read_text(file, MOST_BYTES).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let played = play(&text, folder).map_err(|(line, what)| Failure::usage(format!("{name}:{line}: {what}")))?;
+    let played = play(&text, folder).map_err(|e| Failure::usage(format!("{name}:{}: {}", e.line, e.why)))?;
     print(&if as_json { json_text(&verdict(&name, &played))? } else { in_words(&name, &played) })?;
     match played.problems.len() {
         0 => Ok(()),

@@ -23,7 +23,6 @@ fn given(options: &str) -> anyhow::Result<(Given, Vec<ControllerSpec>)> {
     let mut given = Given::default();
     let mut controllers = Vec::new();
     let mut words = options.split(' ');
-    let failed = |e: String| anyhow::anyhow!(e);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("`{word}` has no value"));
         match word {
@@ -33,7 +32,7 @@ fn given(options: &str) -> anyhow::Result<(Given, Vec<ControllerSpec>)> {
             "--aqm" => given.aqm = Some(value()?.parse()?),
             "--ecn" => given.ecn = true,
             "--loss" => given.loss = Some(value()?.parse()?),
-            "--neighbours" => given.neighbours = Some(value()?.parse().map_err(failed)?),
+            "--neighbours" => given.neighbours = Some(value()?.parse()?),
             "--flows" => given.flows = Some(value()?.parse()?),
             "--policer" => {
                 let (rate, burst) = value()?.split_once(':').context("RATE:BURST")?;

@@ -33,7 +33,7 @@ pub fn is_iperf3(json: &Documents) -> bool {
 }
 
 /// All runs that measured something.
-pub fn readings(json: Documents) -> Result<Vec<Readings>, String> {
+pub(super) fn readings(json: Documents) -> Result<Vec<Readings>, String> {
     let mut cautions = cautions_of(&json);
     let runs = runs(json.documents);
     let count = runs.len();
