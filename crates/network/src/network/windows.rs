@@ -80,6 +80,9 @@ impl<P: Packet> Receivers<'_, P> {
             return back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
         }
         packet.set_place(places_of(flow)[End::Senders as usize]);
+        if let Some(time) = back.pass_heard(now, &packet) {
+            return ways[flow].on_way_back(time, packet);
+        }
         let until = before_arrival(*is_back_first, now);
         let on_way = |time, packet: P| ways[flow_at(packet.place())].on_way_back(time, packet);
         back.carry_one_kept((until, now), packet, contents, on_way);
