@@ -36,6 +36,7 @@ impl<P: Packet> Way<P> {
     #[inline(always)]
     fn on_way_back(&mut self, time: u64, packet: P) {
         let time = self.at_sender(time);
+        self.due_at_sender = self.due_at_sender.min(time);
         self.to_sender.ring.push((time, packet.into()));
     }
 }
@@ -190,6 +191,18 @@ impl<P: Packet> Network<P> {
     #[inline(always)]
     pub fn to_sender(&mut self, flow: usize) -> &mut Ring<(u64, P::Returning)> {
         &mut self.ways[flow].to_sender.ring
+    }
+
+    /// Nothing is due at this flow's sender before this time, ns: neither a packet nor what the host has [set](Self::set_due_at_sender).
+    #[inline(always)]
+    pub fn due_at_sender(&self, flow: usize) -> u64 {
+        self.ways[flow].due_at_sender
+    }
+
+    /// Nothing is due at this flow's sender before `time`, ns, but what the link back sends on its way there from now on.
+    #[inline(always)]
+    pub fn set_due_at_sender(&mut self, flow: usize, time: u64) {
+        self.ways[flow].due_at_sender = time;
     }
 
     /// When a link whose discipline decides at departure has something to do; [`NEVER`](crate::agenda::NEVER): nothing waits.
