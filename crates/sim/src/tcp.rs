@@ -101,8 +101,9 @@ impl Tcp {
         let (mut taken, mut last) = (0, None);
         'train: for part in acks.parts() {
             for &(now, ack) in part {
+                let counted = || ack.counted().filter(|&(_, marks)| train.knows(marks)).map(|(number, _)| number);
                 if now <= until
-                    && let Some(number) = ack.bare_number()
+                    && let Some(number) = ack.bare_number().or_else(counted)
                     && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
                 {
                     tell(now, rtt_ns);

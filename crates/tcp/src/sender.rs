@@ -106,6 +106,10 @@ pub struct Sender {
     ecn: Option<EcnSender>,
     /// Neither rate nor ECN: most senders.
     is_plain: bool,
+    /// Its usual ACKs may make a [`Train`](train::Train): it has no rate, and of ECN at most the accurate kind.
+    has_trains: bool,
+    /// What each new segment says about ECN then.
+    ecn_field: u64,
 }
 
 impl Sender {
@@ -126,6 +130,7 @@ impl Sender {
             ..Conn::default()
         };
         let (owns_window, wants_rate) = (params.controller().owns_window(), params.controller().wants_rate());
+        let ecn = EcnSender::new(config.ecn, params.controller());
         Self {
             controller: Instance::new(params, &mut conn),
             conn,
@@ -147,7 +152,9 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(config.pacing || owns_window),
             rate: wants_rate.then(|| Box::new(DeliveryRate::new())),
-            ecn: EcnSender::new(config.ecn, params.controller()),
+            has_trains: !owns_window && !wants_rate && matches!(config.ecn, Ecn::Off | Ecn::Accurate),
+            ecn_field: ecn.map_or(0, |ecn| ecn.field()),
+            ecn,
             owns_window,
             is_plain: !owns_window && !wants_rate && config.ecn == Ecn::Off,
         }
@@ -313,7 +320,7 @@ impl Sender {
     /// In place whatever the number of callers: a call of its own costs 26 instructions.
     #[inline(always)]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
-        if ack.feedback.is_none()
+        if self.knows_all_but_number(&ack)
             && let Some(mut train) = self.train()
             && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
         {
@@ -324,6 +331,12 @@ impl Sender {
             return Some(rtt_ns);
         }
         self.on_unusual_ack(now, ack, out)
+    }
+
+    /// Does an ACK say nothing beside its number that is new?
+    #[inline(always)]
+    fn knows_all_but_number(&self, ack: &AckIn) -> bool {
+        ack.feedback.is_none_or(|feedback| feedback.count_alone().is_some_and(|marks| self.knows(marks)))
     }
 
     #[inline(never)]

@@ -26,15 +26,21 @@ struct Last {
 }
 
 impl Sender {
-    /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
+    /// A train may begin, unless something has hinted at a loss, or each segment is measured or says of ECN what changes.
     #[inline(always)]
     pub fn train(&mut self) -> Option<Train<'_>> {
-        (self.is_plain && self.is_undisturbed()).then(|| Train {
+        (self.has_trains && self.is_undisturbed()).then(|| Train {
             safe_until: self.wake_at(),
             sender: self,
             last: None,
             has_filled_window: false,
         })
+    }
+
+    /// Has the controller been told of this count of marks? Without accurate ECN there is none.
+    #[inline(always)]
+    pub(super) fn knows(&self, marks: u32) -> bool {
+        self.ecn.is_some_and(|ecn| !ecn.has_new(marks))
     }
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
@@ -66,7 +72,8 @@ impl Sender {
         if end > self.data_end || end - una > self.receive_window {
             return false;
         }
-        self.board.send_until(now, end, &mut out);
+        let field = self.ecn_field;
+        self.board.send_until(now, end, &mut |seq| out(seq | field));
         self.counters.sent += end - nxt;
         self.last_send = now;
         true
@@ -74,6 +81,12 @@ impl Sender {
 }
 
 impl Train<'_> {
+    /// Is this count of marks nothing new? Then an ACK that says it and its number may be [taken](Self::take).
+    #[inline(always)]
+    pub fn knows(&self, marks: u32) -> bool {
+        self.sender.knows(marks)
+    }
+
     /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, for
     /// the timer may be due before, or the ACK acknowledges nothing new.
     #[inline(always)]

@@ -9,7 +9,7 @@ use super::paws;
 use crate::{
     Config,
     receiver::{AckOut, Receiver},
-    segment::{CWR, DATA_FLAGS, ECN_FIELD, SEQ_AND_FLAGS, stamped},
+    segment::{CWR, DATA_FLAGS, ECN_FIELD, Feedback, SEQ_AND_FLAGS, stamped},
     sender::{AckIn, Sender},
 };
 
@@ -177,7 +177,15 @@ impl Wire {
             return receiver.on_data(*now, segment);
         }
         let beyond = receiver.take_beyond(*now, segment).map(Some);
-        let taken = beyond.or_else(|| receiver.take_counted(*now, segment));
+        let taken = beyond.or_else(|| {
+            let marks = receiver.take_counted(*now, segment)?;
+            let counted = |marks| AckOut {
+                next_expected: receiver.next_expected,
+                feedback: Feedback::of(None, marks, None, None),
+                flags: 0,
+            };
+            Some(marks.map(counted))
+        });
         taken.unwrap_or_else(|| receiver.on_data(*now, segment))
     }
 
