@@ -113,13 +113,19 @@ impl Flow {
     }
 
     /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
+    #[inline(never)]
     pub fn advance_sender(&mut self, until: u64, flow: usize, net: &mut Net, recorder: &mut Recorder) -> u64 {
         let mut rtts = recorder.rtts(self.group);
         loop {
-            if let Kind::Tcp(tcp) = &mut self.kind
-                && let Some(next) = tcp.take_train(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
-            {
-                self.wakes_at[End::Senders as usize] = next;
+            if let Kind::Tcp(tcp) = &mut self.kind {
+                let tell = |now, rtt_ns| rtts.record(now, rtt_ns / 1000);
+                let next = match tcp.sender.is_plain() {
+                    true => tcp.take_train::<true>(until, flow, net, tell),
+                    false => tcp.take_train::<false>(until, flow, net, tell),
+                };
+                if let Some(next) = next {
+                    self.wakes_at[End::Senders as usize] = next;
+                }
             }
             if let Kind::Tcp(tcp) = &mut self.kind
                 && let Some(next) = tcp.take_one_by_one(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))

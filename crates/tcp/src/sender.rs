@@ -106,8 +106,8 @@ pub struct Sender {
     ecn: Option<EcnSender>,
     /// Neither rate nor ECN: most senders.
     is_plain: bool,
-    /// Its usual ACKs may make a [`Train`](train::Train): it has no rate, and of ECN at most the accurate kind.
-    has_trains: bool,
+    /// No rate, but accurate ECN.
+    is_counted: bool,
     /// What each new segment says about ECN then.
     ecn_field: u64,
 }
@@ -152,7 +152,7 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(config.pacing || owns_window),
             rate: wants_rate.then(|| Box::new(DeliveryRate::new())),
-            has_trains: !owns_window && !wants_rate && matches!(config.ecn, Ecn::Off | Ecn::Accurate),
+            is_counted: !wants_rate && config.ecn == Ecn::Accurate,
             ecn_field: ecn.map_or(0, |ecn| ecn.field()),
             ecn,
             owns_window,
@@ -320,11 +320,16 @@ impl Sender {
     /// In place whatever the number of callers: a call of its own costs 26 instructions.
     #[inline(always)]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
-        if self.knows_all_but_number(&ack)
-            && let Some(mut train) = self.train()
+        if ack.feedback.is_none()
+            && let Some(mut train) = self.train::<true>()
             && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
         {
             train.end();
+            return Some(rtt_ns);
+        }
+        if self.is_counted
+            && let Some(rtt_ns) = self.on_counted_ack(now, &ack, out)
+        {
             return Some(rtt_ns);
         }
         if let Some(rtt_ns) = self.on_row_ack(now, &ack, out) {
@@ -333,10 +338,17 @@ impl Sender {
         self.on_unusual_ack(now, ack, out)
     }
 
-    /// Does an ACK say nothing beside its number that is new?
+    /// Handles an ACK as a train of one, if it says nothing beside its number that is new.
     #[inline(always)]
-    fn knows_all_but_number(&self, ack: &AckIn) -> bool {
-        ack.feedback.is_none_or(|feedback| feedback.count_alone().is_some_and(|marks| self.knows(marks)))
+    fn on_counted_ack(&mut self, now: u64, ack: &AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
+        let marks = ack.feedback.map_or(Some(0), Feedback::count_alone)?;
+        let mut train = self.train::<false>()?;
+        if !train.knows(marks) {
+            return None;
+        }
+        let rtt_ns = train.take(now, ack.next_expected, out)?;
+        train.end();
+        Some(rtt_ns)
     }
 
     #[inline(never)]

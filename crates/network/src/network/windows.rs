@@ -36,7 +36,9 @@ impl<P: Packet> Way<P> {
     #[inline(always)]
     fn on_way_back(&mut self, time: u64, packet: P) {
         let time = self.at_sender(time);
-        self.due_at_sender = self.due_at_sender.min(time);
+        if self.to_sender.ring.is_empty() {
+            self.due_at_sender = self.due_at_sender.min(time);
+        }
         self.to_sender.ring.push((time, packet.into()));
     }
 }
