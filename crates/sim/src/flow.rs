@@ -171,13 +171,13 @@ pub fn brings_forward(wakes_at: &mut u64, time: u64) -> bool {
 
 #[inline(never)]
 fn answer_to_unusual(receiver: &mut Receiver, now: u64, data: Header, carried: &mut Carried) -> Answer {
+    if let Some(ack) = receiver.take_beyond(now, data.segment()) {
+        return Answer::Ack(Header::of_ack(&ack, carried));
+    }
     match receiver.take_counted(now, data.segment()) {
         Some(Some(marks)) => return Answer::Ack(Header::of_counted(receiver.next_expected, marks, carried)),
         Some(None) => return Answer::Later(receiver.ack_deadline),
         None => {}
-    }
-    if let Some(ack) = receiver.take_beyond(now, data.segment()) {
-        return Answer::Ack(Header::of_ack(&ack, carried));
     }
     match receiver.on_data(now, data.segment()) {
         Some(ack) => Answer::Ack(Header::of_ack(&ack, carried)),

@@ -62,19 +62,20 @@ impl DatagramStore {
 
 impl FeedbackStore {
     /// Returns its place, or the count of marks if it says nothing else.
-    #[inline]
-    pub fn keep(&mut self, feedback: Feedback) -> u32 {
+    #[inline(always)]
+    pub fn keep(&mut self, feedback: &Feedback) -> u32 {
         feedback.count_alone().and_then(place_of_count).unwrap_or_else(|| self.keep_all(feedback))
     }
 
-    fn keep_all(&mut self, feedback: Feedback) -> u32 {
+    #[inline(always)]
+    fn keep_all(&mut self, feedback: &Feedback) -> u32 {
         match self.free.pop() {
             Some(place) => {
-                self.kept[place as usize] = feedback;
+                self.kept[place as usize] = *feedback;
                 place
             }
             None => {
-                self.kept.push(feedback);
+                self.kept.push(*feedback);
                 assert!(self.kept.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
                 (self.kept.len() - 1) as u32
             }
@@ -83,7 +84,11 @@ impl FeedbackStore {
 
     /// Keeps the same a second time.
     pub fn copy(&mut self, place: u32) -> u32 {
-        if place >= DATAGRAM { place } else { self.keep(self.kept[place as usize]) }
+        if place >= DATAGRAM {
+            return place;
+        }
+        let feedback = self.kept[place as usize];
+        self.keep_all(&feedback)
     }
 
     /// Takes what was kept of a packet that has arrived or was lost.
@@ -129,7 +134,7 @@ impl Header {
     /// That of an ACK, whose feedback is kept.
     #[inline(always)]
     pub(crate) fn of_ack(ack: &AckOut, carried: &mut Carried) -> Self {
-        let sack = ack.feedback.map_or(NO_SACK, |feedback| carried.feedback.keep(feedback));
+        let sack = ack.feedback.as_ref().map_or(NO_SACK, |feedback| carried.feedback.keep(feedback));
         Self::new(ack.next_expected, sack, ack.flags)
     }
 
@@ -137,7 +142,7 @@ impl Header {
     #[inline(always)]
     pub(crate) fn of_counted(next_expected: u64, marks: u32, carried: &mut Carried) -> Self {
         let place = place_of_count(marks).unwrap_or_else(|| {
-            Feedback::of(None, marks, None, None).map_or(NO_SACK, |feedback| carried.feedback.keep_all(feedback))
+            Feedback::of(None, marks, None, None).map_or(NO_SACK, |feedback| carried.feedback.keep_all(&feedback))
         });
         Self::new(next_expected, place, 0)
     }
