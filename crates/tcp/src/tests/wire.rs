@@ -76,10 +76,10 @@ pub fn reno() -> Config {
     Config { delayed_acks: false, ..Config::new(Params::new(find("reno").unwrap()), 1448) }
 }
 
-/// As [`Sender::on_ack`], with no fast way but that of trains.
+/// As [`Sender::on_ack`], with no fast way but that of trains of plain senders.
 fn on_ack_slowly(sender: &mut Sender, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
     if ack.feedback.is_none()
-        && let Some(mut train) = sender.train()
+        && let Some(mut train) = sender.train::<true>()
         && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
     {
         train.end();
