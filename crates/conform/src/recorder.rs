@@ -153,7 +153,7 @@ impl Recorder {
 
     /// As [`Instance::usual_ack`].
     pub fn usual_ack(&mut self, conn: &mut Conn, acked: u32, rtt_us: u32, delivered: u32) {
-        self.pkts_acked(conn, &Ack { pkts_acked: acked, rtt_us, delivered, ..Ack::default() });
+        self.pkts_acked(conn, &Ack { pkts_acked: acked, rtt_us, delivered, acked_sacked: acked, ..Ack::default() });
         self.cong_avoid(conn, acked);
     }
 
