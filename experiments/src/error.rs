@@ -23,7 +23,7 @@ pub enum MeasureError {
     /// A group of flows.
     #[error("there is no group {group}: the scenario has {count}, counted from 0")]
     NoGroup {
-        /// As the measure has it.
+        /// As in the measure.
         group: usize,
         /// How many the scenario has.
         count: usize,
@@ -31,7 +31,7 @@ pub enum MeasureError {
     /// A link.
     #[error("there is no link `{name}`; there are `{}`", .known.join("`, `"))]
     NoLink {
-        /// As the measure has it.
+        /// As in the measure.
         name: String,
         /// Those of the scenario.
         known: Vec<String>,

@@ -84,7 +84,7 @@ impl Experiment {
         })
     }
 
-    /// The axis says it, but for curves that measure something else.
+    /// The axis says it, except for curves that measure something else.
     fn label(&self, curve: &Curve, measure: &Measure) -> String {
         if curve.measure.is_some() { measure.kind.name().replace('_', " ") } else { self.file.y.label.clone() }
     }
@@ -188,7 +188,7 @@ set = { "flows.0.receive_window" = "20kB" }
 
     fn limits(claim: &str) -> Vec<Result<Limit, NotALimit>> {
         let text =
-            format!("{TEXT}[[claims]]\ntext = \"it is short\"\nowner = \"ours\"\ncurve = \"contender\"\n{claim}");
+            format!("{TEXT}[[claims]]\ntext = \"it is short\"\nowner = \"ours\"\nheadline = true\ncurve = \"contender\"\n{claim}");
         Experiment::parse("x/1.2", "1.2.toml", &text).unwrap().limits()
     }
 

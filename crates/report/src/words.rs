@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(
             told.replace(NO_BREAK, " "),
             "Links bottleneck and reverse: 1 Gbit/s, 20 ms one way, a drop-tail queue of 2 MB, no random loss each. \
-             A run lasts 60 s, of which the first 10 s are warm-up and cut from every measure; there is one for each of \
+             A run lasts 60 s, of which the first 10 s are warm-up, excluded from every measurement; there is one for each of \
              3 seeds (1 to 3). Senders add no random delay of their own; packets have 1500 bytes on the wire, \
              of which 1448 are payload."
         );

@@ -40,7 +40,7 @@ pub struct Explorer<'a> {
     random_until: usize,
     /// What was found.
     pub archive: Archive,
-    /// What was drawn at random: as often as the space has it.
+    /// What was drawn at random: as often as in the space.
     pub draws: Vec<(Cell, Elite)>,
     /// How many generations there were.
     pub generations: usize,

@@ -156,7 +156,7 @@ pub fn written(terms: &[(&Parameter, f64)], path: &Path) -> Option<Value> {
     Some(of_sum?.written(if is_exact { sum } else { rounded(sum, DERIVED_DIGITS) }, is_whole))
 }
 
-/// What is wrong with a parameter's values in a file, and the mend.
+/// What is wrong with a parameter's values in a file, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
     /// A key that it does not have.

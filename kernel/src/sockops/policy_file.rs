@@ -38,7 +38,7 @@ impl fmt::Display for What {
     }
 }
 
-/// What no rule can be for, and the mend.
+/// What no rule can be for, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhatError {
     /// Nothing stands before the arrow.
