@@ -106,7 +106,12 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
         }
         let Self { sender, last, has_filled_window, .. } = self;
         let (una, nxt) = (sender.board.una, sender.board.nxt);
+        // What plain senders learn of the network's order is learnt from the last ACK.
+        let latest = now - sender.rtt.min_ns.min(now);
         let usual = sender.board.on_usual_ack(next_expected)?;
+        if !PLAIN {
+            sender.board.adapt_to_row(now, latest, una);
+        }
         sender.conn.now_us = now / 1000;
         if !*has_filled_window {
             sender.conn.is_cwnd_limited = u16::from(sender.is_limited());
@@ -138,7 +143,9 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
         if has_filled_window {
             sender.limited.by_window(now, sender.board.una, sender.board.nxt);
         }
-        sender.board.reordering.note_rtt(rtt_ns);
+        if PLAIN {
+            sender.board.reordering.note_rtt(rtt_ns);
+        }
         // [RFC 6298 5.3]
         sender.backoff = 0;
         // The timer is set before the ACK lets go anything, and after that if nothing was outstanding.
