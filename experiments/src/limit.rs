@@ -187,8 +187,9 @@ set = { "flows.0.receive_window" = "20kB" }
 "#;
 
     fn limits(claim: &str) -> Vec<Result<Limit, NotALimit>> {
-        let text =
-            format!("{TEXT}[[claims]]\ntext = \"it is short\"\nowner = \"ours\"\nheadline = true\ncurve = \"contender\"\n{claim}");
+        let text = format!(
+            "{TEXT}[[claims]]\ntext = \"it is short\"\nowner = \"ours\"\nheadline = true\ncurve = \"contender\"\n{claim}"
+        );
         Experiment::parse("x/1.2", "1.2.toml", &text).unwrap().limits()
     }
 

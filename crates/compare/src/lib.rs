@@ -8,7 +8,7 @@
 //! let flows: Flows = "compound@gamma=20:4".parse()?;
 //! assert_eq!((flows.name.as_str(), flows.count), ("compound@gamma=20", 4));
 //! assert!("compound:0".parse::<Flows>().unwrap_err().to_string().contains("write CONTROLLER:FLOWS"));
-//! # Ok::<(), String>(())
+//! # Ok::<(), tandem_compare::FlowsError>(())
 //! ```
 //!
 //! Around it: [`tandem_batch`] runs what is planned here, [tandem-report](../tandem_report/index.html) shows it,

@@ -96,6 +96,9 @@ impl Validation<'_> {
     }
 
     /// The table of docs/controllers/prague.md: Prague at unequal RTTs beside Linux's.
+    ///
+    /// # Errors
+    /// If Linux's rows cannot be read, or a run fails.
     pub fn unequal_rtts(&self) -> anyhow::Result<String> {
         Ok(l4s::unequal_rtts(self)?.text())
     }
