@@ -178,8 +178,8 @@ mod tests {
             ("::/129", "give 0 to 128"),
             ("192.0.2.0/", "give 0 to 32"),
             ("::ffff:192.0.2.7", "give 192.0.2.7"),
-            ("example.com", "no IPv4 or IPv6 address"),
-            ("192.0.2", "no IPv4 or IPv6 address"),
+            ("example.com", "not an IPv4 or IPv6 address"),
+            ("192.0.2", "not an IPv4 or IPv6 address"),
         ] {
             let refused = text.parse::<Prefix>().unwrap_err();
             assert!(refused.to_string().contains(words), "{text}: {refused}");
