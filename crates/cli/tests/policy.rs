@@ -43,7 +43,7 @@ fn a_bad_file_is_refused_with_its_line() {
     let place = Place::new();
     for (text, status, parts) in [
         ("192.0.2.7/24 -> cubic\n", 2, &["`p.conf`, line 1", "did you mean 192.0.2.0/24?"][..]),
-        ("# a\n\nport x -> cubic\n", 2, &["line 3", "`x` is no port"]),
+        ("# a\n\nport x -> cubic\n", 2, &["line 3", "`x` is not a port"]),
         ("", 2, &["there is no rule in it"]),
     ] {
         place.write("p.conf", text);
