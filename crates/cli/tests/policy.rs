@@ -83,7 +83,7 @@ fn from_load_to_remove() {
     assert!(place.succeed("policy test 192.0.2.7:443").out.contains("reno, by the rule `192.0.2.0/24`"));
     assert!(place.succeed("policy test [::ffff:192.0.2.7]:443").out.contains("by the rule `192.0.2.0/24`"));
     assert!(place.succeed("policy test [2001:db8::1]:873").out.contains("cubic, by the rule `port 873`"));
-    assert!(place.succeed("policy test 198.51.100.1:80").out.contains("no rule is for it"));
+    assert!(place.succeed("policy test 198.51.100.1:80").out.contains("no rule matches"));
     let within = json(&format!("policy test 198.51.100.1:80 --cgroup {path} --json"));
     assert_eq!(within["rule"]["what"], format!("cgroup {path}"), "{within}");
     let shown = place.succeed("policy show").out;

@@ -310,7 +310,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     place.write("small.toml", &format!("machines = true\n{small}\n{kernel}"));
     let run = "papers run small.toml --engine kernel --json";
     let first = place.succeed(run);
-    assert!(first.err.contains("2 runs over real TCP"), "{}", first.err);
+    assert!(first.err.contains("Runs over real TCP: 2,"), "{}", first.err);
     let results: Value = serde_json::from_str(&first.out).unwrap();
     let found = &results["experiments"][0];
     assert_eq!(found["engine"], "kernel", "{found}");

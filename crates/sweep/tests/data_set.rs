@@ -159,7 +159,7 @@ fn a_damaged_part_is_named_and_its_runs_are_made_again() {
     fn assert_named(told: Option<String>, name: &str) {
         let told = told.expect("it is noticed");
         assert!(
-            told.contains(name) && told.contains("Move the file elsewhere: the next sweep makes its runs"),
+            told.contains(name) && told.contains("Move the file elsewhere: the next sweep repeats its runs"),
             "{told}"
         );
     }
