@@ -52,8 +52,8 @@ fn cautions_name_no_pair_but_count_them() {
     let finished = place.succeed(&format!("compare {quick} --matrix reno vegas --out o"));
     // Each of the pairs has two seeds; two of the three have Reno in them.
     assert!(finished.err.contains("Caution (3 of 3 pairs): two seeds make a very wide interval"), "{}", finished.err);
-    assert!(finished.err.contains("Caution (2 of 3 pairs): reno goes some"), "{}", finished.err);
-    assert!(place.read("o/report.html").contains("reno goes some"));
+    assert!(finished.err.contains("Caution (2 of 3 pairs): reno takes some"), "{}", finished.err);
+    assert!(place.read("o/report.html").contains("reno takes some"));
 }
 
 #[test]

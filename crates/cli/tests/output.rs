@@ -121,7 +121,7 @@ fn runs_are_as_long_as_the_path_needs_unless_told_otherwise() {
     let told = compare("--queue 400p --duration 20s --warmup 5s");
     assert!(!told.err.contains("Each run lasts"), "{}", told.err);
     assert_eq!(length(&told.out), (20.0, 5.0));
-    assert!(told.out.contains("reno goes some 79 s from loss to loss, and 15 s were measured"), "{}", told.out);
+    assert!(told.out.contains("reno takes some 79 s from loss to loss, but only 15 s were measured"), "{}", told.out);
 }
 
 /// 1448 kB are 1000 packets. At 12 Mb/s each takes 1 ms, and the first round 20 ms more: nothing is faster than 1.02 s. Two flows at once take at

@@ -47,7 +47,7 @@ pub fn cautions(scenario: &Scenario) -> Vec<String> {
     longer.dedup_by(|a, b| a.group == b.group);
     let say = |cycle: &LossCycle| {
         format!(
-            "{} goes some {} from loss to loss, and {measured_s} s were measured: its figures describe a part of its cycle",
+            "{} takes some {} from loss to loss, but only {measured_s} s were measured: its figures describe a part of its cycle",
             cycle.group,
             cycle.length()
         )
@@ -170,7 +170,10 @@ mod tests {
     fn a_cycle_longer_than_what_is_measured_is_told() {
         let both = "[[flows]]\ncontroller = \"reno\"\n[[flows]]\ncontroller = \"cubic\"\n";
         let [caution] = &cautions(&scenario("queue = \"398p\"", both))[..] else { panic!() };
-        assert!(caution.starts_with("reno goes some 52 s from loss to loss, and 20 s were measured"), "{caution}");
+        assert!(
+            caution.starts_with("reno takes some 52 s from loss to loss, but only 20 s were measured"),
+            "{caution}"
+        );
     }
 
     /// 12 packets of 12000 bit in flight at 1 Mb/s: from 8.4 packets on, with the alpha of RFC 9438, 9/17 of a packet a round.
@@ -180,7 +183,7 @@ mod tests {
         let scenario = parse(text, "x", "x", &Overrides::default()).unwrap();
         let [cycle] = &loss_cycles(&scenario)[..] else { panic!() };
         let [caution] = &cautions(&scenario)[..] else { panic!("{cycle:?}") };
-        assert!(caution.starts_with(&format!("cubic goes some {:.2} s", cycle.seconds)), "{caution}");
+        assert!(caution.starts_with(&format!("cubic takes some {:.2} s", cycle.seconds)), "{caution}");
         assert!((0.5..1.0).contains(&cycle.seconds), "{cycle:?}");
         assert_eq!(["79 s", "9.3 s", "0.023 s", "0.50 s"], [79.4, 9.26, 0.0234, 0.5].map(in_words));
     }

@@ -534,7 +534,7 @@ impl Sender {
     }
 }
 
-/// As in the contract: at least 1, for 0 is no sample.
+/// As in the contract: at least 1, because 0 means no sample.
 #[inline]
 fn rtt_us(rtt_ns: u64) -> u32 {
     (rtt_ns / 1000).clamp(1, u32::MAX.into()) as u32

@@ -15,7 +15,7 @@ use anyhow::Context;
 use tandem_batch::Batch;
 use tandem_report::write_atomically;
 
-use draw::draw;
+use draw::{Drawn, draw};
 use truth::{AS_GOOD, Outcome, Seen, judge};
 
 /// How many paths are judged, and for how long new ones are begun.
@@ -36,21 +36,29 @@ pub fn advice_page(kept: &Path, paths: Paths, batch: &Batch) -> anyhow::Result<S
     let folder = std::env::temp_dir().join("tandem-advice-traces");
     fs::create_dir_all(&folder)?;
     let began = Instant::now();
-    for number in 0..paths.count {
+    for (number, drawn) in slowest_first(paths.count, &folder)? {
         if outcomes.iter().any(|outcome| outcome.number == number) {
             continue;
         }
         if began.elapsed() >= paths.time {
             break;
         }
-        let drawn = draw(number, &folder)?;
         let start = Instant::now();
         let outcome = judge(number, &drawn, batch).with_context(|| format!("path {number}: {}", drawn.words))?;
         eprintln!("path {number}: {} ({:.0} s)", drawn.words, start.elapsed().as_secs_f64());
         outcomes.push(outcome);
+        outcomes.sort_by_key(|outcome| outcome.number);
         write(kept, &outcomes)?;
     }
     Ok(page(&outcomes, paths.count))
+}
+
+/// A run costs what its packets cost, so slow links are judged first: a bound on the time then leaves out the fewest paths.
+fn slowest_first(count: u64, folder: &Path) -> anyhow::Result<Vec<(u64, Drawn)>> {
+    let drawn = (0..count).map(|number| Ok((number, draw(number, folder)?)));
+    let mut drawn: Vec<(u64, Drawn)> = drawn.collect::<anyhow::Result<_>>()?;
+    drawn.sort_by_key(|(number, drawn)| (drawn.known.rate.bps, *number));
+    Ok(drawn)
 }
 
 fn read(kept: &Path) -> anyhow::Result<Vec<Outcome>> {

@@ -13,8 +13,11 @@ use crate::{
     table::{Cell, Table},
 };
 
-/// One change of what is simulated.
+/// What is simulated in a column of the table.
 struct Variant {
+    controller: &'static str,
+    /// How many go as one packet, as with segmentation offload, and are acknowledged together.
+    segments: u64,
     /// Above the step of 1 ms; 0: a step.
     ramp: &'static str,
     /// How each sender's packets go in bunches, as `aggregate` has it.
@@ -23,32 +26,45 @@ struct Variant {
 
 /// The moment of the start moves some shares by a tenth.
 const SEEDS: u64 = 5;
+const PAYLOAD: u64 = 1448;
+const HEADERS: u64 = 52;
+/// HTB counts the Ethernet header, a link here does not.
+const IN_HTB: f64 = 1514.0;
 
+const EVENLY: Variant = Variant { controller: "prague@virtual_rtt=0", segments: 1, ramp: "0s", bunches: None };
 /// In the order of the columns.
-const VARIANTS: [Variant; 4] = [
-    Variant { ramp: "0s", bunches: None },
-    Variant { ramp: "0s", bunches: Some("{ hold = \"1ms\", most = 64 }") },
-    Variant { ramp: "0s", bunches: Some("{ hold = \"20ms\", most = 2 }") },
-    Variant { ramp: "1ms", bunches: None },
+const VARIANTS: [Variant; 5] = [
+    EVENLY,
+    Variant { bunches: Some("{ hold = \"20ms\", most = 2 }"), ..EVENLY },
+    Variant { ramp: "1ms", ..EVENLY },
+    Variant { controller: concat!(env!("CARGO_MANIFEST_DIR"), "/src/l4s/prague_module.h"), ..EVENLY },
+    Variant {
+        controller: concat!(env!("CARGO_MANIFEST_DIR"), "/src/l4s/prague_module.h@segments=2"),
+        segments: 2,
+        ..EVENLY
+    },
 ];
 
 impl Variant {
     fn scenario(&self, path: &UnequalRtts) -> anyhow::Result<Scenario> {
-        // HTB counts the Ethernet header, a link here does not.
-        let rate_kbps = (path.rate_mbps * 1e3 * 1500.0 / 1514.0).round();
+        let mtu = HEADERS + self.segments * PAYLOAD;
+        let rate_kbps = (path.rate_mbps * 1e3 * mtu as f64 / (IN_HTB * self.segments as f64)).round();
         let mut text = format!(
-            "duration = \"180s\"\nwarmup = \"118s\"\nseeds = {SEEDS}\n[[links]]\nname = \"bottleneck\"\nfrom = \"middle\"\nto = \"server\"\n\
+            "duration = \"180s\"\nwarmup = \"118s\"\nseeds = {SEEDS}\nmtu = {mtu}\ndelayed_acks = {delayed}\n\
+             [[links]]\nname = \"bottleneck\"\nfrom = \"middle\"\nto = \"server\"\n\
              rate = \"{rate_kbps}kbit\"\ndelay = \"0s\"\nqueue = \"10000p\"\n\
              aqm = {{ kind = \"dualpi2\", min_threshold = \"1ms\", range = \"{ramp}\" }}\n\
              [[links]]\nname = \"back\"\nfrom = \"server\"\nto = \"middle\"\nrate = \"10gbit\"\ndelay = \"0s\"\nqueue = \"100000p\"\n",
+            delayed = self.segments == 1,
             ramp = self.ramp,
         );
         for (name, rtt_ms) in [("long", path.long_rtt_ms), ("short", path.short_rtt_ms)] {
             text += &format!(
                 "[[links]]\nname = \"{name}\"\nfrom = \"{name}-sender\"\nto = \"middle\"\nrate = \"10gbit\"\ndelay = \"{one_way_us}us\"\n\
-                 queue = \"100000p\"\nboth_ways = true\n[[flows]]\nname = \"{name}\"\ncontroller = \"prague@virtual_rtt=0\"\n\
+                 queue = \"100000p\"\nboth_ways = true\n[[flows]]\nname = \"{name}\"\ncontroller = \"{controller}\"\necn = \"accurate\"\n\
                  from = \"{name}-sender\"\nto = \"server\"\nstart_spread = \"100ms\"\n",
                 one_way_us = rtt_ms * 500,
+                controller = self.controller,
             );
             if let Some(bunches) = self.bunches {
                 text += &format!("[effects.{name}]\naggregate = {bunches}\n");
@@ -84,9 +100,10 @@ pub(crate) fn table(validation: &Validation) -> anyhow::Result<Table> {
             "RTTs, ms",
             "Linux",
             "paced evenly",
-            "1 ms bursts at senders",
             "pairs at senders",
             "ramp of 1 ms",
+            "the module's window",
+            "the module's window, pairs in one piece",
         ],
         rows: paths.iter().zip(runs.chunks(VARIANTS.len())).map(row).collect(),
     })
