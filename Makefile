@@ -23,7 +23,7 @@ help:
 	@echo "make lint          format, warnings, and whether each controller compiles for the kernel"
 	@echo "make bench         instructions a packet, speed against ns-2, many flows, memory; cost of an ACK, also in the kernel, and of a connection under a policy; the emulated path"
 	@echo "make validate      simulator and model against runs of ns-2, the papers, real TCP and each other; controllers against each other"
-	@echo "make reproduce     the papers' experiments in full (70 minutes and more on two cores): experiments/results, and docs/reproduction.md from it"
+	@echo "make reproduce     the papers' experiments in full (about 40 minutes on two cores): experiments/results, and docs/reproduction.md from it"
 	@echo "make setup         install what is missing to build all of it: C compilers with apt, Rust with rustup"
 	@echo "make clean         remove what was built and run"
 

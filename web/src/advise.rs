@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_advise::{
-    Advice, Known, Limits, Machine, Neighbours, Origin, Present, Question, Stepwise, candidates, measured::Measured,
+    Advice, Known, Machine, Neighbours, Origin, Present, Question, Stepwise, candidates, measured::Measured,
 };
-use tandem_compare::Budget;
 use tandem_engine::{Engine, Options};
 use tandem_results::SeedResult;
 use tandem_scenario::units::{LossRate, QueueSize, Rate, Span};
@@ -113,24 +112,9 @@ fn ask<T>(
     let words = |e: &dyn std::fmt::Display| e.to_string();
     let present = Present::new(None, &machine).map_err(|e| words(&e))?;
     let candidates = candidates(&[], known.flows(), &machine, &present, known.ecn).map_err(|e| words(&e))?;
-    let question = Question {
-        known: &known,
-        measured: &measured,
-        candidates: &candidates,
-        default: &present.name,
-        limits: Limits::usual(known.rtt),
-        transfer: None,
-        first_seed: 1,
-        most_seeds: MOST_SEEDS,
-        duration: None,
-        warmup: None,
-        engine: &Sim,
-        cancelled: None,
-        watch: None,
-        store: None,
-        // It bounds the length of the runs alone: as the command's default does.
-        time: Budget::USUAL.time,
-    };
+    // Its time bounds the length of the runs alone, as the command's default does.
+    let question =
+        Question { most_seeds: MOST_SEEDS, ..Question::usual(&known, &measured, &candidates, &present.name, &Sim) };
     let case = known.cases().into_iter().next().ok_or("there is no path")?;
     let mut steps = Stepwise::new(&question, &case, lengthened).map_err(|e| words(&e))?;
     then(&question, &mut steps, &present, &machine)

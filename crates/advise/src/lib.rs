@@ -20,22 +20,13 @@
 //! let machine = Machine::default();
 //! let present = Present::new(Some(&"reno".parse()?), &machine)?;
 //! let candidates = candidates(&["vegas".parse()?], known.flows(), &machine, &present, false)?;
+//! let measured = Measured::default();
 //! let question = Question {
-//!     known: &known,
-//!     measured: &Measured::default(),
-//!     candidates: &candidates,
-//!     default: &present.name,
 //!     limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput },
-//!     transfer: None,
-//!     first_seed: 1,
 //!     most_seeds: 2,
 //!     duration: Some(Span::from_secs(3)),
 //!     warmup: Some(Span::from_secs(1)),
-//!     engine: &Sim,
-//!     cancelled: None,
-//!     watch: None,
-//!     store: None,
-//!     time: Span::from_secs(600),
+//!     ..Question::usual(&known, &measured, &candidates, &present.name, &Sim)
 //! };
 //! let usual = &known.cases()[..1];
 //! let decision = &question.answers(usual)?.answers[0].decision;

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 use tandem_batch::{Batch, Clock, Store};
-use tandem_compare::{BOUNDS, Bounds, Flows, Length, Reason, USUAL};
+use tandem_compare::{BOUNDS, Bounds, Budget, Flows, Length, Reason, USUAL};
 use tandem_engine::Engine;
 use tandem_scenario::{
     Scenario,
@@ -30,6 +30,7 @@ const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
 const SHARE_OF_REPEATED: f64 = 0.1;
 /// Share of the remaining time kept for the starts. Ours.
 const SHARE_OF_STARTS: f64 = 0.05;
+
 /// The question: what all cases share.
 pub struct Question<'a> {
     /// The path.
@@ -120,6 +121,35 @@ impl Answer {
         let of = |length: &&Length| length.duration;
         let (least, most) = (self.lengths.iter().min_by_key(of), self.lengths.iter().max_by_key(of));
         (*least.expect("there is one"), *most.expect("there is one"))
+    }
+}
+
+impl<'a> Question<'a> {
+    /// As `tandem advise` asks if no option says otherwise: endless flows, the usual limits, seeds and time. Nobody watches, and nothing is kept.
+    pub fn usual(
+        known: &'a Known,
+        measured: &'a Measured,
+        candidates: &'a [Candidate],
+        default: &'a str,
+        engine: &'a dyn Engine,
+    ) -> Self {
+        Self {
+            known,
+            measured,
+            candidates,
+            default,
+            limits: Limits::usual(known.rtt),
+            transfer: None,
+            first_seed: 1,
+            most_seeds: Budget::USUAL.most_seeds.into(),
+            duration: None,
+            warmup: None,
+            engine,
+            cancelled: None,
+            watch: None,
+            store: None,
+            time: Budget::USUAL.time,
+        }
     }
 }
 
@@ -290,22 +320,15 @@ mod tests {
         let machine = Machine::default();
         let present = Present::new(Some(&"reno".parse().unwrap()), &machine).unwrap();
         let candidates = candidates(&["vegas".parse().unwrap()], 1, &machine, &present, false).unwrap();
+        let measured = Measured::default();
         let question = Question {
-            known: &known,
-            measured: &Measured::default(),
-            candidates: &candidates,
-            default: &present.name,
             limits: Limits { stolen: 0.1, added_delay_ms: 10.0, gain: 0.1, goal: Goal::Goodput },
-            transfer: None,
-            first_seed: 1,
             most_seeds: 3,
             duration: Some(Span::from_secs(2)),
             warmup: Some(Span::from_secs(1)),
-            engine: &engine,
             cancelled: Some(&cancel),
-            watch: None,
-            store: None,
             time: Span::from_secs(3600),
+            ..Question::usual(&known, &measured, &candidates, &present.name, &engine)
         };
         let answers = question.answers(&known.cases()).unwrap();
         assert_eq!(answers.answers.len() + answers.not_looked_at.len(), 3);

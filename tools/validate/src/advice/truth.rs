@@ -71,21 +71,12 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let limits = Limits { gain: MIN_GAIN, ..Limits::usual(known.rtt) };
     let nothing = Measured::default();
     let question = Question {
-        known,
-        measured: &nothing,
-        candidates: &all,
-        default: &present.name,
         limits,
-        transfer: None,
-        first_seed: 1,
         most_seeds: MOST_SEEDS,
-        duration: None,
-        warmup: None,
-        engine: &Sim,
         cancelled: batch.cancelled,
-        watch: None,
         store: batch.store,
         time: TIME,
+        ..Question::usual(known, &nothing, &all, &present.name, &Sim)
     };
     let answer = one(&question)?;
     let contenders = contenders(&answer, &all, &present.name);

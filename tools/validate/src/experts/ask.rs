@@ -2,7 +2,7 @@
 //! Asks as the command does, of a machine that is the same everywhere.
 
 use anyhow::Context;
-use tandem_advise::{Advice, Given, Limits, Machine, Present, Question, candidates, measured::Measured};
+use tandem_advise::{Advice, Given, Machine, Present, Question, candidates, measured::Measured};
 use tandem_batch::Batch;
 use tandem_scenario::{ControllerSpec, effects::BucketSpec, units::Span};
 use tandem_sim::Sim;
@@ -54,21 +54,11 @@ pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
     let all = candidates(&named, known.flows(), &machine, &present, known.ecn)?;
     let nothing = Measured::default();
     let question = Question {
-        known: &known,
-        measured: &nothing,
-        candidates: &all,
-        default: &present.name,
-        limits: Limits::usual(known.rtt),
-        transfer: None,
-        first_seed: 1,
         most_seeds: MOST_SEEDS,
-        duration: None,
-        warmup: None,
-        engine: &Sim,
         cancelled: batch.cancelled,
-        watch: None,
         store: batch.store,
         time: TIME,
+        ..Question::usual(&known, &nothing, &all, &present.name, &Sim)
     };
     let usual = &known.cases()[..1];
     let advice = Advice::of(&question, question.answers(usual)?, &present, &machine).context("interrupted")?;

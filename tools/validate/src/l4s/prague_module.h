@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The window of Linux's tcp_prague as it was in 2020 (L4STeam/linux), without RTT independence, to
- * tell what the kernel's arithmetic does from what Prague's law does. It is no controller to use.
+ * The window of Linux's tcp_prague as it was in 2020 (L4STeam/linux), without RTT independence. It
+ * separates what the kernel's arithmetic does from what Prague's law does. Do not use it elsewhere.
  *
- *  - The window is whole segments. What a mark takes and what growth adds goes to an account; an ACK
- *    changes the window by one segment at most, once the account holds a whole one.
+ *  - The window is whole segments. Growth and reductions go to an account. Once that holds a whole
+ *    segment, an ACK changes the window by one.
  *  - The rate counts headers: it is 3.6 % above w / srtt.
- *  - A packet of the scenario is one unit of segmentation offload. With `segments = 2` it stands for
+ *  - A packet of the scenario is a unit of segmentation offload. With `segments = 2` it stands for
  *    two segments that stay together, through the queue and up to one ACK (tcp_min_tso_segs).
  */
 #ifndef TANDEM_PRAGUE_MODULE_H
