@@ -3,7 +3,7 @@
 //!
 //! A controller is within the limits (neighbours' loss, added queueing delay) if it does not certainly exceed one, on this path and, as far as
 //! the present default keeps them there, on the equally likely paths. The easiest to deploy comes first, the present default before all. One that
-//! takes more effort is chosen only if it certainly gains enough over those that take less.
+//! takes more effort is chosen only if it certainly gains over those that take less, and enough as far as can be told.
 
 mod judged;
 mod limits;
@@ -18,7 +18,7 @@ pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits, usual_delay_limit};
 pub use observed::Observed;
-use observed::{exceeds, gain, half, wanted_gain};
+use observed::{exceeds, gain, wanted_gain};
 
 /// A controller with this share of the choice's goodput counts as equally good. Ours.
 const AS_GOOD: f64 = 0.95;
@@ -115,7 +115,7 @@ pub fn decide(
     Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
 }
 
-/// The default if allowed, otherwise the easiest; then any that certainly gains enough over all that take less effort. `judged`: highest goodput first.
+/// The default if allowed, otherwise the easiest; then any that gains enough over all that take less effort. `judged`: highest goodput first.
 fn choose<'a>(
     judged: &[(Judged, &'a Observed)],
     present: &'a Observed,
@@ -139,11 +139,12 @@ fn choose<'a>(
     // At equal effort, the best stays first.
     in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
     // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one.
-    let surely_gains = |next: &Observed, easier: &Observed| {
+    // The gain itself must be certain, its size need not be: whoever waits for that keeps what is worse on most of the paths in between.
+    let gains_enough = |next: &Observed, easier: &Observed| {
         let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
-        gain.is_some_and(|gain| gain.value - half(gain) >= wanted_gain(next, easier, limits))
+        gain.is_some_and(|gain| exceeds(gain, 0.0) && gain.value >= wanted_gain(next, easier, limits))
     };
     let beats_all_before =
-        |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| surely_gains(next, easier));
+        |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| gains_enough(next, easier));
     in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).next_back()
 }

@@ -72,6 +72,9 @@ fn a_certain_gain_may_not_be_worth_a_change() {
     let lucky = Observed { goodput_mbps: vec![54.0, 65.0, 76.0], ..better(65.0) };
     let unsure = decision(&[cubic.clone(), lucky]);
     assert_eq!((&*unsure.chosen, unsure.is_clear), ("cubic", false));
+    // 5, 7 and 8 Mb/s more: 13.3 +- 7.6 %. That it gains is certain, and by the mean it gains enough.
+    let likely = Observed { goodput_mbps: vec![55.0, 57.0, 58.0], ..better(57.0) };
+    assert_eq!(decision(&[cubic.clone(), likely]).chosen, "yeah");
     // It is no tie.
     assert!(!decision(&[cubic, better(54.9)]).of("cubic").unwrap().is_tied_with_best);
 }
@@ -131,13 +134,13 @@ fn what_takes_more_effort_has_to_gain_enough_over_what_takes_less() {
     assert_eq!((chosen(87.2), chosen(88.8)), ("htcp".to_owned(), "bic".to_owned()));
 }
 
-/// 74 are not surely a tenth more than the wild 48, and 80 are; but they are only 8 % more than 74, which take less effort.
+/// 74 are not surely more than the wild 48, and 80 are; but they are only 8 % more than 74, which take less effort.
 #[test]
 fn what_is_harder_has_to_gain_over_all_that_is_easier() {
     let cubic = observed("cubic", 13.0, 1.0, 50.0, 20.0);
     let of = |name, mbps, effort| Observed { effort, ..observed(name, mbps, 0.5, 50.0, 20.0) };
-    // Half of the interval of the first is 4.3027 * 10 / sqrt(3) = 24.8.
-    let wild = Observed { effort: 2, ..observed("illinois", 48.0, 10.0, 50.0, 20.0) };
+    // Half of the intervals of the differences from the first is 4.3027 * 11.5 / sqrt(3) = 28.6.
+    let wild = Observed { effort: 2, ..observed("illinois", 48.0, 12.0, 50.0, 20.0) };
     let all = [cubic, wild, of("bbr3", 74.0, 3), of("fusion", 80.0, 4)];
     let decision = decision(&all);
     assert_eq!((&*decision.chosen, decision.is_clear), ("illinois", false));
