@@ -11,6 +11,7 @@ use crate::{
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
+    offered::ProcessSpec,
     scenario::Loss,
     short_flows::ShortSpec,
     traffic::{Ecn, Honesty, Recovery, Transport},
@@ -214,6 +215,8 @@ pub struct FlowsSpec {
     pub offered_rate: Option<Rate>,
     /// What it has to send from later times on.
     pub offered_changes: Vec<OfferedChangeSpec>,
+    /// Makes the application write at random; evenly if not given.
+    pub offered_process: Option<ProcessSpec>,
     /// Short flows, each on a connection of its own, in the place of `transfer`.
     pub short: Option<ShortSpec>,
     /// Delayed ACKs; as for the scenario if not given.
@@ -258,6 +261,7 @@ impl Default for FlowsSpec {
             pause: None,
             offered_rate: None,
             offered_changes: Vec::new(),
+            offered_process: None,
             short: None,
             delayed_acks: None,
             ack_every: None,
@@ -316,6 +320,7 @@ impl FlowsSpec {
             ("pause", self.pause.is_some()),
             ("offered_rate", self.offered_rate.is_some()),
             ("offered_changes", !self.offered_changes.is_empty()),
+            ("offered_process", self.offered_process.is_some()),
             ("short", self.short.is_some()),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("ack_every", self.ack_every.is_some()),
