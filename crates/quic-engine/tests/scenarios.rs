@@ -109,6 +109,8 @@ fn refusals_say_what_to_do() {
     assert!(small.contains("an mtu of 1228 at least"), "{small}");
     let halving = refusal("duration = \"1s\"", &flow("reno", "recovery = \"rate-halving\""));
     assert!(halving.contains("transport = \"tcp\""), "{halving}");
+    let handshake = refusal("duration = \"1s\"", &flow("reno", "handshake = true"));
+    assert!(handshake.contains("`handshake`, which are for TCP"), "{handshake}");
     let marked = refusal("duration = \"1s\"", &flow("reno", "ecn = \"rfc3168\""));
     assert!(marked.contains("not marked here"), "{marked}");
     assert!(refusal("duration = \"1s\"", &flow("kernel:cubic", "")).contains("kernel"));

@@ -244,6 +244,9 @@ fn source(source: &Traffic) -> String {
         Honesty::EarlyAcks => ", a receiver that acknowledges what has not arrived",
         Honesty::HidesMarks => ", a receiver that hides marks",
     };
+    if tcp.handshake {
+        text += ", with a handshake";
+    }
     if tcp.pacing {
         text += ", paced";
     }

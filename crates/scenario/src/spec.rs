@@ -219,6 +219,8 @@ pub struct FlowsSpec {
     pub offered_process: Option<ProcessSpec>,
     /// Short flows, each on a connection of its own, in the place of `transfer`.
     pub short: Option<ShortSpec>,
+    /// Connections begin with a handshake; they do not if not given.
+    pub handshake: bool,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// This many segments share a delayed ACK; 2 if not given (RFC 1122).
@@ -263,6 +265,7 @@ impl Default for FlowsSpec {
             offered_changes: Vec::new(),
             offered_process: None,
             short: None,
+            handshake: false,
             delayed_acks: None,
             ack_every: None,
             receiver: None,
@@ -322,6 +325,7 @@ impl FlowsSpec {
             ("offered_changes", !self.offered_changes.is_empty()),
             ("offered_process", self.offered_process.is_some()),
             ("short", self.short.is_some()),
+            ("handshake", self.handshake),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("ack_every", self.ack_every.is_some()),
             ("receiver", self.receiver.is_some()),

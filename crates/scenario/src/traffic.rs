@@ -221,6 +221,9 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+    /// Whether each connection begins with a SYN and its answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub handshake: bool,
     /// Segments that share a delayed ACK.
     #[serde(skip_serializing_if = "is_usual")]
     pub ack_every: u32,

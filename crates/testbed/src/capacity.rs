@@ -70,6 +70,12 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
                 group.name
             ));
         }
+        if tcp.handshake {
+            return refuse(format!(
+                "real connections are made before their transfers begin, and `{}` asks for `handshake`: leave it out, or use --engine sim",
+                group.name
+            ));
+        }
         if tcp.recovery != Recovery::Prr {
             return refuse(format!(
                 "real TCP has the recovery of this kernel, and `{}` asks for `recovery = \"rate-halving\"`: leave it out, or use \

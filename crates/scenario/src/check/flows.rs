@@ -190,6 +190,7 @@ impl ScenarioSpec {
             controller,
             transport: flows.transport,
             transfer,
+            handshake: flows.handshake,
             delayed_acks: self.delays_acks(flows),
             pacing: flows.pacing.unwrap_or(false),
             recovery,
