@@ -216,6 +216,13 @@ mod tests {
     }
 
     #[test]
+    fn a_handshake_is_refused_though_forced() {
+        let other = dumbbell("10mbit", &format!("{RENO}handshake = true"));
+        let refused = check(&other, true).unwrap_err().to_string();
+        assert!(refused.contains("`reno` asks for `handshake`"), "{refused}");
+    }
+
+    #[test]
     fn rfc_8511_is_refused_though_forced() {
         let other = dumbbell("10mbit", &format!("{RENO}ecn = \"rfc8511\""));
         let refused = check(&other, true).unwrap_err().to_string();
