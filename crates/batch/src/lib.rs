@@ -34,6 +34,8 @@ mod error;
 mod key;
 mod progress;
 mod scheduler;
+#[cfg(not(target_family = "wasm"))]
+mod shown;
 pub mod store;
 mod stored_only;
 mod until;
@@ -56,6 +58,8 @@ pub use error::{BatchError, StoreError};
 pub use key::{RunKey, TaskKey};
 use progress::Progress;
 pub use scheduler::{work, workers};
+#[cfg(not(target_family = "wasm"))]
+pub use shown::Shown;
 pub use store::Store;
 pub use stored_only::StoredOnly;
 pub use until::{Ended, First, Settled, Until};
@@ -94,11 +98,11 @@ pub struct Batch<'a> {
     pub by_task: bool,
     /// Places of tasks of which all seeds come before those of the others.
     pub first: &'a [usize],
-    /// Draws no bar, on a terminal either.
+    /// Does not show how far it is: by a bar on a terminal, by a line every ten seconds elsewhere.
     pub quiet: bool,
     /// How many runs go at a time; `None`: one for each core.
     pub workers: Option<usize>,
-    /// Is called instead of drawing, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
+    /// Is called instead, ten times a second and at the end, with the share that is done; in the thread that runs the batch.
     pub watch: Option<&'a (dyn Fn(f64) + Sync)>,
 }
 
@@ -222,7 +226,7 @@ impl Batch<'_> {
         let run_all = || *lock(&outcome) = run_some(&together).and_then(|()| run_some(&alone));
         match self.watch {
             Some(watch) => progress.tell_while(watch, run_all),
-            None => progress.draw_while(self.quiet, run_all),
+            None => progress.show_while(self.quiet, run_all),
         }
         outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
         Ok(results.into_iter().map(|r| r.into_inner().unwrap_or_default()).collect())

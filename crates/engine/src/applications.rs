@@ -32,7 +32,10 @@ impl<'a> Applications<'a> {
     /// in order.
     pub fn transfers(&self, source: &TcpSource, flow: usize, group: usize, unit_bytes: u32) -> Transfers {
         let (start, stop) = self.times(flow, group);
-        let Transfer::Short(short) = &source.transfer else { return Transfers::new(source, unit_bytes, start, stop) };
+        let Transfer::Short(short) = &source.transfer else {
+            let rng = Rng::new(self.seed, Stream::Transfers(flow));
+            return Transfers::new(source, unit_bytes, start, stop, rng);
+        };
         let own_demand = || SharedDemand::new(short, self.seed, flow, start);
         Transfers::short(self.shared[group].clone().unwrap_or_else(own_demand), unit_bytes, start, stop)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets at a constant rate: the application of a UDP flow, and what a TCP flow offers that does not always have data.
+//! Packets at a constant rate: the application of a UDP flow.
 
 use tandem_network::{Rng, agenda::NEVER};
 use tandem_scenario::units::{Rate, Span};

@@ -74,6 +74,7 @@ mod recorder;
 mod threads;
 mod tracer;
 mod transfers;
+mod writes;
 
 pub use applications::Applications;
 pub use constant_rate::ConstantRate;

@@ -3,10 +3,10 @@
 
 use std::{collections::VecDeque, mem};
 
-use tandem_network::agenda::NEVER;
-use tandem_scenario::{Transfer, units::Rate};
+use tandem_network::{Rng, agenda::NEVER};
+use tandem_scenario::{Process, Transfer, units::Rate};
 
-use crate::{ConstantRate, transfers::Due};
+use crate::{transfers::Due, writes::Writes};
 
 /// Data at a rate.
 #[derive(Debug)]
@@ -15,6 +15,9 @@ pub(crate) struct Offer {
     /// When the phases after it begin, ns, and their rates.
     later: VecDeque<(u64, Option<u64>)>,
     stop: u64,
+    /// When pieces come; `None`: evenly.
+    process: Option<Process>,
+    rng: Rng,
     piece_bytes: u32,
     /// What a piece has, in the engine's unit.
     piece_units: u64,
@@ -26,17 +29,20 @@ enum Phase {
     /// All that the window takes. `false`: nobody has been told yet.
     Unlimited(bool),
     Nothing,
-    Pieces(ConstantRate),
+    Pieces(Writes),
 }
 
 impl Offer {
-    /// What a transfer offers from `start` until before `stop`, ns, if it does. The engine counts data in units of `unit_bytes`.
-    pub fn new(transfer: &Transfer, unit_bytes: u32, start: u64, stop: u64) -> Option<Self> {
-        let Transfer::Offered { rate_bps, piece_bytes, changes } = transfer else { return None };
+    /// What a transfer offers from `start` until before `stop`, ns, if it does. The engine counts data in units of `unit_bytes`; `rng` is for
+    /// an application that writes at random.
+    pub fn new(transfer: &Transfer, unit_bytes: u32, start: u64, stop: u64, rng: Rng) -> Option<Self> {
+        let Transfer::Offered { rate_bps, piece_bytes, process, changes } = transfer else { return None };
         let mut offer = Self {
             current: Phase::Nothing,
             later: changes.iter().map(|change| (change.at.ns, change.rate_bps)).collect(),
             stop,
+            process: *process,
+            rng,
             piece_bytes: *piece_bytes,
             piece_units: u64::from(piece_bytes.div_ceil(unit_bytes)),
         };
@@ -49,12 +55,13 @@ impl Offer {
         Some(offer)
     }
 
-    fn phase(&self, rate_bps: Option<u64>, from: u64) -> Phase {
+    fn phase(&mut self, rate_bps: Option<u64>, from: u64) -> Phase {
         match rate_bps {
             None => Phase::Unlimited(false),
             Some(0) => Phase::Nothing,
             Some(bps) => {
-                Phase::Pieces(ConstantRate::new(Rate { bps }, None, self.piece_bytes, from, self.ends().min(self.stop)))
+                let (rate, until) = (Rate { bps }, self.ends().min(self.stop));
+                Phase::Pieces(Writes::new(self.process, rate, self.piece_bytes, from..until, &mut self.rng))
             }
         }
     }
@@ -76,7 +83,7 @@ impl Offer {
             Phase::Pieces(pieces) => {
                 let mut units = 0;
                 while pieces.is_due(now) {
-                    pieces.sent();
+                    pieces.written(&mut self.rng);
                     units += self.piece_units;
                 }
                 if units > 0 {
@@ -105,6 +112,7 @@ impl Offer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tandem_network::Stream;
     use tandem_scenario::{OfferChange, units::Span};
 
     const MS: u64 = 1_000_000;
@@ -112,7 +120,8 @@ mod tests {
     fn offer(rate_bps: Option<u64>, changes: &[(u64, Option<u64>)]) -> Offer {
         let change = |&(ms, rate_bps): &(u64, _)| OfferChange { at: Span::from_ms(ms), rate_bps };
         let changes = changes.iter().map(change).collect();
-        Offer::new(&Transfer::Offered { rate_bps, piece_bytes: 1000, changes }, 1000, 0, NEVER).unwrap()
+        let offered = Transfer::Offered { rate_bps, piece_bytes: 1000, process: None, changes };
+        Offer::new(&offered, 1000, 0, NEVER, Rng::new(1, Stream::Transfers(0))).unwrap()
     }
 
     /// All that is due from `from` to `until`, asked for when it says, with its time in ms.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The application of a TCP flow: one endless transfer, finite ones with pauses between them, data at a rate, or short flows.
 
-use tandem_network::agenda::NEVER;
+use tandem_network::{Rng, agenda::NEVER};
 use tandem_results::ShortTransfer;
 use tandem_scenario::{TcpSource, Transfer};
 
@@ -60,13 +60,13 @@ pub enum Due {
 
 impl Transfers {
     /// The transfers of `source` from `start` on; `stop`: when the flow ends, [`NEVER`] if it does not. The engine counts data in units
-    /// of `unit_bytes`; the last unit of a transfer may not be full.
-    pub fn new(source: &TcpSource, unit_bytes: u32, start: u64, stop: u64) -> Self {
+    /// of `unit_bytes`; the last unit of a transfer may not be full. `rng` is for applications that write at random.
+    pub fn new(source: &TcpSource, unit_bytes: u32, start: u64, stop: u64, rng: Rng) -> Self {
         let (size, pause) = match &source.transfer {
             Transfer::Finite { bytes, pause } => (Some(bytes.div_ceil(u64::from(unit_bytes))), pause.map(|p| p.ns)),
             Transfer::Bulk | Transfer::Offered { .. } | Transfer::Short(_) => (None, None),
         };
-        let offer = Offer::new(&source.transfer, unit_bytes, start, stop).map(Box::new);
+        let offer = Offer::new(&source.transfer, unit_bytes, start, stop, rng).map(Box::new);
         Self {
             size,
             pause,
@@ -178,6 +178,7 @@ impl Short {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tandem_network::Stream;
     use tandem_scenario::file::{Overrides, parse};
 
     fn source(keys: &str) -> TcpSource {
@@ -189,10 +190,14 @@ mod tests {
         tcp.clone()
     }
 
+    fn of(keys: &str, unit_bytes: u32, start: u64, stop: u64) -> Transfers {
+        Transfers::new(&source(keys), unit_bytes, start, stop, Rng::new(1, Stream::Transfers(0)))
+    }
+
     /// 2001 bytes are three segments of 1000. They begin at 5, are acknowledged at 25 and begin again 10 later.
     #[test]
     fn transfers_follow_each_other() {
-        let mut transfers = Transfers::new(&source("transfer = \"2001B\"\npause = \"10ns\""), 1000, 5, NEVER);
+        let mut transfers = of("transfer = \"2001B\"\npause = \"10ns\"", 1000, 5, NEVER);
         assert_eq!((transfers.next(0), transfers.on_time(4)), (5, Due::Nothing));
         assert_eq!(transfers.on_time(5), Due::Begin(Some(3)));
         assert!(transfers.is_running());
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_transfer_cut_off_at_the_stop_is_not_completed() {
-        let mut transfers = Transfers::new(&source("transfer = \"1MB\"\npause = \"10ns\""), 1, 0, 100);
+        let mut transfers = of("transfer = \"1MB\"\npause = \"10ns\"", 1, 0, 100);
         assert_eq!((transfers.on_time(0), transfers.next(0)), (Due::Begin(Some(1_000_000)), 100));
         assert_eq!(transfers.on_time(100), Due::Stop);
         assert!(!transfers.is_running());
@@ -220,7 +225,7 @@ mod tests {
     /// 12 Mb/s are a segment of 1448 bytes each 965.3 us, rounded up to a nanosecond. A late look finds all that has come meanwhile.
     #[test]
     fn an_offered_rate_comes_a_segment_at_a_time() {
-        let mut transfers = Transfers::new(&source("offered_rate = \"12mbit\""), 1448, 7, 5_000_000);
+        let mut transfers = of("offered_rate = \"12mbit\"", 1448, 7, 5_000_000);
         assert_eq!(
             (transfers.on_time(7), transfers.is_running(), transfers.next(7)),
             (Due::Begin(Some(1)), false, 965_341)
@@ -228,13 +233,13 @@ mod tests {
         assert_eq!((transfers.on_time(965_340), transfers.on_time(965_341)), (Due::Nothing, Due::Begin(Some(1))));
         assert_eq!(transfers.on_time(4_000_000), Due::Begin(Some(3)));
         assert_eq!(transfers.on_time(5_000_000), Due::Stop);
-        let mut in_bytes = Transfers::new(&source("offered_rate = \"12mbit\""), 1, 0, NEVER);
+        let mut in_bytes = of("offered_rate = \"12mbit\"", 1, 0, NEVER);
         assert_eq!(in_bytes.on_time(1_000_000), Due::Begin(Some(2 * 1448)));
     }
 
     #[test]
     fn a_bulk_flow_never_completes() {
-        let mut transfers = Transfers::new(&source(""), 1448, 7, NEVER);
+        let mut transfers = of("", 1448, 7, NEVER);
         assert_eq!((transfers.on_time(7), transfers.is_running(), transfers.next(7)), (Due::Begin(None), false, NEVER));
     }
 }

@@ -102,6 +102,9 @@ fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     if tcp.transfer != Transfer::Bulk || group.stop.is_some() {
         return refuse("it covers flows that always have data to send, not one that ends");
     }
+    if tcp.handshake {
+        return refuse("it does not cover handshakes");
+    }
     if tcp.pacing {
         return refuse("it does not cover pacing");
     }

@@ -118,6 +118,13 @@ fn refuses_what_no_window_fills() {
     assert!(error.contains("16777216"), "{error}");
 }
 
+#[test]
+fn has_no_handshake() {
+    let scenario = scenario(LINK, &format!("{FLOW}\nhandshake = true"));
+    let error = Model.check(&scenario, false).unwrap_err().to_string();
+    assert!(error.contains("does not cover handshakes"), "{error}");
+}
+
 /// The model's recovery is today's. Runs of the simulator with another may be judged by the same path, so only the engine refuses it.
 #[test]
 fn has_no_rate_halving() {

@@ -109,9 +109,9 @@ fn check(scenario: &Scenario) -> Result<Vec<Warning>, EngineError> {
                 group.name
             )));
         }
-        if source.ack_every != USUAL_ACK_EVERY || source.receiver != Honesty::Honest {
+        if source.ack_every != USUAL_ACK_EVERY || source.receiver != Honesty::Honest || source.handshake {
             return Err(EngineError::refused(format!(
-                "`{}` has `ack_every` or `receiver`, which are for TCP: leave them out, or give it `transport = \"tcp\"`",
+                "`{}` has `ack_every`, `receiver` or `handshake`, which are for TCP: leave them out, or give it `transport = \"tcp\"`",
                 group.name
             )));
         }

@@ -62,6 +62,15 @@ fn transfers_complete() {
     assert!(times.iter().all(|&s| (0.84..1.6).contains(&s)), "{times:?}");
 }
 
+/// Writes at random are data as any other: what is offered arrives. In 20 s 5 Mb/s are 8633 writes, with a deviation of 93, 1.1 %.
+#[test]
+fn writes_at_random_arrive() {
+    let more = "offered_rate = \"5mbit\"\noffered_process = { kind = \"poisson\" }";
+    let result = run(&scenario("duration = \"20s\"", PATH, &flow("reno", more)));
+    let mbps = result.flows[0].goodput_mbps;
+    assert!((mbps - 5.0).abs() < 0.25, "{mbps}");
+}
+
 /// TCP and QUIC share a path: together they fill it, and neither starves with the same controller.
 #[test]
 fn tcp_and_quic_share_a_path() {
@@ -100,6 +109,8 @@ fn refusals_say_what_to_do() {
     assert!(small.contains("an mtu of 1228 at least"), "{small}");
     let halving = refusal("duration = \"1s\"", &flow("reno", "recovery = \"rate-halving\""));
     assert!(halving.contains("transport = \"tcp\""), "{halving}");
+    let handshake = refusal("duration = \"1s\"", &flow("reno", "handshake = true"));
+    assert!(handshake.contains("`handshake`, which are for TCP"), "{handshake}");
     let marked = refusal("duration = \"1s\"", &flow("reno", "ecn = \"rfc3168\""));
     assert!(marked.contains("not marked here"), "{marked}");
     assert!(refusal("duration = \"1s\"", &flow("kernel:cubic", "")).contains("kernel"));

@@ -221,15 +221,16 @@ fn source(source: &Traffic) -> String {
             let size = size(*bytes);
             format!(" of {sender} that send {size} {again}")
         }
-        Transfer::Offered { rate_bps, changes, .. } => {
+        Transfer::Offered { rate_bps, piece_bytes, process, changes } => {
             let offer = |bps: Option<u64>| match bps {
                 None => "all that the window takes".to_owned(),
                 Some(0) => "nothing".to_owned(),
                 Some(bps) => Rate { bps }.in_words(),
             };
+            let at_random = process.map_or(String::new(), |process| process.in_words(*piece_bytes));
             let later = changes.iter().map(|c| format!(", {} from {}", offer(c.rate_bps), c.at.in_words()));
             let first = offer(*rate_bps);
-            format!(" of {sender} whose applications offer {first}{}", later.collect::<String>())
+            format!(" of {sender} whose applications offer {first}{at_random}{}", later.collect::<String>())
         }
         Transfer::Short(short) => format!(" of {sender} for {}", short_flows(short)),
     };
@@ -243,6 +244,9 @@ fn source(source: &Traffic) -> String {
         Honesty::EarlyAcks => ", a receiver that acknowledges what has not arrived",
         Honesty::HidesMarks => ", a receiver that hides marks",
     };
+    if tcp.handshake {
+        text += ", with a handshake";
+    }
     if tcp.pacing {
         text += ", paced";
     }

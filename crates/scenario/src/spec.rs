@@ -11,6 +11,7 @@ use crate::{
     controller::{ControllerSpec, Settings},
     dumbbell::DumbbellSpec,
     effects::EffectsSpec,
+    offered::ProcessSpec,
     scenario::Loss,
     short_flows::ShortSpec,
     traffic::{Ecn, Honesty, Recovery, Transport},
@@ -214,8 +215,12 @@ pub struct FlowsSpec {
     pub offered_rate: Option<Rate>,
     /// What it has to send from later times on.
     pub offered_changes: Vec<OfferedChangeSpec>,
+    /// Makes the application write at random; evenly if not given.
+    pub offered_process: Option<ProcessSpec>,
     /// Short flows, each on a connection of its own, in the place of `transfer`.
     pub short: Option<ShortSpec>,
+    /// Connections begin with a handshake; they do not if not given.
+    pub handshake: bool,
     /// Delayed ACKs; as for the scenario if not given.
     pub delayed_acks: Option<bool>,
     /// This many segments share a delayed ACK; 2 if not given (RFC 1122).
@@ -258,7 +263,9 @@ impl Default for FlowsSpec {
             pause: None,
             offered_rate: None,
             offered_changes: Vec::new(),
+            offered_process: None,
             short: None,
+            handshake: false,
             delayed_acks: None,
             ack_every: None,
             receiver: None,
@@ -316,7 +323,9 @@ impl FlowsSpec {
             ("pause", self.pause.is_some()),
             ("offered_rate", self.offered_rate.is_some()),
             ("offered_changes", !self.offered_changes.is_empty()),
+            ("offered_process", self.offered_process.is_some()),
             ("short", self.short.is_some()),
+            ("handshake", self.handshake),
             ("delayed_acks", self.delayed_acks.is_some()),
             ("ack_every", self.ack_every.is_some()),
             ("receiver", self.receiver.is_some()),

@@ -10,6 +10,7 @@ use tandem_controllers::{Controller, Params, find};
 
 use crate::{
     controller::{KERNEL_PREFIX, NOQ_PREFIX},
+    offered::Process,
     scenario::HEADER_BYTES,
     short_flows::ShortFlows,
     udp::UdpSource,
@@ -220,6 +221,9 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// Packets that the receiver takes before it is read; `None` = as much as TCP can express (1 GiB, RFC 7323).
     pub receive_window: Option<u32>,
+    /// Whether each connection begins with a SYN and its answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub handshake: bool,
     /// Segments that share a delayed ACK.
     #[serde(skip_serializing_if = "is_usual")]
     pub ack_every: u32,
@@ -269,12 +273,15 @@ pub enum Transfer {
         #[serde(rename = "pause_s", serialize_with = "seconds_if_any")]
         pause: Option<Span>,
     },
-    /// As much as the application offers: a piece at a time, evenly.
+    /// As much as the application offers, a piece at a time.
     Offered {
         /// Payload a second, bits; `None`: always more than the window takes.
         rate_bps: Option<u64>,
-        /// Payload of a piece: a full segment.
+        /// Payload of a piece: full segments.
         piece_bytes: u32,
+        /// When the pieces come; `None`: evenly.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
         /// What is offered from later times on, in their order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         changes: Vec<OfferChange>,

@@ -140,6 +140,23 @@ fn offers_that_change() {
 }
 
 #[test]
+fn random_writes() {
+    with_line(13, "offered_process = { kind = \"poisson\" }", 19, &["needs `offered_rate`"]);
+    let process_at = |column, written: &str, parts: &[&str]| {
+        let keys = format!("offered_process = {written}\noffered_rate = \"1mbit\"");
+        with_line(13, &keys, column, parts);
+    };
+    let process = |written: &str, parts: &[&str]| process_at(19, written, parts);
+    process_at(28, "{ kind = \"pareto\" }", &["unknown variant `pareto`", "`poisson` or `on-off`"]);
+    process("{ kind = \"poisson\", on = \"1s\" }", &["unknown field `on`"]);
+    process("{ kind = \"poisson\", size = \"2GB\" }", &["at most 1GB"]);
+    process("{ kind = \"on-off\", on = \"1s\" }", &["missing field `off`"]);
+    process("{ kind = \"on-off\", on = \"0s\", off = \"1s\" }", &["above 0"]);
+    // 1448 bytes at 1 Mb/s are 11.6 ms.
+    process("{ kind = \"on-off\", on = \"5ms\", off = \"6ms\" }", &["at 1mbit", "one write of 1448 bytes"]);
+}
+
+#[test]
 fn parameters_of_disciplines() {
     let with_aqm = |aqm: &str| {
         let mut lines = GOOD;

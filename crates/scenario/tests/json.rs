@@ -90,6 +90,17 @@ fn no_key_is_left_out() {
         ("\"compound\"", "\"compound\"\ninitial_window = 3"),
         ("\"compound\"", "\"compound\"\nreceive_window = \"90kB\""),
         ("\"compound\"", "\"compound\"\nack_every = 3"),
+        ("\"compound\"", "\"compound\"\nhandshake = true"),
+        ("\"compound\"", "\"compound\"\noffered_rate = \"1mbit\""),
+        ("\"compound\"", "\"compound\"\noffered_rate = \"1mbit\"\noffered_process = { kind = \"poisson\" }"),
+        (
+            "\"compound\"",
+            "\"compound\"\noffered_rate = \"1mbit\"\noffered_process = { kind = \"poisson\", size = \"9kB\" }",
+        ),
+        (
+            "\"compound\"",
+            "\"compound\"\noffered_rate = \"1mbit\"\noffered_process = { kind = \"on-off\", on = \"1s\", off = \"1s\" }",
+        ),
         ("\"compound\"", "\"compound\"\nreceiver = \"early-acks\""),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\" }"),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\", on = \"1s\", off = \"2s\" }"),

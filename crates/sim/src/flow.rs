@@ -6,10 +6,10 @@ use tandem_network::{End, agenda::NEVER};
 use tandem_tcp::Receiver;
 
 use crate::{
+    connections::Connections,
     endpoints::{Endpoints, Make, NewFlow, Port},
     net::Net,
     packet::{Carried, Header, NO_SACK},
-    short_flows::Short,
     tcp::Tcp,
     udp::Udp,
 };
@@ -18,7 +18,7 @@ use crate::{
 type EndpointsOf = fn(&NewFlow) -> Option<Box<dyn Endpoints>>;
 
 /// The kinds of traffic beside a TCP connection. The first that knows a flow makes its endpoints.
-const KINDS: [EndpointsOf; 2] = [Short::of, Udp::of];
+const KINDS: [EndpointsOf; 2] = [Connections::of, Udp::of];
 
 pub struct Flow {
     pub group: usize,

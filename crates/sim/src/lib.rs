@@ -32,11 +32,12 @@
 //! [tandem-batch](../tandem_batch/index.html) runs many scenarios and seeds on all cores, [`tandem_results`] sums them up, and
 //! [tandem-tcp](../tandem_tcp/index.html) is the TCP in it.
 
+mod connections;
 mod endpoints;
 mod flow;
+mod handshake;
 mod net;
 mod packet;
-mod short_flows;
 mod tcp;
 mod udp;
 mod watched;

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Segments of a flow that never ends.
-const ENDLESS: u64 = 1 << 60;
+pub const ENDLESS: u64 = 1 << 60;
 
 const _: () = assert!(NEVER == agenda::NEVER);
 

@@ -106,6 +106,10 @@ pub fn run_watched(
 ) -> Result<Option<SeedResult>, EngineError> {
     refuse_foreign_controllers(scenario)?;
     refuse_quic(scenario)?;
+    if let Some(group) = scenario.groups.iter().find(|group| group.source.tcp().is_some_and(|tcp| tcp.handshake)) {
+        let message = format!("`{}` has `handshake`, of which nothing is recorded here: leave it out", group.name);
+        return Err(EngineError::refused(message));
+    }
     let make = |flow: &NewFlow| -> Option<Box<dyn Endpoints>> {
         if !is_watched(flow.index) {
             return None;

@@ -207,6 +207,16 @@ impl Sender {
         };
     }
 
+    /// The handshake is over, and data follows: an answer has come to the SYN sent `rtt_ns` ago, of `syns` in all. Timestamps tell which SYN was
+    /// answered. As Linux does it, the window is one segment only if at least two SYNs were lost.
+    pub fn establish(&mut self, now: u64, rtt_ns: u64, syns: usize) {
+        self.last_send = now;
+        self.rtt.sample(rtt_ns, rtt_ns);
+        if syns > 2 {
+            self.conn.snd_cwnd = 1;
+        }
+    }
+
     /// One above the last segment that the application has given.
     pub fn data_end(&self) -> u64 {
         self.data_end

@@ -70,6 +70,12 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
                 group.name
             ));
         }
+        if tcp.handshake {
+            return refuse(format!(
+                "real connections are made before their transfers begin, and `{}` asks for `handshake`: leave it out, or use --engine sim",
+                group.name
+            ));
+        }
         if tcp.recovery != Recovery::Prr {
             return refuse(format!(
                 "real TCP has the recovery of this kernel, and `{}` asks for `recovery = \"rate-halving\"`: leave it out, or use \
@@ -207,6 +213,13 @@ mod tests {
         let refused = check(&other, true).unwrap_err().to_string();
         assert!(refused.contains("`reno` asks for `recovery = \"rate-halving\"`"), "{refused}");
         assert!(refused.contains("--engine sim"), "{refused}");
+    }
+
+    #[test]
+    fn a_handshake_is_refused_though_forced() {
+        let other = dumbbell("10mbit", &format!("{RENO}handshake = true"));
+        let refused = check(&other, true).unwrap_err().to_string();
+        assert!(refused.contains("`reno` asks for `handshake`"), "{refused}");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! `tandem advise`: which controller to run on a path, why, and how to switch it on.
 
 mod page;
-mod shown;
 mod text;
 mod trade_off;
 mod words;
@@ -14,6 +13,7 @@ use tandem_advise::{
     Advice, AdviseError, Doing, Given, Goal, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
     measured, usual_delay_limit,
 };
+use tandem_batch::Shown;
 use tandem_compare::Budget;
 use tandem_scenario::{
     ControllerSpec,
@@ -31,7 +31,7 @@ use crate::{
     path::EffectArgs,
     settings::Common,
     store,
-    terminal::{note, print_kept, warn},
+    terminal::{is_quiet, note, print_kept, warn},
 };
 
 /// Which controller should carry data over this path: one recommendation, with its reasons
@@ -180,8 +180,8 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let known = args.given().with(&mut measured)?;
     let candidates = candidates(&args.controllers, known.flows(), &machine, &present, args.ecn)?;
     let store = store::of_user();
-    let shown = shown::Shown::new();
-    let watch = |doing: Doing| shown.tell(doing);
+    let shown = Shown::new(is_quiet());
+    let watch = |doing: Doing| shown.tell(doing.share, &in_words(doing));
     let question = Question {
         known: &known,
         measured: &measured,
@@ -280,4 +280,10 @@ impl Args {
         let Self { replace, no_report, json, .. } = *self;
         Common { out: self.out.clone(), replace, no_report, json, ..Common::default() }
     }
+}
+
+/// `path 3 of 7: with a queue of 4bdp (10000 packets)`.
+fn in_words(doing: Doing) -> String {
+    let path = if doing.path.is_empty() { "as it is given".to_owned() } else { format!("with {}", doing.path) };
+    format!("path {} of {}: {path}", doing.number, doing.paths)
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem sweep`: many scenarios from one, into a data set that grows.
 
-mod bar;
-
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde::Serialize;
+use tandem_batch::Shown;
 use tandem_engine::{Engine, EngineError};
 use tandem_report::{FiguresPage, figures_html};
 use tandem_scenario::file::MAX_COUNT;
@@ -25,7 +24,7 @@ use crate::{
     origin::{COMMIT, command_line},
     output::{json_text, write},
     store,
-    terminal::{note, print_kept, warn},
+    terminal::{is_quiet, note, print_kept, warn},
 };
 
 /// What `--json` prints is there, too.
@@ -214,8 +213,9 @@ fn run_in(
     args: &Args,
 ) -> Result<Outcome, Failure> {
     let mut store = Store::open(folder, sweep, engine, &survey.schema, args.trace).map_err(anyhow::Error::from)?;
-    let bar = bar::Bar::new(survey.tasks);
-    let progress = |done: usize| bar.set(done);
+    let shown = Shown::new(is_quiet());
+    let tasks = survey.tasks;
+    let progress = |done: usize| shown.tell(done as f64 / tasks.max(1) as f64, &format!("{done} of {tasks} runs"));
     let finished = store::of_user();
     let options = RunOptions {
         traces: args.trace,

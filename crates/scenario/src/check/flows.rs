@@ -116,8 +116,11 @@ impl ScenarioSpec {
 
     /// What the application offers, if it is limited.
     fn offered(&self, written: &Written, transfer: Transfer, mtu: u32) -> Result<Transfer, SpecError> {
-        let FlowsSpec { offered_rate, offered_changes, .. } = written.flows;
+        let FlowsSpec { offered_rate, offered_changes, offered_process, .. } = written.flows;
         let key = match (offered_rate, &offered_changes[..]) {
+            (None, []) if offered_process.is_some() => {
+                return Err(written.wrong("offered_process", "offered_process needs `offered_rate`, its mean"));
+            }
             (None, []) => return Ok(transfer),
             (Some(_), _) => "offered_rate",
             (None, _) => "offered_changes",
@@ -135,9 +138,17 @@ impl ScenarioSpec {
             }
             last = change.at;
         }
+        let segment_bytes = mtu - HEADER_BYTES;
+        let rate_bps = offered_rate.map(|rate| rate.bps);
+        let process = offered_process.map(|process| {
+            let rates_bps = rate_bps.into_iter().chain(offered_changes.iter().filter_map(|change| change.rate.0));
+            process.check(segment_bytes, rates_bps).map_err(|message| written.wrong("offered_process", message))
+        });
+        let (process, piece_bytes) = process.transpose()?.unzip();
         Ok(Transfer::Offered {
-            rate_bps: offered_rate.map(|rate| rate.bps),
-            piece_bytes: mtu - HEADER_BYTES,
+            rate_bps,
+            piece_bytes: piece_bytes.unwrap_or(segment_bytes),
+            process,
             changes: offered_changes.iter().map(|c| OfferChange { at: c.at, rate_bps: c.rate.0 }).collect(),
         })
     }
@@ -179,6 +190,7 @@ impl ScenarioSpec {
             controller,
             transport: flows.transport,
             transfer,
+            handshake: flows.handshake,
             delayed_acks: self.delays_acks(flows),
             pacing: flows.pacing.unwrap_or(false),
             recovery,
