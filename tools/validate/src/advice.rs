@@ -90,6 +90,12 @@ struct Verdict {
     reversed: Vec<String>,
 }
 
+impl Verdict {
+    fn is_right(&self) -> bool {
+        self.keeps_limits && self.is_as_good && self.reversed.is_empty()
+    }
+}
+
 fn verdict(outcome: &Outcome) -> Option<Verdict> {
     let of = |seen: &'_ [Seen], name: &str| seen.iter().find(|seen| seen.controller == name).cloned();
     let advised = of(&outcome.truth, &outcome.advised)?;
@@ -131,8 +137,13 @@ fn page(outcomes: &[Outcome], planned: u64) -> String {
         count(&|verdict| verdict.is_as_good),
         count(&|verdict| verdict.reversed.is_empty()),
     );
+    let failed: Vec<_> = judged.iter().filter(|(_, verdict)| !verdict.is_right()).collect();
+    if failed.is_empty() {
+        return page + "No answer is wrong.\n";
+    }
+    page += "The answers that are wrong:\n\n";
     page += "| path | | advised | of the best, % | limits | signs |\n|---:|---|---|---:|---|---|\n";
-    for (Outcome { number, path, advised, .. }, verdict) in &judged {
+    for (Outcome { number, path, advised, .. }, verdict) in failed {
         let limits = if verdict.keeps_limits { "kept" } else { "**exceeded**" };
         let of_best = match verdict.is_as_good {
             true => format!("{:.1}", 100.0 * verdict.of_best),
