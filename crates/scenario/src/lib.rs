@@ -38,6 +38,7 @@ mod dumbbell;
 pub mod effects;
 pub mod file;
 mod loss;
+pub mod quantity;
 mod route;
 mod scenario;
 pub mod short_flows;
