@@ -118,7 +118,7 @@ fn mistakes() {
     );
     refused("jitter = { time = \"86ms\", distribution = \"wifi\" }", (9, 19), &["at most 85ms, not 86ms"]);
     let correlated = "jitter = { time = \"9ms\", distribution = \"wifi\", correlation = 0.1 }";
-    refused(correlated, (9, 64), &["leave correlation out"]);
+    refused(correlated, (9, 63), &["leave correlation out"]);
     refused("delay_limit = 0", (9, 15), &["1 packet or more"]);
     refused("jitter = { time = \"1ms\", correlation = 1 }", (9, 40), &["below 1"]);
     refused("reorder = { share = \"1%\", distance = \"3kB\" }", (9, 38), &["`5ms` or `3p`"]);
