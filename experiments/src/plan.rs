@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From an experiment to the scenarios that it takes.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use tandem_scenario::{
     FileError, Scenario,
+    controller::in_folder,
     file::{Overrides, parse_value},
 };
 use tandem_statistics::Looks;
@@ -73,7 +76,7 @@ impl Point {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub scenario: Scenario,
-    /// The file's table `[scenario]` with the changes made.
+    /// The file's table `[scenario]` with the changes made; headers have absolute paths.
     pub table: toml::Table,
 }
 
@@ -224,12 +227,26 @@ impl Planner<'_> {
     fn planned(&self, changes: &[&Changes], x: &X, seeds: Option<u32>) -> Result<Planned, FileError> {
         let experiment = self.experiment;
         let overrides = Overrides { seeds, settings: experiment.settings.clone(), ..Overrides::default() };
+        let folder = Path::new(experiment.path()).parent().unwrap_or(Path::new(""));
         let read = |table: &Spanned<DeValue>| {
-            let scenario = parse_value(table.clone(), &experiment.id, &overrides)
+            let scenario = in_folder(folder, || parse_value(table.clone(), &experiment.id, &overrides))
                 .map_err(|(span, message)| (span.unwrap_or_default(), message))?;
             let table = toml::Table::deserialize(ValueDeserializer::from(table.clone()));
-            Ok(Planned { scenario, table: table.map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))? })
+            let mut table = table.map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))?;
+            spell_from_anywhere(&mut table, folder);
+            Ok(Planned { scenario, table })
         };
         changed(self.scenario, changes, x, read).map_err(|(span, message)| experiment.error(span, message))
+    }
+}
+
+/// The headers of the flows, which the file names relative to its folder, as a file elsewhere names them.
+fn spell_from_anywhere(scenario: &mut toml::Table, folder: &Path) {
+    let flows = scenario.get_mut("flows").and_then(toml::Value::as_array_mut);
+    for controller in flows.into_iter().flatten().filter_map(|group| group.get_mut("controller")) {
+        let header = controller.as_str().filter(|name| name.contains('/')).map(|name| folder.join(name));
+        if let Some(Ok(path)) = header.map(std::path::absolute) {
+            *controller = path.display().to_string().into();
+        }
     }
 }

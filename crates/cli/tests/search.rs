@@ -91,6 +91,26 @@ fn a_criterion_is_searched_against_and_kept_with_its_own_limit() {
     assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
 }
 
+/// A suite that goes into a repository with its headers holds no path of one machine.
+#[test]
+fn kept_criteria_find_their_headers_wherever_they_are_moved() {
+    let place = place();
+    place.succeed("new ideas/mine.h");
+    let one = found(
+        &place,
+        "search ./ideas/mine.h --baseline ./ideas/mine.h@step=8 --over ./queues.toml --evaluations 32 --finds 1 --json \
+         --keep suites/kept",
+    );
+    assert_eq!(one["finds"].as_array().unwrap().len(), 1, "{one}");
+    std::fs::rename(place.path("suites"), place.path("ideas/suites")).unwrap();
+    std::fs::rename(place.path("ideas"), place.path("moved")).unwrap();
+    let kept = place.read("moved/suites/kept/mine-h-utilisation-find-1.toml");
+    assert!(
+        kept.contains("../../ideas/mine.h@step=8") && !kept.contains(&place.path("").display().to_string()),
+        "{kept}"
+    );
+}
+
 /// What a short search ran is the beginning of a long one.
 #[test]
 fn a_longer_search_goes_on_where_a_shorter_one_was() {

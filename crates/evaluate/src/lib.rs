@@ -35,6 +35,7 @@ pub use form::Fact;
 pub use junit::junit;
 pub use real_tcp::{Agreement, AskedThere, OverRealTcp, RealTcp, obstacles};
 pub use suite::{
-    NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, from_anywhere, questions, unposed,
+    NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, from_anywhere, from_folder, questions,
+    unposed,
 };
 pub use text::text;

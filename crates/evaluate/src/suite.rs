@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     ffi::OsStr,
     fs, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -252,6 +252,21 @@ pub fn from_anywhere(contender: &str) -> String {
     absolute.map_or_else(|| contender.to_owned(), |path| path.display().to_string())
 }
 
+/// A controller as a file in this folder spells it, whose header is found from there wherever both are moved to.
+///
+/// # Errors
+/// If the folder or the header's is not there.
+pub fn from_folder(contender: &str, folder: &Path) -> io::Result<String> {
+    let Some((place, name)) = contender.rsplit_once('/') else { return Ok(contender.to_owned()) };
+    let place = Path::new(if place.is_empty() { "/" } else { place }).canonicalize()?;
+    let folder = folder.canonicalize()?;
+    let shared = place.components().zip(folder.components()).take_while(|(one, other)| one == other).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(place.components().skip(shared)).collect();
+    let way = if way.starts_with("..") { way } else { Path::new(".").join(way) };
+    Ok(way.join(name).display().to_string())
+}
+
 fn sections_of(experiment: &Experiment) -> impl Iterator<Item = &str> {
     experiment.criterion().into_iter().flat_map(|criterion| criterion.section.split(", "))
 }
@@ -294,6 +309,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn headers_are_spelled_from_a_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir_all(at("mine/tests")).unwrap();
+        let from = |header: &str, folder: &str| from_folder(&at(header).display().to_string(), &at(folder)).unwrap();
+        assert_eq!(from("mine/a.h@step=8", "mine/tests"), "../a.h@step=8");
+        assert_eq!(from("mine/tests/a.h", "mine/tests"), "./a.h");
+        assert_eq!(from("mine/tests/a.h", "mine"), "./tests/a.h");
+        assert_eq!(from("a.h", "mine/tests"), "../../a.h");
+        assert_eq!(from_folder("reno", &at("mine")).unwrap(), "reno");
+        assert!(from_folder("./none/a.h", &at("mine")).is_err());
     }
 
     #[test]

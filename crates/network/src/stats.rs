@@ -18,7 +18,7 @@ pub struct LinkStats {
     pub max_wait_ns: u64,
     /// Packets that arrived, the dropped and the lost ones included.
     pub offered_packets: u64,
-    /// Packets that a full queue or queue management dropped.
+    /// Packets that a full queue, queue management, a policer or the limit of a delay dropped.
     pub queue_drops: u64,
     /// Packets that queue management marked (ECN).
     pub marks: u64,

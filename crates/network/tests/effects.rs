@@ -311,6 +311,43 @@ fn effects_are_there_for_a_while() {
     assert_eq!(moved(Effects { jitter, ..Effects::default() }, 0), (60, within));
 }
 
+/// Four places, and 10 ms on the way. Of six at once, which leave at 1 to 6 ms, the first four take the places until 11 to 14 ms. One that leaves at
+/// 10 ms finds none, one at 11 ms has that of the first at this moment, and one at 12 ms that of the second.
+#[test]
+fn a_delay_has_room_for_so_many() {
+    let mut path = path(Effects { delay_limit: Some(4), ..Effects::default() });
+    [0, 0, 0, 0, 0, 0, 9, 10, 11].iter().for_each(|ms| path.send(ms * 1000));
+    path.run_until(ORIGIN + 1000 * MS);
+    let dropped: Vec<u32> = path.drops.0.iter().map(|&(_, number, _)| number).collect();
+    assert_eq!(dropped, [4, 5, 6]);
+    assert!(path.drops.0.iter().all(|drop| drop.2 == DropReason::Queue));
+    assert_eq!(path.network.links[0].stats.queue_drops, 3);
+    let arrivals: Vec<(u32, u64)> = path.arrivals.iter().map(|&(number, at)| (number, at / MS)).collect();
+    assert_eq!(arrivals, [(0, 11), (1, 12), (2, 13), (3, 14), (7, 21), (8, 22)]);
+}
+
+/// With three places and all packets twice: the first has two, the second one and no copy, the third none.
+#[test]
+fn copies_take_places_too() {
+    let effects = Effects { delay_limit: Some(3), duplicate: LossRate::ALL, ..Effects::default() };
+    let mut path = path(effects);
+    (0..3).for_each(|_| path.send(0));
+    path.run_until(ORIGIN + 1000 * MS);
+    assert_eq!(path.arrivals.iter().map(|arrival| arrival.0).collect::<Vec<_>>(), [0, 1000, 1]);
+    assert_eq!(path.drops.0.len(), 1);
+}
+
+/// A bunch of four leaves at once, at 4 ms, and two of it find room.
+#[test]
+fn a_bunch_needs_room_at_once() {
+    let aggregate = Some(Bunches { hold: Span::from_ms(50), most: 4, during: During::default() });
+    let mut path = path(Effects { delay_limit: Some(2), aggregate, ..Effects::default() });
+    (0..4).for_each(|_| path.send(0));
+    path.run_until(ORIGIN + 1000 * MS);
+    assert_eq!(path.arrivals.iter().map(|&(number, at)| (number, at / MS)).collect::<Vec<_>>(), [(0, 14), (1, 14)]);
+    assert_eq!(path.network.links[0].stats.queue_drops, 2);
+}
+
 /// Between 5 and 8 ms every packet is lost, at 8 ms none.
 #[test]
 fn all_may_be_lost_for_a_while() {

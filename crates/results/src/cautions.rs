@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use tandem_controllers::Signal;
 use tandem_scenario::{
-    CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport, aqm::marking_names,
+    CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport,
+    aqm::marking_names,
     bulk_groups, slow_start_end_s,
+    units::{NS_PER_SEC, Rate},
 };
 
 use crate::seed::SeedResult;
@@ -33,6 +35,7 @@ pub fn cautions(scenario: &Scenario, seeds: &[SeedResult]) -> Vec<String> {
     all.extend(scenario.groups.iter().enumerate().filter_map(|group| missing_transfers(scenario, group, seeds)));
     all.extend(no_marks(scenario));
     all.extend(no_room_for_bursts(scenario));
+    all.extend(no_room_on_the_way(scenario));
     if (2..ENOUGH_SEEDS).contains(&scenario.seeds.len()) {
         all.push("two seeds make a very wide interval: use five or more".to_owned());
     }
@@ -81,6 +84,24 @@ fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
         link.name,
         burst - 1
     ))
+}
+
+/// A delay that has less room than the route's slowest link puts into it: the trap of `tc netem`, whose limit is 1000 packets if nobody sets it.
+fn no_room_on_the_way(scenario: &Scenario) -> Option<String> {
+    let mtu_bits = 8 * u128::from(scenario.mtu);
+    scenario.groups.iter().find_map(|group| {
+        let links = || group.forward.iter().map(|&link| &scenario.network.links[link]);
+        let slowest_bps = links().map(|link| link.rate.bps).min()?;
+        let packets = |link: &LinkConfig| (u128::from(slowest_bps) * u128::from(link.delay.ns)).div_ceil(mtu_bits * NS_PER_SEC as u128);
+        let limit = |link: &LinkConfig| link.effects.as_ref()?.delay_limit;
+        let (link, limit) = links().find_map(|link| Some((link, limit(link)?)).filter(|(_, most)| u128::from(*most) < packets(link)))?;
+        let most = Rate { bps: (u128::from(limit) * mtu_bits * NS_PER_SEC as u128 / u128::from(link.delay.ns)) as u64 };
+        Some(format!(
+            "`{}` has room for {limit} packets on their way (`delay_limit`), and a full path has {} there: it drops what exceeds {most}",
+            link.name,
+            packets(link)
+        ))
+    })
 }
 
 /// Does no ACK release several packets at once?

@@ -137,6 +137,23 @@ fn a_queue_shorter_than_a_delayed_acks_burst() {
     assert!(about_bursts("1p", "[[flows]]\nudp = { rate = \"1mbit\" }").is_empty());
 }
 
+/// 100 Mb/s for 25 ms are 208.3 packets of 1500 bytes, and 208 of them are 99.84 Mb/s. netem's 1000 are enough.
+#[test]
+fn a_delay_with_less_room_than_a_full_path_needs() {
+    let about_room = |limit: u32, flows: &str| {
+        let effects = format!("{flows}\n[effects.bottleneck]\ndelay_limit = {limit}\n");
+        let mut all = cautions("10s", 5, &effects, &[9]);
+        all.retain(|caution| caution.contains("delay_limit"));
+        all
+    };
+    let [caution] = &about_room(208, &flows("cubic", 1))[..] else { panic!() };
+    assert!(caution.contains("room for 208 packets") && caution.contains("a full path has 209"), "{caution}");
+    assert!(caution.ends_with("drops what exceeds 99.84mbit"), "{caution}");
+    assert!(about_room(209, &flows("cubic", 1)).is_empty() && about_room(1000, &flows("cubic", 1)).is_empty());
+    let back = flows("cubic", 1) + "reverse = true";
+    assert!(about_room(208, &back).is_empty(), "only its ACKs go there");
+}
+
 /// A slower link before it takes the burst apart.
 #[test]
 fn a_burst_that_a_slower_link_has_spread_needs_no_room() {

@@ -38,6 +38,9 @@ pub struct Effects {
     pub policer: Option<TokenBucket>,
     /// Holds what exceeds a rate and a burst in the queue.
     pub shaper: Option<TokenBucket>,
+    /// The most packets on their way from the link to its far end, as `tc netem` has a `limit`; others are dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_limit: Option<u32>,
     /// Which packets are lost, without chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop: Option<Drops>,
@@ -76,7 +79,7 @@ pub struct Change {
 /// A random addition to the delay, in the words of `tc netem`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Jitter {
-    /// Uniform: the most that is added or taken away; otherwise the standard deviation.
+    /// Uniform: the most that is added or taken away; wifi: about the mean; otherwise the standard deviation.
     #[serde(rename = "time_s", serialize_with = "seconds")]
     pub time: Span,
     /// How additions are distributed.
@@ -90,7 +93,7 @@ pub struct Jitter {
     pub during: During,
 }
 
-/// The distributions that `tc netem` has.
+/// The distributions that `tc netem` has, and one more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JitterDistribution {
@@ -101,7 +104,16 @@ pub enum JitterDistribution {
     Normal,
     /// Pareto with shape 3, moved to mean 0, cut off at 4 standard deviations.
     Pareto,
+    /// Steps of 1 ms, and for a share of the packets of 7.5 ms, their numbers Poisson distributed: the wireless networks of C4's tests.
+    Wifi,
 }
+
+/// The mean of [`JitterDistribution::Wifi`] up to which no packet has long steps.
+pub const WIFI_SHORTEST: Span = Span::from_ms(1);
+/// The mean from which all have them.
+pub const WIFI_LONGEST: Span = Span::from_ms(85);
+/// The most steps of both kinds. A Poisson variable is above that with a probability below 1e-20.
+pub const WIFI_MOST_STEPS: [u32; 2] = [20, 60];
 
 /// Late packets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -122,6 +134,8 @@ impl Jitter {
         match self.distribution {
             JitterDistribution::Uniform => self.time,
             JitterDistribution::Normal | JitterDistribution::Pareto => Span { ns: 4 * self.time.ns },
+            // 20 short steps and 60 long ones.
+            JitterDistribution::Wifi => Span::from_ms(20 + 450),
         }
     }
 }
@@ -187,6 +201,7 @@ impl Effects {
         words.extend(self.aggregate.map(bunches));
         words.extend(self.policer.map(|b| format!("a policer {}", bucket(b))));
         words.extend(self.shaper.map(|b| format!("a shaper {}", bucket(b))));
+        words.extend(self.delay_limit.map(|most| format!("at most {most} packets on their way")));
         words.extend(self.drop.as_ref().map(Drops::describe));
         let percent = |share: f64, what: &str| (share > 0.0).then(|| format!("{} % of {what}", 100.0 * share));
         words.extend(percent(self.bleach, "ECN fields bleached"));

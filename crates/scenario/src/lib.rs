@@ -39,6 +39,7 @@ pub mod effects;
 pub mod file;
 mod loss;
 mod offered;
+pub mod quantity;
 mod route;
 mod scenario;
 pub mod short_flows;

@@ -179,6 +179,7 @@ impl Parts {
             ", ecn: false",
             ", packet_bytes: None",
             ", is_random: false",
+            ", delay_limit: None",
             ", drop: None",
             ", bleach: 0.0",
             ", unmark: 0.0",

@@ -57,6 +57,8 @@ fn the_others() {
     let Effects { jitter, reorder, duplicate, aggregate, policer, shaper, drop, bleach, unmark, .. } = effects(text);
     assert_eq!((drop, bleach, unmark), (Some(Drops::Packets(vec![10, 30])), 1.0, 0.25));
     assert_eq!(effects("drop = { every = 100 }").drop, Some(Drops::Every(100)));
+    let words = effects("delay_limit = 1000\njitter = { time = \"7ms\", distribution = \"wifi\" }");
+    assert_eq!(words.describe(&|span| span.to_string()), ["wifi jitter of 7ms", "at most 1000 packets on their way"]);
     let words =
         effects("drop = { every = 100 }\nbleach = 0.5\nunmark = 1").describe(&|span| span.to_string()).join("; ");
     assert_eq!(words, "one packet in 100 lost, evenly; 50 % of ECN fields bleached; 100 % of ECN marks lost");
@@ -109,7 +111,15 @@ fn mistakes() {
     refused("changes = [{ at = \"1s\", rate = \"1mbit\", every = \"1us\" }]", (9, 49), &["at least 1ms"]);
     refused("changes = [{ at = \"1s\", queue = \"2bdp\" }]", (9, 33), &["no bdp", "packets, bytes or a time"]);
     refused("jitter = { time = \"0ms\" }", (9, 19), &["above 0"]);
-    refused("jitter = { time = \"1ms\", distribution = \"gauss\" }", (9, 41), &["`uniform`", "`normal`", "`pareto`"]);
+    refused(
+        "jitter = { time = \"1ms\", distribution = \"gauss\" }",
+        (9, 41),
+        &["`uniform`", "`normal`", "`pareto`", "`wifi`"],
+    );
+    refused("jitter = { time = \"86ms\", distribution = \"wifi\" }", (9, 19), &["at most 85ms, not 86ms"]);
+    let correlated = "jitter = { time = \"9ms\", distribution = \"wifi\", correlation = 0.1 }";
+    refused(correlated, (9, 63), &["leave correlation out"]);
+    refused("delay_limit = 0", (9, 15), &["1 packet or more"]);
     refused("jitter = { time = \"1ms\", correlation = 1 }", (9, 40), &["below 1"]);
     refused("reorder = { share = \"1%\", distance = \"3kB\" }", (9, 38), &["`5ms` or `3p`"]);
     refused("reorder = { share = \"1%\", distance = \"60s\" }", (9, 38), &["60s late: at most 10s"]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What varies: a number between bounds, in a unit and on a scale, or one of a list.
 
-use tandem_scenario::units::{Bytes, NS_PER_SEC, QueueSize, Rate, Span};
+use tandem_scenario::quantity;
 use toml::{Table, Value};
 
 /// Digits of a value that is drawn: nobody needs more, and the files stay short.
@@ -45,22 +45,25 @@ pub enum Domain {
 pub enum Unit {
     /// Nothing: a count or a share.
     None,
-    /// Bits a second.
-    Bps,
-    /// Seconds.
-    S,
-    /// Bytes.
-    Bytes,
-    /// Packets.
-    Packets,
-    /// Multiples of the bandwidth-delay product.
-    Bdp,
+    /// As scenarios have it.
+    Of(quantity::Unit),
     /// Multiples of the path's rate, the parameter `rate`.
     Rates,
     /// Multiples of the path's RTT, the parameter `rtt`.
     Rtts,
     /// Shares of the run's length.
     Runs,
+}
+
+impl Unit {
+    /// Bits a second.
+    pub const BPS: Self = Self::Of(quantity::Unit::Bps);
+    /// Seconds.
+    pub const S: Self = Self::Of(quantity::Unit::S);
+    /// Packets.
+    pub const PACKETS: Self = Self::Of(quantity::Unit::Packets);
+    /// Multiples of the bandwidth-delay product.
+    pub const BDP: Self = Self::Of(quantity::Unit::Bdp);
 }
 
 /// What relative units are multiples of.
@@ -88,17 +91,7 @@ pub fn quantity(value: &Value) -> Option<(f64, Unit)> {
             return number.trim().parse().ok().filter(|x: &f64| x.is_finite()).map(|x| (x, unit));
         }
     }
-    if let Ok(rate) = text.parse::<Rate>() {
-        return Some((rate.bps as f64, Unit::Bps));
-    }
-    if let Ok(span) = text.parse::<Span>() {
-        return Some((span.as_secs_f64(), Unit::S));
-    }
-    match text.parse::<QueueSize>() {
-        Ok(QueueSize::Packets(packets)) => Some((f64::from(packets), Unit::Packets)),
-        Ok(QueueSize::Bdp(multiple)) => Some((multiple, Unit::Bdp)),
-        _ => text.parse::<Bytes>().ok().map(|bytes| (bytes.0 as f64, Unit::Bytes)),
-    }
+    quantity::parse(text).map(|(number, unit)| (number, Unit::Of(unit)))
 }
 
 /// To this many significant digits.
@@ -112,30 +105,25 @@ impl Unit {
     /// In absolute terms, with the absolute unit.
     fn absolute(self, value: f64, path: &Path) -> (f64, Unit) {
         match self {
-            Unit::Rates => (value * path.rate_bps, Unit::Bps),
+            Unit::Rates => (value * path.rate_bps, Unit::BPS),
             Unit::Rtts => (value * path.rtt_s, Unit::S),
             Unit::Runs => (value * path.run_s, Unit::S),
             _ => (value, self),
         }
     }
 
-    /// As scenarios write it.
+    /// As scenarios write it, where it is absolute.
     fn written(self, value: f64, whole: bool) -> Value {
         match self {
             Unit::None if whole => Value::Integer(value.round() as i64),
-            Unit::None => Value::Float(value),
-            Unit::Bps => Value::String(Rate { bps: value.round().max(1.0) as u64 }.to_string()),
-            Unit::S => Value::String(seconds(value)),
-            Unit::Bytes => Value::String(Bytes(value.round().max(1.0) as u64).to_string()),
-            Unit::Packets => Value::String(format!("{}p", value.round().max(1.0))),
-            Unit::Bdp | Unit::Rates | Unit::Rtts | Unit::Runs => Value::String(format!("{value}bdp")),
+            // There is no rate, size or queue of 0.
+            Unit::Of(unit @ (quantity::Unit::Bps | quantity::Unit::Bytes | quantity::Unit::Packets)) => {
+                Value::String(unit.text(value.max(1.0)))
+            }
+            Unit::Of(unit) => Value::String(unit.text(value)),
+            _ => Value::Float(value),
         }
     }
-}
-
-/// A time as scenarios write it.
-pub fn seconds(value: f64) -> String {
-    Span { ns: (value * NS_PER_SEC as f64).round() as u64 }.to_string()
 }
 
 /// The sum of some values of parameters, as scenarios write it; `None` if they are of different kinds.
@@ -221,7 +209,7 @@ impl Domain {
         if log && from <= 0.0 {
             return Err(DomainError::NotPositive);
         }
-        let whole = unit == Unit::Packets || (low.is_integer() && high.is_integer());
+        let whole = unit == Unit::PACKETS || (low.is_integer() && high.is_integer());
         Ok(Self::Range { from, to, whole, log, unit })
     }
 

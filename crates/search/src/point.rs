@@ -6,12 +6,13 @@ use rand_pcg::Pcg64Mcg;
 use tandem_scenario::{
     ControllerSpec, FileError, Scenario,
     file::{Overrides, parse},
+    quantity,
 };
 use toml::{Table, Value};
 
 use crate::{
     fragment::{fill, merge, placeholders},
-    parameter::{Domain, Path, rounded, seconds, written},
+    parameter::{Domain, Path, rounded, written},
     space::{CONTENDER, ECN, Space},
 };
 
@@ -155,10 +156,10 @@ impl Space {
         for (i, feature) in self.features.iter().enumerate().filter(|(i, _)| point.has[*i]) {
             merge(&mut scenario, &self.filled(&feature.scenario, Some(i), point, &path));
         }
-        scenario.insert("duration".into(), Value::String(seconds(path.run_s)));
+        scenario.insert("duration".into(), Value::String(quantity::Unit::S.text(path.run_s)));
         if self.length.warmup > 0.0 {
             let warmup_s = rounded(self.length.warmup * path.run_s, 2);
-            scenario.insert("warmup".into(), Value::String(seconds(warmup_s)));
+            scenario.insert("warmup".into(), Value::String(quantity::Unit::S.text(warmup_s)));
         }
         let counts_marks = controller.parse::<ControllerSpec>().is_ok_and(|spec| spec.counts_marks());
         let mut named = |text: &str, _: &[String]| {

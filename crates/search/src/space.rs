@@ -155,7 +155,7 @@ impl Reader<'_> {
             let message = format!("[parameters] needs `{name}`, a range above 0, of which others may be multiples");
             found.ok_or_else(|| self.error(&["parameters", name], message))
         };
-        let (rate, rtt) = (place_of(RATE, Unit::Bps)?, place_of(RTT, Unit::S)?);
+        let (rate, rtt) = (place_of(RATE, Unit::BPS)?, place_of(RTT, Unit::S)?);
         let space = Space { title: title.to_owned(), length, parameters, features, base, rate, rtt };
         self.check_placeholders(&space)?;
         Ok(space)

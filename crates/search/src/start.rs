@@ -85,11 +85,11 @@ impl Domain {
         let (number, of) = quantity(value)?;
         let number = match (of, *unit) {
             (of, unit) if of == unit => number,
-            (Unit::Bps, Unit::Rates) => number / path.rate_bps,
+            (Unit::BPS, Unit::Rates) => number / path.rate_bps,
             (Unit::S, Unit::Rtts) => number / path.rtt_s,
             (Unit::S, Unit::Runs) => number / path.run_s,
-            (Unit::Packets, Unit::Bdp) => number / bdp_packets,
-            (Unit::Bdp, Unit::Packets) => number * bdp_packets,
+            (Unit::PACKETS, Unit::BDP) => number / bdp_packets,
+            (Unit::BDP, Unit::PACKETS) => number * bdp_packets,
             _ => return None,
         };
         let number = if *whole { number.round() } else { rounded(number, 2) };

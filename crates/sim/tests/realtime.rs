@@ -29,6 +29,19 @@ fn a_voice_on_an_idle_path() {
     within(result.flows[0].goodput_mbps, 0.04736, 1e-4);
 }
 
+/// A packet each 1.2 ms, 10 ms on the way, with five places there: of each nine packets, the first five take them, and those that leave 6 to 9.6 ms
+/// after the first are dropped.
+#[test]
+fn a_delay_with_too_few_places_loses_packets_of_an_idle_link() {
+    let udp = "[[flows]]\nudp = { rate = \"10mbit\" }\n[effects.bottleneck]\ndelay_limit = 5";
+    let result = run(&dumbbell("queue = \"10p\"", udp));
+    let Delivery { delay_ms, loss_rate, .. } = delivery(&result, 0);
+    within(loss_rate, 4.0 / 9.0, 0.001);
+    within(delay_ms.mean, 11.0, 0.01);
+    let (dropped, sent) = (result.links[0].drops as f64, result.flows[0].sent_packets as f64);
+    within(dropped / sent, 4.0 / 9.0, 0.001);
+}
+
 /// A frame of 10 packets each 100 ms, sent at ten times the link's rate: packet k waits for k packets of 1 ms, less the k * 0.1 ms that it was
 /// sent later. Delays are evenly spread from 11 to 11 + 9 * 0.9 = 19.1 ms.
 #[test]

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray};
 use arrow_schema::{DataType, Field};
+use tandem_scenario::quantity::{self, Unit};
 use toml::Value;
 
-use crate::{
-    key_path::KeyPath,
-    quantity::{self, Unit},
-};
+use crate::key_path::KeyPath;
 
 /// The values of a swept key in the data set.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values drawn at random, the same each time.
 
+use tandem_scenario::quantity::{self, Unit};
 use toml::Value;
-
-use crate::quantity::{self, Unit};
 
 /// What a value is drawn from.
 #[derive(Debug, Clone, PartialEq)]

@@ -54,7 +54,6 @@ mod means;
 mod part;
 mod place;
 mod point;
-mod quantity;
 mod store;
 mod task;
 

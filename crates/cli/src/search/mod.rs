@@ -160,7 +160,10 @@ pub fn search(args: &Args) -> Result<(), Failure> {
     let results = Results::new(&space, &compared, &done, args.least(&question), folder.path());
     let json = json_text(&results)?;
     let kept = || {
-        results.write_files(folder.path(), args.keep.as_deref())?;
+        results.write_files(folder.path())?;
+        if let Some(keep) = &args.keep {
+            results.keep(keep, &space, &compared, &done.settled.finds)?;
+        }
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
         if done.is_interrupted {

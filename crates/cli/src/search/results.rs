@@ -5,7 +5,9 @@ use std::{fs, path::Path};
 
 use anyhow::Context;
 use serde::Serialize;
-use tandem_search::{Compared, Find, Mechanism, Space, Worst};
+use tandem_evaluate::from_folder;
+use tandem_scenario::controller::in_folder;
+use tandem_search::{Compared, Find, Mechanism, Side, Space, Worst};
 use tandem_statistics::proportion;
 
 use super::Done;
@@ -81,16 +83,13 @@ pub struct Found {
     pub words: Vec<String>,
     #[serde(skip)]
     pub scenario: String,
-    /// As a file of a suite for `tandem evaluate`.
-    #[serde(skip)]
-    criterion: Option<String>,
 }
 
 impl Results {
     pub fn new(space: &Space, compared: &Compared, done: &Done, least: f64, folder: &Path) -> Self {
         let command = command_line();
         let found = |(i, find): (usize, &Find)| {
-            let name = format!("find-{}", i + 1);
+            let name = name_of(i);
             let measured = &find.judged.measured;
             Some(Found {
                 file: folder.join(file_name(&name)).display().to_string(),
@@ -107,7 +106,6 @@ impl Results {
                 is_minimal: find.is_minimal,
                 others: find.others,
                 words: compared.words(find),
-                criterion: compared.criterion_file(space, find, &name, least),
                 scenario: compared.scenario_file(space, find, &name, &command)?,
                 name,
             })
@@ -138,8 +136,8 @@ impl Results {
         }
     }
 
-    /// Each find's scenario, in the place of those of an earlier search; as a criterion in `keep`, where they stay.
-    pub fn write_files(&self, folder: &Path, keep: Option<&Path>) -> Result<(), Failure> {
+    /// Each find's scenario, in the place of those of an earlier search.
+    pub fn write_files(&self, folder: &Path) -> Result<(), Failure> {
         let old = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
         for entry in old.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -147,23 +145,33 @@ impl Results {
                 fs::remove_file(entry.path()).with_context(|| format!("cannot remove `{}`", entry.path().display()))?;
             }
         }
-        if let Some(keep) = keep {
-            make_folder(keep)?;
-        }
-        for found in &self.finds {
-            write(&folder.join(file_name(&found.name)), &found.scenario)?;
-            if let Some((keep, criterion)) = keep.zip(found.criterion.as_ref()) {
-                write(&keep.join(file_name(&self.kept_name(found))), criterion)?;
-            }
+        self.finds.iter().try_for_each(|found| write(&folder.join(file_name(&found.name)), &found.scenario))
+    }
+
+    /// The finds as criteria, in a folder where those of other searches stay.
+    pub fn keep(&self, folder: &Path, space: &Space, compared: &Compared, finds: &[Find]) -> Result<(), Failure> {
+        make_folder(folder)?;
+        let spelled = |name: &str| from_folder(name, folder).unwrap_or_else(|_| name.to_owned());
+        let [contender, baseline] = [compared.contender, compared.baseline].map(|side| spelled(side.controller));
+        let from_there = Compared {
+            contender: Side { controller: &contender, ..compared.contender },
+            baseline: Side { controller: &baseline, ..compared.baseline },
+            ..*compared
+        };
+        for (i, find) in finds.iter().enumerate() {
+            let name = name_of(i);
+            let text = in_folder(folder, || from_there.criterion_file(space, find, &name, self.least));
+            let path = folder.join(file_name(&self.kept_name(&name)));
+            text.map_or(Ok(()), |text| write(&path, &text))?;
         }
         Ok(())
     }
 
     /// Tells finds of several searches apart.
-    fn kept_name(&self, found: &Found) -> String {
+    fn kept_name(&self, find: &str) -> String {
         let controller = Path::new(&self.contender).file_name().unwrap_or_default().to_string_lossy();
         let controller: String = controller.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-        format!("{controller}-{}-{}", self.worst, found.name)
+        format!("{controller}-{}-{find}", self.worst)
     }
 
     /// For the terminal.
@@ -210,6 +218,10 @@ impl Results {
         let told: Vec<String> = told.collect();
         if told.is_empty() { String::new() } else { format!("\nNo finds: {}.\n", told.join("; ")) }
     }
+}
+
+fn name_of(place: usize) -> String {
+    format!("find-{}", place + 1)
 }
 
 fn file_name(name: &str) -> String {

@@ -4,6 +4,7 @@
 
 use tandem_scenario::effects::{Jitter, JitterDistribution};
 
+use super::wifi;
 use crate::Rng;
 
 /// netem's tables end at this many standard deviations.
@@ -33,6 +34,7 @@ impl Additions {
             JitterDistribution::Uniform => 2.0 * self.last - 1.0,
             JitterDistribution::Normal => normal_quantile(self.last),
             JitterDistribution::Pareto => pareto_quantile(self.last),
+            JitterDistribution::Wifi => return wifi::addition_ns(time.ns, rng) as i64,
         };
         (deviations.clamp(-CUT, CUT) * time.ns as f64) as i64
     }

@@ -5,10 +5,12 @@
 //! bunch that waits for more packets.
 
 mod bucket;
+mod delay_line;
 mod drops;
 mod jitter;
 mod pace;
 mod timeline;
+mod wifi;
 
 use tandem_scenario::{
     Limit, LinkConfig, Loss,
@@ -17,6 +19,7 @@ use tandem_scenario::{
 
 use crate::{Ecn, Packet, Rng, agenda::NEVER, loss::LossModel};
 use bucket::Bucket;
+use delay_line::DelayLine;
 use drops::Counted;
 use jitter::Additions;
 pub use jitter::normal_quantile;
@@ -45,6 +48,9 @@ pub(crate) struct Effects<P> {
     bleach: f64,
     unmark: f64,
     bunch: Option<Bunch<P>>,
+    delay_line: Option<DelayLine>,
+    /// What found no room in it.
+    refused: Vec<P>,
     /// When the last packet that kept its place arrives, ns.
     last_arrival: u64,
     /// When the scenario begins, ns.
@@ -107,6 +113,8 @@ impl<P: Packet> Effects<P> {
             bleach: effects.bleach,
             unmark: effects.unmark,
             bunch: effects.aggregate.map(bunch),
+            delay_line: effects.delay_limit.map(DelayLine::new),
+            refused: Vec::new(),
             last_arrival: 0,
             origin,
             rng,
@@ -208,8 +216,16 @@ impl<P: Packet> Effects<P> {
         packets.into_iter().for_each(|packet| self.arrive(at, packet, out));
     }
 
+    /// Takes the packets that left the link and found no room on the way behind it.
+    pub fn refused(&mut self) -> impl Iterator<Item = P> {
+        self.refused.drain(..)
+    }
+
     /// The last bit leaves at `departure`.
     fn arrive(&mut self, departure: u64, packet: P, out: &mut Vec<Arriving<P>>) {
+        if self.delay_line.as_mut().is_some_and(|line| !line.has_room(departure)) {
+            return self.refused.push(packet);
+        }
         let mut at = departure + self.delay.at(departure);
         let since_start = departure.saturating_sub(self.origin);
         if let Some(jitter) = self.jitter.as_mut().filter(|jitter| jitter.is_there(since_start)) {
@@ -227,7 +243,14 @@ impl<P: Packet> Effects<P> {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        let twice = self.duplicate > 0.0 && self.rng.chance(self.duplicate);
+        let mut twice = self.duplicate > 0.0 && self.rng.chance(self.duplicate);
+        if let Some(line) = &mut self.delay_line {
+            line.enter(at);
+            twice = twice && line.has_room(departure);
+            if twice {
+                line.enter(at);
+            }
+        }
         out.push(Arriving { packet, at, in_order, twice });
     }
 }

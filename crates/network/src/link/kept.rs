@@ -81,10 +81,11 @@ impl<P: Packet> Link<P> {
     }
 
     /// As [`Self::serve`], of a link with effects: what goes on its way to the far end goes to `out`.
-    pub(crate) fn serve_with_effects(&mut self, now: u64, dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
+    pub(crate) fn serve_with_effects(&mut self, now: u64, mut dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
         let begins = self.begins_at();
         if let Some(effects) = &mut self.effects {
             effects.release_due(now, out);
+            drop_refused(effects, &mut self.stats, now, &mut dropped);
         }
         if begins.is_none_or(|begins| begins > now) {
             return;
@@ -133,6 +134,14 @@ impl<P: Packet> Link<P> {
     pub(crate) fn serve_until(&mut self, until: u64, contents: &mut impl Contents<P>, mut on_way: impl FnMut(u64, P)) {
         split!(self, kept, keeper => keeper.serve_until(&mut **kept, until, contents, &mut on_way));
     }
+}
+
+/// Counts what found no room behind the link.
+fn drop_refused<P: Packet>(effects: &mut Effects<P>, stats: &mut LinkStats, now: u64, mut dropped: impl FnMut(P)) {
+    effects.refused().for_each(|packet| {
+        stats.dropped(now);
+        dropped(packet);
+    });
 }
 
 impl<P: Packet> Keeper<'_, P> {
@@ -254,15 +263,17 @@ impl<P: Packet> Keeper<'_, P> {
         &mut self,
         kept: &mut K,
         now: u64,
-        dropped: impl FnMut(P),
+        mut dropped: impl FnMut(P),
         out: &mut Vec<Arriving<P>>,
     ) {
-        let Some(Waiting { arrival, bytes, packet, marked }) = self.pick(kept, now, dropped) else { return };
+        let picked = self.pick(kept, now, &mut dropped);
+        let Some(Waiting { arrival, bytes, packet, marked }) = picked else { return };
         if marked {
             self.stats.marked(now);
         }
         let Some(effects) = &mut self.effects else { return };
         let transmission = effects.send(now, bytes, packet, out);
+        drop_refused(effects, self.stats, now, &mut dropped);
         *self.busy_until = transmission.ends;
         self.stats.sent_with_effects(arrival, now, transmission.ends, transmission.busy_ns);
     }

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Bunches, Change, DropsSpec, During, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket};
+use super::{
+    Bunches, Change, DropsSpec, During, Effects, Jitter, JitterDistribution, RateTrace, Reorder, TokenBucket,
+    WIFI_LONGEST,
+};
 use crate::{
     check::SpecError,
     loss::of_change,
@@ -33,6 +36,8 @@ pub struct EffectsSpec {
     pub policer: Option<BucketSpec>,
     /// A bucket that queues.
     pub shaper: Option<BucketSpec>,
+    /// The most packets on their way.
+    pub delay_limit: Option<u32>,
     /// Losses without chance.
     pub drop: Option<DropsSpec>,
     /// The share of ECN fields that are cleared.
@@ -155,6 +160,9 @@ impl EffectsSpec {
                 "a link has either a rate_trace or changes of its rate: leave one out".into(),
             ));
         }
+        if self.delay_limit == Some(0) {
+            return Err(wrong("delay_limit", "delay_limit must be 1 packet or more".into()));
+        }
         let changes = self.changes.iter().enumerate();
         let changes = changes.map(|(i, change)| change.resolve(link, &format!("{key}.changes.{i}"), mtu));
         let bucket = |part: &str, spec: Option<BucketSpec>| {
@@ -172,6 +180,7 @@ impl EffectsSpec {
             aggregate: self.aggregate.map(|bunches| bunches.resolve(&format!("{key}.aggregate"))).transpose()?,
             policer: bucket("policer", self.policer).transpose()?,
             shaper: bucket("shaper", self.shaper).transpose()?,
+            delay_limit: self.delay_limit,
             drop: self.drop.as_ref().map(|drop| drop.resolve(&format!("{key}.drop"))).transpose()?,
             bleach: self.bleach.0,
             unmark: self.unmark.0,
@@ -207,6 +216,18 @@ impl JitterSpec {
                 format!("{key}.time"),
                 format!("jitter must be above 0, at most 10s, not {time}"),
             ));
+        }
+        if distribution == JitterDistribution::Wifi {
+            let wrong = |part: &str, message: String| Err(SpecError::at(format!("{key}.{part}"), message));
+            if time > WIFI_LONGEST {
+                return wrong("time", format!("wifi jitter has a mean of at most {WIFI_LONGEST}, not {time}"));
+            }
+            if correlation.0 > 0.0 {
+                return wrong(
+                    "correlation",
+                    "wifi jitter is independent for each packet: leave correlation out".into(),
+                );
+            }
         }
         let during = During::resolve(from, until, key)?;
         Ok(Jitter { time, distribution, correlation: correlation.0, keep_order: keep_order.unwrap_or(true), during })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities with units as numbers, and back.
+//! Quantities with units as numbers, and back: for what varies the values of scenarios.
 
-use tandem_scenario::units::{Bytes, NS_PER_SEC, QueueSize, Rate, Span};
+use crate::units::{Bytes, NS_PER_SEC, QueueSize, Rate, Span};
 
 /// What a quantity is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +32,12 @@ impl Unit {
 
     /// A quantity as scenarios write it. Packets, bytes and bits a second are whole numbers, times whole nanoseconds.
     pub fn text(self, value: f64) -> String {
+        let whole = value.round() as u64;
         match self {
-            Unit::Bps => format!("{}bit", value.round()),
-            Unit::S => format!("{}ns", (value * NS_PER_SEC as f64).round()),
-            Unit::Packets => format!("{}p", value.round()),
-            Unit::Bytes => format!("{}B", value.round()),
+            Unit::Bps => Rate { bps: whole }.to_string(),
+            Unit::S => Span { ns: (value * NS_PER_SEC as f64).round() as u64 }.to_string(),
+            Unit::Packets => format!("{whole}p"),
+            Unit::Bytes => Bytes(whole).to_string(),
             Unit::Bdp => format!("{value}bdp"),
         }
     }
@@ -80,5 +81,17 @@ mod tests {
                 assert_eq!(parse(&unit.text(value)), expected);
             }
         }
+    }
+
+    #[test]
+    fn they_are_written_as_people_write_them() {
+        let written = [
+            (Unit::Bps, 3.3e6, "3.3mbit"),
+            (Unit::S, 0.1, "100ms"),
+            (Unit::Packets, 29.7, "30p"),
+            (Unit::Bytes, 20_000.0, "20kB"),
+            (Unit::Bdp, 0.3, "0.3bdp"),
+        ];
+        written.into_iter().for_each(|(unit, value, text)| assert_eq!(unit.text(value), text));
     }
 }
