@@ -45,7 +45,7 @@ pub enum Domain {
 pub enum Unit {
     /// Nothing: a count or a share.
     None,
-    /// As scenarios have it.
+    /// A unit of scenarios.
     Of(quantity::Unit),
     /// Multiples of the path's rate, the parameter `rate`.
     Rates,

@@ -139,7 +139,7 @@ fn choose<'a>(
     // At equal effort, the best stays first.
     in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
     // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one.
-    // The gain itself must be certain, its size need not be: whoever waits for that keeps what is worse on most of the paths in between.
+    // The gain must be certain, its size need not be: a rule that asked for both kept the slower controller on most of the paths in between.
     let gains_enough = |next: &Observed, easier: &Observed| {
         let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
         gain.is_some_and(|gain| exceeds(gain, 0.0) && gain.value >= wanted_gain(next, easier, limits))
