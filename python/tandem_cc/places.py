@@ -65,9 +65,12 @@ def _executor(executor: Any) -> Iterator[Place]:
 
 @contextmanager
 def _dask(client: Any) -> Iterator[Place]:
-    # Each bundle is made once, also if two look the same to Dask.
-    executor = client.get_executor(pure=False)
-    yield Place(executor.submit, lambda: sum(client.nthreads().values()), lambda job: job.cancel())
+    def submit(work: Callable[..., Any], *arguments: Any) -> Any:
+        # Each bundle is made once, also if two look the same to Dask. Its own futures, not those of its executor:
+        # these wait again if the worker that held an answer dies; those raise if it dies while the answer is read.
+        return client.submit(work, *arguments, pure=False)
+
+    yield Place(submit, lambda: sum(client.nthreads().values()), lambda job: job.cancel())
 
 
 @contextmanager

@@ -156,6 +156,24 @@ def test_dask_has_the_same_bits_though_a_worker_dies(
     assert files(tmp_path / "out") == expected
 
 
+def test_dask_has_the_same_bits_though_answers_are_lost_as_they_are_read(
+    dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a client hears if the worker that held an answer dies just after it was read."""
+    gather = type(dask)._gather
+
+    async def losing(self: Any, futures: list[Any], **how: Any) -> Any:
+        answers = await gather(self, futures, **how)
+        for future in futures:
+            self._handle_lost_data(future.key)
+        return answers
+
+    monkeypatch.setattr(type(dask), "_gather", losing)
+    result = tandem.sweep(file, on=dask, folder=tmp_path / "out", bundle_s=0)
+    assert (result.ran, result.found) == (RUNS, 0)
+    assert files(tmp_path / "out") == expected
+
+
 def test_dask_has_the_same_bits_though_the_driver_dies(
     dask: Any, file: Path, expected: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str], limit_s: int
 ) -> None:
