@@ -40,17 +40,20 @@ impl<'a> Applications<'a> {
         Transfers::short(self.shared[group].clone().unwrap_or_else(own_demand), unit_bytes, start, stop)
     }
 
-    /// When a flow of this group sends its UDP packets; `None` for TCP.
+    /// When a flow of this group sends its UDP packets; `None` for TCP, and for media, which adapts.
     pub fn constant_rate(&self, flow: usize, group: usize) -> Option<ConstantRate> {
         let source = &self.scenario.groups[group].source;
         let Traffic::Udp(udp) = source else { return None };
+        if udp.least_rate.is_some() {
+            return None;
+        }
         let (start, stop) = self.times(flow, group);
         let packets = ConstantRate::new(udp.rate, udp.on_off, source.packet_bytes(self.scenario.mtu), start, stop);
         Some(if udp.is_random { packets.at_random(Rng::new(self.seed, Stream::Transfers(flow))) } else { packets })
     }
 
-    /// When the flow begins and ends.
-    fn times(&self, flow: usize, group: usize) -> (u64, u64) {
+    /// When the flow begins, and before when it ends ([`NEVER`]: it does not), ns.
+    pub fn times(&self, flow: usize, group: usize) -> (u64, u64) {
         let group: &Group = &self.scenario.groups[group];
         (start_ns(group, self.seed, flow), group.stop.map_or(NEVER, |stop| stop.ns))
     }

@@ -4,7 +4,8 @@
 //! An [`Engine`] runs one seed of a scenario. Four exist: the simulator, real Linux TCP over an emulated path, real QUIC in
 //! virtual time, and the analytical model. This crate holds what they share:
 //! - [`Recorder`]: what is measured after the warm-up, bins of a second, samples over time, and the result made of them;
-//! - [`Transfers`] and [`ConstantRate`]: when a flow's application has data to send. They have no clock and do no I/O.
+//! - [`Transfers`] and [`ConstantRate`]: when a flow's application has data to send; [`nada`]: the rate of adaptive media. They have no clock
+//!   and do no I/O.
 //!   [`Applications`] makes those of a scenario's flows;
 //! - [`on_threads`]: work that is shared out among threads.
 //!
@@ -68,6 +69,7 @@ mod applications;
 mod constant_rate;
 mod demand;
 mod engine;
+pub mod nada;
 mod offer;
 mod quality;
 mod recorder;

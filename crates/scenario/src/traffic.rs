@@ -23,7 +23,7 @@ use crate::{
 pub enum Traffic {
     /// Data under congestion control.
     Tcp(TcpSource),
-    /// Packets at a constant rate, all the time or on and off in turn.
+    /// Packets at a constant rate, all the time or on and off in turn; or media, which adapts its rate.
     Udp(UdpSource),
 }
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! UDP at a constant rate, all of it: its keys, what they come to, and what it says of itself.
+//! UDP at a constant rate, or at one that adapts: its keys, what they come to, and what it says of itself.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     scenario::HEADER_BYTES,
     traffic::Kind,
-    units::{Bytes, Rate, Span, bps, pair_of_seconds},
+    units::{Bytes, Rate, Span, bps, bps_if_any, pair_of_seconds},
 };
 
 /// The least payload of a packet, bytes: room for its number.
 const LEAST_PAYLOAD_BYTES: u32 = 8;
 
-/// Packets at a constant rate, all the time or on and off in turn.
+/// Packets at a constant rate, all the time or on and off in turn; or media, which adapts its rate.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSpec {
-    /// Rate while it sends, headers included.
+    /// Rate while it sends, headers included; with `min_rate` the highest.
     pub rate: Rate,
+    /// Makes it media that adapts (RFC 8698), with this lowest rate, from which it begins.
+    pub min_rate: Option<Rate>,
     /// How long it sends before each silence; without `on` and `off` it always sends.
     pub on: Option<Span>,
     /// How long each silence lasts.
@@ -32,9 +34,12 @@ pub struct UdpSpec {
 /// The same, checked.
 #[derive(Debug, Clone, Serialize)]
 pub struct UdpSource {
-    /// Rate while it sends, headers included.
+    /// Rate while it sends, headers included; of media the highest.
     #[serde(rename = "rate_bps", serialize_with = "bps")]
     pub rate: Rate,
+    /// The lowest rate of media, which adapts its rate (RFC 8698); `None`: the rate is constant.
+    #[serde(rename = "least_rate_bps", serialize_with = "bps_if_any", skip_serializing_if = "Option::is_none")]
+    pub least_rate: Option<Rate>,
     /// How long it sends and then is silent, in turn; `None`: it always sends.
     #[serde(rename = "on_off_s", serialize_with = "pair_of_seconds")]
     pub on_off: Option<(Span, Span)>,
@@ -61,6 +66,16 @@ impl UdpSpec {
         if self.random && on_off.is_none() {
             return Err("random is about the times `on` and `off`: give both, or leave it out".into());
         }
+        if let Some(least) = self.min_rate {
+            if least.bps > self.rate.bps {
+                return Err(format!("min_rate, {least}, is above rate, {}: media adapts between the two", self.rate));
+            }
+            if on_off.is_some() {
+                return Err(
+                    "media, with `min_rate`, sends all the time: leave out `on` and `off`, or `min_rate`".into()
+                );
+            }
+        }
         let least = HEADER_BYTES + LEAST_PAYLOAD_BYTES;
         let packet_bytes = match self.packet {
             Some(bytes) if !(u64::from(least)..=u64::from(mtu)).contains(&bytes.0) => {
@@ -69,7 +84,7 @@ impl UdpSpec {
             Some(bytes) if bytes.0 < u64::from(mtu) => Some(bytes.0 as u32),
             _ => None,
         };
-        Ok(UdpSource { rate: self.rate, on_off, packet_bytes, is_random: self.random })
+        Ok(UdpSource { rate: self.rate, least_rate: self.min_rate, on_off, packet_bytes, is_random: self.random })
     }
 }
 
@@ -79,7 +94,7 @@ impl Kind for UdpSource {
     }
 
     fn constant_rate(&self) -> Option<Rate> {
-        Some(self.rate)
+        self.least_rate.is_none().then_some(self.rate)
     }
 
     fn packet_bytes(&self, mtu: u32) -> u32 {
@@ -87,7 +102,10 @@ impl Kind for UdpSource {
     }
 
     fn in_words(&self) -> String {
-        let mut text = format!("UDP at {}", self.rate.in_words());
+        let mut text = match self.least_rate {
+            Some(least) => format!("media by NADA at {} to {}", least.in_words(), self.rate.in_words()),
+            None => format!("UDP at {}", self.rate.in_words()),
+        };
         if let Some((on, off)) = self.on_off {
             let at_random = if self.is_random { ", on average" } else { "" };
             text += &format!(", {} on and {} off{at_random}", on.in_words(), off.in_words());
@@ -95,5 +113,25 @@ impl Kind for UdpSource {
         text + &self
             .packet_bytes
             .map_or(String::new(), |bytes| format!(", packets of {}", Bytes(bytes.into()).in_words()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(keys: &str) -> Result<UdpSource, String> {
+        toml::from_str::<UdpSpec>(keys).unwrap().check(1500)
+    }
+
+    #[test]
+    fn media_has_a_range_and_no_silences() {
+        let media = check("rate = \"1500kbit\"\nmin_rate = \"150kbit\"").unwrap();
+        assert_eq!(media.in_words().replace(crate::units::NO_BREAK, " "), "media by NADA at 150 kbit/s to 1.5 Mbit/s");
+        assert!(media.constant_rate().is_none() && check("rate = \"1mbit\"").unwrap().constant_rate().is_some());
+        let refused = check("rate = \"1mbit\"\nmin_rate = \"2mbit\"").unwrap_err();
+        assert_eq!(refused, "min_rate, 2mbit, is above rate, 1mbit: media adapts between the two");
+        let refused = check("rate = \"1mbit\"\nmin_rate = \"1mbit\"\non = \"1s\"\noff = \"1s\"").unwrap_err();
+        assert!(refused.contains("leave out `on` and `off`, or `min_rate`"), "{refused}");
     }
 }

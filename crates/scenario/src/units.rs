@@ -107,6 +107,10 @@ pub(crate) fn bps<S: Serializer>(rate: &Rate, s: S) -> Result<S::Ok, S::Error> {
     s.serialize_u64(rate.bps)
 }
 
+pub(crate) fn bps_if_any<S: Serializer>(rate: &Option<Rate>, s: S) -> Result<S::Ok, S::Error> {
+    rate.map(|rate| rate.bps).serialize(s)
+}
+
 /// Picks the largest unit that leaves a number of at least 1.
 fn scaled(f: &mut fmt::Formatter, value: f64, units: &[(f64, &str)]) -> fmt::Result {
     let &(scale, unit) = units.iter().find(|(scale, _)| value >= *scale).unwrap_or(units.last().unwrap());

@@ -103,6 +103,7 @@ fn no_key_is_left_out() {
         ),
         ("\"compound\"", "\"compound\"\nreceiver = \"early-acks\""),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\" }"),
+        ("controller = \"compound\"", "udp = { rate = \"1mbit\", min_rate = \"200kbit\" }"),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\", on = \"1s\", off = \"2s\" }"),
     ];
     let mut texts = vec![written(&scenario(SMALL)).to_string()];

@@ -8,6 +8,7 @@ use tandem_tcp::Receiver;
 use crate::{
     connections::Connections,
     endpoints::{Endpoints, Make, NewFlow, Port},
+    media::Media,
     net::Net,
     packet::{Carried, Header, NO_SACK},
     tcp::Tcp,
@@ -18,7 +19,7 @@ use crate::{
 type EndpointsOf = fn(&NewFlow) -> Option<Box<dyn Endpoints>>;
 
 /// The kinds of traffic beside a TCP connection. The first that knows a flow makes its endpoints.
-const KINDS: [EndpointsOf; 2] = [Connections::of, Udp::of];
+const KINDS: [EndpointsOf; 3] = [Connections::of, Udp::of, Media::of];
 
 pub struct Flow {
     pub group: usize,

@@ -105,3 +105,62 @@ fn jitter_of_the_link_is_jitter_of_the_packets() {
     within(jitter_ms.mean, 10.0 / 3.0, 0.35);
     assert_eq!(loss_rate, 0.0);
 }
+
+/// A dumbbell of 1.2 Mb/s, where a full packet takes 10 ms, for two minutes of which the second counts.
+fn media(flows: &str) -> SeedResult {
+    media_on("rate = \"1200kbit\"\nrtt = \"20ms\"\nqueue = \"1s\"", flows)
+}
+
+fn media_on(path: &str, flows: &str) -> SeedResult {
+    run(&format!("duration = \"120s\"\nwarmup = \"60s\"\n[dumbbell]\n{path}\n{flows}"))
+}
+
+const TO_3_MBPS: &str = "[[flows]]\nudp = { rate = \"3mbit\", min_rate = \"150kbit\", packet = \"300B\" }\n";
+
+/// RFC 8698 section 4.3: at equilibrium the signal is 10 ms times the highest rate over the rate. Alone that is a queue of 10 3/1.2 = 25 ms.
+#[test]
+fn media_alone_fills_the_path_with_the_queue_of_its_equilibrium() {
+    let result = media(TO_3_MBPS);
+    assert!(result.links[0].utilisation > 0.98, "{}", result.links[0].utilisation);
+    let Delivery { delay_ms, loss_rate, .. } = delivery(&result, 0);
+    // 10 ms of the way and 2 ms of transmission.
+    within(delay_ms.mean, 12.0 + 25.0, 0.08);
+    assert_eq!(loss_rate, 0.0);
+}
+
+/// Its highest rate is all that it wants: then there is no queue.
+#[test]
+fn media_stays_at_its_highest_rate() {
+    let result = media("[[flows]]\nudp = { rate = \"1mbit\", min_rate = \"150kbit\", packet = \"300B\" }");
+    within(result.links[0].utilisation, 1.0 / 1.2, 0.01);
+    assert!(delivery(&result, 0).delay_ms.p99 < 15.0, "{:?}", delivery(&result, 0).delay_ms);
+}
+
+/// Two that are alike and see the same delay have the same rate: 10 1.5/0.6 = 25 ms.
+#[test]
+fn media_shares_with_its_kind() {
+    let result =
+        media("[[flows]]\ncount = 2\nudp = { rate = \"1500kbit\", min_rate = \"150kbit\", packet = \"300B\" }");
+    let [one, other] = [result.flows[0].goodput_mbps, result.flows[1].goodput_mbps];
+    within(one / other, 1.0, 0.1);
+    assert!(result.links[0].utilisation > 0.98, "{}", result.links[0].utilisation);
+}
+
+/// Random loss of 2 % counts for 10 ms (0.02/0.01)^2 = 40 ms. On an idle path, that is 10 6/40 = 1.5 Mb/s of 6. The mean of the square is a few
+/// percent more than the square of the mean.
+#[test]
+fn media_slows_down_by_the_square_of_its_losses() {
+    let udp = "[[flows]]\nudp = { rate = \"6mbit\", min_rate = \"150kbit\", packet = \"200B\" }";
+    let result = media_on("rate = \"12mbit\"\nrtt = \"20ms\"\nqueue = \"100p\"\nloss = 0.02", udp);
+    let sent_mbps = result.flows[0].sent_packets as f64 * 200.0 * 8.0 / 60e6;
+    within(sent_mbps, 1.5, 0.12);
+}
+
+/// TCP fills a deep queue until packets are lost. From then on the delay counts for less the more there is of it, so that neither starves.
+#[test]
+fn media_and_tcp_share_a_deep_queue() {
+    let beside = media(&format!("{TO_3_MBPS}[[flows]]\ncontroller = \"reno\""));
+    let rate_mbps = beside.flows[0].sent_packets as f64 * 300.0 * 8.0 / 60e6;
+    assert!((0.3..0.9).contains(&rate_mbps), "{rate_mbps}");
+    assert!(delivery(&beside, 0).delay_ms.p50 > 100.0, "{:?}", delivery(&beside, 0).delay_ms);
+}

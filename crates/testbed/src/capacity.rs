@@ -4,7 +4,9 @@
 use std::thread;
 
 use tandem_engine::Warning;
-use tandem_scenario::{CongestionControl, Ecn, Group, Honesty, LinkConfig, Recovery, Scenario, USUAL_ACK_EVERY};
+use tandem_scenario::{
+    CongestionControl, Ecn, Group, Honesty, LinkConfig, Recovery, Scenario, Traffic, USUAL_ACK_EVERY,
+};
 
 use crate::{
     addresses::{MAX_FLOWS_PER_GROUP, MAX_GROUPS},
@@ -47,6 +49,12 @@ fn check_possible(scenario: &Scenario) -> Result<(), Error> {
         ));
     }
     for group in &scenario.groups {
+        if matches!(&group.source, Traffic::Udp(udp) if udp.least_rate.is_some()) {
+            return refuse(format!(
+                "real UDP is sent at a constant rate here, and `{}` asks for media that adapts: leave `min_rate` out, or use --engine sim",
+                group.name
+            ));
+        }
         let Some(tcp) = group.source.tcp() else { continue };
         if let CongestionControl::Tandem(params) = &tcp.controller {
             tandem_kernel::check_loadable(params.controller()).map_err(|e| Error::Unsupported(e.to_string()))?;
@@ -220,6 +228,13 @@ mod tests {
         let other = dumbbell("10mbit", &format!("{RENO}handshake = true"));
         let refused = check(&other, true).unwrap_err().to_string();
         assert!(refused.contains("`reno` asks for `handshake`"), "{refused}");
+    }
+
+    #[test]
+    fn media_that_adapts_is_refused_though_forced() {
+        let media = "[[flows]]\nname = \"call\"\nudp = { rate = \"1mbit\", min_rate = \"150kbit\" }\n";
+        let refused = check(&dumbbell("10mbit", &format!("{RENO}{media}")), true).unwrap_err().to_string();
+        assert!(refused.contains("`call` asks for media") && refused.contains("--engine sim"), "{refused}");
     }
 
     #[test]
