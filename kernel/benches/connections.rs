@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a policy of 10,000 prefixes, and a trial, cost when a connection begins and ends.
 //!
-//! Short connections over a loopback device, whose both ends are this thread's work: the time that it runs is exact. Those without a program
+//! Short connections over a loopback device, empty ones and such with a request and a reply, whose both ends are this thread's work: the time that it runs is exact. Those without a program
 //! and those with one take turns, each round in another order, so that a machine that gets busier does so for all; a ratio's pairs are a round's
 //! runs. Nothing runs per packet, so that there is nothing else to measure. All connections have `reno`: without a policy or a trial it is the
 //! namespace's default. A program that does nothing shows how much of it is that the kernel calls one.
@@ -15,6 +15,7 @@ use std::{
     env,
     fmt::Write,
     fs::{self, File},
+    io::{Read, Write as _},
     net::{TcpListener, TcpStream},
     os::fd::AsRawFd,
     time::Duration,
@@ -39,6 +40,8 @@ const CONTENDERS: [&str; 5] =
 const NOTHING: usize = 1;
 const TRIAL: usize = 4;
 const GOAL: f64 = 1.02;
+/// What a connection carries: bytes there, bytes back.
+const EXCHANGES: [(usize, usize); 2] = [(0, 0), (100, 1000)];
 /// Of the calling thread's namespace.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
@@ -57,22 +60,23 @@ fn main() {
         policies: [one_rule(), many_rules()].map(|text| PolicyFile::parse(&text).expect("these are rules")),
         default: space.enter(|| fs::read_to_string(DEFAULT)).expect("TCP has one"),
     };
-    let mut costs_us = vec![Vec::new(); CONTENDERS.len()];
-    lab.group.enter(|| {
-        space.enter(|| {
-            connect(CONNECTIONS);
-            for round in 0..rounds {
-                for turn in 0..CONTENDERS.len() {
-                    let which = (round + turn) % CONTENDERS.len();
-                    costs_us[which].push(run(which, &lab));
-                }
-            }
-        });
-    });
     println!("Goal for a policy: at most {GOAL} times.");
     println!(
-        "Connections that begin and end over loopback, both ends: medians of CPU time and of its ratio, {rounds} rounds of {CONNECTIONS}"
+        "Connections over loopback, both ends: medians of CPU time and of its ratio, {rounds} rounds of {CONNECTIONS}"
     );
+    lab.group.enter(|| space.enter(|| EXCHANGES.into_iter().for_each(|exchange| compare(exchange, rounds, &lab))));
+}
+
+fn compare(exchange: (usize, usize), rounds: usize, lab: &Lab) {
+    let mut costs_us = vec![Vec::new(); CONTENDERS.len()];
+    connect(CONNECTIONS, exchange);
+    for round in 0..rounds {
+        for turn in 0..CONTENDERS.len() {
+            let which = (round + turn) % CONTENDERS.len();
+            costs_us[which].push(run(which, exchange, lab));
+        }
+    }
+    println!("Each carries {} bytes there and {} back:", exchange.0, exchange.1);
     for (name, costs) in CONTENDERS.iter().zip(&costs_us) {
         let ratios = costs.iter().zip(&costs_us[0]).map(|(cost, bare)| cost / bare).collect();
         let (ratio, low, high) = median(ratios);
@@ -80,7 +84,7 @@ fn main() {
     }
     println!("The programs alone, as the kernel times each call (the timing's own cost included; the calls' is not):");
     let bare_us = median(costs_us[0].clone()).0;
-    lab.group.enter(|| space.enter(|| (1..CONTENDERS.len()).for_each(|which| time(which, bare_us, &lab))));
+    (1..CONTENDERS.len()).for_each(|which| time(which, exchange, bare_us, lab));
 }
 
 struct Lab {
@@ -99,14 +103,14 @@ fn median(mut values: Vec<f64>) -> (f64, f64, f64) {
 }
 
 /// Of ten runs, by the program's time alone: it does not matter what else the machine does.
-fn time(which: usize, bare_us: f64, lab: &Lab) {
+fn time(which: usize, exchange: (usize, usize), bare_us: f64, lab: &Lab) {
     let _timing = timing::start();
     let program = ["", "nothing", "policy", "policy", "trial"][which];
     let mut each = Vec::new();
     for _ in 0..10 {
         let mut took = (0, 0);
         within(which, lab, || {
-            connect(CONNECTIONS);
+            connect(CONNECTIONS, exchange);
             took =
                 timing::programs(program).into_values().fold((0, 0), |sum, (_, calls, ns)| (sum.0 + calls, sum.1 + ns));
         });
@@ -131,11 +135,11 @@ fn many_rules() -> String {
 }
 
 /// Microseconds of CPU time for a connection.
-fn run(which: usize, lab: &Lab) -> f64 {
+fn run(which: usize, exchange: (usize, usize), lab: &Lab) -> f64 {
     let mut took = Duration::ZERO;
     within(which, lab, || {
         let before = cpu_time();
-        connect(CONNECTIONS);
+        connect(CONNECTIONS, exchange);
         took = cpu_time() - before;
     });
     took.as_secs_f64() * 1e6 / f64::from(CONNECTIONS)
@@ -175,14 +179,27 @@ fn attach_nothing(group: &Group) -> (Link, Object) {
     (link.expect("the cgroup takes it"), object)
 }
 
-fn connect(count: u32) {
+fn connect(count: u32, (there, back): (usize, usize)) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     for _ in 0..count {
-        let near = TcpStream::connect(address).unwrap();
+        let mut near = TcpStream::connect(address).unwrap();
         // Else the ports are used up by connections in TIME-WAIT.
         set_socket_linger(&near, Some(Duration::ZERO)).unwrap();
-        drop((near, listener.accept().unwrap()));
+        let (mut far, _) = listener.accept().unwrap();
+        carry(&mut near, &mut far, there);
+        carry(&mut far, &mut near, back);
+        // First, so that it resets the connection.
+        drop(near);
+    }
+}
+
+/// As much as the socket's buffer takes at once.
+fn carry(from: &mut TcpStream, to: &mut TcpStream, bytes: usize) {
+    if bytes > 0 {
+        let mut buffer = vec![0; bytes];
+        from.write_all(&buffer).unwrap();
+        to.read_exact(&mut buffer).unwrap();
     }
 }
 
