@@ -11,7 +11,8 @@ use super::{
 
 /// A smaller difference in goodput, as a share, counts as none.
 const SAME: f64 = 0.01;
-/// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough.
+/// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough. Where less gain than that
+/// is asked for, it has to be as narrow as that gain, which is certain then, but no narrower than [`SAME`].
 const NARROW: f64 = 0.05;
 /// If neighbours use less than this share of what they leave free, their loss counts as a share of that share instead. Ours.
 const LITTLE: f64 = 0.1;
@@ -127,6 +128,6 @@ pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: 
     };
     let wanted = wanted_gain(observed, chosen, limits);
     let may_gain_enough = gain.value + half(gain) >= wanted;
-    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, wanted, NARROW);
+    let gain_is_clear = !judged.is_within_limits || is_clear_of(gain, wanted, wanted.clamp(SAME, NARROW));
     may_gain_enough && !(limits_are_clear && gain_is_clear)
 }
