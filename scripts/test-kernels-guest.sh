@@ -377,7 +377,7 @@ test_programs_on_cgroups() {
 changes='/^(bpf|mkdir(at)?|rename(at2?)?|mount|umount2|unlink(at)?|rmdir)$'
 kill_a_run_at_each_call() {
 	write_scenario "$1" 1s
-	killed_at_each none true tandem run /tmp/scenario.toml --engine kernel --force --out /tmp/out
+	killed_at_each none true tandem run /tmp/scenario.toml --engine kernel --force --out /tmp/out --replace
 }
 
 load_victim() { tandem kernel load reno --as victim --default; }
