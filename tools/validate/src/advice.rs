@@ -2,6 +2,7 @@
 //! docs/advise-vs-truth.md: the answers of `tandem advise` on paths drawn at random, against longer runs with other seeds.
 
 mod draw;
+mod over_real_tcp;
 mod truth;
 
 use std::{
@@ -13,9 +14,11 @@ use std::{
 
 use anyhow::Context;
 use tandem_batch::Batch;
+use tandem_engine::Engine;
 use tandem_report::write_atomically;
 
 use draw::{Drawn, draw};
+use over_real_tcp::measure_paths;
 use truth::{AS_GOOD, Outcome, Seen, judge};
 
 /// How many paths are judged, and for how long new ones are begun.
@@ -27,11 +30,12 @@ pub struct Paths {
     pub time: Duration,
 }
 
-/// Judges the paths that `kept` lacks, writes each to it as soon as it is judged, and returns what the page says of all that are there.
+/// Judges the paths that `kept` lacks, writes each to it as soon as it is judged, and returns what the page says of all that are there. With an
+/// engine for `real_tcp` it makes the runs over real TCP, too, that are missing.
 ///
 /// # Errors
-/// If `kept` cannot be read or written, or a run fails.
-pub fn advice_page(kept: &Path, paths: Paths, batch: &Batch) -> anyhow::Result<String> {
+/// If a file cannot be read or written, or a run fails.
+pub fn advice_page(kept: &Path, paths: Paths, real_tcp: Option<&dyn Engine>, batch: &Batch) -> anyhow::Result<String> {
     let mut outcomes = read(kept)?;
     let folder = std::env::temp_dir().join("tandem-advice-traces");
     fs::create_dir_all(&folder)?;
@@ -50,7 +54,14 @@ pub fn advice_page(kept: &Path, paths: Paths, batch: &Batch) -> anyhow::Result<S
         outcomes.sort_by_key(|outcome| outcome.number);
         write(kept, &outcomes)?;
     }
-    Ok(page(&outcomes, paths.count))
+    let lines = kept.with_file_name("real-tcp.json");
+    if let Some(engine) = real_tcp {
+        let drawn = outcomes.iter().map(|outcome| Ok((outcome, draw(outcome.number, &folder)?)));
+        let judged = drawn.collect::<anyhow::Result<Vec<_>>>()?;
+        let runs = Path::new("experiments/reference/real-tcp/advice.jsonl");
+        measure_paths(&judged, engine, (runs, &lines), batch)?;
+    }
+    Ok(page(&outcomes, paths.count) + &over_real_tcp::text(&over_real_tcp::read(&lines)?))
 }
 
 /// A run costs what its packets cost, so slow links are judged first: a bound on the time then leaves out the fewest paths.
@@ -200,7 +211,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let outcomes = read(&root.join("experiments/advice/paths.jsonl")).unwrap();
         let kept = fs::read_to_string(root.join("docs/advise-vs-truth.md")).unwrap();
-        assert_eq!(between_marks(&kept, &page(&outcomes, 100)).unwrap(), kept);
+        let lines = over_real_tcp::read(&root.join("experiments/advice/real-tcp.json")).unwrap();
+        let block = page(&outcomes, 100) + &over_real_tcp::text(&lines);
+        assert_eq!(between_marks(&kept, &block).unwrap(), kept);
     }
 
     #[test]

@@ -82,6 +82,10 @@ struct Args {
     #[arg(long, requires = "criteria")]
     quick: bool,
 
+    /// Ten of those paths over real TCP, too, as far as runs are missing: needs root, and most of an hour
+    #[arg(long, requires = "advice")]
+    real_tcp: bool,
+
     /// How many paths
     #[arg(long, requires = "advice", default_value_t = 100)]
     paths: u64,
@@ -190,7 +194,8 @@ fn answers_question(args: &Args, batch: &Batch, out: &dyn Fn(&str) -> PathBuf) -
     if args.advice {
         let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
         let (kept, page) = (Path::new("experiments/advice/paths.jsonl"), out("docs/advise-vs-truth.md"));
-        put(&page, &advice_page(kept, paths, batch)?)?;
+        let engine = args.real_tcp.then(real_tcp).transpose()?;
+        put(&page, &advice_page(kept, paths, engine, batch)?)?;
         written(&page)?;
     } else if args.experts {
         let (kept, page) = (Path::new("experiments/advice/experts.jsonl"), out("docs/advise-vs-experts.md"));

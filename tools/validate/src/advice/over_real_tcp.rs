@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Ten of the paths over real TCP: do the three controllers with the most goodput come in the same order?
+
+use std::{fmt::Write, fs, path::Path};
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use tandem_advise::{Candidate, Machine, Present, Question, Stepwise, candidates, measured::Measured};
+use tandem_batch::{Batch, Task, Traces};
+use tandem_engine::Engine;
+use tandem_papers::{Missing, RealTcpRun, RealTcpRuns, measure};
+use tandem_scenario::{Scenario, units::Span};
+use tandem_sim::Sim;
+use tandem_statistics::Estimate;
+
+use super::{draw::Drawn, truth::Outcome};
+
+const PATHS: usize = 10;
+const CONTROLLERS: usize = 3;
+const REPETITIONS: u64 = 3;
+/// Seeds of the simulator.
+const SEEDS: u64 = 10;
+/// A run that is not to be trusted is made again, after all others, until it has been made so often.
+const MAX_TRIES: u32 = 3;
+/// What the emulator carries without doubt, and how long a run may take.
+const FASTEST_BPS: u64 = 60_000_000;
+const LONGEST: Span = Span::from_secs(90);
+
+/// A path with its controllers, the one with the most goodput in the long runs first.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Line {
+    number: u64,
+    path: String,
+    controllers: Vec<Both>,
+}
+
+/// Goodput in both engines, seed by seed, Mb/s.
+#[derive(Debug, Serialize, Deserialize)]
+struct Both {
+    controller: String,
+    simulated_mbps: Vec<f64>,
+    measured_mbps: Vec<f64>,
+}
+
+/// A path that can be run, with the scenario of each controller.
+struct Posed {
+    number: u64,
+    path: String,
+    scenarios: Vec<(String, Scenario)>,
+}
+
+/// Makes the runs that `kept` lacks, if there is an engine for them, and writes what came of all to `lines`.
+///
+/// # Errors
+/// If a file cannot be read or written, or a run fails.
+pub fn measure_paths(
+    judged: &[(&Outcome, Drawn)],
+    engine: &dyn Engine,
+    (kept, lines): (&Path, &Path),
+    batch: &Batch,
+) -> anyhow::Result<()> {
+    let mut posed = Vec::new();
+    for (outcome, drawn) in judged {
+        posed.extend(pose(outcome, drawn, engine)?);
+        if posed.len() == PATHS {
+            break;
+        }
+    }
+    let mut runs = RealTcpRuns::open(kept)?;
+    let mut missing = missing(&posed, &runs);
+    for _ in 0..MAX_TRIES {
+        let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
+        eprintln!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil());
+        ensure!(measure(&missing, engine, &mut runs, batch)?, "interrupted; the same command continues");
+        missing.retain(|m| !runs.is_trusted(&m.key, m.seed()));
+    }
+    let all = posed.iter().map(|posed| line(posed, &runs, batch)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(tandem_report::write_atomically(lines, (serde_json::to_string_pretty(&all)? + "\n").as_bytes())?)
+}
+
+/// `None`: real TCP cannot carry the path here, or too slowly.
+fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result<Option<Posed>> {
+    let known = &drawn.known;
+    if known.rate.bps > FASTEST_BPS {
+        return Ok(None);
+    }
+    let machine = Machine::debian();
+    let present = Present::new(None, &machine)?;
+    let all = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
+    let mut best: Vec<_> = outcome.truth.iter().collect();
+    best.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
+    let of_name = |name: &str| all.iter().find(|candidate| candidate.flows.name == name).cloned();
+    let best: Vec<Candidate> = best.iter().filter_map(|seen| of_name(&seen.controller)).take(CONTROLLERS).collect();
+    let nothing = Measured::default();
+    let question = Question::usual(known, &nothing, &best, &present.name, &Sim);
+    let case = known.cases().into_iter().next().context("a path has a case")?;
+    let steps = Stepwise::new(&question, &case, &[])?;
+    let scenarios = best.iter().map(|candidate| candidate.flows.name.clone()).zip(steps.scenarios().cloned());
+    let scenarios: Vec<(String, Scenario)> = scenarios.collect();
+    let can_run = |(_, scenario): &(String, Scenario)| {
+        scenario.duration <= LONGEST && engine.check(scenario, false).is_ok_and(|warnings| warnings.is_empty())
+    };
+    let is_posed = scenarios.len() == CONTROLLERS && scenarios.iter().all(can_run);
+    Ok(is_posed.then(|| Posed { number: outcome.number, path: outcome.path.clone(), scenarios }))
+}
+
+impl Posed {
+    /// All that decides a run but its seed.
+    fn key(&self, controller: &str, scenario: &Scenario) -> String {
+        format!("{} {controller} {} {}", self.path, scenario.duration, scenario.warmup)
+    }
+}
+
+/// Every first seed before any second.
+fn missing(posed: &[Posed], runs: &RealTcpRuns) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    for seed in 1..=REPETITIONS {
+        for path in posed {
+            for (controller, scenario) in &path.scenarios {
+                let key = path.key(controller, scenario);
+                if runs.is_trusted(&key, seed) {
+                    continue;
+                }
+                let scenario =
+                    scenario.clone().with_seeds([seed]).named(&format!("path {}, {controller}", path.number));
+                missing.push(Missing { scenario, key, traces: Traces::None });
+            }
+        }
+    }
+    missing
+}
+
+fn line(posed: &Posed, runs: &RealTcpRuns, batch: &Batch) -> anyhow::Result<Line> {
+    let mut controllers = Vec::new();
+    for (controller, scenario) in &posed.scenarios {
+        let seeded = scenario.clone().with_seeds(1..=SEEDS);
+        let task = Task { scenario: &seeded, engine: &Sim, traces: Traces::None };
+        let results = batch.run(&[task])?.seeds.swap_remove(0);
+        ensure!(results.len() as u64 == SEEDS, "interrupted; the same command continues");
+        let key = posed.key(controller, scenario);
+        let own_mbps = |run: &RealTcpRun| run.goodput_mbps[0];
+        controllers.push(Both {
+            controller: controller.clone(),
+            simulated_mbps: results.iter().map(|result| own_mbps(&RealTcpRun::new(&key, scenario, result))).collect(),
+            measured_mbps: runs.trusted(&key).map(own_mbps).collect(),
+        });
+    }
+    Ok(Line { number: posed.number, path: posed.path.clone(), controllers })
+}
+
+/// What was written; nothing if no run has been made.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read(lines: &Path) -> anyhow::Result<Vec<Line>> {
+    if !lines.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(lines).with_context(|| format!("cannot read `{}`", lines.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("`{}`", lines.display()))
+}
+
+/// What the two engines say of the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Same,
+    /// It differs where an interval holds both.
+    WithinTheInterval,
+    Differs,
+    /// A controller has no run that is to be trusted.
+    NotMeasured,
+}
+
+impl Order {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::WithinTheInterval => "within the interval",
+            Self::Differs => "**differs**",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+fn order(line: &Line) -> Order {
+    if line.controllers.iter().any(|both| both.measured_mbps.is_empty()) {
+        return Order::NotMeasured;
+    }
+    let pairs = || {
+        let all = &line.controllers;
+        (0..all.len()).flat_map(move |i| (i + 1..all.len()).map(move |j| (&all[i], &all[j])))
+    };
+    let above = |of: fn(&Both) -> &[f64]| {
+        pairs().map(move |(one, other)| Estimate::of_difference(of(one), of(other))).collect::<Vec<_>>()
+    };
+    let (simulated, measured) = (above(|both| &both.simulated_mbps), above(|both| &both.measured_mbps));
+    let is_sure = |estimate: &Estimate| estimate.value.abs() > estimate.half_width.unwrap_or(f64::INFINITY);
+    let reversed = || simulated.iter().zip(&measured).filter(|(s, m)| s.value * m.value < 0.0);
+    match (reversed().count(), reversed().all(|(s, m)| !is_sure(s) || !is_sure(m))) {
+        (0, _) => Order::Same,
+        (_, true) => Order::WithinTheInterval,
+        (_, false) => Order::Differs,
+    }
+}
+
+/// A table of the paths, if there are any.
+pub fn text(lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let count = |wanted: Order| lines.iter().filter(|line| order(line) == wanted).count();
+    let mut text = format!(
+        "\n## Over real TCP\n\nThe three controllers with the most goodput on the first {} paths that the emulator carries (up to {} Mb/s and {LONGEST} a \
+         run), {SEEDS} simulated seeds and {REPETITIONS} real runs of each: the order is the same on {}, different within the interval on {}, and different on \
+         {}.\n\n| path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
+        lines.len(),
+        FASTEST_BPS / 1_000_000,
+        count(Order::Same),
+        count(Order::WithinTheInterval),
+        count(Order::Differs)
+    );
+    for line in lines {
+        for (place, both) in line.controllers.iter().enumerate() {
+            let (number, order) = match place {
+                0 => (line.number.to_string(), order(line).words()),
+                _ => (String::new(), ""),
+            };
+            let [simulated, measured] = [&both.simulated_mbps, &both.measured_mbps].map(|values| match &values[..] {
+                [] => "doubted".to_owned(),
+                values => Estimate::of_mean(values).text(2),
+            });
+            let _ = writeln!(text, "| {number} | `{}` | {simulated} | {measured} | {order} |", both.controller);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(controller: &str, simulated_mbps: &[f64], measured_mbps: &[f64]) -> Both {
+        let [simulated_mbps, measured_mbps] = [simulated_mbps, measured_mbps].map(<[f64]>::to_vec);
+        Both { controller: controller.into(), simulated_mbps, measured_mbps }
+    }
+
+    #[test]
+    fn an_order_differs_where_both_engines_are_sure() {
+        let of = |second: Both| {
+            order(&Line { number: 1, path: "p".into(), controllers: vec![both("a", &[9.0, 9.1], &[9.0, 9.1]), second] })
+        };
+        assert_eq!(of(both("b", &[5.0, 5.1], &[6.0, 6.1])), Order::Same);
+        // 9 and 9.1 against 9.2 and 9.4: 0.25 +- 12.706 0.05.
+        assert_eq!(of(both("b", &[5.0, 5.1], &[9.2, 9.4])), Order::WithinTheInterval);
+        assert_eq!(of(both("b", &[5.0, 5.1], &[12.0, 12.1])), Order::Differs);
+        assert_eq!(of(both("b", &[5.0, 5.1], &[])), Order::NotMeasured);
+    }
+}
