@@ -88,19 +88,23 @@ fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
 
 /// A delay that has less room than the route's slowest link puts into it: the trap of `tc netem`, whose limit is 1000 packets if nobody sets it.
 fn no_room_on_the_way(scenario: &Scenario) -> Option<String> {
-    let mtu_bits = 8 * u128::from(scenario.mtu);
     scenario.groups.iter().find_map(|group| {
         let links = || group.forward.iter().map(|&link| &scenario.network.links[link]);
         let slowest_bps = links().map(|link| link.rate.bps).min()?;
-        let packets = |link: &LinkConfig| (u128::from(slowest_bps) * u128::from(link.delay.ns)).div_ceil(mtu_bits * NS_PER_SEC as u128);
-        let limit = |link: &LinkConfig| link.effects.as_ref()?.delay_limit;
-        let (link, limit) = links().find_map(|link| Some((link, limit(link)?)).filter(|(_, most)| u128::from(*most) < packets(link)))?;
-        let most = Rate { bps: (u128::from(limit) * mtu_bits * NS_PER_SEC as u128 / u128::from(link.delay.ns)) as u64 };
-        Some(format!(
-            "`{}` has room for {limit} packets on their way (`delay_limit`), and a full path has {} there: it drops what exceeds {most}",
-            link.name,
-            packets(link)
-        ))
+        links().find_map(|link| no_room_on(link, scenario.mtu, slowest_bps))
+    })
+}
+
+fn no_room_on(link: &LinkConfig, mtu: u32, slowest_bps: u64) -> Option<String> {
+    let limit = link.effects.as_ref()?.delay_limit?;
+    let (delay_ns, packet) = (u128::from(link.delay.ns), 8 * u128::from(mtu) * NS_PER_SEC as u128);
+    let packets = (u128::from(slowest_bps) * delay_ns).div_ceil(packet);
+    (u128::from(limit) < packets).then(|| {
+        let most = Rate { bps: (u128::from(limit) * packet / delay_ns) as u64 };
+        format!(
+            "`{}` has room for {limit} packets on their way (`delay_limit`), and a full path has {packets} there: it drops what exceeds {most}",
+            link.name
+        )
     })
 }
 

@@ -112,6 +112,8 @@ pub enum JitterDistribution {
 pub const WIFI_SHORTEST: Span = Span::from_ms(1);
 /// The mean from which all have them.
 pub const WIFI_LONGEST: Span = Span::from_ms(85);
+/// A short step and a long one.
+pub const WIFI_STEPS: [Span; 2] = [Span::from_ms(1), Span { ns: 7_500_000 }];
 /// The most steps of both kinds. A Poisson variable is above that with a probability below 1e-20.
 pub const WIFI_MOST_STEPS: [u32; 2] = [20, 60];
 
@@ -134,8 +136,10 @@ impl Jitter {
         match self.distribution {
             JitterDistribution::Uniform => self.time,
             JitterDistribution::Normal | JitterDistribution::Pareto => Span { ns: 4 * self.time.ns },
-            // 20 short steps and 60 long ones.
-            JitterDistribution::Wifi => Span::from_ms(20 + 450),
+            JitterDistribution::Wifi => {
+                let most = WIFI_STEPS.iter().zip(WIFI_MOST_STEPS).map(|(step, steps)| u64::from(steps) * step.ns);
+                Span { ns: most.sum() }
+            }
         }
     }
 }

@@ -4,12 +4,10 @@
 //! Each packet comes later by some short steps, and a share of the packets by many long ones, too. A uniform part of one step is missing from
 //! both, so that delays are not whole steps.
 
-use tandem_scenario::effects::{WIFI_LONGEST, WIFI_MOST_STEPS, WIFI_SHORTEST};
+use tandem_scenario::effects::{WIFI_LONGEST, WIFI_MOST_STEPS, WIFI_SHORTEST, WIFI_STEPS};
 
 use crate::Rng;
 
-const SHORT_STEP_NS: f64 = 1e6;
-const LONG_STEP_NS: f64 = 7.5e6;
 /// Means of the numbers of steps, which are Poisson distributed.
 const SHORT_STEPS: f64 = 1.0;
 const LONG_STEPS: f64 = 12.0;
@@ -17,13 +15,14 @@ const LONG_STEPS: f64 = 12.0;
 /// What a packet's delay is longer by, ns, where it is to be `time_ns` on average.
 pub fn addition_ns(time_ns: u64, rng: &mut Rng) -> u64 {
     let [most_short, most_long] = WIFI_MOST_STEPS;
+    let [short_step_ns, long_step_ns] = WIFI_STEPS.map(|step| step.ns as f64);
     let short = poisson(SHORT_STEPS, most_short, rng);
-    let mut ns = (f64::from(short) - if short > 0 { rng.share() } else { 0.0 }) * SHORT_STEP_NS;
+    let mut ns = (f64::from(short) - if short > 0 { rng.share() } else { 0.0 }) * short_step_ns;
     let range_ns = (WIFI_LONGEST.ns - WIFI_SHORTEST.ns) as f64;
     if rng.chance(time_ns.saturating_sub(WIFI_SHORTEST.ns) as f64 / range_ns) {
         let long = poisson(LONG_STEPS, most_long, rng);
         // Above 1, and not above 0: as there.
-        ns += (f64::from(long) - if long > 1 { rng.share() } else { 0.0 }) * LONG_STEP_NS;
+        ns += (f64::from(long) - if long > 1 { rng.share() } else { 0.0 }) * long_step_ns;
     }
     ns as u64
 }

@@ -113,9 +113,9 @@ pub(crate) fn table(validation: &Validation) -> anyhow::Result<Table> {
 mod tests {
     use super::*;
 
-    /// Linux's module as a header compiles, too, and both flows carry what the link lets through.
+    /// Linux's module as a header compiles, too.
     #[test]
-    fn every_column_can_be_run() {
+    fn every_column_can_be_posed() {
         let path = UnequalRtts { rate_mbps: 10.0, long_rtt_ms: 40, short_rtt_ms: 20, long_mbps: 0.0, short_mbps: 0.0 };
         for variant in &VARIANTS {
             let scenario = variant.scenario(&path).unwrap();
