@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Figures 3 and 4 of the Compound TCP paper of 2006 (S0 in docs/controllers/compound.md) at one of their loss rates.
+# Figures 3 and 4 of the Compound TCP paper of 2006 (S0 in experiments/README.md) at one of their loss rates.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

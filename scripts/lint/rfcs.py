@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -202,6 +202,13 @@ def cell(tags):
     return ", ".join(f"[{name}](../../{path})" for path, name in items)
 
 
+def common_trace(cells):
+    """The golden trace that is the only test of three rows or more, to be named once above them."""
+    found = Counter(cell for cell in cells if cell.endswith(".trace)") and "`" not in cell)
+    trace, count = found.most_common(1)[0] if found else ("", 0)
+    return trace if count >= 3 else ""
+
+
 def short(path):
     return re.sub(r"^(?:crates/)?(\w+)/(?:src/|include/|vectors/)?", r"\1/", path)
 
@@ -216,23 +223,24 @@ def page(documents, tags):
     text = [
         "# Which TCP this is",
         "",
-        f"`scripts/lint/rfcs.py` writes this page from [which-tcp.toml](which-tcp.toml) and the tags in the code; do not edit. Of {len(rows)} sections",
-        f"with a rule, {len(rows) - left_out - differs} are followed as they stand, {differs} in part or in another way, and {left_out} are left out.",
+        "`scripts/lint/rfcs.py` writes this page from [which-tcp.toml](which-tcp.toml) and the tags in comments, such as `[RFC 8985 7.4.2]`; do not edit.",
+        "`scripts/lint.sh` fails if a followed section has no place in the code or no test. `controllers/tests/vectors.rs` replays the",
+        "[golden traces](../../controllers/vectors/README.md).",
         "",
-        "Each section that is followed has a place in the code and a test that holds it there. Both have its tag in a comment, such as",
-        "`[RFC 8985 7.4.2]`, and `scripts/lint.sh` fails where one is missing. Where the test is a [golden trace](../../controllers/vectors/README.md), a",
-        "comment in it has the tag; `controllers/tests/vectors.rs` replays all of them. A row without code is left out, and its last column says why.",
-        "[Recovery](recovery.md) and [Limitations](../limitations.md) say the same by subject.",
+        f"Of {len(rows)} sections with a rule, {len(rows) - left_out - differs} are followed as they stand, {differs} in part or in another way. The other",
+        f"{left_out} are left out: they have no code, and the last column says why. [Recovery](recovery.md) says the same by subject.",
     ]
     for document in documents:
         text += ["", f"## {document['id']}: {document['title']}", ""]
-        if "note" in document:
-            text += [document["note"], ""]
+        tests = [cell(places[f"{document['id']} {row['at']}", True]) for row in document["section"]]
+        trace = common_trace(tests)
+        notes = [document.get("note"), trace and f"Test of the rows that name none: {trace}."]
+        text += [line for note in notes if note for line in (note, "")]
         text += ["| § | asks | code | test | differs |", "|---|---|---|---|---|"]
-        for row in document["section"]:
+        for row, test in zip(document["section"], tests, strict=True):
             section = f"{document['id']} {row['at']}"
             how = row.get("left_out", row.get("differs", ""))
-            cells = [row["at"], row["asks"], cell(places[section, False]), cell(places[section, True]), how]
+            cells = [row["at"], row["asks"], cell(places[section, False]), test if test != trace else "", how]
             text.append("| " + " | ".join(value.replace("|", "\\|") for value in cells) + " |")
     return "\n".join(text) + "\n"
 
