@@ -137,17 +137,19 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 		s->base_us -= (s->base_us - r + 3) / 4;
 	else
 		s->base_us = min_u32(s->base_us, r);
-	empty_us = s->base_us + (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
+	/* What the RTT usually varies by is no queue; the first part of it is our own doing. */
+	empty_us = (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
+	empty_us = s->base_us + sub_floor0(empty_us, s->base_us / 128);
 	s->backlog_q8 = r > empty_us ? backlog_q8(s->round.flight, empty_us, r) : 0;
 	/* The geometric mean of a packet and the flow's part of the buffer: concave in its rate. */
 	if (s->overflow_us)
 		buffer_us = min_u32(buffer_us, s->overflow_us);
 	s->aim_q8 = (u32)(isqrt((u64)steady_sent_q8(s, p->buffer_us) << 8) * buffer_us / p->buffer_us);
 	s->aim_q8 = max_u32(s->aim_q8, 256);
-	if (s->backlog_q8 >= s->aim_q8 / 8) {
+	if (s->backlog_q8 >= s->aim_q8 / 2)
 		s->empty_rounds = 0;
+	if (s->backlog_q8 >= s->aim_q8 / 8)
 		return;
-	}
 	if (s->empty_rounds < STEADY_FREE)
 		s->empty_rounds++;
 	if (s->yields)
@@ -293,17 +295,18 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s, const struct c
 	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
 		return max_u32(w / 2, 2);
 	delay_us = sub_floor0(s->recent_q3_us >> 3, base_us);
+	/* Half the window at 41 packets, as Reno; less above, by a root that makes up for its size. */
+	left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
 	if (delay_us < s->overflow_us / 2) {
-		/* No overflow. Like Reno at 41 packets, gentler above: the root makes up for a rate. */
+		/* No overflow. */
 		s->overflow_us = max_u32(s->overflow_us - s->overflow_us / 32, base_us / 512);
 		s->empty_rounds = STEADY_FREE;
-		left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
 	} else {
-		s->overflow_us = max_u32(max_u32(delay_us, s->overflow_us - s->overflow_us / 8 + delay_us / 8), max_u32(base_us / 512, 1));
+		s->overflow_us = max_u32(delay_us, s->overflow_us - s->overflow_us / 8 + delay_us / 8);
+		s->overflow_us = max_u32(s->overflow_us, base_us / 512 + 1);
 		if (!in_slow_start(c))
 			s->empty_rounds = 0;
-		left = mul_div(w, base_us, base_us + delay_us);
-		left = sub_floor0(left, (u32)((u64)w * p->drain >> 10));
+		left = min_u32(left, sub_floor0(mul_div(w, base_us, base_us + delay_us), w / 16));
 	}
 	return max_u32(max_u32(left, s->loss_window), 2);
 }
