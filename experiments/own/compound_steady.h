@@ -4,25 +4,28 @@
  *
  * Once a round (rounds.h), with r its smallest RTT, F the flight when it began, x = F / r:
  *
- *   q    = F (1 - (base + 2 J) / r)                                own backlog, packets
- *   aim  = max(1, c sqrt(x B)),  B = min(D, 10 ms), 10 ms if D is unknown
- *   n    = rounds in a row with q < aim / 8, 255 at most
- *   grow   q <= aim, n < 2   W += (aim - q) / 2 over the round
- *          q <= aim, n >= 2  W += min(alpha W^(3/4), max(1, D x / 8) 2^(n / 64)), the second
- *                            only if D is known and n < 255
- *   shrink q > aim           W -= (q - aim) / 2 at once, not below L
- *   L      +1 for each W packets ACKed while the mean of q exceeds aim + 1/2: somebody pushes;
- *          otherwise -1
- *   yield  no empty queue for 9.6 s 2^fails, or for 4.1 s and r fell by a third of its delay:
- *          for three rounds W -= min(q, W / 2) + min(W / 32, D x). If r has not fallen, the delay
- *          is the path's: base = r, slow start to the last W that held. Otherwise fails + 1, until
- *          the queue is empty again.
- *   loss   d = r of the last samples - base,  L = L / 2
- *          d < D / 2 (chance)    W -= W / 2 sqrt(41 / W),  D -= D / 32,  n = 255
- *          otherwise (overflow)  W = W base / (base + d) - W / 16,  D = max(d, 7/8 D + d/8),  n = 0
+ *   q      = F (1 - (base + (2 J - base / 128)^+) / r)                own backlog, packets
+ *   aim    = max(1, B sqrt(x / 10 ms)),  B = min(D, 10 ms), 10 ms if D is unknown
+ *   n      = rounds since q was aim / 2, of those with q < aim / 8; at most 255
+ *   grow   q <= aim, n < 2    W += (aim - q) / 2 over the round
+ *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 64)), the second only
+ *                             if D is known and n < 255
+ *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
+ *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean, or if W = L
+ *          and q > aim; otherwise -1, down to W / 8
+ *   yield  if the queue was not empty for 9.6 s 2^fails; or for 4.1 s, and r falls by a third of
+ *          its delay, because others yield: W -= min(q, W / 2) + min(max(W / 64, W / 2^(i + 1)),
+ *          D x) for three rounds, the i-th time. Then, with d the delay:
+ *          d < d before / 4   nobody pushes: L <= W / 8
+ *          d as before, W < L  it is the path's: base = r, slow start to the last W that held
+ *          otherwise          fails + 1, until the queue is empty
+ *   loss   L /= 2,  W -= W / 2 sqrt(41 / W),  d = RTT of the last samples - base
+ *          d < D / 2          chance: D -= D / 32, n = 255
+ *          otherwise          overflow: also W <= W base / (base + d) - W / 16; n = 0;
+ *                             D = max(d, 7/8 D + d / 8)
  *
- * W: window, L <= W: what Reno would have, base: smallest RTT, D: queueing delay at the last
- * overflow, J: how much r usually changes. Up to 20 packets W = L, and L grows.
+ * W: window; L <= W: what Reno would have; base: smallest RTT; J: how much r usually changes;
+ * D: queueing delay at the last overflow, base / 512 at least. Up to 20 packets it is Reno.
  */
 #ifndef TANDEM_COMPOUND_STEADY_H
 #define TANDEM_COMPOUND_STEADY_H
@@ -35,15 +38,13 @@
 #include "window.h"
 
 #define compound_steady_PARAMS(P) \
-	P(buffer_us, 1, 10000, 100, 1000000, "queueing delay of the buffer, while unknown or larger") \
+	P(buffer_us, 1, 10000, 100, 1000000, "D counts as this while unknown or larger") \
 	P(alpha, 1024, 128, 1, 1024, "growth per round without a queue: alpha * W^(3/4) (CTCP)") \
-	P(step, 1024, 128, 0, 4096, "share of its part of the buffer that a round's growth may fill") \
+	P(step, 1024, 128, 0, 4096, "share of its part of the buffer that a round may fill") \
 	P(patience, 1, 64, 1, 255, "rounds without a queue until that limit doubles") \
 	P(jitter, 16, 32, 0, 128, "multiple of the RTT's usual change that is no queue") \
-	P(drain, 1024, 64, 0, 512, "share of W given up on an overflow, beyond the backlog") \
-	P(yield, 1024, 16, 0, 512, "the same when it yields") \
-	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno") \
-	P(ablate, 1, 0, 0, 65535, "bits of experiments")
+	P(yield, 1024, 16, 0, 512, "share of W given up beyond the backlog when it yields") \
+	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno")
 
 struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
 
@@ -77,8 +78,8 @@ struct compound_steady {
 	u64 yield_us : 25;    /* r when it began to yield; 0 = it joined others */
 };
 
-TANDEM_FN void compound_steady_init(struct compound_steady *s, const struct compound_steady_params *p,
-				    struct tandem_conn *c)
+TANDEM_FN void compound_steady_init(struct compound_steady *s,
+				    const struct compound_steady_params *p, struct tandem_conn *c)
 {
 	s->credit = 0;
 	rounds_init(&s->round, c);
@@ -101,14 +102,15 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s, const struct comp
 	s->yield_us = 0;
 }
 
-TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s,
+					  const struct compound_steady_params *p,
 					  const struct tandem_conn *c, const struct tandem_ack *ack)
 {
 	/* Losses are judged in recovery, too, when rounds take no samples. */
 	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
 
 	if (rtt_us && s->recent_q3_us)
-		s->recent_q3_us += rtt_us - (s->recent_q3_us >> 3);
+		s->recent_q3_us = s->recent_q3_us - (s->recent_q3_us >> 3) + rtt_us;
 	else if (rtt_us)
 		s->recent_q3_us = rtt_us << 3;
 	rounds_sample(&s->round, ack);
@@ -128,12 +130,14 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 {
 	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us;
 	u32 change = r > s->last_us ? r - s->last_us : s->last_us - r;
+	u64 root_q8;
 
 	if (s->last_us)
-		s->change_q3_us += change - (s->change_q3_us >> 3);
+		s->change_q3_us = s->change_q3_us - (s->change_q3_us >> 3) + change;
 	s->last_us = r;
 	/* Where the RTT varies, its minimum is rare: base goes there slowly. */
-	if (s->base_us != ROUNDS_UNMEASURED && r < s->base_us && s->base_us - r <= s->change_q3_us / 2)
+	if (s->base_us != ROUNDS_UNMEASURED && r < s->base_us &&
+	    s->base_us - r <= s->change_q3_us / 2)
 		s->base_us -= (s->base_us - r + 3) / 4;
 	else
 		s->base_us = min_u32(s->base_us, r);
@@ -144,8 +148,9 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 	/* The geometric mean of a packet and the flow's part of the buffer: concave in its rate. */
 	if (s->overflow_us)
 		buffer_us = min_u32(buffer_us, s->overflow_us);
-	s->aim_q8 = (u32)(isqrt((u64)steady_sent_q8(s, p->buffer_us) << 8) * buffer_us / p->buffer_us);
-	s->aim_q8 = max_u32(s->aim_q8, 256);
+	/* 2^20 * 2^20 at most. */
+	root_q8 = isqrt((u64)steady_sent_q8(s, p->buffer_us) << 8);
+	s->aim_q8 = max_u32((u32)(root_q8 * buffer_us / p->buffer_us), 256);
 	if (s->backlog_q8 >= s->aim_q8 / 2)
 		s->empty_rounds = 0;
 	if (s->backlog_q8 >= s->aim_q8 / 8)
@@ -165,8 +170,8 @@ TANDEM_FN void steady_shrink(struct compound_steady *s, struct tandem_conn *c, u
 }
 
 /* Packets that W grows by in a round without a queue, 1/256. */
-TANDEM_FN u32 steady_ramp_q8(const struct compound_steady *s, const struct compound_steady_params *p,
-			     const struct tandem_conn *c)
+TANDEM_FN u32 steady_ramp_q8(const struct compound_steady *s,
+			     const struct compound_steady_params *p, const struct tandem_conn *c)
 {
 	u32 gain_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, 6) >> 18);
 	u64 room_q8;
@@ -203,7 +208,7 @@ TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound_steady_params *p,
 				struct tandem_conn *c)
 {
-	u32 w = c->snd_cwnd, before_us = s->last_us, age, fell_us, extra, due;
+	u32 w = c->snd_cwnd, before_us = s->last_us, age, fell_us, extra, due, others;
 	int yielded = s->yielding;
 
 	s->gain_q8 = 0;
@@ -216,7 +221,7 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 		steady_judge(s, c);
 	if (yielded)
 		return;
-	s->mean_q4 += w - (s->mean_q4 >> 4);
+	s->mean_q4 = s->mean_q4 - (s->mean_q4 >> 4) + w;
 	if (w <= p->low_window)
 		return;
 	if (s->backlog_q8 <= 2 * s->aim_q8)
@@ -224,7 +229,8 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x3fffu;
 	fell_us = sub_floor0(before_us, s->round.rtt_us);
 	due = age > STEADY_YIELD_TICKS << s->fails;
-	if (due || (age > STEADY_JOIN_TICKS && fell_us && fell_us >= sub_floor0(before_us, s->base_us) / 3)) {
+	others = fell_us && fell_us >= sub_floor0(before_us, s->base_us) / 3;
+	if (due || (age > STEADY_JOIN_TICKS && others)) {
 		s->yielding = STEADY_YIELD_ROUNDS;
 		s->yield_us = due ? s->round.rtt_us : 0;
 		extra = (u32)((u64)w * max_u32(p->yield, 512 >> s->yields) >> 10);
@@ -241,7 +247,8 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	}
 }
 
-TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
+					  const struct compound_steady_params *p,
 					  struct tandem_conn *c, u32 acked)
 {
 	u64 grown;
@@ -281,7 +288,8 @@ TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s, const struc
 	c->snd_cwnd = grown < c->snd_cwnd_clamp ? (u32)grown : c->snd_cwnd_clamp;
 }
 
-TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
+				       const struct compound_steady_params *p,
 				       const struct tandem_conn *c, u32 reason)
 {
 	u32 w = c->snd_cwnd, base_us = min_u32(s->base_us, s->round.base_rtt_us), delay_us, left;
@@ -295,14 +303,15 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s, const struct c
 	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
 		return max_u32(w / 2, 2);
 	delay_us = sub_floor0(s->recent_q3_us >> 3, base_us);
-	/* Half the window at 41 packets, as Reno; less above, by a root that makes up for its size. */
+	/* Half of it at 41 packets, as Reno; less above, where a round is worth more. */
 	left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
 	if (delay_us < s->overflow_us / 2) {
 		/* No overflow. */
 		s->overflow_us = max_u32(s->overflow_us - s->overflow_us / 32, base_us / 512);
 		s->empty_rounds = STEADY_FREE;
 	} else {
-		s->overflow_us = max_u32(delay_us, s->overflow_us - s->overflow_us / 8 + delay_us / 8);
+		s->overflow_us = max_u32(delay_us,
+					 s->overflow_us - s->overflow_us / 8 + delay_us / 8);
 		s->overflow_us = max_u32(s->overflow_us, base_us / 512 + 1);
 		if (!in_slow_start(c))
 			s->empty_rounds = 0;
@@ -311,7 +320,8 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s, const struct c
 	return max_u32(max_u32(left, s->loss_window), 2);
 }
 
-TANDEM_FN void compound_steady_set_state(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN void compound_steady_set_state(struct compound_steady *s,
+					 const struct compound_steady_params *p,
 					 struct tandem_conn *c, u32 state)
 {
 	if (state == TANDEM_LOSS)
@@ -319,7 +329,8 @@ TANDEM_FN void compound_steady_set_state(struct compound_steady *s, const struct
 	rounds_set_state(&s->round, c, state);
 }
 
-TANDEM_FN void compound_steady_restart(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN void compound_steady_restart(struct compound_steady *s,
+				       const struct compound_steady_params *p,
 				       struct tandem_conn *c)
 {
 	s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
@@ -328,7 +339,8 @@ TANDEM_FN void compound_steady_restart(struct compound_steady *s, const struct c
 	rounds_begin(&s->round, c);
 }
 
-TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s,
+					const struct compound_steady_params *p,
 					const struct tandem_conn *c)
 {
 	s->loss_window = max_u32(s->loss_window, s->prior_loss_window);
@@ -336,12 +348,13 @@ TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s, const struct 
 }
 
 #define compound_steady_PROBES(P, W) \
-	P(overflow_ms, 1000, s->overflow_us, "D: queueing delay at the last overflow; 0 = unknown") \
+	P(overflow_ms, 1000, s->overflow_us, "D: delay at the last overflow; 0 = unknown") \
 	P(empty_rounds, 1, s->empty_rounds, "n: rounds in a row without a queue") \
 	P(aim_packets, 256, s->aim_q8, "backlog aimed at") \
 	P(yielding_rounds, 1, s->yielding, "rounds of a yield left")
 
-TANDEM_FN void compound_steady_view(const struct compound_steady *s, const struct compound_steady_params *p,
+TANDEM_FN void compound_steady_view(const struct compound_steady *s,
+				    const struct compound_steady_params *p,
 				    const struct tandem_conn *c, struct tandem_view *v)
 {
 	v->loss_window = min_u32(s->loss_window, c->snd_cwnd);
