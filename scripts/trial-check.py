@@ -397,7 +397,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
     parser.add_argument("--same", type=int, default=100)
-    parser.add_argument("--planted", type=int, default=20)
+    parser.add_argument("--planted", type=int, default=10)
     parser.add_argument("--only", choices=[*PARTS, "page"])
     parser.add_argument("--send", help=argparse.SUPPRESS)
     parser.parse_args(namespace=ARGS)

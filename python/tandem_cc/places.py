@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 from tandem_cc.errors import RunError, UsageError
@@ -34,7 +35,7 @@ class Place:
 
     submit: Callable[..., Any]
     workers: Callable[[], int]
-    cancel: Callable[[Any], object]
+    cancel: Callable[[Any], object] = methodcaller("cancel")
 
 
 def place(on: Any) -> AbstractContextManager[Place]:
@@ -60,7 +61,7 @@ def place(on: Any) -> AbstractContextManager[Place]:
 def _executor(executor: Any) -> Iterator[Place]:
     # Executors have no public count of their workers.
     workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
-    yield Place(executor.submit, lambda: workers, lambda job: job.cancel())
+    yield Place(executor.submit, lambda: workers)
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def _dask(client: Any) -> Iterator[Place]:
         # these wait again if the worker that held an answer dies; those raise if it dies while the answer is read.
         return client.submit(work, *arguments, pure=False)
 
-    yield Place(submit, lambda: sum(client.nthreads().values()), lambda job: job.cancel())
+    yield Place(submit, lambda: sum(client.nthreads().values()))
 
 
 @contextmanager

@@ -50,14 +50,19 @@ impl Media {
         let Some(sent_at) = self.packets.arrive(port.now, number) else { return };
         self.receiver.arrive(port.now, number, self.packet_bytes, sent_at);
         self.last_arrival = (number, port.now);
-        if self.report_at == NEVER {
+        if self.report_at == NEVER && port.now < self.stop {
             self.report_at = port.now + REPORT_EVERY_NS;
             port.wake_by(self.report_at);
         }
     }
 
-    /// The receiver reports, with the packet that came last and how long ago that was, so that the sender knows the RTT.
+    /// The receiver reports, with the packet that came last and how long ago that was, so that the sender knows the RTT. Nobody asks once
+    /// the flow has stopped.
     fn report(&mut self, port: &mut Port) {
+        if port.now >= self.stop {
+            self.report_at = NEVER;
+            return;
+        }
         let (number, arrived_at) = self.last_arrival;
         let report = self.receiver.report(port.now);
         port.send_datagram(End::Senders, written(report, number, port.now - arrived_at));

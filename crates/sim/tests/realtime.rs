@@ -156,11 +156,11 @@ fn media_slows_down_by_the_square_of_its_losses() {
     within(sent_mbps, 1.5, 0.12);
 }
 
-/// TCP fills a deep queue, and loses packets so rarely that the delay soon counts in full again: media yields.
+/// TCP fills a deep queue, and loses packets so rarely that the delay soon counts in full again: media has less than its half of 1.2 Mb/s.
 #[test]
 fn media_yields_to_tcp_in_a_deep_queue() {
     let beside = media(&format!("{TO_3_MBPS}[[flows]]\ncontroller = \"reno\""));
     let rate_mbps = beside.flows[0].sent_packets as f64 * 300.0 * 8.0 / 60e6;
-    assert!((0.149..0.3).contains(&rate_mbps), "{rate_mbps}");
+    assert!((0.149..0.6).contains(&rate_mbps), "{rate_mbps}");
     assert!(delivery(&beside, 0).delay_ms.p50 > 100.0, "{:?}", delivery(&beside, 0).delay_ms);
 }

@@ -92,7 +92,6 @@ fn group() -> impl Strategy<Value = Group> {
         "controller = \"fusion\"\nstop = \"2s\"",
         "controller = \"reno\"\nreceive_window = \"30kB\"",
         "udp = { rate = \"1mbit\", on = \"100ms\", off = \"50ms\" }",
-        "udp = { rate = \"2mbit\", min_rate = \"150kbit\" }",
     ]);
     (keys, 1..=4u64, 0..3000u64, 0..1500u64, 0..200u64).prop_map(
         |(keys, count, rtt_spread_us, start_ms, start_spread_ms)| Group {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ten of the paths over real TCP: do the three controllers with the most goodput come in the same order?
 
-use std::{fmt::Write, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
-use tandem_advise::{Candidate, Machine, Present, Question, Stepwise, candidates, measured::Measured};
+use tandem_advise::{Candidate, Question, Stepwise, measured::Measured};
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
-use tandem_papers::{Missing, RealTcpRun, RealTcpRuns, measure};
+use tandem_papers::{Missing, RealTcpRun, RealTcpRuns};
 use tandem_scenario::{Scenario, units::Span};
 use tandem_sim::Sim;
 use tandem_statistics::Estimate;
 
-use super::{draw::Drawn, truth::Outcome};
+use super::{
+    draw::Drawn,
+    truth::{Outcome, Usual},
+};
+use crate::real_tcp::measure_until_trusted;
 
 const PATHS: usize = 10;
 const CONTROLLERS: usize = 3;
 const REPETITIONS: u64 = 3;
 /// Seeds of the simulator.
 const SEEDS: u64 = 10;
-/// A run that is not to be trusted is made again, after all others, until it has been made so often.
-const MAX_TRIES: u32 = 3;
 /// What the emulator carries without doubt, and how long a run may take.
 const FASTEST_BPS: u64 = 60_000_000;
 const LONGEST: Span = Span::from_secs(90);
@@ -34,12 +36,15 @@ pub struct Line {
     controllers: Vec<Both>,
 }
 
-/// Goodput in both engines, seed by seed, Mb/s.
+/// Goodput by seed, Mb/s. A seed has the same starts and random losses whatever controller runs, in both engines.
+type BySeed = BTreeMap<u64, f64>;
+
+/// A controller's goodput in both engines.
 #[derive(Debug, Serialize, Deserialize)]
 struct Both {
     controller: String,
-    simulated_mbps: Vec<f64>,
-    measured_mbps: Vec<f64>,
+    simulated_mbps: BySeed,
+    measured_mbps: BySeed,
 }
 
 /// A path that can be run, with the scenario of each controller.
@@ -67,13 +72,7 @@ pub fn measure_paths(
         }
     }
     let mut runs = RealTcpRuns::open(kept)?;
-    let mut missing = missing(&posed, &runs);
-    for _ in 0..MAX_TRIES {
-        let seconds: f64 = missing.iter().map(|m| m.scenario.duration.as_secs_f64()).sum();
-        eprintln!("{} runs over real TCP, {:.0} minutes", missing.len(), (seconds / 60.0).ceil());
-        ensure!(measure(&missing, engine, &mut runs, batch)?, "interrupted; the same command continues");
-        missing.retain(|m| !runs.is_trusted(&m.key, m.seed()));
-    }
+    measure_until_trusted(missing(&posed, &runs), engine, &mut runs, batch, 1)?;
     let all = posed.iter().map(|posed| line(posed, &runs, batch)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(tandem_report::write_atomically(lines, (serde_json::to_string_pretty(&all)? + "\n").as_bytes())?)
 }
@@ -84,15 +83,13 @@ fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result
     if known.rate.bps > FASTEST_BPS {
         return Ok(None);
     }
-    let machine = Machine::debian();
-    let present = Present::new(None, &machine)?;
-    let all = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
+    let Usual { candidates, default } = Usual::on(known)?;
     let mut best: Vec<_> = outcome.truth.iter().collect();
     best.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
-    let of_name = |name: &str| all.iter().find(|candidate| candidate.flows.name == name).cloned();
+    let of_name = |name: &str| candidates.iter().find(|candidate| candidate.flows.name == name).cloned();
     let best: Vec<Candidate> = best.iter().filter_map(|seen| of_name(&seen.controller)).take(CONTROLLERS).collect();
     let nothing = Measured::default();
-    let question = Question::usual(known, &nothing, &best, &present.name, &Sim);
+    let question = Question::usual(known, &nothing, &best, &default, &Sim);
     let case = known.cases().into_iter().next().context("a path has a case")?;
     let steps = Stepwise::new(&question, &case, &[])?;
     let scenarios = best.iter().map(|candidate| candidate.flows.name.clone()).zip(steps.scenarios().cloned());
@@ -138,7 +135,7 @@ fn line(posed: &Posed, runs: &RealTcpRuns, batch: &Batch) -> anyhow::Result<Line
         let results = batch.run(&[task])?.seeds.swap_remove(0);
         ensure!(results.len() as u64 == SEEDS, "interrupted; the same command continues");
         let key = posed.key(controller, scenario);
-        let own_mbps = |run: &RealTcpRun| run.goodput_mbps[0];
+        let own_mbps = |run: &RealTcpRun| (run.seed, run.goodput_mbps[0]);
         controllers.push(Both {
             controller: controller.clone(),
             simulated_mbps: results.iter().map(|result| own_mbps(&RealTcpRun::new(&key, scenario, result))).collect(),
@@ -190,9 +187,8 @@ fn order(line: &Line) -> Order {
         let all = &line.controllers;
         (0..all.len()).flat_map(move |i| (i + 1..all.len()).map(move |j| (&all[i], &all[j])))
     };
-    let above = |of: fn(&Both) -> &[f64]| {
-        pairs().map(move |(one, other)| Estimate::of_difference(of(one), of(other))).collect::<Vec<_>>()
-    };
+    let above =
+        |of: fn(&Both) -> &BySeed| pairs().map(move |(one, other)| difference(of(one), of(other))).collect::<Vec<_>>();
     let (simulated, measured) = (above(|both| &both.simulated_mbps), above(|both| &both.measured_mbps));
     let is_sure = |estimate: &Estimate| estimate.value.abs() > estimate.half_width.unwrap_or(f64::INFINITY);
     let reversed = || simulated.iter().zip(&measured).filter(|(s, m)| s.value * m.value < 0.0);
@@ -201,6 +197,13 @@ fn order(line: &Line) -> Order {
         (_, true) => Order::WithinTheInterval,
         (_, false) => Order::Differs,
     }
+}
+
+/// Of the seeds that both have.
+fn difference(one: &BySeed, other: &BySeed) -> Estimate {
+    let both = one.iter().filter_map(|(seed, mbps)| Some((*mbps, *other.get(seed)?)));
+    let (one, other): (Vec<f64>, Vec<f64>) = both.unzip();
+    Estimate::of_difference(&one, &other)
 }
 
 /// A table of the paths, if there are any.
@@ -225,10 +228,11 @@ pub fn text(lines: &[Line]) -> String {
                 0 => (line.number.to_string(), order(line).words()),
                 _ => (String::new(), ""),
             };
-            let [simulated, measured] = [&both.simulated_mbps, &both.measured_mbps].map(|values| match &values[..] {
-                [] => "doubted".to_owned(),
-                values => Estimate::of_mean(values).text(2),
-            });
+            let [simulated, measured] =
+                [&both.simulated_mbps, &both.measured_mbps].map(|by_seed| match by_seed.len() {
+                    0 => "doubted".to_owned(),
+                    _ => Estimate::of_mean(&by_seed.values().copied().collect::<Vec<_>>()).text(2),
+                });
             let _ = writeln!(text, "| {number} | `{}` | {simulated} | {measured} | {order} |", both.controller);
         }
     }
@@ -240,7 +244,8 @@ mod tests {
     use super::*;
 
     fn both(controller: &str, simulated_mbps: &[f64], measured_mbps: &[f64]) -> Both {
-        let [simulated_mbps, measured_mbps] = [simulated_mbps, measured_mbps].map(<[f64]>::to_vec);
+        let [simulated_mbps, measured_mbps] =
+            [simulated_mbps, measured_mbps].map(|mbps| (1..).zip(mbps.iter().copied()).collect());
         Both { controller: controller.into(), simulated_mbps, measured_mbps }
     }
 
@@ -254,5 +259,12 @@ mod tests {
         assert_eq!(of(both("b", &[5.0, 5.1], &[9.2, 9.4])), Order::WithinTheInterval);
         assert_eq!(of(both("b", &[5.0, 5.1], &[12.0, 12.1])), Order::Differs);
         assert_eq!(of(both("b", &[5.0, 5.1], &[])), Order::NotMeasured);
+    }
+
+    /// Seed 1 of one controller was doubted: what is compared is seed 2, 4.0 less 1.0.
+    #[test]
+    fn only_the_same_seeds_are_compared() {
+        let (one, other) = (BySeed::from([(1, 9.0), (2, 4.0)]), BySeed::from([(2, 1.0)]));
+        assert_eq!(difference(&one, &other).value, 3.0);
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_advise::{
-    Answer, Candidate, Judged, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
+    Answer, Candidate, Judged, Known, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
 };
 use tandem_batch::Batch;
 use tandem_scenario::units::Span;
@@ -62,12 +62,26 @@ fn seen(judged: &Judged) -> Seen {
     }
 }
 
+/// What `advise` chooses from on a Debian machine, and what that machine has.
+pub struct Usual {
+    pub candidates: Vec<Candidate>,
+    pub default: String,
+}
+
+impl Usual {
+    /// On this path.
+    pub fn on(known: &Known) -> anyhow::Result<Self> {
+        let machine = Machine::debian();
+        let present = Present::new(None, &machine)?;
+        let candidates = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
+        Ok(Self { candidates, default: present.name })
+    }
+}
+
 /// Asks for an advice, then runs those that it left a chance for longer.
 pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcome> {
     let known = &drawn.known;
-    let machine = Machine::debian();
-    let present = Present::new(None, &machine)?;
-    let all = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
+    let Usual { candidates, default } = Usual::on(known)?;
     let limits = Limits { gain: MIN_GAIN, ..Limits::usual(known.rtt) };
     let nothing = Measured::default();
     let question = Question {
@@ -76,10 +90,10 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         cancelled: batch.cancelled,
         store: batch.store,
         time: TIME,
-        ..Question::usual(known, &nothing, &all, &present.name, &Sim)
+        ..Question::usual(known, &nothing, &candidates, &default, &Sim)
     };
     let answer = one(&question)?;
-    let contenders = contenders(&answer, &all, &present.name);
+    let contenders = contenders(&answer, &candidates, &default);
     let (duration, warmup) = longer(&answer, known.rate.bps as f64 / 8.0 / 1500.0);
     let long = Question {
         candidates: &contenders,

@@ -42,9 +42,20 @@ pub fn measure_missing(
     let is_asked = |w: &&Wanted| again.is_empty() || w.is_named(again);
     let wanted = wanted.iter().filter(is_asked).map(|w| w.setup.wanted(w.flows, w.seed));
     let is_there = |m: &Missing| again.is_empty() && runs.is_trusted(&m.key, m.seed());
-    let mut missing: Vec<Missing> = wanted.filter(|m| !is_there(m)).collect();
+    let missing = wanted.filter(|m| !is_there(m)).collect();
+    measure_until_trusted(missing, how.engine, runs, batch, how.parallel)
+}
+
+/// Makes all of them, `parallel` at a time, and the doubted ones again.
+pub fn measure_until_trusted(
+    mut missing: Vec<Missing>,
+    engine: &dyn Engine,
+    runs: &mut RealTcpRuns,
+    batch: &Batch,
+    parallel: usize,
+) -> anyhow::Result<()> {
     for _ in 0..MAX_TRIES {
-        measure_in_parallel(&missing, how.engine, runs, batch, how.parallel)?;
+        measure_in_parallel(&missing, engine, runs, batch, parallel)?;
         missing.retain(|m| m.is_doubtful(runs));
     }
     Ok(())

@@ -22,7 +22,7 @@ use super::{
     setups::{GOODPUT_BOUND, Setup, over_real_tcp},
     table::{Cell, Table},
 };
-pub(super) use missing_runs::measure_missing;
+pub(super) use missing_runs::{measure_missing, measure_until_trusted};
 use plot::Panel;
 
 /// The set-ups whose windows the page shows.
