@@ -15,7 +15,7 @@ export class Advisor {
   #cancels = [];
   #timer;
 
-  /** `show` gets `{ advice, seeds, isFinal }` again and again, or `{ error }`; nothing if an answer is not there yet. */
+  /** `show` gets `{ advice, remarks, seeds, isFinal }` again and again, or `{ error }`; nothing if an answer is not there yet. */
   constructor(show) {
     this.#show = show;
   }
@@ -64,7 +64,7 @@ export class Advisor {
         if (looks.includes(seeds)) needed = now.needed;
         const isLast = seeds === looks.at(-1) || !needed.includes(true);
         isFinal = isLast && now.lengthened === null;
-        this.#show({ advice: now.advice, seeds, isFinal });
+        this.#show({ advice: now.advice, remarks: now.remarks, seeds, isFinal });
         if (!isLast || isFinal) continue;
         now.lengthened.forEach((times, i) => times !== (lengthened[i] ?? 0) && (results[i] = []));
         lengthened = now.lengthened;
@@ -79,21 +79,13 @@ const estimate = ({ mean, ci95 }, scale, decimals) => {
   return `${(mean * scale).toFixed(decimals)}${half}`;
 };
 
-/** What keeps a controller from being advised; a tick for the one that is. */
-const mark = (judged, chosen) => {
-  if (judged.controller === chosen) return "✓";
-  if (judged.takes_too_much) return "takes too much";
-  if (!judged.is_within_limits) return "adds delay";
-  return judged.is_steady ? "" : "not steady";
-};
-
-/** The rows of the table, the highest goodput first: controller, goodput, stolen, delay, mark. */
-export function rows({ paths: [{ chosen, controllers }] }) {
-  return controllers.map((judged) => [
+/** The rows of the table, the highest goodput first: controller, goodput, stolen, delay, remark. */
+export function rows({ paths: [{ controllers }] }, remarks) {
+  return controllers.map((judged, i) => [
     judged.controller,
     estimate(judged.goodput_mbps, 1, 1),
     judged.stolen ? estimate(judged.stolen, 100, 0) : "–",
     estimate(judged.delay_ms, 1, 1),
-    mark(judged, chosen),
+    remarks[i],
   ]);
 }

@@ -118,7 +118,7 @@ async function showSummary(state) {
 }
 
 /** The advice so far; the old one is grey while a new one is made. */
-function showAdvice({ advice, seeds, isFinal, error }) {
+function showAdvice({ advice, remarks, seeds, isFinal, error }) {
   by("advice").classList.toggle("error", error !== undefined);
   by("advice").classList.toggle("old", advice === undefined);
   by("candidates").classList.toggle("old", advice === undefined);
@@ -135,7 +135,7 @@ function showAdvice({ advice, seeds, isFinal, error }) {
   by("advise-command").parentElement.hidden = false;
   const row = ([name, ...cells]) =>
     element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((text) => element("td", {}, text)));
-  by("candidates").tBodies[0].replaceChildren(...candidates(advice).map(row));
+  by("candidates").tBodies[0].replaceChildren(...candidates(advice, remarks).map(row));
   by("candidates").hidden = false;
 }
 

@@ -60,10 +60,12 @@ struct Told<Answer> {
     lengthened: Option<Vec<u32>>,
     /// What `tandem advise --json` would write; null without two seeds of the default.
     advice: Option<Answer>,
+    /// Of each controller of the advice, in its order: the verdict in a few words.
+    remarks: Vec<String>,
 }
 
 /// The answer to `seen`, which is JSON: `asked`, `lengthened` and `results`. Returns JSON: `names`, `needed`, `looks`,
-/// `lengthened` and `advice`.
+/// `lengthened`, `advice` and `remarks`.
 ///
 /// # Errors
 /// What is wrong with the text, in words.
@@ -80,6 +82,7 @@ pub fn advise(seen: &str) -> Result<String, String> {
             names,
             looks: steps.looks(),
             lengthened: steps.lengthened(),
+            remarks: advice.iter().flat_map(remarks).collect(),
             advice: advice.as_ref().map(|advice| advice.results(&origin)),
         };
         serde_json::to_string(&told).map_err(|e| e.to_string())
@@ -99,6 +102,10 @@ pub fn advise_run(turn: &str) -> Result<String, String> {
         let result = result.ok_or("it was cancelled")?;
         serde_json::to_string(&SeedResult { cpu_s: 0.0, ..result }).map_err(|e| e.to_string())
     })
+}
+
+fn remarks(advice: &Advice) -> impl Iterator<Item = String> {
+    advice.usual.decision.controllers.iter().map(|judged| advice.remark(judged))
 }
 
 /// Does `then` with the question about a path and a machine that is the same everywhere.

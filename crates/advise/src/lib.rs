@@ -50,6 +50,7 @@ mod machine;
 pub mod measured;
 mod progress;
 mod question;
+mod remark;
 mod repeated;
 mod rule;
 mod start;

@@ -275,46 +275,13 @@ pub fn candidates(advice: &Advice) -> Table {
         let mut row = vec![judged.controller.clone(), mbps(judged.goodput_mbps)];
         row.extend(completion(advice, answer, &judged.controller).map(duration));
         row.extend(with_neighbours.then(|| judged.stolen.map_or(String::new(), |stolen| plain(stolen, 100.0))));
-        row.extend([delay_ms(judged.delay_ms), judged.seeds.to_string(), remark(advice, judged)]);
+        row.extend([delay_ms(judged.delay_ms), judged.seeds.to_string(), advice.remark(judged)]);
         row
     };
     Table {
         header: header.into_iter().map(String::from).collect(),
         rows: decision.controllers.iter().map(row).collect(),
     }
-}
-
-/// The verdict on a controller, in a few words.
-fn remark(advice: &Advice, judged: &Judged) -> String {
-    let mut remarks = Vec::new();
-    if judged.controller == advice.usual.decision.chosen {
-        remarks.push("advised");
-    }
-    if judged.controller == advice.present.name {
-        remarks.push("default");
-    }
-    if judged.takes_too_much {
-        remarks.push("takes too much");
-    }
-    if !judged.is_within_limits && !judged.takes_too_much {
-        remarks.push("too much delay");
-    }
-    if judged.is_within_limits && !judged.means_are_within_limits {
-        remarks.push("perhaps too much");
-    }
-    if judged.is_within_limits && !judged.exceeds_with.is_empty() {
-        remarks.push("not on other paths");
-    }
-    if !judged.is_steady {
-        remarks.push("not steady");
-    }
-    if judged.is_within_limits && judged.is_tied_with_best && judged.controller != advice.usual.decision.chosen {
-        remarks.push("tied");
-    }
-    if judged.is_open {
-        remarks.push("unsure");
-    }
-    remarks.join(", ")
 }
 
 /// How long the transfer takes with it, seconds, if there is one.
