@@ -56,6 +56,12 @@ impl<'a> Advice<'a> {
 }
 
 impl Advice<'_> {
+    /// The candidates that there was no time to run.
+    pub fn not_run(&self) -> Vec<&str> {
+        let names = self.question.candidates.iter().map(|candidate| &*candidate.flows.name);
+        names.filter(|name| self.usual.decision.of(name).is_none()).collect()
+    }
+
     /// The command that switches the advised controller on for the whole machine; `None` if it is the default, or nothing here can.
     pub fn command(&self) -> Option<String> {
         self.way()?.command(&self.usual.decision.chosen)

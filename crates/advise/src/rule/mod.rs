@@ -39,6 +39,8 @@ pub enum Why {
     NoneWithinLimits,
     /// The default, or the reference, was not steady in the time available: there is no verdict, and the default stays.
     NotSteady,
+    /// No other controller was run, so there is no verdict, and the default stays.
+    NothingElseRan,
 }
 
 /// The choice on one path.
@@ -98,6 +100,7 @@ pub fn decide(
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
     let why = match chosen {
         None if !is_steady => Why::NotSteady,
+        _ if observed.len() == 1 => Why::NothingElseRan,
         None => Why::NoneWithinLimits,
         Some(chosen) if chosen.name == default => Why::DefaultIsAsGood,
         Some(_) if default_is_within => Why::Better,

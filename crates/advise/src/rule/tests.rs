@@ -185,6 +185,12 @@ fn no_choice_is_made_of_what_is_not_steady() {
 }
 
 #[test]
+fn where_nothing_else_ran_there_is_nothing_to_choose() {
+    let alone = decision(&[observed("cubic", 50.0, 1.0, 50.0, 20.0)]);
+    assert_eq!((&*alone.chosen, alone.why), ("cubic", Why::NothingElseRan));
+}
+
+#[test]
 fn what_exceeds_a_limit_elsewhere_is_no_choice() {
     let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
     let elsewhere = vec!["a queue of 0.1bdp".to_owned()];
@@ -211,8 +217,9 @@ fn a_default_beyond_the_limits_is_replaced_even_at_a_loss() {
     assert_eq!((&*decision.chosen, decision.why), ("reno", Why::DefaultExceedsLimits));
     assert!((decision.gain.unwrap().value + 0.375).abs() < 1e-12);
     // The reference itself cannot be deployed here, and nothing else keeps the limits.
-    let alone = decide(std::slice::from_ref(&cubic), "cubic", &reno, LIMITS, &once()).unwrap();
-    assert_eq!((&*alone.chosen, alone.why), ("cubic", Why::NoneWithinLimits));
+    let bic = observed("bic", 80.0, 1.0, 20.0, 20.0);
+    let none = decide(&[cubic, bic], "cubic", &reno, LIMITS, &once()).unwrap();
+    assert_eq!((&*none.chosen, none.why), ("cubic", Why::NoneWithinLimits));
     assert!(decide(std::slice::from_ref(&reno), "cubic", &reno, LIMITS, &once()).is_none());
 }
 

@@ -60,6 +60,7 @@ fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
     let what = match (decision.why, decision.gain) {
         (Why::NoneWithinLimits, _) => "no controller keeps the limits".to_owned(),
         (Why::NotSteady, _) => "no advice: not steady within the time".to_owned(),
+        (Why::NothingElseRan, _) => "no advice: no time to run another".to_owned(),
         (_, None) => format!("stay with `{}`", decision.chosen),
         (why, Some(gain)) => {
             let reason = if why == Why::DefaultExceedsLimits { "; the default exceeds a limit" } else { "" };
@@ -105,8 +106,7 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
 fn left_out(advice: &Advice) -> Vec<String> {
     let decision = &advice.usual.decision;
     let mut left_out = Vec::new();
-    let names = advice.question.candidates.iter().map(|c| &*c.flows.name);
-    let not_run: Vec<&str> = names.filter(|name| decision.of(name).is_none()).collect();
+    let not_run = advice.not_run();
     if !not_run.is_empty() {
         left_out.push(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
     }
@@ -202,7 +202,9 @@ fn sureness(advice: &Advice) -> String {
     let over = answer.is_cut_short.then(|| format!("when {} were over", advice.question.time));
     let with_seeds = over.as_deref().unwrap_or("with the seeds allowed");
     let in_runs = over.as_deref().unwrap_or("in the longest runs allowed");
+    let not_run = advice.not_run().len();
     let intervals = match (&open[..], &unsteady[..]) {
+        _ if not_run > 0 => format!("not sure: {} were not run {with_seeds}", counted(not_run)),
         ([], []) => "the intervals are narrow enough to decide".to_owned(),
         ([], [one]) => format!("clear except for `{one}`, which was not steady {in_runs}"),
         ([], _) => format!("not sure: {} were not steady {in_runs}", counted(unsteady.len())),
