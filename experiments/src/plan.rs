@@ -231,22 +231,37 @@ impl Planner<'_> {
         let read = |table: &Spanned<DeValue>| {
             let scenario = in_folder(folder, || parse_value(table.clone(), &experiment.id, &overrides))
                 .map_err(|(span, message)| (span.unwrap_or_default(), message))?;
-            let table = toml::Table::deserialize(ValueDeserializer::from(table.clone()));
-            let mut table = table.map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))?;
-            spell_from_anywhere(&mut table, folder);
+            let value = toml::Value::deserialize(ValueDeserializer::from(table.clone()));
+            let mut value = value.map_err(|e| (e.span().unwrap_or_default(), e.message().to_owned()))?;
+            spell_from_anywhere(&mut value, folder);
+            let table = value.try_into().map_err(|e: toml::de::Error| (0..0, e.message().to_owned()))?;
             Ok(Planned { scenario, table })
         };
         changed(self.scenario, changes, x, read).map_err(|(span, message)| experiment.error(span, message))
     }
 }
 
-/// The headers of the flows, which the file names relative to its folder, as a file elsewhere names them.
-fn spell_from_anywhere(scenario: &mut toml::Table, folder: &Path) {
-    let flows = scenario.get_mut("flows").and_then(toml::Value::as_array_mut);
-    for controller in flows.into_iter().flatten().filter_map(|group| group.get_mut("controller")) {
-        let header = controller.as_str().filter(|name| name.contains('/')).map(|name| folder.join(name));
-        if let Some(Ok(path)) = header.map(std::path::absolute) {
-            *controller = path.display().to_string().into();
+/// The files that the scenario names relative to the folder of its file, as a file elsewhere names them.
+fn spell_from_anywhere(scenario: &mut toml::Value, folder: &Path) {
+    match scenario {
+        toml::Value::Array(all) => all.iter_mut().for_each(|value| spell_from_anywhere(value, folder)),
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                match value
+                    .as_str()
+                    .filter(|text| names_file(key, text))
+                    .map(|text| std::path::absolute(folder.join(text)))
+                {
+                    Some(Ok(path)) => *value = path.display().to_string().into(),
+                    _ => spell_from_anywhere(value, folder),
+                }
+            }
         }
+        _ => {}
     }
+}
+
+/// The name of a header has a slash in it.
+fn names_file(key: &str, text: &str) -> bool {
+    matches!(key, "rate_trace" | "path") || key == "controller" && text.contains('/')
 }

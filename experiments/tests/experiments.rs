@@ -112,6 +112,21 @@ fn a_small_file_is_good() {
     Experiment::parse("small", "small.toml", SMALL).unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// The trace lies beside the experiment, not where the test runs; and what is run of it alone names it so that any folder will do.
+#[test]
+fn a_trace_is_found_beside_the_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("even.trace");
+    std::fs::write(&trace, "0\n10\n20\n").unwrap();
+    let effects =
+        "[scenario.effects.bottleneck]\nrate_trace = \"even.trace\"\n[[scenario.flows]]\ncontroller = \"cubic\"";
+    let text = SMALL.replace("[[scenario.flows]]\ncontroller = \"cubic\"", effects);
+    let path = folder.path().join("small.toml");
+    let experiment = Experiment::parse("small", &path.display().to_string(), &text).unwrap_or_else(|e| panic!("{e}"));
+    let alone = experiment.scenario_file(Form::Full, "a", "at 10").expect("it has the point");
+    assert!(alone.contains(&format!("{trace:?}")), "{alone}");
+}
+
 #[test]
 fn errors_name_the_line_and_the_mend() {
     for (from, to, place, message) in [

@@ -154,11 +154,16 @@ impl FromStr for ControllerSpec {
 }
 
 thread_local! {
-    /// Where headers with a relative path are looked for, on this thread; empty: where the process is.
+    /// Where files with a relative path are looked for, on this thread; empty: where the process is.
     static FOLDER: RefCell<PathBuf> = RefCell::default();
 }
 
-/// Reads what may name headers, relative to a folder: deserialisers pass nothing on of where their text is from.
+/// Where [`in_folder`] reads.
+pub(crate) fn folder() -> PathBuf {
+    FOLDER.with_borrow(Clone::clone)
+}
+
+/// Reads what may name files, relative to a folder: deserialisers pass nothing on of where their text is from.
 pub fn in_folder<T>(folder: &Path, read: impl FnOnce() -> T) -> T {
     /// Puts back what was there, even after a panic.
     struct Before(PathBuf);

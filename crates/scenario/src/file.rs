@@ -49,8 +49,7 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
     let text = text_of(path)?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut spec: ScenarioSpec = in_folder(folder, || read(&text, &path.display().to_string()))?;
-    spec.folder = folder.to_owned();
+    let spec = in_folder(folder, || read(&text, &path.display().to_string()))?;
     complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, e))
 }
 

@@ -54,9 +54,9 @@ pub struct ScenarioSpec {
     /// What links do beside carrying packets, by the link's name.
     #[serde(default)]
     pub effects: BTreeMap<String, EffectsSpec>,
-    /// Where traces with a relative path are looked for; not a key of files. Headers are looked for while the text is read
-    /// ([`in_folder`](crate::controller::in_folder)).
-    #[serde(skip)]
+    /// Where traces with a relative path are looked for; not a key of files, but that of [`in_folder`](crate::controller::in_folder) while
+    /// the text is read. Headers are looked for meanwhile.
+    #[serde(skip, default = "crate::controller::folder")]
     pub folder: PathBuf,
     /// The groups of flows; at least one.
     #[serde(default)]
