@@ -155,6 +155,7 @@ TANDEM_FN void ledbat_pp_give_way(struct ledbat_pp *s, const struct ledbat_pp_pa
 				  struct tandem_conn *c)
 {
 	u32 excess_us = ledbat_pp_delay_us(s) - p->target;
+	u32 most = c->is_cwnd_limited ? max_u32(c->snd_cwnd, c->snd_cwnd_clamp) : c->snd_cwnd;
 	u64 window_q12 = (u64)c->snd_cwnd << 12;
 	u64 cut_q12 = (window_q12 * excess_us / p->target) * p->decrease >> 10;
 
@@ -162,9 +163,9 @@ TANDEM_FN void ledbat_pp_give_way(struct ledbat_pp *s, const struct ledbat_pp_pa
 	window_q12 -= cut_q12 < window_q12 / 2 ? cut_q12 : window_q12 / 2;
 	if (window_q12 >> 12 < LEDBAT_PP_LEAST)
 		window_q12 = LEDBAT_PP_LEAST << 12;
-	/* Where GAIN is more than the cut, what it adds is kept for ACKs to use. */
-	if (window_q12 >> 12 > c->snd_cwnd)
-		window_q12 = (u64)c->snd_cwnd << 12 | 4095;
+	/* GAIN may be more than the cut. */
+	if (window_q12 >> 12 > most)
+		window_q12 = (u64)most << 12 | 4095;
 	c->snd_cwnd = (u32)(window_q12 >> 12);
 	s->grown_q38 = (window_q12 & 4095) << 26;
 	ssthresh_follows(c);

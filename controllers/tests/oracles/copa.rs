@@ -72,6 +72,8 @@ pub struct Copa {
     una: u64,
     nxt: u64,
     end: u64,
+    /// The standing RTT of the last ACK, of which the rate is.
+    paced_rtt_us: f64,
     rate: f64,
 }
 
@@ -86,8 +88,7 @@ impl Copa {
     }
 
     fn set_rate(&mut self, window: f64) {
-        let rtt_us = self.standing.value().unwrap_or(1000.0);
-        self.rate = self.pacing_gain * window * self.mss * 1e6 / rtt_us;
+        self.rate = self.pacing_gain * window * self.mss * 1e6 / self.paced_rtt_us;
     }
 
     fn is_below(&self) -> bool {
@@ -167,6 +168,7 @@ impl Model for Copa {
             una: 0,
             nxt: 0,
             end: 0,
+            paced_rtt_us: 1000.0,
             rate: 0.0,
         };
         new.set_rate(window);
@@ -181,6 +183,7 @@ impl Model for Copa {
         if ack.rtt_us > 0 {
             self.take(ack.rtt_us.into(), now_us, ways);
         }
+        self.paced_rtt_us = self.standing.value().unwrap_or(1000.0);
         if self.una > self.end {
             if self.slow_start {
                 self.begin_round();

@@ -179,6 +179,7 @@ impl Reference for LedbatPp {
             if self.phase == Phase::Steady && !self.in_slow_start() && delay > target {
                 // 4.3
                 let change = self.gain() - self.decrease * self.window * (delay / target - 1.0);
+                let change = if ack.window_limited { change } else { change.min(0.0) };
                 self.window = (self.window + change.max(-self.window / 2.0)).max(2.0);
                 self.ssthresh = self.ssthresh.min(self.window);
                 return;
