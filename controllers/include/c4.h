@@ -53,7 +53,7 @@
 	P(cruise_eras, 1, 2, 1, 15, "eras of CRUISING (draft: 2)") \
 	P(margin, 1, 15000, 0, 1000000, \
 	  "us by which max RTT may be too short; a quarter of it at most (draft: 15 ms)") \
-	P(max_jitter, 1, 250000, 0, 10000000, "us of max RTT over min RTT at most (draft: 250 ms)") \
+	P(max_jitter, 1, 250000, 0, 10000000, "us of max RTT over min RTT (draft: 250 ms)") \
 	P(max_threshold, 1, 25000, 1000, 1000000, "us of delay that is let pass (draft: 25 ms)") \
 	P(beta, 1024, 256, 0, 512, "share of the rate given up at most (draft: 1/4)") \
 	P(cruise_delay, 1, 0, 0, 1, "1 = delay is congestion in CRUISING (draft), 0 = not (PQ)")

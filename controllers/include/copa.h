@@ -3,24 +3,25 @@
  * Copa (Arun, Balakrishnan, "Copa: practical delay-based congestion control for the Internet", NSDI
  * 2018; the authors' genericCC): steers at a rate of 1 / (delta dq).
  *
- *   standing RTT   the smallest of the last srtt / 2; dq = standing RTT - smallest RTT of 10 s    2.1
+ *   standing RTT   the smallest of the last srtt / 2; dq = standing RTT - smallest RTT of 10 s  2.1
  *   cwnd / standing <= 1 / (delta dq)    cwnd += v / (delta cwnd) for each packet ACKed,
- *                                        otherwise that much less                                 2.1
+ *                                        otherwise that much less                               2.1
  *   v              1; doubles each window after three in one direction, back to 1 when that
- *                  changes                                                                        2.1
- *   slow start     cwnd doubles each RTT until the rate exceeds the target                        2.1
- *   pacing         2 cwnd / standing RTT                                                          2.1
- *   default mode   delta = 1/2                                                                    2.2
+ *                  changes                                                                      2.1
+ *   slow start     cwnd doubles each RTT until the rate exceeds the target                      2.1
+ *   pacing         2 cwnd / standing RTT                                                        2.1
+ *   default mode   delta = 1/2                                                                  2.2
  *   competitive    no dq below 0.1 (largest RTT of 4 RTTs - smallest) in 5 RTTs: 1/delta += 1 an
- *                  RTT, halved at a loss, 2 at least                                              2.2
+ *                  RTT, halved at a loss, 2 at least                                            2.2
  *
  * What is open, and how it is decided here (GC: genericCC):
  *  - Each smallest or largest RTT of a time T is kept for halves of it, so it counts for T/2 to T.
  *  - A dq of exactly a tenth is "nearly empty", otherwise a path without any queue would not be.
  *  - v / delta is no more than the window (GC); v up to 2^16.
  *  - The direction of a window that ends as it began is that of the one before.
- *  - Losses do nothing in default mode (the paper, of delta: no other effect; GC reduces the window
- *    when a tenth is lost). ECN marks count as losses.
+ *  - Losses do nothing else, but a window in which more than 20 packets were sent and 3 of 10 lost
+ *    leaves 0.7 of the window (GC, each two RTTs) and ends slow start: where the RTT stays at that
+ *    of a full queue, nothing else would stop it. ECN marks count as losses in competition.
  *  - A timeout begins slow start again, and v with it. Two packets are the least (GC).
  */
 #ifndef TANDEM_COPA_H
@@ -32,7 +33,7 @@
 #define TANDEM_OWNS_SLOW_START
 
 #define copa_PARAMS(P) \
-	P(delta, 1024, 512, 16, 10240, "packets^-1; 1/delta packets are aimed at (NSDI 2018: 1/2)") \
+	P(delta, 1024, 512, 16, 10240, "1/packets; 1/delta packets are aimed at (NSDI 2018: 1/2)") \
 	P(competitive, 1, 1, 0, 1, "1 = compete where a queue stays (NSDI 2018), 0 = never") \
 	P(min_rtt_time, 1000, 10000, 100, 600000, \
 	  "seconds for which the smallest RTT counts (NSDI 2018: 10)") \
@@ -49,6 +50,7 @@ struct copa_params { copa_PARAMS(TANDEM_PARAM_FIELD) };
 #define COPA_LEAST 2           /* packets                                              */
 #define COPA_INVERSE_MAX (1u << 24) /* of 1 / delta, in 1/1024                         */
 #define COPA_NOMINAL_RTT_US 1000 /* for the rate before the first sample               */
+#define COPA_FEW 20 /* packets, of which a share lost says nothing                   */
 #define COPA_EMPTY_RTTS 5
 #define COPA_RANGE_RTTS 4
 
@@ -67,6 +69,7 @@ struct copa {
 	u32 fraction_q24;  /* of the window, beyond snd_cwnd                   */
 	u32 cwnd;          /* snd_cwnd as it was left                          */
 	u32 empty_us;      /* when the queue was last nearly empty; wraps      */
+	u32 delivered, lost; /* packets, in this window                        */
 	u32 same_rounds : 8; /* in this direction                              */
 	u32 is_down : 1;
 	u32 slow_start : 1;
@@ -134,6 +137,8 @@ TANDEM_FN void copa_begin_round(struct copa *s, const struct tandem_conn *c)
 	s->round_end = c->snd_nxt;
 	s->begin_cwnd = c->snd_cwnd;
 	s->reduced = 0;
+	s->delivered = 0;
+	s->lost = 0;
 }
 
 TANDEM_FN void copa_init(struct copa *s, const struct copa_params *p, struct tandem_conn *c)
@@ -260,6 +265,27 @@ TANDEM_FN void copa_move(struct copa *s, const struct copa_params *p, struct tan
 	}
 }
 
+/* A third of a window lost: the path holds far less. */
+TANDEM_FN void copa_take_losses(struct copa *s, struct tandem_conn *c)
+{
+	u64 sent = (u64)s->delivered + s->lost;
+
+	if (sent <= COPA_FEW || s->lost * 10ull <= sent * 3)
+		return;
+	c->snd_cwnd = min_u32(c->snd_cwnd, max_u32(mul_div(c->snd_cwnd, 7, 10), COPA_LEAST));
+	s->fraction_q24 = 0;
+	s->slow_start = 0;
+}
+
+/* A loss or a mark, once in a window of packets: it counts in competition. */
+TANDEM_FN void copa_reduce(struct copa *s, const struct copa_params *p)
+{
+	if (!s->competes || s->reduced)
+		return;
+	s->inverse_q10 = max_u32(s->inverse_q10 / 2, copa_default_q10(p));
+	s->reduced = 1;
+}
+
 /* All of it, last on each ACK: Linux's cong_control. */
 TANDEM_FN void copa_pkts_acked(struct copa *s, const struct copa_params *p, struct tandem_conn *c,
 			       const struct tandem_ack *ack)
@@ -273,7 +299,13 @@ TANDEM_FN void copa_pkts_acked(struct copa *s, const struct copa_params *p, stru
 		copa_take_rtt(s, p, c, rtt_us);
 		copa_choose_mode(s, p, c);
 	}
+	if (ack->lost)
+		copa_reduce(s, p);
+	s->delivered += min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
+	s->delivered = min_u32(s->delivered, TANDEM_MAX_WINDOW);
+	s->lost = min_u32(s->lost + min_u32(ack->lost, TANDEM_MAX_WINDOW), TANDEM_MAX_WINDOW);
 	if (seq_after(c->snd_una, s->round_end)) {
+		copa_take_losses(s, c);
 		if (s->slow_start)
 			copa_begin_round(s, c);
 		else
@@ -293,10 +325,8 @@ TANDEM_FN void copa_cong_avoid(struct copa *s, const struct copa_params *p, stru
 TANDEM_FN u32 copa_ssthresh(struct copa *s, const struct copa_params *p,
 			    const struct tandem_conn *c, u32 reason)
 {
-	if (s->competes) {
-		s->inverse_q10 = max_u32(s->inverse_q10 / 2, copa_default_q10(p));
-		s->reduced = 1;
-	}
+	if (reason == TANDEM_FOR_MARK)
+		copa_reduce(s, p);
 	return max_u32(c->snd_cwnd / 2, COPA_LEAST);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01, Balasubramanian, Ertugay, Havey 2020; in Windows):
- * background traffic, which gives way to everything else.
+ * LEDBAT++ (Balasubramanian, Ertugay, Havey, draft-irtf-iccrg-ledbat-plus-plus-01, 2020; in
+ * Windows): background traffic, which gives way to everything else.
  *
  *   GAIN = 1 / min(16, ceil(2 T / base))         T = 60 ms of queueing delay         4.2, 4.5
  *   slow start   cwnd += GAIN acked              from two packets; the first one ends

@@ -19,14 +19,18 @@ pub const ORACLE: Oracle = Oracle {
 /// The samples' extreme in this half of a time and in the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Extreme {
-    choose: fn(f64, f64) -> f64,
+    is_largest: bool,
     halves: [Option<f64>; 2],
     since_us: u64,
 }
 
 impl Extreme {
-    fn new(choose: fn(f64, f64) -> f64) -> Self {
-        Self { choose, halves: [None; 2], since_us: 0 }
+    fn new(is_largest: bool) -> Self {
+        Self { is_largest, halves: [None; 2], since_us: 0 }
+    }
+
+    fn choose(&self, a: f64, b: f64) -> f64 {
+        if self.is_largest { a.max(b) } else { a.min(b) }
     }
 
     fn add(&mut self, sample: f64, now_us: u64, half_us: f64, margin: f64, ways: &mut Ways) {
@@ -35,11 +39,11 @@ impl Extreme {
             let kept = self.halves[0].filter(|_| ways.less(age, 2.0 * half_us, 2.0 * margin));
             (self.halves, self.since_us) = ([None, kept], now_us);
         }
-        self.halves[0] = Some(self.halves[0].map_or(sample, |value| (self.choose)(value, sample)));
+        self.halves[0] = Some(self.halves[0].map_or(sample, |value| self.choose(value, sample)));
     }
 
     fn value(&self) -> Option<f64> {
-        self.halves.into_iter().flatten().reduce(self.choose)
+        self.halves.into_iter().flatten().reduce(|a, b| self.choose(a, b))
     }
 }
 
@@ -63,6 +67,8 @@ pub struct Copa {
     slow_start: bool,
     competes: bool,
     reduced: bool,
+    /// Packets of this window: delivered, lost.
+    counted: (f64, f64),
     srtt_us: Option<f64>,
     min_rtt: Extreme,
     standing: Extreme,
@@ -115,6 +121,7 @@ impl Copa {
 
     fn begin_round(&mut self) {
         (self.end, self.begin_window, self.reduced) = (self.nxt, self.their_window, false);
+        self.counted = (0.0, 0.0);
     }
 
     fn end_round(&mut self) {
@@ -160,10 +167,11 @@ impl Model for Copa {
             slow_start: true,
             competes: false,
             reduced: false,
+            counted: (0.0, 0.0),
             srtt_us: None,
-            min_rtt: Extreme::new(f64::min),
-            standing: Extreme::new(f64::min),
-            max_rtt: Extreme::new(f64::max),
+            min_rtt: Extreme::new(false),
+            standing: Extreme::new(false),
+            max_rtt: Extreme::new(true),
             empty_at_us: now_us,
             una: 0,
             nxt: 0,
@@ -184,7 +192,18 @@ impl Model for Copa {
             self.take(ack.rtt_us.into(), now_us, ways);
         }
         self.paced_rtt_us = self.standing.value().unwrap_or(1000.0);
+        if ack.lost > 0 && self.competes && !self.reduced {
+            self.inverse = on_grid(self.inverse / 2.0).max(self.inverse_default);
+            self.reduced = true;
+        }
+        self.counted = (self.counted.0 + f64::from(ack.acked_sacked), self.counted.1 + f64::from(ack.lost));
         if self.una > self.end {
+            let (delivered, lost) = self.counted;
+            if delivered + lost > 20.0 && lost > 0.3 * (delivered + lost) {
+                // Whole packets.
+                self.window = (self.their_window * 0.7 + 1e-9).floor().max(2.0).min(self.their_window);
+                (self.their_window, self.slow_start) = (self.window, false);
+            }
             if self.slow_start {
                 self.begin_round();
             } else {
@@ -221,12 +240,7 @@ impl Model for Copa {
         near && (rate as f64 - self.rate).abs() <= self.rate * 0.001 + 1.0
     }
 
-    fn reduce(&mut self) {
-        if self.competes {
-            self.inverse = on_grid(self.inverse / 2.0).max(self.inverse_default);
-            self.reduced = true;
-        }
-    }
+    fn reduce(&mut self) {}
 
     fn enter(&mut self, state: State) {
         if state == State::Loss {
