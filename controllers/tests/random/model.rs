@@ -217,7 +217,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Values that someone might choose.
-const CHOICES: [(&str, &[f64]); 16] = [
+const CHOICES: [(&str, &[f64]); 18] = [
     ("high_gain", &[1.5, 2.0, 4.0]),
     // Not 1: there the end of DRAIN would not show.
     ("drain_gain", &[0.25, 0.5]),
@@ -235,6 +235,8 @@ const CHOICES: [(&str, &[f64]); 16] = [
     ("headroom", &[0.0, 0.5]),
     ("full_losses", &[1.0, 3.0]),
     ("probe_wait", &[0.25, 5.0]),
+    ("competitive", &[0.0]),
+    ("delta", &[0.25, 1.0]),
 ];
 
 /// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.
