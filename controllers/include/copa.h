@@ -20,8 +20,9 @@
  *  - v / delta is no more than the window (GC); v up to 2^16.
  *  - The direction of a window that ends as it began is that of the one before.
  *  - Losses do nothing else, but a window in which more than 20 packets were sent and 3 of 10 lost
- *    leaves 0.7 of the window (GC, each two RTTs) and ends slow start: where the RTT stays at that
- *    of a full queue, nothing else would stop it. ECN marks count as losses in competition.
+ *    leaves 0.7 of the window (GC, each two RTTs), ends slow start, and begins v anew: where the
+ *    RTT stays at that of a full queue, nothing else would stop it. ECN marks count as losses in
+ *    competition. In a recovery that lasts, packets for two windows, delivered or lost, are one.
  *  - A timeout begins slow start again, and v with it. Two packets are the least (GC).
  */
 #ifndef TANDEM_COPA_H
@@ -275,6 +276,8 @@ TANDEM_FN void copa_take_losses(struct copa *s, struct tandem_conn *c)
 	c->snd_cwnd = min_u32(c->snd_cwnd, max_u32(mul_div(c->snd_cwnd, 7, 10), COPA_LEAST));
 	s->fraction_q24 = 0;
 	s->slow_start = 0;
+	s->velocity = 1;
+	s->same_rounds = 0;
 }
 
 /* A loss or a mark, once in a window of packets: it counts in competition. */
@@ -304,7 +307,8 @@ TANDEM_FN void copa_pkts_acked(struct copa *s, const struct copa_params *p, stru
 	s->delivered += min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
 	s->delivered = min_u32(s->delivered, TANDEM_MAX_WINDOW);
 	s->lost = min_u32(s->lost + min_u32(ack->lost, TANDEM_MAX_WINDOW), TANDEM_MAX_WINDOW);
-	if (seq_after(c->snd_una, s->round_end)) {
+	if (seq_after(c->snd_una, s->round_end) ||
+	    (u64)s->delivered + s->lost > 2ull * s->begin_cwnd) {
 		copa_take_losses(s, c);
 		if (s->slow_start)
 			copa_begin_round(s, c);

@@ -197,12 +197,13 @@ impl Model for Copa {
             self.reduced = true;
         }
         self.counted = (self.counted.0 + f64::from(ack.acked_sacked), self.counted.1 + f64::from(ack.lost));
-        if self.una > self.end {
-            let (delivered, lost) = self.counted;
+        let (delivered, lost) = self.counted;
+        if self.una > self.end || delivered + lost > 2.0 * self.begin_window {
             if delivered + lost > 20.0 && lost > 0.3 * (delivered + lost) {
                 // Whole packets.
                 self.window = (self.their_window * 0.7 + 1e-9).floor().max(2.0).min(self.their_window);
                 (self.their_window, self.slow_start) = (self.window, false);
+                (self.velocity, self.same) = (1.0, 0.0);
             }
             if self.slow_start {
                 self.begin_round();
