@@ -164,7 +164,7 @@ def paths():
     else:
         print(f"Standard job: {instructions(job(), COUNTED_S):.0f} instructions a data packet; goal: up to 500.")
         print(f"Callgrind's count from {COUNTED_S[0]} s to {COUNTED_S[1]} s; it does not depend on how busy the machine is.\n")
-    print("Paths: the standard job but for what the name says; the cost of a data packet, and its ratio to another path's.")
+    print("Paths: the standard job except for what the name says; the cost of a data packet, and its ratio to another path's.")
     print("Some flows of each are traced.\n")
     row = "{:24} {:>12} {:>6} {:>8} {:>6}   {:24} {:>5}"
     print(row.format("", "instructions", "ratio", "ns", "ratio", "to", "goal"))

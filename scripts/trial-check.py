@@ -352,8 +352,8 @@ def way_text(way: dict) -> list[str]:
     candidates = ", ".join(f"`{name}` {mbps:.1f} Mb/s{'' if within else ' (beyond a limit)'}" for name, mbps, within in way["candidates"])
     gain = way["gain"]
     lines += [f"Advice: `{way['advice']}`, {gain['mean'] * 100:+.0f} ± {gain['ci95'] * 100:.0f} % for a long flow. Of the candidates:", f"{candidates}.", ""]
-    lines += ["Its answer has the trial's command:", "", "```", f"$ {way['trial_command']}", "```", ""]
-    lines += ["Transfers gain less than a flow that goes on: they begin in slow start, and most are over before much is lost.", ""]
+    lines += ["Its answer includes the trial's command:", "", "```", f"$ {way['trial_command']}", "```", ""]
+    lines += ["Transfers gain less than a long flow: they begin in slow start, and most end before much is lost.", ""]
     lines += [f"{way['answer']['counted']} transfers of mixed sizes, one after another (log-normal, median {MEDIAN_BYTES // 1000} kB, at most {MOST_BYTES // 10**6} MB), half with each,"]
     lines += ["and the simulator's median times of the same transfers:", ""]
     lines += [f"| size | connections | trial: goodput of `{way['advice']}` to `cubic` | simulated | within |", "|---|---:|---:|---:|---|"]
@@ -371,7 +371,7 @@ def way_text(way: dict) -> list[str]:
     lines += [f"The emulator doubts its path: {'; '.join(way['doubts'])}." if way["doubts"] else "The emulator kept its time."]
     inferred = "; ".join(f"{i['what']} {i['value']} ({i['surety']})" for i in way["inferred"])
     lines += ["", f"`tandem advise --from trial/path.txt` reads what the trial measured: {inferred}.", ""]
-    lines += ["For good:", "", "```", f"$ echo 'port {PORT} -> {way['advice']}' > policy.conf && tandem policy load policy.conf", f"$ tandem policy test 192.0.2.7:{PORT}", way["policy"]["test"], "```", ""]
+    lines += ["To make it permanent:", "", "```", f"$ echo 'port {PORT} -> {way['advice']}' > policy.conf && tandem policy load policy.conf", f"$ tandem policy test 192.0.2.7:{PORT}", way["policy"]["test"], "```", ""]
     lines += [f"Of 20 transfers then, {way['policy']['connections']} got it and {way['policy']['refused']} were refused."]
     return lines
 

@@ -4,7 +4,7 @@
  * a queue builds.
  *
  *   backlog = window * (RTT - RTTmin) / RTT
- *   backlog < alpha  : fast mode, w += a(w) / w an ACK, a loss takes b(w) of the window
+ *   backlog < alpha  : fast mode, w += a(w) / w per ACK, a loss takes b(w) of the window
  *   backlog >= alpha : slow mode, w += 1 / w an ACK, a loss takes a half
  *
  * a and b are those of RFC 3649: highspeed.h.
@@ -12,12 +12,12 @@
  * Not checked against the paper's text: this is what its abstract and a Linux port
  * of the increase say.
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - alpha is 1 packet; the paper's constant is not known to us (1 or 2).
- *  - RTT is the smallest of the round (rounds.h), not the average of the paper: with alpha of a
- *    packet, the jitter of an average would pass for a queue at any high rate.
+ *  - RTT is the smallest of the round (rounds.h), not the paper's average: with an alpha of one
+ *    packet, the jitter of an average would look like a queue at high rates.
  *  - In slow mode a loss halves; the port takes b(w) always. always_b = 1 does that.
- *  - The mode holds for the round that follows; a round that no sample backs, and the first
+ *  - The mode applies to the next round; a round without samples, and the first
  *    after a loss, is slow.
  */
 #ifndef TANDEM_AFRICA_H

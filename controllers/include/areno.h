@@ -15,16 +15,16 @@
  * Not checked against the paper's text: the equations are those that several ports agree on, and M
  * is 10 Mb/s in one port's quotation of it.
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - `increase` is W_inc(c) - 1, so that the total grows by W_inc(c). beta and gamma are chosen
  *    such that W_inc(1) = 1 and the mean of W_inc over c is 1, which is Reno's growth; the ports
  *    add W_inc to Reno's 1 and grow by 2 packets a round when the path is congested.
  *    docs/controllers/areno.md has what either does to Reno: on_top = 1 does as the ports.
  *  - c and W_inc are worked out once a measured round (rounds.h), from its smallest
- *    RTT; what W_probe loses it loses in one step, and ssthresh follows. At a loss the
+ *    RTT; W_probe decreases in one step, and ssthresh follows. At a loss the
  *    RTT is the last before it.
- *  - RTTcong takes the loss in before c is worked out. The first loss gives RTTcong its value,
- *    hence c = 1: halved, as by Reno. Before it c = 1, too. A path without any queue,
+ *  - A loss updates RTTcong before c is computed. The first loss gives RTTcong its value,
+ *    so c = 1: the window is halved, as in Reno. Before it c is also 1. A path without any queue,
  *    RTTcong = RTTmin, has c = 1.
  *  - B is rate.h's estimate, in bits of payload.
  */
@@ -38,7 +38,7 @@
 #define areno_OWN_PARAMS(P) \
 	P(rate_per_packet, 1, 10, 1, 100000, \
 	  "M: Mb/s of estimated rate for each packet a round that is probed with (10)") \
-	P(decay, 1, 10, 2, 11, "exponent of W_inc's fall from an idle to a congested path (10)") \
+	P(decay, 1, 10, 2, 11, "exponent of W_inc's decay from an idle to a congested path (10)") \
 	P(memory, 1000, 850, 0, 999, "a: weight of the older losses in RTTcong (ports: 0.85)") \
 	P(on_top, 1, 0, 0, 1, \
 	  "0 = the window grows by W_inc in all, 1 = by W_inc and Reno's 1 (ports)")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * BBR version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: congestion-based congestion
- * control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00), as Linux has
- * it: a model of the path, and neither loss nor delay, says how much and how fast to send.
+ * control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00), as in
+ * Linux: a model of the path, and neither loss nor delay, says how much and how fast to send.
  *
  *   bw       = largest delivery rate of the last 10 rounds
  *   min_rtt  = smallest RTT of the last 10 s
@@ -15,11 +15,11 @@
  *   recovery   losses reduce the window; its first round sends what is delivered; then the former
  *              window returns
  *
- * To the window are added three of the pieces in which a host with segmentation offload sends (1 ms
+ * The window also has room for three bursts of a host with segmentation offload (1 ms
  * of the rate), and the packets that are acknowledged in excess of bw (ACKs that come in bursts). A
  * loss of 1/5 in two intervals at one rate means a policer: then that rate is used for 48 rounds.
  *
- * What is open, or left out, and how it is decided here:
+ * Open points, what is left out, and decisions:
  *  - Linux draws the phase in which PROBE_BW begins at random; here the clock
  *    decides: now_us modulo 7.
  *  - Linux estimates what will be in flight when the next piece leaves its queue; here packets
@@ -357,7 +357,7 @@ TANDEM_FN u32 bbr_undo_cwnd(struct bbr *s, const struct bbr_params *p, const str
 	return c->snd_cwnd;
 }
 
-/* In the words of version 3: PROBE_BW by its gain. */
+/* In version 3's terms: PROBE_BW by its gain. */
 enum bbr_shown {
 	BBR_SHOWN_STARTUP,
 	BBR_SHOWN_DRAIN,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * BBR version 3 (draft-ietf-ccwg-bbr, as of 2026-08-03): a model of the path, as BBR v1 has it, and
+ * BBR version 3 (draft-ietf-ccwg-bbr, as of 2026-08-03): a model of the path, as in BBR v1, and
  * two bounds that losses put on it.
  *
  *   bw       = largest delivery rate of this cycle of probing and the one before, within the
@@ -19,13 +19,13 @@
  *              double each round. Short-term: what the last round with losses delivered, or 0.7 of
  *              what it was
  *
- * What is open, or left out, and how it is decided here:
+ * Open points, what is left out, and decisions:
  *  - Hosts note neither the losses nor what was in flight for each packet; bbr3_loss.h works both
  *    out. All that an ACK finds lost is one loss event, and one gap of STARTUP's six. The sample of
  *    the newest packet that the ACK acknowledges stands for that of the lost packets.
  *  - Volumes are packets, which the draft allows, and rates packets in time.
  *  - The draft asks for random numbers twice: here a hash of the clock decides.
- *  - bw is worked out where it is used; the draft keeps that of the end of the last ACK.
+ *  - bw is worked out where it is used; the draft keeps its value after the last ACK.
  *  - C.is_cwnd_limited: the window was full at an ACK of this round or of the one before. That UP
  *    reaches the long-term bound shows before the ACK, not after it.
  *  - The excess of ACKs is the largest of 5 to 10 rounds (draft: 10), in STARTUP of 1 to 2.
@@ -186,7 +186,7 @@ TANDEM_FN void bbr3_init(struct bbr3 *s, const struct bbr3_params *p, struct tan
 	c->pacing_bytes_per_s = bbr3_bytes_per_s(p, c, first_q24, p->high_gain);
 }
 
-/* What the ACK says. Losses first, which hosts find before. */
+/* What the ACK says: losses first, because hosts find them first. */
 TANDEM_FN void bbr3_take_ack(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,
 			     const struct tandem_ack *ack, struct bbr3_sample *r)
 {
@@ -221,7 +221,7 @@ TANDEM_FN void bbr3_update_model(struct bbr3 *s, const struct bbr3_params *p,
 }
 TANDEM_STEP(bbr3, bbr3_update_model)
 
-/* The state, but for PROBE_RTT. */
+/* The state, except for PROBE_RTT. */
 TANDEM_FN void bbr3_update_state(struct bbr3 *s, const struct bbr3_params *p,
 				 struct tandem_conn *c, const struct tandem_ack *ack,
 				 struct bbr3_sample *r)

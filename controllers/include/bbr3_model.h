@@ -27,12 +27,12 @@
 	P(rtt_window, 1000, 10000, 100, 600000, "seconds for which min_rtt counts (draft: 10)") \
 	P(probe_rtt_interval, 1000, 5000, 100, 600000, \
 	  "seconds without a smaller RTT until PROBE_RTT (draft: 5)") \
-	P(probe_rtt_time, 1, 200, 0, 10000, "ms of PROBE_RTT at least; 0 = none (draft: 200)") \
+	P(probe_rtt_time, 1, 200, 0, 10000, "minimum ms of PROBE_RTT; 0 = none (draft: 200)") \
 	P(probe_wait, 1000, 2000, 0, 60000, \
 	  "seconds between probes at most, and up to one more by chance (draft: 2)") \
 	P(reno_rounds, 1, 63, 1, 63, \
 	  "rounds between probes at most, fewer where fewer packets fill the path (draft: 63)") \
-	P(min_window, 1, 4, 2, 1000, "packets, least window (draft: 4)") \
+	P(min_window, 1, 4, 2, 1000, "packets, minimum window (draft: 4)") \
 	P(pacing_margin, 1, 1, 0, 50, "percent by which the rate stays below bw (draft: 1)") \
 	P(quantum, 1, 1000, 0, 10000, \
 	  "us of the rate that a host sends in one piece (draft: 1000)") \
@@ -226,7 +226,7 @@ TANDEM_FN u32 bbr3_bdp(const struct bbr3 *s, u32 bw_q24, u32 gain)
 }
 
 /*
- * Packets that a host sends in one piece: at most 64 KB, two at least.
+ * Packets that a host sends in one piece: at least two, at most 64 KB.
  * [draft-ietf-ccwg-bbr 5.6.3]
  */
 TANDEM_FN u32 bbr3_quantum(const struct bbr3_params *p, const struct tandem_conn *c)
@@ -297,7 +297,7 @@ TANDEM_FN u64 bbr3_shown_rate(u32 bw_q24, const struct tandem_conn *c)
 }
 
 /*
- * Until the path has been full the rate does not fall, but from the first, which knows no RTT.
+ * Until the path has been full the rate falls only from the first, which knows no RTT.
  * [draft-ietf-ccwg-bbr 5.6.2]
  */
 TANDEM_FN void bbr3_set_rate(struct bbr3 *s, const struct bbr3_params *p, struct tandem_conn *c,

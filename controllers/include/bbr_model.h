@@ -21,8 +21,8 @@
 	P(equal_rtt, 1, 0, 0, 1, \
 	  "1 = an RTT equal to the smallest renews it (draft 4.1.2); " \
 	  "0 = only a smaller one does (Linux since 2020)") \
-	P(probe_rtt_time, 1, 200, 0, 10000, "ms of PROBE_RTT at least; 0 = none (Linux: 200)") \
-	P(min_window, 1, 4, 2, 1000, "packets, least window and that of PROBE_RTT (Linux: 4)") \
+	P(probe_rtt_time, 1, 200, 0, 10000, "minimum ms of PROBE_RTT; 0 = none (Linux: 200)") \
+	P(min_window, 1, 4, 2, 1000, "packets, minimum window, also in PROBE_RTT (Linux: 4)") \
 	P(pacing_margin, 1, 1, 0, 50, "percent by which the rate stays below bw (Linux: 1)") \
 	P(quantum, 1, 1000, 0, 10000, \
 	  "us of the rate that a host sends in one piece (draft: 1000)") \
@@ -195,7 +195,7 @@ TANDEM_FN u32 bbr_gain(const struct bbr *s, const struct bbr_params *p)
 }
 
 /*
- * Below what has been reached before the path was full the rate does not fall.
+ * The rate does not fall until the path has been full.
  * [draft-cardwell-iccrg-bbr-congestion-control 4.2.1]
  */
 TANDEM_FN void bbr_set_rate(struct bbr *s, const struct bbr_params *p, struct tandem_conn *c,

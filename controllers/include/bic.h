@@ -12,7 +12,7 @@
  *   loss              W_max = w, or w (2 - decrease) / 2 if w < W_max;  w = w (1 - decrease)
  *   up to low_window  Reno
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - Constants and the smooth part are Linux's; the paper has S_max = 32, B = 2 and a least
  *    increase of 0.01.
  *  - Before the first loss, and after a timeout, there is no W_max: S_max a round, or 5 % of the

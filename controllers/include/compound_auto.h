@@ -9,7 +9,7 @@
  * The paper's formulas are lost from the text at hand; this is their reconstruction from its
  * prose. It puts the bound itself in gamma's place and never ages Rmax and Rmin ("observed so
  * far"); with forget_base_rtt a timeout forgets both. Nothing is known before the first queue:
- * gamma then is its least.
+ * gamma is then its minimum.
  */
 #ifndef TANDEM_COMPOUND_AUTO_H
 #define TANDEM_COMPOUND_AUTO_H
@@ -17,7 +17,7 @@
 #include "ctcp.h"
 
 #define compound_auto_OWN_PARAMS(P) \
-	P(gamma_low, 256, 3 << 8, 1, 10000 << 8, "packets; the least gamma (S0 IV: 3)")
+	P(gamma_low, 256, 3 << 8, 1, 10000 << 8, "packets; lower bound of gamma (S0 IV: 3)")
 
 #define compound_auto_PARAMS(P) CTCP_LAW_PARAMS(P) compound_auto_OWN_PARAMS(P)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Compound TCP+ (S4): Compound TCP whose loss window, too, gives way when a loss is to be expected.
+ * Compound TCP+ (S4): Compound TCP whose loss window also gives way when a loss is likely.
  *
  * Once a round, without a loss:
  *   cwnd = cwnd * 2/3                                                      S4 (2)
@@ -17,7 +17,7 @@
  *         accounts for each word that is left.
  *  2 (B)  (3) in the first, (2) while it lasts.
  *  3 (C)  (2) in the first if ACKs were lost in it, otherwise (3). An ACK for more than two packets
- *         betrays a lost one.
+ *         reveals a lost one.
  *
  * Further decisions:
  *  - dwnd must have been above 0 since the last slow start or timeout; otherwise a small

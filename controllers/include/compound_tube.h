@@ -19,8 +19,8 @@
 #define compound_tube_OWN_PARAMS(P) \
 	P(gamma, 256, 30 << 8, 1, 10000 << 8, \
 	  "packets; gamma before the first loss (S1 Figure 3: 30)") \
-	P(gamma_low, 256, 5 << 8, 1, 10000 << 8, "packets; the least gamma (S1 IV.A: 5)") \
-	P(gamma_high, 256, 30 << 8, 1, 10000 << 8, "packets; the greatest gamma (S1 IV.A: 30)") \
+	P(gamma_low, 256, 5 << 8, 1, 10000 << 8, "packets; lower bound of gamma (S1 IV.A: 5)") \
+	P(gamma_high, 256, 30 << 8, 1, 10000 << 8, "packets; upper bound of gamma (S1 IV.A: 30)") \
 	P(lambda, 1024, 256, 1, 1024, \
 	  "weight of a new estimate in gamma's moving average (S1 IV.A: 1/4)") \
 	P(share, 1024, 768, 1, 1024, "share of diff_reno that gamma aims at (S1 Figure 3: 3/4)")

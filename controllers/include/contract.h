@@ -54,12 +54,12 @@ typedef uint64_t u64;
 
 /*
  * The longest RTT of an empty path that the arithmetic is proven for, microseconds (16.8 s). A
- * host's path is no longer. A sample may be, by a queue: controllers take it for this one.
+ * host's path is no longer. A queue may make a sample longer: controllers then use this value.
  */
 #define TANDEM_MAX_RTT_US (1u << 24)
 
 /*
- * The highest delivery rate that a controller with TANDEM_WANTS_RATE can tell, packets a
+ * The highest delivery rate that a controller with TANDEM_WANTS_RATE can represent, packets a
  * microsecond: a higher one counts as this.
  */
 #define TANDEM_MAX_PACKETS_PER_US 256
@@ -107,6 +107,8 @@ enum tandem_trait {
 	TANDEM_SENDS_ECT1 = 1 << 3,
 	/* Its module of Linux 2.6.22 let rate halving stop at ssthresh, not at half of it. */
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
+	/* No system has shipped it for common use, as far as we know: who runs it is the first. */
+	TANDEM_NEVER_SHIPPED = 1 << 5,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,
@@ -117,7 +119,7 @@ enum tandem_trait {
 #define TANDEM_BETA_ECN(percent) ((percent) << 16)
 
 /*
- * What the host shows of the connection at each call. The host refreshes it before the call. Where
+ * The host's view of the connection at each call. The host refreshes it before the call. Where
  * the call takes it without `const`, the host takes the fields marked [rw] back afterwards.
  */
 struct tandem_conn {
@@ -200,7 +202,7 @@ struct tandem_param {
 #define TANDEM_PARAM_DEFAULT(name, scale, initial, min, max, doc) .name = (initial),
 
 /*
- * A probe: a value that a controller names of what it knows. Each lists its own in
+ * A probe: an internal value that a controller exports. Each lists its own in
  * NAME_PROBES(P, W), most important first, as a view has room for TANDEM_MAX_PROBES. Those after
  * them cost a kernel nothing; tests read them.
  *   P(name, scale, value, "what it is")             a number, raw = value * scale

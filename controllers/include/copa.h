@@ -62,7 +62,7 @@ struct copa_extreme {
 
 struct copa {
 	struct copa_extreme min_rtt, standing, max_rtt;
-	u32 srtt_q3;
+	u32 srtt_q7;
 	u32 inverse_q10;   /* 1 / delta                                        */
 	u32 velocity;
 	u32 begin_cwnd;    /* window when this window of packets began         */
@@ -81,26 +81,26 @@ struct copa {
 TANDEM_FN u32 copa_us(const struct tandem_conn *c) { return (u32)(c->now_us & 0xffffffffu); }
 
 /* The half is over: whatever comes begins another one. */
-TANDEM_FN void copa_turn(struct copa_extreme *e, u32 now_us, u32 half_us)
+TANDEM_FN void copa_turn(struct copa_extreme *e, u32 now_us, u64 half_q7)
 {
-	u32 age_us = seq_distance(e->since_us, now_us);
+	u64 age_q7 = (u64)seq_distance(e->since_us, now_us) << 7;
 
-	if (e->now && age_us < half_us)
+	if (e->now && age_q7 < half_q7)
 		return;
-	e->before = age_us / 2 < half_us ? e->now : 0;
+	e->before = age_q7 < 2 * half_q7 ? e->now : 0;
 	e->now = 0;
 	e->since_us = now_us;
 }
 
-TANDEM_FN void copa_keep_least(struct copa_extreme *e, u32 rtt_us, u32 now_us, u32 half_us)
+TANDEM_FN void copa_keep_least(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q7)
 {
-	copa_turn(e, now_us, half_us);
+	copa_turn(e, now_us, half_q7);
 	e->now = e->now ? min_u32(e->now, rtt_us) : rtt_us;
 }
 
-TANDEM_FN void copa_keep_most(struct copa_extreme *e, u32 rtt_us, u32 now_us, u32 half_us)
+TANDEM_FN void copa_keep_most(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q7)
 {
-	copa_turn(e, now_us, half_us);
+	copa_turn(e, now_us, half_q7);
 	e->now = max_u32(e->now, rtt_us);
 }
 
@@ -158,13 +158,15 @@ TANDEM_FN void copa_init(struct copa *s, const struct copa_params *p, struct tan
 TANDEM_FN void copa_take_rtt(struct copa *s, const struct copa_params *p,
 			     const struct tandem_conn *c, u32 rtt_us)
 {
-	u32 now_us = copa_us(c), srtt_us;
+	u32 now_us = copa_us(c);
+	u64 srtt_q7;
 
-	s->srtt_q3 = s->srtt_q3 ? s->srtt_q3 - (s->srtt_q3 >> 3) + rtt_us : rtt_us << 3;
-	srtt_us = s->srtt_q3 >> 3;
-	copa_keep_least(&s->min_rtt, rtt_us, now_us, p->min_rtt_time * 500);
-	copa_keep_least(&s->standing, rtt_us, now_us, srtt_us / 4);
-	copa_keep_most(&s->max_rtt, rtt_us, now_us, srtt_us * COPA_RANGE_RTTS / 2);
+	/* Below 2^31. */
+	s->srtt_q7 = s->srtt_q7 ? s->srtt_q7 - (s->srtt_q7 >> 3) + (rtt_us << 4) : rtt_us << 7;
+	srtt_q7 = s->srtt_q7;
+	copa_keep_least(&s->min_rtt, rtt_us, now_us, (u64)p->min_rtt_time * 500 << 7);
+	copa_keep_least(&s->standing, rtt_us, now_us, srtt_q7 / 4);
+	copa_keep_most(&s->max_rtt, rtt_us, now_us, srtt_q7 * COPA_RANGE_RTTS / 2);
 }
 
 /* Does the queue become nearly empty? Slow start fills it by itself. */
@@ -178,7 +180,8 @@ TANDEM_FN void copa_choose_mode(struct copa *s, const struct copa_params *p,
 	if (s->slow_start || copa_delay_us(s) <= mul_div(range_us, p->empty, 1024))
 		s->empty_us = now_us;
 	competes = p->competitive &&
-		   seq_distance(s->empty_us, now_us) > COPA_EMPTY_RTTS * (s->srtt_q3 >> 3);
+		   (u64)seq_distance(s->empty_us, now_us) << 7 >
+			   (u64)COPA_EMPTY_RTTS * s->srtt_q7;
 	if (s->competes && !competes)
 		s->inverse_q10 = copa_default_q10(p);
 	s->competes = competes;

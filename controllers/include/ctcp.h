@@ -23,7 +23,7 @@
  *    off after every halving. Otherwise dwnd is left as it is and does not take part (S0),
  *    rather than zeroed (LA).
  *  - What a round is: rounds.h. Its RTT is the smoothed RTT at its end (S0 III.B, D02: sRTT,
- *    without a gain). Each sample counts 1/8, so it is that of the last eight or so ACKs; a noisy
+ *    without a gain). Each sample counts 1/8, so it covers the last eight or so ACKs; a noisy
  *    path raises it. RFC 6298's 1/8 is meant for about one sample a round trip, which rtt_per_round
  *    takes. With rtt_gain = 0 it is the round's smallest sample (both Linux modules).
  *    docs/controllers/compound.md has figures.
@@ -154,7 +154,7 @@ TANDEM_FN void ctcp_smooth(struct ctcp *s, const struct ctcp_law *p)
 			       ((u64)s->last_rtt_us << 20) * (1024 - kept)) >> 10;
 }
 
-/* Takes the RTT sample; returns it, or 0 if there is none to be had now. */
+/* Takes the RTT sample; returns it, or 0 if there is none now. */
 TANDEM_FN u32 ctcp_sample(struct ctcp *s, const struct ctcp_law *p, const struct tandem_ack *ack)
 {
 	u32 rtt_us = rounds_sample(&s->round, ack);

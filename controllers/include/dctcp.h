@@ -7,7 +7,7 @@
  *   mark          w = w (1 - alpha / 2), once in a round           section 3.3
  *   growth, loss  Reno                                             sections 3.4 and 3.5
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - A round ends with the first ACK beyond what had been sent when it began
  *    (section 3.3, WindowEnd).
  *  - Packets count, where the RFC counts bytes: all but the last of a transfer are full.

@@ -9,7 +9,7 @@
  *
  * In equilibrium w (1 - baseRTT / RTT) = alpha, whatever the rate and the RTT.
  *
- * What is open, and how it is decided here (NS: ns-2's TCP/Fast; not checked
+ * Open points and decisions (NS: ns-2's TCP/Fast; not checked
  * against the paper's text):
  *  - alpha is 100 packets, as in NS; the paper's prototype chose 8, 20 or 200 by the rate.
  *  - The cap of the averaging weight, 1/4, is the paper's; NS has 1/256, which averages a small
@@ -38,7 +38,7 @@
 	P(gamma, 1024, 512, 1, 1024, \
 	  "share of the way to the target taken in an update (INFOCOM 2004: 1/2)") \
 	P(average_weight, 1024, 256, 1, 1024, \
-	  "greatest weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
+	  "maximum weight of an RTT sample in the average (INFOCOM 2004: 1/4; NS: 1/256)") \
 	P(idle_delay, 1, 750, 0, 1000000, "us; less queueing delay is no queue (NS: 750)") \
 	P(multiply, 1, 0, 0, 1, \
 	  "1 = multiplicative increase while there is no queue (INFOCOM 2004, NS), " \

@@ -14,7 +14,7 @@
  * S3: Kaneko, Fujikawa, Su, Katto, TCP-Fusion, PFLDnet 2007. The equation of the three phases is
  * lost from the text at hand.
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - The upper threshold is 3 alpha: two ns-3 ports agree on it, though they differ in many other
  *    points. `upper` changes it.
  *  - W_inc is the gain of a round, not of an ACK: S3 argues that one step of W_inc must fit the
@@ -30,7 +30,7 @@
  *    it was, and after an idle time at three quarters of it (RFC 2861); there it waits
  *    until Fusion's has ended.
  *  - alpha is at least 1 packet (an ns-3 port): below that the test means nothing.
- *  - Slow start is Reno's; S3 does not speak of it. Nor of timeouts: RTTmin stays.
+ *  - S3 mentions neither slow start, which is Reno's here, nor timeouts: RTTmin stays.
  */
 #ifndef TANDEM_FUSION_H
 #define TANDEM_FUSION_H
@@ -43,7 +43,7 @@
 	P(beta, 1024, 512, 64, 960, "largest share of the window given up on loss (S3 II.A: 1/2)") \
 	P(alpha_delay, 1, 4000, 1, 1000000, \
 	  "us; Dmin in alpha, the least queueing delay aimed at (S3 II.C: 4 ms)") \
-	P(alpha_low, 256, 1 << 8, 1, 10000 << 8, "packets; the least alpha (an ns-3 port: 1)") \
+	P(alpha_low, 256, 1 << 8, 1, 10000 << 8, "packets; minimum alpha (an ns-3 port: 1)") \
 	P(upper, 16, 3 << 4, 1 << 4, 100 << 4, "upper threshold in alphas (both ns-3 ports: 3)") \
 	P(increase_delay, 1, 1000, 0, 1000000, \
 	  "us; Dmin in W_inc, growth of the queueing delay per round (S3 II.C: 1 ms)") \

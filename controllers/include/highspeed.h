@@ -10,8 +10,8 @@
  *
  * What the RFC leaves open, and how it is decided here:
  *  - a(w) and b(w) are the formulas themselves, not steps through a table of appendix B as in
- *    Linux; 0.078 is taken as appendix B's program has it, 1/12.8, which gives that table.
- *  - Just above W_low the formula gives a = 0.956: Reno's 1 is the least.
+ *    Linux; 0.078 is 1/12.8, as in appendix B's program, which gives that table.
+ *  - Just above W_low the formula gives a = 0.956: Reno's 1 is the minimum.
  *  - Above W_high both stay what they are there. The formula would make b negative at 2^23; Linux's
  *    table ends near by.
  *  - Packets ACKed count (RFC 3465). Linux's tcp_highspeed counts ACKs, so delayed ACKs halve its

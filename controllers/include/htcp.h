@@ -10,7 +10,7 @@
  *   kept  = baseRTT / RTT_max between 0.5 and 0.8 if the largest throughput between two losses has
  *           changed by no more than 20 %, otherwise 0.5;  w = kept w on loss
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - The square's factor is 1/4 (paper; Linux), not the draft's 1/2; the adaptive backoff is the
  *    paper's and Linux's, the draft leaves it out: adaptive_backoff.
  *  - Throughput is what one round of rounds.h delivered, smoothed by 1/4; its largest value counts

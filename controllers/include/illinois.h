@@ -14,7 +14,7 @@
  *   alpha = (d_m - d_1) alpha_min alpha_max /
  *           ((d_m - d_1) alpha_min + (d_a - d_1) (alpha_max - alpha_min)).
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - A round and its samples are those of rounds.h: none from recoveries.
  *  - The rounds counted for theta need not follow one another, and one above d_1 does not set the
  *    count back (Linux).

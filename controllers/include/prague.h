@@ -14,7 +14,7 @@
  * a = (srtt / 25 ms)^2, and alpha and the window change once in 25 ms at most. Without that a short
  * RTT would get the larger rate, because L4S queues add no delay to speak of.
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - alpha stays at 1 until the first mark (Linux), which halves the window and ends slow start.
  *  - A loss halves what a mark in the same round has left.
  *  - Left out: detection of a queue that marks by RFC 3168 (not in the draft's default),
@@ -65,7 +65,7 @@ TANDEM_FN int prague_is_virtual(const struct prague *s, const struct prague_para
 	return !in_slow_start(c) && s->rounds >= p->transition && s->srtt_q3 >> 3 < p->virtual_rtt;
 }
 
-/* Has the time come that may pass between two changes of one kind? */
+/* Has enough time passed since the last change of this kind? */
 TANDEM_FN int prague_is_time(const struct prague *s, const struct prague_params *p,
 			     const struct tandem_conn *c, u64 since_us)
 {

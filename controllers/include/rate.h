@@ -15,7 +15,7 @@
  *
  * Decisions:
  *  - Where gaps are microseconds, jitter and compressed ACKs, not the bottleneck, decide
- *    TCPW-BE's samples; Westwood+ was made to mend that. ACKs of the same microsecond count in
+ *    TCPW-BE's samples; Westwood+ was made to fix that. ACKs of the same microsecond count in
  *    the next gap. Before a gap of more than tau / 2 the last b is 0: that stands for the
  *    virtual samples of 2001.
  *  - Packets acknowledged in recovery count, as in Linux: they were delivered. RTTs of a recovery
@@ -30,7 +30,7 @@
 
 #define RATE_PARAMS(P) \
 	P(rate_interval, 1, 50000, 1000, 10000000, \
-	  "us; what a rate sample spans at least, if not an RTT (Linux: 50 ms)") \
+	  "us; minimum span of a rate sample, if not an RTT (Linux: 50 ms)") \
 	P(rate_gain, 1024, 128, 1, 1024, \
 	  "weight of a new sample in each of the rate's two filters (Linux: 1/8)")
 

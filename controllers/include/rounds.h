@@ -23,7 +23,7 @@
 
 #include "fixed.h"
 
-#define ROUNDS_UNMEASURED 0xffffffffu /* a backlog or RTT that no sample backs */
+#define ROUNDS_UNMEASURED 0xffffffffu /* a backlog or RTT without a sample */
 
 struct rounds {
 	u32 base_rtt_us; /* smallest RTT seen; ROUNDS_UNMEASURED before the first */
@@ -56,7 +56,7 @@ TANDEM_FN void rounds_init(struct rounds *r, const struct tandem_conn *c)
 
 /*
  * Takes the RTT sample; returns it bounded, which keeps every product below 2^64, or 0 if there is
- * none to be had now.
+ * none now.
  */
 TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 {
@@ -70,7 +70,7 @@ TANDEM_FN u32 rounds_sample(struct rounds *r, const struct tandem_ack *ack)
 }
 
 /*
- * A timeout: the path may be another, so baseRTT is measured afresh. What it was goes to
+ * A timeout: the path may have changed, so baseRTT is measured afresh. What it was goes to
  * *prior_base_rtt_us, for undo.
  */
 TANDEM_FN void rounds_forget_base(struct rounds *r, u32 *prior_base_rtt_us)
@@ -79,7 +79,7 @@ TANDEM_FN void rounds_forget_base(struct rounds *r, u32 *prior_base_rtt_us)
 	r->base_rtt_us = ROUNDS_UNMEASURED;
 }
 
-/* It was no timeout: what has been measured since comes with a full window's queue. */
+/* The timeout was spurious: what has been measured since comes with a full window's queue. */
 TANDEM_FN void rounds_restore_base(struct rounds *r, u32 prior_base_rtt_us)
 {
 	r->base_rtt_us = min_u32(r->base_rtt_us, prior_base_rtt_us);
@@ -90,7 +90,7 @@ TANDEM_FN int rounds_ended(const struct rounds *r, const struct tandem_conn *c)
 	return r->sampling && seq_after(c->snd_una, r->end);
 }
 
-/* Do a sample and a packet in flight back this round? */
+/* Does this round have a sample and a packet in flight? */
 TANDEM_FN int rounds_measured(const struct rounds *r)
 {
 	return r->rtt_us != ROUNDS_UNMEASURED && r->flight;

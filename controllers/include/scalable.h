@@ -7,7 +7,7 @@
  *   loss                   w -= w / 8
  *   w <= legacy window     Reno
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - Packets ACKed count, not ACKs; Linux counted ACKs and doubled the increase to make
  *    up for delayed ones.
  *  - Up to the legacy window of 16 packets, where both response functions meet, Reno acts in growth

@@ -9,10 +9,10 @@
  *                  more                                             section 4.3, Linux
  *   loss         : Reno
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - Slow start doubles each round, as in Linux; the paper doubles every other round.
  *  - A round with fewer than three samples says nothing, and Reno acts in the next (Linux).
- *  - The paper's finer retransmission timer is the host's affair, and so is its cut by a quarter: a
+ *  - The paper's finer retransmission timer belongs to the host, as does its cut by a quarter: a
  *    loss halves, as in Linux.
  *  - diff as in the paper; Linux has (since 2.6.26) window * (RTT / baseRTT - 1), which is the same
  *    to first order.

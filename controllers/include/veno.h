@@ -7,7 +7,7 @@
  *   N <  beta : +1 a round; a loss takes 1/5            the loss was random       III.B, III.C
  *   N >= beta : +1 every other round; a loss takes 1/2  it was congestion
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - RTT is the newest sample, as in Linux: what tells congestion from chance is the queue that the
  *    loss came with. A whole round's smallest sample is up to two rounds old, and takes slow
  *    start's overshoot for chance.

@@ -10,7 +10,7 @@
  *
  * The rate is that of rate.h.
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - A loss never raises the window (2001: "if cwin > ssthresh"); Linux sets it to ssthresh whether
  *    that is more or less.
  *  - Before there is an estimate a loss halves, as Reno's does; Linux would leave two packets.

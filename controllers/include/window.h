@@ -93,7 +93,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 		v->loss_window = c->snd_cwnd; \
 	}
 
-/* For a NAME whose state has a `struct window window`, with nothing but that to bring back. */
+/* For a NAME whose state has a `struct window window`, and nothing else to restore. */
 #define WINDOW_UNDO(NAME) \
 	TANDEM_FN u32 NAME##_undo_cwnd(struct NAME *s, const struct NAME##_params *p, \
 				       const struct tandem_conn *c) \
@@ -101,7 +101,7 @@ TANDEM_FN u32 window_undone(const struct window *w, const struct tandem_conn *c)
 		return window_undone(&s->window, c); \
 	}
 
-/* For a NAME that RTTs do not matter to. */
+/* For a NAME that ignores RTTs. */
 #define IGNORES_RTT(NAME) \
 	TANDEM_FN void NAME##_pkts_acked(struct NAME *s, const struct NAME##_params *p, \
 					 const struct tandem_conn *c, \

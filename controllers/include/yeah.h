@@ -12,7 +12,7 @@
  *   w_reno, what a Reno flow would have: w / 2 at the first slow round, + 1 each further one;
  *   halved on loss; forgotten after zeta fast rounds
  *
- * What is open, and how it is decided here:
+ * Open points and decisions:
  *  - Rounds and Q as rounds.h says. They end in slow start too, so that a long
  *    queue ends it (Linux).
  *  - Fast growth is at least Reno's, as in Linux: 1 % of a window below 100 packets would be less.

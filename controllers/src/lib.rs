@@ -191,6 +191,11 @@ impl Controller {
         self.has(traits::HALVES_TO_SSTHRESH)
     }
 
+    /// Whether a system has shipped it for common use, as far as we know. No header of a user's own is.
+    pub fn is_shipped(&self) -> bool {
+        self.header.is_none() && !self.has(traits::NEVER_SHIPPED)
+    }
+
     /// What an ECN mark leaves of the window, in percent, by RFC 8511 section 3.1; `None` where the RFC has no value for the controller.
     pub fn beta_ecn_percent(&self) -> Option<u32> {
         Some(self.raw.traits >> traits::BETA_ECN_SHIFT).filter(|&percent| percent > 0)

@@ -99,6 +99,7 @@ static void usual_ack(void *s, const u32 *p, struct tandem_conn *c, u32 acked, u
 		.pkts_acked = acked,
 		.rtt_us = rtt_us,
 		.delivered = delivered,
+		.acked_sacked = acked,
 	};
 
 	controller_pkts_acked((state_t *)s, (const params_t *)p, c, &ack);

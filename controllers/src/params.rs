@@ -107,6 +107,9 @@ pub struct Setting {
 
 impl Setting {
     /// A value in the users' unit. Fractions of scales above 16 are rounded to the nearest step.
+    ///
+    /// # Errors
+    /// If the controller has no such parameter, or the value is out of its range.
     pub fn new(controller: &'static Controller, name: &str, value: f64) -> Result<Self, ParamsError> {
         let known: Vec<Param> = controller.params().collect();
         let Some(index) = known.iter().position(|p| p.name == name) else {
@@ -125,6 +128,9 @@ impl Setting {
     }
 
     /// The value as written, such as `20` or `0.125`.
+    ///
+    /// # Errors
+    /// If it is not a number, the controller has no such parameter, or the value is out of its range.
     pub fn parse(controller: &'static Controller, name: &str, text: &str) -> Result<Self, ParamsError> {
         let value = text.trim().parse().map_err(|_| ParamsError::NotANumber {
             controller: controller.name,

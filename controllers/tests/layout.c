@@ -5,7 +5,7 @@
 #define CONTROLLER reno
 #include "native.c"
 
-int main(void)
+static void calls(void)
 {
 	TYPE(tandem_conn);
 	FIELD(tandem_conn, now_us);
@@ -31,7 +31,10 @@ int main(void)
 	FIELD(tandem_ack, in_flight);
 	FIELD(tandem_ack, lost);
 	FIELD(tandem_ack, marked);
+}
 
+static void shown(void)
+{
 	TYPE(tandem_view);
 	FIELD(tandem_view, probes);
 	FIELD(tandem_view, loss_window);
@@ -54,7 +57,10 @@ int main(void)
 	FIELD(tandem_param, initial);
 	FIELD(tandem_param, min);
 	FIELD(tandem_param, max);
+}
 
+static void controller(void)
+{
 	TYPE(tandem_controller);
 	FIELD(tandem_controller, state_bytes);
 	FIELD(tandem_controller, traits);
@@ -72,7 +78,10 @@ int main(void)
 	FIELD(tandem_controller, restart);
 	FIELD(tandem_controller, undo_cwnd);
 	FIELD(tandem_controller, view);
+}
 
+static void constants(void)
+{
 	CONSTANT(TANDEM_STATE_BYTES);
 	CONSTANT(TANDEM_MAX_WINDOW);
 	CONSTANT(TANDEM_MAX_PROBES);
@@ -91,9 +100,18 @@ int main(void)
 	CONSTANT(TANDEM_COUNTS_MARKS);
 	CONSTANT(TANDEM_SENDS_ECT1);
 	CONSTANT(TANDEM_HALVES_TO_SSTHRESH);
+	CONSTANT(TANDEM_NEVER_SHIPPED);
 	CONSTANT(TANDEM_RESPONSE_RENO);
 	CONSTANT(TANDEM_RESPONSE_COMPOUND);
 	CONSTANT(TANDEM_RESPONSE_CUBIC);
 	printf("TANDEM_BETA_ECN_100 %zu 0\n", (size_t)TANDEM_BETA_ECN(100));
+}
+
+int main(void)
+{
+	calls();
+	shown();
+	controller();
+	constants();
 	return 0;
 }

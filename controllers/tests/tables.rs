@@ -143,7 +143,7 @@ fn mean_windows_of_cubic_where_it_is_as_reno_are_those_of_rfc_9438() {
                 near(&what, mean, printed);
             } else {
                 // Both laws give nearly the same window there, and the larger holds at each moment: the mean is more than either and less
-                // than their sum. No closer bound is to be had: whole packets keep the window in one of several cycles, by where it
+                // than their sum. No closer bound exists: whole packets keep the window in one of several cycles, by where it
                 // began (C 0.4, 0.1 s, 1e-3: 50 packets at each loss from 38 on, a mean of 44.6, 47 and 41.9 from 45 on; a fluid 39.8).
                 assert!((printed..printed + alone).contains(&mean), "{what}: {mean}");
             }

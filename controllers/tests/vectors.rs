@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use tandem_controllers::{Ack, CONTROLLERS, Conn, Instance, Params, Reason, State, View, find};
-use tandem_testing::trace::{self, Command, Contract, Expected, Host, parse};
+use tandem_testing::trace::{self, Command, Contract, Expected, Host, PlayError, parse};
 
 #[test]
 fn every_trace_comes_out_as_worked_out() {
@@ -106,12 +106,13 @@ fn unmet_expectations_and_bad_lines_are_errors() {
         host.play(&parse(line).unwrap().unwrap()).unwrap();
     }
     let mut expect = |key: &str, value| host.play(&Command::Expect(vec![(key.to_owned(), value)]));
-    assert_eq!(expect("cwnd", Expected::Whole(11)), Err("cwnd is 10".into()));
-    assert_eq!(expect("gamma", Expected::Fraction(30.02)), Err("gamma is 30".into()));
-    assert_eq!(expect("speed", Expected::Whole(1)), Err("`speed` cannot be expected".into()));
+    let unmet = |words: &str| Err(PlayError::Unmet(vec![words.to_owned()]));
+    assert_eq!(expect("cwnd", Expected::Whole(11)), unmet("cwnd is 10"));
+    assert_eq!(expect("gamma", Expected::Fraction(30.02)), unmet("gamma is 30"));
+    assert_eq!(expect("speed", Expected::Whole(1)), unmet("`speed` cannot be expected"));
     assert_eq!(
         host.play(&parse("ack 11 rtt=1").unwrap().unwrap()),
-        Err("11 packets acknowledged, 10 in flight".into())
+        Err(PlayError::TooManyAcknowledged { packets: 11, in_flight: 10 })
     );
     for bad in ["acks 1 rtt=1", "ack rtt=1", "ack 1", "ack 1 rtt=x", "ack 1 rtt=1 rate=2", "expect", "loss 1"] {
         assert!(parse(bad).is_err(), "{bad}");

@@ -47,14 +47,14 @@ pub struct Place<'a> {
 pub fn markdown(found: &[(&Experiment, &Findings)], command: &str, place: &Place) -> Document {
     let mut table = INTRODUCTION.replace("COMMAND", command) + "\n" + &counts(found);
     let mut paper = "";
-    for (_, findings) in found {
+    for (experiment, findings) in found {
         let own = findings.id.split('/').next().unwrap_or_default();
         if own != paper {
             paper = own;
             let source = source(&findings.id).unwrap_or(own);
             table += &format!("\n## {source}\n\n| figure | published | ours | verdict |\n|---|---|---|---|\n");
         }
-        table += &row(findings, place.folder);
+        table += &row(experiment, findings, place.folder);
     }
     let files = |(experiment, findings): &(&Experiment, &Findings)| {
         let name = stem(findings);
@@ -78,23 +78,28 @@ fn counts(found: &[(&Experiment, &Findings)]) -> String {
         count(Verdict::HoldsInPart),
         count(Verdict::Undecided),
         count(Verdict::DoesNotHold),
-        tally(true).words("headlines"),
-        tally(false).words("side claims"),
+        tally(true).words("headline"),
+        tally(false).words("side claim"),
     ))
 }
 
 /// The headline that tells most, its number, and the verdict on the figure.
-fn row(findings: &Findings, folder: &str) -> String {
+fn row(experiment: &Experiment, findings: &Findings, folder: &str) -> String {
     let verdict = match findings.verdict {
         Verdict::Holds => "holds".into(),
         other => format!("**{}**", other.words()),
     };
     let kernel = findings.kernel.as_ref().filter(|_| !findings.is_kernel_only());
     let kernel = kernel.map_or(String::new(), |c| format!("; over real TCP: {}", c.measured.verdict().words()));
-    let (claim, number) = findings
-        .own
-        .telling()
-        .map_or((cell(&findings.claim), String::new()), |telling| (cell(&telling.text), cell(&telling.deciding())));
+    let (claim, number) = match findings.own.telling() {
+        None => (cell(&findings.claim), String::new()),
+        Some(telling) => {
+            // What has no number worth printing, such as a case, is said in words.
+            let phrase = phrase(experiment, telling).filter(|phrase| !phrase.contains("{}"));
+            let told = phrase.and_then(|phrase| telling.told(phrase));
+            (cell(&telling.text), cell(&told.unwrap_or_else(|| telling.deciding())))
+        }
+    };
     format!(
         "| [{}]({folder}/{}.md) | {claim} | {number} | {verdict}; {}{kernel} |\n",
         findings.id,
@@ -148,28 +153,36 @@ fn verdict(experiment: &Experiment, findings: &Findings) -> String {
     let word = findings.verdict.words();
     let Some(telling) = own.telling() else { return format!("**{}.**\n", capital(word)) };
     let claim = telling.text.trim_end_matches('.');
-    let of_file = experiment.file.claims.iter().map(toml::Spanned::get_ref).find(|claim| claim.text == telling.text);
-    let found = of_file.and_then(|claim| claim.found.as_deref()).filter(|_| telling.verdict != Verdict::Holds);
-    let said = match found.and_then(|phrase| telling.told(phrase)) {
-        Some(told) => told,
-        None => {
-            let finding = telling.finding();
-            let numbers = finding.strip_prefix(word).unwrap_or(&finding);
-            format!("“{claim}”{}{numbers}", if numbers.starts_with([':', ' ']) { "" } else { " " })
-        }
-    };
-    let mut text = paragraph(&format!("**{}:** {said}. {} hold.", capital(word), findings.tallies()));
+    let said = told(experiment, telling).unwrap_or_else(|| {
+        let finding = telling.finding();
+        let numbers = finding.strip_prefix(word).unwrap_or(&finding);
+        format!("“{claim}”{}{numbers}", if numbers.starts_with([':', ' ']) { "" } else { " " })
+    });
+    let mut text = paragraph(&format!("**{}:** {said}. {}", capital(word), own.tallies_in_words()));
     let is_other =
         |claim: &&Judged| claim.headline && claim.verdict != Verdict::Holds && !std::ptr::eq(*claim, telling);
     let others: Vec<&Judged> = own.claims.iter().filter(is_other).collect();
     if !others.is_empty() {
         text.push('\n');
     }
-    others.iter().take(NAMED).for_each(|claim| text += &item(&claim.brief()));
+    others
+        .iter()
+        .take(NAMED)
+        .for_each(|claim| text += &item(&told(experiment, claim).unwrap_or_else(|| claim.brief())));
     if others.len() > NAMED {
         text += &item(&format!("and {} more headlines", others.len() - NAMED));
     }
     text
+}
+
+/// What was found, in the words of the experiment's file.
+fn told(experiment: &Experiment, claim: &Judged) -> Option<String> {
+    claim.told(phrase(experiment, claim)?)
+}
+
+/// The words of the experiment's file for what was found.
+fn phrase<'a>(experiment: &'a Experiment, claim: &Judged) -> Option<&'a str> {
+    experiment.claim_of(&claim.text)?.found.as_deref()
 }
 
 /// The main table, or what fits of it.

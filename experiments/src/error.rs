@@ -3,6 +3,7 @@
 
 use std::{error::Error, io, path::PathBuf};
 
+use tandem_model::engine::Refusal;
 use tandem_scenario::FileError;
 
 /// Why experiments were not run.
@@ -14,6 +15,48 @@ pub enum RunError {
     /// A run failed, or what is kept of finished runs cannot be read or written.
     #[error(transparent)]
     Batch(Box<dyn Error + Send + Sync>),
+}
+
+/// Why a scenario has nothing that a measure could take, or what the measure lacks.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MeasureError {
+    /// A group of flows.
+    #[error("there is no group {group}: the scenario has {count}, counted from 0")]
+    NoGroup {
+        /// As in the measure.
+        group: usize,
+        /// How many the scenario has.
+        count: usize,
+    },
+    /// A link.
+    #[error("there is no link `{name}`; there are `{}`", .known.join("`, `"))]
+    NoLink {
+        /// As in the measure.
+        name: String,
+        /// Those of the scenario.
+        known: Vec<String>,
+    },
+    /// The length of a stretch.
+    #[error("`least_share` needs `span_s`, the length of a stretch in seconds")]
+    NoSpan,
+    /// A time to recover from.
+    #[error("`recovery` needs `at_s`, the second at which something happened, or a change of the link")]
+    NothingHappened,
+    /// The groups below the line.
+    #[error("a ratio needs `of`, the groups below the line")]
+    NoRatio,
+    /// Another measure has `from_start`.
+    #[error("`from_start` is for `goodput` without `window_s`")]
+    FromStart,
+    /// A flow that starts too late.
+    #[error("a flow with `from_start` must start before the end")]
+    StartsLate,
+    /// The model does not know the scenario.
+    #[error(transparent)]
+    Model(#[from] Refusal),
+    /// The type of an oscillation.
+    #[error("`feasible` needs `cycle`, the type of the oscillation, such as \"3:1\"")]
+    NoCycle,
 }
 
 /// Why a record cannot be used.

@@ -62,7 +62,7 @@ pub(crate) struct File {
     pub baseline: Option<Changes>,
     pub curves: Vec<Spanned<Curve>>,
     pub claims: Vec<Spanned<Claim>>,
-    /// Other readings of what the paper leaves open, to see whether the verdict hangs on them. Not in reduced forms.
+    /// Other readings of what the paper leaves open, to see whether the verdict depends on them. Not in reduced forms.
     #[serde(default)]
     pub variants: Vec<Variant>,
     #[serde(default)]
@@ -175,7 +175,7 @@ pub(crate) struct Reduction {
     pub seeds: Option<Spanned<u32>>,
     #[serde(default)]
     pub set: Changes,
-    /// In words, where it is another path than the paper's.
+    /// In words, where it is a different path from the paper's.
     pub scale: Option<String>,
 }
 
@@ -232,6 +232,11 @@ impl Part<'_> {
 }
 
 impl Experiment {
+    /// The claim that has these words.
+    pub(crate) fn claim_of(&self, text: &str) -> Option<&Claim> {
+        self.file.claims.iter().map(toml::Spanned::get_ref).find(|claim| claim.text == text)
+    }
+
     /// From the text of a file with one figure, without a paper's; `path` is for messages. Every scenario that it makes, in every form, is checked.
     ///
     /// # Errors
@@ -306,6 +311,9 @@ impl Experiment {
     }
 
     /// Whether a run of its full form has flows with this parameter.
+    ///
+    /// # Errors
+    /// If a scenario of the form is wrong.
     pub fn has_parameter(&self, setting: &Setting) -> Result<bool, FileError> {
         let plan = plan::plan(self, Form::Full)?;
         let points = plan.readings.iter().flat_map(|reading| reading.curves.iter().flatten().flatten());
@@ -424,6 +432,16 @@ impl Experiment {
     /// The scenario of a curve's point, as a file that `tandem run` takes; `at` as a [`Decider`](crate::Decider) says it.
     pub fn scenario_file(&self, form: Form, curve: &str, at: &str) -> Option<String> {
         plan::scenario_file(self, form, curve, at)
+    }
+
+    /// The scenarios of its first curve in full, a table for each point of the axis.
+    ///
+    /// # Errors
+    /// None in an experiment that was read.
+    pub fn scenarios(&self) -> Result<Vec<toml::Table>, FileError> {
+        let mut readings = plan::plan(self, Form::Full)?.readings;
+        let points = readings.swap_remove(0).curves.swap_remove(0);
+        Ok(points.into_iter().flatten().map(|point| point.own.table).collect())
     }
 
     /// The criterion of the file.

@@ -3,7 +3,7 @@
 
 use tandem_model::{
     Arithmetic, Law, Path, Prediction,
-    engine::Isolated,
+    engine::{Isolated, Refusal},
     followed, observed,
     oscillation::{Cycle, CycleType, Oscillation},
     published, published_oscillation, published_window,
@@ -16,8 +16,8 @@ use tandem_statistics::mean;
 const ARITHMETIC: Arithmetic = Arithmetic::Linux13;
 
 /// Whether the model knows the scenario.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
-    Isolated::new(scenario).map(|_| ()).map_err(|refusal| refusal.to_string())
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Refusal> {
+    Isolated::new(scenario).map(|_| ())
 }
 
 /// `3:1`.

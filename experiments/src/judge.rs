@@ -11,7 +11,8 @@ use crate::{patch::X, sample::Sample, verdict::Verdict};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub text: String,
-    /// What was found where it does not hold, as a sentence: `gamma is {} with three flows`, with `{at}` for the point.
+    /// What was found, as a sentence: `gamma is {} with three flows`, with `{at}` for `at 3` and `{x}` for `3`. Without `{}` it is only about
+    /// a failure.
     pub found: Option<String>,
     /// The paper's text makes it about this figure. These alone make the experiment's verdict.
     #[serde(default)]
@@ -134,7 +135,7 @@ impl Asked {
 
 impl Claim {
     /// Whether curves and points are there, and whether something is asked.
-    pub fn check(&self, curves: &[&str], xs: &[X]) -> Result<(), String> {
+    pub(crate) fn check(&self, curves: &[&str], xs: &[X]) -> Result<(), String> {
         for name in self.curves() {
             if !curves.contains(&name) {
                 return Err(format!("there is no curve `{name}`; there are `{}`", curves.join("`, `")));
@@ -206,7 +207,7 @@ impl Claim {
         }
     }
 
-    /// Whether the verdict hangs on points that are undecided: it would be another if all of them failed than if all of them held.
+    /// Whether the verdict depends on undecided points: it would differ between all of them failing and all of them holding.
     pub fn hangs_on_undecided(&self, judgement: &Judgement) -> bool {
         let points = judgement.points.iter().map(Asked::verdict);
         let if_decided = |as_if| self.verdict(points.clone().map(|v| if v == Verdict::Undecided { as_if } else { v }));
@@ -337,7 +338,7 @@ mod tests {
     fn chance_decides_nothing() {
         assert_eq!(judge("above = 1\nat = [1]").verdict, Verdict::Undecided, "met by less than the interval");
         assert_eq!(judge("below = 1\nat = [1]").verdict, Verdict::Undecided, "missed by less than the interval");
-        assert_eq!(judge("above = 0.5").verdict, Verdict::Undecided, "clear but for one point");
+        assert_eq!(judge("above = 0.5").verdict, Verdict::Undecided, "clear except for one point");
         assert_eq!(judge("above = 1.5").verdict, Verdict::HoldsInPart, "missed at 1, met at 2, open at 3");
         assert_eq!(judge("above = 5\nsome = true").verdict, Verdict::Undecided, "perhaps at 3");
         let some = judge("above = 1.5\nsome = true");

@@ -105,7 +105,7 @@ impl Judged {
         let Some(first) = self.decided_by.first() else { return verdict.to_owned() };
         let numbers = match self.verdict {
             Verdict::Holds if self.points > 1 && self.is_at_every_point() => {
-                format!("{verdict} at all {} points; nearest to the limit is {}", self.points, first.words())
+                format!("{verdict} {}; nearest to the limit is {}", at_all(self.points), first.words())
             }
             Verdict::Holds => format!("{verdict}: {}", first.words()),
             _ => self.failing(),
@@ -121,26 +121,42 @@ impl Judged {
         let counts = [(self.missed, "fails"), (self.undecided, "is undecided")];
         let counts: Vec<String> = match self.points {
             1 => vec![self.verdict.words().to_owned()],
+            all if self.missed == all => vec![format!("fails {}", at_all(all))],
             _ => counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{word} at {n}")).collect(),
         };
-        let of = if self.points > 1 { format!(" of {} points", self.points) } else { String::new() };
+        let has_count = self.points > 1 && self.missed < self.points;
+        let of = if has_count { format!(" of {} points", self.points) } else { String::new() };
         let first_words = if self.decided_by.len() > 1 { "first " } else { "" };
         let limit =
             first.published.map_or_else(|| first.limit(self.ours), |value| format!("; the paper prints {value}"));
         format!("{}: {}{of}, {first_words}{}{limit}", self.text, counts.join(" and "), first.words())
     }
 
-    /// The point that tells most in the words of the experiment's file: `{}` stands for the number, `{at}` for the point.
+    /// The point that tells most in the words of the experiment's file: `{}` stands for the number, `{at}` for `at 3`, `{x}` for `3`.
+    /// A phrase without a number is about a failure, and says itself what is wrong: `None` where the claim holds.
     pub(crate) fn told(&self, phrase: &str) -> Option<String> {
         let first = self.decided_by.first()?;
-        let said = phrase.replace("{}", &first.number()).replace("{at}", &first.at);
-        let more = match (self.points, self.missed, self.undecided) {
-            (1, ..) => String::new(),
+        let has_number = phrase.contains("{}");
+        if !has_number && self.verdict == Verdict::Holds {
+            return None;
+        }
+        let said = phrase
+            .replace("{}", &first.number())
+            .replace("{at}", &first.at)
+            .replace("{x}", first.at.trim_start_matches("at "));
+        let limit = if has_number { first.limit(self.ours) } else { String::new() };
+        Some(said + &limit + &self.exceptions())
+    }
+
+    /// At how many points it fails or is undecided; nothing where all points have the claim's verdict.
+    fn exceptions(&self) -> String {
+        match (self.points, self.missed, self.undecided) {
+            _ if self.verdict == Verdict::Holds => String::new(),
+            (all, missed, open) if missed == all || open == all => String::new(),
             (all, 0, open) => format!("; undecided at {open} of {all} points"),
             (all, missed, 0) => format!("; fails at {missed} of {all} points"),
             (all, missed, open) => format!("; fails at {missed} of {all} points, undecided at {open}"),
-        };
-        Some(said + &first.limit(self.ours) + &more)
+        }
     }
 
     /// The points that miss the limit, then those that are open.
@@ -150,7 +166,7 @@ impl Judged {
             let listed: Vec<&Decider> = self.decided_by.iter().filter(|d| d.verdict == verdict).collect();
             let places = match (count, self.points) {
                 (1, 1) => String::new(),
-                (count, all) if count == all => format!(" at all {all} points"),
+                (count, all) if count == all => format!(" {}", at_all(all)),
                 (count, all) => format!(" at {count} of {all} points"),
             };
             let more = count.saturating_sub(listed.len());
@@ -210,6 +226,12 @@ impl Decider {
         }
     }
 
+    /// The labels of its points: one, or for a difference two.
+    pub(crate) fn points(&self) -> Vec<&str> {
+        let pair = self.at.strip_prefix("from ").and_then(|pair| pair.split_once(" to "));
+        pair.map_or_else(|| vec![self.at.trim_start_matches("at ")], |(from, to)| vec![from, to])
+    }
+
     /// `14.8 ± 1.2 at 3`.
     fn words(&self) -> String {
         format!("{} {}", self.number(), self.at)
@@ -234,6 +256,11 @@ impl Decider {
             (None, false) => format!(" (limit: {accepted})"),
         }
     }
+}
+
+/// `at both points`, `at all 3 points`.
+fn at_all(points: usize) -> String {
+    if points == 2 { "at both points".to_owned() } else { format!("at all {points} points") }
 }
 
 /// Four decimals at most, without zeros at the end.

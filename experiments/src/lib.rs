@@ -28,6 +28,7 @@ mod isolated;
 mod judge;
 mod judged;
 mod kernel;
+mod limit;
 mod measure;
 mod outcome;
 mod page;
@@ -52,7 +53,7 @@ use std::{
 use tandem_scenario::{FileError, file::text_of};
 
 pub use document::{Document, Place, markdown};
-pub use error::{RealTcpRunsError, RecordError, RunError};
+pub use error::{MeasureError, RealTcpRunsError, RecordError, RunError};
 pub use file::{Criterion, Experiment, Known};
 pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
@@ -61,6 +62,7 @@ pub use kernel::{
     Difference, KernelComparison, Missing, RealTcpRun, RealTcpRuns, WindowSample, bottleneck, doubts, measure,
     measure_shared, missing, obstacle, scenario_key,
 };
+pub use limit::{Limit, NotALimit, Relation};
 pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;
@@ -132,6 +134,9 @@ pub fn load(path: &Path) -> Result<Vec<Experiment>, FileError> {
 }
 
 /// Every experiment.
+///
+/// # Errors
+/// If a file that comes with the program is wrong.
 pub fn all() -> Result<Vec<Experiment>, FileError> {
     let mut all = Vec::new();
     for place in IDS.iter().map(|(_, place)| *place).collect::<BTreeSet<usize>>() {

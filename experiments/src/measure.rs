@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measures: from a run to the value of a point of a figure.
 
-use serde::Deserialize;
-use tandem_results::SeedResult;
+use serde::{Deserialize, Serialize};
+use tandem_results::{Delivery, SeedResult};
 use tandem_scenario::{FORWARD_LINK, Scenario};
-use tandem_statistics::{Neighbours, jain, mean};
+use tandem_statistics::{Neighbours, jain, mean, variance};
 
 use crate::{
+    MeasureError,
     isolated::{self, Epochs},
     outcome,
     patch::X,
     sample::Sample,
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Payload, Mb/s.
@@ -46,6 +47,8 @@ pub(crate) enum Kind {
     QueueingDelay,
     /// Delay of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
     Delay,
+    /// Share of such a group's packets that are lost in a second: median of the seconds, percent.
+    LossBySecond,
     /// Completion time of finite transfers, mean, seconds; an unfinished one counts as completed at the end.
     Completion,
     /// Completion time of short flows, 95th percentile, seconds; an unfinished one counts as completed at the end.
@@ -60,6 +63,8 @@ pub(crate) enum Kind {
     Gamma,
     /// Window, mean over `groups`' flows, packets.
     Window,
+    /// Its standard deviation about its trend over its mean, of the first of `groups`' flows.
+    WindowVariation,
     // Measures of one flow of `compound`, from loss to loss after the warm-up.
     /// Window this many seconds after the first loss as x says, packets; then what of it is the loss window, and the delay window.
     EpochWindow,
@@ -95,6 +100,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// As files spell it.
+    pub fn name(self) -> String {
+        toml::Value::try_from(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
     /// Whether it is worked out from the scenario alone.
     fn is_worked_out(self) -> bool {
         use Kind::*;
@@ -106,7 +116,9 @@ impl Kind {
     /// Whether it is what RFC 9743's criteria ask of flows.
     fn is_of_outcome(self) -> bool {
         use Kind::*;
-        matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled | Delay)
+        let is_of_deliveries = matches!(self, Delay | LossBySecond);
+        is_of_deliveries
+            || matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled)
     }
 
     /// Whether it is read off the samples between losses.
@@ -141,7 +153,7 @@ pub struct Measure {
     pub(crate) span_s: Option<f64>,
     /// With `recovery`: time of the event, seconds; the bottleneck's last change if not given.
     pub(crate) at_s: Option<f64>,
-    /// Only from x, a time in seconds, until this many seconds later; else from the warm-up to the end.
+    /// Only from x, a time in seconds, until this many seconds later; otherwise from the warm-up to the end.
     pub(crate) window_s: Option<f64>,
 }
 
@@ -167,6 +179,13 @@ impl Measure {
         toml::from_str(text)
     }
 
+    /// The lines of `[measure]` that say what is measured, but not of which groups.
+    pub(crate) fn text_without_groups(&self) -> String {
+        let per_flow = if self.per_flow { "per_flow = true\n" } else { "" };
+        let span = self.span_s.map_or(String::new(), |span_s| format!("span_s = {span_s:?}\n"));
+        format!("kind = \"{}\"\n{per_flow}{span}", self.kind.name())
+    }
+
     /// Whether it can be read off a run of which flows' goodput and the bottleneck's use and queue are kept.
     pub fn is_of_kept_runs(&self) -> bool {
         use Kind::*;
@@ -181,46 +200,45 @@ impl Measure {
 
     /// Whether windows have to be sampled in every seed.
     pub fn needs_traces(&self) -> bool {
-        matches!(self.kind, Kind::Gamma | Kind::Window) || self.kind.is_of_epochs()
+        matches!(self.kind, Kind::Gamma | Kind::Window | Kind::WindowVariation) || self.kind.is_of_epochs()
     }
 
     /// Whether the scenario has what this measures.
-    pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// If it lacks a group, a link or a controller that the measure needs.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), MeasureError> {
         let count = scenario.groups.len();
-        if let Some(group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {
-            return Err(format!("there is no group {group}: the scenario has {count}, counted from 0"));
+        if let Some(&group) = self.groups.iter().chain(&self.of).find(|&&g| g >= count) {
+            return Err(MeasureError::NoGroup { group, count });
         }
         let name = self.link_name();
         let needs_link =
             matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue | Kind::LossRate | Kind::QueueingDelay);
         if needs_link && !scenario.network.links.iter().any(|l| l.name == name) {
-            let links: Vec<_> = scenario.network.links.iter().map(|l| format!("`{}`", l.name)).collect();
-            return Err(format!("there is no link `{name}`; there are {}", links.join(", ")));
+            let known = scenario.network.links.iter().map(|l| l.name.clone()).collect();
+            return Err(MeasureError::NoLink { name: name.to_owned(), known });
         }
         if self.kind == Kind::LeastShare && self.span_s.is_none() {
-            return Err("`least_share` needs `span_s`, the length of a stretch in seconds".into());
+            return Err(MeasureError::NoSpan);
         }
         if self.kind == Kind::Recovery && self.happened_s(scenario).is_none() {
-            return Err(
-                "`recovery` needs `at_s`, the second at which something happened, or a change of the link".into()
-            );
+            return Err(MeasureError::NothingHappened);
         }
         if self.kind == Kind::Ratio && self.of.is_empty() {
-            return Err("a ratio needs `of`, the groups below the line".into());
+            return Err(MeasureError::NoRatio);
         }
         if self.from_start && (self.kind != Kind::Goodput || self.window_s.is_some()) {
-            return Err("`from_start` is for `goodput` without `window_s`".into());
+            return Err(MeasureError::FromStart);
         }
         if self.from_start && self.groups.iter().any(|&g| scenario.groups[g].start.ns >= scenario.duration.ns) {
-            return Err("a flow with `from_start` must start before the end".into());
+            return Err(MeasureError::StartsLate);
         }
         if self.kind.is_worked_out() || self.kind.is_of_epochs() {
             isolated::check(scenario)?;
         }
         match (self.kind, self.cycle.as_deref().and_then(isolated::cycle)) {
-            (Kind::Feasible, None) => {
-                Err("`feasible` needs `cycle`, the type of the oscillation, such as \"3:1\"".into())
-            }
+            (Kind::Feasible, None) => Err(MeasureError::NoCycle),
             _ => Ok(()),
         }
     }
@@ -257,9 +275,15 @@ impl Measure {
             }
             Kind::Recovery => outcome::recovery_s(&flows, scenario, self.happened_s(scenario)?),
             Kind::Settled => outcome::settled_mbps(&flows, scenario),
-            Kind::Delay => seed.deliveries.get(*self.groups.first()?)?.map(|delivery| delivery.delay_ms.p95),
+            Kind::Delay => self.delivery(seed).map(|delivery| delivery.delay_ms.p95),
+            Kind::LossBySecond => self.delivery(seed).map(|delivery| 100.0 * delivery.loss_rate_by_second.p50),
             _ => None,
         }
+    }
+
+    /// What the packets of the first group met, which has no congestion control.
+    fn delivery(&self, seed: &SeedResult) -> Option<Delivery> {
+        *seed.deliveries.get(*self.groups.first()?)?
     }
 
     /// A measure that is read off the samples between losses.
@@ -337,6 +361,7 @@ impl Measure {
             }
             Kind::Gamma => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.gamma_packets))),
             Kind::Window => each(&|s| self.traced(x, scenario, s, |sample| f64::from(sample.cwnd_packets))),
+            Kind::WindowVariation => each(&|s| self.variation(scenario, s).unwrap_or(f64::NAN)),
             kind if kind.is_of_epochs() => {
                 Sample::new(seeds.iter().map(|s| self.of_epochs(x, scenario, s)).collect::<Option<_>>()?)
             }
@@ -385,6 +410,27 @@ impl Measure {
             .collect();
         mean(&samples)
     }
+
+    /// Of the first flow, after the warm-up: the lesser of both halves', so that neither a start nor a growth counts.
+    fn variation(&self, scenario: &Scenario, seed: &SeedResult) -> Option<f64> {
+        let trace = seed.trace.as_ref()?;
+        let warmup_s = scenario.warmup.as_secs_f64();
+        let flow = trace.flows.iter().find(|flow| self.groups.contains(&flow.group))?;
+        let samples = flow.samples.iter().zip(&trace.time_s).filter(|(_, time)| **time >= warmup_s);
+        let windows: Vec<f64> = samples.map(|(sample, _)| f64::from(sample.cwnd_packets)).collect();
+        let (first, second) = windows.split_at(windows.len() / 2);
+        Some(variation_about_line(first)?.min(variation_about_line(second)?))
+    }
+}
+
+/// The standard deviation of evenly spaced values about the line through them (least squares), over their mean; `None` for fewer than two.
+fn variation_about_line(values: &[f64]) -> Option<f64> {
+    let (middle, mean_value) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
+    let places = || (0..values.len()).map(|i| i as f64 - middle);
+    let products: f64 = places().zip(values).map(|(place, value)| place * value).sum();
+    let slope = products / places().map(|place| place * place).sum::<f64>();
+    let rest: Vec<f64> = places().zip(values).map(|(place, value)| value - slope * place).collect();
+    Some(variance(&rest)?.sqrt() / mean_value)
 }
 
 /// 0 if nobody gets anything.
@@ -429,6 +475,32 @@ mod tests {
         );
     }
 
+    /// Of five seconds one loses half, so its mean is 12 %: but most lose 4 % or less.
+    #[test]
+    fn most_seconds_are_told_from_a_bad_one() {
+        use tandem_results::{Distribution, FlowResult, SeedResult};
+        use tandem_scenario::file::{Overrides, parse};
+        let text = "duration = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
+                    [[flows]]\ncontroller = \"reno\"\n[[flows]]\nudp = { rate = \"1mbit\" }\n";
+        let scenario = parse(text, "a test", "a call", &Overrides::default()).unwrap();
+        let by_second = Distribution::of_values(vec![0.02, 0.5, 0.04, 0.0, 0.04]).unwrap();
+        let delivery = Delivery {
+            delay_ms: Distribution::default(),
+            jitter_ms: Distribution::default(),
+            loss_rate: 0.12,
+            loss_rate_by_second: by_second,
+        };
+        let flows = vec![FlowResult::default(); 2];
+        let run = SeedResult { flows, deliveries: vec![None, Some(delivery)], ..SeedResult::default() };
+        let of = |group: usize| {
+            let measure = Measure::read(&format!("kind = \"loss_by_second\"\ngroups = [{group}]")).unwrap();
+            measure
+                .value(&X::Number(1.0), &scenario, std::slice::from_ref(&run), None)
+                .map(|sample| sample.estimate.value)
+        };
+        assert_eq!((of(1), of(0)), (Some(4.0), None), "a TCP group has no such packets");
+    }
+
     #[test]
     fn shares_of_flows() {
         assert_eq!(least_over_most(&[2.0, 8.0, 4.0]), 0.25);
@@ -437,5 +509,18 @@ mod tests {
         // An equal share is 5, a tenth of it 0.5.
         assert_eq!(starved(&[0.4, 0.6, 9.0, 10.0]), 1.0);
         assert_eq!(starved(&[3.0]), 0.0);
+    }
+
+    /// Of +1 and -1 in turn about 10 the deviation is 1; a growth adds nothing. One value has none.
+    #[test]
+    fn variation_is_about_the_trend() {
+        let about = |slope: f64| {
+            let values: Vec<f64> = (0..2000)
+                .map(|i| 10.0 + slope * (f64::from(i) - 999.5) + if i % 2 == 0 { 1.0 } else { -1.0 })
+                .collect();
+            variation_about_line(&values).unwrap()
+        };
+        assert!((about(0.0) - 0.1).abs() < 1e-3 && (about(0.004) - 0.1).abs() < 1e-3);
+        assert_eq!(variation_about_line(&[3.0]), None);
     }
 }

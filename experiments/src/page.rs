@@ -44,7 +44,7 @@ pub fn page(found: &[(&Experiment, &Findings)], command: &str, version: &str) ->
 fn section(experiment: &Experiment, findings: &Findings) -> FigureSection {
     let mut notes: Vec<Note> = vec![
         ("The paper", findings.claim.clone()).into(),
-        (capital(findings.verdict.words()), findings.tallies() + " hold.").into(),
+        (capital(findings.verdict.words()), findings.own.tallies_in_words()).into(),
     ];
     notes.extend(labelled(findings.own.claims.iter()));
     if let Some((inside, all)) = findings.inside_spread {
@@ -164,7 +164,7 @@ fn map(experiment: &Experiment, reading: &Reading, at: &[f64], axis: &MapAxis) -
     }
 }
 
-/// The controller that each curve is about, if the curves differ in that; one of them may leave it as the scenario has it.
+/// The controller that each curve is about, if the curves differ in that; one of them may leave it as in the scenario.
 fn controllers(experiment: &Experiment) -> Vec<Option<String>> {
     let file = &experiment.file;
     let of_curve = |curve: &crate::file::Curve| {

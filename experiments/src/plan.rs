@@ -13,6 +13,7 @@ use toml::{
 };
 
 use crate::{
+    MeasureError,
     file::{Curve, CurveEngine, Experiment, Part, Reduction},
     measure::Kind,
     patch::{Changes, X, changed},
@@ -204,7 +205,8 @@ impl Planner<'_> {
         changes.extend(alternative.set);
         changes.extend([&experiment.file.sweep.set, &curve.set]);
         let own = self.planned(&changes, x, alternative.seeds)?;
-        measure.get_ref().check(&own.scenario).map_err(|message| experiment.error(measure.span(), message))?;
+        let wrong = |e: MeasureError| experiment.error(measure.span(), e.to_string());
+        measure.get_ref().check(&own.scenario).map_err(wrong)?;
         let baseline = match (&experiment.file.baseline, measure.get_ref().kind) {
             (Some(baseline), Kind::Stolen) => {
                 changes.push(baseline);

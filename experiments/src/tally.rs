@@ -22,9 +22,17 @@ impl Reading {
     /// How many headlines and side claims hold: `1 of 2 headlines, 3 of 3 side claims`.
     pub(crate) fn tallies(&self) -> String {
         let (headlines, side) = (self.tally(true), self.tally(false));
-        let has_side = side.asked + side.not_asked > 0;
-        let side = if has_side { format!(", {}", side.words("side claims")) } else { String::new() };
-        headlines.words("headlines") + &side
+        let side = if side.all() > 0 { format!(", {}", side.words("side claim")) } else { String::new() };
+        headlines.words("headline") + &side
+    }
+
+    /// The same in sentences: `1 of 2 headlines holds. Both side claims hold.` A single headline is left out, since its verdict is the
+    /// figure's.
+    pub(crate) fn tallies_in_words(&self) -> String {
+        let (headlines, side) = (self.tally(true), self.tally(false));
+        let headlines = (headlines.all() > 1).then(|| headlines.sentence("headline"));
+        let side = (side.all() > 0).then(|| side.sentence("side claim"));
+        headlines.into_iter().chain(side).collect::<Vec<_>>().join(" ")
     }
 
     /// The headline that tells most: the first of those that fail furthest; where all hold, the first.
@@ -48,7 +56,7 @@ impl Reading {
             _ => true,
         };
         let parts = self.claims.iter().filter(is_named).map(Judged::marked_line).collect::<Vec<_>>().join(". ");
-        format!("{} hold. {parts}", self.tallies())
+        format!("{} {parts}", self.tallies_in_words()).trim().to_owned()
     }
 }
 
@@ -64,10 +72,33 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// How many there are, run or not.
+    fn all(self) -> usize {
+        self.asked + self.not_asked
+    }
+
     /// `2 of 3 headlines`.
-    pub(crate) fn words(self, claims: &str) -> String {
-        let not_asked = if self.not_asked > 0 { format!(" ({} not asked)", self.not_asked) } else { String::new() };
-        format!("{} of {} {claims}{not_asked}", self.held, self.asked)
+    pub(crate) fn words(self, claim: &str) -> String {
+        let plural = if self.asked == 1 { "" } else { "s" };
+        format!("{} of {} {claim}{plural}{}", self.held, self.asked, self.not_run())
+    }
+
+    /// `2 of 3 headlines hold.`
+    fn sentence(self, claim: &str) -> String {
+        let not_run = self.not_run();
+        match (self.held, self.asked) {
+            (_, 0) => format!("No {claim} was run."),
+            (1, 1) => format!("The {claim} holds{not_run}."),
+            (0, 1) => format!("The {claim} does not hold{not_run}."),
+            (2, 2) => format!("Both {claim}s hold{not_run}."),
+            (held, asked) if held == asked => format!("All {asked} {claim}s hold{not_run}."),
+            (1, asked) => format!("1 of {asked} {claim}s holds{not_run}."),
+            (held, asked) => format!("{held} of {asked} {claim}s hold{not_run}."),
+        }
+    }
+
+    fn not_run(self) -> String {
+        if self.not_asked > 0 { format!(" ({} not run)", self.not_asked) } else { String::new() }
     }
 }
 

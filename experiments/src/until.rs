@@ -24,7 +24,7 @@ const MOST: usize = 4;
 const FIRST: usize = 3;
 const FEWEST: usize = 5;
 
-/// When to look at the seeds of a reading that has this many, more than 1. Variants get no more than that: no verdict hangs on them.
+/// When to look at the seeds of a reading that has this many, more than 1. Variants get no more than that: no verdict depends on them.
 pub(crate) fn looks(seeds: usize, is_variant: bool) -> Looks {
     Looks::from_to((seeds / FIRST).max(FEWEST).min(seeds), if is_variant { seeds } else { MOST * seeds })
 }

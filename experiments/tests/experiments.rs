@@ -174,9 +174,9 @@ fn headlines_alone_make_the_verdict() {
     assert_eq!(findings.why.as_deref(), Some("a cause"), "the cause of the side claim's failure is told");
     let kinds: Vec<bool> = findings.own.claims.iter().map(|claim| claim.headline).collect();
     assert_eq!(kinds, [true, false], "headlines come first");
-    assert!(text.contains("Verdict: holds (1 of 1 headlines, 0 of 1 side claims)"), "{text}");
+    assert!(text.contains("Verdict: holds (1 of 1 headline, 0 of 1 side claim)"), "{text}");
     assert!(
-        text.contains("Side claim: more than 10: fails at all 2 points: 0 ± 0 at 10")
+        text.contains("Side claim: more than 10: fails at both points: 0 ± 0 at 10")
             && text.contains("(our limit: above 10)"),
         "{text}"
     );

@@ -27,10 +27,15 @@ fn document() -> Document {
     markdown(&pairs, "tandem papers doc docs/reproduction.md --data experiments/results", &place)
 }
 
+/// `UPDATE_DOCS=1` writes them.
 #[test]
 fn the_pages_are_what_the_numbers_say() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let document = document();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(docs.join("reproduction.md"), &document.table).unwrap();
+        document.files.iter().for_each(|(name, text)| fs::write(docs.join("reproduction").join(name), text).unwrap());
+    }
     let read = |name: &str| fs::read_to_string(docs.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
     let differs = "`tandem papers doc docs/reproduction.md` writes it anew";
     assert!(read("reproduction.md") == document.table, "reproduction.md: {differs}");
@@ -67,7 +72,26 @@ fn a_verdict_is_a_sentence() {
     let (_, page) = document.files.iter().find(|(name, _)| name == "s1-fig4.md").unwrap();
     let page = page.replace('\n', " ");
     assert!(page.contains("; the paper prints 21 (we accept 18.9 to 23.1)"), "{page}");
-    assert!(page.contains("1 of 3 headlines hold"), "{page}");
+    assert!(page.contains("1 of 3 headlines holds"), "{page}");
+}
+
+/// The page's table has the curve and the point of the number that the verdict rests on, however little room there is.
+#[test]
+fn the_table_has_the_number_of_the_verdict() {
+    let document = document();
+    let row = |page: &str, column: &str, point: &str| {
+        let (_, page) = document.files.iter().find(|(name, _)| name == page).unwrap();
+        let rows: Vec<Vec<&str>> =
+            page.lines().filter(|l| l.starts_with("| ")).map(|l| l.split(" | ").collect()).collect();
+        let place = rows[0].iter().position(|cell| cell.trim_end_matches(" |") == column).expect("the column is there");
+        let row = rows.iter().find(|row| row[0] == format!("| {point}")).expect("the row is there");
+        row[place].to_owned()
+    };
+    let number = row("s3-table1.md", "CUBIC", "highspeed");
+    let (_, page) = document.files.iter().find(|(name, _)| name == "s3-table1.md").unwrap();
+    assert!(page.contains(&format!("CUBIC gets {} Mb/s beside HSTCP", number.split(" [").next().unwrap())), "{number}");
+    row("s3-fig13-reverse.md", "3 hops over 1 hop", "reno");
+    row("s3-fig13-reverse.md", "3 hops over 1 hop, without reverse traffic", "reno");
 }
 
 /// What is kept goes through its file unchanged, and all of it is printed.

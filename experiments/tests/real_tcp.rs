@@ -88,7 +88,7 @@ fn place() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Both curves are of one scenario: two seeds are two runs. What is there is not run again, but for what is doubted.
+/// Both curves are of one scenario: two seeds are two runs. What is there is not run again, except for what is doubted.
 #[test]
 fn each_run_is_made_once_and_kept() {
     let (_folder, path) = place();

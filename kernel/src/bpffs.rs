@@ -38,6 +38,9 @@ pub fn controller(name: &str) -> PathBuf {
 pub const POLICY: &str = "-policy";
 
 /// The names of controllers that have a folder, sorted. Folders that somebody else could have made are an error.
+///
+/// # Errors
+/// Without the right to see them, or if somebody else could have made a folder.
 pub fn names() -> Result<Vec<String>, Error> {
     let no_rights = |e: Error| match e {
         Error::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {

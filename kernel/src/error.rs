@@ -142,7 +142,7 @@ pub enum Error {
     BadCgroup { path: PathBuf, why: String },
     /// Somebody else's program has the control group for itself.
     #[error(
-        "another program is attached to {} or around it and lets none beside it: `bpftool cgroup tree` shows it. It must be \
+        "another program is attached to {} or around it and allows no other: `bpftool cgroup tree` shows it. It must be \
          attached so that it allows several (BPF_F_ALLOW_MULTI); or give another --cgroup",
         path.display()
     )]
@@ -150,7 +150,7 @@ pub enum Error {
     /// A rule of a policy, in this line of its file, is for a controller that is not there.
     #[error(
         "line {line}: the kernel has no controller `{controller}` now; there are: {}. `tandem kernel load {controller}` or \
-         `modprobe tcp_{controller}` brings it, if there is such a one",
+         `modprobe tcp_{controller}` loads it, if it exists",
         available.join(", ")
     )]
     UnknownController { line: usize, controller: String, available: Vec<String> },
@@ -159,14 +159,14 @@ pub enum Error {
     RuleWithoutCgroup { line: usize, why: String },
     /// The kernel does not have this controller now.
     #[error(
-        "the kernel has no controller `{name}` now; there are: {}. `tandem kernel load {name}` or `modprobe tcp_{name}` brings it, if \
-         there is such a one",
+        "the kernel has no controller `{name}` now; there are: {}. `tandem kernel load {name}` or `modprobe tcp_{name}` loads it, if \
+         it exists",
         available.join(", ")
     )]
     NotAvailable { name: String, available: Vec<String> },
     /// A policy would decide before the trial does.
     #[error(
-        "the policy for {cgroup} decides on these connections first: end it for the time of the trial (`tandem policy remove`), or give \
+        "the policy for {cgroup} decides on these connections first: remove it for the duration of the trial (`tandem policy remove`), or give \
          the trial a cgroup within that one (--cgroup)"
     )]
     PolicyFirst { cgroup: String },

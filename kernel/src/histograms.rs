@@ -141,7 +141,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// From the kernel's (`struct tandem_totals`), but for what differs between looks and trials.
+    /// From the kernel's (`struct tandem_totals`), except for what differs between looks and trials.
     pub(crate) fn new(controller: String, connections: u64, raw: &RawTotals, jiffies_per_s: f64) -> Self {
         let seconds = |jiffies: u64| jiffies as f64 / jiffies_per_s;
         let share = 1.0 / f64::from(1u32 << 20);

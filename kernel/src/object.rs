@@ -331,12 +331,18 @@ pub(crate) fn refused_by(e: libbpf_rs::Error, name: &str, messages: &str) -> Err
 }
 
 /// Tries to load and register an object of any make; its registration ends at once. For tests of refusals.
+///
+/// # Errors
+/// The kernel's refusal, or missing rights.
 pub fn refused(bytes: &[u8], name: &str) -> Result<(), Error> {
     let mut object = verify_bytes(bytes, name)?;
     register(&mut object, name).map(mem::drop)
 }
 
 /// The number of instructions that the verifier walked through for each program of a controller (Linux 5.16).
+///
+/// # Errors
+/// If the kernel refuses the controller, or rights are missing.
 pub fn verified_instructions(controller: &'static Controller) -> Result<Vec<(String, u32)>, Error> {
     let object = load(&Params::new(controller), controller.name)?;
     let counts = object.progs().filter(|p| p.autoload()).map(|program| {

@@ -25,6 +25,9 @@ const MESSAGES: usize = 5;
 static OBJECTS: Mutex<Option<HashMap<&'static str, &'static [u8]>>> = Mutex::new(None);
 
 /// The object of a header's controller.
+///
+/// # Errors
+/// If the header cannot be compiled for eBPF.
 pub fn object(controller: &Controller, header: &Path) -> Result<&'static [u8], Error> {
     let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
     let objects = objects.get_or_insert_default();

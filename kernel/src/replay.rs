@@ -42,6 +42,8 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// # Errors
+    /// If the kernel refuses the program, or rights are missing.
     pub fn new(params: &Params) -> Result<Self, Error> {
         object::load_replay(params).map(|object| Self { object })
     }

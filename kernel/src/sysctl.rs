@@ -10,6 +10,9 @@ const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// `net.ipv4.tcp_available_congestion_control`: each name that a socket can ask for.
+///
+/// # Errors
+/// If the setting cannot be read.
 pub fn available() -> Result<Vec<String>, Error> {
     names_in(AVAILABLE)
 }
@@ -25,6 +28,9 @@ fn names_in(file: &str) -> Result<Vec<String>, Error> {
 }
 
 /// `net.ipv4.tcp_congestion_control`: the controller of a socket that does not choose.
+///
+/// # Errors
+/// If the setting cannot be read.
 pub fn default_controller() -> Result<String, Error> {
     let text = fs::read_to_string(DEFAULT).map_err(|e| Error::io("read", DEFAULT, e))?;
     Ok(text.trim().to_owned())

@@ -94,6 +94,9 @@ pub struct Watcher {
 
 impl Watcher {
     /// Starts the first interval with a first look at the connections.
+    ///
+    /// # Errors
+    /// If the connections cannot be listed.
     pub fn new() -> Result<Self, Error> {
         let looked = Instant::now();
         let last = look()?.into_iter().map(|seen| (seen.key, seen.flow)).collect();
@@ -101,6 +104,9 @@ impl Watcher {
     }
 
     /// The length of the interval since the last look, and each connection that exists now, ordered by namespace and address.
+    ///
+    /// # Errors
+    /// If the connections cannot be listed.
     pub fn sample(&mut self) -> Result<(Duration, Vec<Sample>), Error> {
         let now = Instant::now();
         let interval = now - self.looked;

@@ -31,7 +31,7 @@ fn assert_holds(histogram: &Histogram, value: f64) {
     assert!(below < value && value <= histogram.buckets[place].0, "{value} is not in bucket {place} of {histogram:?}");
 }
 
-/// Sends so much, and waits until all of it is acknowledged.
+/// Sends this much, and waits until all of it is acknowledged.
 fn send_and_settle(near: &TcpStream, far: &TcpStream, bytes: u64) {
     let mut left = bytes;
     std::thread::scope(|scope| {

@@ -8,7 +8,7 @@
 #include "replay.h"
 #include "trial.h"
 
-int main(void)
+static void connections(void)
 {
 	TYPE(tandem_flow);
 	FIELD(tandem_flow, local_addr);
@@ -52,7 +52,10 @@ int main(void)
 	FIELD(tandem_connection, arm);
 	FIELD(tandem_connection, flags);
 	FIELD(tandem_connection, cwnd);
+}
 
+static void totals(void)
+{
 	TYPE(tandem_totals);
 	FIELD(tandem_totals, connections);
 	FIELD(tandem_totals, acked_bytes);
@@ -75,7 +78,10 @@ int main(void)
 	CONSTANT(TANDEM_GOODPUT_OCTAVES);
 	CONSTANT(TANDEM_RATIO_FIRST);
 	CONSTANT(TANDEM_RATIO_OCTAVES);
+}
 
+static void replay(void)
+{
 	TYPE(tandem_replay);
 	FIELD(tandem_replay, state);
 	FIELD(tandem_replay, conn);
@@ -93,5 +99,12 @@ int main(void)
 	CONSTANT(TANDEM_CALL_SET_STATE);
 	CONSTANT(TANDEM_CALL_RESTART);
 	CONSTANT(TANDEM_CALL_UNDO_CWND);
+}
+
+int main(void)
+{
+	connections();
+	totals();
+	replay();
 	return 0;
 }

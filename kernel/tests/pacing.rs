@@ -91,7 +91,7 @@ fn limit_rate(stream: &TcpStream, bytes_per_s: u64) {
 /// Longer than the smallest RTT counts here.
 const IDLE: Duration = Duration::from_millis(2500);
 
-/// Other controllers' windows the kernel cuts to the initial one. BBR's stays: it is told that sending resumes, else its next ACK would begin
+/// Other controllers' windows the kernel cuts to the initial one. BBR's stays: it is told that sending resumes, otherwise its next ACK would begin
 /// PROBE_RTT, since the smallest RTT is too old by then, with a window of four.
 #[test]
 fn an_idle_time_leaves_the_window() {

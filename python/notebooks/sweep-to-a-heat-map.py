@@ -56,5 +56,5 @@ gain = wide.with_columns(gain=(pl.col("compound") / pl.col("reno")).round(2))
 gain.sort("dumbbell.rtt_s", "dumbbell.loss").pivot("dumbbell.loss", index="dumbbell.rtt_s", values="gain")
 
 # %%
-# Without losses a short path is full, whoever sends.
+# Without losses a short path is full, whichever controller sends.
 assert gain.filter(pl.col("dumbbell.loss") == 0, pl.col("dumbbell.rtt_s") == 0.01)["gain"].item() > 0.9

@@ -23,7 +23,7 @@ use crate::{
 /// What the program `tandem` can do on this system, whose commands the advice names.
 const TOOLS: Tools = Tools { loads: cfg!(target_os = "linux"), sends: true };
 
-/// What is asked, as Python has it.
+/// What is asked, as in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
@@ -100,7 +100,7 @@ pub fn advise<'py>(
         Ok(beside(watch, share, || question.answers(&cases))?)
     })?;
     let advice = Advice::of(&question, answers, &present, &machine)
-        .ok_or_else(|| failed("interrupted; nothing was done by then"))?;
+        .ok_or_else(|| failed("interrupted before anything was finished"))?;
     let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: env!("TANDEM_COMMIT"), command: call };
     loads(py, &serde_json::to_string(&advice.results(&origin)).map_err(failed)?)
 }

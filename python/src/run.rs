@@ -18,7 +18,7 @@ use pyo3::{
     types::{PyDict, PyString},
 };
 use tandem_batch::{Batch, Task, Traces};
-use tandem_compare::{Budget, CompareError, Comparison, Decided, Flows, Plan, Seeds, decide};
+use tandem_compare::{Budget, CompareError, Comparison, Decided, Flows, FlowsError, Plan, Seeds, decide};
 use tandem_engine::Engine;
 use tandem_results::Run;
 use tandem_scenario::{
@@ -100,7 +100,7 @@ pub fn compare(
     run_plan(py, plan, budget, options)
 }
 
-/// What is compared, as Python has it.
+/// What is compared, as in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
@@ -140,7 +140,7 @@ impl Asked {
 }
 
 fn flows(texts: &[String]) -> PyResult<Vec<Flows>> {
-    texts.iter().map(|text| text.parse().map_err(|e: String| usage(e))).collect()
+    texts.iter().map(|text| text.parse().map_err(|e: FlowsError| usage(e))).collect()
 }
 
 pub fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> PyResult<Option<T>> {
@@ -245,7 +245,7 @@ pub fn beside<T: Send>(watch: &dyn Fn(f64), share: impl Fn() -> f64, work: impl 
     done
 }
 
-/// JSON as Python has it.
+/// JSON as in Python.
 pub fn loads<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (PyString::new(py, json),))
 }

@@ -213,7 +213,7 @@ impl SweepDriver {
     fn add(&self, py: Python, answer: &[u8]) -> PyResult<()> {
         self.with_open(py, |open| {
             for (key, tables) in from_bytes(answer)? {
-                let other = "a worker has another arithmetic: it must have the same version of this package";
+                let other = "a worker has different arithmetic: it must have the same version of this package";
                 open.store.add(&open.given.remove(&key).context(other)?, &tables)?;
             }
             Ok(())

@@ -6,7 +6,7 @@ Describe a path, run controllers over it in a packet-level simulator, look at th
     import tandem_cc as tandem
     path = tandem.Dumbbell(rate="300mbit", rtt="100ms", queue="500p", loss=1e-5)
     result = tandem.compare(path, ["reno:2", "compound_tube:2"], against="reno:2", seeds=10)
-    result.groups          # one row a run, seed and group
+    result.groups          # one row per run, seed and group
     result.plot()
 
 A controller can also be stepped by hand: see `Controller`.

@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"tandem_cc: {e}", file=sys.stderr)
         return 2 if isinstance(e, UsageError) else 1
     except KeyboardInterrupt:
-        print("tandem_cc: interrupted; what was done is kept, and the same command continues there", file=sys.stderr)
+        print("tandem_cc: interrupted; finished runs are kept, and the same command continues there", file=sys.stderr)
         return 130
     return 0
 

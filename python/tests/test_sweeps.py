@@ -302,7 +302,7 @@ def test_another_arithmetic_is_refused(tmp_path: Path) -> None:
     sweep = _native.Sweep.from_dict({"scenario": scenario_of_seconds(), "grid": GRID}, "sim", 1, None)
     driver = _native.SweepDriver(sweep, tmp_path, False)
     tasks = driver.take(1)
-    with pytest.raises(tandem.RunError, match="another arithmetic"):
+    with pytest.raises(tandem.RunError, match="different arithmetic"):
         driver.add(_native.run_bundle(tasks, sweep.scenario_folder, "quic", False))
     driver.close()
     with pytest.raises(tandem.RunError, match="was closed"):

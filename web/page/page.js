@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Ties the form, the simulator, the charts and the address together.
 
+import { Advisor, rows as candidates } from "./advice.js";
 import { Charts, Samples } from "./charts.js";
 import { element, makeControls } from "./controls.js";
 import { PRESETS } from "./presets.js";
 import { command, contenders, fromAddress, runs, scenario, toAddress } from "./setting.js";
-import { controllers, result, run, stolen } from "./simulator.js";
+import { controllers, lastAnswers, result, run, stolen } from "./simulator.js";
 import { figures } from "./summary.js";
 
 const by = (id) => document.getElementById(id);
 const charts = new Charts(by("charts"));
+const advisor = new Advisor(showAdvice);
 
 let setting;
 let showSetting;
@@ -27,6 +29,7 @@ function change(next) {
   showFiles();
   showPreset();
   start();
+  advisor.ask(setting);
 }
 
 function start() {
@@ -114,6 +117,28 @@ async function showSummary(state) {
   showState(state, false);
 }
 
+/** The advice so far; the old one is grey while a new one is made. */
+function showAdvice({ advice, seeds, isFinal, error }) {
+  by("advice").classList.toggle("error", error !== undefined);
+  by("advice").classList.toggle("old", advice === undefined);
+  by("candidates").classList.toggle("old", advice === undefined);
+  document.body.dataset.advice = isFinal || error !== undefined ? "done" : "running";
+  by("advice-state").textContent = "All controllers run on the path.";
+  if (error) by("advice").textContent = error;
+  if (!advice) return;
+  // Every second part is in backticks.
+  const parts = [...advice.first, advice.headline].join(" ").split("`");
+  by("advice").replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : element("code", {}, part))));
+  const sure = isFinal ? `The answer from ${seeds} seeds.` : `The answer from ${seeds} seeds so far.`;
+  by("advice-state").textContent = `${sure} It is for a Debian machine whose default is cubic. The command allows longer runs and more seeds:`;
+  by("advise-command").textContent = advice.command;
+  by("advise-command").parentElement.hidden = false;
+  const row = ([name, ...cells]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((text) => element("td", {}, text)));
+  by("candidates").tBodies[0].replaceChildren(...candidates(advice).map(row));
+  by("candidates").hidden = false;
+}
+
 function showFiles() {
   const links = contenders(setting).map((name) => {
     const button = element("button", { type: "button" }, `Scenario file: ${name}`);
@@ -151,7 +176,10 @@ async function main() {
   showSetting = makeControls(await controllers(), changed);
   by("preset").addEventListener("change", () => set({ ...PRESETS[by("preset").value].setting }));
   by("again").addEventListener("click", () => set({ ...setting, seed: setting.seed + 1 }));
-  by("stop").addEventListener("click", () => stop("Stopped."));
+  by("stop").addEventListener("click", () => {
+    stop("Stopped.");
+    advisor.stop();
+  });
   by("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(command(setting));
     by("copy").textContent = "Copied";
@@ -163,6 +191,6 @@ async function main() {
 }
 
 // For the tests.
-window.tandem = { frames, result, scenario: (controller) => scenario(setting, controller), results: () => running };
+window.tandem = { frames, lastAnswers, result, scenario: (controller) => scenario(setting, controller), results: () => running };
 
 main().catch((error) => fail(error.message));

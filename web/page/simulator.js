@@ -6,17 +6,19 @@ const module = WebAssembly.compileStreaming(fetch("tandem_web.wasm"));
 /** One core is the page's own, which draws 60 times a second: simulators on all of them take a frame in twenty from it. */
 const WORKERS = Math.max(1, navigator.hardwareConcurrency - 1);
 const waiting = [];
+/** What may wait until nothing else does. */
+const later = [];
 let working = 0;
 
 function fillUp() {
-  while (working < WORKERS && waiting.length > 0) {
+  while (working < WORKERS && waiting.length + later.length > 0) {
     working++;
-    waiting.shift()();
+    (waiting.shift() ?? later.shift())();
   }
 }
 
 /** Starts a worker as soon as a core is free; `on` gets its messages. The function returned ends it, or takes it off the queue. */
-function start(message, on) {
+function start(message, on, queue = waiting) {
   let worker;
   const begin = () => {
     worker = new Worker("worker.js");
@@ -34,14 +36,14 @@ function start(message, on) {
     );
   };
   const end = () => {
-    if (waiting.includes(begin)) return void waiting.splice(waiting.indexOf(begin), 1);
+    if (queue.includes(begin)) return void queue.splice(queue.indexOf(begin), 1);
     if (!worker) return;
     worker.terminate();
     worker = undefined;
     working--;
     fillUp();
   };
-  waiting.push(begin);
+  queue.push(begin);
   fillUp();
   return end;
 }
@@ -72,3 +74,20 @@ export const result = (scenario) => last({ scenario, withTrace: true });
 
 /** The share of their goodput that the neighbours of `run` lose against `baseline`, both `{ scenario, result }`; null if there is none. */
 export const stolen = async (run, baseline) => JSON.parse(await last({ pair: JSON.stringify({ run, baseline }) }));
+
+/**
+ * The answer of the functions behind `tandem advise`: to `{ advice }`, what the runs say so far, or to `{ turn }`, a run; JSON texts. Runs of the
+ * page come before. `cancels` gets a function that ends it; then there is no answer.
+ */
+export const ask = (message, cancels) =>
+  new Promise((resolve, reject) => {
+    const came = ({ result, error }) => {
+      if (error) return reject(new Error(error));
+      lastAnswers[Object.keys(message)[0]] = { asked: Object.values(message)[0], result };
+      resolve(result);
+    };
+    cancels.push(start(message, came, later));
+  });
+
+/** The last `turn` and the last `advice`, each with what was asked; the tests read them. */
+export const lastAnswers = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Asks the simulator one thing: to run a scenario, whose samples it posts as they come, or what one run took from another. The page ends it
-// to cancel.
+// Asks the simulator one thing: to run a scenario, whose samples it posts as they come, what one run took from another, or a part of an advice.
+// The page ends it to cancel.
 
 /** The module's exports, once it runs. */
 let simulator;
@@ -30,10 +30,12 @@ function answerTo(text, ask) {
   return came[0] === "+" ? { result: came.slice(1) } : { error: came.slice(1) };
 }
 
-onmessage = async ({ data: { module, scenario, pair, withTrace } }) => {
+onmessage = async ({ data: { module, scenario, pair, withTrace, advice, turn } }) => {
   try {
     simulator = (await WebAssembly.instantiate(module, imports)).exports;
     if (pair !== undefined) postMessage(answerTo(pair, () => simulator.share_stolen()));
+    else if (advice !== undefined) postMessage(answerTo(advice, () => simulator.advice()));
+    else if (turn !== undefined) postMessage(answerTo(turn, () => simulator.run_for_advice()));
     else if (scenario !== undefined) postMessage(answerTo(scenario, () => simulator.run_scenario(withTrace ? 1 : 0)));
     else postMessage({ controllers: JSON.parse(answer(simulator.list_controllers())) });
   } catch (error) {

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use crate::{Rows, controllers, run, stolen};
+use crate::{Rows, advise, advise_run, controllers, run, stolen};
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
@@ -53,6 +53,21 @@ extern "C" fn run_scenario(with_trace: u32) -> usize {
 extern "C" fn share_stolen() -> usize {
     let text = TEXT.take();
     keep_outcome(stolen(&String::from_utf8_lossy(&text)))
+}
+
+/// The advice from the runs in the buffer, and which runs come next: see [`advise`]. The answer is `+` and JSON, or `-` and what is wrong. Returns its
+/// length.
+#[unsafe(no_mangle)]
+extern "C" fn advice() -> usize {
+    let text = TEXT.take();
+    keep_outcome(advise(&String::from_utf8_lossy(&text)))
+}
+
+/// The run in the buffer: see [`advise_run`]. The answer is `+` and the result as JSON, or `-` and what is wrong. Returns its length.
+#[unsafe(no_mangle)]
+extern "C" fn run_for_advice() -> usize {
+    let text = TEXT.take();
+    keep_outcome(advise_run(&String::from_utf8_lossy(&text)))
 }
 
 fn keep_outcome(outcome: Result<String, String>) -> usize {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The simulator for a page in the browser: a scenario file in, samples while it runs, the result as JSON; and what two results say of each
-//! other.
+//! The simulator for a page in the browser: a scenario file in, samples while it runs, the result as JSON; what two results say of each
+//! other; and `tandem advise`, whose runs the page makes.
 //!
 //! The same code runs natively, which the tests use: a result is the same to the last bit.
 
+mod advise;
 #[cfg(target_arch = "wasm32")]
 mod exports;
 mod rows;
@@ -18,6 +19,7 @@ use tandem_scenario::{
 };
 use tandem_sim::Sim;
 
+pub use advise::{advise, advise_run};
 pub use rows::Rows;
 
 /// The caller gets new samples after each of this many parts of a run.

@@ -43,6 +43,14 @@ const native = (out, ...args) => execFileSync(join(programs, "tandem"), [...args
 
 const nativeGoodputs = (run) => run.groups.flatMap((group) => group.per_flow_goodput_mbps);
 
+/** The statistics take logarithms and powers, whose last digits are the system's. */
+function assertClose(actual, expected) {
+  if (typeof expected === "number") return assert.ok(Math.abs(actual - expected) <= 1e-9 * Math.abs(expected), `${actual} for ${expected}`);
+  if (typeof expected !== "object" || expected === null) return assert.equal(actual, expected);
+  assert.deepEqual(Object.keys(actual), Object.keys(expected));
+  Object.keys(expected).forEach((key) => assertClose(actual[key], expected[key]));
+}
+
 /** The values of a CSS colour, 0 to 255. */
 const channels = (colour) => colour.match(/\d+/g).slice(0, 3).map(Number);
 
@@ -87,6 +95,34 @@ const tests = {
     const file = await browser.download(page, "#files button", scratch);
     const [run] = JSON.parse(native("run", "run", file)).runs;
     assert.deepEqual(await goodputs(page, setting.a), nativeGoodputs(run));
+  },
+
+  async "the advice is the native one, and follows the sliders"() {
+    const page = await open({ ...short, neighbours: 2 });
+    const isAdvised = () => page.waitForFunction(() => document.body.dataset.advice === "done");
+    await isAdvised();
+    const last = await page.evaluate(() => window.tandem.lastAnswers);
+    const files = ["turn", "advice"].map((kind) => join(scratch, `last.${kind}.json`));
+    writeFileSync(files[0], last.turn.asked);
+    writeFileSync(files[1], last.advice.asked);
+    const native = execFileSync(join(programs, "examples/native"), files, { encoding: "utf8", maxBuffer: 2 ** 30 }).split("\n");
+    assert.equal(last.turn.result, native[0]);
+    const { advice } = JSON.parse(native[1]);
+    assertClose(JSON.parse(last.advice.result), JSON.parse(native[1]));
+    assert.match(await text(page, "advice"), new RegExp(`On 20mbit, 30ms RTT: .*\\b${advice.advice}\\b`));
+    assert.match(await text(page, "advise-command"), /^tandem advise --rate 20mbit .* --neighbours reno:2 --flows 1$/);
+    const rows = await page.$$eval("#candidates tbody tr", (rows) => rows.map((row) => row.cells[0].textContent));
+    assert.deepEqual(rows, advice.paths[0].controllers.map(({ controller }) => controller));
+    assert.ok(rows.includes("cubic") && rows.length >= 20, `${rows}`);
+    // Another contender is another run, and the same path.
+    await page.select("#b", "vegas");
+    assert.equal(await page.evaluate(() => document.body.dataset.advice), "done");
+    await page.focus("#rtt_ms-slider");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.evaluate(() => document.body.dataset.advice), "running");
+    await isAdvised();
+    const { rtt_ms } = await address(page);
+    assert.match(await text(page, "advice"), new RegExp(`On 20mbit, ${rtt_ms}ms RTT: `));
   },
 
   async "each preset runs, and its address brings it back"() {

@@ -19,7 +19,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// An ACK tells the RTT of the oldest packet that it is for, and that of the newest. The estimates follow the oldest's, for the timeout
+    /// An ACK tells the RTT of the oldest packet that it is for, and that of the newest. The estimates follow the oldest's, because the timeout
     /// must bear with ACKs that are delayed; the least RTT is the path's, without the delay.
     ///
     /// [RFC 6298 2.2] and [RFC 6298 2.3]: alpha = 1/8, beta = 1/4.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a header gives no controller.
 
-/// Why a header gives no controller. The message names the header, where it can be the line, and the mend.
+/// Why a header gives no controller. The message names the header, where it can be the line, and the fix.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum OwnError {

@@ -8,14 +8,11 @@ use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
 
 use super::{Kind, Oracle};
-use crate::{
-    model::{Model, play},
-    ways::Ways,
-};
+use crate::{model::Model, ways::Ways};
 
 pub const ORACLE: Oracle = Oracle {
     facts: Facts { loss_window_stays: false, ..Facts::USUAL },
-    kind: Kind::Model(play::<Bbr>),
+    kind: Kind::model::<Bbr>(),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -357,17 +354,16 @@ impl Model for Bbr {
         self.set_window(ack, ways);
     }
 
-    /// The integer controller's window, if it is what this one makes of it: the next step begins from there.
-    fn agrees(&mut self, window: u32, rate: u64) -> bool {
+    fn agrees(&self, window: u32, rate: u64) -> bool {
         let (least, most) =
             (self.window - Self::margin(self.window), self.window + self.extra + Self::margin(self.window));
         // One unit of the largest gain.
         let close = (rate as f64 - self.rate).abs() < self.rate * 0.003 + self.bytes_per_s(UNIT, 4.0);
-        if close && (least..=most).contains(&f64::from(window)) {
-            (self.window, self.rate) = (window.into(), rate as f64);
-            return true;
-        }
-        false
+        close && (least..=most).contains(&f64::from(window))
+    }
+
+    fn follow(&mut self, window: u32, rate: u64) {
+        (self.window, self.rate) = (window.into(), rate as f64);
     }
 
     fn reduce(&mut self) {

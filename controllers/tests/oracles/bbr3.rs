@@ -12,14 +12,11 @@ use tandem_testing::invariant::Facts;
 mod states;
 
 use super::{Kind, Oracle};
-use crate::{
-    model::{Model, play},
-    ways::Ways,
-};
+use crate::{model::Model, ways::Ways};
 
 pub const ORACLE: Oracle = Oracle {
     facts: Facts { loss_window_stays: false, ..Facts::USUAL },
-    kind: Kind::Model(play::<Bbr3>),
+    kind: Kind::model::<Bbr3>(),
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -354,15 +351,14 @@ impl Model for Bbr3 {
         self.set_cwnd(ack);
     }
 
-    /// The integer controller's window, if it is what this one makes of it: the next step begins from there.
-    fn agrees(&mut self, window: u32, rate: u64) -> bool {
+    fn agrees(&self, window: u32, rate: u64) -> bool {
         // One unit of the largest gain.
         let close = (rate as f64 - self.pacing_rate).abs() < self.pacing_rate * 0.003 + self.bytes_per_s(UNIT, 4.0);
-        if close && (f64::from(window) - self.cwnd).abs() <= 1.0 {
-            (self.cwnd, self.pacing_rate) = (window.into(), rate as f64);
-            return true;
-        }
-        false
+        close && (f64::from(window) - self.cwnd).abs() <= 1.0
+    }
+
+    fn follow(&mut self, window: u32, rate: u64) {
+        (self.cwnd, self.pacing_rate) = (window.into(), rate as f64);
     }
 
     fn reduce(&mut self) {

@@ -2,18 +2,15 @@
 //! C4 in real numbers, from draft-huitema-ccwg-c4-spec, with picoquic's choices where that contradicts itself. RTTs are whole
 //! microseconds and rates whole units of a sample's, as measured; the window in INITIAL is what the integer controller makes of it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
 
 use super::{Kind, Oracle};
-use crate::{
-    model::{Model, play},
-    ways::Ways,
-};
+use crate::{model::Model, ways::Ways};
 
-pub const ORACLE: Oracle = Oracle { facts: Facts::NONE, kind: Kind::Model(play::<C4>) };
+pub const ORACLE: Oracle = Oracle { facts: Facts::NONE, kind: Kind::model::<C4>() };
 
 /// Unit of a rate, packets a us.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
@@ -29,7 +26,8 @@ enum Phase {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct C4 {
-    params: BTreeMap<&'static str, f64>,
+    /// By name; each way has the same.
+    params: Rc<BTreeMap<&'static str, f64>>,
     mss: f64,
     phase: Phase,
     nominal: f64,
@@ -38,7 +36,8 @@ pub struct C4 {
     recent: Option<f64>,
     max_rtt: Option<f64>,
     min_rtt: Option<f64>,
-    era_rtts: Vec<f64>,
+    /// Of the era's RTTs: the smallest, the largest.
+    era_rtts: Option<(f64, f64)>,
     era_end: u32,
     alpha: f64,
     prior_alpha: f64,
@@ -99,7 +98,7 @@ impl C4 {
         self.prior_alpha = self.alpha;
         self.alpha = alpha;
         self.era_end = delivered;
-        self.era_rtts.clear();
+        self.era_rtts = None;
     }
 
     fn enter(&mut self, phase: Phase, delivered: u32, alpha: f64) {
@@ -148,7 +147,8 @@ impl C4 {
         let mut found = None;
         if ack.rtt_us > 0 {
             let rtt = f64::from(ack.rtt_us);
-            self.era_rtts.push(rtt);
+            let (least, most) = self.era_rtts.unwrap_or((rtt, rtt));
+            self.era_rtts = Some((least.min(rtt), most.max(rtt)));
             let max = *self.max_rtt.get_or_insert(rtt.max(1000.0));
             let threshold = self.threshold();
             let counts = self.p("cruise_delay") == 1.0 || self.prior_alpha > 1.0;
@@ -193,12 +193,7 @@ impl C4 {
 
     /// 3.2
     fn update_rtts(&mut self) {
-        let (Some(most), Some(least)) = (
-            self.era_rtts.iter().copied().reduce(f64::max),
-            self.era_rtts.iter().copied().reduce(f64::min),
-        ) else {
-            return;
-        };
+        let Some((least, most)) = self.era_rtts else { return };
         if self.prior_alpha > 1.0 {
             return;
         }
@@ -309,7 +304,7 @@ impl Model for C4 {
             params.controller().params().map(|p| (p.name, params.get(p.name).unwrap())).collect();
         let (alpha, mss, window) = (params["initial_alpha"], f64::from(mss), f64::from(window));
         Self {
-            params,
+            params: Rc::new(params),
             mss,
             phase: Phase::Initial { flat: 0 },
             nominal: 0.0,
@@ -317,7 +312,7 @@ impl Model for C4 {
             recent: None,
             max_rtt: None,
             min_rtt: None,
-            era_rtts: Vec::new(),
+            era_rtts: None,
             era_end: 0,
             alpha,
             prior_alpha: alpha,
@@ -358,13 +353,14 @@ impl Model for C4 {
         self.set_control(ack.acked_sacked);
     }
 
-    fn agrees(&mut self, window: u32, rate: u64) -> bool {
-        let theirs = f64::from(window);
+    fn sends(&mut self, window: u32) {
+        self.their_window = window.into();
+    }
+
+    fn agrees(&self, window: u32, rate: u64) -> bool {
         let margin = if self.loose { 0.006 } else { 0.0015 };
-        let near = (theirs - self.window).abs() <= 1.1 + margin * self.window;
-        let paced = (rate as f64 - self.rate).abs() <= margin * self.rate + 2.0 * UNIT * 1e6 * self.mss + 1.0;
-        self.their_window = theirs;
-        near && paced
+        let near = (f64::from(window) - self.window).abs() <= 1.1 + margin * self.window;
+        near && (rate as f64 - self.rate).abs() <= margin * self.rate + 2.0 * UNIT * 1e6 * self.mss + 1.0
     }
 
     fn reduce(&mut self) {}

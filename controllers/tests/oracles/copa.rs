@@ -6,15 +6,13 @@ use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
 
 use super::{Kind, Oracle};
-use crate::{
-    model::{Model, play},
-    ways::Ways,
-};
+use crate::{model::Model, ways::Ways};
 
-pub const ORACLE: Oracle = Oracle {
-    facts: Facts::NONE,
-    kind: Kind::Model(play::<Copa>),
-};
+pub const ORACLE: Oracle = Oracle { facts: Facts::NONE, kind: Kind::model::<Copa>() };
+
+/// The integer controller's smoothed RTT has a unit of 1/128 us, of which it cuts off less than one at each sample: it is above the real
+/// one by less than twice this. Times are whole microseconds, so that few of them are in doubt.
+const SRTT_MARGIN_US: f64 = 1.0 / 32.0 + 1e-6;
 
 /// The samples' extreme in this half of a time and in the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,10 +31,12 @@ impl Extreme {
         if self.is_largest { a.max(b) } else { a.min(b) }
     }
 
+    /// `half_us` is known to within `margin`.
     fn add(&mut self, sample: f64, now_us: u64, half_us: f64, margin: f64, ways: &mut Ways) {
         let age = (now_us - self.since_us) as f64;
-        if self.halves[0].is_none() || !ways.less(age, half_us, margin) {
-            let kept = self.halves[0].filter(|_| ways.less(age, 2.0 * half_us, 2.0 * margin));
+        let mut is_younger = |us, margin| if margin > 0.0 { ways.less(age, us, margin) } else { age < us };
+        if self.halves[0].is_none() || !is_younger(half_us, margin) {
+            let kept = self.halves[0].filter(|_| is_younger(2.0 * half_us, 2.0 * margin));
             (self.halves, self.since_us) = ([None, kept], now_us);
         }
         self.halves[0] = Some(self.halves[0].map_or(sample, |value| self.choose(value, sample)));
@@ -105,14 +105,15 @@ impl Copa {
         let srtt = self.srtt_us.map_or(sample, |srtt| srtt * 7.0 / 8.0 + sample / 8.0);
         self.srtt_us = Some(srtt);
         self.min_rtt.add(sample, now_us, self.min_rtt_time_us / 2.0, 0.0, ways);
-        self.standing.add(sample, now_us, srtt / 4.0, 2.0, ways);
-        self.max_rtt.add(sample, now_us, 2.0 * srtt, 4.0, ways);
+        let srtt = srtt + SRTT_MARGIN_US;
+        self.standing.add(sample, now_us, srtt / 4.0, SRTT_MARGIN_US / 4.0, ways);
+        self.max_rtt.add(sample, now_us, 2.0 * srtt, 2.0 * SRTT_MARGIN_US, ways);
         let range = (self.max_rtt.value().unwrap() - self.min_rtt.value().unwrap()).max(0.0);
         if self.slow_start || self.delay_us() <= (range * self.empty).floor() {
             self.empty_at_us = now_us;
         }
         let since = (now_us - self.empty_at_us) as f64;
-        let competes = self.competitive && since > 0.0 && ways.less(5.0 * srtt, since, 8.0);
+        let competes = self.competitive && since > 0.0 && ways.less(5.0 * srtt, since, 5.0 * SRTT_MARGIN_US);
         if self.competes && !competes {
             self.inverse = self.inverse_default;
         }
@@ -230,15 +231,17 @@ impl Model for Copa {
         }
     }
 
-    fn agrees(&mut self, window: u32, rate: u64) -> bool {
-        let theirs = f64::from(window);
-        if theirs != self.their_window {
-            self.their_window = theirs;
-        }
+    fn sends(&mut self, window: u32) {
+        self.their_window = window.into();
         self.nxt = self.nxt.max(self.una + u64::from(window));
-        let near = (theirs - 0.05..theirs + 1.05).contains(&self.window);
-        self.set_rate(theirs);
-        near && (rate as f64 - self.rate).abs() <= self.rate * 0.001 + 1.0
+        self.set_rate(self.their_window);
+    }
+
+    fn agrees(&self, window: u32, rate: u64) -> bool {
+        let theirs = f64::from(window);
+        // Whole bytes a second, before the gain and after it.
+        let close = (rate as f64 - self.rate).abs() <= self.rate * 1e-9 + self.pacing_gain + 1.0;
+        close && (theirs - 0.05..theirs + 1.05).contains(&self.window)
     }
 
     fn reduce(&mut self) {}

@@ -5,14 +5,11 @@ use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
 
 use super::{Kind, Oracle, dctcp::Average};
-use crate::{
-    model::{Model, play},
-    ways::Ways,
-};
+use crate::{model::Model, ways::Ways};
 
 pub const ORACLE: Oracle = Oracle {
     facts: Facts { loss_window_stays: false, halves_at_most: false, ..Facts::USUAL },
-    kind: Kind::Model(play::<Prague>),
+    kind: Kind::model::<Prague>(),
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,9 +125,12 @@ impl Model for Prague {
         }
     }
 
-    fn agrees(&mut self, window: u32, rate: u64) -> bool {
+    fn sends(&mut self, window: u32) {
         self.their_window = window;
         self.nxt = self.nxt.max(self.una + u64::from(window));
+    }
+
+    fn agrees(&self, window: u32, rate: u64) -> bool {
         let their_window = f64::from(window);
         // The integer controller cuts fractions off at each reduction: 2^-16 packets, and 2^-24 of the window with alpha. Growth loses none.
         if !(their_window - 0.05..their_window + 1.05).contains(&self.window) {

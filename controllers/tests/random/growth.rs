@@ -4,6 +4,7 @@
 use tandem_controllers::{CONTROLLERS, Controller, Params, find};
 
 use crate::{
+    model::LongRun,
     oracle::{Kind, oracle},
     windows::{self, Growth},
 };
@@ -93,8 +94,13 @@ fn params(controller: &'static Controller, settings: &str) -> Params {
 /// What has grown apart, if it has.
 fn apart(name: &str, settings: &str, growth: Growth) -> Option<String> {
     let controller = find(name).unwrap();
-    let Kind::Windows(reference) = oracle(controller).kind else { return None };
-    let grown = windows::grow_for_long(&params(controller, settings), reference, growth);
+    let params = params(controller, settings);
+    let grown = match oracle(controller).kind {
+        Kind::Windows(reference) => windows::grow_for_long(&params, reference, growth),
+        Kind::Model { run_for_long, .. } => {
+            run_for_long(&params, LongRun { base_rtt_us: growth.base_rtt_us, by: growth.by, rounds: growth.rounds })
+        }
+    };
     grown.err().map(|e| format!("{name}@{settings}: {e}"))
 }
 
@@ -143,7 +149,11 @@ fn every_parameter_of_growth_is_tried() {
             let (name, of) = (parameter.name, controller.name);
             let tried = SETTINGS.iter().any(|(names, settings, _)| names.contains(&of) && is_in(settings, name));
             let other = OTHERS.split(' ').any(|other| other == name || other == format!("{of}.{name}"));
-            assert!(tried || other, "{of}.{name}: does it decide how fast the window grows?");
+            assert!(
+                tried || other,
+                "{of}.{name}: if it decides how fast the window grows, add a setting to SETTINGS of {file}, otherwise its name to OTHERS",
+                file = file!()
+            );
         }
     }
 }

@@ -50,7 +50,7 @@ fn random_windows_stay_close_to_the_papers_real_numbers() {
 fn random_models_take_the_steps_of_their_papers() {
     random_test!(random_models_take_the_steps_of_their_papers, 300).run(model::case(), |case| {
         for controller in &CONTROLLERS {
-            if let Kind::Model(play) = oracle(controller).kind {
+            if let Kind::Model { play, .. } = oracle(controller).kind {
                 play(&case.parameters(controller), &case).map_err(of(controller.name))?;
             }
         }
@@ -78,7 +78,7 @@ fn random_events_keep_the_invariants() {
 #[test]
 fn every_oracle_is_of_its_controllers_kind() {
     for controller in &CONTROLLERS {
-        let is_model = matches!(oracle(controller).kind, Kind::Model(_));
+        let is_model = matches!(oracle(controller).kind, Kind::Model { .. });
         assert_eq!(is_model, controller.owns_window(), "{}: signal {}", controller.name, controller.signal.as_str());
     }
 }

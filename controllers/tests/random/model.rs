@@ -15,14 +15,17 @@ const MSS: u32 = 1448;
 /// Ways that agree so far, of which rounding alone tells one from the other.
 const MAX_WAYS: usize = 64;
 
-/// A controller with a model of the path, from its paper. It may stand where the integer controller's rounding leads.
+/// A controller with a model of the path, from its paper.
 pub trait Model: Clone + PartialEq + std::fmt::Debug {
     fn new(params: &Params, mss: u32, window: u32, now_us: u64) -> Self;
     /// One ACK; where rounding can turn a decision, `ways` decides.
     fn ack(&mut self, now_us: u64, ack: &Ack, ways: &mut Ways);
-    /// The integer controller's window, packets, and rate, bytes a second, if they are what this one makes of it: the next step
-    /// begins from there.
-    fn agrees(&mut self, window: u32, rate: u64) -> bool;
+    /// The host fills the integer controller's window, packets.
+    fn sends(&mut self, _window: u32) {}
+    /// Are the integer controller's window, packets, and rate, bytes a second, what this one makes of it?
+    fn agrees(&self, window: u32, rate: u64) -> bool;
+    /// The next step begins from the integer controller's window and rate, which agreed.
+    fn follow(&mut self, _window: u32, _rate: u64) {}
     /// A reduction would be due.
     fn reduce(&mut self);
     fn enter(&mut self, state: State);
@@ -72,6 +75,8 @@ struct Pair<M> {
     delivered: u32,
     application: bool,
     counts_marks: bool,
+    /// Each step begins where rounding led the integer controller, so that only that step's rounding counts.
+    follows: bool,
 }
 
 impl<M: Model> Pair<M> {
@@ -79,7 +84,7 @@ impl<M: Model> Pair<M> {
         let host = Host::begin(params, window, MSS, 0);
         let reference = M::new(params, MSS, window, host.conn().now_us);
         let counts_marks = params.controller().counts_marks();
-        Self { host, ways: vec![reference], path, delivered: 0, application: false, counts_marks }
+        Self { host, ways: vec![reference], path, delivered: 0, application: false, counts_marks, follows: true }
     }
 
     fn command(&mut self, command: Command) {
@@ -181,7 +186,11 @@ impl<M: Model> Pair<M> {
         let conn = *self.host.conn();
         let (window, rate) = (conn.snd_cwnd, conn.pacing_bytes_per_s);
         let last = self.ways[0].clone();
-        self.ways.retain_mut(|way| way.agrees(window, rate));
+        self.ways.iter_mut().for_each(|way| way.sends(window));
+        self.ways.retain(|way| way.agrees(window, rate));
+        if self.follows {
+            self.ways.iter_mut().for_each(|way| way.follow(window, rate));
+        }
         let mut distinct: Vec<M> = Vec::new();
         for way in std::mem::take(&mut self.ways) {
             if !distinct.contains(&way) {
@@ -284,4 +293,28 @@ pub fn case() -> impl Strategy<Value = Case> {
 pub fn play<M: Model>(params: &Params, case: &Case) -> TestCaseResult {
     let mut pair = Pair::<M>::new(params, case.path, case.window);
     case.steps.iter().try_for_each(|step| pair.play(*step))
+}
+
+/// A long run: a few rounds that lose packets, then bulk data over a steady path.
+#[derive(Clone, Copy, Debug)]
+pub struct LongRun {
+    pub base_rtt_us: u32,
+    /// Packets an ACK.
+    pub by: u32,
+    pub rounds: u32,
+}
+
+impl LongRun {
+    const BDP: u32 = 400;
+    const WINDOW: u32 = 10;
+}
+
+/// The reference is never set to the integer controller's window or rate, so that whatever an integer drops on each ACK adds up.
+/// `Err`: they have grown apart.
+pub fn run_for_long<M: Model>(params: &Params, run: LongRun) -> TestCaseResult {
+    let path = Path { base_rtt_us: run.base_rtt_us, bdp: LongRun::BDP };
+    let mut pair = Pair::<M>::new(params, path, LongRun::WINDOW);
+    pair.follows = false;
+    let rounds = |count, lost| Step::Rounds { count, by: run.by, others: 0, lost };
+    [rounds(4, 0), rounds(1, 1), rounds(run.rounds, 0)].into_iter().try_for_each(|step| pair.play(step))
 }

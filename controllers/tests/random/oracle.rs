@@ -40,7 +40,18 @@ pub enum Kind {
     /// By their windows: the reference for a connection that begins with a window, packets, at a time, us.
     Windows(fn(&Params, f64, f64) -> Box<dyn Reference>),
     /// Step by step, for a controller with a model of the path.
-    Model(fn(&Params, &model::Case) -> TestCaseResult),
+    Model {
+        /// A random connection, each step from where rounding led the integer controller.
+        play: fn(&Params, &model::Case) -> TestCaseResult,
+        /// Without that.
+        run_for_long: fn(&Params, model::LongRun) -> TestCaseResult,
+    },
+}
+
+impl Kind {
+    pub const fn model<M: model::Model>() -> Self {
+        Self::Model { play: model::play::<M>, run_for_long: model::run_for_long::<M> }
+    }
 }
 
 /// The oracle of a controller.

@@ -82,6 +82,8 @@ struct Pair {
     una: u64,
     /// ACKs on which the two were compared.
     acks: u64,
+    /// How often the reference was set to the integer controller's windows.
+    adoptions: u32,
     window_limited: bool,
     /// Where growth began that multiplies differences, packets.
     epoch_window: f64,
@@ -93,7 +95,17 @@ impl Pair {
         let host = Host::begin(params, window, MSS, u32::MAX);
         let low_window = params.get("low_window").unwrap_or(0.0);
         let reference = reference(params, f64::from(window), host.conn().now_us as f64);
-        Self { host, reference, path, low_window, una: 0, acks: 0, window_limited: true, epoch_window: 1.0 }
+        Self {
+            host,
+            reference,
+            path,
+            low_window,
+            una: 0,
+            acks: 0,
+            adoptions: 0,
+            window_limited: true,
+            epoch_window: 1.0,
+        }
     }
 
     fn play(&mut self, step: Step) -> Result<(), TestCaseError> {
@@ -219,6 +231,7 @@ impl Pair {
     /// difference of one packet, which rounding makes, would be multiplied by the growth up to the next reduction and,
     /// as the queue answers only the integer controller, again by that up to the one after.
     fn adopt(&mut self) {
+        self.adoptions += 1;
         let (conn, view) = (self.host.conn(), self.host.view());
         let windows = Windows { loss: f64::from(view.loss_window), delay: f64::from(view.delay_window) };
         self.epoch_window = f64::from(conn.snd_cwnd).max(self.low_window);
@@ -324,7 +337,8 @@ impl Growth {
     pub const BDP: u32 = 1 << 22;
 }
 
-/// The reference is set to the integer controller's windows once, at a loss before the growth, and never again. `Err`: they have grown apart.
+/// The reference is set to the integer controller's windows at the losses before the growth, and never again. `Err`: it was, or they
+/// have grown apart.
 pub fn grow_for_long(
     params: &Params,
     reference: fn(&Params, f64, f64) -> Box<dyn Reference>,
@@ -342,12 +356,18 @@ pub fn grow_for_long(
         begun = f64::from(pair.host.conn().snd_cwnd);
         (0..6).try_for_each(|_| pair.round(by, 0))?;
     }
+    let adoptions = pair.adoptions;
     for _ in 0..rounds {
         if pair.host.conn().snd_cwnd > FAR {
             break;
         }
         pair.round(by, others)?;
     }
+    prop_assert_eq!(
+        pair.adoptions,
+        adoptions,
+        "the reference was set to the integer controller's windows during the growth"
+    );
     let (real, integer) = (pair.reference.windows().total(), f64::from(pair.host.conn().snd_cwnd));
     // What rounding does to the window at the beginning is multiplied by growth that is a share of the window.
     let allowed = 1.5 * (real / begun).clamp(1.0, 3.0) + (real - begun).abs() * 0.005;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! HyStart as Linux has it and HyStart++ (RFC 9406) in real numbers. They see ACKs and say when slow start ends.
+//! HyStart as in Linux and HyStart++ (RFC 9406) in real numbers. They see ACKs and say when slow start ends.
 
 /// One ACK. Positions are packets since the connection began, times microseconds.
 #[derive(Clone, Copy)]

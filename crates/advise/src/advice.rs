@@ -116,6 +116,7 @@ impl Advice<'_> {
             path: known.words(),
             rtt: known.rtt,
             first: self.cures(),
+            headline: self.headline(),
             advice: &self.usual.decision.chosen,
             default: &self.present.name,
             stands_for: self.present.stands_for.as_deref(),
@@ -165,6 +166,8 @@ struct Output<'a> {
     path: String,
     /// The other cures, which come before any controller.
     first: Vec<String>,
+    /// The answer and the reason for it.
+    headline: String,
     advice: &'a str,
     /// What the machine runs now.
     default: &'a str,

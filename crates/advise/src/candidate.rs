@@ -11,15 +11,7 @@ use crate::{
 };
 
 /// The default where the machine does not name one: every common system has it.
-const USUAL_DEFAULT: &str = "cubic";
-
-/// Controllers that no system has shipped for common use, as far as we know. Being the first to run one takes more than loading it.
-const NEVER_SHIPPED: [&str; 6] = ["africa", "areno", "compound_auto", "compound_plus", "compound_tube", "fusion"];
-
-/// Has anybody run it before?
-fn is_tried(controller: &Controller) -> bool {
-    controller.own_header().is_none() && !NEVER_SHIPPED.contains(&controller.name)
-}
+pub(crate) const USUAL_DEFAULT: &str = "cubic";
 
 /// A controller that could be advised.
 #[derive(Debug, Clone)]
@@ -28,14 +20,14 @@ pub struct Candidate {
     pub flows: Flows,
     /// Effort to deploy it on this machine; smaller is easier: see [`Way`].
     pub effort: u8,
-    /// Nobody is known to have run it for common use.
+    /// Nobody is known to have run it for common use. Being the first takes more than loading it.
     pub is_untried: bool,
 }
 
 /// What the machine runs now.
 #[derive(Debug, Clone)]
 pub struct Present {
-    /// As the simulator has it.
+    /// As in the simulator.
     pub name: String,
     /// The machine's own name for it, where the simulator does not have it and another stands for it.
     pub stands_for: Option<String>,
@@ -79,7 +71,7 @@ pub fn candidates(
         effort: if spec.to_string() == present.name { Way::Present } else { effort } as u8,
         is_untried: !is_tried && spec.to_string() != present.name,
     };
-    let effort_of = |controller: &Controller| machine.way(controller).map(|way| (way, is_tried(controller)));
+    let effort_of = |controller: &Controller| machine.way(controller).map(|way| (way, controller.is_shipped()));
     let mut candidates: Vec<Candidate> = if given.is_empty() {
         let may_count = |c: &&Controller| ecn || !c.counts_marks();
         let here =
@@ -113,14 +105,11 @@ fn check_is_ours(spec: &ControllerSpec) -> Result<(), AdviseError> {
 
 #[cfg(test)]
 mod tests {
-    use tandem_controllers::find;
-
     use super::*;
     use crate::Tools;
 
     #[test]
     fn what_nobody_has_run_is_known() {
-        assert!(NEVER_SHIPPED.iter().all(|name| find(name).is_ok()));
         let machine = Machine {
             default: Some("cubic".into()),
             available: vec!["reno".into(), "cubic".into()],

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tandem_compare::{CompareError, Comparison, Flows, Length};
+use tandem_compare::{CompareError, Comparison, Flows, FlowsError, Length};
 use tandem_scenario::{
     Ecn, FORWARD_LINK, FlowsSpec, Loss, Scenario, ScenarioSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
@@ -156,8 +156,8 @@ impl Known {
 }
 
 impl std::str::FromStr for Neighbours {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = FlowsError;
+    fn from_str(text: &str) -> Result<Self, FlowsError> {
         if text == "none" {
             return Ok(Self(Vec::new()));
         }

@@ -35,6 +35,11 @@ pub enum AdviseError {
     Run(#[from] BatchError),
 }
 
+/// What is no goal of a choice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a goal: give `goodput`, `delay` or `both`")]
+pub struct GoalError(pub String);
+
 impl AdviseError {
     /// Whether the question was at fault, and not this machine.
     pub fn is_usage(&self) -> bool {

@@ -9,7 +9,7 @@
 //!
 //! An [`Advice`] puts the answers together: what to switch on, and all of it as JSON.
 //!
-//! The caller chooses the engine, may cancel, and gets the answers finished by then.
+//! The caller chooses the engine, and may cancel; the answers finished by then are returned.
 //!
 //! ```
 //! use tandem_advise::{Goal, Known, Limits, Machine, Present, Question, candidates, measured::Measured};
@@ -50,8 +50,10 @@
 mod advice;
 mod candidate;
 mod case;
+mod contest;
 mod cures;
 mod error;
+mod headline;
 mod known;
 mod machine;
 pub mod measured;
@@ -60,13 +62,14 @@ mod question;
 mod repeated;
 mod rule;
 mod start;
+mod stepwise;
 mod trial;
 mod turn;
 
 pub use advice::{Advice, Origin};
 pub use candidate::{Candidate, Present, candidates};
 pub use case::{Assumed, Case, Neighbours};
-pub use error::AdviseError;
+pub use error::{AdviseError, GoalError};
 pub use known::{Given, Known};
 pub use machine::{Machine, Port, Tools, Way, send_command};
 pub use progress::{Doing, Watch};
@@ -74,3 +77,4 @@ pub use question::{Answer, Answers, Question};
 pub use repeated::Repeated;
 pub use rule::{Decision, Goal, Judged, Limits, Why, usual_delay_limit};
 pub use start::StartUp;
+pub use stepwise::Stepwise;

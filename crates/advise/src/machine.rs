@@ -63,6 +63,20 @@ pub enum Way {
 const FOLDER: &str = "/proc/sys/net";
 
 impl Machine {
+    /// A Debian system with CUBIC as the default and the controllers of its modules, on which Tandem is installed: for answers that are to be the same
+    /// everywhere.
+    pub fn debian() -> Self {
+        let modules =
+            ["bbr", "bic", "dctcp", "highspeed", "htcp", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"];
+        Self {
+            default: Some("cubic".into()),
+            available: vec!["reno".into(), "cubic".into()],
+            modules: modules.map(String::from).to_vec(),
+            tools: Tools { loads: true, sends: true },
+            ..Self::default()
+        }
+    }
+
     /// The machine that this runs on.
     pub fn this(tools: Tools) -> Self {
         let read = |name: &str| fs::read_to_string(format!("{FOLDER}/{name}")).unwrap_or_default();

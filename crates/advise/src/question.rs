@@ -14,6 +14,7 @@ use tandem_statistics::Looks;
 
 use crate::{
     AdviseError, Candidate, Case, Known, Repeated,
+    contest::Contest,
     measured::Measured,
     progress::{Watch, Whole},
     rule::{Decision, Limits, Observed, decide},
@@ -157,8 +158,8 @@ impl Question<'_> {
             let part = of_paths.part(if i == 0 { 1.0 } else { 1.0 / (cases.len() - i) as f64 });
             let watch = |share: f64| whole.tell(i, share, &case.differs);
             let batch = Batch { store: self.store, watch: Some(&watch), ..Batch::default() };
-            let (is_first, looks) = (i == 0 && cases.len() > 1, self.looks(case.differs.is_empty()));
-            let turn = Turn { question: self, case, clock: &part, batch, is_first, looks };
+            let turn =
+                Turn { contest: Contest::new(self, case), clock: &part, batch, is_first: i == 0 && cases.len() > 1 };
             match turn.answer()? {
                 Some(answer) if i == 0 || answer.observed.len() == self.candidates.len() => answers.push(answer),
                 _ => break,

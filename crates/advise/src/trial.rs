@@ -55,6 +55,11 @@ impl Trial {
         }
     }
 
+    /// To deploy it: see [`Observed`].
+    pub fn effort(&self) -> (u8, bool) {
+        (self.observed.effort, self.observed.is_untried)
+    }
+
     /// Are there seeds enough for an interval?
     pub fn has_run(&self) -> bool {
         self.seeds.len() > 1

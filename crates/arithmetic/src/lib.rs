@@ -5,9 +5,32 @@
 //! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Two builds of the same sources have
 //! the same hash, whatever program they are part of.
 //!
-//! A crate may have a folder of parts of which a run uses few, as the controllers' headers are. Its manifest names it, `apart = ["include"]` in
+//! A crate may have a folder of parts of which a run uses only some, like the controllers' headers. Its manifest names it, `apart = ["include"]` in
 //! `[package.metadata.arithmetic]`, and its build script makes a hash of each part ([`headers_hash`]). They are then no part of the hash here,
 //! and the key of a kept result adds those of the parts that the run used.
+//!
+//! A build script has the line `tandem_arithmetic::emit(env!("CARGO_PKG_NAME"));`. The hash of a header covers what it includes, and nothing else:
+//!
+//! ```
+//! use std::fs;
+//!
+//! use tandem_arithmetic::headers_hash;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
+//! write("reno.h", "#include \"window.h\"\n")?;
+//! write("window.h", "int window = 10;\n")?;
+//! let hash = || headers_hash(folder.path(), &["reno.h"], &[]);
+//! let before = hash();
+//! write("cubic.h", "int beta = 7;\n")?;
+//! assert_eq!(hash(), before);
+//! write("window.h", "int window = 4;\n")?;
+//! assert_ne!(hash(), before);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Around it: [tandem-sim](../tandem_sim/index.html), [tandem-model](../tandem_model/index.html) and the other engines have such a hash;
+//! [tandem-batch](../tandem_batch/index.html) keeps finished runs by it. [tandem-controllers](../tandem_controllers/index.html) has one for each header.
 
 mod headers;
 
@@ -25,16 +48,19 @@ pub use headers::headers_hash;
 const SOURCES: [&str; 3] = ["src", "include", "bpf"];
 
 /// Sets the environment variable TANDEM_ARITHMETIC for the crate that is being built, to the hash of `package`: itself or one below it.
+///
+/// # Panics
+/// As [`Repository::hash`]: a build that fails is better than results that stay when the sources change.
 pub fn emit(package: &str) {
-    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let repository = Repository::above(&manifest);
-    // A published package: its version says which sources it and those beside it have.
-    let hash = match repository.as_ref().filter(|repository| repository.crates.contains_key(package)) {
+    let of_cargo = |name: &str| env::var(name).expect("cargo sets it");
+    let repository = Repository::above(Path::new(&of_cargo("CARGO_MANIFEST_DIR")));
+    let hash = match repository.filter(|repository| repository.is_own(&of_cargo("CARGO_PKG_NAME"))) {
         Some(repository) => {
             repository.watched(package).iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
             repository.hash(package)
         }
-        None => env::var("CARGO_PKG_VERSION").expect("cargo sets it"),
+        // A published package: its version says which sources it and those beside it have.
+        None => of_cargo("CARGO_PKG_VERSION"),
     };
     println!("cargo::rustc-env=TANDEM_ARITHMETIC={hash}");
 }
@@ -54,6 +80,11 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
+/// Of Cargo.lock: one that comes from elsewhere says from where.
+fn is_of_folder(package: &Table) -> bool {
+    text(package, "source").is_empty()
+}
+
 impl Repository {
     /// The workspace that a crate's folder is in; `None` if it is in none, or its Cargo.lock is not there.
     pub fn above(folder: &Path) -> Option<Self> {
@@ -68,12 +99,22 @@ impl Repository {
         Some(Self { root: root.to_owned(), crates: crates.collect(), lock: packages })
     }
 
+    /// Is the package made from a folder here, rather than from what a registry or another repository has?
+    fn is_own(&self, name: &str) -> bool {
+        self.lock.iter().any(|package| text(package, "name") == name && is_of_folder(package))
+    }
+
     /// What decides the results of `package`, 32 hexadecimal digits.
+    ///
+    /// # Panics
+    /// If Cargo.lock has no such package, or its folder or that of one below it is not known: a change of its sources would stay unseen.
     pub fn hash(&self, package: &str) -> String {
         let mut hasher = blake3::Hasher::new();
-        for (name, checksum) in self.below(package) {
-            hasher.update(format!("{name} {checksum}\n").as_bytes());
-            let folder = self.crates.get(name.split(' ').next().unwrap_or(""));
+        for (name, package) in self.below(package) {
+            // Of a registry, or of another repository with its commit.
+            let origin = ["checksum", "source"].map(|key| text(package, key)).into_iter().find(|text| !text.is_empty());
+            hasher.update(format!("{name} {}\n", origin.unwrap_or("")).as_bytes());
+            let folder = self.folder_of(package);
             for file in folder.iter().flat_map(|folder| files(folder)) {
                 let shown = file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
                 let content = fs::read(&file).unwrap_or_default();
@@ -86,13 +127,26 @@ impl Repository {
     /// What a change of must make the build script run again.
     fn watched(&self, package: &str) -> Vec<PathBuf> {
         let below = self.below(package);
-        let own = below.keys().filter_map(|name| self.crates.get(name.split(' ').next()?));
+        let own = below.values().filter_map(|package| self.folder_of(package));
         let sources = own.flat_map(|folder| sources(folder)).filter(|path| path.is_dir());
         sources.chain([self.root.join("Cargo.lock"), self.root.join("Cargo.toml")]).collect()
     }
 
-    /// `package` and all below it in Cargo.lock: name and version, and the checksum of those that come from a registry.
-    fn below(&self, package: &str) -> BTreeMap<String, String> {
+    /// The folder of a package of Cargo.lock that has one here.
+    fn folder_of(&self, package: &Table) -> Option<&PathBuf> {
+        let name = text(package, "name");
+        is_of_folder(package).then(|| {
+            self.crates.get(name).unwrap_or_else(|| {
+                panic!(
+                    "{}: `{name}` decides results, and its folder is not known: name it under [workspace.dependencies], with its path",
+                    self.root.join("Cargo.toml").display()
+                )
+            })
+        })
+    }
+
+    /// `package` and all below it in Cargo.lock, by name and version.
+    fn below(&self, package: &str) -> BTreeMap<String, &Table> {
         let (mut found, mut waiting) = (BTreeMap::new(), vec![package.to_owned()]);
         while let Some(wanted) = waiting.pop() {
             // `NAME`, or `NAME VERSION` where there are several.
@@ -101,7 +155,7 @@ impl Repository {
                 let of_package = text(package, "version");
                 let is_meant = version.is_empty() || version.split(' ').next() == Some(of_package);
                 let shown = format!("{name} {of_package}");
-                if is_meant && found.insert(shown, text(package, "checksum").to_owned()).is_none() {
+                if is_meant && found.insert(shown, package).is_none() {
                     let used = self.used_by(name);
                     let is_used = |below: &&str| {
                         let name = below.split(' ').next().unwrap_or("");
@@ -112,6 +166,7 @@ impl Repository {
                 }
             }
         }
+        assert!(!found.is_empty(), "{}: there is no package `{package}`", self.root.join("Cargo.lock").display());
         found
     }
 
@@ -128,7 +183,7 @@ impl Repository {
     }
 }
 
-/// The folders with what decides a crate's results, but for those whose parts have hashes of their own.
+/// The folders with what decides a crate's results, except those whose parts have their own hashes.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let manifest = table_of(&folder.join("Cargo.toml")).unwrap_or_default();
     let metadata = || manifest.get("package")?.get("metadata")?.get("arithmetic")?.get("apart")?.as_array().cloned();

@@ -2,7 +2,7 @@
 //! What makes another hash, and what does not: in a workspace of two crates, `engine` and `network` below it, and `page`, which the tests of
 //! `engine` use.
 
-use std::{fs, path::Path};
+use std::{fs, panic, path::Path};
 
 use tandem_arithmetic::Repository;
 use tempfile::TempDir;
@@ -27,6 +27,7 @@ version = "1.0.0"
 [[package]]
 name = "rand"
 version = "0.9.0"
+source = "registry"
 checksum = "abc"
 "#;
 
@@ -66,6 +67,7 @@ fn a_byte_of_the_crate_or_of_one_below_makes_another() {
         ("b/include/header.h", "1"),
         ("Cargo.lock", &LOCK.replace("0.9.0", "0.9.1")),
         ("Cargo.lock", &LOCK.replace("abc", "abd")),
+        ("Cargo.lock", &LOCK.replace("registry\"\nchecksum = \"abc", "git+https://example.org/rand#1")),
     ] {
         let changed = workspace();
         write(changed.path(), path, text);
@@ -81,6 +83,24 @@ fn what_decides_nothing_changes_nothing() {
     write(folder.path(), "a/src/tests/more.rs", "test");
     write(folder.path(), "a/README.md", "words");
     assert_eq!(hash(&folder), before);
+}
+
+/// A change of its sources would leave the hash as it is.
+#[test]
+fn a_package_whose_folder_is_not_known_is_refused() {
+    let refusal = |forgotten: &str, package: &str| {
+        let folder = workspace();
+        let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+        let left: Vec<&str> = manifest.lines().filter(|line| !line.starts_with(forgotten)).collect();
+        write(folder.path(), "Cargo.toml", &left.join("\n"));
+        let repository = Repository::above(&folder.path().join("a")).unwrap();
+        *panic::catch_unwind(|| repository.hash(package)).unwrap_err().downcast::<String>().unwrap()
+    };
+    for forgotten in ["engine", "network"] {
+        let words = refusal(forgotten, "engine");
+        assert!(words.contains(&format!("`{forgotten}` decides results")) && words.contains("Cargo.toml"), "{words}");
+    }
+    assert!(refusal("page", "motor").ends_with("no package `motor`"));
 }
 
 /// What is kept apart has hashes of its own, and is no part of this one.

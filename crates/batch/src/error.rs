@@ -13,7 +13,7 @@ pub enum BatchError {
     Run(#[from] EngineError),
 }
 
-/// What is wrong with a store, and the mend.
+/// What is wrong with a store, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Its folder is no place for it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs many scenarios, every seed of each, on all cores. It shows progress and the time left, and can be cancelled. With a [`Store`] nothing
-//! is run twice, and a batch that was cut short goes on where it was. It knows engines by their trait only.
+//! is run twice, and an interrupted batch continues where it was. It knows engines only by their trait.
 //!
 //! ```
 //! use tandem_batch::{Batch, Task, Traces};

@@ -8,10 +8,12 @@ use std::{
     time::Duration,
 };
 
+#[cfg(not(target_family = "wasm"))]
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::Job;
 
+#[cfg(not(target_family = "wasm"))]
 const STEPS: f64 = 1e6;
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -66,6 +68,11 @@ impl<'a> Progress<'a> {
         watch(self.share());
     }
 
+    /// Without a terminal nothing is drawn.
+    #[cfg(target_family = "wasm")]
+    fn draw(&self, _: &AtomicBool) {}
+
+    #[cfg(not(target_family = "wasm"))]
     fn draw(&self, done: &AtomicBool) {
         let bar = ProgressBar::new(STEPS as u64).with_style(
             ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left").expect("the template is valid"),

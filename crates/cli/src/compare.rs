@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     duration: Option<Span>,
 
-    /// Excluded from every measure [default: slow start and one loss cycle]
+    /// Excluded from every measurement [default: slow start and one loss cycle]
     #[arg(long, allow_hyphen_values = true)]
     warmup: Option<Span>,
 
@@ -80,7 +80,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     send_jitter: Option<Span>,
 
-    /// Each against each, in pairs: the share that each gets; all controllers if none is named
+    /// All pairs: the share that each controller gets; all controllers if none is named
     #[arg(long, conflicts_with_all = ["against", "trace"])]
     matrix: bool,
 
@@ -111,7 +111,7 @@ struct SeedArgs {
     #[arg(long, value_name = "N", help = bound("the most seeds", USUAL.most_seeds), value_parser = clap::value_parser!(u32).range(2..=1000))]
     most_seeds: Option<u32>,
 
-    #[arg(long, value_name = "TIME", help = bound("begin no more seeds after this time, and say what is left open", USUAL.time))]
+    #[arg(long, value_name = "TIME", help = bound("start no more seeds after this time, and say what is undecided", USUAL.time))]
     time: Option<Span>,
 
     #[arg(long, value_name = "SHARE", help = bound("an interval of ± this is narrow enough, of the greater of two goodputs, or of a share", USUAL.precision))]

@@ -88,7 +88,7 @@ pub fn conform(args: &Args) -> Result<(), Failure> {
         let wrong = |e: String| Failure::usage(format!("{name}:{}: {e}", number + 1));
         let event: Event = serde_json::from_str(&line).map_err(|e| wrong(e.to_string()))?;
         let known = check.problems().len();
-        check.event(number as u64 + 1, &event).map_err(wrong)?;
+        check.event(number as u64 + 1, &event).map_err(|e| wrong(e.to_string()))?;
         let new = check.problems().iter().enumerate().skip(known);
         for (_, problem) in new.filter(|(i, _)| *i < SHOWN && !args.json) {
             print(&format!("{name}:{}: {problem}\n", problem.line))?;

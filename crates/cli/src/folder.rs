@@ -88,7 +88,7 @@ impl Refusal {
                 "another command is writing to `{folder}`; wait for it, or choose another folder with --out"
             )),
             Refusal::Taken(command) => Failure::usage(format!(
-                "`{folder}` holds the results of `{command}`; choose another folder with --out, or give them up with --replace"
+                "`{folder}` holds the results of `{command}`; choose another folder with --out, or replace them with --replace"
             )),
             Refusal::Unreadable(e) => {
                 let e = anyhow::Error::new(e);

@@ -78,7 +78,7 @@ fn last_words() {
     if let Some(put_back) = AT_END.get() {
         put_back();
     }
-    warn("tandem: interrupted; files that were written are whole");
+    warn("tandem: interrupted; the files written are complete");
 }
 
 /// How long the command has continued since the signal.

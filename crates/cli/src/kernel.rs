@@ -20,9 +20,9 @@ Examples:
   tandem kernel load compound_tube                     every program can choose it now
   iperf3 -c HOST -C compound_tube                      one program chooses it
   tandem kernel load compound@gamma=20 --as compound20 --default
-  tandem kernel load bbr                               as tandem_bbr where the kernel has a bbr of its own
+  tandem kernel load bbr                               as tandem_bbr if the kernel has its own bbr
   tandem kernel watch                                  its connections, live
-  tandem kernel unload compound_tube                   connections that use it go on
+  tandem kernel unload compound_tube                   connections that use it continue
   tandem kernel cleanup                                after `kill -9` of any of these, or of a run with the kernel engine";
 
 /// The controllers in the Linux kernel: load, unload, watch
@@ -35,7 +35,7 @@ pub enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// What is loaded
+    /// List the loaded controllers
     List {
         /// As JSON
         #[arg(long)]
@@ -74,7 +74,7 @@ pub struct Load {
     json: bool,
 }
 
-/// Unload a controller; where it is the default, the previous default returns
+/// Unload a controller; if it is the default, the previous default returns
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Unload {
@@ -164,25 +164,26 @@ fn outcome_of_unload(name: &str, unloaded: &Unloaded) -> String {
     let Unloaded { connections, restored_defaults, still_default_in, listeners } = unloaded;
     let mut text = format!("{name} is unloaded.\n");
     if *connections > 0 {
-        let _ = writeln!(text, "{connections} connections go on with it until they close.");
+        let _ = writeln!(text, "{connections} connections keep it until they close.");
     }
     for (default, namespaces) in restored_defaults {
         let _ = writeln!(text, "The default is `{default}` again{}.", where_restored(namespaces));
     }
     for namespace in still_default_in {
-        let _ = writeln!(text, "It stays the default in {}, which takes no other.", in_words(namespace));
+        let _ = writeln!(text, "It stays the default in {}, which accepts no other.", in_words(namespace));
     }
     match listeners.as_deref() {
         Some([]) => {}
         Some(listeners) => {
-            let _ = writeln!(text, "Connections that these sockets accept still get it, until they listen anew:");
+            let _ =
+                writeln!(text, "Connections that these sockets accept still get it, until the sockets are reopened:");
             for Listener { namespace, address } in listeners {
                 let _ = writeln!(text, "  {address} in {}", in_words(namespace));
             }
         }
         None => {
             let _ =
-                writeln!(text, "This kernel does not tell which listening sockets still give it away (no tcp_diag).");
+                writeln!(text, "This kernel does not report which listening sockets still pass it on (no tcp_diag).");
         }
     }
     text

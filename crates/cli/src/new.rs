@@ -15,10 +15,10 @@ use tandem_controllers::{
 
 use crate::{failure::Failure, terminal::print};
 
-/// Write a controller of your own to begin with
+/// Write a starting point for your own controller
 ///
 /// Writes NAME.h, a C header that works: additive increase, multiplicative decrease. Name it by its path wherever a controller is named; it is
-/// compiled each time. It is native code, and runs with your rights. NAME.trace has events and the windows that must come of them, worked out by
+/// compiled each time. It is native code, and runs with your rights. NAME.trace has events and the windows that must result, worked out by
 /// hand; NAME.md is a page to fill in.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -28,7 +28,7 @@ Examples:
   tandem compare --rate 100mbit --rtt 40ms --queue 1bdp ./mine.h ./mine.h@step=4 reno
   tandem new ideas/gentle")]
 pub struct Args {
-    /// The controller's name, 1 to 15 letters, digits or `_`; before it may stand a folder
+    /// The controller's name, 1 to 15 letters, digits or `_`; a folder may precede it
     name: PathBuf,
 }
 

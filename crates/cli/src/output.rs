@@ -170,8 +170,8 @@ fn keep_and_print(
     }
     let kept = match (has_earlier, results.runs.is_empty()) {
         (true, _) => format!("`{shown}` keeps the earlier results"),
-        (false, true) => "nothing was done by then".to_owned(),
-        (false, false) => "what was done by then is kept and marked partial".to_owned(),
+        (false, true) => "nothing was finished".to_owned(),
+        (false, false) => "finished runs are kept and marked partial".to_owned(),
     };
     let missing = match &results.missing[..] {
         [] => String::new(),

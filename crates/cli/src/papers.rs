@@ -39,11 +39,11 @@ use crate::{
     terminal::{note, print, print_kept, warn},
 };
 
-/// The experiments of the papers behind the controllers: published, measured, and whether it holds
+/// The experiments of the papers behind the controllers: do the published results hold?
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub enum Action {
-    /// What there is: id, title, claim
+    /// List the experiments: id, title, claim
     #[command(after_help = EXAMPLES)]
     List {
         /// As JSON
@@ -72,7 +72,7 @@ pub enum Action {
     Doc(Doc),
     /// Run the test cases that a specification lists, and judge their claims ACK by ACK
     ///
-    /// They run in the simulator, on paths of many rates and RTTs, with bbr3, whose verdict it is, and with bbr for information.
+    /// They run in the simulator, on paths of many rates and RTTs, with bbr3, which decides the verdict, and with bbr for information.
     #[command(after_help = EXAMPLES)]
     Cases(Cases),
 }
@@ -95,15 +95,15 @@ Examples:
 
 #[derive(clap::Args)]
 pub struct Run {
-    /// Ids such as s0/fig3, a paper such as s0, or a file of one's own; all if none is given
+    /// Ids such as s0/fig3, a paper such as s0, or your own file; all if none is given
     ids: Vec<String>,
 
-    /// Three seeds, shorter and fewer points: all in some minutes
+    /// Three seeds, fewer and shorter points: all in a few minutes
     #[arg(long)]
     quick: bool,
 
-    /// `auto` begins with a third of the seeds that the file says, and adds more to what is undecided, to headlines up to four times
-    /// as many as the file says, to variants as many; `file` keeps to the file
+    /// `auto` begins with a third of the file's seeds, and adds more where a result is undecided: for headlines up to four times
+    /// the file's number, for variants up to that number; `file` keeps to it
     #[arg(long, value_name = "auto|file", default_value = "auto")]
     seeds: SeedsWord,
 

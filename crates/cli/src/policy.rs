@@ -29,11 +29,11 @@ A policy has a line for each rule:
   2001:db8::/32 -> compound_tube
   port 873 -> compound_tube                        # a service, here or there
   cgroup system.slice/backup.service -> reno       # programs; the innermost cgroup decides
-  default -> cubic                                 # what no other rule is for
-A prefix counts for more than a port, a port for more than a cgroup, all for more than the default.
+  default -> cubic                                 # everything else
+A prefix takes precedence over a port, a port over a cgroup, and all over the default.
 
 Examples:
-  tandem policy load policy.conf                   in force now, until `remove` or a reboot; again: replaces it without a gap
+  tandem policy load policy.conf                   in force until `remove` or a reboot; a second `load` leaves no gap
   tandem policy show                               the rules, and how many connections each decided on
   tandem policy test 192.0.2.7:443                 what a connection there would get
   tandem policy remove                             connections keep what they have";
@@ -44,7 +44,7 @@ Examples:
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub enum Action {
-    /// Put a policy in force; one that is in force already is replaced without a gap
+    /// Put a policy in force, replacing any earlier one without a gap
     #[command(after_help = EXAMPLES)]
     Load {
         /// The rules
@@ -59,15 +59,15 @@ pub enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// The rules in force, and how many connections each decided on
+    /// Show the rules in force, and how many connections each decided
     Show {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
-    /// What a connection would get; none is made
+    /// Show what a connection would get, without opening one
     Test {
-        /// The other end; of a connection that is accepted, its address and the port here
+        /// The peer; for an accepted connection, its address and the local port
         #[arg(value_name = "PEER:PORT")]
         peer: SocketAddr,
 
@@ -79,7 +79,7 @@ pub enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// End the policy; connections keep what they have
+    /// Remove the policy; connections keep their controllers
     Remove {
         /// As JSON
         #[arg(long)]
@@ -173,7 +173,7 @@ fn test(peer: SocketAddr, cgroup: Option<&String>, json: bool) -> Result<(), Fai
 fn in_words(peer: SocketAddr, Answer { rule, default }: &Answer) -> String {
     let mut text = String::new();
     let _ = match rule {
-        None => writeln!(text, "{peer}: {default}, the default of this network namespace; no rule is for it"),
+        None => writeln!(text, "{peer}: {default}, the default of this network namespace; no rule matches"),
         Some(LoadedRule { what, controller, is_available: true, .. }) => {
             writeln!(text, "{peer}: {controller}, by the rule `{what}`")
         }
@@ -193,7 +193,7 @@ fn remove(json: bool) -> Result<(), Failure> {
     let connections: u64 = removed.rules.iter().map(|rule| rule.connections).sum();
     let connections = usize::try_from(connections).unwrap_or(usize::MAX);
     print(&format!(
-        "The policy for {} has ended. It decided on {}; those that live keep their controllers.\n",
+        "The policy for {} has ended. It decided on {}; open connections keep their controllers.\n",
         removed.cgroup,
         counted(connections, "connection")
     ))

@@ -31,7 +31,7 @@ impl Making<'_> {
             return Ok(());
         }
         check(self.kernel, missing.iter().map(|run| &run.scenario), self.force)?;
-        note(&format!("{} runs over real TCP, {}", missing.len(), about(&missing)));
+        note(&format!("Runs over real TCP: {}, {}", missing.len(), about(&missing)));
         for again in (0..self.tries).rev() {
             let unbroken = self.kernel.needs_machine().then(interrupt::unbroken);
             measure(&missing, self.kernel, kept, self.batch).map_err(anyhow::Error::from)?;
@@ -43,7 +43,7 @@ impl Making<'_> {
             }
             if again == 0 {
                 note(&format!(
-                    "{doubtful} of them are doubtful: the same command makes those again, best with nothing else to do"
+                    "{doubtful} of them are doubtful: the same command repeats them, best on an otherwise idle machine"
                 ));
                 break;
             }

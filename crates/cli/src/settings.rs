@@ -17,7 +17,7 @@ pub struct Common {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
-    /// A parameter for all flows of a controller; `tandem list controllers` shows them. It goes before what a file says
+    /// A parameter for all flows of a controller; `tandem list controllers` shows them. It overrides the file
     #[arg(long, value_name = "CONTROLLER.KEY=VALUE", action = ArgAction::Append, value_parser = parse_setting)]
     pub set: Vec<Setting>,
 
@@ -69,7 +69,7 @@ pub struct Family(pub Vec<Flows>);
 impl std::str::FromStr for Family {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, count) = name_and_count(text, "FAMILY")?;
+        let (name, count) = name_and_count(text, "FAMILY").map_err(|e| e.to_string())?;
         let of_family = CONTROLLERS.iter().filter(|c| c.family == name);
         let flows: Vec<Flows> = of_family.map(|c| Flows::new(ControllerSpec::tandem(c), count)).collect();
         if flows.is_empty() {

@@ -20,7 +20,7 @@ use crate::{
 /// A shell, or a command, behind an emulated path to this machine
 ///
 /// Programs inside reach only this machine, at the address $TANDEM_HOST. Packets that leave the shell
-/// take the path; packets that enter it take the way back. Needs root.
+/// take the path; packets that enter it take the return path. Needs root.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -30,7 +30,7 @@ Examples:
   tandem store prune --size 500MB --age 30d
   tandem store clear
   TANDEM_STORE=/data/runs tandem papers run    # another folder
-  TANDEM_STORE=off tandem compare --rate 100mbit --rtt 40ms reno cubic    # makes each run
+  TANDEM_STORE=off tandem compare --rate 100mbit --rtt 40ms reno cubic    # repeats every run
 
 Units: sizes 500MB, 2GB; ages 12h, 30d.";
 
@@ -38,7 +38,7 @@ Units: sizes 500MB, 2GB; ages 12h, 30d.";
 ///
 /// compare, run, advise, sweep and papers keep each simulated run, and use the runs that any of them has made before. A run is identified by the
 /// meaning of its scenario, its seed, and the code of the engine and of the controllers in it; names, comments and files do not matter.
-/// Runs over real TCP are measurements, so they are made each time. The store keeps at most 2 GB, and nothing that was not used for 90 days.
+/// Runs over real TCP are measurements, so they are made each time. The store keeps at most 2 GB, and nothing unused for 90 days.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -52,14 +52,14 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Remove runs that were not used for long, then those used least recently
+    /// Remove runs unused for a long time, then those used least recently
     #[command(after_help = EXAMPLES)]
     Prune {
         /// The largest size on disk
         #[arg(long, value_name = "SIZE", default_value_t = Bytes(Limits::USUAL.bytes), allow_hyphen_values = true)]
         size: Bytes,
 
-        /// Remove what was not used for this long
+        /// Remove runs unused for this long
         #[arg(long, value_name = "AGE", default_value = "90d", value_parser = parse_age, allow_hyphen_values = true)]
         age: Duration,
 
@@ -154,7 +154,7 @@ fn show(shown: &Shown, json: bool) -> Result<(), Failure> {
     let Shown { folder, bytes, most_bytes, most_age_days, runs, engines } = shown;
     let (folder, size, most) = (folder.display(), Bytes(*bytes), Bytes(*most_bytes));
     let head = format!(
-        "{folder}\n{runs} finished runs, {size}. Above {most}, and after {most_age_days} days without use, the least recently used go.\n"
+        "{folder}\n{runs} finished runs, {size}. Above {most}, and after {most_age_days} days without use, the least recently used are removed.\n"
     );
     if engines.is_empty() {
         return print(&head);

@@ -12,10 +12,10 @@ use tandem_scenario::{
 
 use crate::{failure::Failure, terminal::print};
 
-/// Make a rate trace at random: cellular, satellite or wifi
+/// Generate a random rate trace: cellular, satellite or wifi
 ///
 /// Writes FILE in mahimahi's format, for `rate_trace` in scenario files and --rate-trace, and prints the lines for a scenario file. A
-/// satellite's delay changes, too: these changes are among the lines. docs/reference/traces.md describes the models.
+/// satellite's delay also changes: the lines include these changes. docs/reference/traces.md describes the models.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub struct Args {
     /// What the trace imitates
     kind: Kind,
 
-    /// The rate on average, about
+    /// The approximate average rate
     #[arg(long, default_value = "20mbit", allow_hyphen_values = true)]
     rate: Rate,
 
@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, default_value = "1")]
     seed: u64,
 
-    /// Where to write the trace; what stands there is replaced
+    /// Where to write the trace; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

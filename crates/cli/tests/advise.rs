@@ -204,7 +204,7 @@ fn what_is_no_controllers_fault_comes_first() {
     begins("iperf3-bursts.json", "--from fq.txt --flows 20", "On ");
     let shallow = "advise --replace --out o --from tc.txt --rate 20mbit --rtt 40ms --queue 6p --loss 0";
     let out = place.succeed(&format!("{shallow} {quick}")).out;
-    assert!(out.starts_with("First pace: the path's queue of 6p overflows"), "{out}");
+    assert!(out.starts_with("First pace: bursts alone overflow the path's queue of 6p"), "{out}");
 }
 
 #[test]

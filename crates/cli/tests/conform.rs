@@ -43,7 +43,7 @@ fn the_host_in_c_conforms() {
     assert!(include_str!("../../../controllers/examples/host.c").lines().count() <= 100);
 }
 
-/// Another controller than the log's, and one window changed by hand: the line and both values.
+/// A controller that is not the log's, and one window changed by hand: the line and both values.
 #[test]
 fn departures_are_shown() {
     let place = Place::new();
@@ -73,7 +73,7 @@ const TWICE: &str = r#"{"event": "init", "cwnd": 100, "ssthresh": 50, "mss": 120
 {"event": "state", "state": "loss"}
 "#;
 
-/// The controller's values are right, and the host is not: the line, the rule, what was seen, and the mend.
+/// The controller's values are right, and the host is not: the line, the rule, what was seen, and the fix.
 #[test]
 fn breaches_of_the_contract_are_shown() {
     let place = Place::new();

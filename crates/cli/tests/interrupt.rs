@@ -63,7 +63,7 @@ fn nothing_done_is_nothing_kept() {
     assert_eq!(finished.status, Some(130), "{}", finished.err);
     assert!(finished.err.contains("interrupted"), "{}", finished.err);
     assert!(!finished.err.contains("panicked"), "{}", finished.err);
-    assert!(finished.err.contains("nothing was done by then; nothing of: reno, compound"), "{}", finished.err);
+    assert!(finished.err.contains("nothing was finished; nothing of: reno, compound"), "{}", finished.err);
     assert!(place.files("o").is_empty());
 }
 

@@ -255,7 +255,7 @@ fn a_killed_policy_is_whole_or_not_there() {
     assert!(kills > 3, "{kills}");
 }
 
-/// The program goes with the process: nothing needs a mend.
+/// The program goes with the process: nothing needs fixing.
 #[test]
 fn a_killed_trial_leaves_nothing() {
     if !can_inject() {

@@ -139,7 +139,7 @@ fn bad_input_is_refused() {
     refused("--rate 10mbit --rtt 50ms --controller compound_tube", "the model knows `compound`");
     refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller compound@gamma=5", "the model leaves out `gamma`");
     refused("--rate 10mbit --rtt 50ms --mtu 40", "no room for data");
-    refused("--rate 10mbit --rtt 50ms --find rate", "a range to look in");
+    refused("--rate 10mbit --rtt 50ms --find rate", "needs a range");
     refused("--rate 10mbit --rtt 50ms --find queue --utilisation 2", "not a share");
     refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller cubicc", "unknown controller");
     refused("--rate 10mbit --rtt 50ms --loss 0", "--loss 0");

@@ -113,10 +113,10 @@ fn runs_are_as_long_as_the_path_needs_unless_told_otherwise() {
         (number(&results, "/runs/0/duration_s"), number(&results, "/runs/0/warmup_s"))
     };
     let long = compare("--queue 400p");
-    assert!(long.err.contains("reno goes some 79 s from loss to loss"), "{}", long.err);
+    assert!(long.err.contains("reno takes some 79 s from loss to loss"), "{}", long.err);
     assert_eq!(length(&long.out), (394.0, 79.0));
     let short = compare("--queue 20p");
-    assert!(short.err.starts_with("Each run lasts 60s, the first 10s are cut off: slow start"), "{}", short.err);
+    assert!(short.err.starts_with("Each run lasts 60s, without the first 10s: slow start"), "{}", short.err);
     assert_eq!(length(&short.out), (60.0, 10.0));
     let told = compare("--queue 400p --duration 20s --warmup 5s");
     assert!(!told.err.contains("Each run lasts"), "{}", told.err);

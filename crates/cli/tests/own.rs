@@ -51,7 +51,7 @@ fn the_header_that_new_writes_is_reno_to_the_bit_until_it_is_changed() {
 fn the_traces_that_new_writes_are_of_its_header() {
     let place = place(Place::new());
     let played = place.succeed("conform mine.trace");
-    assert_eq!(played.out, "7 stories, 10 checks: all come out\n");
+    assert_eq!(played.out, "7 stories, 10 checks: all match\n");
     change(
         &place,
         "additive_increase(c, c->snd_cwnd / p->step, acked)",
@@ -59,7 +59,7 @@ fn the_traces_that_new_writes_are_of_its_header() {
     );
     let changed = place.tandem("conform mine.trace --json");
     assert_eq!(changed.status, Some(1), "{}", changed.err);
-    assert!(changed.err.contains("3 of 10 lines do not come out"), "{}", changed.err);
+    assert!(changed.err.contains("3 of 10 lines do not match"), "{}", changed.err);
     let verdict: Value = serde_json::from_str(&changed.out).unwrap();
     let what: Vec<&str> = verdict["problems"].as_array().unwrap().iter().map(|p| p["what"].as_str().unwrap()).collect();
     // 10 packets ACKed are half of what a packet takes now; 16 * 2 / 4 = 8 of which 4 are ACKed.

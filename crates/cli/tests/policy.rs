@@ -43,7 +43,7 @@ fn a_bad_file_is_refused_with_its_line() {
     let place = Place::new();
     for (text, status, parts) in [
         ("192.0.2.7/24 -> cubic\n", 2, &["`p.conf`, line 1", "did you mean 192.0.2.0/24?"][..]),
-        ("# a\n\nport x -> cubic\n", 2, &["line 3", "`x` is no port"]),
+        ("# a\n\nport x -> cubic\n", 2, &["line 3", "`x` is not a port"]),
         ("", 2, &["there is no rule in it"]),
     ] {
         place.write("p.conf", text);
@@ -83,7 +83,7 @@ fn from_load_to_remove() {
     assert!(place.succeed("policy test 192.0.2.7:443").out.contains("reno, by the rule `192.0.2.0/24`"));
     assert!(place.succeed("policy test [::ffff:192.0.2.7]:443").out.contains("by the rule `192.0.2.0/24`"));
     assert!(place.succeed("policy test [2001:db8::1]:873").out.contains("cubic, by the rule `port 873`"));
-    assert!(place.succeed("policy test 198.51.100.1:80").out.contains("no rule is for it"));
+    assert!(place.succeed("policy test 198.51.100.1:80").out.contains("no rule matches"));
     let within = json(&format!("policy test 198.51.100.1:80 --cgroup {path} --json"));
     assert_eq!(within["rule"]["what"], format!("cgroup {path}"), "{within}");
     let shown = place.succeed("policy show").out;

@@ -75,7 +75,7 @@ fn registered(controller: &str, suffix: &str) -> (Attached, String) {
     (attach(&Params::new(find(controller).unwrap()), &name).unwrap(), name)
 }
 
-/// A connection with the controller that sends so much and goes on.
+/// A connection with the controller that sends this much and goes on.
 fn connection(controller: &str, bytes: usize) -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -70,12 +70,47 @@ fn a_shallow_buffer_is_found_on_any_number_of_threads_and_again_from_the_store()
     assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
 }
 
+/// RFC 9743, 7.1, as a question: at least 95 % of what CUBIC uses. The criterion has AQMs, and here it is the small buffer that breaks it.
+#[test]
+fn a_criterion_is_searched_against_and_kept_with_its_own_limit() {
+    let place = place();
+    let question = "search compound --worst 7.1-aqm --over ./queues.toml --evaluations 32 --finds 1 --json --keep kept";
+    let one = found(&place, question);
+    assert_eq!((&one["baseline"], &one["worst"]), (&"cubic".into(), &"7.1-aqm".into()));
+    let find = &one["finds"][0];
+    let mean = |key: &str| {
+        let seeds: Vec<f64> = find[key].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
+        seeds.iter().sum::<f64>() / seeds.len() as f64
+    };
+    let beyond = 1.0 - mean("contender_by_seed") / mean("baseline_by_seed") / 0.95;
+    assert!((find["violation"].as_f64().unwrap() - beyond).abs() < 0.01, "{beyond}: {find}");
+    let kept = place.read("kept/compound-7.1-aqm-find-1.toml");
+    assert!(kept.contains("above = 0.95") && kept.contains("[kernel]"), "{kept}");
+    let answer =
+        |controller| found(&place, &format!("evaluate {controller} --suite kept/ --json"))["rows"][0]["answer"].clone();
+    assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
+}
+
+/// What a short search ran is the beginning of a long one.
+#[test]
+fn a_longer_search_goes_on_where_a_shorter_one_was() {
+    let (once, twice) = (place(), place());
+    let search =
+        |evaluations| format!("search compound --over ./queues.toml --finds 1 --json --evaluations {evaluations}");
+    let short = found(&twice, &search(32));
+    let (long, again) = (found(&once, &search(64)), found(&twice, &format!("{} --replace", search(64))));
+    assert_eq!(again["finds"], long["finds"]);
+    assert!(short["simulated_packets"].as_u64() < long["simulated_packets"].as_u64());
+    assert_eq!(again["simulated_packets"], long["simulated_packets"]);
+    assert!(twice.stored_runs() >= once.stored_runs());
+}
+
 /// No generation is finished, and that is said.
 #[test]
 fn no_time_finds_nothing() {
     let nothing = place().succeed("search compound --over ./queues.toml --budget 1us");
     assert!(
-        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing is found"),
+        nothing.out.contains("0 paths in 0 generations") && nothing.out.contains("Nothing was found"),
         "{}",
         nothing.out
     );
@@ -88,6 +123,16 @@ fn versions_of_one_controller_are_compared() {
     assert!(compared.out.contains("where `compound` and `compound@gamma=5` differ most"), "{}", compared.out);
 }
 
+/// On 20 Mb/s and less, with enough queue, both fill the link.
+#[cfg(feature = "quic")]
+#[test]
+fn engines_are_compared() {
+    let arguments = "search reno --over ./queues.toml --evaluations 16 --finds 1 --differ quic --json";
+    let compared = found(&place(), arguments);
+    assert_eq!(compared["engines"], serde_json::json!(["sim", "quic"]));
+    assert!(compared["judged"].as_u64().unwrap() >= 8, "{compared}");
+}
+
 #[test]
 fn bad_usage_is_told_with_the_mend() {
     let place = place();
@@ -96,6 +141,20 @@ fn bad_usage_is_told_with_the_mend() {
         ("search cubic", "`cubic` is compared with itself"),
         ("search kernel:cubic", "searches are simulated"),
         ("search compound --worst speed", "utilisation, stolen, delay, loss, starvation, recovery"),
+        ("search compound --worst 7.1", "there are 7.1-aqm, 7.1-marks: name one of them"),
+        ("search compound --worst 7.11", "on its own paths alone: `completion` is of transfers"),
+        ("search compound --worst 7.6-hidden-marks", "with the same controller on another path"),
+        ("search compound --worst 5.1.2:3", "it has 2 limits"),
+        (
+            "search compound --worst stolen --over ./queues.toml",
+            "no flows of other controllers: try --over competition",
+        ),
+        ("search compound --worst 7.9 --over ./queues.toml", "no path of it changes: try --over changing-path"),
+        ("search compound --differ sim", "`compound` is compared with itself"),
+        #[cfg(all(feature = "linux", target_os = "linux"))]
+        ("search compound --differ kernel", "--engine sim,kernel"),
+        #[cfg(feature = "quic")]
+        ("search compound --differ quic --keep worst", "criteria compare controllers, not engines"),
         ("search compound --over fixed", "there is no such space; there are"),
         ("search compound --over ./none.toml", "cannot be read"),
         ("search compound --least 0", "a number above 0"),

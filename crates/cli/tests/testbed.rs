@@ -310,7 +310,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     place.write("small.toml", &format!("machines = true\n{small}\n{kernel}"));
     let run = "papers run small.toml --engine kernel --json";
     let first = place.succeed(run);
-    assert!(first.err.contains("2 runs over real TCP"), "{}", first.err);
+    assert!(first.err.contains("Runs over real TCP: 2,"), "{}", first.err);
     let results: Value = serde_json::from_str(&first.out).unwrap();
     let found = &results["experiments"][0];
     assert_eq!(found["engine"], "kernel", "{found}");
@@ -323,7 +323,7 @@ fn a_papers_experiment_runs_over_real_tcp_and_is_kept() {
     assert_eq!(place.read("tandem-out/papers/kernel.jsonl").lines().count(), 2);
     // Runs that were doubted are made again, and no others.
     let is_trusted = beside["doubts"].as_array().unwrap().is_empty();
-    assert_eq!(place.succeed(run).err.contains("runs over real TCP"), !is_trusted);
+    assert_eq!(place.succeed(run).err.contains("Runs over real TCP: "), !is_trusted);
     // Beside the simulation, without a right to anything.
     let shown = place.succeed("papers run small.toml --quick --kernel-runs tandem-out/papers/kernel.jsonl").out;
     assert!(shown.contains("Over real TCP: "), "{shown}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bad input: exit status 2, a message that names what is wrong and the mend, and nothing run or written.
+//! Bad input: exit status 2, a message that names what is wrong and the fix, and nothing run or written.
 
 mod common;
 
@@ -151,7 +151,7 @@ fn a_wireless_cell_is_the_simulators() {
     let cell = "[wlan]\nphy = \"802.11g\"\nstations = 2\nqueue = \"20p\"\nwired_rate = \"100mbit\"\nrtt = \"60ms\"\n";
     place.write("cell.toml", &format!("duration = \"3s\"\n{cell}[[flows]]\ncontroller = \"compound\"\n"));
     for (engines, parts) in [
-        ("model", ["here is a wireless cell", "`--engine sim` can"]),
+        ("model", ["not a wireless cell", "`--engine sim` can"]),
         ("sim,kernel", ["not a wireless cell", "use --engine sim"]),
     ] {
         let finished = place.tandem(&format!("run cell.toml --engine {engines}"));

@@ -49,7 +49,7 @@ pub struct Comparison {
     pub is_real_time: bool,
 }
 
-/// Why a comparison makes no sense, and the mend.
+/// Why a comparison makes no sense, and how to fix it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CompareError {
     /// A contender is there twice: two runs of it would differ in nothing.

@@ -16,11 +16,32 @@ pub struct Flows {
     pub controller: ControllerSpec,
 }
 
+/// Why a text names no flows.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FlowsError {
+    /// Their controller.
+    #[error(transparent)]
+    Controller(#[from] ControllerError),
+    /// Their number.
+    #[error(transparent)]
+    Count(#[from] CountError),
+}
+
+/// What is no number of flows: none, too many or no number at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")]
+pub struct CountError {
+    /// As it was written.
+    pub count: String,
+    /// What stands for the name before it.
+    pub what: String,
+}
+
 impl FromStr for Flows {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = FlowsError;
+    fn from_str(text: &str) -> Result<Self, FlowsError> {
         let (name, count) = name_and_count(text, "CONTROLLER")?;
-        Ok(Self::new(name.parse().map_err(|e: ControllerError| e.to_string())?, count))
+        Ok(Self::new(name.parse::<ControllerSpec>()?, count))
     }
 }
 
@@ -28,7 +49,7 @@ impl FromStr for Flows {
 ///
 /// # Errors
 /// If the number of flows is none, or too large.
-pub fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), String> {
+pub fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), CountError> {
     // Others' controllers have a colon in their name.
     let prefix = [KERNEL_PREFIX, NOQ_PREFIX].into_iter().find(|prefix| text.starts_with(prefix));
     let start = prefix.map_or(0, str::len);
@@ -36,7 +57,7 @@ pub fn name_and_count<'a>(text: &'a str, what: &str) -> Result<(&'a str, u32), S
     let (name, count) = colon.map_or((text, "1"), |colon| (&text[..colon], &text[colon + 1..]));
     match count.parse() {
         Ok(n @ 1..=MAX_COUNT) => Ok((name, n)),
-        _ => Err(format!("`{count}` is not a number of flows from 1 to {MAX_COUNT}: write {what}:FLOWS")),
+        _ => Err(CountError { count: count.to_owned(), what: what.to_owned() }),
     }
 }
 

@@ -10,7 +10,7 @@ pub const USUAL: Length = Length { duration: Span::from_secs(60), warmup: Span::
 const MEASURED_CYCLES: f64 = 4.0;
 /// What no run is longer than unless the user asks for it, seconds.
 const MOST_S: f64 = 600.0;
-/// Of [`Bounds::least_s`] and of slow start: so much at least has to be seen.
+/// Of [`Bounds::least_s`] and of slow start: at least this much has to be seen.
 const SLOW_STARTS: f64 = 4.0;
 
 /// What keeps a command quick.
@@ -93,11 +93,11 @@ impl Reason {
     /// One line for the user, who did not choose.
     pub fn words(&self, length: Length) -> String {
         let mut words = format!(
-            "Each run lasts {}, the first {} are cut off: slow start takes up to {:.1} s",
+            "Each run lasts {}, without the first {}: slow start takes up to {:.1} s",
             length.duration, length.warmup, self.slow_start_s
         );
         if let Some(cycle) = &self.cycle {
-            words += &format!(", and {} goes some {} from loss to loss", cycle.group, cycle.length());
+            words += &format!(", and {} takes some {} from loss to loss", cycle.group, cycle.length());
         }
         words + "."
     }

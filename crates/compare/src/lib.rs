@@ -7,8 +7,8 @@
 //!
 //! let flows: Flows = "compound@gamma=20:4".parse()?;
 //! assert_eq!((flows.name.as_str(), flows.count), ("compound@gamma=20", 4));
-//! assert!("compound:0".parse::<Flows>().unwrap_err().contains("write CONTROLLER:FLOWS"));
-//! # Ok::<(), String>(())
+//! assert!("compound:0".parse::<Flows>().unwrap_err().to_string().contains("write CONTROLLER:FLOWS"));
+//! # Ok::<(), tandem_compare::FlowsError>(())
 //! ```
 //!
 //! Around it: [`tandem_batch`] runs what is planned here, [tandem-report](../tandem_report/index.html) shows it,
@@ -21,7 +21,7 @@ mod questions;
 mod seeds;
 
 pub use comparison::{CompareError, Comparison, Plan};
-pub use flows::{Flows, name_and_count, same_number_of_flows};
+pub use flows::{CountError, Flows, FlowsError, name_and_count, same_number_of_flows};
 pub use length::{BOUNDS, Bounds, Length, Reason, USUAL};
 pub use questions::{Decided, Open, decide, open_shares};
-pub use seeds::{Budget, Seeds};
+pub use seeds::{Budget, Seeds, SeedsError};

@@ -19,13 +19,17 @@ impl Seeds {
     pub const REAL_TIME: Self = Self::Fixed(5);
 }
 
-impl FromStr for Seeds {
-    type Err = String;
+/// What is neither `auto` nor a number of seeds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a number of seeds: give `auto` or a number from 1 to {MAX_COUNT}")]
+pub struct SeedsError(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Seeds {
+    type Err = SeedsError;
+
+    fn from_str(text: &str) -> Result<Self, SeedsError> {
         let number = || text.parse().ok().filter(|count| (1..=MAX_COUNT).contains(count)).map(Self::Fixed);
-        if text == "auto" { Some(Self::Auto) } else { number() }
-            .ok_or_else(|| format!("`{text}` is not a number of seeds: give `auto` or a number from 1 to {MAX_COUNT}"))
+        if text == "auto" { Some(Self::Auto) } else { number() }.ok_or_else(|| SeedsError(text.to_owned()))
     }
 }
 

@@ -7,7 +7,7 @@ use tandem_controllers::Params;
 
 use crate::{
     event::Event,
-    replay::Replay,
+    replay::{EventError, Replay},
     rules::{HostRules, Rule},
 };
 
@@ -76,7 +76,7 @@ impl Check {
     ///
     /// # Errors
     /// The event cannot be played: it is not the `init` that must come first, or it has a value that is no window.
-    pub fn event(&mut self, line: u64, event: &Event) -> Result<(), String> {
+    pub fn event(&mut self, line: u64, event: &Event) -> Result<(), EventError> {
         let tally = &mut self.tally;
         if let (Event::Init { .. }, _) | (_, None) = (event, &self.connection) {
             let replay = Replay::begin(&self.params, event)?;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The log: one event for each call, as JSON one object a line.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tandem_controllers::{Conn, State};
 
@@ -46,7 +48,7 @@ impl Shown {
     }
 }
 
-/// The connection after a call, as the log has it. What is left out is not compared.
+/// The connection after a call, as in the log. What is left out is not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expected {
@@ -70,6 +72,18 @@ impl Expected {
             pacing_bytes_per_s: Some(conn.pacing_bytes_per_s),
         }
     }
+}
+
+/// What a probe says in the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Probed {
+    /// In the unit of the probe's name.
+    Number(f64),
+    /// Such as a state.
+    Word(String),
+    /// `null`: there is no such value now.
+    Nothing,
 }
 
 /// A call, or what the host does without one.
@@ -105,6 +119,9 @@ pub enum Event {
         /// The delivery rate, losses and marks.
         #[serde(flatten)]
         rate: Rate,
+        /// The controller's probes after the calls, by name; those that are left out are not compared.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        probes: BTreeMap<String, Probed>,
         /// Before the calls.
         #[serde(flatten)]
         shown: Shown,

@@ -44,6 +44,7 @@ mod replay;
 mod rules;
 
 pub use check::{Check, Problem};
-pub use event::{Event, Expected, Rate, Shown, StateName};
+pub use event::{Event, Expected, Probed, Rate, Shown, StateName};
 pub use recorder::Recorder;
+pub use replay::EventError;
 pub use rules::Rule;

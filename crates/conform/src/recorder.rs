@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A controller that judges the host that calls it.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use tandem_controllers::{Ack, Conn, Instance, Params, Reason, State, View};
 
@@ -119,6 +122,7 @@ impl Recorder {
                 lost,
                 marked,
             },
+            probes: BTreeMap::new(),
             shown,
             expected: Expected::all_of(conn),
         });
@@ -130,10 +134,12 @@ impl Recorder {
         let follows = *conn == self.conn;
         let before = Shown::all_of(conn);
         match self.told.take() {
-            Some(Event::Ack { packets, rtt_us, rate, shown, .. }) if follows && packets == acked && packets > 0 => {
+            Some(Event::Ack { packets, rtt_us, rate, probes, shown, .. })
+                if follows && packets == acked && packets > 0 =>
+            {
                 self.instance.cong_avoid(conn, acked);
                 let expected = Expected::all_of(conn);
-                self.tell(&Event::Ack { packets, rtt_us, grow: Some(true), rate, shown, expected });
+                self.tell(&Event::Ack { packets, rtt_us, grow: Some(true), rate, probes, shown, expected });
             }
             told => {
                 self.told = told;
@@ -147,7 +153,7 @@ impl Recorder {
 
     /// As [`Instance::usual_ack`].
     pub fn usual_ack(&mut self, conn: &mut Conn, acked: u32, rtt_us: u32, delivered: u32) {
-        self.pkts_acked(conn, &Ack { pkts_acked: acked, rtt_us, delivered, ..Ack::default() });
+        self.pkts_acked(conn, &Ack { pkts_acked: acked, rtt_us, delivered, acked_sacked: acked, ..Ack::default() });
         self.cong_avoid(conn, acked);
     }
 

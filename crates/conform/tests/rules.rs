@@ -401,3 +401,25 @@ fn the_rules_are_documented() {
     let is_there = text.contains(&rows.join("\n"));
     assert!(is_there, "docs/embedding.md lacks these rows:\n{}", rows.join("\n"));
 }
+
+/// A state and a bound that the draft has at the start (5.2.1), beside one that it has not.
+#[test]
+fn probes_are_compared() {
+    let log = |probes: &str| {
+        format!(
+            r#"{{"event":"init","cwnd":10,"mss":1000}}
+            {{"event":"ack","packets":1,"rtt_us":50000,"now_us":50000,"una":1000,"nxt":10000,"probes":{{{probes}}}}}"#
+        )
+    };
+    let kept = check("bbr3", &log(r#""state":"STARTUP","full_bw_reached":0,"inflight_longterm_packets":null"#));
+    assert!(kept.problems().is_empty(), "{:#?}", kept.problems());
+    assert_eq!(kept.checked(Rule::Values), 3);
+    let broken = check("bbr3", &log(r#""state":"UP","full_bw_reached":null,"inflight_longterm_packets":12.5"#));
+    let words = "full_bw_reached is 0, the log has null, inflight_longterm_packets is null, the log has 12.5, \
+                 state is STARTUP, the log has UP";
+    assert_eq!(broken.problems().iter().map(|problem| problem.what.as_str()).collect::<Vec<_>>(), [words]);
+    let unknown: Event = serde_json::from_str(log(r#""mood":1"#).lines().last().unwrap()).unwrap();
+    let mut check = check("bbr3", r#"{"event":"init","cwnd":10,"mss":1000}"#);
+    let error = check.event(2, &unknown).unwrap_err();
+    assert!(error.to_string().contains("`bbr3` has no probe `mood`; it has: state, bw_mbps"), "{error}");
+}

@@ -39,12 +39,11 @@ impl<'a> Applications<'a> {
 
     /// When a flow of this group sends its UDP packets; `None` for TCP.
     pub fn constant_rate(&self, flow: usize, group: usize) -> Option<ConstantRate> {
-        let Traffic::Udp { rate, on_off, packet_bytes, is_random } = &self.scenario.groups[group].source else {
-            return None;
-        };
+        let source = &self.scenario.groups[group].source;
+        let Traffic::Udp(udp) = source else { return None };
         let (start, stop) = self.times(flow, group);
-        let source = ConstantRate::new(*rate, *on_off, packet_bytes.unwrap_or(self.scenario.mtu), start, stop);
-        Some(if *is_random { source.at_random(Rng::new(self.seed, Stream::Transfers(flow))) } else { source })
+        let packets = ConstantRate::new(udp.rate, udp.on_off, source.packet_bytes(self.scenario.mtu), start, stop);
+        Some(if udp.is_random { packets.at_random(Rng::new(self.seed, Stream::Transfers(flow))) } else { packets })
     }
 
     /// When the flow begins and ends.

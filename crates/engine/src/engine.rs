@@ -88,7 +88,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Why an engine does not run a scenario, and the mend.
+/// Why an engine does not run a scenario, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The scenario is not for this engine: change it, or choose another engine.

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use hdrhistogram::Histogram;
-use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, histogram, wlan::CellSamples};
+use tandem_network::{QueueSamples, Tally, agenda::NEVER, distribution, wlan::CellSamples};
 use tandem_results::{Delivery, FlowResult, FlowSample, LinkResult, SeedResult, Trace};
 use tandem_scenario::{Group, Scenario};
 
@@ -41,7 +40,7 @@ pub trait Readable {
     /// The smoothed RTT of a flow, us; `None` while nothing is outstanding, and for UDP.
     fn srtt_us(&self, flow: usize) -> Option<u64>;
 
-    /// A TCP flow's sample for the trace, but for its goodput.
+    /// A TCP flow's sample for the trace, without its goodput.
     fn windows(&self, flow: usize) -> FlowSample;
 
     /// By link: the packets that wait, in a wireless cell the mean of the stations.
@@ -91,7 +90,7 @@ pub struct Recorder<'a> {
     /// By group, us. Empty if the engine does not tell them.
     rtts: Vec<Tally>,
     /// By group, us.
-    srtts: Vec<Histogram<u64>>,
+    srtts: Vec<Tally>,
     /// Samples of the queues of links with a rate of their own, in order.
     pub queues: Vec<QueueSamples>,
     /// Samples of a wireless cell's queues; empty without a cell.
@@ -139,7 +138,7 @@ impl<'a> Recorder<'a> {
             received: vec![0; flows],
             received_mbit: vec![Vec::new(); flows],
             rtts: if has_raw_rtts { vec![Tally::default(); scenario.groups.len()] } else { Vec::new() },
-            srtts: scenario.groups.iter().map(|_| histogram()).collect(),
+            srtts: vec![Tally::default(); scenario.groups.len()],
             queues: scenario.network.links.iter().map(|_| QueueSamples::default()).collect(),
             cell: CellSamples::default(),
             tracer: (traced_flows_per_group > 0)
@@ -199,7 +198,7 @@ impl<'a> Recorder<'a> {
         run.sample_queues(&mut self.queues, &mut self.cell);
         for (flow, &group) in self.group_of_flow.iter().enumerate() {
             if let Some(srtt_us) = run.srtt_us(flow) {
-                self.srtts[group].saturating_record(srtt_us);
+                self.srtts[group].record(srtt_us);
             }
         }
     }
@@ -227,11 +226,11 @@ impl<'a> Recorder<'a> {
             ..self.flow_result(flow, run.counters(flow), end)
         };
         let flows = flows.iter().enumerate().zip(received_mbit).map(flow).collect();
-        let in_ms = |us: &Histogram<u64>| distribution(us, 1e-3);
+        let in_ms = |us: &Tally| distribution(&us.to_histogram(), 1e-3);
         SeedResult {
             seed: self.seed,
             flows,
-            rtt_ms: self.rtts.iter().map(|rtts| in_ms(&rtts.to_histogram())).collect(),
+            rtt_ms: self.rtts.iter().map(in_ms).collect(),
             srtt_ms: self.srtts.iter().map(in_ms).collect(),
             deliveries,
             links,

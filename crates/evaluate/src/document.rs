@@ -16,13 +16,13 @@ use crate::{
 /// As Markdown; `command` reproduces it. `pictures` is the folder of the criteria's pictures, relative to the document.
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
-        "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its owner. The same command gives the same \
+        "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its source. The same command gives the same \
          numbers{}:\n\n```\n{command}\n```\n\n",
         assessment.contender,
         assessment.suite,
         summary(assessment),
         if assessment.questions.is_empty() { "" } else { "RFC 9743 (BCP 133) sets criteria and no limits. " },
-        if has_real_tcp(assessment) { ", but for those over real TCP" } else { "" },
+        if has_real_tcp(assessment) { ", except those over real TCP" } else { "" },
     );
     text += &table(assessment);
     for row in &assessment.rows {
@@ -106,7 +106,7 @@ fn section(row: &Row, pictures: &str) -> String {
     if row.picture.is_some() {
         write!(text, "![{}]({pictures}/{})\n\n", row.title, picture_file(row)).expect("a String");
     }
-    text += "| limit | owner | answer | found |\n|---|---|---|---|\n";
+    text += "| limit | source | answer | found |\n|---|---|---|---|\n";
     for asked in &row.asked {
         writeln!(text, "| {} | {} | {} | {} |", asked.text, asked.owner, marked(asked.answer), asked.finding)
             .expect("a String");
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn over_real_tcp_is_a_column_and_a_table() {
         let text = markdown(&over_real_tcp(), "tandem evaluate reno --quick --engine sim,kernel", "reno");
-        assert!(text.contains("numbers, but for those over real TCP:"), "{text}");
+        assert!(text.contains("numbers, except those over real TCP:"), "{text}");
         assert!(text.contains("| 5.1.3 | Title of 5.1.3 | **fails** | passes |\n"), "{text}");
         assert!(
             text.contains("\n**Over real TCP: passes.** Linux 6.18, one seed.\n\n- real TCP passes: the eng"),

@@ -47,7 +47,7 @@ fn signals(controller: &Controller) -> &'static str {
 
 fn window(controller: &Controller) -> &'static str {
     match controller.owns_window() {
-        true => "it sets the window in recovery, too, and a pacing rate: there is no proportional rate reduction",
+        true => "it also sets the window in recovery, and a pacing rate: there is no proportional rate reduction",
         false => "the sender's recovery reduces it at a loss (RFC 9937)",
     }
 }

@@ -66,7 +66,7 @@ pub enum Agreement {
 /// A limit over real TCP.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AskedThere {
-    /// The limit in words, as the row has it.
+    /// The limit in words, as in the row.
     pub text: String,
     /// Whether it is kept.
     pub answer: Answer,
@@ -192,7 +192,7 @@ impl Agreement {
             (Self::NotMeasured, ..) => BUSY,
             (_, true, _) => "the path makes the difference: on the short one the simulator answers the same",
             (_, false, true) if runs == 1 => {
-                "on the same path a single run is apart from the simulator's: three tell more (without --quick)"
+                "on the same path a single run differs from the simulator's: three tell more (without --quick)"
             }
             (_, false, true) => "the engines differ on the same path",
             (_, false, false) => "chance may have decided: the engines are as near as single runs are",

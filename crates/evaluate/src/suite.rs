@@ -186,7 +186,7 @@ impl Suite {
         Self { name, files, paper }
     }
 
-    /// As titles have it.
+    /// As in titles.
     pub fn title(&self) -> String {
         let number = self.name.strip_prefix("rfc").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         number.map_or_else(|| self.name.clone(), |number| format!("RFC {number}"))
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn all_suites_can_be_posed() {
         for (name, title, criteria) in
-            [("prudentia", "prudentia", 2), ("rfc8867", "RFC 8867", 8), ("tcpeval", "tcpeval", 12)]
+            [("prudentia", "prudentia", 2), ("rfc8867", "RFC 8867", 8), ("tcpeval", "tcpeval", 14)]
         {
             let suite = Suite::named(name).expect("it comes with the program");
             assert_eq!(suite.title(), title);

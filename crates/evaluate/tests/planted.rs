@@ -59,7 +59,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/planted")
 }
 
-/// A header of that name, if there is one, else a controller of Tandem's.
+/// A header of that name, if there is one, otherwise a controller of Tandem's.
 fn contender(name: &str) -> String {
     let header = folder().join(format!("{name}.h"));
     if header.exists() { header.display().to_string() } else { name.to_owned() }

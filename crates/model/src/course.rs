@@ -164,6 +164,9 @@ const SHOWN_EPOCHS: usize = 2;
 const EARLIER_EPOCHS: usize = 4;
 
 /// The window round by round from one loss to the one after the next: S2 Figure 5.
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, or losses are too far apart.
 pub fn windows_over_time(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Vec<WindowPoint>, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
     let mut follower = Follower::on(path, &connection, law).recording(MOST_ROUNDS);

@@ -67,7 +67,7 @@ fn answerable(scenario: &Scenario) -> Result<Isolated<'_>, EngineError> {
     refuse_quic(scenario)?;
     let isolated = Isolated::new(scenario).map_err(EngineError::refused)?;
     if isolated.recovery != Recovery::Prr {
-        let why = "it knows a recovery that ends at ssthresh, and the flow has `recovery = \"rate-halving\"`";
+        let why = "it covers a recovery that ends at ssthresh, but the flow has `recovery = \"rate-halving\"`";
         return Err(EngineError::refused(Refusal(why.into())));
     }
     Ok(isolated)
@@ -90,49 +90,49 @@ fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
 /// The one flow, if all that it needs is there.
 fn flow(scenario: &Scenario) -> Result<(&Group, &TcpSource), Refusal> {
     if scenario.network.cell.is_some() {
-        return refuse("it knows links with a rate of their own, and here is a wireless cell");
+        return refuse("it covers links with a fixed rate, not a wireless cell");
     }
     let [group] = &scenario.groups[..] else {
-        return refuse(format!("it knows one flow alone, and here are {} groups of flows", scenario.groups.len()));
+        return refuse(format!("it covers a single flow, not {} groups of flows", scenario.groups.len()));
     };
-    let Some(tcp) = group.source.tcp() else { return refuse("it knows TCP, and here is UDP") };
+    let Some(tcp) = group.source.tcp() else { return refuse("it covers TCP, not UDP") };
     if group.flows != 1 {
-        return refuse(format!("it knows one flow alone, and here are {}", group.flows));
+        return refuse(format!("it covers a single flow, not {}", group.flows));
     }
     if tcp.transfer != Transfer::Bulk || group.stop.is_some() {
-        return refuse("it knows a flow that always has data to send, and here is one that ends");
+        return refuse("it covers flows that always have data to send, not one that ends");
     }
     if tcp.pacing {
-        return refuse("it knows no pacing");
+        return refuse("it does not cover pacing");
     }
     if tcp.ack_every > USUAL_ACK_EVERY || tcp.receiver != Honesty::Honest {
-        return refuse("it knows receivers that acknowledge two segments at most, and say what has come");
+        return refuse("it covers honest receivers that acknowledge at most two segments");
     }
     Ok((group, tcp))
 }
 
 fn link<'a>(scenario: &'a Scenario, group: &Group) -> Result<(usize, &'a LinkConfig), Refusal> {
     let [index] = group.forward[..] else {
-        return refuse(format!("it knows one link, and the data takes {}", group.forward.len()));
+        return refuse(format!("it covers one link, but the data takes {}", group.forward.len()));
     };
     let link = &scenario.network.links[index];
     if let Some(link) =
         group.forward.iter().chain(&group.back).map(|&i| &scenario.network.links[i]).find(|l| l.effects.is_some())
     {
-        return refuse(format!("it knows links that never change, and link `{}` has [effects]", link.name));
+        return refuse(format!("it covers links that never change, but link `{}` has [effects]", link.name));
     }
     if link.aqm != Aqm::DropTail {
-        return refuse(format!("it knows drop-tail queues, and link `{}` has another", link.name));
+        return refuse(format!("it covers drop-tail queues, but link `{}` has another kind", link.name));
     }
     if link.loss != Loss::None {
         return refuse(format!(
-            "it knows losses by a full buffer, and link `{}` has random ones (`tandem model --loss` has the response function)",
+            "it covers losses by a full buffer, but link `{}` has random ones (`tandem model --loss` has the response function)",
             link.name
         ));
     }
     for back in group.back.iter().map(|&i| &scenario.network.links[i]) {
         if back.loss != Loss::None || back.rate.bps * u64::from(scenario.mtu) < link.rate.bps * ACK_BYTES {
-            return refuse(format!("ACKs need a way back that loses none, and link `{}` may", back.name));
+            return refuse(format!("ACKs need a lossless return path, but link `{}` may lose some", back.name));
         }
     }
     Ok((index, link))
@@ -150,15 +150,15 @@ impl<'a> Isolated<'a> {
         let (group, tcp) = flow(scenario)?;
         let (connection_link, link) = link(scenario, group)?;
         let CongestionControl::Tandem(params) = &tcp.controller else {
-            return refuse("it knows Tandem's controllers, and the flow has another's");
+            return refuse("it covers Tandem's controllers, not the flow's");
         };
         let Some(law) = Law::of(params) else {
             let name = params.controller().name;
-            return refuse(format!("it knows `{CONTROLLER}`, whose gamma is fixed, and the flow has `{name}`"));
+            return refuse(format!("it covers `{CONTROLLER}`, whose gamma is fixed, but the flow has `{name}`"));
         };
         if params.get("rtt_gain") != Some(0.0) {
             return refuse(
-                "it judges a round by its smallest RTT, and the flow by a smoothed one: set `compound.rtt_gain` to 0",
+                "it judges a round by its smallest RTT, but the flow by a smoothed one: set `compound.rtt_gain` to 0",
             );
         }
         let buffer_packets = match link.limit {

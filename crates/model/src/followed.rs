@@ -16,6 +16,9 @@ use crate::{
 const MOST_EPOCHS: usize = 16;
 
 /// The steady state of a connection that is followed from loss to loss; see [`crate::follow`].
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, or losses are too far apart.
 pub fn followed(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Prediction, ModelError> {
     let connection = Connection::new(path, law, arithmetic)?;
     followed_with(path, law, &connection, || settled(&connection, path.pipe_packets(), law))

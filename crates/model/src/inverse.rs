@@ -50,6 +50,9 @@ pub struct EnoughBuffer {
 
 /// The smallest buffer that keeps the connection out of cases 1 to 3 and the link used to this share; `path`'s own buffer
 /// does not matter.
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, losses are too far apart, or no value in the range gives it.
 pub fn enough_buffer(
     path: &Path,
     law: &Law,
@@ -80,6 +83,9 @@ pub struct Fall {
 
 /// The rate between two ends at which the utilisation falls under a share, of this many rates evenly in logarithm; `path`'s own
 /// does not matter.
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, losses are too far apart, or no value in the range gives it.
 pub fn fall(
     path: &Path,
     (low, high): (Rate, Rate),
@@ -119,6 +125,9 @@ pub struct LargestGamma {
 }
 
 /// The largest gamma, in whole packets, with which the connection stays out of cases 1 to 3 and uses this share of the link.
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, losses are too far apart, or no value in the range gives it.
 pub fn largest_gamma(
     path: &Path,
     law: &Law,

@@ -46,7 +46,7 @@ pub enum Arithmetic {
     Exact,
 }
 
-/// What the model cannot work out. The message names the quantity and the mend.
+/// What the model cannot work out. The message names the quantity and the fix.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// A quantity is outside the range that the model covers.
@@ -105,6 +105,9 @@ impl Law {
     }
 
     /// The controller with this law, for [`Arithmetic::Tandem`]. It judges a round by its smallest RTT, as S2 (3) does.
+    ///
+    /// # Errors
+    /// If a value is out of the controller's range.
     pub fn params(&self) -> Result<Arc<Params>, ModelError> {
         let mut params = Params::new(find(CONTROLLER).expect("it is in controllers.def"));
         let least_window = params.controller().params().find(|p| p.name == "low_window").map_or(0.0, |p| p.min);
@@ -124,6 +127,9 @@ impl Law {
     }
 
     /// Is this a law that the model, in this arithmetic, can work out?
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfRange`] names a value that is out of range, [`ModelError::CompiledIn`] one that a Linux module fixes.
     pub fn check(&self, arithmetic: Arithmetic) -> Result<(), ModelError> {
         let inside = |name, value: f64, low: f64, high: f64, range| {
             let good = value > low && value < high;

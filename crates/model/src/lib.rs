@@ -6,8 +6,8 @@
 //! Avrachenkov, *Modelling an isolated Compound TCP connection*, 2009, whose equation numbers the comments cite; S0 and S1
 //! are the papers of Compound TCP that `docs/controllers/compound.md` names.
 //!
-//! Two models stand side by side. [`published()`] is S2's: fluid, in the oscillation's steady state at once, one packet lost a
-//! loss. [`followed()`] goes from loss to loss, round by round, and is the one to believe: it takes a few microseconds.
+//! Two models stand side by side. [`published()`] is S2's: fluid, immediately in the oscillation's steady state, one packet lost per
+//! loss. [`followed()`] goes from loss to loss, round by round, and is the more accurate one: it takes a few microseconds.
 //!
 //! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
 //!

@@ -38,6 +38,9 @@ impl Path {
     }
 
     /// Is this a path that the model can work out?
+    ///
+    /// # Errors
+    /// [`ModelError::OutOfRange`] if the access rate is not above the link's rate.
     pub fn check(&self) -> Result<(), ModelError> {
         match self.access_rate {
             Some(access) if access.bps <= self.rate.bps => Err(ModelError::OutOfRange {

@@ -16,7 +16,10 @@ use crate::{
 };
 
 /// The oscillation of a pipe of `bdp` packets by S2's flow chart (Figure 2), or, where no type is feasible, and for Tandem's
-/// own controller, which cannot be made to go through another cycle than its own, what the controller settles into.
+/// own controller, which cannot be forced through a different cycle, what the controller settles into.
+///
+/// # Errors
+/// [`ModelError`] if the law is out of the model's range, or losses are too far apart.
 pub fn oscillation(path: &Path, law: &Law, arithmetic: Arithmetic) -> Result<Option<Oscillation>, ModelError> {
     law.check(arithmetic)?;
     let (bdp, gamma_packets) = (path.bdp_packets(), law.gamma_packets);

@@ -104,7 +104,7 @@ pub struct Linux13 {
 }
 
 impl Linux13 {
-    /// w^0.75 / 8 as the module has it: the inner root is floored before the outer one is taken, so it is not monotone.
+    /// w^0.75 / 8 as in the module: the inner root is floored before the outer one is taken, so it is not monotone.
     pub fn growth(window: u64) -> u64 {
         let outer = (window.isqrt() << 16).isqrt();
         (window << 8).checked_div(outer).map_or(0, |power| power >> 3)

@@ -49,6 +49,9 @@ impl Answer {
 }
 
 /// Each path's answer, in order.
+///
+/// # Errors
+/// The first path's error, as in [`Answer::new`].
 pub fn sweep(paths: &[Path], law: &Law, arithmetic: Arithmetic) -> Result<Vec<Answer>, ModelError> {
     paths.par_iter().map(|path| Answer::new(path, law, arithmetic)).collect()
 }
@@ -67,6 +70,9 @@ pub struct Cell {
 }
 
 /// The plane of buffer and BDP: a row for each of `paths`, whose own buffers do not matter, a column for each buffer.
+///
+/// # Errors
+/// [`ModelError`] if path or law is out of the model's range, or losses are too far apart.
 pub fn plane(
     paths: &[Path],
     buffers_packets: &[f64],

@@ -66,14 +66,14 @@ fn refused(link: &str, flows: &str, part: &str) {
 
 #[test]
 fn refuses_what_it_cannot_answer() {
-    refused(LINK, "controller = \"reno\"", "`compound`, whose gamma is fixed, and the flow has `reno`");
+    refused(LINK, "controller = \"reno\"", "`compound`, whose gamma is fixed, but the flow has `reno`");
     refused(LINK, "controller = \"compound_tube\"", "has `compound_tube`");
-    refused(LINK, "controller = \"compound\"\ncount = 2", "one flow alone, and here are 2");
-    refused(LINK, "controller = \"compound\"\n[[flows]]\ncontroller = \"reno\"", "2 groups of flows");
-    refused(LINK, "udp = { rate = \"1mbit\" }", "here is UDP");
-    refused(LINK, "controller = \"compound\"\ntransfer = \"1MB\"", "here is one that ends");
-    refused(LINK, "controller = \"compound\"\nstop = \"50s\"", "here is one that ends");
-    refused(LINK, "controller = \"compound\"\npacing = true", "no pacing");
+    refused(LINK, "controller = \"compound\"\ncount = 2", "a single flow, not 2");
+    refused(LINK, "controller = \"compound\"\n[[flows]]\ncontroller = \"reno\"", "not 2 groups of flows");
+    refused(LINK, "udp = { rate = \"1mbit\" }", "not UDP");
+    refused(LINK, "controller = \"compound\"\ntransfer = \"1MB\"", "not one that ends");
+    refused(LINK, "controller = \"compound\"\nstop = \"50s\"", "not one that ends");
+    refused(LINK, "controller = \"compound\"\npacing = true", "does not cover pacing");
     refused(
         LINK,
         "controller = \"compound@rtt_gain=0\"\nreceive_window = \"150kB\"",
@@ -81,8 +81,8 @@ fn refuses_what_it_cannot_answer() {
     );
     refused(LINK, "controller = \"compound\"", "set `compound.rtt_gain` to 0");
     refused("queue = \"100p\"\nloss = 1e-6", FLOW, "link `bottleneck` has random ones");
-    refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, and link `bottleneck`");
-    refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a way back");
+    refused("queue = \"100p\"\naqm = \"codel\"", FLOW, "drop-tail queues, but link `bottleneck`");
+    refused("queue = \"100p\"\nreverse_rate = \"1mbit\"", FLOW, "ACKs need a lossless return path");
 }
 
 /// Each round is kept: a run of a year with an RTT of a microsecond would take all memory.

@@ -6,7 +6,7 @@
 
 use tandem_scenario::Limit;
 
-use crate::Ring;
+use crate::{LinkStats, Ring};
 
 /// A packet that has had to wait, in a queue that needs no more than this of it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,6 +48,20 @@ impl Row {
         let room_ns = packet_ns.saturating_mul(most);
         let safe_ns = measured_ns.saturating_sub(room_ns.saturating_add(packet_ns));
         Self { bytes, packet_ns, room_ns, above_ns: 0, safe_ns }
+    }
+
+    /// A packet that arrives at `now` joins the row, the last of which has left at `busy_until`. Returns when it will have left, ns; `None`: it is of
+    /// another size, or finds no room.
+    #[inline(always)]
+    pub fn join(&mut self, now: u64, bytes: u32, busy_until: &mut u64, stats: &mut LinkStats) -> Option<u64> {
+        let backlog_ns = busy_until.saturating_sub(now);
+        if self.bytes != bytes || backlog_ns > self.room_ns {
+            return None;
+        }
+        let departure = now + backlog_ns + self.packet_ns;
+        *busy_until = departure;
+        stats.passed_in_row(now, backlog_ns, self);
+        Some(departure)
     }
 
     /// Packets that take `backlog_ns` to leave, the one in transmission counted.

@@ -40,8 +40,11 @@ pub struct Link<P> {
     wire: Wire,
     limit: Limit,
     queue: Queue<P>,
-    /// What waits in a drop-tail queue, as long as all are of one size; the queue holds none of it.
+    /// What waits in a drop-tail queue, as long as all are of one size; the queue holds none of it. Where the discipline decides at departure: a
+    /// row in which none waits, while that is at [rest](discipline::Rest).
     row: Row,
+    /// The same of a discipline that must hear of each.
+    heard: Row,
     loss: LossModel,
     rng: Rng,
     /// When the last packet accepted so far will have left, ns; if the discipline decides at departure, the one in
@@ -62,6 +65,7 @@ impl<P: Packet> Link<P> {
             limit: spec.limit,
             queue: discipline::queue(spec.aqm, mtu),
             row: Row::default(),
+            heard: Row::default(),
             loss: LossModel::new(spec.loss),
             rng,
             busy_until: 0,
@@ -103,7 +107,9 @@ impl<P: Packet> Link<P> {
             self.stats.lost(now);
             return Offer::Dropped(DropReason::Random);
         }
-        match self.join_row(now, bytes) {
+        // The slow path of a discipline that decides at departure, which knows no rest.
+        let departure = if self.keeps_packets() { None } else { self.join_row(now, bytes) };
+        match departure {
             Some(departure) => Offer::Departs(departure),
             None => self.offer_to_queue(now, bytes, packet),
         }
@@ -149,14 +155,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)]
     fn join_row(&mut self, now: u64, bytes: u32) -> Option<u64> {
         let Self { row, stats, busy_until, .. } = self;
-        let backlog_ns = busy_until.saturating_sub(now);
-        if row.bytes != bytes || backlog_ns > row.room_ns {
-            return None;
-        }
-        let departure = now + backlog_ns + row.packet_ns;
-        *busy_until = departure;
-        stats.passed_in_row(now, backlog_ns, row);
-        Some(departure)
+        row.join(now, bytes, busy_until, stats)
     }
 
     /// The same for a packet that does not join a row, or finds no room.

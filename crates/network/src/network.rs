@@ -13,7 +13,7 @@ use tandem_scenario::{LinkConfig, Topology};
 
 use crate::{
     Contents, DropReason, End, Link, Offer, Packet, Rng, Route, Stream,
-    agenda::Agenda,
+    agenda::{Agenda, NEVER},
     effects::Arriving,
     pipe::Pipe,
     wlan::{AP, Air, Delivered},
@@ -103,6 +103,8 @@ struct Way<P: Packet> {
     to_sender: Pipe<P::Returning>,
     /// When the last of those that keep their order reaches the sender, ns.
     in_order_until: u64,
+    /// Nothing is due at the sender before, ns, where the host goes by windows.
+    due_at_sender: u64,
 }
 
 impl<P: Packet> Way<P> {
@@ -144,7 +146,7 @@ impl<P: Packet> Network<P> {
         let mut steps = Vec::new();
         let way = |(flow, route): (usize, Route)| {
             let first_steps = [End::Senders, End::Receivers].map(|to| add_steps(&mut steps, flow, &route, to));
-            Way { route, first_steps, to_sender: Pipe::default(), in_order_until: 0 }
+            Way { route, first_steps, to_sender: Pipe::default(), in_order_until: 0, due_at_sender: NEVER }
         };
         let ways: Vec<Way<P>> = routes.into_iter().enumerate().map(way).collect();
         Self {

@@ -139,7 +139,7 @@ fn fq_codel_shares_bytes() {
         driven.conversation = 2;
         (0..5).for_each(|_| _ = driven.offer(0, 300));
     }
-    // 50 ms: 50 packets' worth of bytes, 25 large and 125 small, but for a turn.
+    // 50 ms: 50 packets' worth of bytes, 25 large and 125 small, except for a turn.
     driven.serve_until(50 * MS);
     let sent: Vec<usize> = driven.departures.iter().map(|(number, _)| number % 6).collect();
     let large = sent.iter().filter(|&&place| place == 0).count();

@@ -56,7 +56,7 @@ impl Engine for Quic {
     }
 
     fn description(&self) -> &'static str {
-        "Real QUIC (noq) in virtual time; needs no root, any system will do"
+        "Real QUIC (noq) in virtual time; needs no root, runs on any system"
     }
 
     fn arithmetic(&self) -> &'static str {

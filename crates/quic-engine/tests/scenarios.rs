@@ -25,7 +25,7 @@ fn flow(controller: &str, more: &str) -> String {
 }
 
 /// A bulk flow alone fills the link. Of 1500 bytes on the wire IPv4 and UDP take 28, a short header 9 and a packet number, the tag 16, the
-/// stream frame's head a few: less than 1445 are left. No controller is left out, but for those that count ECN marks.
+/// stream frame's head a few: less than 1445 are left. No controller is left out, except for those that count ECN marks.
 #[test]
 fn every_controller_fills_a_link() {
     for controller in tandem_controllers::CONTROLLERS.iter().filter(|c| !c.counts_marks()).map(|c| c.name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The congestion controllers of the Compound TCP family in the QUIC stacks quinn and noq. No root is needed, and any system will do.
+//! The congestion controllers of the Compound TCP family in the QUIC stacks quinn and noq. It needs no root and runs on any system.
 //!
 //! ```
 //! # #[cfg(feature = "quinn")]

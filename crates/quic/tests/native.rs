@@ -218,7 +218,7 @@ impl Native {
         self.enter(to);
     }
 
-    /// RFC 9937 section 6.2, as Linux has it.
+    /// RFC 9937 section 6.2, as in Linux.
     fn reduce_rate(&mut self, delivered: u64, safe: bool) {
         let (pipe, ssthresh) = (self.flight.len() as u64, u64::from(self.conn.snd_ssthresh));
         self.prr_delivered += delivered;

@@ -182,7 +182,7 @@ impl<S: Stack> Player<S> {
         Ok(())
     }
 
-    /// A loss, a mark or a timeout. Two reductions at one time are one (RFC 9002 section 7.3.2), but for a collapse.
+    /// A loss, a mark or a timeout. Two reductions at one time are one (RFC 9002 section 7.3.2), except for a collapse.
     fn reduce(&mut self, command: &Command) -> Result<(), Untold> {
         let is_timeout = matches!(command, Command::Timeout);
         if self.reduced_at.is_some() && !is_timeout {

@@ -137,9 +137,9 @@ fn waiting_p95_ms(run: &Run, group: &GroupSummary) -> Option<f64> {
 /// Goodput against delay, as Pantheon draws it (Yan and others, USENIX ATC 2018, figure 2): up and to the right is better.
 fn trade_off(rows: &Rows, looks: &Looks, whiskers: &str) -> Chart {
     let caption = format!(
-        "One point a group: its goodput, and the 95th percentile of what the RTT, or of UDP the one-way delay, is above the \
+        "One point per group: goodput, and the 95th percentile of the RTT (for UDP, of the one-way delay) beyond the \
          propagation delay. \
-         Better is further up and further to the right.{whiskers}{}",
+         Up and to the right is better.{whiskers}{}",
         rows.left_out
     );
     let title = "Goodput against queueing delay";
@@ -189,7 +189,7 @@ fn delay(report: &Report) -> Chart {
     } else {
         String::new()
     };
-    let caption = format!("How long a packet waits at the link that is used most.{left_out}");
+    let caption = format!("How long a packet waits at the busiest link.{left_out}");
     let mut chart = Chart::new("Queueing delay", "Queueing delay, ms", "", caption);
     chart.y = Axis {
         names: shown.iter().map(|(label, _)| (*label).clone()).collect(),

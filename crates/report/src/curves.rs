@@ -94,7 +94,7 @@ impl Curves<'_> {
         let flows = self.detailed();
         let has_delay_window = |flow: &FlowTrace| flow.samples.iter().any(|s| s.delay_window_packets > 0);
         let parts = if flows.iter().any(|(flow, _)| has_delay_window(flow)) {
-            "Dotted: the loss window of those that have a delay window, too, which is what lies between the lines. "
+            "Dotted: the loss window of flows that also have a delay window, which is the gap between the lines. "
         } else {
             ""
         };
@@ -203,8 +203,8 @@ fn measured(value: f32) -> f64 {
 
 /// Goodput of every flow of a run, mean over seeds.
 pub fn per_flow(section: &Section, looks: &Looks) -> Chart {
-    let caption = "Mean over seeds. Points on one height are a fair share; within a group they should be, \
-                   since its flows differ in nothing but chance.";
+    let caption = "Mean over seeds. Points at one height are a fair share; within a group they should be level, \
+                   because its flows differ only by chance.";
     let mut chart = Chart::new("Goodput of each flow", "Flow", "Goodput, Mbit/s", caption);
     let mut next = 1.0;
     // Groups of one controller make one series: thousands of groups would be thousands of series.

@@ -121,7 +121,7 @@ pub struct FiguresPage {
     pub title: String,
     /// Introduction, above the figures.
     pub paragraphs: Vec<String>,
-    /// Text as the terminal has it.
+    /// Text as in the terminal.
     pub text: String,
     /// The charts, in order.
     pub figures: Vec<Figure>,

@@ -111,7 +111,7 @@ fn among_its_own_figure(matrix: &Matrix) -> Figure {
         Some(Point { name: name.clone(), controller: name.clone(), x, y })
     };
     let points: Vec<Point> = matrix.controllers.iter().enumerate().filter_map(point).collect();
-    let caption = "Each controller among its own kind. Better is further up and further to the right.";
+    let caption = "Each controller among its own kind. Up and to the right is better.";
     let title = "Goodput against mean queue";
     let figure = Figure::scatter(title, caption, "Mean queue, packets", "Goodput, Mbit/s", &points);
     Figure { reversed_x: true, ..figure }

@@ -34,7 +34,7 @@
     document.head.append(element);
     charts = JSON.parse(data);
   } catch (error) {
-    for (const div of divs) div.textContent = `This browser cannot unpack the chart: it has to be of 2023 or later (${error.message}).`;
+    for (const div of divs) div.textContent = `This browser cannot unpack the chart: charts need a browser from 2023 or later (${error.message}).`;
     state('failed');
     return;
   }

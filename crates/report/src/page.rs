@@ -211,7 +211,7 @@ fn facts(run: &Run) -> String {
         facts.push(format!("the flows share fairly (Jain's index 0.95 over 10 s) {seconds:.0} s after the last start"));
     }
     let reductions = run.groups.iter().map(|g| g.window_reductions).sum();
-    facts.push(format!("windows are reduced {} times a seed", number::count(reductions)));
+    facts.push(format!("windows are reduced {} times per seed", number::count(reductions)));
     facts.push(format!("{} packets were delivered by the {} engine", run.data_packets, run.engine));
     facts.extend(run.cell.as_ref().map(words::channel));
     if let Some(emulation) = &run.emulation {

@@ -111,7 +111,7 @@ fn notes(report: &Report, width: u16) -> String {
     let cells = runs(report).into_iter().filter_map(|(run, _)| Some((run, run.cell.as_ref()?)));
     notes.extend(cells.map(|(run, cell)| format!("{}: {}", run.name, words::channel(cell))));
     if has_intervals(report) {
-        let wide = if report.why_these_seeds.is_some() { ", as wide as repeated looks at it ask" } else { "" };
+        let wide = if report.why_these_seeds.is_some() { ", widened for repeated looks" } else { "" };
         notes.push(format!("±: half of the 95 % interval of the mean over seeds, {}{wide}", seed_counts(report)));
     }
     notes.extend(report.why_these_seeds.clone());

@@ -12,9 +12,6 @@ use tandem_scenario::{
 
 use crate::number;
 
-/// Keeps a number and its unit in one line.
-const NO_BREAK: char = '\u{a0}';
-
 /// The network, the times and the chances, if these runs have them in common; they may differ in their number of seeds.
 pub fn common_setup<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Option<String> {
     let first = scenarios.clone().next()?;
@@ -33,14 +30,14 @@ pub fn setup(scenario: &Scenario) -> String {
 fn with_seeds(scenario: &Scenario, seeds: &str) -> String {
     let jitter = match scenario.send_jitter.ns {
         0 => "Senders add no random delay of their own".to_owned(),
-        _ => format!("Senders add a random delay of up to {}", span(scenario.send_jitter)),
+        _ => format!("Senders add a random delay of up to {}", scenario.send_jitter.in_words()),
     };
     format!(
-        "{} A run lasts {}, of which the first {} are warm-up and cut from every measure; {seeds}. \
+        "{} A run lasts {}, of which the first {} are warm-up, excluded from every measurement; {seeds}. \
          {jitter}; packets have {} bytes on the wire, of which {} are payload.",
         links(scenario),
-        span(scenario.duration),
-        span(scenario.warmup),
+        scenario.duration.in_words(),
+        scenario.warmup.in_words(),
         scenario.mtu,
         scenario.mss(),
     )
@@ -52,7 +49,7 @@ pub fn flows(scenario: &Scenario) -> String {
     let all = scenario.groups.len();
     let mut sentences: Vec<String> = scenario.groups.iter().take(MOST).map(|g| group(scenario, g)).collect();
     if all > MOST {
-        sentences.push(format!("And {} more groups, which results.json has.", all - MOST));
+        sentences.push(format!("And {} more groups, listed in results.json.", all - MOST));
     }
     sentences.join(" ")
 }
@@ -104,8 +101,8 @@ fn wireless(cell: &WlanCell, links: &[LinkConfig]) -> String {
         cell.stations,
         room_of(UPLINK),
         room_of(DOWNLINK),
-        rate(cell.data_rate),
-        rate(cell.control_rate),
+        cell.data_rate.in_words(),
+        cell.control_rate.in_words(),
         cell.max_tries,
     )
 }
@@ -133,21 +130,21 @@ pub fn channel(cell: &CellSummary) -> String {
 fn room(limit: Limit) -> String {
     match limit {
         Limit::Packets(n) => format!("{n} packets"),
-        Limit::Bytes(n) => spaced(&Bytes(n).to_string()),
+        Limit::Bytes(n) => size(n),
     }
 }
 
 fn link(link: &LinkConfig) -> String {
     format!(
         "{}, {} one way, a {} queue of {}, {}{}",
-        rate(link.rate),
-        span(link.delay),
-        link.aqm.describe(&span),
+        link.rate.in_words(),
+        link.delay.in_words(),
+        link.aqm.describe(&Span::in_words),
         room(link.limit),
         loss(link.loss),
         link.effects
             .iter()
-            .flat_map(|effects| effects.describe(&span))
+            .flat_map(|effects| effects.describe(&Span::in_words))
             .map(|words| format!(", {words}"))
             .collect::<String>()
     )
@@ -170,22 +167,26 @@ fn loss(loss: Loss) -> String {
 fn group(scenario: &Scenario, group: &Group) -> String {
     let flows = if group.flows == 1 { "1 flow".into() } else { format!("{} flows", group.flows) };
     let mut parts = vec![format!("{}: {flows}{}", group.name, source(&group.source))];
-    parts.push(format!("round-trip propagation {}", span(scenario.base_rtt(group))));
+    parts.push(format!("round-trip propagation {}", scenario.base_rtt(group).in_words()));
     if group.rtt_spread.ns > 0 {
-        parts.push(format!("plus up to {} at random", span(group.rtt_spread)));
+        parts.push(format!("plus up to {} at random", group.rtt_spread.in_words()));
     }
     match (group.start.ns, group.start_spread.ns) {
         (0, 0) => {}
-        (_, 0) => parts.push(format!("starting at {}", span(group.start))),
-        (0, _) => parts.push(format!("starting at random in the first {}", span(group.start_spread))),
-        _ => parts.push(format!("starting at {} plus up to {} at random", span(group.start), span(group.start_spread))),
+        (_, 0) => parts.push(format!("starting at {}", group.start.in_words())),
+        (0, _) => parts.push(format!("starting at random in the first {}", group.start_spread.in_words())),
+        _ => parts.push(format!(
+            "starting at {} plus up to {} at random",
+            group.start.in_words(),
+            group.start_spread.in_words()
+        )),
     }
-    parts.extend(group.stop.map(|stop| format!("stopping at {}", span(stop))));
+    parts.extend(group.stop.map(|stop| format!("stopping at {}", stop.in_words())));
     parts.join(", ") + "."
 }
 
 fn size(bytes: u64) -> String {
-    spaced(&Bytes(bytes).to_string())
+    Bytes(bytes).in_words()
 }
 
 fn short_flows(short: &ShortFlows) -> String {
@@ -205,42 +206,32 @@ fn short_flows(short: &ShortFlows) -> String {
             format!("short flows of {sizes}, {per_second} a second on average (Poisson)")
         }
         Arrivals::Users { think } => {
-            format!("users who think {} on average before short flows of {sizes}", span(think))
+            format!("users who think {} on average before short flows of {sizes}", think.in_words())
         }
     }
 }
 
 fn source(source: &Traffic) -> String {
-    let tcp = match source {
-        Traffic::Udp { rate: r, on_off, packet_bytes, is_random } => {
-            let mut text = format!(" of UDP at {}", rate(*r));
-            if let Some((on, off)) = on_off {
-                let at_random = if *is_random { ", on average" } else { "" };
-                text += &format!(", {} on and {} off{at_random}", span(*on), span(*off));
-            }
-            text += &packet_bytes.map_or(String::new(), |bytes| format!(", packets of {}", size(bytes.into())));
-            return text;
-        }
-        Traffic::Tcp(tcp) => tcp,
-    };
+    let sender = source.in_words();
+    let Some(tcp) = source.tcp() else { return format!(" of {sender}") };
     let mut text = match &tcp.transfer {
-        Transfer::Bulk => format!(" of {} that always have data to send", tcp.controller),
+        Transfer::Bulk => format!(" of {sender} that always have data to send"),
         Transfer::Finite { bytes, pause } => {
-            let again = pause.map_or("once".into(), |p| format!("again and again with pauses of {}", span(p)));
+            let again = pause.map_or("once".into(), |p| format!("again and again with pauses of {}", p.in_words()));
             let size = size(*bytes);
-            format!(" of {} that send {size} {again}", tcp.controller)
+            format!(" of {sender} that send {size} {again}")
         }
         Transfer::Offered { rate_bps, changes, .. } => {
             let offer = |bps: Option<u64>| match bps {
                 None => "all that the window takes".to_owned(),
                 Some(0) => "nothing".to_owned(),
-                Some(bps) => rate(Rate { bps }),
+                Some(bps) => Rate { bps }.in_words(),
             };
-            let later = changes.iter().map(|c| format!(", {} from {}", offer(c.rate_bps), span(c.at)));
+            let later = changes.iter().map(|c| format!(", {} from {}", offer(c.rate_bps), c.at.in_words()));
             let first = offer(*rate_bps);
-            format!(" of {} whose applications offer {first}{}", tcp.controller, later.collect::<String>())
+            format!(" of {sender} whose applications offer {first}{}", later.collect::<String>())
         }
-        Transfer::Short(short) => format!(" of {} for {}", tcp.controller, short_flows(short)),
+        Transfer::Short(short) => format!(" of {sender} for {}", short_flows(short)),
     };
     text += &match (tcp.delayed_acks, tcp.ack_every) {
         (false, _) | (true, 1) => ", an ACK for each packet".to_owned(),
@@ -249,7 +240,7 @@ fn source(source: &Traffic) -> String {
     };
     text += match tcp.receiver {
         Honesty::Honest => "",
-        Honesty::EarlyAcks => ", a receiver that acknowledges what has not come",
+        Honesty::EarlyAcks => ", a receiver that acknowledges what has not arrived",
         Honesty::HidesMarks => ", a receiver that hides marks",
     };
     if tcp.pacing {
@@ -273,29 +264,6 @@ fn source(source: &Traffic) -> String {
     text
 }
 
-fn rate(rate: Rate) -> String {
-    let text = rate.to_string();
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
-    let unit = match unit {
-        "tbit" => "Tbit/s",
-        "gbit" => "Gbit/s",
-        "mbit" => "Mbit/s",
-        "kbit" => "kbit/s",
-        _ => "bit/s",
-    };
-    format!("{number}{NO_BREAK}{unit}")
-}
-
-fn span(span: Span) -> String {
-    spaced(&span.to_string())
-}
-
-/// `100ms` as prose has it: `100 ms`.
-fn spaced(quantity: &str) -> String {
-    let (number, unit) = quantity.split_at(quantity.find(|c: char| c.is_alphabetic()).unwrap_or(quantity.len()));
-    format!("{number}{NO_BREAK}{}", unit.replacen("us", "µs", 1))
-}
-
 fn list(names: &[&str]) -> String {
     match names {
         [start @ .., last] if !start.is_empty() => format!("{} and {last}", start.join(", ")),
@@ -305,7 +273,10 @@ fn list(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tandem_scenario::file::{Overrides, parse};
+    use tandem_scenario::{
+        file::{Overrides, parse},
+        units::NO_BREAK,
+    };
 
     use super::*;
 
@@ -322,7 +293,7 @@ mod tests {
         assert_eq!(
             told.replace(NO_BREAK, " "),
             "Links bottleneck and reverse: 1 Gbit/s, 20 ms one way, a drop-tail queue of 2 MB, no random loss each. \
-             A run lasts 60 s, of which the first 10 s are warm-up and cut from every measure; there is one for each of \
+             A run lasts 60 s, of which the first 10 s are warm-up, excluded from every measurement; there is one for each of \
              3 seeds (1 to 3). Senders add no random delay of their own; packets have 1500 bytes on the wire, \
              of which 1448 are payload."
         );
@@ -370,7 +341,7 @@ mod tests {
             "duration = \"60s\"\n[dumbbell]\nrate = \"1gbit\"\nrtt = \"40ms\"\nqueue = \"100p\"\n\
              [[flows]]\ncontroller = \"reno\"\nack_every = 8\nreceiver = \"early-acks\"\n",
         ));
-        let expected = "data to send, an ACK for 8 packets, a receiver that acknowledges what has not come, ";
+        let expected = "data to send, an ACK for 8 packets, a receiver that acknowledges what has not arrived, ";
         assert!(told.replace(NO_BREAK, " ").contains(expected), "{told}");
     }
 }

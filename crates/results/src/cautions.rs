@@ -107,7 +107,7 @@ fn missing_transfers(scenario: &Scenario, (index, group): (usize, &Group), seeds
     let (all, missing) = (flows().count(), flows().filter(|(flow, _)| flow.completion_times_s.is_empty()).count());
     (missing > 0).then(|| {
         format!(
-            "{}: {missing} of {all} transfers did not end between the warm-up and the end of the run, and no time counts them: run longer, or \
+            "{}: {missing} of {all} transfers did not end between the warm-up and the end of the run, so the times leave them out: run longer, or \
              with a shorter warm-up",
             group.name
         )
@@ -141,7 +141,7 @@ fn losses(
         ),
         _ => format!(
             "a flow met fewer than three losses in the {measured_s} s that were measured, so the figures depend on where in their cycle the \
-             measure began: run longer"
+             measurement began: run longer"
         ),
     })
 }
@@ -166,6 +166,8 @@ fn slow_start(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<
     let warmup_s = scenario.warmup.as_secs_f64();
     // A flow that is to begin later is looked at as it begins.
     (group.start.as_secs_f64() <= warmup_s && ends_s > warmup_s).then(|| {
-        format!("slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: what slow start does is in the figures")
+        format!(
+            "slow start may last until {ends_s:.1} s, and the warm-up is {warmup_s} s: the figures include slow start"
+        )
     })
 }

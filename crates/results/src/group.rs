@@ -55,7 +55,7 @@ pub struct GroupSummary {
     pub srtt_ms: Option<Distribution>,
     /// Two-way propagation delay, without the random part of each flow.
     pub base_rtt_ms: f64,
-    /// One-way propagation delay of the data: what [`Delivery::delay_ms`] is above it is waiting and transmission. Left out but for UDP.
+    /// One-way propagation delay of the data: what [`Delivery::delay_ms`] is above it is waiting and transmission. Only for UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_delay_ms: Option<f64>,
     /// (P - Q) / P against the baseline run; null without one.
@@ -67,7 +67,7 @@ pub struct GroupSummary {
     /// The completion times themselves.
     #[serde(skip)]
     pub completion_times_s: Vec<f64>,
-    /// What the packets met on their way; left out but for UDP.
+    /// What the packets met on their way; only for UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// Left out without short flows.
@@ -191,7 +191,7 @@ pub const GROUP_MEASURES: &[Measure<GroupSummary>] = &[
         key: "window_reductions",
         beside: &[],
         unit: Unit::Count,
-        meaning: "reductions of the window; a timeout is one, too",
+        meaning: "reductions of the window, timeouts included",
         sum: Some(|seeds, group| group.window_reductions = seeds.mean_of_flows(|flow| flow.window_reductions as f64)),
         value: |group| group.if_tcp(group.window_reductions),
         column: Some(Column { name: "window_reductions", figures: &[] }),

@@ -162,7 +162,7 @@ fn with_tables(page: &str) -> String {
          | `duration_s`, `warmup_s` | as run |\n{}\
          | `jain`, `convergence_s` | of the whole run, in each of its rows |\n\
          | `doubts` | why the figures are not to be trusted (`kernel`); null if they are |\n\
-         | `link` | of the links on the group's way, the one that is used most; the next columns are about it |\n{}\
+         | `link` | the busiest link on the group's route; the next columns are about it |\n{}\
          | `param_gamma`, ... | one column for each parameter that a controller of the table has; null for the other controllers |\n",
         head("column"),
         rows_of_columns(GROUP_MEASURES, "[`groups`](#groups)"),

@@ -29,7 +29,7 @@ const MAX_SAMPLES: u64 = 1_000_000;
 pub struct SpecError {
     /// The key with its tables, such as `dumbbell.queue` or `flows.0.start`; empty if the error has no place.
     pub key: String,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
@@ -58,7 +58,10 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Puts all of it into the scenario's description. An error if no flow has a parameter that is set.
+    /// Puts all of it into the scenario's description.
+    ///
+    /// # Errors
+    /// If no flow has a parameter that is set.
     pub fn apply(&self, spec: &mut ScenarioSpec) -> Result<(), SpecError> {
         spec.seeds = self.seeds.or(spec.seeds);
         spec.first_seed = self.first_seed.or(spec.first_seed);
@@ -81,6 +84,9 @@ impl Overrides {
 
 impl ScenarioSpec {
     /// The scenario, complete and checked.
+    ///
+    /// # Errors
+    /// [`SpecError`] names the first key that is wrong, and what is wrong with it.
     pub fn check(&self) -> Result<Scenario, SpecError> {
         let name = self.name.clone().unwrap_or_else(|| "scenario".into());
         check_name("name", &name)?;

@@ -207,7 +207,7 @@ fn push(settings: &mut Vec<Setting>, new: Setting) -> Result<(), ControllerError
     Ok(())
 }
 
-/// As it can be read again, but for a header, which has the name of its controller here.
+/// As it can be read again, except a header, which has the name of its controller here.
 impl fmt::Display for ControllerSpec {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -258,6 +258,9 @@ impl Settings {
 }
 
 /// Reads a setting as the command line has it: `compound.gamma=20`.
+///
+/// # Errors
+/// If it is not `CONTROLLER.PARAMETER=VALUE`, there is no such controller or parameter, or the value is out of range.
 pub fn parse_setting(text: &str) -> Result<Setting, ControllerError> {
     let wrong = || ControllerError::NoSetting(text.to_owned());
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;

@@ -15,7 +15,7 @@ pub const FORWARD_LINK: &str = "bottleneck";
 /// Name of the link from right to left.
 pub const REVERSE_LINK: &str = "reverse";
 
-/// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts hang on the two nodes without links of their own.
+/// `left` --bottleneck--> `right`, `right` --reverse--> `left`. Hosts are attached to the two nodes without links of their own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DumbbellSpec {
@@ -42,6 +42,9 @@ pub struct DumbbellSpec {
 
 impl DumbbellSpec {
     /// The network for packets of `mtu` bytes; `link_rtt` is the part of the propagation delay that all flows share.
+    ///
+    /// # Errors
+    /// If a queue does not hold one packet, or its discipline has a value that does not fit it.
     pub fn network(&self, link_rtt: Span, mtu: u32) -> Result<Topology, UnitError> {
         let link = |name: &str, from, to, rate: Rate, queue: QueueSize, delay_ns, loss| {
             let limit = queue.limit(rate, self.rtt, mtu)?;

@@ -25,7 +25,7 @@ pub struct FileError {
     pub path: String,
     /// 1-based line and column, if the error has a place.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, and the mend.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
@@ -42,6 +42,9 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {}
 
 /// Reads, checks and completes a scenario file.
+///
+/// # Errors
+/// If a file cannot be read, or something in it is wrong: with line and column.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
     let text = text_of(path)?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
@@ -52,6 +55,9 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
 }
 
 /// The text of a file of scenarios: of one, of many, or of one among other things.
+///
+/// # Errors
+/// If it cannot be read, is too large, or is not UTF-8.
 pub fn text_of(path: &Path) -> Result<String, FileError> {
     read_text(path, SCENARIO_BYTES).map_err(|e| FileError {
         path: path.display().to_string(),
@@ -61,6 +67,9 @@ pub fn text_of(path: &Path) -> Result<String, FileError> {
 }
 
 /// As [`load`], from text; `path` is for messages.
+///
+/// # Errors
+/// If something in the text is wrong: with line and column.
 pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     let spec = read(text, path)?;
     complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, e))
@@ -68,6 +77,9 @@ pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) 
 
 /// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` and
 /// the overrides may name controllers that no flow has: the file is one of several, and another has them.
+///
+/// # Errors
+/// As [`parse`], and if there is no table `[scenario]`.
 pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     let error = |(span, message): Problem| FileError::new(path, text, span, message);
     let document = DeTable::parse(text).map_err(|e| error((e.span(), e.message().to_owned())))?;
@@ -80,6 +92,9 @@ pub fn parse_inner(text: &str, path: &str, default_name: &str, overrides: &Overr
 pub type Problem = (Option<Range<usize>>, String);
 
 /// As [`parse_inner`], of the table itself. It may be put together from several texts: the places in errors are those of its values.
+///
+/// # Errors
+/// If something in the table is wrong: with its place in the text.
 pub fn parse_value(scenario: Spanned<DeValue>, default_name: &str, overrides: &Overrides) -> Result<Scenario, Problem> {
     let spec = ScenarioSpec::deserialize(ValueDeserializer::from(scenario.clone()));
     let mut spec = spec.map_err(|e| (e.span(), e.message().to_owned()))?;

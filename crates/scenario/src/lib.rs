@@ -22,7 +22,7 @@
 //! let scenario = parse(text, "two-flows.toml", "two-flows", &Overrides::default())?;
 //! assert_eq!(scenario.flow_count(), 2);
 //!
-//! // An error names the line and the mend.
+//! // An error names the line and the fix.
 //! let error = parse(&text.replace("compound", "compond"), "two-flows.toml", "two-flows", &Overrides::default());
 //! assert!(error.unwrap_err().to_string().contains("did you mean `compound`?"));
 //! # Ok::<(), tandem_scenario::FileError>(())
@@ -44,6 +44,7 @@ pub mod short_flows;
 mod slow_start;
 pub mod spec;
 mod traffic;
+mod udp;
 pub mod units;
 pub mod wlan;
 
@@ -63,3 +64,4 @@ pub use traffic::{
     CongestionControl, Ecn, Honesty, Noq, OfferChange, Recovery, TcpSource, Traffic, Transfer, Transport,
     USUAL_ACK_EVERY,
 };
+pub use udp::{UdpSource, UdpSpec};

@@ -78,6 +78,9 @@ impl Topology {
     }
 
     /// The links from one node to another.
+    ///
+    /// # Errors
+    /// If no links lead there.
     pub fn route(&self, from: usize, to: usize) -> Result<Vec<usize>, RouteError> {
         let mut arrived_by: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut queue = VecDeque::from([from]);
@@ -104,6 +107,9 @@ impl Topology {
     }
 
     /// A route given by the links' names, checked.
+    ///
+    /// # Errors
+    /// If a link does not exist, does not begin where the one before it ends, or the last ends elsewhere.
     pub fn explicit_route(&self, from: usize, to: usize, names: &[String]) -> Result<Vec<usize>, RouteError> {
         let mut at = from;
         let mut route = Vec::new();

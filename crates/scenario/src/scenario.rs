@@ -286,7 +286,7 @@ impl LinkConfig {
         changes.filter_map(|change| change.rate_bps).chain([self.rate.bps]).max().unwrap_or(self.rate.bps)
     }
 
-    /// The lowest rate that the link ever has, bits a second, but for outages; with a trace its mean.
+    /// The lowest rate that the link ever has, bits a second, outages excepted; with a trace its mean.
     pub fn slowest_bps(&self) -> u64 {
         let changes = self.effects.iter().flat_map(|effects| &effects.changes);
         let rates = changes.filter_map(|change| change.rate_bps).filter(|&bps| bps > 0);
@@ -303,6 +303,9 @@ impl Topology {
 
 impl QueueSize {
     /// In packets or bytes, at this rate and round-trip time; at least one packet.
+    ///
+    /// # Errors
+    /// If it is less than a packet of `mtu` bytes.
     pub fn limit(self, rate: Rate, rtt: Span, mtu: u32) -> Result<Limit, UnitError> {
         let packets_in = |span_s: f64| {
             let packets = (rate.bps as f64 * span_s / (8.0 * f64::from(mtu))).round();

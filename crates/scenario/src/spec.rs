@@ -14,6 +14,7 @@ use crate::{
     scenario::Loss,
     short_flows::ShortSpec,
     traffic::{Ecn, Honesty, Recovery, Transport},
+    udp::UdpSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span, rate_or_none},
 };
 
@@ -99,7 +100,7 @@ pub struct ParkingLotSpec {
     pub rate: Rate,
     /// One-way propagation delay of each hop.
     pub hop_delay: Span,
-    /// Buffer of each bottleneck; `1bdp` is that of the path over all hops.
+    /// Buffer of each bottleneck; `1bdp` refers to the path over all hops.
     pub queue: QueueSize,
     /// Queue discipline of each bottleneck.
     #[serde(default)]
@@ -304,23 +305,6 @@ impl<'de> Deserialize<'de> for OfferedRate {
         }
         d.deserialize_any(Visitor)
     }
-}
-
-/// Packets at a constant rate, all the time or on and off in turn.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UdpSpec {
-    /// Rate while it sends, headers included.
-    pub rate: Rate,
-    /// How long it sends before each silence; without `on` and `off` it always sends.
-    pub on: Option<Span>,
-    /// How long each silence lasts.
-    pub off: Option<Span>,
-    /// Bytes of a packet, headers included; those of the MTU if not given.
-    pub packet: Option<Bytes>,
-    /// The times on and off are exponentially distributed with the given means.
-    #[serde(default)]
-    pub random: bool,
 }
 
 impl FlowsSpec {

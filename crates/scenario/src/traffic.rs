@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What flows send: the kinds of traffic, and what others ask of them. A new kind is a variant of [`Traffic`], its answers, and its
-//! endpoints in the simulator.
+//! What flows send: the kinds of traffic, and what others ask of them. A new kind is a [`Kind`] in a file of its own, a variant of
+//! [`Traffic`], and its endpoints in the simulator.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -12,7 +12,8 @@ use crate::{
     controller::{KERNEL_PREFIX, NOQ_PREFIX},
     scenario::HEADER_BYTES,
     short_flows::ShortFlows,
-    units::{Rate, Span, bps, pair_of_seconds, seconds, seconds_if_any},
+    udp::UdpSource,
+    units::{Rate, Span, seconds, seconds_if_any},
 };
 
 /// What a flow sends.
@@ -22,27 +23,38 @@ pub enum Traffic {
     /// Data under congestion control.
     Tcp(TcpSource),
     /// Packets at a constant rate, all the time or on and off in turn.
-    Udp {
-        /// Rate while it sends, headers included.
-        #[serde(rename = "rate_bps", serialize_with = "bps")]
-        rate: Rate,
-        /// How long it sends and then is silent, in turn; `None`: it always sends.
-        #[serde(rename = "on_off_s", serialize_with = "pair_of_seconds")]
-        on_off: Option<(Span, Span)>,
-        /// Bytes of a packet on the wire; `None`: those of the MTU.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        packet_bytes: Option<u32>,
-        /// Are the times on and off exponentially distributed, with those means?
-        #[serde(skip_serializing_if = "is_not")]
-        is_random: bool,
-    },
+    Udp(UdpSource),
 }
 
-fn is_not(value: &bool) -> bool {
-    !value
+/// What a kind of traffic says of itself.
+pub(crate) trait Kind {
+    /// What stands for it in results and reports.
+    fn name(&self) -> String;
+
+    /// The rate that it is sent at, headers included, whatever the network does; `None`: it answers to the network.
+    fn constant_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Bytes of a full packet, headers included.
+    fn packet_bytes(&self, mtu: u32) -> u32 {
+        mtu
+    }
+
+    /// What sends, as in "two flows of UDP at 1 Mbit/s".
+    fn in_words(&self) -> String {
+        self.name()
+    }
 }
 
 impl Traffic {
+    fn kind(&self) -> &dyn Kind {
+        match self {
+            Traffic::Tcp(tcp) => tcp,
+            Traffic::Udp(udp) => udp,
+        }
+    }
+
     /// The short flows that it consists of, if it does.
     pub fn short(&self) -> Option<&ShortFlows> {
         match &self.tcp()?.transfer {
@@ -53,10 +65,7 @@ impl Traffic {
 
     /// What congestion control governs, if that is what it is.
     pub fn tcp(&self) -> Option<&TcpSource> {
-        match self {
-            Traffic::Tcp(tcp) => Some(tcp),
-            Traffic::Udp { .. } => None,
-        }
+        if let Traffic::Tcp(tcp) = self { Some(tcp) } else { None }
     }
 
     /// Whether congestion control governs it.
@@ -74,18 +83,12 @@ impl Traffic {
 
     /// The rate that it is sent at, headers included, whatever the network does; `None`: congestion control decides.
     pub fn constant_rate(&self) -> Option<Rate> {
-        match self {
-            Traffic::Udp { rate, .. } => Some(*rate),
-            Traffic::Tcp(_) => None,
-        }
+        self.kind().constant_rate()
     }
 
     /// Bytes of a full packet, headers included; a full one of TCP has `mtu` bytes.
     pub fn packet_bytes(&self, mtu: u32) -> u32 {
-        match self {
-            Traffic::Udp { packet_bytes, .. } => packet_bytes.unwrap_or(mtu),
-            Traffic::Tcp(_) => mtu,
-        }
+        self.kind().packet_bytes(mtu)
     }
 
     /// Is it sent at a rate that its controller sets, rather than clocked by ACKs? Such a flow takes no `send_jitter`: there is no
@@ -101,7 +104,18 @@ impl Traffic {
 
     /// The controller's name, or `udp`.
     pub fn controller(&self) -> String {
-        self.tcp().map_or("udp".into(), |tcp| tcp.controller.to_string())
+        self.kind().name()
+    }
+
+    /// What sends, in words of prose: `UDP at 1 Mbit/s`, or the controller's name.
+    pub fn in_words(&self) -> String {
+        self.kind().in_words()
+    }
+}
+
+impl Kind for TcpSource {
+    fn name(&self) -> String {
+        self.controller.to_string()
     }
 }
 

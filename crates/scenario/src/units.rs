@@ -16,7 +16,7 @@ pub const NS_PER_SEC: u64 = 1_000_000_000;
 pub struct UnitError(String);
 
 impl UnitError {
-    /// An error with this message, which should name the value, the fault and the mend.
+    /// An error with this message, which should name the value, the fault and the fix.
     pub fn new(message: String) -> Self {
         Self(message)
     }
@@ -162,6 +162,49 @@ impl FromStr for Rate {
             return Err(UnitError(format!("rate `{text}` is above 100tbit")));
         }
         Ok(Rate { bps: bps.round() as u64 })
+    }
+}
+
+/// Between a number and its unit in prose.
+pub const NO_BREAK: char = '\u{a0}';
+
+fn number_and_unit(quantity: &str) -> (&str, &str) {
+    quantity.split_at(quantity.find(|c: char| c.is_alphabetic()).unwrap_or(quantity.len()))
+}
+
+/// `100ms` as prose has it: `100 ms`.
+fn spaced(quantity: &str) -> String {
+    let (number, unit) = number_and_unit(quantity);
+    format!("{number}{NO_BREAK}{}", unit.replacen("us", "µs", 1))
+}
+
+impl Rate {
+    /// As prose has it: `10 Mbit/s`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        let text = self.to_string();
+        let (number, unit) = number_and_unit(&text);
+        let unit = match unit {
+            "tbit" => "Tbit/s",
+            "gbit" => "Gbit/s",
+            "mbit" => "Mbit/s",
+            "kbit" => "kbit/s",
+            _ => "bit/s",
+        };
+        format!("{number}{NO_BREAK}{unit}")
+    }
+}
+
+impl Span {
+    /// As prose has it: `100 ms`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        spaced(&self.to_string())
+    }
+}
+
+impl Bytes {
+    /// As prose has it: `100 kB`, with [`NO_BREAK`] between the two.
+    pub fn in_words(self) -> String {
+        spaced(&self.to_string())
     }
 }
 

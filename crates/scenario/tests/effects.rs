@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `[effects.LINK]`: what is read, and what is refused with its place and the mend.
+//! `[effects.LINK]`: what is read, and what is refused with its place and the fix.
 
 use std::fs;
 

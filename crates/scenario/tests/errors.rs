@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a scenario file can get wrong: each message has its place and the mend.
+//! What a scenario file can get wrong: each message has its place and the fix.
 
 use tandem_scenario::{
     controller::parse_setting,

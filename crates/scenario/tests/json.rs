@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A scenario as results have it: all that decides them, defaults too.
+//! A scenario as in results: all that decides them, defaults too.
 
 use serde_json::{Value, json};
 use tandem_scenario::{

@@ -24,7 +24,7 @@ pub struct Cell {
 pub struct Elite {
     /// The point.
     pub point: Point,
-    /// How bad it is with the first seed.
+    /// How bad it is: the least of the seeds that it was tried with.
     pub violation: f64,
 }
 
@@ -49,9 +49,14 @@ impl Cell {
 }
 
 impl Archive {
+    /// Whether a point is worse than the one in its cell, or the cell is empty.
+    pub fn would_take(&self, cell: Cell, elite: &Elite) -> bool {
+        self.0.get(&cell).is_none_or(|there| elite.violation > there.violation)
+    }
+
     /// Takes a point if it is worse than the one in its cell, or the cell is empty; whether it did.
     pub fn offer(&mut self, cell: Cell, elite: Elite) -> bool {
-        let is_worse = self.0.get(&cell).is_none_or(|there| elite.violation > there.violation);
+        let is_worse = self.would_take(cell, &elite);
         if is_worse {
             self.0.insert(cell, elite);
         }

@@ -25,14 +25,23 @@ const RANDOM_SHARE: f64 = 0.125;
 /// The seed of the simulated runs of a generation.
 pub const FIRST_SEED: u64 = 1;
 
+/// Seeds with which a point must be as bad before it is kept in the archive: otherwise chance would fill it.
+const MORE_SEEDS: [u64; 2] = [FIRST_SEED + 1, FIRST_SEED + 2];
+
 /// A search that goes on as long as it is asked.
 pub struct Explorer<'a> {
     space: &'a Space,
     rng: Pcg64Mcg,
     /// Draws all points at random: what a search is compared with.
     is_random: bool,
+    /// Where it begins, the last first.
+    starts: Vec<Point>,
+    /// Generations until it leaves the random ones.
+    random_until: usize,
     /// What was found.
     pub archive: Archive,
+    /// What was drawn at random: as often as in the space.
+    pub draws: Vec<(Cell, Elite)>,
     /// How many generations there were.
     pub generations: usize,
     /// How many points of them could be judged.
@@ -40,10 +49,12 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// One that has not begun. The same seed gives the same points.
-    pub fn new(space: &'a Space, seed: u64, is_random: bool) -> Self {
-        let rng = Pcg64Mcg::seed_from_u64(seed);
-        Self { space, rng, is_random, archive: Archive::default(), generations: 0, judged: 0 }
+    /// One that has not begun, and begins with `starts`. The same seed gives the same points.
+    pub fn new(space: &'a Space, seed: u64, is_random: bool, mut starts: Vec<Point>) -> Self {
+        starts.reverse();
+        let random_until = RANDOM_GENERATIONS + starts.len().div_ceil(GENERATION);
+        let (rng, archive, draws) = (Pcg64Mcg::seed_from_u64(seed), Archive::default(), Vec::new());
+        Self { space, rng, is_random, starts, random_until, archive, draws, generations: 0, judged: 0 }
     }
 
     /// One more generation; false if it was stopped, and then it counts for nothing.
@@ -51,34 +62,47 @@ impl<'a> Explorer<'a> {
     /// # Errors
     /// [`JudgeError`].
     pub fn step(&mut self, judge: &dyn Judge) -> Result<bool, JudgeError> {
-        let points = self.ask();
+        let asked: Vec<(Point, bool)> = (0..GENERATION).map(|_| self.next()).collect();
+        let (points, are_drawn): (Vec<Point>, Vec<bool>) = asked.into_iter().unzip();
         let Some(judged) = judge.judge(&points, &[FIRST_SEED])? else { return Ok(false) };
-        self.tell(points, &judged);
+        let all = points.into_iter().zip(judged).zip(are_drawn);
+        let mut found: Vec<(Cell, Elite, bool)> = all
+            .filter_map(|((point, judged), is_drawn)| {
+                let Judged { measured, mechanism } = judged?;
+                let cell = Cell::of(self.space, &point, mechanism);
+                Some((cell, Elite { point, violation: measured.violations[0] }, is_drawn))
+            })
+            .collect();
+        let judged = found.len();
+        let drawn = found.iter().filter(|(.., is_drawn)| *is_drawn);
+        let drawn: Vec<(Cell, Elite)> = drawn.map(|(cell, elite, _)| (*cell, elite.clone())).collect();
+        found.retain(|(cell, elite, _)| self.archive.would_take(*cell, elite));
+        let worse: Vec<Point> = found.iter().map(|(_, elite, _)| elite.point.clone()).collect();
+        let again = if worse.is_empty() { Some(Vec::new()) } else { judge.judge(&worse, &MORE_SEEDS)? };
+        let Some(again) = again else { return Ok(false) };
+        for ((cell, elite, _), again) in found.into_iter().zip(again) {
+            let Some(again) = again else { continue };
+            let violation = again.measured.violations.iter().copied().fold(elite.violation, f64::min);
+            self.archive.offer(cell, Elite { violation, ..elite });
+        }
+        self.draws.extend(drawn);
+        self.judged += judged;
+        self.generations += 1;
         Ok(true)
     }
 
-    fn ask(&mut self) -> Vec<Point> {
-        (0..GENERATION).map(|_| self.next()).collect()
-    }
-
-    fn next(&mut self) -> Point {
-        let is_random = self.is_random || self.generations < RANDOM_GENERATIONS;
+    /// A point, and whether it was drawn at random.
+    fn next(&mut self) -> (Point, bool) {
+        if let (Some(start), false) = (self.starts.pop(), self.is_random) {
+            return (start, false);
+        }
+        let is_random = self.is_random || self.generations < self.random_until;
         if !is_random && !self.rng.random_bool(RANDOM_SHARE) {
             let parents = (self.archive.pick(&mut self.rng).cloned(), self.archive.pick(&mut self.rng).cloned());
             if let (Some(one), Some(other)) = parents {
-                return self.space.mutate(&one, &other, &mut self.rng);
+                return (self.space.mutate(&one, &other, &mut self.rng), false);
             }
         }
-        self.space.draw(&mut self.rng)
-    }
-
-    fn tell(&mut self, points: Vec<Point>, judged: &[Option<Judged>]) {
-        for (point, judged) in points.into_iter().zip(judged) {
-            let Some(Judged { measured, mechanism }) = judged else { continue };
-            let cell = Cell::of(self.space, &point, *mechanism);
-            self.archive.offer(cell, Elite { point, violation: measured.violations[0] });
-            self.judged += 1;
-        }
-        self.generations += 1;
+        (self.space.draw(&mut self.rng), true)
     }
 }

@@ -4,26 +4,38 @@
 use toml::Value;
 
 use crate::{
+    judge::Side,
     question::Question,
     settle::{Find, NEIGHBOURS, SEEDS},
     space::Space,
 };
 
 /// Who was compared, and in what.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Compared<'a> {
-    /// The controller, as scenarios spell it.
-    pub contender: &'a str,
+    /// The controller.
+    pub contender: Side<'a>,
     /// What it was compared with.
-    pub baseline: &'a str,
+    pub baseline: Side<'a>,
     /// In what.
-    pub question: Question,
+    pub question: &'a Question,
 }
 
 impl Compared<'_> {
+    /// Whether engines are compared and not controllers.
+    pub fn is_of_engines(&self) -> bool {
+        self.contender.engine.name() != self.baseline.engine.name()
+    }
+
+    /// One of the two, as people read it.
+    pub fn name(&self, side: Side) -> String {
+        let engine = if self.is_of_engines() { format!(" in `{}`", side.engine.name()) } else { String::new() };
+        format!("`{}`{engine}", side.controller)
+    }
+
     /// What happens at a find, in sentences.
     pub fn words(&self, find: &Find) -> Vec<String> {
-        let (worst, measured) = (self.question.worst, &find.judged.measured);
+        let (worst, measured) = (&self.question.worst, &find.judged.measured);
         let figure = |values: &[f64]| {
             let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
             let mean = worst.number(tandem_statistics::mean(values));
@@ -33,20 +45,20 @@ impl Compared<'_> {
         let minimal = if find.is_minimal {
             "Nothing can be left out, shortened or rounded without losing it"
         } else {
-            "The time was over before it was as small as it can be"
+            "Time ran out before it was fully reduced"
         };
         vec![
-            format!("With `{}`: {own} ({own_range} over {SEEDS} seeds).", self.contender),
-            format!("With `{}` in its place: {baseline} ({baseline_range}).", self.baseline),
+            format!("With {}: {own} ({own_range} over {SEEDS} seeds).", self.name(self.contender)),
+            format!("With {} in its place: {baseline} ({baseline_range}).", self.name(self.baseline)),
             format!("{:.1} % {}.", 100.0 * find.mean, worst.unit()),
             format!("What its flows show: {}.", find.judged.mechanism.words()),
-            format!("{} of {NEIGHBOURS} points around it fail, too. {minimal}.", find.neighbours),
+            format!("{} of {NEIGHBOURS} points around it also fail. {minimal}.", find.neighbours),
         ]
     }
 
     /// The scenario with the contender, `None` if the point cannot be run; `command` is that which found it.
     pub fn scenario_file(&self, space: &Space, find: &Find, name: &str, command: &str) -> Option<String> {
-        let mut table = space.table(&find.point, self.contender)?;
+        let mut table = space.table(&find.point, self.contender.controller)?;
         table.insert("name".into(), Value::String(name.into()));
         table.insert("seeds".into(), Value::Integer(SEEDS as i64));
         let words = self.words(find).into_iter().map(|line| format!("# {line}\n")).collect::<String>();

@@ -3,12 +3,21 @@
 
 use toml::{Table, Value};
 
-/// Adds a part to a scenario: tables are united, the items of an array come after those that are there, and of two values the part's counts.
+/// Adds a part to a scenario: tables are united, the items of an array come after those that are there, a table whose keys are places goes
+/// into the items of an array, and of two values the part's counts.
 pub fn merge(into: &mut Table, part: &Table) {
     for (key, value) in part {
         match (into.get_mut(key), value) {
             (Some(Value::Table(there)), Value::Table(part)) => merge(there, part),
             (Some(Value::Array(there)), Value::Array(part)) => there.extend(part.iter().cloned()),
+            (Some(Value::Array(there)), Value::Table(part)) => {
+                for (place, part) in part {
+                    let item = place.parse().ok().and_then(|place: usize| there.get_mut(place));
+                    if let (Some(Value::Table(item)), Value::Table(part)) = (item, part) {
+                        merge(item, part);
+                    }
+                }
+            }
             _ => drop(into.insert(key.clone(), value.clone())),
         }
     }
@@ -75,6 +84,8 @@ mod tests {
         merge(&mut scenario, &table("a.y = 2\na.x = 3\n[[flows]]\nn = 2"));
         assert_eq!(scenario, table("a = { x = 3, y = 2 }\nflows = [{ n = 1 }, { n = 2 }]"));
         assert_eq!(keys(&scenario), ["a.x", "a.y"]);
+        merge(&mut scenario, &table("flows.1.n = 3\nflows.7.n = 4"));
+        assert_eq!(scenario["flows"], Value::Array(vec![table("n = 1").into(), table("n = 3").into()]));
     }
 
     #[test]

@@ -156,41 +156,70 @@ pub fn written(terms: &[(&Parameter, f64)], path: &Path) -> Option<Value> {
     Some(of_sum?.written(if is_exact { sum } else { rounded(sum, DERIVED_DIGITS) }, is_whole))
 }
 
+/// What is wrong with a parameter's values in a file, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DomainError {
+    /// A key that it does not have.
+    #[error("unknown key `{0}`; a parameter has `from`, `to` and `scale`, or `one_of`")]
+    UnknownKey(String),
+    /// Fewer than two words.
+    #[error("`one_of` needs a list of two values or more, the simplest first")]
+    FewWords,
+    /// Neither a range nor words.
+    #[error("a parameter needs either `from` and `to`, or `one_of`")]
+    Neither,
+    /// An unknown scale.
+    #[error("`scale` must be \"linear\" or \"log\"")]
+    Scale,
+    /// An end of the range is no number.
+    #[error("`from` and `to` must be numbers, or quantities such as \"10mbit\" or \"3rtt\"")]
+    NoNumbers,
+    /// The ends have two kinds of unit.
+    #[error("`from` and `to` must have the same kind of unit")]
+    Units,
+    /// The range is empty.
+    #[error("`to` must be above `from`")]
+    Empty,
+    /// There is no logarithm.
+    #[error("a logarithmic scale needs a `from` above 0")]
+    NotPositive,
+}
+
 impl Domain {
     /// As a file has it: `{ from, to, scale }` or `{ one_of }`.
     ///
     /// # Errors
-    /// What is wrong with it, and the mend.
-    pub fn read(table: &Table) -> Result<Self, String> {
+    /// What is wrong with it, and how to fix it.
+    pub fn read(table: &Table) -> Result<Self, DomainError> {
         let known = ["from", "to", "scale", "one_of"];
         if let Some(unknown) = table.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(format!("unknown key `{unknown}`; a parameter has `from`, `to` and `scale`, or `one_of`"));
+            return Err(DomainError::UnknownKey(unknown.clone()));
         }
         match (table.get("one_of"), table.get("from"), table.get("to")) {
             (Some(Value::Array(values)), None, None) if values.len() >= 2 => Ok(Self::OneOf(values.clone())),
-            (Some(_), None, None) => Err("`one_of` needs a list of two values or more, the simplest first".into()),
+            (Some(_), None, None) => Err(DomainError::FewWords),
             (None, Some(from), Some(to)) => Self::range(from, to, table.get("scale")),
-            _ => Err("a parameter needs either `from` and `to`, or `one_of`".into()),
+            _ => Err(DomainError::Neither),
         }
     }
 
-    fn range(low: &Value, high: &Value, scale: Option<&Value>) -> Result<Self, String> {
+    fn range(low: &Value, high: &Value, scale: Option<&Value>) -> Result<Self, DomainError> {
         let log = match scale.map(Value::as_str) {
             None | Some(Some("linear")) => false,
             Some(Some("log")) => true,
-            Some(_) => return Err("`scale` must be \"linear\" or \"log\"".into()),
+            Some(_) => return Err(DomainError::Scale),
         };
         let (Some((from, unit)), Some((to, other))) = (quantity(low), quantity(high)) else {
-            return Err("`from` and `to` must be numbers, or quantities such as \"10mbit\" or \"3rtt\"".into());
+            return Err(DomainError::NoNumbers);
         };
         if unit != other {
-            return Err("`from` and `to` must have the same kind of unit".into());
+            return Err(DomainError::Units);
         }
         if to <= from {
-            return Err("`to` must be above `from`".into());
+            return Err(DomainError::Empty);
         }
         if log && from <= 0.0 {
-            return Err("a logarithmic scale needs a `from` above 0".into());
+            return Err(DomainError::NotPositive);
         }
         let whole = unit == Unit::Packets || (low.is_integer() && high.is_integer());
         Ok(Self::Range { from, to, whole, log, unit })
@@ -236,7 +265,7 @@ impl Domain {
 mod tests {
     use super::*;
 
-    fn range(text: &str) -> Result<Domain, String> {
+    fn range(text: &str) -> Result<Domain, DomainError> {
         Domain::read(&toml::from_str(text).unwrap())
     }
 
@@ -252,7 +281,7 @@ mod tests {
             ("from = 1\nto = 2\nstep = 1", "unknown key `step`"),
             ("one_of = [\"reno\"]", "two values or more"),
         ] {
-            assert!(range(text).unwrap_err().contains(part), "{text}");
+            assert!(range(text).unwrap_err().to_string().contains(part), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use tandem_scenario::{
-    FileError, Scenario,
+    ControllerSpec, FileError, Scenario,
     file::{Overrides, parse},
 };
 use toml::{Table, Value};
@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::{
     fragment::{fill, merge, placeholders},
     parameter::{Domain, Path, rounded, seconds, written},
-    space::{CONTENDER, Space},
+    space::{CONTENDER, ECN, Space},
 };
 
 /// Which features a point has, and a value for every parameter. Those of features that it lacks mean nothing, and wait.
@@ -160,8 +160,16 @@ impl Space {
             let warmup_s = rounded(self.length.warmup * path.run_s, 2);
             scenario.insert("warmup".into(), Value::String(seconds(warmup_s)));
         }
-        let mut named =
-            |text: &str, _: &[String]| Ok::<_, ()>((text == CONTENDER).then(|| Value::String(controller.to_owned())));
+        let counts_marks = controller.parse::<ControllerSpec>().is_ok_and(|spec| spec.counts_marks());
+        let mut named = |text: &str, _: &[String]| {
+            let name = match text {
+                CONTENDER => Some(controller),
+                ECN if counts_marks => Some("accurate"),
+                ECN => Some("rfc3168"),
+                _ => None,
+            };
+            Ok::<_, ()>(name.map(|name| Value::String(name.to_owned())))
+        };
         let mut whole = Value::Table(scenario);
         let _ = fill(&mut whole, &mut Vec::new(), &mut named);
         if let Value::Table(scenario) = whole { Some(scenario) } else { None }

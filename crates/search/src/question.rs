@@ -2,37 +2,25 @@
 //! What is looked for: how much worse a controller is than another on the same path with the same seed, so that a path on which nobody
 //! does well is no find.
 
-use std::{fmt, str::FromStr};
-
-use serde::Serialize;
-use tandem_papers::{Baseline, Measure, X};
-use tandem_results::SeedResult;
+use rand::rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use tandem_papers::{Baseline, X};
+use tandem_results::{FlowResult, SeedResult};
 use tandem_scenario::Scenario;
 
-/// In what a controller is worse. Each is read off a run as experiments read it (`kind` of `[measure]`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Worst {
-    /// Less of the link is used.
-    Utilisation,
-    /// Flows of another kind lose more.
-    Stolen,
-    /// Packets wait longer.
-    Delay,
-    /// The queue drops more.
-    Loss,
-    /// One flow has less than the others.
-    Starvation,
-    /// After a change of the path it takes longer.
-    Recovery,
-}
+use crate::{
+    space::Space,
+    worst::{RETURNED, Worst, changes_s, rest_s},
+};
 
-/// All of them.
-pub const ALL: [Worst; 6] =
-    [Worst::Utilisation, Worst::Stolen, Worst::Delay, Worst::Loss, Worst::Starvation, Worst::Recovery];
+/// For the contender, where it does not matter which it is; no space has it as a neighbour.
+const ANY_CONTROLLER: &str = "veno";
+
+/// A path of which the better of the two uses less is no path for either; ours.
+const USED_AT_LEAST: f64 = 0.05;
 
 /// A question to a space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// What is measured.
     pub worst: Worst,
@@ -60,161 +48,84 @@ pub struct Measured {
     pub violations: Vec<f64>,
 }
 
-impl Worst {
-    /// As the command line spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Utilisation => "utilisation",
-            Self::Stolen => "stolen",
-            Self::Delay => "delay",
-            Self::Loss => "loss",
-            Self::Starvation => "starvation",
-            Self::Recovery => "recovery",
-        }
-    }
-
-    /// The least violation that is a find, unless somebody says; ours. They are the tenth that `tandem evaluate` allows in most criteria, a
-    /// quarter of the RTT, and one packet in a hundred.
-    pub fn usual_limit(self) -> f64 {
-        match self {
-            Self::Utilisation | Self::Stolen | Self::Starvation | Self::Recovery => 0.1,
-            Self::Delay => 0.25,
-            Self::Loss => 0.01,
-        }
-    }
-
-    /// What a violation is a share of.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Utilisation => "of what the baseline uses of the link is not used",
-            Self::Stolen => "of what the neighbours have beside the baseline is lost",
-            Self::Delay => "is added to the 95th percentile of the RTT",
-            Self::Loss => "more of the packets are dropped",
-            Self::Starvation => "less of the richest flow's goodput for the poorest",
-            Self::Recovery => "of the time after the change is lost, more than with the baseline",
-        }
-    }
-
-    /// The figure of a run as text, without its unit.
-    pub fn number(self, figure: f64) -> String {
-        match self {
-            Self::Delay => format!("{figure:.3}"),
-            Self::Loss => format!("{figure:.2}"),
-            Self::Starvation => format!("{:.1}", 100.0 * figure),
-            Self::Utilisation | Self::Stolen | Self::Recovery => format!("{figure:.1}"),
-        }
-    }
-
-    /// A figure in words; `number` is that of [`number`](Self::number).
-    pub fn words(self, number: &str) -> String {
-        match self {
-            Self::Utilisation => format!("{number} % of the link is used"),
-            Self::Stolen => format!("the neighbours lose {number} %"),
-            Self::Delay => format!("{number} ms in the queue (95th percentile)"),
-            Self::Loss => format!("{number} % of the packets are dropped"),
-            Self::Starvation => format!("the poorest flow has {number} % of the richest one's goodput"),
-            Self::Recovery => format!("{number} s to recover"),
-        }
-    }
-
-    /// What is read off a run, as `[measure]` of an experiment's file; `None` where the scenario has nothing to read.
-    pub(crate) fn measure_text(self, scenario: &Scenario) -> Option<String> {
-        let tcp = |wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
-            (0..scenario.groups.len()).filter(|&g| scenario.groups[g].source.is_tcp() && wanted(g)).collect()
-        };
-        let (kind, groups) = match self {
-            Self::Utilisation => ("utilisation", vec![0]),
-            Self::Stolen => ("stolen", tcp(&|g| is_neighbour(scenario, g))),
-            Self::Delay => ("queueing_delay", vec![0]),
-            Self::Loss => ("loss_rate", vec![0]),
-            Self::Starvation => ("least_over_most", tcp(&|_| true)),
-            Self::Recovery => ("recovery", vec![0]),
-        };
-        let flows: u32 = groups.iter().map(|&g| scenario.groups[g].flows).sum();
-        let is_enough = flows >= if self == Self::Starvation { 2 } else { 1 };
-        is_enough.then(|| format!("kind = \"{kind}\"\ngroups = {groups:?}"))
-    }
-
-    fn measure(self, scenario: &Scenario) -> Option<Measure> {
-        let measure = Measure::read(&self.measure_text(scenario)?).ok()?;
-        measure.check(scenario).is_ok().then_some(measure)
-    }
-
-    /// How much worse one figure is than the other.
-    pub(crate) fn gap(self, own: f64, baseline: f64, scenario: &Scenario) -> f64 {
-        match self {
-            Self::Utilisation => 1.0 - own / baseline,
-            Self::Stolen => own / 100.0,
-            Self::Delay => {
-                let rtt_ms = scenario.base_rtt(&scenario.groups[0]).as_secs_f64() * 1e3;
-                (rtt_ms + own) / (rtt_ms + baseline) - 1.0
-            }
-            Self::Loss => (own - baseline) / 100.0,
-            Self::Starvation => baseline - own,
-            Self::Recovery => (own - baseline) / self.rest_s(scenario),
-        }
-    }
-
-    /// From the last change of a link to the end, seconds; at least 1.
-    pub(crate) fn rest_s(self, scenario: &Scenario) -> f64 {
-        (scenario.duration.as_secs_f64() - last_change_s(scenario)).max(1.0)
-    }
-}
-
-/// Its controller, with the parameters, is not that of the first group, which is the contender's.
-fn is_neighbour(scenario: &Scenario, group: usize) -> bool {
-    let spec = |g: usize| scenario.groups[g].source.tcp().map(|tcp| format!("{:?}", tcp.controller));
-    spec(group) != spec(0)
-}
-
-/// When a link changes for the last time, seconds; 0 if none does.
-fn last_change_s(scenario: &Scenario) -> f64 {
-    let effects = scenario.network.links.iter().filter_map(|link| link.effects.as_ref());
-    effects.flat_map(|effects| &effects.changes).map(|change| change.at.as_secs_f64()).fold(0.0, f64::max)
-}
-
-impl fmt::Display for Worst {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Worst {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        ALL.into_iter().find(|worst| worst.name() == text).ok_or_else(|| {
-            format!("`{text}` is nothing to be worst in: write one of {}", ALL.map(Self::name).join(", "))
-        })
-    }
-}
+/// Points that are drawn to see whether a space has what is asked.
+const DRAWN: usize = 64;
 
 impl Question {
+    /// Whether some of a space's scenarios have what is measured.
+    pub fn is_posed_in(&self, space: &Space) -> bool {
+        let mut rng = Pcg64Mcg::seed_from_u64(1);
+        let mut points = (0..DRAWN).map(|_| space.draw(&mut rng));
+        points.any(|point| match space.scenario(&point, ANY_CONTROLLER) {
+            Some(Ok(scenario)) => self.worst.measure(&scenario).is_some(),
+            _ => false,
+        })
+    }
+
     /// What is asked of the runs of two controllers with the same seeds; `None` where there is nothing to measure.
     pub fn measured(&self, own: Ran, baseline: Ran) -> Option<Measured> {
+        let (own_values, baseline_values) = self.figures(own, baseline)?;
+        let gap = |(own_value, baseline_value): (&f64, &f64)| {
+            let one_way = self.worst.gap(*own_value, *baseline_value, own.scenario);
+            let other_way = || match self.worst {
+                Worst::Stolen => -one_way,
+                _ => self.worst.gap(*baseline_value, *own_value, own.scenario),
+            };
+            if self.either_way { one_way.max(other_way()) } else { one_way }
+        };
+        let violations: Vec<f64> = own_values.iter().zip(&baseline_values).map(gap).collect();
+        let is_whole = violations.len() == own.seeds.len() && violations.iter().all(|violation| violation.is_finite());
+        let is_used = own.seeds.iter().zip(baseline.seeds).all(|(own, baseline)| self.is_used(own, baseline));
+        (is_whole && is_used).then_some(Measured { own: own_values, baseline: baseline_values, violations })
+    }
+
+    /// The baseline uses the path, or where it is asked either way, one of the two does.
+    fn is_used(&self, own: &SeedResult, baseline: &SeedResult) -> bool {
+        let used = |seed: &SeedResult| seed.links.first().is_none_or(|link| link.utilisation >= USED_AT_LEAST);
+        used(baseline) || (self.either_way && used(own))
+    }
+
+    /// By seed.
+    fn figures(&self, own: Ran, baseline: Ran) -> Option<(Vec<f64>, Vec<f64>)> {
         let measure = self.worst.measure(own.scenario)?;
         let x = X::Name(String::new());
         let of = |ran: Ran, reference: Ran| {
             let reference = Baseline { scenario: reference.scenario, seeds: reference.seeds };
             Some(measure.value(&x, ran.scenario, ran.seeds, Some(reference))?.by_seed)
         };
-        let (own_values, baseline_values) = (of(own, baseline)?, of(baseline, baseline)?);
-        let gap = |(own_value, baseline_value): (&f64, &f64)| {
-            let one_way = self.worst.gap(*own_value, *baseline_value, own.scenario);
-            let other_way = || match self.worst {
-                Worst::Stolen => -one_way,
-                worst => worst.gap(*baseline_value, *own_value, own.scenario),
-            };
-            if self.either_way { one_way.max(other_way()) } else { one_way }
-        };
-        let violations: Vec<f64> = own_values.iter().zip(&baseline_values).map(gap).collect();
-        let is_whole = violations.len() == own.seeds.len() && violations.iter().all(|violation| violation.is_finite());
-        is_whole.then_some(Measured { own: own_values, baseline: baseline_values, violations })
+        let (mut own_values, baseline_values) = (of(own, baseline)?, of(baseline, baseline)?);
+        if self.worst == Worst::Recovery {
+            for (i, value) in own_values.iter_mut().enumerate() {
+                if did_not_return(own.scenario, &own.seeds[i], &baseline.seeds[i]) {
+                    *value = rest_s(own.scenario);
+                }
+            }
+        }
+        Some((own_values, baseline_values))
     }
 }
 
+/// After the last change it has far less than the baseline has, and before the first it had not: `recovery` compares a flow with its own end,
+/// and one that stays down is soon there.
+fn did_not_return(scenario: &Scenario, own: &SeedResult, baseline: &SeedResult) -> bool {
+    let flows = scenario.groups[0].flows as usize;
+    let first_s = changes_s(scenario).fold(f64::INFINITY, f64::min);
+    let had = |seed: &SeedResult, from: usize, to: usize| -> f64 {
+        let of =
+            |flow: &FlowResult| -> f32 { flow.received_mbit_by_second.get(from..to).unwrap_or_default().iter().sum() };
+        f64::from(seed.flows.iter().take(flows).map(of).sum::<f32>())
+    };
+    let is_less = |from: usize, to: usize| had(own, from, to) < RETURNED * had(baseline, from, to);
+    let end = scenario.duration.as_secs_f64() as usize;
+    !is_less(0, first_s.min(end as f64) as usize) && is_less(end.saturating_sub(SETTLED_S), end)
+}
+
+/// As `settled` of experiments has it.
+const SETTLED_S: usize = 10;
+
 #[cfg(test)]
 mod tests {
-    use tandem_results::{FlowResult, LinkResult};
+    use tandem_results::LinkResult;
     use tandem_scenario::file::{Overrides, parse};
 
     use super::*;
@@ -243,8 +154,8 @@ mod tests {
     fn violations_are_relative_to_the_baseline_on_the_same_path() {
         let (reno, bbr) = (scenario("reno"), scenario("bbr"));
         let (own, baseline) = (run(0.4, 40.0, 80, [1.0, 3.0], 9), run(0.8, 0.0, 30, [4.0, 4.0], 4));
-        let violation = |worst, either_way| {
-            let question = Question { worst, either_way };
+        let violation = |worst: &Worst, either_way| {
+            let question = Question { worst: worst.clone(), either_way };
             let ran = |scenario, seeds| Ran { scenario, seeds };
             question.measured(ran(&reno, &own), ran(&bbr, &baseline)).unwrap().violations[0]
         };
@@ -259,12 +170,34 @@ mod tests {
             // 10 s instead of 5 of the 20 after the change.
             (Worst::Recovery, 0.25),
         ] {
-            assert!((violation(worst, false) - expected).abs() < 1e-9, "{worst}: {}", violation(worst, false));
-            assert!(violation(worst, true) >= expected - 1e-9, "{worst}");
+            assert!((violation(&worst, false) - expected).abs() < 1e-9, "{worst}: {}", violation(&worst, false));
+            assert!(violation(&worst, true) >= expected - 1e-9, "{worst}");
         }
         let question = Question { worst: Worst::Utilisation, either_way: false };
         let (own, baseline) = (Ran { scenario: &reno, seeds: &own }, Ran { scenario: &bbr, seeds: &baseline });
         assert!(question.measured(baseline, own).unwrap().violations[0] < 0.0, "the better one violates nothing");
+    }
+
+    /// The change is at 20 s of 40. Who falls to a tenth of a megabit a second is at its own end at once, and has not recovered.
+    #[test]
+    fn who_stays_down_does_not_recover() {
+        let (reno, bbr) = (scenario("reno"), scenario("bbr"));
+        let baseline = run(0.8, 0.0, 0, [4.0, 4.0], 2);
+        let mut own = baseline.clone();
+        own[0].flows[0].received_mbit_by_second[20..].fill(0.1);
+        let question = Question { worst: Worst::Recovery, either_way: false };
+        let ran = |scenario, seeds| Ran { scenario, seeds };
+        let measured = question.measured(ran(&reno, &own), ran(&bbr, &baseline)).unwrap();
+        assert_eq!((measured.own[0], measured.baseline[0]), (20.0, 3.0));
+    }
+
+    #[test]
+    fn a_path_that_nobody_can_use_is_no_find() {
+        let (reno, bbr) = (scenario("reno"), scenario("bbr"));
+        let (own, baseline) = (run(0.001, 0.0, 0, [0.0, 1.0], 0), run(0.04, 0.0, 0, [0.1, 1.0], 0));
+        let ran = |scenario, seeds| Ran { scenario, seeds };
+        let question = Question { worst: Worst::Utilisation, either_way: false };
+        assert!(question.measured(ran(&reno, &own), ran(&bbr, &baseline)).is_none());
     }
 
     #[test]

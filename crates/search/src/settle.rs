@@ -7,12 +7,12 @@ use rand::rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use crate::{
-    archive::{Archive, Cell},
-    explore::FIRST_SEED,
+    archive::{Cell, Elite},
+    explore::{Explorer, FIRST_SEED},
     judge::{Judge, JudgeError, Judged},
     minimise::minimise,
     point::Point,
-    space::Space,
+    space::{CONTENDER, Space},
 };
 
 /// Seeds with which a find must hold.
@@ -53,12 +53,16 @@ pub struct Find {
     pub least: f64,
     /// The mean violation.
     pub mean: f64,
-    /// How many of [`NEIGHBOURS`] points around it fail, too.
+    /// The mean at the point as it was found, before it was reduced.
+    pub found_mean: f64,
+    /// How many of [`NEIGHBOURS`] points around it also fail.
     pub neighbours: usize,
     /// Nothing more can go; otherwise the time was over.
     pub is_minimal: bool,
     /// Points of other cells that the same explains.
     pub others: usize,
+    /// Points drawn at random that show the same, of [`Settled::drawn`]: how likely it is on the space's paths.
+    pub drawn: usize,
 }
 
 /// What came of a search's worst points.
@@ -72,23 +76,26 @@ pub struct Settled {
     pub on_edges: usize,
     /// How many were left because it was stopped.
     pub left: usize,
+    /// How many points were drawn at random.
+    pub drawn: usize,
 }
 
-/// Looks at the worst points of an archive: the worst of each mechanism, then the others. `told` is called before each, with how many were
+/// Looks at the worst points that were found: the worst of each mechanism, then the others. `told` is called before each, with how many were
 /// looked at and how many there are.
 ///
 /// # Errors
 /// [`JudgeError`].
 pub fn settle(
     space: &Space,
-    archive: &Archive,
+    explored: &Explorer,
     judge: &dyn Judge,
     asked: &Asked,
     mut told: impl FnMut(usize, usize),
 ) -> Result<Settled, JudgeError> {
     let settler = Settler { space, judge, asked };
-    let mut settled = Settled::default();
-    let mut bad: Vec<_> = archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit).collect();
+    let mut settled = Settled { drawn: explored.draws.len(), ..Settled::default() };
+    let mut bad: Vec<_> =
+        explored.archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit).collect();
     let mut seen = BTreeSet::new();
     bad.sort_by_cached_key(|(cell, _)| !seen.insert(cell.mechanism));
     let mut tries = asked.finds * TRIES_PER_FIND;
@@ -103,7 +110,7 @@ pub fn settle(
         }
         tries -= 1;
         match settler.find(&elite.point)? {
-            Outcome::Found(find) => match settled.finds.iter_mut().find(|known| known.is_like(&find)) {
+            Outcome::Found(find) => match settled.finds.iter_mut().find(|known| known.is_like(space, &find)) {
                 Some(same) => same.others += 1,
                 None => settled.finds.push(find),
             },
@@ -114,6 +121,12 @@ pub fn settle(
                 break;
             }
         }
+    }
+    for find in &mut settled.finds {
+        let shows = |(cell, elite): &&(Cell, Elite)| {
+            elite.violation >= asked.limit && find.explains(space, &elite.point, *cell)
+        };
+        find.drawn = explored.draws.iter().filter(shows).count();
     }
     settled.finds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
     Ok(settled)
@@ -128,10 +141,10 @@ impl Find {
         own.mechanism == cell.mechanism && has_all && (self.point.has.contains(&true) || region(own) == region(cell))
     }
 
-    fn is_like(&self, other: &Self) -> bool {
-        self.judged.mechanism == other.judged.mechanism
-            && self.point.has == other.point.has
-            && self.point.values == other.point.values
+    /// Whether both fail in the same way in the same scenario. Points may also differ in what means nothing there.
+    fn is_like(&self, space: &Space, other: &Self) -> bool {
+        let table = |find: &Self| space.table(&find.point, CONTENDER);
+        self.judged.mechanism == other.judged.mechanism && table(self) == table(other)
     }
 }
 
@@ -158,7 +171,8 @@ impl Settler<'_> {
         if around < NEIGHBOURS_HOLD && !self.asked.knife_edge {
             return Ok(Outcome::OnEdge);
         }
-        let keep = self.asked.limit.max(SMALLER_KEEPS * mean(&whole));
+        let found_mean = mean(&whole);
+        let keep = self.asked.limit.max(SMALLER_KEEPS * found_mean);
         let (mut point, is_minimal) = minimise(self.space, start.clone(), |point| {
             let judged = self.judge_one(point, SEEDS_TRIED)?;
             Ok::<_, JudgeError>(judged.map(|judged| judged.is_some_and(|judged| least(&judged) >= keep)))
@@ -170,7 +184,8 @@ impl Settler<'_> {
         }
         let Some((judged, neighbours)) = last else { return Ok(Outcome::Stopped) };
         let (least, mean) = (least(&judged), mean(&judged));
-        Ok(Outcome::Found(Find { point, judged, least, mean, neighbours, is_minimal, others: 0 }))
+        let find = Find { point, judged, least, mean, found_mean, neighbours, is_minimal, others: 0, drawn: 0 };
+        Ok(Outcome::Found(find))
     }
 
     /// The figures of the small point; `None` if it fails with the seeds it was not tried with, or there was no time.

@@ -18,6 +18,8 @@ use crate::{
 
 /// What stands in a space for the controller whose worst path is looked for.
 pub const CONTENDER: &str = "contender";
+/// For its kind of ECN, as in suites.
+pub(crate) const ECN: &str = "as the contender";
 const RATE: &str = "rate";
 const RTT: &str = "rtt";
 
@@ -100,7 +102,7 @@ impl Space {
     /// A space from text; `path` is for messages.
     ///
     /// # Errors
-    /// If something is wrong with it, with its line and the mend.
+    /// If something is wrong with it, with its line and the fix.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
         let file: Table = toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message()))?;
         Reader { text, path }.space(&file)

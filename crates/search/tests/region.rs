@@ -93,11 +93,11 @@ impl Judge for Planted {
 const ASKED: Asked = Asked { limit: 0.1, finds: 3, knife_edge: false, seed: 1 };
 
 fn searched(planted: &Planted, generations: usize, seed: u64) -> Settled {
-    let mut explorer = Explorer::new(&planted.space, seed, false);
+    let mut explorer = Explorer::new(&planted.space, seed, false, Vec::new());
     while explorer.generations < generations {
         assert!(explorer.step(planted).unwrap());
     }
-    settle(&planted.space, &explorer.archive, planted, &ASKED, |_, _| {}).unwrap()
+    settle(&planted.space, &explorer, planted, &ASKED, |_, _| {}).unwrap()
 }
 
 /// The smallest points of both regions: three flows with jitter of a fifth, and one flow with losses of one in a hundred.
@@ -121,7 +121,6 @@ fn both_planted_regions_are_found_and_made_small() {
         let digits = format!("{:e}", value(point, name));
         assert!(["1", "2", "5"].contains(&digits.split('e').next().unwrap()), "{name} is {digits}");
     }
-    assert!(settled.by_chance > 0, "what one seed alone shows is no find");
     assert_eq!(settled.finds.len(), 2);
 }
 
@@ -177,7 +176,7 @@ impl Judge for Peak {
 fn it_comes_closer_to_a_peak_than_random_points() {
     let peak = Peak(Space::parse(SPACE, "planted.toml").unwrap());
     let worst = |seed, is_random| {
-        let mut explorer = Explorer::new(&peak.0, seed, is_random);
+        let mut explorer = Explorer::new(&peak.0, seed, is_random, Vec::new());
         while explorer.generations < 30 {
             assert!(explorer.step(&peak).unwrap());
         }
@@ -189,10 +188,11 @@ fn it_comes_closer_to_a_peak_than_random_points() {
 
 #[test]
 fn what_is_stopped_counts_for_nothing() {
-    let planted = Planted { most_calls: 2, ..Planted::new() };
-    let mut explorer = Explorer::new(&planted.space, 1, false);
+    let planted = Planted { most_calls: 3, ..Planted::new() };
+    let mut explorer = Explorer::new(&planted.space, 1, false, Vec::new());
     while explorer.step(&planted).unwrap() {}
-    assert_eq!((explorer.generations, explorer.judged), (2, 32));
-    let settled = settle(&planted.space, &explorer.archive, &planted, &ASKED, |_, _| {}).unwrap();
+    // Two calls are a generation: its points, and the worst of them with more seeds.
+    assert_eq!(explorer.generations, 1);
+    let settled = settle(&planted.space, &explorer, &planted, &ASKED, |_, _| {}).unwrap();
     assert!(settled.finds.is_empty() && settled.left > 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Files of spaces: those that come with the program are good, and bad ones are refused with a line and the mend.
+//! Files of spaces: those that come with the program are good, and bad ones are refused with a line and the fix.
 
 use rand::rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;

@@ -36,7 +36,7 @@ pub trait Endpoints {
         true
     }
 
-    /// A sample for the trace, but for its goodput.
+    /// A sample for the trace, without its goodput.
     fn windows(&self) -> FlowSample {
         FlowSample::default()
     }

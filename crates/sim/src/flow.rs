@@ -92,7 +92,7 @@ impl Flow {
         }
     }
 
-    /// A segment reaches the receiver. `None`: the flow is of another kind than a TCP connection, and it is not taken.
+    /// A segment reaches the receiver. `None`: the flow is not a TCP connection, and does not take it.
     #[inline(always)]
     pub fn take_segment(&mut self, now: u64, data: Header, carried: &mut Carried) -> Option<Answer> {
         let Kind::Tcp(tcp) = &mut self.kind else { return None };
@@ -113,13 +113,19 @@ impl Flow {
     }
 
     /// Where the run goes by windows: lets happen at the sender what is due by `until`, and records the RTTs. Returns when something is next due.
+    #[inline(never)]
     pub fn advance_sender(&mut self, until: u64, flow: usize, net: &mut Net, recorder: &mut Recorder) -> u64 {
         let mut rtts = recorder.rtts(self.group);
         loop {
-            if let Kind::Tcp(tcp) = &mut self.kind
-                && let Some(next) = tcp.take_train(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
-            {
-                self.wakes_at[End::Senders as usize] = next;
+            if let Kind::Tcp(tcp) = &mut self.kind {
+                let tell = |now, rtt_ns| rtts.record(now, rtt_ns / 1000);
+                let next = match tcp.sender.is_plain() {
+                    true => tcp.take_train::<true>(until, flow, net, tell),
+                    false => tcp.take_train::<false>(until, flow, net, tell),
+                };
+                if let Some(next) = next {
+                    self.wakes_at[End::Senders as usize] = next;
+                }
             }
             if let Kind::Tcp(tcp) = &mut self.kind
                 && let Some(next) = tcp.take_one_by_one(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
@@ -168,8 +174,12 @@ fn answer_to_unusual(receiver: &mut Receiver, now: u64, data: Header, carried: &
     if let Some(ack) = receiver.take_beyond(now, data.segment()) {
         return Answer::Ack(Header::of_ack(&ack, carried));
     }
-    let counted = receiver.take_counted(now, data.segment());
-    match counted.unwrap_or_else(|| receiver.on_data(now, data.segment())) {
+    match receiver.take_counted(now, data.segment()) {
+        Some(Some(marks)) => return Answer::Ack(Header::of_counted(receiver.next_expected, marks, carried)),
+        Some(None) => return Answer::Later(receiver.ack_deadline),
+        None => {}
+    }
+    match receiver.on_data(now, data.segment()) {
         Some(ack) => Answer::Ack(Header::of_ack(&ack, carried)),
         None => Answer::Later(receiver.ack_deadline),
     }

@@ -4,9 +4,9 @@
 //! [`Sim`] is the engine; [`run`] takes one seed of a scenario to its [`SeedResult`]. The same scenario and seed gives the same result on every
 //! machine, whatever else runs and however many seeds run beside it.
 //!
-//! A run takes one of two ways, which give the same result to the last bit. One goes event by event (`world.rs`) and knows every network. Where all
+//! A run takes one of two paths, which give the same result to the last bit. One goes event by event (`world.rs`) and knows every network. Where all
 //! flows pass one link there and one link back, which is the usual question, the other (`windows.rs`) takes each end for as long as the other cannot
-//! matter to it: flow by flow, in loops that look at nothing but what a usual packet meets. It halves the instructions a packet.
+//! affect it: flow by flow, in loops that handle only what a usual packet meets. It halves the instructions per packet.
 //!
 //! ```
 //! use tandem_engine::Options;

@@ -207,8 +207,10 @@ impl Net {
         match &mut self.windows {
             None => self.network.wake(Alarm::Flow(flow, at), time),
             Some(windows) if at == End::Receivers => windows.deadlines.set(flow, time),
-            // Senders are looked at in each window.
-            Some(_) => {}
+            Some(_) => {
+                let due = self.network.due_at_sender(flow);
+                self.network.set_due_at_sender(flow, due.min(time));
+            }
         }
     }
 

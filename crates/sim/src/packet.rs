@@ -23,6 +23,9 @@ pub const NO_SACK: u32 = IS_STAMP - 1;
 /// In the place of a [`FeedbackStore`]'s: the packet is a datagram, and its number is that in the [`DatagramStore`].
 pub const DATAGRAM: u32 = NO_SACK - 1;
 
+/// Beyond the places: a count of marks, from this one on, and nothing else.
+const COUNT: u32 = IS_STAMP;
+
 /// What packets under way carry beside their headers.
 #[derive(Debug, Default)]
 pub struct Carried {
@@ -58,14 +61,21 @@ impl DatagramStore {
 }
 
 impl FeedbackStore {
-    pub fn keep(&mut self, feedback: Feedback) -> u32 {
+    /// Returns its place, or the count of marks if it says nothing else.
+    #[inline(always)]
+    pub fn keep(&mut self, feedback: &Feedback) -> u32 {
+        feedback.count_alone().and_then(place_of_count).unwrap_or_else(|| self.keep_all(feedback))
+    }
+
+    #[inline(always)]
+    fn keep_all(&mut self, feedback: &Feedback) -> u32 {
         match self.free.pop() {
             Some(place) => {
-                self.kept[place as usize] = feedback;
+                self.kept[place as usize] = *feedback;
                 place
             }
             None => {
-                self.kept.push(feedback);
+                self.kept.push(*feedback);
                 assert!(self.kept.len() < DATAGRAM as usize, "too many ACKs with SACK blocks under way");
                 (self.kept.len() - 1) as u32
             }
@@ -74,17 +84,30 @@ impl FeedbackStore {
 
     /// Keeps the same a second time.
     pub fn copy(&mut self, place: u32) -> u32 {
-        if place >= DATAGRAM { place } else { self.keep(self.kept[place as usize]) }
+        if place >= DATAGRAM {
+            return place;
+        }
+        let feedback = self.kept[place as usize];
+        self.keep_all(&feedback)
     }
 
     /// Takes what was kept of a packet that has arrived or was lost.
     #[inline]
     pub fn take(&mut self, place: u32) -> Option<Feedback> {
+        if place >= COUNT {
+            return Feedback::of(None, place - COUNT, None, None);
+        }
         (place < DATAGRAM).then(|| {
             self.free.push(place);
             self.kept[place as usize]
         })
     }
+}
+
+/// A count of marks in the place of a place; `None`: it has no room there.
+#[inline(always)]
+fn place_of_count(marks: u32) -> Option<u32> {
+    (1..1 << (STAMP_BITS - 1)).contains(&marks).then_some(COUNT + marks)
 }
 
 /// What a packet says. Segments are numbered in units of one MSS from 0. An ACK near its sender is no more than this: tens of
@@ -101,7 +124,7 @@ impl From<Packet> for Header {
 
 impl Header {
     /// Data: `seq` is the segment, with what it says of itself above, and `sack` its [`stamp`](tandem_tcp::segment::stamp). ACK: the next
-    /// segment expected, the place of the SACK blocks or [`NO_SACK`], and its flags.
+    /// segment expected, the place of its feedback or what stands in its place, and its flags.
     #[inline]
     pub(crate) fn new(seq: u64, sack: u32, flags: u8) -> Self {
         debug_assert!(seq & !DATA_FLAGS < 1 << SEQ_BITS && sack < 1 << STAMP_BITS);
@@ -111,8 +134,23 @@ impl Header {
     /// That of an ACK, whose feedback is kept.
     #[inline(always)]
     pub(crate) fn of_ack(ack: &AckOut, carried: &mut Carried) -> Self {
-        let sack = ack.feedback.map_or(NO_SACK, |feedback| carried.feedback.keep(feedback));
+        let sack = ack.feedback.as_ref().map_or(NO_SACK, |feedback| carried.feedback.keep(feedback));
         Self::new(ack.next_expected, sack, ack.flags)
+    }
+
+    /// That of an ACK that says a count of marks beside its number, and nothing else.
+    #[inline(always)]
+    pub(crate) fn of_counted(next_expected: u64, marks: u32, carried: &mut Carried) -> Self {
+        let place = place_of_count(marks).unwrap_or_else(|| {
+            Feedback::of(None, marks, None, None).map_or(NO_SACK, |feedback| carried.feedback.keep_all(&feedback))
+        });
+        Self::new(next_expected, place, 0)
+    }
+
+    /// Of an ACK that says its number and a count of marks, and nothing else: these.
+    #[inline(always)]
+    pub(crate) fn counted(self) -> Option<(u64, u32)> {
+        (self.sack() >= COUNT && self.flags() == 0).then(|| (self.seq(), self.sack() - COUNT))
     }
 
     /// Of data: the segment, with its timestamp and what it says of itself above.

@@ -84,7 +84,7 @@ impl Tcp {
     /// Where the run goes by windows: takes the ACKs that reach the sender by `until`, as long as they are usual and no timer comes before them;
     /// `tell` hears of the RTTs. Returns when the sender must be looked at besides, if there were any.
     #[inline(always)]
-    pub fn take_train(
+    pub fn take_train<const PLAIN: bool>(
         &mut self,
         until: u64,
         flow: usize,
@@ -97,12 +97,13 @@ impl Tcp {
             return None;
         }
         let until = until.min(self.transfers.next(first)).min(self.sender.wake_at());
-        let mut train = self.sender.train()?;
+        let mut train = self.sender.train::<PLAIN>()?;
         let (mut taken, mut last) = (0, None);
         'train: for part in acks.parts() {
             for &(now, ack) in part {
+                let counted = || ack.counted().filter(|&(_, marks)| train.knows(marks)).map(|(number, _)| number);
                 if now <= until
-                    && let Some(number) = ack.bare_number()
+                    && let Some(number) = if PLAIN { ack.bare_number() } else { ack.bare_number().or_else(counted) }
                     && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
                 {
                     tell(now, rtt_ns);

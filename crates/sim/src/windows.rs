@@ -57,11 +57,18 @@ impl World<'_> {
     fn advance_senders(&mut self, until: u64, ahead: Lookahead) -> u64 {
         let Self { flows, net, recorder, front, .. } = self;
         net.begin_window(front.senders, until);
-        let flows = flows.iter_mut().enumerate();
-        let next = flows.map(|(f, flow)| flow.advance_sender(until, f, net, recorder)).min();
+        let mut next = NEVER;
+        for (f, flow) in flows.iter_mut().enumerate() {
+            let mut due = net.network.due_at_sender(f);
+            if due <= until {
+                due = flow.advance_sender(until, f, net, recorder);
+                net.network.set_due_at_sender(f, due);
+            }
+            next = next.min(due);
+        }
         net.carry(ahead, until);
         front.senders = until;
-        next.unwrap_or(NEVER)
+        next
     }
 
     /// Lets happen at the receivers' end and at the link from there what is due by `until`. Returns whether anything was.

@@ -10,7 +10,9 @@ use std::{
     thread,
 };
 
+use serde::Serialize;
 use tandem_engine::Options;
+use tandem_results::{Run, SeedResult};
 use tandem_scenario::{
     Scenario, ScenarioSpec,
     file::{Overrides, load},
@@ -39,14 +41,22 @@ fn scenario(path: &Path) -> Scenario {
 }
 
 /// All of a result but the time that it took.
-fn hash(scenario: &Scenario, seed: u64) -> String {
-    let mut result = tandem_sim::run(scenario, seed, Options::default()).unwrap().expect("not cancelled");
-    result.cpu_s = 0.0;
-    let text = serde_json::to_string(&result).unwrap();
+fn run(scenario: &Scenario, seed: u64) -> SeedResult {
+    let result = tandem_sim::run(scenario, seed, Options::default()).unwrap().expect("not cancelled");
+    SeedResult { cpu_s: 0.0, ..result }
+}
+
+fn hash(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap();
     blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// `NAME SEED HASH`, one line for each run, in order; on all cores.
+/// The seeds as `run --json` sums them up; what the cautions say in words is no result.
+fn summary(scenario: &Scenario, seeds: Vec<SeedResult>) -> Run {
+    Run { cautions: Vec::new(), ..Run::from_seeds(scenario, "sim", SEEDS.len(), seeds) }
+}
+
+/// In order: `NAME SEED HASH`, one line for each run, and `NAME summary HASH`; on all cores.
 fn hashes() -> Vec<String> {
     let own = scenarios_of(&folder());
     assert!(own.len() >= 30);
@@ -58,19 +68,27 @@ fn hashes() -> Vec<String> {
         })
     };
     let scenarios: Vec<(String, Scenario)> = named("", own).chain(named("scenarios/", examples)).collect();
-    let jobs: Vec<(&str, &Scenario, u64)> =
-        scenarios.iter().flat_map(|(name, scenario)| SEEDS.map(|seed| (name.as_str(), scenario, seed))).collect();
+    let jobs: Vec<(usize, u64)> = (0..scenarios.len()).flat_map(|i| SEEDS.map(|seed| (i, seed))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let take = || jobs.get(next.fetch_add(1, Relaxed));
-        let line = |(name, scenario, seed): &(&str, &Scenario, u64)| format!("{name} {seed} {}", hash(scenario, *seed));
-        std::iter::from_fn(take).map(line).collect::<Vec<_>>()
+        std::iter::from_fn(take).map(|&(i, seed)| (i, run(&scenarios[i].1, seed))).collect::<Vec<_>>()
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut lines: Vec<String> = thread::scope(|scope| {
+    let mut results: BTreeMap<usize, Vec<SeedResult>> = BTreeMap::new();
+    thread::scope(|scope| {
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        for (i, result) in workers.into_iter().flat_map(|worker| worker.join().unwrap()) {
+            results.entry(i).or_default().push(result);
+        }
     });
+    let of_one = |(i, seeds): (usize, Vec<SeedResult>)| {
+        let (name, scenario) = &scenarios[i];
+        let mut lines: Vec<String> = seeds.iter().map(|s| format!("{name} {} {}", s.seed, hash(s))).collect();
+        lines.push(format!("{name} summary {}", hash(&summary(scenario, seeds))));
+        lines
+    };
+    let mut lines: Vec<String> = results.into_iter().flat_map(of_one).collect();
     lines.sort();
     lines
 }
@@ -90,7 +108,7 @@ fn results_are_the_same_to_the_last_digit() {
     let gone = known.len() + moved.len() - found.len();
     assert!(
         moved.is_empty() && gone == moved.len(),
-        "The results of {} runs are not those of {} (scenario and seed): {}; {} of its lines are of no run.\nIf a mended fault moves \
+        "{} results are not those of {} (scenario, and seed or summary): {}; {} of its lines are of no run.\nIf a mended fault moves \
          them, renew the file: UPDATE_GOLDEN=1 cargo test -p tandem-sim --test golden. Say in the commit which moved, and why.",
         moved.len(),
         path.display(),
@@ -188,9 +206,13 @@ fn the_set_has_every_controller_and_every_kind_of_queue() {
     let somewhere = |word: &str| texts.iter().any(|text| text.contains(word));
     for controller in &tandem_controllers::CONTROLLERS {
         let name = controller.name;
-        assert!(somewhere(&format!("\"{name}\"")), "no file has the controller {name}");
+        assert!(
+            somewhere(&format!("\"{name}\"")),
+            "{}: no file has the controller {name}: write {name}.toml there",
+            folder().display()
+        );
     }
     for kind in tandem_scenario::aqm::NAMES {
-        assert!(somewhere(&format!("\"{kind}\"")), "no file has the queue {kind}");
+        assert!(somewhere(&format!("\"{kind}\"")), "{}: no file has the queue {kind}", folder().display());
     }
 }

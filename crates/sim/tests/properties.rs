@@ -75,7 +75,7 @@ fn fusion_alone_holds_between_alpha_and_three_alpha() {
     assert!(goodput(&path, 0) > 1.8 * goodput(&reno, 0));
 }
 
-/// S3 Table 1: next to Reno each of the three gets about as much as Reno does. ARENO's growth on top of Reno's, as ports have it, does not.
+/// S3 Table 1: next to Reno each of the three gets about as much as Reno does. ARENO's growth on top of Reno's, as in ports, does not.
 #[test]
 fn fusion_and_areno_leave_reno_its_share() {
     let against_reno = |controller: &str| {

@@ -4,6 +4,7 @@
 use std::ops::{Div, Mul, Neg};
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::{describe::mean, student::two_sided, variance};
 
@@ -136,6 +137,16 @@ impl Neg for Estimate {
     }
 }
 
+/// The exact interval of a share of which `hits` of `trials` draws were seen (Clopper, Pearson 1934), from 0 to 1.
+pub fn proportion(hits: usize, trials: usize) -> (f64, f64) {
+    let quantile = |a: usize, b: usize, share: f64| Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(share));
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let misses = trials.saturating_sub(hits);
+    let low = if hits == 0 { 0.0 } else { quantile(hits, misses + 1, tail).unwrap_or(0.0) };
+    let high = if misses == 0 { 1.0 } else { quantile(hits + 1, misses, 1.0 - tail).unwrap_or(1.0) };
+    (low, high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,5 +231,16 @@ mod tests {
         assert_eq!(share.complement().text(2), "0.88 ± 0.02");
         assert_eq!(Estimate::of_mean(&[2.0]).text(1), "2.0");
         assert_eq!(serde_json::to_string(&Estimate::of_mean(&[2.0])).unwrap(), r#"{"mean":2.0,"ci95":null}"#);
+    }
+
+    /// With no hit in n the upper end is 1 - 0.025^(1/n); the lower end of all hits mirrors it. 5 of 10: the tables of Clopper and Pearson have
+    /// 0.187 and 0.813.
+    #[test]
+    fn shares_have_exact_intervals() {
+        let end = 1.0 - 0.025_f64.powf(0.01);
+        let is_near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < 5e-4 && (a.1 - b.1).abs() < 5e-4;
+        assert!(is_near(proportion(0, 100), (0.0, end)) && is_near(proportion(100, 100), (1.0 - end, 1.0)));
+        assert!(is_near(proportion(5, 10), (0.187, 0.813)));
+        assert_eq!(proportion(0, 0), (0.0, 1.0));
     }
 }

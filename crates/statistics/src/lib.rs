@@ -11,15 +11,19 @@
 //!
 //! [tandem-results](../tandem_results/index.html) sums up runs with it.
 
+mod asymmetric;
 mod describe;
 mod estimate;
 mod looks;
+mod number;
 mod sequence;
 mod student;
 mod symmetry;
 
+pub use asymmetric::AsymmetricEstimate;
 pub use describe::{jain, mean, percentile, variance};
-pub use estimate::{CONFIDENCE, Estimate};
+pub use estimate::{CONFIDENCE, Estimate, proportion};
 pub use looks::{Look, Looks};
+pub use number::{rate, significant, with_interval};
 pub use sequence::always_valid_half_width;
 pub use symmetry::{Neighbours, stolen};

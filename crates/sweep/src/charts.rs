@@ -23,15 +23,20 @@ pub struct Pair {
     y: Option<String>,
 }
 
-impl FromStr for Pair {
-    type Err = String;
+/// What names neither one column nor two.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not one column or two: write X,Y")]
+pub struct PairError(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Pair {
+    type Err = PairError;
+
+    fn from_str(text: &str) -> Result<Self, PairError> {
         let names: Vec<&str> = text.split(',').map(str::trim).collect();
         match names[..] {
             [x] if !x.is_empty() => Ok(Self { x: x.into(), y: None }),
             [x, y] if !x.is_empty() && !y.is_empty() => Ok(Self { x: x.into(), y: Some(y.into()) }),
-            _ => Err(format!("`{text}` is not one column or two: write X,Y")),
+            _ => Err(PairError(text.to_owned())),
         }
     }
 }

@@ -25,7 +25,7 @@ pub enum Source {
 
 impl Source {
     /// A range between two values as the file has them.
-    pub fn range(from: &Value, to: &Value, log: bool) -> Result<Self, String> {
+    pub(crate) fn range(from: &Value, to: &Value, log: bool) -> Result<Self, String> {
         let number = |value: &Value| match value {
             Value::Integer(n) => Some((*n as f64, None)),
             Value::Float(x) => Some((*x, None)),

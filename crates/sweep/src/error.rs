@@ -35,7 +35,7 @@ pub enum TaskError {
     Columns(#[from] ArrowError),
 }
 
-/// What is wrong with a data set, and the mend.
+/// What is wrong with a data set, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Nothing can be kept in its folder.
@@ -69,7 +69,7 @@ pub enum StoreError {
         cause: ArrowError,
     },
     /// A file is not as it was written, or cannot be read.
-    #[error("{0}. Move the file elsewhere: the next sweep makes its runs again")]
+    #[error("{0}. Move the file elsewhere: the next sweep repeats its runs")]
     Damaged(tandem_tables::FileError),
     /// Rows were not written.
     #[error("cannot write to the data set: is the disk full? What was written before is kept")]
@@ -84,7 +84,7 @@ pub enum StoreError {
         cause: Box<dyn Error + Send + Sync>,
     },
     /// A task's rows are not those that this program would have made.
-    #[error("a worker has another arithmetic: it must run the same version of this program")]
+    #[error("a worker has different arithmetic: it must run the same version of this program")]
     OtherArithmetic,
     /// Rows have no keys.
     #[error(transparent)]

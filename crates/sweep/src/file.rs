@@ -10,7 +10,11 @@ use tandem_scenario::{
 };
 use toml::{Table, Value};
 
-use crate::{column::Column, draw::Source, key_path::KeyPath};
+use crate::{
+    column::Column,
+    draw::Source,
+    key_path::{KeyPath, KeyPathError},
+};
 
 /// A scenario, and the keys that vary.
 #[derive(Debug)]
@@ -74,6 +78,9 @@ impl Sweep {
     }
 
     /// As [`load`](Self::load), from text. `path` is for messages; other files are looked for in `folder`.
+    ///
+    /// # Errors
+    /// If something in the text is wrong: with line and column; or a file that it names cannot be read.
     pub fn parse(text: &str, path: &str, folder: &Path) -> Result<Self, FileError> {
         let file: Table = toml::from_str(text).map_err(|e| FileError::new(path, text, e.span(), e.message()))?;
         let reader = Reader { text, path };
@@ -206,7 +213,9 @@ impl Keys<'_> {
             way.push(part.clone());
             match value {
                 Value::Table(inner) if !inner.contains_key("from") => leaves.extend(self.leaves(inner, &way, &name)?),
-                _ => leaves.push((name.parse().map_err(|e: String| self.error(&way, e))?, way, value)),
+                _ => {
+                    leaves.push((name.parse().map_err(|e: KeyPathError| self.error(&way, e.to_string()))?, way, value))
+                }
             }
         }
         Ok(leaves)

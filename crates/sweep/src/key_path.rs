@@ -10,11 +10,16 @@ use toml::{Table, Value};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyPath(Vec<String>);
 
+/// What names no key of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a key: write one such as `dumbbell.rate`, `flows[0].controller` or `set.compound.gamma`")]
+pub struct KeyPathError(pub String);
+
 impl FromStr for KeyPath {
-    type Err = String;
+    type Err = KeyPathError;
 
     /// `flows[0].controller`; `flows.0.controller` is the same.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, KeyPathError> {
         if let Some(parts) = of_header(text) {
             return Ok(Self(parts));
         }
@@ -23,9 +28,7 @@ impl FromStr for KeyPath {
         let parts: Vec<String> = plain.split('.').map(|part| part.trim().to_owned()).collect();
         let is_paired = text.matches('[').count() == text.matches(']').count();
         if !is_paired || parts.iter().any(|part| part.is_empty() || part.contains(']')) {
-            return Err(format!(
-                "`{text}` is not a key: write one such as `dumbbell.rate`, `flows[0].controller` or `set.compound.gamma`"
-            ));
+            return Err(KeyPathError(text.to_owned()));
         }
         Ok(Self(parts))
     }

@@ -5,7 +5,7 @@
 //!   arithmetic.
 //! - [`Task::run_text`] is a pure function: it can be called in any process, on any machine that has the same arithmetic.
 //! - [`Store`] is the data set in a folder. It takes results in any order, knows which are there, and is whole at any time.
-//! - [`run`] does all that on the cores of this machine. What another command has run already it takes from the store of finished runs.
+//! - [`run`] does all that on the cores of this machine. It takes runs of other commands from the store of finished runs.
 //! - [`Feeder`] hands out tasks to be run elsewhere; [`to_bytes`] and [`from_bytes`] take their results from one process to another.
 //! - [`means`] sums the data set up by any two columns; [`figures`] are charts of that.
 //!
@@ -59,12 +59,12 @@ mod store;
 mod task;
 
 pub use bundle::{from_bytes, to_bytes};
-pub use charts::{Pair, figures};
+pub use charts::{Pair, PairError, figures};
 pub use column::{Column, Kind};
 pub use error::{BundleError, KeyError, StoreError, SummaryError, SweepError, TaskError};
 pub use feeder::Feeder;
 pub use file::Sweep;
-pub use key_path::KeyPath;
+pub use key_path::{KeyPath, KeyPathError};
 pub use local::{Outcome, RunOptions, run};
 pub use means::{Axis, Means, axis, column_names, groups_of_a_task, means};
 pub use part::{PART_TASKS, read_part};

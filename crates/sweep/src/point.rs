@@ -136,7 +136,7 @@ impl Sweep {
     /// Why a table is no scenario: its text has places, so that the key is known.
     fn unreadable(&self, table: &Table) -> SpecError {
         let error = read(&table.to_string(), &self.base.folder).err();
-        error.unwrap_or_else(|| SpecError { key: String::new(), message: "this is no scenario".into() })
+        error.unwrap_or_else(|| SpecError { key: String::new(), message: "this is not a scenario".into() })
     }
 
     /// Puts an error of a scenario where the file has the cause.

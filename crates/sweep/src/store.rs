@@ -68,6 +68,9 @@ pub struct Store {
 }
 
 /// The files with the rows of groups, sorted by name; none if there is no data set.
+///
+/// # Errors
+/// If the folder cannot be listed.
 pub fn group_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder.join(GROUPS_FOLDER)) {
         Ok(entries) => entries,

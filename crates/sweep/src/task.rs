@@ -166,7 +166,7 @@ impl Runner<'_> {
 }
 
 impl Task {
-    /// Runs a scenario's text with a seed: a pure function of both and of the engine, but for engines in real time. With `traces` every flow
+    /// Runs a scenario's text with a seed: a pure function of both and of the engine, except for engines in real time. With `traces` every flow
     /// is sampled. `None` if it was cancelled.
     ///
     /// # Errors

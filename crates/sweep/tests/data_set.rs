@@ -146,7 +146,7 @@ fn refusal(folder: &Path, traces: bool) -> Option<String> {
     opened.and_then(|mut store| store.begin(tasks())).err().map(|e| format!("{e:#}"))
 }
 
-/// A bit that flipped, an end that was cut off, a copy under another name: each is named with its mend, and the mend is one.
+/// A bit that flipped, an end that was cut off, a copy under another name: each is named with its fix, and the fix works.
 #[test]
 fn a_damaged_part_is_named_and_its_runs_are_made_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -159,7 +159,7 @@ fn a_damaged_part_is_named_and_its_runs_are_made_again() {
     fn assert_named(told: Option<String>, name: &str) {
         let told = told.expect("it is noticed");
         assert!(
-            told.contains(name) && told.contains("Move the file elsewhere: the next sweep makes its runs"),
+            told.contains(name) && told.contains("Move the file elsewhere: the next sweep repeats its runs"),
             "{told}"
         );
     }

@@ -13,11 +13,17 @@ use tempfile::Builder;
 pub const TEMPORARY_PREFIX: &str = ".tandem-";
 
 /// Writes `bytes` so that a reader, or a crash, never meets half a file: opening `path` gives the old file or the new one.
+///
+/// # Errors
+/// If the file cannot be written; then the old one stays.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     atomically(path, |file| file.write_all(bytes))
 }
 
 /// As [`write_atomically`], for what is written bit by bit. On an error the old file stays and nothing is left behind.
+///
+/// # Errors
+/// The error of `write`, or the file system's.
 pub fn atomically<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File) -> Result<(), E>) -> Result<(), E> {
     // The same folder, since a rename does not cross file systems.
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

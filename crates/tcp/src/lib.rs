@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
+//!
+//! Around it: [`tandem_controllers`] has the controllers; [tandem-sim](../tandem_sim/index.html) sends its segments over a simulated network;
+//! [tandem-conform](../tandem_conform/index.html) holds hosts to the contract.
 
 mod config;
 mod cwnd_limited;

@@ -18,7 +18,7 @@ pub struct Pacing {
 }
 
 /// A burst is what the rate carries in a 1024th of a second (Linux's sk_pacing_shift), two segments at least (tcp_min_tso_segs) and 64 kB at most,
-/// for it is one packet until the interface cuts it up (tcp_tso_autosize).
+/// because it is one packet until the interface cuts it up (tcp_tso_autosize).
 const BURSTS_PER_S: u64 = 1024;
 const LEAST_BURST: u64 = 2;
 const MOST_BURST_BYTES: u64 = 65536;

@@ -165,7 +165,7 @@ impl Receiver {
     }
 
     /// PAWS drops a segment. As in Linux, an ACK goes at once, and what the segment said of ECN goes unheard. Linux lets pure ACKs pass, which may
-    /// come in another order than they were sent in and do no harm; data never. [RFC 7323 5.3] [RFC 2883 4.3]
+    /// arrive in a different order than they were sent and do no harm; data never. [RFC 7323 5.3] [RFC 2883 4.3]
     fn on_rejected(&mut self, seq: u64) -> AckOut {
         self.ack((seq < self.next_expected).then_some(seq))
     }

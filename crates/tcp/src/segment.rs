@@ -99,6 +99,13 @@ impl Feedback {
         says_something.then(|| Self { blocks: blocks.unwrap_or_default(), marks, duplicate, echo })
     }
 
+    /// The count of marks, if it says nothing else.
+    #[inline]
+    pub fn count_alone(&self) -> Option<u32> {
+        let is_alone = self.blocks().is_none() && self.duplicate.is_none() && self.echo.is_none();
+        is_alone.then_some(self.marks)
+    }
+
     /// The SACK blocks, if there are any.
     pub fn blocks(&self) -> Option<&Blocks> {
         (self.blocks[0].start < self.blocks[0].end).then_some(&self.blocks)

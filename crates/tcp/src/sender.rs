@@ -106,6 +106,10 @@ pub struct Sender {
     ecn: Option<EcnSender>,
     /// Neither rate nor ECN: most senders.
     is_plain: bool,
+    /// No rate, but accurate ECN.
+    is_counted: bool,
+    /// What each new segment says about ECN then.
+    ecn_field: u64,
 }
 
 impl Sender {
@@ -126,6 +130,7 @@ impl Sender {
             ..Conn::default()
         };
         let (owns_window, wants_rate) = (params.controller().owns_window(), params.controller().wants_rate());
+        let ecn = EcnSender::new(config.ecn, params.controller());
         Self {
             controller: Instance::new(params, &mut conn),
             conn,
@@ -147,7 +152,9 @@ impl Sender {
             last_send: 0,
             pacing: Pacing::new(config.pacing || owns_window),
             rate: wants_rate.then(|| Box::new(DeliveryRate::new())),
-            ecn: EcnSender::new(config.ecn, params.controller()),
+            is_counted: !wants_rate && config.ecn == Ecn::Accurate,
+            ecn_field: ecn.map_or(0, |ecn| ecn.field()),
+            ecn,
             owns_window,
             is_plain: !owns_window && !wants_rate && config.ecn == Ecn::Off,
         }
@@ -314,16 +321,34 @@ impl Sender {
     #[inline(always)]
     pub fn on_ack(&mut self, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
         if ack.feedback.is_none()
-            && let Some(mut train) = self.train()
+            && let Some(mut train) = self.train::<true>()
             && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
         {
             train.end();
+            return Some(rtt_ns);
+        }
+        if self.is_counted
+            && let Some(rtt_ns) = self.on_counted_ack(now, &ack, out)
+        {
             return Some(rtt_ns);
         }
         if let Some(rtt_ns) = self.on_row_ack(now, &ack, out) {
             return Some(rtt_ns);
         }
         self.on_unusual_ack(now, ack, out)
+    }
+
+    /// Handles an ACK as a train of one, if it says nothing beside its number that is new.
+    #[inline(always)]
+    fn on_counted_ack(&mut self, now: u64, ack: &AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
+        let marks = ack.feedback.map_or(Some(0), Feedback::count_alone)?;
+        let mut train = self.train::<false>()?;
+        if !train.knows(marks) {
+            return None;
+        }
+        let rtt_ns = train.take(now, ack.next_expected, out)?;
+        train.end();
+        Some(rtt_ns)
     }
 
     #[inline(never)]
@@ -509,7 +534,7 @@ impl Sender {
     }
 }
 
-/// As the contract has it: at least 1, for 0 is no sample.
+/// As in the contract: at least 1, for 0 is no sample.
 #[inline]
 fn rtt_us(rtt_ns: u64) -> u32 {
     (rtt_ns / 1000).clamp(1, u32::MAX.into()) as u32

@@ -3,7 +3,7 @@
 
 use std::io;
 
-/// Why a scenario did not run, and the mend.
+/// Why a scenario did not run, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused something.

@@ -29,6 +29,9 @@ impl Namespace {
     ///
     /// It has a table of connections of its own. Listing its connections, as the samples of a run do every few milliseconds, would otherwise
     /// walk through the machine's table, which takes 2 ms if that has room for 262144.
+    ///
+    /// # Errors
+    /// Without the right to make namespaces.
     pub fn new() -> Result<Self, Error> {
         on_a_thread(|| {
             let unshare = || {
@@ -45,6 +48,9 @@ impl Namespace {
     }
 
     /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// If `/proc` is not mounted, or the process has no descriptor left.
     pub fn current() -> Result<Self, Error> {
         let path = "/proc/thread-self/ns/net";
         Ok(Self { fd: File::open(path).doing(format!("open `{path}`"))?.into() })
@@ -60,6 +66,9 @@ impl Namespace {
 
     /// Does `work` inside, on a thread of its own: sockets and devices that it makes stay inside, whichever thread uses
     /// them later.
+    ///
+    /// # Errors
+    /// The error of `work`, or without the right to enter.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         on_a_thread(|| {
             self.move_thread_inside()?;
@@ -68,6 +77,9 @@ impl Namespace {
     }
 
     /// Moves the calling thread inside for good.
+    ///
+    /// # Errors
+    /// Without the right to enter.
     pub fn move_thread_inside(&self) -> Result<(), Error> {
         move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network)).doing("enter a network namespace")
     }

@@ -39,6 +39,9 @@ struct Measured {
 }
 
 /// Runs one seed, which takes as long as the scenario; `None` if it was cancelled.
+///
+/// # Errors
+/// If rights, descriptors or a kernel feature are missing, or a flow cannot be started.
 pub fn run(scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, Error> {
     let cpu_start = clock_ns(ClockId::ProcessCPUTime);
     descriptors::allow(descriptors::wanted(scenario))?;

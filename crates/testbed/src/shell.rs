@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An emulated path between this machine as it is and a new namespace for any program, as mahimahi has it.
+//! An emulated path between this machine as it is and a new namespace for any program, as in mahimahi.
 #![expect(unsafe_code)]
 
 use std::{
@@ -73,6 +73,9 @@ pub struct CarriedByLink {
 
 impl Shell {
     /// `network`'s first link leads out, its second in. `mtu` in bytes.
+    ///
+    /// # Errors
+    /// Without the rights for namespaces and devices.
     pub fn new(network: &Topology, mtu: u32, seed: u64) -> Result<Self, Error> {
         let namespace = Namespace::new()?;
         let (outside, number) = new_device(mtu)?;
@@ -102,12 +105,18 @@ impl Shell {
     }
 
     /// Does `work` inside, on a thread of its own.
+    ///
+    /// # Errors
+    /// The error of `work`, or without the right to enter.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         self.namespace.enter(work)
     }
 
     /// Runs a program inside and waits for it. Ctrl-C is for the program meanwhile; should this process die, so does the
     /// program, unless it has changed its user by then. What it has started itself may live on, as after its own end.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
     pub fn run(&self, mut command: Command) -> Result<ExitStatus, Error> {
         let what = format!("start `{}`", command.get_program().to_string_lossy());
         command.env("TANDEM_HOST", self.host.to_string());
@@ -137,6 +146,9 @@ impl Shell {
     }
 
     /// Takes the path away.
+    ///
+    /// # Errors
+    /// If the emulator failed while it ran.
     pub fn close(self, network: &Topology) -> Result<Carried, Error> {
         let path = self.emulator.path();
         let carried = |((spec, link), to): ((&tandem_scenario::LinkConfig, &Link<_>), End)| CarriedByLink {

@@ -21,7 +21,7 @@ pub use wait::{PATIENCE, wait_until};
 /// Says that the calling test cannot run on this machine; it should return then.
 ///
 /// libtest knows no such outcome and counts it as passed: `scripts/test.sh` looks for these lines and counts them as skipped.
-/// Give the reason and the mend.
+/// Give the reason and the fix.
 pub fn skip(reason: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     // Not eprintln!, which libtest keeps to itself. One write, lest two threads' lines mix.

@@ -8,7 +8,7 @@ use std::{
 
 pub use tandem_conform::{
     contract::Contract,
-    golden::{Command, Expected, Host, Rate, parse},
+    golden::{Command, Expected, Host, PlayError, Rate, parse},
 };
 
 /// The trace files in `controllers/vectors/`, sorted by name.

@@ -3,7 +3,7 @@
 //!
 //! A [`Receiver`] has a [`Ticket`]: its address, the hash of its certificate, and a secret. [`send`] needs the ticket. Both sides prove that
 //! they know the secret, bound to the TLS session, before a name or a byte of a file is revealed. The receiver takes one transfer; one that
-//! breaks off may be begun again with the same ticket, and continues.
+//! breaks off can be restarted with the same ticket, and continues.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -59,11 +59,11 @@ impl Default for Limits {
 pub struct ReceiveOptions {
     /// Where the files go.
     pub folder: PathBuf,
-    /// Where to listen; port 0: any that is free.
+    /// Where to listen; port 0: any free port.
     pub listen: SocketAddr,
     /// The address for the ticket, if it is not this machine's own.
     pub address: Option<IpAddr>,
-    /// Replace files that are there.
+    /// Replace existing files.
     pub force: bool,
     /// Take names that begin with a dot, and folders of such names.
     pub hidden: bool,

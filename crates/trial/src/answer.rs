@@ -2,8 +2,9 @@
 //! The state of a trial's answer at some time.
 
 use serde::Serialize;
+use tandem_statistics::AsymmetricEstimate;
 
-use crate::{Interval, evidence::Totals};
+use crate::evidence::Totals;
 
 /// How much worse than the second arm the first may be before the trial ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +26,7 @@ pub struct Row {
     pub connections: [u64; 2],
     /// How much more goodput the first arm's had while busy, relative to the second arm's: the ratio of the geometric means, less 1. `None` before there
     /// are enough.
-    pub goodput_change: Option<Interval>,
+    pub goodput_change: Option<AsymmetricEstimate>,
 }
 
 /// A measure that the first arm must not make much worse.
@@ -36,7 +37,7 @@ pub struct Guard {
     /// See [`Limits`].
     pub limit: f64,
     /// In the limit's unit. `None` before there are enough.
-    pub change: Option<Interval>,
+    pub change: Option<AsymmetricEstimate>,
     /// Is the change above the limit, for certain? Then the trial ends.
     pub is_broken: bool,
 }
@@ -59,8 +60,8 @@ pub enum Verdict {
 
 impl Verdict {
     pub(crate) fn of(rows: &[Row], is_enough: bool) -> Self {
-        let shown: Vec<Interval> =
-            rows.iter().filter_map(|row| row.goodput_change).filter(Interval::excludes_zero).collect();
+        let shown: Vec<AsymmetricEstimate> =
+            rows.iter().filter_map(|row| row.goodput_change).filter(AsymmetricEstimate::excludes_zero).collect();
         let (more, less) = (shown.iter().any(|i| i.low > 0.0), shown.iter().any(|i| i.high < 0.0));
         match (more, less) {
             (true, true) => Self::Mixed,
@@ -113,7 +114,7 @@ mod tests {
         let row = |low: f64, high: f64| Row {
             name: String::new(),
             connections: [50, 50],
-            goodput_change: Some(Interval { value: 0.5 * (low + high), low, high }),
+            goodput_change: Some(AsymmetricEstimate { value: 0.5 * (low + high), low, high }),
         };
         let (more, less, open) = (row(0.01, 0.2), row(-0.2, -0.01), row(-0.1, 0.2));
         let none = Row { goodput_change: None, ..open.clone() };

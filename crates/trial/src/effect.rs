@@ -10,8 +10,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-use tandem_statistics::always_valid_half_width;
+use tandem_statistics::{Estimate, always_valid_half_width};
 
 use crate::SizeClass;
 
@@ -29,36 +28,6 @@ pub struct Assignment {
     pub share: f64,
     /// One peer always has the same arm; otherwise each connection's is drawn.
     pub by_peer: bool,
-}
-
-/// A value and an interval that holds it at all times with the probability that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// The estimate.
-    pub value: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    /// Is there a difference, whichever?
-    pub fn excludes_zero(&self) -> bool {
-        self.low > 0.0 || self.high < 0.0
-    }
-
-    /// Of the logarithm of a ratio, as how much more than 1 the ratio is.
-    pub(crate) fn of_ratio(self) -> Self {
-        let more = |log: f64| log.exp_m1();
-        Self { value: more(self.value), low: more(self.low), high: more(self.high) }
-    }
-
-    /// A share, as people read it: `+4.0 % (-1.0 to +9.0)`.
-    pub fn percent(&self) -> String {
-        let [value, low, high] = [self.value, self.low, self.high].map(|share| share * 100.0);
-        format!("{value:+.1} % ({low:+.1} to {high:+.1})")
-    }
 }
 
 /// A sum and the number of its terms.
@@ -186,13 +155,14 @@ impl Effect {
 
     /// The difference, first arm less second, with an interval that holds at all times with probability `1 - alpha`. `None` before there are
     /// [enough](Effect::is_enough).
-    pub fn difference(&self, alpha: f64) -> Option<Interval> {
+    pub fn difference(&self, alpha: f64) -> Option<Estimate> {
         if !self.is_enough() {
             return None;
         }
         let value = self.terms.mean()?;
         let half = always_valid_half_width(self.variance_of_sum(value), self.terms.n, alpha, TUNED_FOR);
-        Some(Interval { value, low: value - half, high: value + half })
+        let n = self.terms.n as usize;
+        Some(Estimate { confidence: 1.0 - alpha, n, ..Estimate::kept(value, Some(half)) })
     }
 
     fn variance_of_sum(&self, mean: f64) -> f64 {
@@ -260,7 +230,7 @@ mod tests {
         for n in 0..400u32 {
             effect.add(u64::from(n % 40), (n * 7 % 13 % 2) as usize, SizeClass::Bulk, f64::from(n * 31 % 17));
         }
-        let half = effect.difference(0.05).map(|d| d.high - d.value).unwrap();
+        let half = effect.difference(0.05).unwrap().half_width.unwrap();
         // The size that shows now needs as many as there are; the first had no term.
         assert!((effect.connections_to_show(half, 0.05).unwrap() - 399.0).abs() <= 1.0);
         assert!(effect.connections_to_show(half / 2.0, 0.05).unwrap() > 4.0 * 390.0);

@@ -4,8 +4,9 @@
 use std::{collections::HashMap, net::IpAddr};
 
 use serde::Serialize;
+use tandem_statistics::AsymmetricEstimate;
 
-use crate::{Answer, Assignment, Effect, Guard, Interval, Limits, Record, Row, SizeClass, Verdict};
+use crate::{Answer, Assignment, Effect, Guard, Limits, Record, Row, SizeClass, Verdict};
 
 /// The question of a trial.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ impl Evidence {
         let row = |name: &str, effect: &Effect, alpha: f64| Row {
             name: name.to_owned(),
             connections: effect.connections(),
-            goodput_change: effect.difference(alpha).map(Interval::of_ratio),
+            goodput_change: change(effect, alpha, true),
         };
         let all = row("all", &self.goodput, ALPHA_ALL);
         let each = ALPHA_CLASSES / SizeClass::ALL.len() as f64;
@@ -129,10 +130,14 @@ impl Evidence {
         let Limits { rtt, retransmissions, failures } = self.plan.limits;
         let measures = [("rtt", rtt, true), ("retransmissions", retransmissions, false), ("failures", failures, false)];
         let guard = |((what, limit, is_log), effect): ((&'static str, f64, bool), &Effect)| {
-            let difference = effect.difference(ALPHA_GUARD);
-            let change = if is_log { difference.map(Interval::of_ratio) } else { difference };
+            let change = change(effect, ALPHA_GUARD, is_log);
             Guard { what, limit, change, is_broken: change.is_some_and(|change| change.low > limit) }
         };
         measures.into_iter().zip(&self.guards).map(guard).collect()
     }
+}
+
+/// The difference that the first arm makes, by how much the ratio is more than 1 where the measure is a logarithm.
+fn change(effect: &Effect, alpha: f64, is_log: bool) -> Option<AsymmetricEstimate> {
+    AsymmetricEstimate::on_scale(effect.difference(alpha)?, |y| if is_log { y.exp_m1() } else { y })
 }

@@ -54,7 +54,7 @@ mod ss;
 mod text;
 
 pub use answer::{Answer, Guard, Limits, Row, Verdict};
-pub use effect::{Assignment, Effect, Interval};
+pub use effect::{Assignment, Effect};
 pub use evidence::{Evidence, Plan, Totals};
 pub use record::{PeerNames, Record, batch, schema};
 pub use size::SizeClass;

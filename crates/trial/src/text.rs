@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use crate::{Answer, Guard, Interval, Row, Verdict, evidence::Totals};
+use tandem_statistics::AsymmetricEstimate;
+
+use crate::{Answer, Guard, Row, Verdict, evidence::Totals};
 
 /// The answer in some lines. `elapsed_s`: the trial's duration so far, to estimate the remaining time.
 pub fn answer_text(answer: &Answer, elapsed_s: f64) -> String {
@@ -64,7 +66,7 @@ fn sums(totals: &Totals) -> String {
     )
 }
 
-fn told(change: Option<Interval>) -> String {
+fn told(change: Option<AsymmetricEstimate>) -> String {
     change.map_or_else(|| "too few".into(), |change| change.percent())
 }
 

@@ -8,7 +8,7 @@ use super::{
     row::{OF_PATH, Row, place, states, value, word},
 };
 
-/// A claim as the file has it.
+/// A claim as in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSpec {
@@ -106,7 +106,7 @@ impl ClaimSpec {
     ///
     /// # Errors
     /// With the part of it that is wrong.
-    pub fn start(&self) -> Result<Claim, String> {
+    pub(super) fn start(&self) -> Result<Claim, String> {
         let read = |text: &String| Expression::parse(text, &place);
         let states = match self.of.as_str() {
             "RUN" => None,

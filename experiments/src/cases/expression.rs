@@ -60,7 +60,7 @@ impl Expression {
     ///
     /// # Errors
     /// With what is wrong, and where.
-    pub fn parse(text: &str, place: &dyn Fn(&str) -> Option<usize>) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, place: &dyn Fn(&str) -> Option<usize>) -> Result<Self, String> {
         let mut reader = Reader { rest: text, place };
         let expression = reader.operation(0)?;
         match reader.rest.trim() {

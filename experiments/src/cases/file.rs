@@ -121,7 +121,7 @@ impl CaseFile {
     ///
     /// # Errors
     /// With what is wrong, and where.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let line = |at: usize| text[..at].lines().count() + 1;
         let at = |span: std::ops::Range<usize>, message: String| format!("line {}: {message}", line(span.start));
         let file: Self = toml::from_str(text).map_err(|e| at(e.span().unwrap_or_default(), e.message().into()))?;
@@ -150,18 +150,18 @@ impl CaseFile {
     }
 
     /// By when the trigger is to be, seconds.
-    pub fn search_ends(&self, path: &Path) -> Result<f64, String> {
+    pub(super) fn search_ends(&self, path: &Path) -> Result<f64, String> {
         self.trigger.as_ref().map_or(Ok(0.0), |trigger| calculated(&trigger.within, path, 0.0))
     }
 
     /// How long after it has entered the state the test begins, seconds.
-    pub fn delay(&self, path: &Path) -> Result<f64, String> {
+    pub(super) fn delay(&self, path: &Path) -> Result<f64, String> {
         let after = self.trigger.as_ref().and_then(|trigger| trigger.after.as_ref());
         after.map_or(Ok(0.0), |after| calculated(after, path, 0.0))
     }
 
     /// The scenario on this path, if the trigger is at `t` seconds.
-    pub fn scenario(&self, path: &Path, controller: &str, t: f64) -> Result<Scenario, String> {
+    pub(super) fn scenario(&self, path: &Path, controller: &str, t: f64) -> Result<Scenario, String> {
         let filled = filled(&toml::Value::Table(self.scenario.clone()), path, controller, t)?;
         let text = toml::to_string(&filled).map_err(|e| e.to_string())?;
         parse(&text, "scenario", "case", &Overrides::default()).map_err(|e| format!("{path}: {e}\n{text}"))

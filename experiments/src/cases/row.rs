@@ -61,7 +61,7 @@ pub fn states() -> &'static [&'static str] {
     &NAMES.states
 }
 
-/// The number of a word, also of a state, as rows have it.
+/// The number of a word, also of a state, as in rows.
 pub fn word(name: &str) -> Option<usize> {
     NAMES.words.iter().position(|known| *known == name)
 }

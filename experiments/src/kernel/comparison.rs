@@ -25,7 +25,7 @@ const CLOSE: f64 = 0.05;
 /// Runs over real TCP beside the simulation of the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KernelComparison {
-    /// Where it is another path than the paper's.
+    /// Where it is a different path from the paper's.
     pub scale: Option<String>,
     /// The seeds of the runs over real TCP.
     pub seeds: Vec<u64>,

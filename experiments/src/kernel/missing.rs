@@ -42,6 +42,9 @@ impl Missing {
 }
 
 /// What the experiments need of runs over real TCP beyond those that are kept: every first seed before any second.
+///
+/// # Errors
+/// If a scenario of an experiment is wrong.
 pub fn missing<'a>(
     experiments: impl IntoIterator<Item = &'a Experiment>,
     runs: &RealTcpRuns,
@@ -111,6 +114,9 @@ pub fn obstacle(experiment: &Experiment, engine: &dyn Engine, force: bool) -> Re
 }
 
 /// Runs what is missing and keeps it. False if an interrupt came first.
+///
+/// # Errors
+/// If a run fails, or cannot be kept.
 pub fn measure(
     missing: &[Missing],
     engine: &dyn Engine,
@@ -121,6 +127,9 @@ pub fn measure(
 }
 
 /// As [`measure`], where several threads keep their runs in one file.
+///
+/// # Errors
+/// As [`measure`].
 pub fn measure_shared(
     missing: &[Missing],
     engine: &dyn Engine,

@@ -59,7 +59,7 @@ impl Cgroup {
         })?;
         if !statfs(path).is_ok_and(|s| s.f_type as u64 == CGROUP2_MAGIC) || !folder.metadata().is_ok_and(|m| m.is_dir())
         {
-            return Err(bad("is no control group of version 2".into()));
+            return Err(bad("is not a cgroup of version 2".into()));
         }
         Ok(Self { path: path.to_owned(), folder, id })
     }

@@ -27,6 +27,9 @@ pub fn open_with(bytes: &[u8], wanted: &str) -> Result<OpenObject, Error> {
 }
 
 /// `what` the rights are for.
+///
+/// # Errors
+/// If the kernel refuses a program, or rights are missing.
 pub fn load(object: OpenObject, name: &str, what: &'static str) -> Result<Object, Error> {
     verify(object, name).map_err(|e| match e {
         Error::NoRights { .. } => Error::NoRights { what },
@@ -40,6 +43,9 @@ pub(crate) fn can_load(bytes: &[u8], program: &str) -> bool {
 }
 
 /// Has the program called for each new connection in the cgroup, after those that others have attached there. It ends with the link.
+///
+/// # Errors
+/// If others' programs on the cgroup do not allow more, or the kernel refuses.
 pub fn attach(object: &mut Object, program: &str, cgroup: &Cgroup) -> Result<Link, Error> {
     let messages = Messages::listen();
     program_mut(object, program).attach_cgroup(cgroup.fd()).map_err(|e| match e.kind() {

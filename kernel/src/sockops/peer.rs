@@ -94,14 +94,46 @@ impl fmt::Display for Prefix {
     }
 }
 
-impl FromStr for Prefix {
-    type Err = String;
+/// Why a text is not a prefix, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixError {
+    /// No address stands before the slash.
+    #[error("`{0}` is not an IPv4 or IPv6 address; host names are not looked up: give 192.0.2.0/24 or 2001:db8::/32")]
+    NoAddress(String),
+    /// No length stands after it.
+    #[error("`/{bits}` is not a prefix length: give 0 to {most} after the slash")]
+    NoLength {
+        /// As it was written.
+        bits: String,
+        /// The longest prefix of this kind of address, bits.
+        most: u8,
+    },
+    /// Connections of IPv4 have their own addresses here.
+    #[error("`{text}` is an IPv4 address in IPv6's notation: give {inside}, which such connections match")]
+    Mapped {
+        /// As it was written.
+        text: String,
+        /// The address of IPv4.
+        inside: Ipv4Addr,
+    },
+    /// The address is one within the prefix, not its first.
+    #[error("`{text}` has bits beyond its length: did you mean {first}/{bits}?")]
+    BitsBeyond {
+        /// As it was written.
+        text: String,
+        /// The first address of the prefix.
+        first: IpAddr,
+        /// Its length, bits.
+        bits: u8,
+    },
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Self, PrefixError> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.parse().map_err(|_| {
-            format!("`{address}` is no IPv4 or IPv6 address; names of hosts are not looked up: give 192.0.2.0/24 or 2001:db8::/32")
-        })?;
+        let address: IpAddr = address.parse().map_err(|_| PrefixError::NoAddress(address.to_owned()))?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = match bits {
             None => most,
@@ -109,18 +141,16 @@ impl FromStr for Prefix {
                 .parse()
                 .ok()
                 .filter(|bits| *bits <= most)
-                .ok_or_else(|| format!("`/{bits}` is no length of a prefix: give 0 to {most} after the slash"))?,
+                .ok_or_else(|| PrefixError::NoLength { bits: bits.to_owned(), most })?,
         };
         if let IpAddr::V6(mapped) = address
             && let Some(inside) = mapped.to_ipv4_mapped()
         {
-            return Err(format!(
-                "`{text}` is an IPv4 address in IPv6's notation: give {inside}, which such connections match"
-            ));
+            return Err(PrefixError::Mapped { text: text.to_owned(), inside });
         }
         let first = Self::masked(address, bits);
         if first != address {
-            return Err(format!("`{text}` has bits beyond its length: did you mean {first}/{bits}?"));
+            return Err(PrefixError::BitsBeyond { text: text.to_owned(), first, bits });
         }
         Ok(Self { address, bits })
     }
@@ -148,11 +178,11 @@ mod tests {
             ("::/129", "give 0 to 128"),
             ("192.0.2.0/", "give 0 to 32"),
             ("::ffff:192.0.2.7", "give 192.0.2.7"),
-            ("example.com", "no IPv4 or IPv6 address"),
-            ("192.0.2", "no IPv4 or IPv6 address"),
+            ("example.com", "not an IPv4 or IPv6 address"),
+            ("192.0.2", "not an IPv4 or IPv6 address"),
         ] {
             let refused = text.parse::<Prefix>().unwrap_err();
-            assert!(refused.contains(words), "{text}: {refused}");
+            assert!(refused.to_string().contains(words), "{text}: {refused}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt, str::FromStr};
 
 use serde::Serialize;
 
-use super::Prefix;
+use super::{Prefix, PrefixError};
 use crate::names::check_name;
 
 /// `TANDEM_RULE_TEXT_BYTES` of `bpf/policy.h`, with the zero at its end.
@@ -38,29 +38,50 @@ impl fmt::Display for What {
     }
 }
 
-impl FromStr for What {
-    type Err = String;
+/// What no rule can be for, and how to fix it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WhatError {
+    /// Nothing stands before the arrow.
+    #[error("it names nothing before `->`: give a prefix, `port N`, `cgroup PATH` or `default`")]
+    Nothing,
+    /// No number follows `port`.
+    #[error("`{0}` is not a port: give `port` and a number from 1 to 65535")]
+    NoPort(String),
+    /// Nothing follows `cgroup`.
+    #[error("`cgroup` needs a path: cgroup system.slice/backup.service")]
+    NoCgroup,
+    /// More follows than one thing has.
+    #[error("`{0}` is too much: a rule is for one thing; give each its own line")]
+    TooMuch(String),
+    /// It has this many bytes.
+    #[error("it has {0} bytes before `->`, and at most {most} are kept", most = TEXT_BYTES - 1)]
+    TooLong(usize),
+    /// It is no prefix, nor anything else.
+    #[error(transparent)]
+    Prefix(#[from] PrefixError),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for What {
+    type Err = WhatError;
+
+    fn from_str(text: &str) -> Result<Self, WhatError> {
         let text = text.trim();
         let (first, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(f, r)| (f, r.trim()));
         let what = match (first, rest) {
-            ("", _) => {
-                return Err("it names nothing before `->`: give a prefix, `port N`, `cgroup PATH` or `default`".into());
-            }
+            ("", _) => return Err(WhatError::Nothing),
             ("default", "") => Self::Default,
             ("port", port) => match port.parse() {
                 Ok(port) if port != 0 => Self::Port(port),
-                _ => return Err(format!("`{port}` is no port: give `port` and a number from 1 to 65535")),
+                _ => return Err(WhatError::NoPort(port.to_owned())),
             },
-            ("cgroup", "") => return Err("`cgroup` needs a path: cgroup system.slice/backup.service".into()),
+            ("cgroup", "") => return Err(WhatError::NoCgroup),
             ("cgroup", path) => Self::Cgroup(path.to_owned()),
             (prefix, "") => Self::Prefix(prefix.parse()?),
-            (_, rest) => return Err(format!("`{rest}` is too much: a rule is for one thing; give each its own line")),
+            (_, rest) => return Err(WhatError::TooMuch(rest.to_owned())),
         };
         let length = what.to_string().len();
         if length >= TEXT_BYTES {
-            return Err(format!("it has {length} bytes before `->`, and at most {} are kept", TEXT_BYTES - 1));
+            return Err(WhatError::TooLong(length));
         }
         Ok(what)
     }
@@ -118,7 +139,7 @@ impl PolicyFile {
             }
         }
         if rules.is_empty() {
-            let why = "there is no rule in it: give lines as `192.0.2.0/24 -> bbr` or `default -> cubic`";
+            let why = "there is no rule in it: give lines such as `192.0.2.0/24 -> bbr` or `default -> cubic`";
             return Err(PolicyError { line: text.lines().count().max(1), why: why.into() });
         }
         Ok(Self { rules })
@@ -128,7 +149,7 @@ impl PolicyFile {
 fn parse_line(line: &str) -> Result<(What, String), String> {
     let (what, controller) = line
         .split_once("->")
-        .ok_or_else(|| format!("`{line}` has no `->`: write WHAT -> CONTROLLER, as 192.0.2.0/24 -> bbr"))?;
+        .ok_or_else(|| format!("`{line}` has no `->`: write WHAT -> CONTROLLER, such as 192.0.2.0/24 -> bbr"))?;
     let controller = controller.trim();
     if controller.is_empty() {
         return Err(
@@ -142,7 +163,8 @@ fn parse_line(line: &str) -> Result<(What, String), String> {
         ));
     }
     check_name(controller).map_err(|e| e.to_string())?;
-    Ok((what.parse()?, controller.to_owned()))
+    let what: What = what.parse().map_err(|e: WhatError| e.to_string())?;
+    Ok((what, controller.to_owned()))
 }
 
 #[cfg(test)]
@@ -174,7 +196,7 @@ mod tests {
             ("-> cubic", "names nothing before"),
             ("192.0.2.7/24 -> cubic", "did you mean 192.0.2.0/24?"),
             ("port 0 -> cubic", "from 1 to 65535"),
-            ("port http -> cubic", "`http` is no port"),
+            ("port http -> cubic", "`http` is not a port"),
             ("cgroup -> cubic", "needs a path"),
             ("192.0.2.0/24 port 80 -> cubic", "give each its own line"),
             ("default -> compound@gamma=20", "tandem kernel load compound@gamma=20 --as NAME"),

@@ -112,7 +112,7 @@ fn page(outcomes: &[Outcome], planned: u64) -> String {
     let count = |holds: &dyn Fn(&Verdict) -> bool| judged.iter().filter(|(_, verdict)| holds(verdict)).count();
     let all = judged.len();
     let mut page = format!(
-        "**{} of {planned} paths have been judged.** On {} of them nothing was advised, because the default was not steady.\n\n\
+        "**{} of {planned} paths have been judged.** On {} of them `advise` gave no advice, because the default was not steady.\n\n\
          | the advised controller | required, of 100 | found, of {all} |\n|---|---:|---:|\n\
          | keeps the limits | 97 | {} |\n| has at least {:.0} % of the best goodput within the limits | 95 | {} |\n\
          | no sign of \"stolen\" is reversed | 100 | {} |\n\n",

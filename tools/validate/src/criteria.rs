@@ -59,7 +59,7 @@ fn block(assessments: &[Assessment]) -> String {
     let link = |one: &Assessment| format!("[`{0}`](../experiments/validation/criteria/{0}.txt)", one.contender);
     let names: Vec<String> = assessments.iter().map(link).collect();
     let mut text = format!(
-        "A {} run of each; each name leads to a report with the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
+        "Each name links to the report of a {} run: the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
          | section | criterion | {} |\n|---|---|{}\n",
         first.form.name(),
         names.join(" | "),

@@ -62,7 +62,7 @@ impl Evidence {
         let asked = self.tally().asked();
         let mut text = format!(
             "**Of {asked} comparisons {agree} agree, {open} cannot be told apart and {differ} differ.** {}\n\n\
-             | | asked | agree | cannot be told apart | differ |\n|---|---|---:|---:|---:|\n",
+             | | bound | agree | cannot be told apart | differ |\n|---|---|---:|---:|---:|\n",
             self.runs
         );
         for table in self.tables.iter().filter(|table| table.tally().asked() > 0) {
@@ -83,6 +83,9 @@ impl Evidence {
     }
 
     /// Writes data and picture, and puts table and answer between the marks of the page.
+    ///
+    /// # Errors
+    /// If a file cannot be written, or the page has no marks.
     pub fn write(&self, places: &Places) -> anyhow::Result<()> {
         let picture = forest::svg(&self.tables)?;
         let page = with_block(&places.page, &self.block(picture.is_some()))?;

@@ -82,7 +82,7 @@ fn page(all: &[Said]) -> anyhow::Result<String> {
         said.first.iter().try_for_each(|first| writeln!(table, "  - {}", wrapped(&with_code(first), 4)))?;
         objection.iter().try_for_each(|objection| writeln!(table, "- **An objection:** {objection}"))?;
     }
-    Ok(format!("**{} of {} have nothing to object to.**\n{table}", PATHS.len() - objections, PATHS.len()))
+    Ok(format!("**Experts would not object on {} of {} paths.**\n{table}", PATHS.len() - objections, PATHS.len()))
 }
 
 /// A cure's words with its commands and settings as code. A command ends with its part of the sentence.

@@ -3,6 +3,7 @@
 //! writes.
 
 mod advice;
+mod bbr;
 mod compare;
 mod controllers;
 mod criteria;
@@ -35,6 +36,7 @@ use tandem_scenario::Scenario;
 use tandem_sim::Sim;
 
 pub use advice::{Paths, advice_page};
+pub use bbr::bbr_page;
 pub use criteria::criteria_page;
 pub use evidence::{Evidence, Places, put};
 pub use experts::experts_page;
@@ -80,6 +82,9 @@ const PARTS: [Part; 12] = [
 
 impl Validation<'_> {
     /// What docs/validation.md rests on; of some parts alone, if any is named.
+    ///
+    /// # Errors
+    /// If a name is unknown, the references cannot be read, or a run fails.
     pub fn simulators(&self, only: &[String]) -> anyhow::Result<Evidence> {
         let names = PARTS.map(|part| part.name);
         if let Some(name) = only.iter().find(|name| !names.contains(&name.as_str())) {
@@ -87,10 +92,21 @@ impl Validation<'_> {
         }
         let wanted = |part: &&Part| only.is_empty() || only.iter().any(|name| name == part.name);
         let tables = PARTS.iter().filter(wanted).map(|part| (part.make)(self)).collect::<anyhow::Result<_>>()?;
-        Ok(Evidence { name: "validation", runs: format!("{} seeds of a point at most.", self.seeds), tables })
+        Ok(Evidence { name: "validation", runs: format!("At most {} seeds per point.", self.seeds), tables })
+    }
+
+    /// The table of docs/controllers/prague.md: Prague at unequal RTTs beside Linux's.
+    ///
+    /// # Errors
+    /// If Linux's rows cannot be read, or a run fails.
+    pub fn unequal_rtts(&self) -> anyhow::Result<String> {
+        Ok(l4s::unequal_rtts(self)?.text())
     }
 
     /// What docs/model.md rests on.
+    ///
+    /// # Errors
+    /// If the references cannot be read, or a run fails.
     pub fn model(&self) -> anyhow::Result<Evidence> {
         model::evidence(self)
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes docs/validation.md, the simulator beside ns-2 and ns-3; with `--model` docs/model.md, the analytical model beside all
 //! there is; with `--kernel` docs/sim-vs-kernel.md, the simulator beside real TCP; with `--quic` docs/sim-vs-quic.md, beside real QUIC.
+//! With `--bbr` docs/bbr-beside-others.md, `bbr` and `bbr3` beside others' and over real TCP.
 //! With `--advice` docs/advise-vs-truth.md, the answers of `tandem advise` beside longer runs.
 //! With `--experts` docs/advise-vs-experts.md, the same beside what people say of ten paths.
 //! With `--statistics` docs/statistics.md, the estimator of bandwidth stolen and its intervals.
 //! With `--criteria` docs/criteria.md, controllers by the criteria of RFC 9743.
-//! With `--slow-start` it prints the table of docs/slow-start.md.
+//! With `--slow-start` it prints the table of docs/slow-start.md, with `--unequal-rtts` that of docs/controllers/prague.md.
 
 use std::{
     path::{Path, PathBuf},
@@ -19,8 +20,8 @@ use tandem_engine::Engine;
 use tandem_papers::Form;
 use tandem_scenario::units::Span;
 use tandem_validate::{
-    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, criteria_page, experts_page, put,
-    real_tcp as beside_real_tcp, slow_start_table, statistics,
+    Evidence, Paths, Places, RealTcpValidation, Validation, advice_page, bbr_page, criteria_page, experts_page, put,
+    quic, real_tcp as beside_real_tcp, slow_start_table, statistics,
 };
 
 /// Repeats the runs of experiments/reference in Tandem's simulator and writes docs/validation.md
@@ -42,12 +43,18 @@ struct Args {
     ///
     /// Runs that are kept in experiments/reference/real-tcp are not made again. Those that are missing need root, and as long as
     /// they emulate.
-    #[arg(long, conflicts_with_all = ["only", "model"])]
+    #[arg(long, conflicts_with_all = ["only", "model"], group = "over_real_tcp")]
     kernel: bool,
 
     /// The simulator beside a real QUIC stack in virtual time instead, docs/sim-vs-quic.md
     #[arg(long, conflicts_with_all = ["only", "model", "kernel"])]
     quic: bool,
+
+    /// `bbr` beside the kernel's own over real TCP, and `bbr3` beside the simulator's and noq's, instead, docs/bbr-beside-others.md
+    ///
+    /// Runs over real TCP as with --kernel.
+    #[arg(long, conflicts_with_all = ["only", "model", "quic"], group = "over_real_tcp")]
+    bbr: bool,
 
     /// The page of the statistics instead, docs/statistics.md: 2,000 seeds of each path by default
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic"])]
@@ -71,7 +78,7 @@ struct Args {
     #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "statistics", "advice"])]
     criteria: bool,
 
-    /// Quick runs: minutes instead of hours
+    /// Fewer seeds and shorter runs
     #[arg(long, requires = "criteria")]
     quick: bool,
 
@@ -94,16 +101,20 @@ struct Args {
     simulated: bool,
 
     /// Only these runs over real TCP, again if they are there: a set-up (bdp), flows (compound+reno) or both (bdp/reno)
-    #[arg(long, requires = "kernel")]
+    #[arg(long, requires = "over_real_tcp")]
     again: Vec<String>,
 
     /// Runs over real TCP at a time; more than the machine carries are not trusted and made again
-    #[arg(long, requires = "kernel", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, requires = "over_real_tcp", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     parallel: u8,
 
     /// The page from the runs that there are; without --again, none is made
-    #[arg(long, requires = "kernel")]
+    #[arg(long, requires = "over_real_tcp")]
     incomplete: bool,
+
+    /// Prints the table of docs/controllers/prague.md instead: two Prague flows with unequal RTTs beside Linux's
+    #[arg(long, conflicts_with_all = ["only", "model", "kernel", "quic", "out"])]
+    unequal_rtts: bool,
 
     /// Where the page goes [default: docs/ and the name above]; images go to `images` beside it
     #[arg(long)]
@@ -136,6 +147,10 @@ fn main() -> anyhow::Result<()> {
     }
     let validation =
         Validation { reference: Path::new("experiments/reference"), seeds: args.seeds.unwrap_or(SEEDS), batch };
+    if args.unequal_rtts {
+        print!("{}", validation.unequal_rtts()?);
+        return Ok(());
+    }
     if !args.only.is_empty() {
         print!("{}", validation.simulators(&args.only)?.text());
         return Ok(());
@@ -144,20 +159,27 @@ fn main() -> anyhow::Result<()> {
         let page = out(default);
         Places { images: page.with_file_name("images"), page, data: "experiments/validation".into() }
     };
-    if args.model {
-        write_evidence(&validation.model()?, &places("docs/model.md"))
-    } else if args.kernel {
-        let places = places("docs/sim-vs-kernel.md");
-        let how = RealTcpValidation {
+    let how = |images| {
+        Ok::<_, anyhow::Error>(RealTcpValidation {
             engine: real_tcp()?,
             again: &args.again,
             parallel: usize::from(args.parallel),
             incomplete: args.incomplete,
-            images: places.images.clone(),
-        };
-        write_evidence(&beside_real_tcp(&validation, &how)?, &places)
+            images,
+        })
+    };
+    if args.model {
+        write_evidence(&validation.model()?, &places("docs/model.md"))
+    } else if args.kernel {
+        let places = places("docs/sim-vs-kernel.md");
+        write_evidence(&beside_real_tcp(&validation, &how(places.images.clone())?)?, &places)
+    } else if args.bbr {
+        let places = places("docs/bbr-beside-others.md");
+        let data = places.data.join("bbr-beside-others.json");
+        bbr_page(&validation, &how(places.images.clone())?, real_quic()?, &data, &places.page)?;
+        written(&places.page)
     } else if args.quic {
-        write_evidence(&quic(&validation)?, &places("docs/sim-vs-quic.md"))
+        write_evidence(&quic(&validation, real_quic()?)?, &places("docs/sim-vs-quic.md"))
     } else {
         write_evidence(&validation.simulators(&[])?, &places("docs/validation.md"))
     }
@@ -196,13 +218,13 @@ fn real_tcp() -> anyhow::Result<&'static dyn Engine> {
 }
 
 #[cfg(feature = "quic")]
-fn quic(validation: &Validation) -> anyhow::Result<Evidence> {
-    tandem_validate::quic(validation, &tandem_quic_engine::Quic)
+fn real_quic() -> anyhow::Result<&'static dyn Engine> {
+    Ok(&tandem_quic_engine::Quic)
 }
 
 #[cfg(not(feature = "quic"))]
-fn quic(_: &Validation) -> anyhow::Result<Evidence> {
-    anyhow::bail!("--quic runs a QUIC stack, which this build lacks: build it with the feature `quic`")
+fn real_quic() -> anyhow::Result<&'static dyn Engine> {
+    anyhow::bail!("this build lacks the QUIC stack that --quic and --bbr run: build it with the feature `quic`")
 }
 
 fn write_evidence(evidence: &Evidence, places: &Places) -> anyhow::Result<()> {

@@ -3,7 +3,10 @@
 
 use tandem_statistics::Estimate;
 
-use super::{compare::Bound, table::Cell};
+use super::{
+    compare::{Agreement, Bound, Check},
+    table::Cell,
+};
 
 pub(super) struct Pair {
     pub simulated: Estimate,
@@ -36,9 +39,17 @@ impl Pair {
         self.difference.value / self.measured.value
     }
 
+    fn check(&self) -> Check {
+        self.bound.check_difference(&self.difference, self.measured.value)
+    }
+
+    pub fn agreement(&self) -> Agreement {
+        self.check().agreement
+    }
+
     /// Both estimates, and whether they agree.
     pub fn cells(&self) -> [Cell; 3] {
-        let check = self.bound.check_difference(&self.difference, self.measured.value);
+        let check = self.check();
         [Cell::Estimate(self.simulated, 1), Cell::Estimate(self.measured, 1), check.into()]
     }
 }

@@ -11,6 +11,7 @@ use tandem_scenario::{
 use super::compare::Bound;
 
 /// A path and the flows that are put on it, one group after another.
+#[derive(Clone, Copy)]
 pub struct Setup {
     /// In names of files and in the runs that are kept.
     pub name: &'static str,
@@ -171,6 +172,21 @@ const PATHS: [Setup; 7] = [
     },
 ];
 
+/// Paths of docs/bbr-beside-others.md that stay as they are.
+const SLOW: [Setup; 4] = [
+    Setup { name: "slow", title: "20 Mb/s, 40 ms, a buffer of one BDP", ..TODAY },
+    Setup { name: "shallow", title: "The same with a buffer of BDP/4", queue: "0.25bdp", ..TODAY },
+    Setup { name: "deep", title: "The same with a buffer of four BDP", queue: "4bdp", ..TODAY },
+    Setup { name: "lossy", title: "The same with one BDP, random loss of 1e-3", loss: "1e-3", ..TODAY },
+];
+
+/// Ten paths for `bbr` and `bbr3`: four that stay as they are, and those that change, police, delay and reorder.
+pub fn for_bbr() -> [Setup; 10] {
+    let [steps, satellite, cellular, policer, jitter, reordering, _] = PATHS;
+    let [slow, shallow, deep, lossy] = SLOW;
+    [slow, shallow, deep, lossy, steps, satellite, cellular, policer, jitter, reordering]
+}
+
 /// Those that are run over real TCP.
 pub fn over_real_tcp() -> impl Iterator<Item = &'static Setup> {
     SETUPS.iter().chain(&PATHS)
@@ -180,6 +196,11 @@ pub fn over_real_tcp() -> impl Iterator<Item = &'static Setup> {
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/");
 
 impl Setup {
+    /// The same path with other flows.
+    pub fn with(self, flows: &'static [&'static [&'static str]], repetitions: u64) -> Self {
+        Self { flows, repetitions, ..self }
+    }
+
     /// All that decides about a run except flows and seed.
     pub fn text(&self) -> String {
         let Self { rate, rtt, queue, loss, duration_s, warmup_s, .. } = self;

@@ -109,7 +109,7 @@ fn median(ends: &[(u32, bool)]) -> f64 {
 /// If a run fails, or no run over real TCP is to be trusted on one of the paths.
 pub fn slow_start_table(real_tcp: Option<&dyn Engine>, seeds: u64) -> anyhow::Result<String> {
     let mut table = String::from(
-        "| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | agrees |\n|---|---:|---:|---:|---:|---|\n",
+        "| path | kernel:cubic | cubic, eBPF | cubic, simulator | simulator against kernel:cubic | within 10 % |\n|---|---:|---:|---:|---:|---|\n",
     );
     for path in &PATHS {
         let simulated = measure(&Sim, &scenario(path, "cubic", seeds)?)?;

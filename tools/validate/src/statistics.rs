@@ -217,7 +217,7 @@ impl Statistics {
         let [_, gain, _] = range(of(few)?.iter().map(|g| g.gain).collect()).context(missing)?;
         let mut block = format!(
             "**Tandem's estimate of bandwidth stolen from {few} seeds is as exact as the ratio of pairs from {:.0}** (median of {} paths). Its 95 % \
-             intervals hold the truth in {least:.0} to {most:.0} % of the cases, by path; the median is {median:.0} %. {} seeds of each path.\n\n\
+             intervals contain the truth in {least:.0} to {most:.0} % of the cases, by path; the median is {median:.0} %. {} seeds of each path.\n\n\
              | path | stolen, % | gain: {few} seeds | {many} seeds | held, %: {few} seeds | {many} seeds |\n\
              |---|---:|---:|---:|---:|---:|\n",
             few as f64 * gain,

@@ -42,8 +42,8 @@ pub fn send_buffer(buffer_bytes: u64, known: &Known, flows: u32) -> Option<Strin
     }
     let wanted = (PAYLOAD_OF_BUFFER * WINDOWS * window_bytes).div_ceil(MIB) * MIB;
     Some(format!(
-        "First the buffers: net.ipv4.tcp_wmem allows a connection of this machine {}, half of it payload, and to fill the path it needs {} under \
-         way. What follows holds with: sudo sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {wanted}\"; at the receiver: sudo sysctl -w \
+        "First the buffers: net.ipv4.tcp_wmem gives a connection {}, half of it payload, and filling this path takes {} in \
+         flight. The advice below assumes: sudo sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {wanted}\"; at the receiver: sudo sysctl -w \
          net.ipv4.tcp_rmem=\"4096 131072 {wanted}\".",
         Bytes(rounded(buffer_bytes)),
         Bytes(rounded(window_bytes))
@@ -64,20 +64,19 @@ pub fn pacing(
     let why = match &measured.bursts {
         Some(Evidence { words, source }) => {
             format!(
-                "{words} together ({source}), while no queue was seen: a short queue on the way overflows by bursts, or a policer"
+                "{words} together ({source}), while no queue was seen: bursts overflow a short queue on the way, or a policer"
             )
         }
-        None if known.queue.is_some() => format!("the path's queue of {} overflows by bursts alone", shallow(known)?),
+        None if known.queue.is_some() => format!("bursts alone overflow the path's queue of {}", shallow(known)?),
         None => {
             let window_bytes = bdp_bytes(known) / u64::from(flows);
             let is_long = window_bytes >= LONG_WINDOW;
-            is_long
-                .then(|| format!("a window of {} overflows many a queue on the way", Bytes(rounded(window_bytes))))?
+            is_long.then(|| format!("a window of {} overflows many queues on the way", Bytes(rounded(window_bytes))))?
         }
     };
     Some(format!(
-        "First pace: {why}. `{controller}` sends in bursts here, as `{discipline}` does not spread them: sudo tc qdisc replace dev DEV root fq. \
-         What follows is without that."
+        "First pace: {why}. `{controller}` sends in bursts here, because `{discipline}` does not spread them: sudo tc qdisc replace dev DEV root fq. \
+         The advice below assumes no pacing."
     ))
 }
 
@@ -100,8 +99,8 @@ mod tests {
     #[test]
     fn a_small_buffer_comes_before_any_controller() {
         let words = send_buffer(4 * MIB, &known("100mbit", 600), 1).unwrap();
-        assert!(words.contains("allows a connection of this machine 4.19MB,"), "{words}");
-        assert!(words.contains("it needs 7.5MB under way"), "{words}");
+        assert!(words.contains("gives a connection 4.19MB,"), "{words}");
+        assert!(words.contains("filling this path takes 7.5MB in flight"), "{words}");
         assert!(words.contains("net.ipv4.tcp_wmem=\"4096 16384 30408704\""), "{words}");
         // Four connections need 1.9 MB each.
         assert_eq!(send_buffer(4 * MIB, &known("100mbit", 600), 4), None);
@@ -124,7 +123,10 @@ mod tests {
         let with = |packets: u32| Known { queue: format!("{packets}p").parse().ok(), ..known("100mbit", 24) };
         let pacing = |machine: &Machine, known: &Known| pacing((machine, &nothing), known, 2, "cubic");
         let words = pacing(&machine("pfifo_fast"), &with(19)).unwrap();
-        assert!(words.starts_with("First pace: the path's queue of 19p") && words.contains("root fq"), "{words}");
+        assert!(
+            words.starts_with("First pace: bursts alone overflow the path's queue of 19p") && words.contains("root fq"),
+            "{words}"
+        );
         assert_eq!(pacing(&machine("pfifo_fast"), &with(20)), None);
         assert_eq!(pacing(&machine("fq"), &with(19)), None);
         assert_eq!(pacing(&Machine::default(), &with(19)), None);

@@ -8,7 +8,7 @@ use crate::{
 
 pub fn receiving(measured: &Measured) -> Option<String> {
     (measured.direction == Some(Direction::Receives)).then(|| {
-        "This machine received what was measured: nothing here changes how fast that comes. What follows is for the machine that sends.".to_owned()
+        "This machine received what was measured: nothing here changes how fast data arrives. The advice below is for the sender.".to_owned()
     })
 }
 
@@ -31,7 +31,7 @@ pub fn held_back(measured: &Measured, known: &Known) -> Option<String> {
                                     what the port can do itself (`ethtool -K DEV tso on gro on`), or send larger packets."
             .to_owned(),
         LimitedBy::Policer(_) => policer_cure(known),
-        LimitedBy::Port(_) => "No controller carries more over it, only another port does; `ethtool DEV` says whether this machine's came up at the \
+        LimitedBy::Port(_) => "No controller carries more over it, only a faster port; `ethtool DEV` says whether this machine's came up at the \
                                speed that it should have. What follows is about delay and neighbours."
             .to_owned(),
     };

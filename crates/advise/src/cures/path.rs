@@ -27,8 +27,8 @@ pub fn policer(known: &Known) -> Option<String> {
     let bucket = known.effects.policer.filter(|bucket| bucket.rate.bps < known.rate.bps)?;
     let shaped = part(bucket.rate, BELOW_POLICER_PERCENT);
     Some(format!(
-        "First stay below the policer: it drops what exceeds {} once {} have passed, and a shaper keeps that in a queue: sudo tc qdisc replace dev \
-         DEV root cake bandwidth {shaped}. What follows is without that.",
+        "First stay below the policer: it drops what exceeds {} once {} have passed; a shaper queues that instead: sudo tc qdisc replace dev \
+         DEV root cake bandwidth {shaped}. The advice below assumes no shaper.",
         bucket.rate,
         Bytes(rounded(bucket.burst.0))
     ))
@@ -39,7 +39,7 @@ pub fn faulty(loss: LossRate, known: &Known) -> Option<String> {
     (loss.0 >= FAULTY && known.rtt <= NEAR).then(|| {
         format!(
             "First the link: over {} a loss of {loss} is not chance but a fault: even Wi-Fi repairs its losses. Look at the errors that \
-             `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. What follows holds if it cannot be mended.",
+             `ip -s link` and `ethtool -S DEV` count, and whether it was a queue that dropped. The advice below assumes that it cannot be fixed.",
             known.rtt
         )
     })
@@ -53,19 +53,19 @@ pub fn shaper(known: &Known, chosen: &Judged, less: &[&Judged]) -> Option<String
     }
     let shaped = part(known.rate, SHAPED_PERCENT);
     let shape = format!(
-        "hape the link a little below its rate, where the queue is managed: sudo tc qdisc replace dev DEV root cake bandwidth {shaped}."
+        "hape the link a little below its rate, and manage the queue there: sudo tc qdisc replace dev DEV root cake bandwidth {shaped}."
     );
     let names: Vec<String> = less.iter().take(MOST_NAMES).map(|judged| format!("`{}`", judged.controller)).collect();
     let most_ms = less.iter().take(MOST_NAMES).map(|judged| judged.delay_ms.value).fold(0.0, f64::max);
     Some(match &names[..] {
         [_, ..] => format!(
-            "If the delay hurts, run {}: alone on the path it carries nearly as much and keeps {} ms in the queue, `{controller}` keeps \
+            "If the delay hurts, run {}: alone on the path it carries nearly as much with {} ms in the queue; `{controller}` has \
              {delay_ms:.0} ms. Others who share the path need more: s{shape}",
             names.join(" or "),
             most_ms.ceil()
         ),
         [] => format!(
-            "If the delay hurts, no controller is the cure: `{controller}` keeps {delay_ms:.0} ms in the queue. S{shape}"
+            "If the delay hurts, no controller helps: `{controller}` keeps {delay_ms:.0} ms in the queue. S{shape}"
         ),
     })
 }
@@ -112,7 +112,7 @@ mod tests {
             shaper(&known("30mbit", 50), &keeps("cubic", 600.0), &[&keeps("bbr", 12.0), &keeps("vegas", 2.0)]).unwrap();
         assert!(words.starts_with("If the delay hurts, run `bbr` or `vegas`: alone on the path"), "{words}");
         assert!(
-            words.contains("keeps 12 ms in the queue, `cubic` keeps 600 ms") && words.contains(": shape the"),
+            words.contains("with 12 ms in the queue; `cubic` has 600 ms") && words.contains(": shape the"),
             "{words}"
         );
     }

@@ -9,7 +9,7 @@ use tandem_scenario::{
 
 use super::{
     Direction, Evidence, Inferred, LimitedBy, Measured, Transferred,
-    limit::Flow,
+    limit::{Flow, models_path},
     reading::{Fall, Losses, Reading, Readings, rate},
 };
 
@@ -192,7 +192,6 @@ impl Measured {
         self.rate = rate(bps);
         let Some(rate) = self.rate else { return };
         self.rate_at_least = !matches!(self.limited_by, Some(LimitedBy::Path(_) | LimitedBy::Port(_)));
-        let is_bbr = self.controller.as_deref().is_some_and(|name| name.starts_with("bbr"));
         let surety = match &self.limited_by {
             Some(LimitedBy::Path(evidence) | LimitedBy::Port(evidence)) => {
                 format!("what arrived, with headers; the path was full: {}", evidence.words)
@@ -202,8 +201,8 @@ impl Measured {
                 limit.what(),
                 limit.evidence().words
             ),
-            None if is_bbr => {
-                "at least: what arrived, with headers; BBR comes near the path's rate where nothing else limits it"
+            None if models_path(self.controller.as_deref()) => {
+                "at least: what arrived, with headers; a controller with a model of the path comes near its rate where nothing else limits it"
                     .to_owned()
             }
             None => "at least: what arrived, with headers; the flow may not have filled the path".to_owned(),

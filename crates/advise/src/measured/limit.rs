@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What limited a flow. If it was not the path, the rate that arrived is only a lower bound of the path's.
 
+use tandem_controllers::{Controller, ResponseFunction, Signal, find};
+
 use super::{
     Evidence, LimitedBy,
     infer::Queue,
     reading::{Fall, Losses, Reading, Readings, positive, rate_words},
 };
+use crate::candidate::USUAL_DEFAULT;
 
 /// Losses come in bursts, each of which halves a window only once, and a run has few bursts. So a flow may reach several times what the
 /// response function gives for the packets that it lost. Ours; simulated and measured runs differ by up to 2.5.
@@ -16,14 +19,32 @@ const FEW_LOSSES: f64 = 3.0;
 const LEAST_WINDOW_RTT_MS: f64 = 1.0;
 /// A window is the limit if the data in flight reaches this share of it.
 const NEAR: f64 = 1.5;
-/// BBR's congestion window is up to three times the data in flight on a path that it fills.
-const BBR_NEAR: f64 = 4.0;
+/// BBR's congestion window is up to three times the data in flight on a path that it fills. Taken for all that model the path.
+const MODEL_NEAR: f64 = 4.0;
 /// What Ethernet adds to a packet on the wire: preamble, header, checksum and gap.
 const ETHERNET_BYTES: f64 = 38.0;
 /// Rates of Ethernet, Gb/s.
 const ETHERNET_GBPS: [f64; 10] = [0.1, 1.0, 2.5, 5.0, 10.0, 25.0, 40.0, 100.0, 200.0, 400.0];
 /// A flow that fills an Ethernet is within this share of its rate.
 const ETHERNET_SHARES: std::ops::RangeInclusive<f64> = 0.985..=1.003;
+
+/// What other systems call a controller, and the name that the list has for it or for what it is nearest to: FreeBSD's NewReno, Google's
+/// kernels and those of XanMod for BBR.
+const NAMES_ELSEWHERE: [(&str, &str); 4] = [("newreno", "reno"), ("bbr1", "bbr"), ("bbr2", "bbr3"), ("bbrplus", "bbr")];
+
+/// The controller of the list that the sender of a run had; `None` if it has none like it. Nearly every sender that does not say is one with
+/// the usual default.
+fn listed(name: Option<&str>) -> Option<&'static Controller> {
+    let name = name.unwrap_or(USUAL_DEFAULT);
+    let elsewhere = NAMES_ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name);
+    find(elsewhere.map_or(name, |(_, ours)| ours)).ok()
+}
+
+/// Does this controller set its window by a model of the path, as BBR does? Its window tells nothing of what is in flight, and it fills a path
+/// where nothing else limits it.
+pub fn models_path(name: Option<&str>) -> bool {
+    listed(name).is_some_and(|controller| controller.signal == Signal::Model)
+}
 
 /// A flow on a path, examined for what limited it.
 pub struct Flow<'a> {
@@ -99,7 +120,7 @@ impl Flow<'_> {
         let is_near = (1.0 / RESPONSE_FACTOR..=RESPONSE_FACTOR).contains(&(payload.value / response_bps));
         is_near.then(|| {
             let Losses { lost, packets } = losses.value;
-            let controller = self.readings.controller.as_deref().unwrap_or("cubic");
+            let controller = self.readings.controller.as_deref().unwrap_or(USUAL_DEFAULT);
             let words = format!(
                 "{lost:.0} of {packets:.0} packets were lost without a queue, and with as many {controller} gets some {} over \
                  this RTT, however fast the path is (RFC 9438, 5.1)",
@@ -121,11 +142,10 @@ impl Flow<'_> {
         let Losses { lost, packets } = readings.losses.as_ref()?.value;
         let loss = positive(lost / packets)?;
         let rtt_s = readings.mean_rtt_ms.or(self.least_rtt_ms)? / 1e3;
-        let window_packets = match readings.controller.as_deref() {
-            Some("reno" | "newreno") => reno_window_packets(loss),
-            // Nearly every sender that does not say is one with CUBIC.
-            Some("cubic") | None => cubic_window_packets(loss, rtt_s),
-            Some(_) => return None,
+        let window_packets = match listed(readings.controller.as_deref())?.response_function()? {
+            ResponseFunction::Reno => reno_window_packets(loss),
+            ResponseFunction::Cubic => cubic_window_packets(loss, rtt_s),
+            ResponseFunction::Compound => return None,
         };
         let flows = f64::from(readings.flows.unwrap_or(1));
         positive(flows * window_packets * readings.packet.payload_bytes * 8.0 / rtt_s)
@@ -141,8 +161,8 @@ impl Flow<'_> {
             return None;
         }
         let flight_bytes = payload.value / 8.0 * least_rtt_ms / 1e3 / f64::from(readings.flows.unwrap_or(1));
-        let is_bbr = readings.controller.as_deref().is_some_and(|name| name.starts_with("bbr"));
-        if is_bbr && windows.congestion_bytes.is_none_or(|window| window < BBR_NEAR * flight_bytes) {
+        let is_modelled = models_path(readings.controller.as_deref());
+        if is_modelled && windows.congestion_bytes.is_none_or(|window| window < MODEL_NEAR * flight_bytes) {
             return None;
         }
         let start =
@@ -221,6 +241,8 @@ mod tests {
                 .is_loss_in_bursts()
         };
         assert_eq!((is_burst(40.0), is_burst(43.0)), (false, true));
+        // As FreeBSD calls it.
+        assert!(matches!(limit(&run(14.0, 10.0, "newreno"), Queue::Flat), Some(LimitedBy::Loss(_))));
     }
 
     #[test]
@@ -239,6 +261,8 @@ mod tests {
         let congestion = |bytes| Windows { congestion_bytes: Some(bytes), ..Windows::default() };
         assert_eq!(with(congestion(2e6), "bbr"), None);
         assert!(with(congestion(5e6), "bbr").is_some());
+        assert_eq!(with(congestion(2e6), "bbr2"), None);
+        assert!(with(congestion(2e6), "prague").is_some(), "it owns its window, but has no model of the path");
         assert_eq!(limit(&run(80.0, 0.0, "cubic"), Queue::Unknown), None);
     }
 

@@ -17,7 +17,7 @@ fn is_head(line: &str) -> bool {
     line.contains("Loss%") && line.contains("Best")
 }
 
-pub fn readings(text: &str) -> Result<Readings, String> {
+pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let mut lines = text.lines().skip_while(|line| !is_head(line));
     let head = lines.next().map(columns).unwrap_or_default();
     // From the right, because the columns on the left are names. A row that is shorter is another address of the hop.
@@ -31,7 +31,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
 }
 
 /// `None` if it is not mtr's.
-pub fn of_json(document: &Value) -> Option<Result<Readings, String>> {
+pub(super) fn of_json(document: &Value) -> Option<Result<Readings, String>> {
     let hubs = document["report"]["hubs"].as_array()?;
     let last = hubs.last().map(|hub| of_hop(|name| hub[name].as_f64()));
     Some(last.unwrap_or_else(|| Err("it is the JSON of `mtr`, but has no hop in it".to_owned())))

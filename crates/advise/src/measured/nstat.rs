@@ -12,7 +12,7 @@ pub fn is_nstat(text: &str) -> bool {
     text.contains(AGAIN) || text.contains("segments retransmit")
 }
 
-pub fn readings(text: &str) -> Result<Readings, String> {
+pub(super) fn readings(text: &str) -> Result<Readings, String> {
     // `TcpRetransSegs   4211   0.0`, or `4211 segments retransmitted`; the kernel of old wrote one t less.
     let value = |name: &str, words: &str| {
         text.lines().map(str::trim).find_map(|line| {
@@ -27,7 +27,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
 }
 
 /// `None` if it is not nstat's.
-pub fn of_json(document: &Value) -> Option<Result<Readings, String>> {
+pub(super) fn of_json(document: &Value) -> Option<Result<Readings, String>> {
     let counts = document.get("kernel").unwrap_or(document);
     let again = counts.get(AGAIN)?.as_f64();
     Some(of_counts(counts[SENT].as_f64(), again))

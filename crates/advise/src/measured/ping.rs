@@ -42,7 +42,7 @@ pub fn is_ping(text: &str) -> bool {
     !pings.times_ms.is_empty() || pings.summary.is_some() || pings.losses.is_some()
 }
 
-pub fn readings(text: &str) -> Result<Readings, String> {
+pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let Pings { mut times_ms, summary, losses, summaries } = pings(text);
     times_ms.sort_by(f64::total_cmp);
     let of_summary = summary.filter(|summary| summary.least_ms > 0.0);

@@ -50,7 +50,7 @@ fn is_connection(line: &str) -> bool {
     line.contains("rtt:") && field(line, "rtt:").is_some() && field(line, "cwnd:").is_some()
 }
 
-pub fn readings(text: &str) -> Result<Readings, String> {
+pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let all = connections(text);
     let mut exchanged: HashMap<Option<&str>, f64> = HashMap::new();
     for connection in &all {

@@ -20,7 +20,7 @@ pub fn is_tc(text: &str) -> bool {
 }
 
 /// `qdisc fq_codel 0: dev eth0 root ...`, and below it `Sent 98 bytes 7 pkt (dropped 3, ...`.
-pub fn readings(text: &str) -> Result<Readings, String> {
+pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let mut all: Vec<Discipline> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().take(16).collect();
@@ -42,7 +42,7 @@ pub fn readings(text: &str) -> Result<Readings, String> {
 }
 
 /// `None` if it is not tc's.
-pub fn of_json(documents: &[Value]) -> Option<Result<Readings, String>> {
+pub(super) fn of_json(documents: &[Value]) -> Option<Result<Readings, String>> {
     let is_tc = documents.first().is_some_and(|first| first["kind"].is_string() && first["dev"].is_string());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = documents.iter().map(|document| Discipline {

@@ -4,6 +4,8 @@
 use serde::Serialize;
 use tandem_scenario::units::Span;
 
+use crate::error::GoalError;
+
 /// What a controller may do to others and still be advised.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Limits {
@@ -15,6 +17,14 @@ pub struct Limits {
     pub gain: f64,
     /// The goal.
     pub goal: Goal,
+}
+
+impl Limits {
+    /// On a path with this RTT, if nobody says otherwise: a tenth, [`usual_delay_limit`], and a gain of a tenth in goodput. Ours.
+    pub fn usual(rtt: Span) -> Self {
+        let added_delay_ms = usual_delay_limit(rtt).as_secs_f64() * 1e3;
+        Self { stolen: 0.1, added_delay_ms, gain: 0.1, goal: Goal::Goodput }
+    }
 }
 
 /// What a controller is chosen for.
@@ -31,14 +41,14 @@ pub enum Goal {
 }
 
 impl std::str::FromStr for Goal {
-    type Err = String;
+    type Err = GoalError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, GoalError> {
         match text {
             "goodput" => Ok(Self::Goodput),
             "delay" => Ok(Self::Delay),
             "both" => Ok(Self::Both),
-            other => Err(format!("`{other}` is not a goal: give `goodput`, `delay` or `both`")),
+            other => Err(GoalError(other.to_owned())),
         }
     }
 }

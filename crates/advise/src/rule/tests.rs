@@ -10,7 +10,7 @@ fn once() -> Looks {
     Looks::at(&[3])
 }
 
-/// Three seeds around a goodput, with so much left to neighbours and such a delay.
+/// Three seeds around a goodput, with this much left to neighbours and such a delay.
 fn observed(name: &str, goodput: f64, spread: f64, neighbours: f64, delay: f64) -> Observed {
     Observed {
         name: name.into(),

@@ -180,7 +180,7 @@ pub fn prune(folder: &Path, limits: Limits, now: SystemTime) -> Result<Pruned, S
     prune::prune(folder, limits, now).map_err(cannot)
 }
 
-/// A warning of lines that are not as they were written, with the mend.
+/// A warning of lines that are not as they were written, with the fix.
 fn damage(path: &Path, lines: &[usize]) -> String {
     let numbers = lines.iter().map(usize::to_string).collect::<Vec<_>>();
     let (word, are) = if lines.len() == 1 { ("line", "is") } else { ("lines", "are") };

@@ -120,6 +120,9 @@ pub fn held(folder: &Path) -> io::Result<BTreeMap<String, Held>> {
 }
 
 /// Takes out what is beyond the limits. What another process is writing to at this moment stays.
+///
+/// # Errors
+/// If the folder cannot be listed, or a file cannot be read or removed.
 pub fn prune(folder: &Path, limits: Limits, now: SystemTime) -> io::Result<Pruned> {
     let mut files = task_files(folder)?;
     files.sort_by_key(|file| file.used);

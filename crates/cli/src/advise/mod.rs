@@ -129,7 +129,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value_t = Budget::USUAL.time)]
     time: Span,
 
-    /// The most seeds of a controller on a path
+    /// Maximum number of seeds for a controller on a path
     #[arg(long, value_name = "N", default_value_t = Budget::USUAL.most_seeds.into(), value_parser = RangedU64ValueParser::<u64>::new().range(2..=1000))]
     seeds: u64,
 
@@ -141,7 +141,7 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true)]
     duration: Option<Span>,
 
-    /// Excluded from every measure [default: slow start and one loss cycle]
+    /// Excluded from every measurement [default: slow start and one loss cycle]
     #[arg(long, allow_hyphen_values = true, conflicts_with = "transfer")]
     warmup: Option<Span>,
 
@@ -213,7 +213,7 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
                 anyhow::anyhow!("not even two runs of `{default}` were finished in {time}: give more --time").into()
             );
         }
-        warn("tandem: interrupted; nothing was done by then");
+        warn("tandem: interrupted before anything was finished");
         return Err(Failure::Interrupted);
     };
     publish(&advice, args, &folder, keeping)
@@ -236,7 +236,7 @@ fn publish(advice: &Advice, args: &Args, folder: &Folder, keeping: interrupt::Gu
         note(&where_it_is(args.no_report, folder.path()));
     }
     if interrupted {
-        warn("tandem: interrupted; the advice is from what was done by then");
+        warn("tandem: interrupted; the advice is based on the finished runs");
         return Err(Failure::Interrupted);
     }
     Ok(())

@@ -17,8 +17,8 @@ pub fn page(advice: &Advice) -> AnswerPage {
         commands: words::commands(advice).into_iter().map(|(label, command)| (label.to_owned(), command)).collect(),
         facts: words::facts(advice).into_iter().map(Note::from).collect(),
         figures: trade_off::usual(advice),
-        reading: "Each point is a controller; whiskers are 95 % intervals over seeds. The best place is the upper left: much goodput, little harm. \
-                  The dashed line is the limit, where it is near."
+        reading: "Each point is a controller; whiskers are 95 % intervals over seeds. Upper left is best: high goodput, little harm. \
+                  The dashed line is the limit, if it is near."
             .into(),
         others_title: "What would change it".into(),
         others: words::other_paths(advice).into_iter().map(other).collect(),

@@ -62,7 +62,7 @@ fn scatter(
         })
     };
     let points: Vec<Point> = decision.controllers.iter().filter_map(point).collect();
-    let caption = format!("Neighbours: {}. Better is further up and further to the left.", answer.case.neighbours);
+    let caption = format!("Neighbours: {}. Up and to the left is better.", answer.case.neighbours);
     let mut figure = Figure::scatter(title, &caption, x_axis, "Goodput, Mbit/s", &points);
     let places = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     let most = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);

@@ -9,7 +9,7 @@ use tandem_statistics::Estimate;
 /// The first lines: other cures, then the answer and the reason for it.
 pub fn answer(advice: &Advice) -> Vec<String> {
     let mut answer = advice.cures();
-    answer.push(headline(advice));
+    answer.push(advice.headline());
     answer
 }
 
@@ -50,8 +50,7 @@ pub fn other_paths<'a>(advice: &'a Advice) -> Vec<OtherPath<'a>> {
         };
         OtherPath { differs: &answer.case.differs, mark, advice: on_other_path(advice, answer, is_same) }
     });
-    let no_time =
-        |differs: &'a String| OtherPath { differs, mark: Mark::Open, advice: "not looked at in the time".into() };
+    let no_time = |differs: &'a String| OtherPath { differs, mark: Mark::Open, advice: "no time to look".into() };
     looked_at.chain(advice.not_looked_at.iter().map(no_time)).collect()
 }
 
@@ -59,8 +58,8 @@ fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
     let decision = &answer.decision;
     let default = &advice.present.name;
     let what = match (decision.why, decision.gain) {
-        (Why::NoneWithinLimits, _) => "none keeps the limits".to_owned(),
-        (Why::NotSteady, _) => "no advice: not steady in the time".to_owned(),
+        (Why::NoneWithinLimits, _) => "no controller keeps the limits".to_owned(),
+        (Why::NotSteady, _) => "no advice: not steady within the time".to_owned(),
         (_, None) => format!("stay with `{}`", decision.chosen),
         (why, Some(gain)) => {
             let reason = if why == Why::DefaultExceedsLimits { "; the default exceeds a limit" } else { "" };
@@ -120,71 +119,6 @@ fn left_out(advice: &Advice) -> Vec<String> {
     left_out
 }
 
-fn headline(advice: &Advice) -> String {
-    let (decision, known) = (&advice.usual.decision, advice.question.known);
-    let present = match &advice.present.stands_for {
-        Some(name) => {
-            format!("`{name}`, for which `{}` stands here, as the simulator does not have it", decision_default(advice))
-        }
-        None => format!("`{}`", decision_default(advice)),
-    };
-    let path = known.words();
-    let chosen = &decision.chosen;
-    match decision.why {
-        Why::Better => format!(
-            "On {path}: run `{chosen}`. It {} than the present default, {present}, within the limits.",
-            match advice.question.limits.goal {
-                Goal::Goodput => "carries more",
-                Goal::Delay => "keeps the queue shorter",
-                Goal::Both => "has more goodput for its delay",
-            }
-        ),
-        Why::DefaultExceedsLimits => {
-            let excess = excess(advice);
-            format!(
-                "On {path}: run `{chosen}`. The present default, {present}, {excess}; of those that do not, this one is best."
-            )
-        }
-        Why::DefaultIsAsGood => {
-            format!(
-                "On {path}: stay with {present}, the present default. Within the limits no controller is better by enough to be worth a change."
-            )
-        }
-        Why::NoneWithinLimits => {
-            format!(
-                "On {path}: stay with {present}, the present default. No controller keeps within the limits, so none is advised."
-            )
-        }
-        Why::NotSteady => {
-            format!(
-                "On {path}: no advice. After {} of a run {present}, the present default, or its neighbours are still far from what they get in the \
-                 end: --time gives longer runs.",
-                advice.usual.length().0.duration
-            )
-        }
-    }
-}
-
-/// The limits that the default exceeds.
-fn excess(advice: &Advice) -> String {
-    let limits = advice.question.limits;
-    let Some(default) = advice.usual.decision.of(&advice.present.name) else { return "exceeds a limit".into() };
-    match default.stolen.filter(|_| default.takes_too_much) {
-        Some(stolen) => {
-            let [taken, limit] = [stolen.value, limits.stolen].map(|share| significant(share * 100.0, 3));
-            format!("takes {taken} % from its neighbours, more than {limit} %")
-        }
-        None => {
-            let [added, limit] = [default.added_delay_ms.value, limits.added_delay_ms].map(|ms| significant(ms, 3));
-            format!("adds {added} ms to the queue's delay, more than {limit} ms")
-        }
-    }
-}
-
-fn decision_default<'a>(advice: &'a Advice) -> &'a str {
-    &advice.present.name
-}
-
 /// Labels, each with its text.
 pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     let (answer, decision) = (&advice.usual, &advice.usual.decision);
@@ -206,7 +140,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         Some(time) => {
             let of_default = completion(advice, answer, &advice.present.name).filter(|_| decision.gain.is_some());
             let against = of_default.map_or(String::new(), |t| format!(" instead of {}", duration(t)));
-            let how = if answer.is_extrapolated { ", worked out from the pace of a part" } else { "" };
+            let how = if answer.is_extrapolated { ", extrapolated from a part" } else { "" };
             facts.push(("Transfer", format!("{}{against}{how}; at {goodput}", duration(time))));
         }
         None => facts.push(("Goodput", goodput)),
@@ -223,7 +157,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
             }
             _ => String::new(),
         };
-        facts.push(("Neighbours", format!("{words} of what it has beside another {}{of_default}", answer.reference)));
+        facts.push(("Neighbours", format!("{words} of its goodput beside another {}{of_default}", answer.reference)));
     }
     let mut delay = format!("{} ms in the queue (95th percentile)", delay_ms(chosen.delay_ms));
     if decision.chosen != advice.present.name {
@@ -233,7 +167,7 @@ pub fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
     facts.extend(startup(advice).map(|words| ("Start-up", words)));
     if let Some(less) = decision.with_less_delay().first() {
         let (name, delay) = (&less.controller, delay_ms(less.delay_ms));
-        facts.push(("Less delay", format!("`{name}` has nearly as much goodput and keeps {delay} ms")));
+        facts.push(("Less delay", format!("`{name}` has nearly as much goodput, with {delay} ms")));
     }
     facts.push(("How sure", sureness(advice)));
     facts
@@ -247,10 +181,10 @@ fn startup(advice: &Advice) -> Option<String> {
         let least = if start.is_at_least { "at least " } else { "" };
         format!("{least}{} s", plain(start.seconds, 1.0))
     };
-    let mut words = format!("{} until it has 90 % of that", seconds(chosen));
+    let mut words = format!("{} to reach 90 % of that goodput", seconds(chosen));
     if let Some(lost) = chosen.neighbours_lose {
         let (what, share) = if lost.value >= 0.0 { ("less", lost) } else { ("more", -lost) };
-        words += &format!("; neighbours have {} % {what} meanwhile", plain(share, 100.0));
+        words += &format!("; meanwhile neighbours get {} % {what}", plain(share, 100.0));
     }
     if chosen.controller != default.controller {
         words += &format!("; {} with `{}`", seconds(default), advice.present.name);
@@ -270,24 +204,24 @@ fn sureness(advice: &Advice) -> String {
     let in_runs = over.as_deref().unwrap_or("in the longest runs allowed");
     let intervals = match (&open[..], &unsteady[..]) {
         ([], []) => "the intervals are narrow enough to decide".to_owned(),
-        ([], [one]) => format!("all is clear except `{one}`, which was not steady {in_runs}"),
+        ([], [one]) => format!("clear except for `{one}`, which was not steady {in_runs}"),
         ([], _) => format!("not sure: {} were not steady {in_runs}", counted(unsteady.len())),
-        ([one], _) => format!("all is clear except `{one}`, whose intervals are too wide {with_seeds}"),
+        ([one], _) => format!("clear except for `{one}`, whose intervals are too wide {with_seeds}"),
         _ => format!("not sure: the intervals of {} are too wide {with_seeds}", counted(open.len())),
     };
     let others = advice.others.len();
     let same = advice.unchanged().count();
     let sweep = if others > 0 {
-        format!("; the same on {same} of {others} paths that differ in what is not known")
+        format!("; the same on {same} of {others} paths that vary what is unknown")
     } else {
         String::new()
     };
     let tied = decision.controllers.iter().filter(|j| j.is_within_limits && j.is_tied_with_best).count();
-    let ties = if tied > 1 { format!("; {} cannot be told from the best", counted(tied)) } else { String::new() };
+    let ties = if tied > 1 { format!("; {} are tied for best", counted(tied)) } else { String::new() };
     let limit = advice.question.limits.stolen;
     let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
     let near = stolen.filter(|s| s.value + s.half_width.unwrap_or(0.0) > limit);
-    let near = near.map_or("", |_| "; it may take more than the limit from its neighbours");
+    let near = near.map_or("", |_| "; the advised one may exceed the limit on what neighbours lose");
     format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
 }
 
@@ -310,7 +244,7 @@ pub fn rule(advice: &Advice) -> String {
     let (least, most) = advice.usual.length();
     let cut = |length: Length| match length.warmup.ns {
         0 => String::new(),
-        _ => format!(", the first {} are cut off", length.warmup),
+        _ => format!(", without the first {}", length.warmup),
     };
     let lasts = match least == most {
         true => format!("Each run lasts {}{}.", most.duration, cut(most)),
@@ -318,7 +252,7 @@ pub fn rule(advice: &Advice) -> String {
     };
     format!(
         "Rule: {} of those that {taken}add at most {} ms to the queue's delay, against the path {reference}; \
-         a change has to bring {} % more than the default. {lasts}",
+         a change must gain {} % over the default. {lasts}",
         match limits.goal {
             Goal::Goodput => "the highest goodput",
             Goal::Delay => "the least delay",

@@ -42,12 +42,12 @@ pub fn conform(file: &Path, as_json: bool) -> Result<(), Failure> {
     let text =
         bounded::read_text(file, MOST_BYTES).map_err(|e| Failure::usage(format!("{name}: cannot be read: {e}")))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let played = play(&text, folder).map_err(|(line, what)| Failure::usage(format!("{name}:{line}: {what}")))?;
+    let played = play(&text, folder).map_err(|e| Failure::usage(format!("{name}:{}: {}", e.line, e.why)))?;
     print(&if as_json { json_text(&verdict(&name, &played))? } else { in_words(&name, &played) })?;
     match played.problems.len() {
         0 => Ok(()),
         wrong => Err(Failure::Failed(anyhow::anyhow!(
-            "{name}: {wrong} of {} lines do not come out: find out whether the trace or the controller is wrong",
+            "{name}: {wrong} of {} lines do not match: find out whether the trace or the controller is wrong",
             played.checks.max(wrong)
         ))),
     }
@@ -64,7 +64,7 @@ fn in_words(name: &str, played: &Played) -> String {
     let text: String = shown.map(|(line, what)| format!("{name}:{line}: {what}\n")).collect();
     match played.problems.len().checked_sub(SHOWN) {
         None | Some(0) if !played.problems.is_empty() => text,
-        None | Some(0) => format!("{} stories, {} checks: all come out\n", played.stories, played.checks),
+        None | Some(0) => format!("{} stories, {} checks: all match\n", played.stories, played.checks),
         Some(more) => format!("{text}{more} more\n"),
     }
 }

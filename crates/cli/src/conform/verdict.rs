@@ -79,7 +79,7 @@ impl<'a> Verdict<'a> {
         let kept = |rule: &&RuleVerdict| rule.checked > 0 && rule.broken == 0;
         let not_asked = |rule: &&RuleVerdict| !rule.is_asked;
         text += &listed("kept: ", self.host_rules().iter().filter(kept));
-        text += &listed(&format!("not asked with {controller}: "), self.host_rules().iter().filter(not_asked));
+        text += &listed(&format!("not required of {controller}: "), self.host_rules().iter().filter(not_asked));
         for rule in self.host_rules().iter().filter(|rule| rule.is_asked && rule.checked == 0) {
             text += &format!("not checked: {}, which needs {}\n", rule.rule, rule.needs);
         }

@@ -30,7 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   tandem kernel watch
   tandem kernel watch --interval 200ms
-  tandem kernel watch --json --count 10 > flows.jsonl      one line a connection and interval
+  tandem kernel watch --json --count 10 > flows.jsonl      one line per connection and interval
   tandem kernel watch --prometheus 127.0.0.1:9847          for Prometheus: the connections of all controllers, summed up";
 
 /// The machine's connections that use our controllers, live, whichever program opened them

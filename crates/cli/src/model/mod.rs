@@ -65,7 +65,7 @@ pub struct Args {
     #[command(flatten)]
     constants: Constants,
 
-    /// What to look for instead: the smallest queue that is enough, the rate at which utilisation falls, the largest gamma
+    /// What to look for instead: the smallest sufficient queue, the rate at which utilisation falls, the largest gamma
     #[arg(long, value_enum, value_name = "WHAT")]
     find: Option<Find>,
 
@@ -73,7 +73,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0.98, requires = "find")]
     utilisation: f64,
 
-    /// Random loss: answers with the response function (mean window and goodput against loss, no queue) instead
+    /// Random loss: prints the response function instead (mean window and goodput against loss, no queue)
     #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["find", "queue"])]
     loss: Option<Range<LossRate>>,
 
@@ -92,11 +92,11 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Find {
-    /// The smallest queue that keeps cases 1 to 3 away and the link used; --queue does not matter
+    /// The smallest queue that avoids cases 1 to 3 and keeps the link used; --queue is ignored
     Queue,
     /// The rate at which utilisation falls, within the range that --rate gives
     Rate,
-    /// The largest gamma with which cases 1 to 3 keep away and the link is used
+    /// The largest gamma that avoids cases 1 to 3 and keeps the link used
     Gamma,
 }
 

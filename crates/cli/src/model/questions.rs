@@ -22,7 +22,7 @@ pub fn find(setup: &Setup, what: Find, args: &Args) -> Result<Found, Failure> {
         return Err(Failure::usage(format!("--utilisation {share} is not a share of the link: give one such as 0.98")));
     }
     let one = |is_range: bool, name: &str| match is_range {
-        true => Err(Failure::usage(format!("--find wants one {name}, not a range"))),
+        true => Err(Failure::usage(format!("--find needs one {name}, not a range"))),
         false => Ok(()),
     };
     one(setup.rtt.is_range(), "RTT")?;
@@ -32,7 +32,7 @@ pub fn find(setup: &Setup, what: Find, args: &Args) -> Result<Found, Failure> {
     if what != Find::Rate {
         one(setup.rate.is_range(), "rate")?;
     } else if !setup.rate.is_range() {
-        return Err(Failure::usage("--find rate wants a range to look in, such as --rate 10mbit..10gbit"));
+        return Err(Failure::usage("--find rate needs a range, such as --rate 10mbit..10gbit"));
     }
     let path = setup.path(0, 0)?;
     let (law, arithmetic) = (&setup.law, setup.arithmetic);
@@ -64,7 +64,7 @@ pub struct AtLoss {
 
 pub fn response(setup: &Setup, loss: Range<LossRate>) -> Result<Answers, Failure> {
     if setup.rate.is_range() || setup.rtt.is_range() {
-        return Err(Failure::usage("--loss wants one rate and one RTT, not a range of them"));
+        return Err(Failure::usage("--loss needs one rate and one RTT, not ranges"));
     }
     let name = setup.params.controller().name;
     let Some(function) = Response::of(&setup.params) else {
@@ -76,7 +76,7 @@ pub fn response(setup: &Setup, loss: Range<LossRate>) -> Result<Answers, Failure
     let link_mbps = path.rate.bps as f64 / 1e6 * f64::from(payload) / f64::from(setup.mtu);
     let (low, high) = loss.ends();
     if low.0 <= 0.0 || high.0 <= 0.0 {
-        return Err(Failure::usage("--loss 0: a response function is about a loss above 0, such as 1e-6"));
+        return Err(Failure::usage("--loss 0: a response function needs a loss above 0, such as 1e-6"));
     }
     let at = |loss: f64| {
         let goodput_mbps = (function.goodput_bps(loss, path.rtt.as_secs_f64(), payload) / 1e6).min(link_mbps);

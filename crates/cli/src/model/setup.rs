@@ -25,7 +25,7 @@ pub struct Constants {
     #[arg(long, value_name = "RATE")]
     access_rate: Option<Rate>,
 
-    /// In which arithmetic the window is worked out
+    /// The arithmetic for the window
     #[arg(long, value_enum, default_value = "tandem")]
     arithmetic: Choice,
 }

@@ -13,7 +13,7 @@ use super::{
 pub fn meaning(case: u8) -> &'static str {
     match case {
         1 => {
-            "one step of growth overflows the buffer before a queue stands: the link is idle for a while after each loss"
+            "one step of growth overflows the buffer before a queue builds: the link is idle for a while after each loss"
         }
         2 => {
             "growth overflows the buffer before it is noticed: large swings, the link idle for a while after each loss"
@@ -146,15 +146,15 @@ pub fn plane(plane: &Plane) -> String {
 pub fn found(found: &Found) -> String {
     match found {
         Found::Queue(b) => format!(
-            "A queue of {:.0} packets or more is enough. (The smallest that happens to be: {:.0}.)",
+            "Any queue of {:.0} packets or more is enough. (Smallest single one: {:.0}.)",
             b.queue_packets, b.smallest_queue_packets
         ),
         Found::Rate(r) => format!(
-            "Utilisation first falls under it at {:.1} Mb/s, and stays there from {:.1} Mb/s on.",
+            "Utilisation first falls below it at {:.1} Mb/s, and stays below from {:.1} Mb/s on.",
             r.rate_mbps, r.stays_mbps
         ),
         Found::Gamma(g) => format!(
-            "Every gamma up to {:.0} packets will do. (The largest that happens to: {:.0}.)",
+            "Any gamma up to {:.0} packets works. (Largest single one: {:.0}.)",
             g.gamma_packets, g.largest_gamma_packets
         ),
     }

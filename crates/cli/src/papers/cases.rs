@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1_000_000;
 
 #[derive(clap::Args)]
 pub struct Cases {
-    /// Suites such as bbr-draft, cases such as bbr-draft/07, or files of one's own; all if none is given
+    /// Suites such as bbr-draft, cases such as bbr-draft/07, or your own files; all if none is given
     words: Vec<String>,
 
     /// A path or two for each case
@@ -84,7 +84,8 @@ fn intro(found: &[Found], quick: bool) -> String {
     format!(
         "<!-- written by `{}`: do not edit -->\n\n\
          The 22 cases of draft-ietf-ccwg-bbr, appendix \"BBR Example Test Cases\" (commit 4ce5e87), each a file with its claims. A case holds\n\
-         if its claims hold at each moment on all paths. Files mark what is ours. `bbr`, version 1, is there for information.\n\
+         if its claims hold at each moment on all its paths: those on which it can be posed (of four packets in flight 2 % cannot be lost).\n\
+         Files mark what is ours. `bbr`, version 1, is there for information.\n\
          {form}There were {runs} runs.",
         command_line(),
     )

@@ -2,12 +2,14 @@
 //! How far a search is, on a terminal.
 
 use std::{
+    cell::Cell,
     io::IsTerminal,
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tandem_scenario::units::Span;
+use tandem_search::{Judge, JudgeError, Judged, Point};
 
 use crate::terminal::is_quiet;
 
@@ -26,7 +28,8 @@ impl Bar {
     pub fn new(points: Option<usize>, budget: Span) -> Self {
         let is_shown = !is_quiet() && std::io::stderr().is_terminal();
         let bar = if is_shown { ProgressBar::new(STEPS as u64) } else { ProgressBar::hidden() };
-        let style = ProgressStyle::with_template("{bar:40} {percent:>3} %, {msg}").expect("the template is valid");
+        let style =
+            ProgressStyle::with_template("{bar:40} {percent:>3} %, {prefix}{msg}").expect("the template is valid");
         Self { bar: bar.with_style(style), points, begun: Instant::now(), budget: Duration::from_nanos(budget.ns) }
     }
 
@@ -43,10 +46,32 @@ impl Bar {
         self.bar.set_message(format!("find {} of up to {all} is made small", done + 1));
     }
 
+    /// The judge, with a bar that moves with each of its answers.
+    pub fn beside<'a>(&'a self, judge: &'a dyn Judge) -> impl Judge + 'a {
+        Beside { bar: self, judge, tried: Cell::new(0) }
+    }
+
     /// A share of what was asked for; `None`: it is the time that counts.
     fn set(&self, share: Option<f64>) {
         let of_time = || self.begun.elapsed().as_secs_f64() / self.budget.as_secs_f64().max(1e-9);
         self.bar.set_position((STEPS * share.unwrap_or_else(of_time).min(1.0)) as u64);
+    }
+}
+
+struct Beside<'a> {
+    bar: &'a Bar,
+    judge: &'a dyn Judge,
+    tried: Cell<usize>,
+}
+
+impl Judge for Beside<'_> {
+    fn judge(&self, points: &[Point], seeds: &[u64]) -> Result<Option<Vec<Option<Judged>>>, JudgeError> {
+        self.tried.set(self.tried.get() + points.len());
+        if self.bar.points.is_none() {
+            self.bar.set(None);
+        }
+        self.bar.bar.set_prefix(format!("{} smaller or near paths, ", self.tried.get()));
+        self.judge.judge(points, seeds)
     }
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem search`: the worst paths for a controller.
 
+mod asked;
 mod bar;
 mod page;
 mod results;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::atomic::AtomicU64};
 
 use tandem_batch::{Batch, Clock, Store};
+use tandem_engine::Engine;
 use tandem_evaluate::from_anywhere;
 use tandem_report::sections_html;
 use tandem_scenario::{ControllerSpec, Settings, units::Span};
 use tandem_search::{
-    Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Space, Worst, settle,
+    Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Side, Space, Worst, settle,
 };
 use tandem_sim::Sim;
 
@@ -30,53 +32,53 @@ use crate::{
 
 /// Look for the paths on which a controller does worst, compared with another on the same path
 ///
-/// Finds must hold with five seeds and on nearby paths, and are then made small: features off, fewer flows, shorter, rounder numbers. Each is
-/// a scenario file that `tandem run` runs. Runs are kept in the store (`tandem store`): the same command goes on where it was. The same
+/// Finds must hold with five seeds and on nearby paths, and are then reduced: features off, fewer flows, shorter, rounder numbers. Each is
+/// a scenario file that `tandem run` runs. Runs are kept in the store (`tandem store`): the same command continues where it was. The same
 /// seed and number of evaluations give the same finds on any number of cores.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The controller, with parameters after `@`, or a header of yours: ./mine.h
+    /// The controller, with parameters after `@`, or your own header: ./mine.h
     #[arg(value_name = "CONTROLLER")]
     contender: String,
 
-    /// In what it is to be worst: utilisation, stolen, delay, loss, starvation, recovery
-    #[arg(long, value_name = "MEASURE", default_value = "utilisation")]
-    worst: Worst,
+    /// The measure in which it is worst: utilisation, stolen, delay, loss, starvation, recovery, oscillation, or a criterion of RFC 9743 such as 5.1.2
+    #[arg(long, value_name = "MEASURE|CRITERION", default_value = "utilisation")]
+    worst: String,
 
     /// The paths: fixed-path, changing-path, competition, data-centre, satellite, or a file like theirs, such as ./mine.toml
     #[arg(long, value_name = "SPACE|FILE", default_value = "fixed-path")]
     over: String,
 
-    /// What it is compared with: a path on which this does as badly is no find
-    #[arg(long, value_name = "CONTROLLER", default_value = "cubic")]
-    baseline: String,
+    /// What it is compared with: a path on which this does as badly is not a find [default: cubic, or a criterion's own]
+    #[arg(long, value_name = "CONTROLLER")]
+    baseline: Option<String>,
 
-    /// Where the two differ most, whichever is worse: another controller, or another version of a header
-    #[arg(long, value_name = "CONTROLLER", conflicts_with = "baseline")]
+    /// Where the two differ most, whichever is worse: another controller, another version of a header, or the engine quic
+    #[arg(long, value_name = "CONTROLLER|ENGINE", conflicts_with = "baseline")]
     differ: Option<String>,
 
-    /// How long it may take; the last third is for making finds small
+    /// How long it may take; the last third is for reducing finds
     #[arg(long, value_name = "TIME", default_value = "2min")]
     budget: Span,
 
-    /// Instead of --budget: this many paths are looked at, and finds are made small however long that takes
+    /// Instead of --budget: this many paths are looked at, and finds are reduced however long that takes
     #[arg(long, value_name = "N", conflicts_with = "budget", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     evaluations: Option<u32>,
 
-    /// The least that is a find, such as 0.1: a tenth less than the baseline's [default: 0.1; delay 0.25, loss 0.01]
+    /// The smallest difference that is a find, such as 0.1: a tenth less than the baseline [default: 0.1; delay 0.25, loss 0.01, oscillation 0.05]
     #[arg(long, value_name = "SHARE", value_parser = limit)]
     least: Option<f64>,
 
-    /// The most finds that are made small
+    /// Maximum number of finds to reduce
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     finds: u32,
 
-    /// Also what is bad at one point and not around it
+    /// Also keep points that are bad though their neighbours are not
     #[arg(long)]
     knife_edge: bool,
 
-    /// Of the points that are drawn
+    /// Seed of the random points
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
 
@@ -92,11 +94,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// Folder for find-N.toml, report.html and results.json [default: one of the command's own in tandem-out]
+    /// Folder for find-N.toml, report.html and results.json [default: one in tandem-out, named after the command]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Give up what another command left in that folder
+    /// Replace the results of another command in that folder
     #[arg(long)]
     replace: bool,
 
@@ -111,9 +113,12 @@ Examples:
   tandem search bbr --worst starvation --over competition --budget 10min
   tandem search ./mine.h --worst delay --baseline reno
   tandem search ./mine.h --differ ./mine-before.h --over changing-path
+  tandem search compound --differ quic          # where simulator and QUIC do not agree
+  tandem search bbr3 --worst 5.1.3 --over changing-path
   tandem search fast --over changing-path --evaluations 2000 --json >finds.json
   tandem search ./mine.h --keep worst           # finds as regression tests:
   tandem evaluate ./mine.h --suite worst/
+  sudo tandem evaluate ./mine.h --suite worst/ --engine sim,kernel  # over real TCP
   tandem run tandem-out/search/find-1.toml      # a find, again";
 
 /// The share of the budget that is for looking; the rest is for making finds small.
@@ -121,21 +126,38 @@ const LOOKING: f64 = 2.0 / 3.0;
 /// For a search whose length is a number of evaluations.
 const NO_END: Span = Span::from_secs(1_000_000);
 
+/// In the contender's place, unless somebody says.
+const USUAL_BASELINE: &str = "cubic";
+
 pub fn search(args: &Args) -> Result<(), Failure> {
     let space = Space::named(&args.over).map_err(Failure::usage)?;
+    let question = Question { worst: asked::worst(&args.worst)?, either_way: args.differ.is_some() };
+    asked::check(&question, &space, &args.over)?;
     let contender = simulated(&args.contender)?;
-    let baseline = simulated(args.differ.as_ref().unwrap_or(&args.baseline))?;
-    if contender == baseline {
+    let engine = args.differ.as_deref().map(asked::engine).transpose()?.flatten();
+    let baseline = match (engine, args.differ.as_ref().or(args.baseline.as_ref()), &question.worst) {
+        (Some(_), ..) => contender.clone(),
+        (None, Some(named), _) => simulated(named)?,
+        (None, None, Worst::Criterion(limit)) => limit.reference.clone().unwrap_or(USUAL_BASELINE.into()),
+        _ => USUAL_BASELINE.into(),
+    };
+    if contender == baseline && engine.is_none_or(|engine| engine.name() == Sim.name()) {
         return Err(Failure::usage(format!("`{contender}` is compared with itself: name another one with --baseline")));
     }
-    let question = Question { worst: args.worst, either_way: args.differ.is_some() };
-    let compared = Compared { contender: &contender, baseline: &baseline, question };
+    if args.keep.is_some() && engine.is_some() {
+        return Err(Failure::usage("--keep: criteria compare controllers, not engines: leave it out"));
+    }
+    let compared = Compared {
+        contender: Side { controller: &contender, engine: &Sim },
+        baseline: Side { controller: &baseline, engine: engine.unwrap_or(&Sim) },
+        question: &question,
+    };
     let common = Common { out: args.out.clone(), replace: args.replace, ..Common::default() };
     let folder = Folder::prepare(&common, "search")?;
     let store = store::of_user();
     let done = look(args, &space, &compared, store.as_ref())?;
     let keeping = interrupt::keeping();
-    let results = Results::new(&space, &compared, &done, args.least(), folder.path());
+    let results = Results::new(&space, &compared, &done, args.least(&question), folder.path());
     let json = json_text(&results)?;
     let kept = || {
         results.write_files(folder.path(), args.keep.as_deref())?;
@@ -149,7 +171,7 @@ pub fn search(args: &Args) -> Result<(), Failure> {
     };
     print_kept(&if args.json { json.clone() } else { results.text() }, kept())?;
     if done.is_interrupted {
-        warn("tandem: interrupted; its runs are kept, and the same command goes on");
+        warn("tandem: interrupted; finished runs are kept, and the same command continues");
         return Err(Failure::Interrupted);
     }
     note(&format!("Report: {}", folder.path().join(REPORT_FILE).display()));
@@ -163,12 +185,14 @@ pub struct Done {
     settled: Settled,
     /// The worst of the archive, whether or not it holds.
     worst: Option<f64>,
+    /// Of all runs.
+    packets: u64,
     is_interrupted: bool,
 }
 
 impl Args {
-    fn least(&self) -> f64 {
-        self.least.unwrap_or(self.worst.usual_limit())
+    fn least(&self, question: &Question) -> f64 {
+        self.least.unwrap_or(question.worst.usual_limit())
     }
 
     /// Whether this many generations are enough, if their number was asked for.
@@ -181,30 +205,33 @@ fn look(args: &Args, space: &Space, compared: &Compared, store: Option<&Store>) 
     let whole = Clock::new(if args.evaluations.is_some() { NO_END } else { args.budget }, Some(flag()));
     let looking = whole.part(if args.evaluations.is_some() { 1.0 } else { LOOKING });
     let batch = Batch { quiet: true, workers: args.workers.map(|n| n as usize), ..of_tasks(store) };
+    let packets = AtomicU64::new(0);
     let judge = |clock| ByRuns {
         space,
         contender: compared.contender,
         baseline: compared.baseline,
         question: compared.question,
-        engine: &Sim,
         batch,
         clock,
+        packets: &packets,
     };
     let bar = bar::Bar::new(args.evaluations.map(|points| points as usize), args.budget);
-    let mut explorer = Explorer::new(space, args.seed, args.random);
+    let mut explorer = Explorer::new(space, args.seed, args.random, asked::starts(space));
     let by_runs = judge(&looking);
     while !args.is_enough(explorer.generations) && explorer.step(&by_runs).map_err(failure)? {
         let worst = explorer.archive.ranked().first().map(|(_, elite)| elite.violation);
         bar.looked(explorer.generations * GENERATION, worst);
     }
-    let asked = Asked { limit: args.least(), finds: args.finds as usize, knife_edge: args.knife_edge, seed: args.seed };
-    let told = |done, all| bar.settling(done, all);
-    let settled = settle(space, &explorer.archive, &judge(&whole), &asked, told).map_err(failure)?;
+    let limit = args.least(compared.question);
+    let asked = Asked { limit, finds: args.finds as usize, knife_edge: args.knife_edge, seed: args.seed };
+    let (told, closely) = (|done, all| bar.settling(done, all), judge(&whole));
+    let settled = settle(space, &explorer, &bar.beside(&closely), &asked, told).map_err(failure)?;
     Ok(Done {
         generations: explorer.generations,
         judged: explorer.judged,
         settled,
         worst: explorer.archive.ranked().first().map(|(_, elite)| elite.violation),
+        packets: packets.into_inner(),
         is_interrupted: whole.is_cancelled(),
     })
 }
@@ -213,6 +240,7 @@ fn failure(error: JudgeError) -> Failure {
     match error {
         JudgeError::Scenario(_) => Failure::usage(error),
         JudgeError::Batch(e) => e.into(),
+        JudgeError::Engine(e) => anyhow::Error::from(e).into(),
     }
 }
 

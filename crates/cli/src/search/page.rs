@@ -4,7 +4,6 @@
 use tandem_batch::{Batch, Store, Task, Traces};
 use tandem_report::{Curve, Figure, FigureSection, Mark, Note, SectionsPage, Table, thin};
 use tandem_search::{Compared, Find, SEEDS, Settled, Space};
-use tandem_sim::Sim;
 
 use super::results::{Found, Results};
 use crate::{failure::Failure, runner::of_tasks};
@@ -21,17 +20,18 @@ pub fn page(
 ) -> Result<SectionsPage, Failure> {
     let mut sections = Vec::new();
     for (found, find) in results.finds.iter().zip(&settled.finds) {
+        let lines: Vec<String> = found.words.iter().cloned().chain([results.likely(found)]).collect();
         sections.push(FigureSection {
             id: found.name.clone(),
             title: format!("{}: {}", found.name, found.mechanism.words()),
             mark: (Mark::Bad, violation(found)),
-            notes: found.words.iter().map(|line| Note::from(("", line.as_str()))).collect(),
+            notes: lines.iter().map(|line| Note::from(("", line.as_str()))).collect(),
             figure: windows(compared, space, find, store)?,
             tables: vec![Table { header: vec!["Scenario".into()], rows: scenario_rows(found) }],
         });
     }
     Ok(SectionsPage {
-        title: format!("The worst paths for {}", compared.contender),
+        title: format!("The worst paths for {}", compared.contender.controller),
         paragraphs: vec![results.text().lines().next().unwrap_or_default().into()],
         summary: Table {
             header: ["Find", "Violation", "What its flows show", "Features", "File"].map(str::to_owned).into(),
@@ -61,17 +61,18 @@ fn scenario_rows(found: &Found) -> Vec<Vec<String>> {
 /// The first flow's window over time, of both controllers.
 fn windows(compared: &Compared, space: &Space, find: &Find, store: Option<&Store>) -> Result<Figure, Failure> {
     let mut curves = Vec::new();
-    for controller in [compared.contender, compared.baseline] {
-        let Some(Ok(scenario)) = space.scenario(&find.point, controller) else { continue };
+    for side in [compared.contender, compared.baseline] {
+        let Some(Ok(scenario)) = space.scenario(&find.point, side.controller) else { continue };
         let scenario = scenario.with_seeds([1]);
-        let task = Task { scenario: &scenario, engine: &Sim, traces: Traces::FirstSeed(1) };
+        let task = Task { scenario: &scenario, engine: side.engine, traces: Traces::FirstSeed(1) };
         let batch = Batch { quiet: true, ..of_tasks(store) };
         let runs = batch.run(&[task])?.seeds;
         let trace = runs.first().and_then(|seeds| seeds.first()?.trace.as_ref());
         let Some((trace, flow)) = trace.and_then(|trace| Some((trace, trace.flows.first()?))) else { continue };
         let windows: Vec<f64> = flow.samples.iter().map(|sample| f64::from(sample.cwnd_packets)).collect();
         let (x, y) = thin(&windows, POINTS).into_iter().map(|i| (trace.time_s[i], windows[i])).unzip();
-        curves.push(Curve { name: controller.into(), controller: Some(controller.into()), x, y, ..Curve::default() });
+        let controller = Some(side.controller.into());
+        curves.push(Curve { name: compared.name(side), controller, x, y, ..Curve::default() });
     }
     Ok(Figure {
         title: "Window of the first flow".into(),

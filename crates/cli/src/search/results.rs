@@ -6,6 +6,7 @@ use std::{fs, path::Path};
 use anyhow::Context;
 use serde::Serialize;
 use tandem_search::{Compared, Find, Mechanism, Space, Worst};
+use tandem_statistics::proportion;
 
 use super::Done;
 use crate::{
@@ -23,11 +24,13 @@ pub struct Results {
     pub command: String,
     contender: String,
     baseline: String,
+    /// Of the contender and the baseline.
+    engines: [&'static str; 2],
     worst: Worst,
     /// Whichever of the two is worse.
     either_way: bool,
     /// What a violation is a share of.
-    pub unit: &'static str,
+    pub unit: String,
     /// The least violation that is a find.
     least: f64,
     space: String,
@@ -35,7 +38,11 @@ pub struct Results {
     generations: usize,
     /// Points that could be judged.
     judged: usize,
-    /// The largest violation with one seed, whether or not it holds.
+    /// Data packets of all runs: the work, the same on any machine.
+    simulated_packets: u64,
+    /// How many points were drawn at random.
+    drawn: usize,
+    /// The largest violation, whether or not it holds.
     worst_seen: Option<f64>,
     /// Bad with the first seed, but not with others.
     by_chance: usize,
@@ -57,6 +64,11 @@ pub struct Found {
     /// Mean over seeds.
     pub violation: f64,
     least_violation: f64,
+    /// Mean over seeds, before it was made small.
+    violation_when_found: f64,
+    /// Of the points drawn at random, those that show the same; and the 95 % interval of that share.
+    drawn: usize,
+    share_of_paths: (f64, f64),
     contender_by_seed: Vec<f64>,
     baseline_by_seed: Vec<f64>,
     pub features: Vec<String>,
@@ -85,6 +97,9 @@ impl Results {
                 mechanism: find.judged.mechanism,
                 violation: find.mean,
                 least_violation: find.least,
+                violation_when_found: find.found_mean,
+                drawn: find.drawn,
+                share_of_paths: proportion(find.drawn, done.settled.drawn),
                 contender_by_seed: measured.own.clone(),
                 baseline_by_seed: measured.baseline.clone(),
                 features: space.features_of(&find.point).into_iter().map(str::to_owned).collect(),
@@ -101,15 +116,18 @@ impl Results {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             commit: COMMIT,
-            contender: compared.contender.into(),
-            baseline: compared.baseline.into(),
-            worst: compared.question.worst,
+            contender: compared.contender.controller.into(),
+            baseline: compared.baseline.controller.into(),
+            engines: [compared.contender.engine.name(), compared.baseline.engine.name()],
+            worst: compared.question.worst.clone(),
             either_way: compared.question.either_way,
             unit: compared.question.worst.unit(),
             least,
             space: space.title.clone(),
             generations: done.generations,
             judged: done.judged,
+            simulated_packets: done.packets,
+            drawn: settled.drawn,
             worst_seen: done.worst,
             by_chance: settled.by_chance,
             on_edges: settled.on_edges,
@@ -150,8 +168,10 @@ impl Results {
 
     /// For the terminal.
     pub fn text(&self) -> String {
-        let Self { contender, baseline, worst, space, judged, generations, .. } = self;
-        let asked = if self.either_way {
+        let Self { contender, baseline, worst, space, judged, generations, engines: [first, second], .. } = self;
+        let asked = if first != second {
+            format!("where `{contender}` differs most in {worst} between the engines `{first}` and `{second}`")
+        } else if self.either_way {
             format!("where `{contender}` and `{baseline}` differ most in {worst}")
         } else {
             format!("where `{contender}` is worse than `{baseline}` in {worst}")
@@ -161,22 +181,30 @@ impl Results {
             let features = if found.features.is_empty() { "no features".into() } else { found.features.join(", ") };
             text += &format!("\n{} ({features}): {}\n", found.file, found.mechanism.words());
             found.words.iter().for_each(|line| text += &format!("  {line}\n"));
+            text += &format!("  {}\n", self.likely(found));
         }
         if self.finds.is_empty() {
-            let seen = self.worst_seen.map_or("nothing could be measured".into(), |worst| {
-                format!("the worst with one seed was {:.1} %", 100.0 * worst)
-            });
-            text += &format!("\nNothing is found; {seen}, and {:.1} % are a find (--least).\n", 100.0 * self.least);
+            let seen = self
+                .worst_seen
+                .map_or("nothing could be measured".into(), |worst| format!("the worst was {:.1} %", 100.0 * worst));
+            text += &format!("\nNothing was found; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
         }
         text + &self.rest()
+    }
+
+    /// How likely it is on the space's paths, in a sentence.
+    pub fn likely(&self, found: &Found) -> String {
+        let (low, high) = found.share_of_paths;
+        let (low, high) = (100.0 * low, 100.0 * high);
+        format!("{} of {} paths drawn at random show it ({low:.1} to {high:.1} %).", found.drawn, self.drawn)
     }
 
     /// What was no find.
     fn rest(&self) -> String {
         let counts = [
             (self.by_chance, "bad with one seed alone"),
-            (self.on_edges, "bad at one point and not around it (--knife-edge shows them)"),
-            (self.left, "left for want of time (--budget)"),
+            (self.on_edges, "bad at one point but not around it (--knife-edge shows them)"),
+            (self.left, "not examined, for lack of time (--budget)"),
         ];
         let told = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         let told: Vec<String> = told.collect();

@@ -86,7 +86,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
 
-    /// More runs are refused before anything runs: points times seeds
+    /// Limit on points times seeds; more are refused before anything runs
     #[arg(long, value_name = "N", default_value_t = MAX_RUNS)]
     max_runs: u64,
 
@@ -106,7 +106,7 @@ pub struct Args {
     #[arg(long)]
     no_report: bool,
 
-    /// What was done as JSON on standard output
+    /// A summary as JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -240,7 +240,7 @@ fn publish(args: &Args, summary: &Summary, folder: &Path) -> Result<(), Failure>
     };
     print_kept(&if args.json { json.clone() } else { text(summary) }, keep())?;
     if summary.interrupted {
-        warn("tandem: interrupted; what was done is kept, and the same command continues there");
+        warn("tandem: interrupted; finished runs are kept, and the same command continues there");
         return Err(Failure::Interrupted);
     }
     if has_report {

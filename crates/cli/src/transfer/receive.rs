@@ -27,10 +27,10 @@ Examples:
   tandem receive downloads --ticket-file ticket
   tandem receive downloads --listen 0.0.0.0:4433 --address 203.0.113.7")]
 pub struct Args {
-    /// The folder for the files; made if it is not there
+    /// The folder for the files; created if missing
     folder: PathBuf,
 
-    /// The address and port to listen at; port 0: any that is free
+    /// The address and port to listen at; port 0: any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:0")]
     listen: SocketAddr,
 
@@ -42,15 +42,15 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     ticket_file: Option<PathBuf>,
 
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 
-    /// Take hidden files and folders, too: names that begin with a dot, such as `.ssh`
+    /// Also accept hidden files and folders: names that begin with a dot, such as `.ssh`
     #[arg(long)]
     hidden: bool,
 
-    /// The controller of what the receiver sends, which is little [default: compound_tube]
+    /// The controller for the little that the receiver sends [default: compound_tube]
     #[arg(long, value_name = "CONTROLLER")]
     controller: Option<ControllerSpec>,
 }

@@ -16,12 +16,12 @@ use crate::{
     terminal::{note, print},
 };
 
-/// Send files over QUIC to who printed the ticket
+/// Send files over QUIC to the receiver that printed the ticket
 ///
-/// Folders are sent with all that is in them, links and devices left out. What the receiver has already is not sent again.
+/// Folders are sent whole, without links and devices. Files that the receiver already has are not sent again.
 ///
 /// The ticket is a secret. Where it is an argument, all users of this machine can read it in the list of processes while the command runs. Keep
-/// it out of there: `-` in its place reads it from standard input, and --ticket-file from a file; or put it into the variable TANDEM_TICKET.
+/// it off the command line: `-` in its place reads it from standard input, and --ticket-file from a file; or put it into the variable TANDEM_TICKET.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
   tandem send film.mkv --ticket-file ticket --controller compound@gamma=20
   ssh there cat ticket | tandem send --bench - --seconds 20")]
 pub struct Args {
-    /// Files and folders, and at last the ticket: `-` to read it from standard input, or the ticket itself, which other users can then see
+    /// Files and folders, then the ticket: `-` to read it from standard input, or the ticket itself, which other users can then see
     #[arg(value_name = "FILE... TICKET")]
     what: Vec<String>,
 

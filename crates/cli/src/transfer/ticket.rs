@@ -19,7 +19,7 @@ const STANDARD_INPUT: &str = "-";
 /// More than a ticket has. What is longer is another file.
 const MAX_BYTES: u64 = 1024;
 
-/// The ticket, and the files among what was named. With a ticket from a file or the environment all of it is files, else the last is the
+/// The ticket, and the files among what was named. With a ticket from a file or the environment all of it is files, otherwise the last is the
 /// ticket.
 pub fn find<'a>(what: &'a [String], file: Option<&Path>) -> Result<(Ticket, &'a [String]), Failure> {
     if let Some(path) = file {

@@ -30,13 +30,13 @@ Examples:
   tandem trial cubic --against cubic --for 10min                      shows that it finds no difference where there is none
 
 The first controller's share of the new connections gets it, the others get the second one; programs that choose a controller themselves take
-no part. Each connection that ends leaves a row in connections-N.parquet, with its peer's address hashed. The intervals hold however often one
-looks: end the trial whenever you have seen enough. It ends by itself, too, where the first controller does harm for certain (--max-...).
+no part. Each connection that ends leaves a row in connections-N.parquet, with its peer's address hashed. The intervals hold however often you
+look: end the trial whenever you have seen enough. It also ends by itself if the first controller certainly does harm (--max-...).
 Exit status 1: a guard rail ended it.";
 
 /// Try a controller on part of this machine's new connections, against another, and see which is better here
 ///
-/// Nothing runs per packet, and nothing stays when the trial ends or is killed; connections keep what they have.
+/// Nothing runs per packet, and nothing remains when the trial ends or is killed; connections keep their controllers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -72,19 +72,19 @@ pub struct Args {
     #[arg(long = "for", value_name = "TIME")]
     length: Option<Span>,
 
-    /// How peers are named in the files: by a hash under a key that is thrown away, or by their addresses
+    /// How peers are named in the files: by a hash with a key that is discarded, or by their addresses
     #[arg(long, value_enum, value_name = "HOW", default_value = "hashed")]
     peers: Peers,
 
-    /// End if the first controller's RTT is higher than the other's by more than this share for certain
+    /// End if the first controller's RTT is certainly higher than the other's by more than this share
     #[arg(long, value_name = "SHARE", default_value = "25%")]
     max_rtt: Share,
 
-    /// End if it retransmits more by this share of all segments for certain
+    /// End if it certainly retransmits more, by this share of all segments
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     max_retransmissions: Share,
 
-    /// End if more of its handshakes fail by this share of all for certain
+    /// End if certainly more of its handshakes fail, by this share of all
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     max_failures: Share,
 
@@ -92,7 +92,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Without report.html
+    /// Write no report.html
     #[arg(long)]
     no_report: bool,
 
@@ -105,7 +105,7 @@ pub struct Args {
 enum By {
     /// Each connection's: both controllers meet the same peers
     Connection,
-    /// Each peer's: one peer always has the same
+    /// Each peer's: a peer always gets the same
     Peer,
 }
 

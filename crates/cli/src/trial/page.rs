@@ -13,15 +13,15 @@ const POINTS: usize = 500;
 pub fn page(outcome: &Outcome, history: &History) -> FiguresPage {
     let [first, second] = &outcome.answer.arms;
     let state = match &outcome.ended_by {
-        None => "The trial goes on; this page is written again every half minute.".to_owned(),
+        None => "The trial is running; this page is rewritten every half minute.".to_owned(),
         Some(why) => format!("The trial has ended ({why})."),
     };
     FiguresPage {
         title: format!("Trial: {first} against {second}"),
         paragraphs: vec![
             state,
-            "Connections got their controllers by chance. The intervals hold at all times together, so one may look as often as one likes. A class \
-             of sizes is of what a connection sent; a controller has little to decide on in the shortest."
+            "Connections got their controllers at random. The intervals hold at all times together, so look as often as you like. A size \
+             class is by bytes sent; in the smallest a controller matters little."
                 .into(),
         ],
         text: answer_text(&outcome.answer, outcome.elapsed_s),

@@ -92,6 +92,38 @@ pub enum Command {
     Expect(Vec<(String, Expected)>),
 }
 
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// It begins with no command.
+    #[error("`{0}` is not a command")]
+    NoCommand(String),
+    /// The command needs another value.
+    #[error("a value is missing")]
+    NoValue,
+    /// The command needs the value of a key.
+    #[error("`{0}=` is missing")]
+    NoKey(&'static str),
+    /// The value of a key is 0.
+    #[error("`{0}` must be 1 or more")]
+    Zero(&'static str),
+    /// The command takes no such word.
+    #[error("`{0}` does not belong here")]
+    NotHere(String),
+    /// A count or a time.
+    #[error("`{0}` is not a whole number of 32 bits")]
+    NotWhole(String),
+    /// A value that may be a fraction.
+    #[error("`{0}` is not a number")]
+    NotANumber(String),
+    /// An expectation.
+    #[error("`{0}` is no `key=value`")]
+    NotAPair(String),
+    /// An `expect` without any.
+    #[error("nothing is expected")]
+    NothingExpected,
+}
+
 /// What an ACK says of the delivery rate, of losses and of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
@@ -122,14 +154,14 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn take_plain(&mut self) -> Result<&'a str, String> {
+    fn take_plain(&mut self) -> Result<&'a str, LineError> {
         match self.words.iter().position(|w| !w.contains('=')) {
             Some(i) => Ok(self.words.remove(i)),
-            None => Err("a value is missing".into()),
+            None => Err(LineError::NoValue),
         }
     }
 
-    fn take(&mut self, key: &str) -> Result<Option<u32>, String> {
+    fn take(&mut self, key: &'static str) -> Result<Option<u32>, LineError> {
         let Some(i) = self.words.iter().position(|w| w.split_once('=').is_some_and(|(k, _)| k == key)) else {
             return Ok(None);
         };
@@ -137,43 +169,43 @@ impl<'a> Line<'a> {
         number(word.split_once('=').map_or("", |(_, value)| value)).map(Some)
     }
 
-    fn need(&mut self, key: &str) -> Result<u32, String> {
-        self.take(key)?.ok_or_else(|| format!("`{key}=` is missing"))
+    fn need(&mut self, key: &'static str) -> Result<u32, LineError> {
+        self.take(key)?.ok_or(LineError::NoKey(key))
     }
 
     /// A number that is not 0, if it is there.
-    fn take_some(&mut self, key: &str) -> Result<Option<u32>, String> {
+    fn take_some(&mut self, key: &'static str) -> Result<Option<u32>, LineError> {
         match self.take(key)? {
-            Some(0) => Err(format!("`{key}` must be 1 or more")),
+            Some(0) => Err(LineError::Zero(key)),
             other => Ok(other),
         }
     }
 
-    fn need_some(&mut self, key: &str) -> Result<u32, String> {
-        self.take_some(key)?.ok_or_else(|| format!("`{key}=` is missing"))
+    fn need_some(&mut self, key: &'static str) -> Result<u32, LineError> {
+        self.take_some(key)?.ok_or(LineError::NoKey(key))
     }
 
-    fn end(self, command: Command) -> Result<Option<Command>, String> {
+    fn end(self, command: Command) -> Result<Option<Command>, LineError> {
         match self.words.first() {
             None => Ok(Some(command)),
-            Some(word) => Err(format!("`{word}` does not belong here")),
+            Some(word) => Err(LineError::NotHere((*word).to_owned())),
         }
     }
 }
 
-fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number of 32 bits"))
+fn number(text: &str) -> Result<u32, LineError> {
+    text.parse().map_err(|_| LineError::NotWhole(text.to_owned()))
 }
 
-fn fraction(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number"))
+fn fraction(text: &str) -> Result<f64, LineError> {
+    text.parse().map_err(|_| LineError::NotANumber(text.to_owned()))
 }
 
 /// Reads one line; `None` for an empty one or a comment.
 ///
 /// # Errors
 /// What is wrong with the line.
-pub fn parse(line: &str) -> Result<Option<Command>, String> {
+pub fn parse(line: &str) -> Result<Option<Command>, LineError> {
     let code = line.split_once('#').map_or(line, |(code, _)| code);
     let mut words = code.split_whitespace();
     let Some(verb) = words.next() else { return Ok(None) };
@@ -224,17 +256,17 @@ pub fn parse(line: &str) -> Result<Option<Command>, String> {
         "expect" => {
             let expected = line.words.drain(..).map(expectation).collect::<Result<Vec<_>, _>>()?;
             if expected.is_empty() {
-                return Err("nothing is expected".into());
+                return Err(LineError::NothingExpected);
             }
             Command::Expect(expected)
         }
-        other => return Err(format!("`{other}` is not a command")),
+        other => return Err(LineError::NoCommand(other.to_owned())),
     };
     line.end(command)
 }
 
-fn expectation(word: &str) -> Result<(String, Expected), String> {
-    let (key, text) = word.split_once('=').ok_or_else(|| format!("`{word}` is no `key=value`"))?;
+fn expectation(word: &str) -> Result<(String, Expected), LineError> {
+    let (key, text) = word.split_once('=').ok_or_else(|| LineError::NotAPair(word.to_owned()))?;
     let value = match key {
         "gamma" | "diff" => Expected::Fraction(fraction(text)?),
         "rate" => Expected::Rate(number(text)?),

@@ -6,13 +6,47 @@ use std::{
     sync::Arc,
 };
 
-use tandem_controllers::{Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, Params, Reason, State, View, own::named};
+use tandem_controllers::{
+    Ack, Conn, INFINITE_SSTHRESH, Instance, MAX_WINDOW, NamedError, Params, ParamsError, Reason, State, View,
+    own::named,
+};
 
 use super::{Command, Expected, Rate};
 use crate::contract::Contract;
 
 /// When a connection begins: any time will do.
 const START_US: u64 = 1_000_000;
+
+/// Why a command is not carried out, or an expectation not met.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlayError {
+    /// No controller has the name.
+    #[error(transparent)]
+    Controller(#[from] NamedError),
+    /// The parameter cannot be set so.
+    #[error(transparent)]
+    Parameter(#[from] ParamsError),
+    /// No controller has been named.
+    #[error("`controller` is missing")]
+    NoController,
+    /// No connection has begun.
+    #[error("`conn` is missing")]
+    NoConnection,
+    /// The connection has begun.
+    #[error("`set` must precede `conn`")]
+    LateSet,
+    /// An ACK is for packets that have not been sent.
+    #[error("{packets} packets acknowledged, {in_flight} in flight")]
+    TooManyAcknowledged {
+        /// By the ACK.
+        packets: u32,
+        /// Before it, packets.
+        in_flight: u32,
+    },
+    /// What has another value, in words.
+    #[error("{}", .0.join(", "))]
+    Unmet(Vec<String>),
+}
 
 /// Plays commands. It has at most one connection, which the last `conn` began.
 pub struct Host<C = Instance> {
@@ -66,22 +100,22 @@ impl<C: Contract> Host<C> {
     ///
     /// # Errors
     /// What is not as expected, or cannot be done now.
-    pub fn play(&mut self, command: &Command) -> Result<(), String> {
+    pub fn play(&mut self, command: &Command) -> Result<(), PlayError> {
         match command {
             Command::Controller(name) => {
-                self.params = Some(Params::new(named(name, &self.folder).map_err(|e| e.to_string())?));
+                self.params = Some(Params::new(named(name, &self.folder)?));
                 self.flow = None;
                 Ok(())
             }
             Command::Set { name, value } => {
                 if self.flow.is_some() {
-                    return Err("`set` must precede `conn`".into());
+                    return Err(PlayError::LateSet);
                 }
-                let params = self.params.as_mut().ok_or("`controller` is missing")?;
-                params.set(name, *value).map_err(|e| e.to_string())
+                let params = self.params.as_mut().ok_or(PlayError::NoController)?;
+                Ok(params.set(name, *value)?)
             }
             Command::Conn { cwnd, ssthresh, clamp, mss, una, flight } => {
-                let params = self.params.clone().ok_or("`controller` is missing")?;
+                let params = self.params.clone().ok_or(PlayError::NoController)?;
                 let conn = Conn {
                     now_us: START_US,
                     snd_cwnd: *cwnd,
@@ -97,7 +131,7 @@ impl<C: Contract> Host<C> {
                 self.flow = Some(Flow::new(params, conn));
                 Ok(())
             }
-            other => self.flow.as_mut().ok_or("`conn` is missing")?.play(other),
+            other => self.flow.as_mut().ok_or(PlayError::NoConnection)?.play(other),
         }
     }
 
@@ -155,7 +189,7 @@ impl<C: Contract> Flow<C> {
         }
     }
 
-    fn play(&mut self, command: &Command) -> Result<(), String> {
+    fn play(&mut self, command: &Command) -> Result<(), PlayError> {
         match *command {
             Command::Ack { packets, rtt_us, times, gap_us, rate } => {
                 for _ in 0..times {
@@ -210,7 +244,7 @@ impl<C: Contract> Flow<C> {
     }
 
     /// All that is in flight is acknowledged, `by` packets at a time, evenly over an RTT.
-    fn round(&mut self, rtt_us: u32, by: u32) -> Result<(), String> {
+    fn round(&mut self, rtt_us: u32, by: u32) -> Result<(), PlayError> {
         let (start_us, flight) = (self.conn.now_us, self.flight());
         let mut left = flight;
         while left > 0 {
@@ -225,9 +259,9 @@ impl<C: Contract> Flow<C> {
         Ok(())
     }
 
-    fn ack(&mut self, packets: u32, rtt_us: u32, rate: Rate) -> Result<(), String> {
+    fn ack(&mut self, packets: u32, rtt_us: u32, rate: Rate) -> Result<(), PlayError> {
         if packets > self.flight() {
-            return Err(format!("{packets} packets acknowledged, {} in flight", self.flight()));
+            return Err(PlayError::TooManyAcknowledged { packets, in_flight: self.flight() });
         }
         self.conn.snd_una = self.conn.snd_una.wrapping_add(packets.wrapping_mul(self.conn.mss));
         self.delivered = self.delivered.wrapping_add(packets);
@@ -274,9 +308,9 @@ impl<C: Contract> Flow<C> {
         self.state = state;
     }
 
-    fn check(&self, expected: &[(String, Expected)]) -> Result<(), String> {
+    fn check(&self, expected: &[(String, Expected)]) -> Result<(), PlayError> {
         let wrong: Vec<String> = expected.iter().filter_map(|(key, value)| self.differs(key, *value).err()).collect();
-        if wrong.is_empty() { Ok(()) } else { Err(wrong.join(", ")) }
+        if wrong.is_empty() { Ok(()) } else { Err(PlayError::Unmet(wrong)) }
     }
 
     fn differs(&self, key: &str, expected: Expected) -> Result<(), String> {

@@ -7,8 +7,8 @@ mod host;
 
 use std::path::Path;
 
-pub use format::{Command, Expected, Rate, parse};
-pub use host::Host;
+pub use format::{Command, Expected, LineError, Rate, parse};
+pub use host::{Host, PlayError};
 use tandem_controllers::Instance;
 
 /// What came of a golden trace.
@@ -22,31 +22,54 @@ pub struct Played {
     pub problems: Vec<(usize, String)>,
 }
 
+/// Why a golden trace cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct TraceError {
+    /// From 1; 0 if there is none.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: Unplayable,
+}
+
+/// What is wrong with a line of a golden trace that cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unplayable {
+    /// It cannot be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// Its controller cannot be had, without which nothing can be played.
+    #[error(transparent)]
+    Story(#[from] PlayError),
+    /// It is the last, and expects nothing.
+    #[error("the last line must be an `expect`: what is not checked shows nothing")]
+    Unchecked,
+}
+
 /// Plays a golden trace. The headers of controllers that it names by paths are relative to `folder`.
 ///
 /// # Errors
-/// The number of a line that cannot be read, from 1, and what is wrong with it.
-pub fn play(text: &str, folder: &Path) -> Result<Played, (usize, String)> {
+/// The first line that cannot be read, or whose controller cannot be had, and what is wrong with it.
+pub fn play(text: &str, folder: &Path) -> Result<Played, TraceError> {
     let (mut host, mut played) = (Host::<Instance>::beside(folder), Played::default());
     let mut is_checked = true;
     for (i, line) in text.lines().enumerate() {
-        let Some(command) = parse(line).map_err(|e| (i + 1, e))? else { continue };
+        let line_number = i + 1;
+        let wrong = |why: Unplayable| TraceError { line: line_number, why };
+        let Some(command) = parse(line).map_err(|e| wrong(e.into()))? else { continue };
         is_checked = matches!(command, Command::Expect(_));
         played.checks += usize::from(is_checked);
         let is_story = matches!(command, Command::Controller(_));
         played.stories += usize::from(is_story);
         match host.play(&command) {
             // Nothing can be played without its controller.
-            Err(problem) if is_story => return Err((i + 1, problem)),
-            Err(problem) => played.problems.push((i + 1, problem)),
+            Err(problem) if is_story => return Err(wrong(problem.into())),
+            Err(problem) => played.problems.push((line_number, problem.to_string())),
             Ok(()) => {}
         }
     }
     if !is_checked || played.checks == 0 {
-        return Err((
-            text.lines().count(),
-            "the last line must be an `expect`: what is not checked shows nothing".into(),
-        ));
+        return Err(TraceError { line: text.lines().count(), why: Unplayable::Unchecked });
     }
     Ok(played)
 }
@@ -55,7 +78,7 @@ pub fn play(text: &str, folder: &Path) -> Result<Played, (usize, String)> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Played, (usize, String)> {
+    fn of(text: &str) -> Result<Played, TraceError> {
         play(text, Path::new(""))
     }
 
@@ -79,8 +102,8 @@ mod tests {
             ("controller reno\nconn cwnd=2\n", 2, "must be an `expect`"),
             ("", 0, "must be an `expect`"),
         ] {
-            let (at, what) = of(text).unwrap_err();
-            assert!(at == line && what.contains(why), "{text}: {at}: {what}");
+            let error = of(text).unwrap_err();
+            assert!(error.line == line && error.why.to_string().contains(why), "{text}: {error}");
         }
         // What comes too early or too often is a problem of its line.
         let early = of("controller reno\nloss\nconn cwnd=2 flight=2\nack 3 rtt=1\nexpect cwnd=2").unwrap();

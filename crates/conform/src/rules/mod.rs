@@ -32,7 +32,7 @@ macro_rules! rules {
             /// All of them, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$rule),*];
 
-            /// Its name, as messages have it.
+            /// Its name, as in messages.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$rule => $name,)* }
             }
@@ -107,12 +107,12 @@ rules! {
         needs: "a `state` line that ends CWR or Recovery"
         mend: "set `snd_cwnd` to that value before `set_state`; a mistaken reduction is taken back by `undo_cwnd`"
     Raise "raise"
-        asks: "only the controller raises the window, but in CWR and Recovery and where `mss` changes"
+        asks: "outside CWR and Recovery only the controller raises the window, unless `mss` changes"
         source: "the order of the calls"
         needs: "a `window` line with `cwnd`"
         mend: "leave growth to `cong_avoid`, and the way back to `undo_cwnd`"
     Timeout "timeout"
-        asks: "after a timeout the window is open to what was sent in the last RTT and one packet more, when the next ACK comes"
+        asks: "at the first ACK after a timeout, the window is at most what was sent in the last RTT, plus one packet"
         source: "the order of the calls"
         needs: "an `ack` line in Loss"
         mend: "set `snd_cwnd` to 1, or as Linux to what is still in flight and 1; a transport may still send two packets, as QUIC does"
@@ -139,7 +139,7 @@ impl Rule {
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     line: u64,
-    /// As it was after the line before, but for what this line shows.
+    /// As it was after the line before, except for what this line shows.
     conn: &'a Conn,
     state: State,
 }

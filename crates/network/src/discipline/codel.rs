@@ -3,7 +3,7 @@
 
 use tandem_scenario::aqm::Codel;
 
-use super::{AtDeparture, Waiting};
+use super::{AtDeparture, Rest, Waiting};
 use crate::{Packet, Ring};
 
 /// One queue under CoDel.
@@ -27,6 +27,12 @@ impl<P: Packet> Sojourn<P> {
 }
 
 impl<P: Packet> Sojourn<P> {
+    /// The queue has run empty, or its only packet passes.
+    #[inline(always)]
+    pub fn emptied(&mut self) {
+        self.law.emptied();
+    }
+
     /// Takes the head out, whatever the law says.
     pub fn take_head(&mut self) -> Option<Waiting<P>> {
         let head = self.queue.pop()?;
@@ -59,6 +65,10 @@ impl<P: Packet> AtDeparture<P> for Sojourn<P> {
     fn pass(&mut self, packet: Waiting<P>) -> Option<Waiting<P>> {
         self.law.emptied();
         Some(packet)
+    }
+
+    fn rest(&self) -> Rest {
+        if self.queue.is_empty() && self.law.is_at_rest() { Rest::Silent } else { Rest::None }
     }
 
     fn waiting_packets(&self) -> usize {
@@ -134,6 +144,10 @@ impl ControlLaw {
     fn emptied(&mut self) {
         self.first_above = 0;
         self.dropping = false;
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.first_above == 0 && !self.dropping
     }
 
     fn control_law(&self, from: u64) -> u64 {

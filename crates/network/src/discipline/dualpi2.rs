@@ -5,7 +5,7 @@
 
 use tandem_scenario::aqm::DualPi2;
 
-use super::{AtDeparture, Waiting};
+use super::{AtDeparture, Rest, Waiting};
 use crate::{Ecn, Packet, Ring};
 
 /// The two queues [RFC 9332 2.2].
@@ -111,11 +111,15 @@ impl<P: Packet> Queues<P> {
             self.next_update += interval;
             // `dualpi2_update` [RFC 9332 A.2]: the longer of the two, so that L4S packets alone cannot overload the link unnoticed.
             self.update(self.classic.delay(at).max(self.l4s.delay(at)));
-            let is_at_rest = self.base == 0.0 && self.old_delay == 0 && self.waiting_packets() == 0;
-            if is_at_rest && self.next_update <= now {
+            if self.is_calm() && self.next_update <= now {
                 self.next_update += (now - self.next_update) / interval * interval + interval;
             }
         }
+    }
+
+    /// Does nothing change until something has to wait?
+    fn is_calm(&self) -> bool {
+        self.base == 0.0 && self.old_delay == 0 && self.waiting_packets() == 0
     }
 
     /// `dualpi2_update` [RFC 9332 A.1], with the delay of this time, ns.
@@ -216,6 +220,11 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
         self.classic_credit = 0.0;
         let is_l4s = Self::is_l4s(&packet.packet);
         self.lets_pass(now, &mut packet, is_l4s, 0).then_some(packet)
+    }
+
+    /// With p' at 0 and nothing that waits, nothing is marked or dropped, and the updates leave p' where it is.
+    fn rest(&self) -> Rest {
+        if self.is_calm() && self.classic_credit == 0.0 { Rest::Silent } else { Rest::None }
     }
 
     fn waiting_packets(&self) -> usize {

@@ -4,7 +4,7 @@
 
 use tandem_scenario::{Limit, aqm::FqCodel};
 
-use super::{AtDeparture, Waiting, codel::Sojourn};
+use super::{AtDeparture, Rest, Waiting, codel::Sojourn};
 use crate::{Packet, Ring, rng::mix};
 
 /// At most this many packets are taken out of the longest queue at a time (section 4.1).
@@ -47,12 +47,48 @@ impl<P: Packet> Queues<P> {
     }
 
     /// The number of the queue of a packet's flow.
-    fn number(&self, packet: &P) -> usize {
+    fn number(&self, packet: &P) -> u32 {
         // Each flow has places of its own.
         let flow = u64::from(packet.place()) << 32 | u64::from(packet.conversation());
         let (hash, queues) = (mix(flow.wrapping_add(0x9e37_79b9_7f4a_7c15)), self.queues.len() as u64);
         // Nearly always a power of two, and a division takes as long as all the rest.
-        (if queues.is_power_of_two() { hash & (queues - 1) } else { hash % queues }) as usize
+        (if queues.is_power_of_two() { hash & (queues - 1) } else { hash % queues }) as u32
+    }
+
+    /// The queue whose turn it is, and whether that is one of the new; `None`: no queue waits for its turn.
+    #[inline(always)]
+    fn in_turn(&self) -> Option<(u32, bool)> {
+        match self.new.first() {
+            Some(number) => Some((number, true)),
+            None => self.old.first().map(|number| (number, false)),
+        }
+    }
+
+    /// A queue that waits for no turn waits among the new ones.
+    #[inline(always)]
+    fn list(&mut self, number: u32) {
+        let queue = &mut self.queues[number as usize];
+        if !queue.is_listed {
+            (queue.is_listed, queue.deficit) = (true, self.quantum);
+            self.new.push(number);
+        }
+    }
+
+    /// The turn is over of a queue that was empty (`is_empty`) or had sent all that it may. A new queue that is empty has to wait among the old
+    /// ones, so that it cannot come back at once.
+    #[inline(always)]
+    fn end_turn(&mut self, number: u32, is_new: bool, is_empty: bool) {
+        let list = if is_new { &mut self.new } else { &mut self.old };
+        list.skip();
+        let queue = &mut self.queues[number as usize];
+        if !is_empty {
+            queue.deficit += self.quantum;
+        }
+        if is_empty && !is_new {
+            queue.is_listed = false;
+        } else {
+            self.old.push(number);
+        }
     }
 
     /// Section 4.1: takes half of the longest queue out at its head, at most [`BATCH`].
@@ -81,12 +117,8 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
         let number = self.number(&packet.packet);
         self.packets += 1;
         self.bytes += u64::from(packet.bytes);
-        let queue = &mut self.queues[number];
-        queue.packets.push(packet);
-        if !queue.is_listed {
-            (queue.is_listed, queue.deficit) = (true, self.quantum);
-            self.new.push(number as u32);
-        }
+        self.queues[number as usize].packets.push(packet);
+        self.list(number);
     }
 
     #[inline(always)]
@@ -95,12 +127,11 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
             self.evicted.drain(..).for_each(&mut dropped);
         }
         loop {
-            let is_new = !self.new.is_empty();
-            let number = if is_new { self.new.first() } else { self.old.first() }?;
-            let queue = &mut self.queues[number as usize];
+            let (number, is_new) = self.in_turn()?;
+            let Self { queues, packets, bytes, .. } = self;
+            let queue = &mut queues[number as usize];
             let has_turn = queue.deficit > 0;
             if has_turn {
-                let (packets, bytes) = (&mut self.packets, &mut self.bytes);
                 let mut gone = |packet: &Waiting<P>| {
                     *packets -= 1;
                     *bytes -= u64::from(packet.bytes);
@@ -114,18 +145,38 @@ impl<P: Packet> AtDeparture<P> for Queues<P> {
                     queue.deficit -= i64::from(packet.bytes);
                     return Some(packet);
                 }
-            } else {
-                queue.deficit += self.quantum;
             }
-            // Its turn is over. A new queue that is empty has to wait among the old ones, so that it cannot come back at once.
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            list.skip();
-            if has_turn && !is_new {
-                queue.is_listed = false;
-            } else {
-                self.old.push(number);
-            }
+            self.end_turn(number, is_new, has_turn);
         }
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, packet: Waiting<P>) -> Option<Waiting<P>> {
+        self.pass_by(&packet.packet, packet.bytes);
+        Some(packet)
+    }
+
+    /// CoDel lets a packet pass that has not waited, but queues take their turns.
+    #[inline(always)]
+    fn pass_by(&mut self, packet: &P, bytes: u32) {
+        let own = self.number(packet);
+        self.list(own);
+        while let Some((number, is_new)) = self.in_turn() {
+            let queue = &mut self.queues[number as usize];
+            let has_turn = queue.deficit > 0;
+            if has_turn {
+                queue.packets.emptied();
+                if number == own {
+                    queue.deficit -= i64::from(bytes);
+                    return;
+                }
+            }
+            self.end_turn(number, is_new, has_turn);
+        }
+    }
+
+    fn rest(&self) -> Rest {
+        if self.packets == 0 { Rest::Heard } else { Rest::None }
     }
 
     fn keeps_limit(&self) -> bool {

@@ -78,6 +78,17 @@ impl<P: Packet> Waiting<P> {
     }
 }
 
+/// Does a discipline that decides at departure let each packet pass that finds the link free, until one has to wait?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// It may not.
+    None,
+    /// It does, and none of them changes anything.
+    Silent,
+    /// It does, but must hear of each, by [`AtDeparture::pass_by`].
+    Heard,
+}
+
 /// A discipline that decides at departure, with the queue or queues that it serves.
 pub trait AtDeparture<P>: Debug + Send {
     /// Decides about a packet that arrives and finds room.
@@ -99,6 +110,14 @@ pub trait AtDeparture<P>: Debug + Send {
         self.push(packet);
         self.pop(now, |_| ())
     }
+
+    /// Whether each packet passes that finds the link free, until one has to wait.
+    fn rest(&self) -> Rest {
+        Rest::None
+    }
+
+    /// As [`Self::pass`] of a packet of `bytes` while [`Rest::Heard`].
+    fn pass_by(&mut self, _packet: &P, _bytes: u32) {}
 
     /// Does it keep its limit itself, by [`Self::shrink`]? Otherwise the link drops packets that find no room.
     fn keeps_limit(&self) -> bool {

@@ -8,7 +8,8 @@ use tandem_scenario::Limit;
 use super::{Link, Offer, Wire, has_room};
 use crate::{
     Contents, DropReason, LinkStats, Packet, Rng, Sends,
-    discipline::{Arrival, AtDeparture, Queue, Verdict, Waiting, with_kept},
+    ahead::Row,
+    discipline::{Arrival, AtDeparture, Queue, Rest, Verdict, Waiting, with_kept},
     effects::{Arriving, Effects},
     loss::LossModel,
 };
@@ -19,6 +20,8 @@ struct Keeper<'a, P> {
     stats: &'a mut LinkStats,
     wire: Wire,
     limit: &'a mut Limit,
+    row: &'a mut Row,
+    heard: &'a mut Row,
     loss: &'a mut LossModel,
     rng: &'a mut Rng,
     busy_until: &'a mut u64,
@@ -29,7 +32,7 @@ struct Keeper<'a, P> {
 /// The queue of such a link and the rest of it; the link must be one.
 macro_rules! split {
     ($link:expr, $kept:ident, $keeper:ident => $body:expr) => {{
-        let Link { delay, stats, wire, limit, queue, loss, rng, busy_until, full_packet_bytes, effects, .. } = $link;
+        let Link { delay, stats, wire, limit, queue, row, heard, loss, rng, busy_until, full_packet_bytes, effects, .. } = $link;
         let Queue::AtDeparture(kept) = queue else { unreachable!("it decides at arrival") };
         #[allow(unused_mut)]
         let mut $keeper = Keeper {
@@ -37,6 +40,8 @@ macro_rules! split {
             stats,
             wire: *wire,
             limit,
+            row,
+            heard,
             loss,
             rng,
             busy_until,
@@ -52,6 +57,18 @@ impl<P: Packet> Link<P> {
     #[inline(never)]
     pub(super) fn offer_to_kept(&mut self, now: u64, bytes: u32, packet: P) -> Offer {
         split!(self, kept, keeper => keeper.offer(&mut **kept, now, bytes, packet))
+    }
+
+    /// As [`Link::pass`] where the discipline must hear of the packet.
+    #[inline(always)]
+    pub(crate) fn pass_heard(&mut self, now: u64, packet: &P) -> Option<u64> {
+        let Self { queue: Queue::AtDeparture(kept), heard, stats, busy_until, delay, loss, .. } = self else {
+            return None;
+        };
+        let bytes = packet.bytes();
+        let departure = if loss.is_none() { heard.join(now, bytes, busy_until, stats) } else { None }?;
+        with_kept!(kept, kept => AtDeparture::<P>::pass_by(&mut **kept, packet, bytes));
+        Some(departure + *delay)
     }
 
     /// The link has become free: takes the next packet that the discipline lets pass and says when it will have left, ns.
@@ -170,19 +187,34 @@ impl<P: Packet> Keeper<'_, P> {
         self.stats.offered(now, waiting + usize::from(is_busy));
         if !is_busy && self.effects.is_none() {
             // It is the only one: the discipline drops it or lets it pass.
-            return match kept.pass(packet) {
-                Some(passed) => Offer::Departs(self.send(now, &passed)),
-                None => {
-                    self.stats.dropped(now);
-                    Offer::Dropped(DropReason::Queue)
-                }
+            let Some(passed) = kept.pass(packet) else {
+                self.stats.dropped(now);
+                return Offer::Dropped(DropReason::Queue);
             };
+            let departure = self.send(now, &passed);
+            self.rest(kept.rest(), bytes, departure - now);
+            return Offer::Departs(departure);
         }
+        *self.row = Row::default();
+        *self.heard = Row::default();
         kept.push(packet);
         kept.shrink(*self.limit);
         *self.busy_until = (*self.busy_until).max(now);
         self.stats.would_wait(now, self.wait_ns(now, kept.waiting_bytes()));
         Offer::Waits
+    }
+
+    /// Packets of this size that find the link free need no more than to be counted now, if the discipline is at rest.
+    #[inline(always)]
+    fn rest(&mut self, rest: Rest, bytes: u32, packet_ns: u64) {
+        let row = match rest {
+            Rest::None => return,
+            Rest::Silent => &mut *self.row,
+            Rest::Heard => &mut *self.heard,
+        };
+        if row.bytes != bytes {
+            *row = Row::new(Limit::Packets(0), bytes, packet_ns, self.stats.measured_ns());
+        }
     }
 
     #[cold]

@@ -36,6 +36,9 @@ impl<P: Packet> Way<P> {
     #[inline(always)]
     fn on_way_back(&mut self, time: u64, packet: P) {
         let time = self.at_sender(time);
+        if self.to_sender.ring.is_empty() {
+            self.due_at_sender = self.due_at_sender.min(time);
+        }
         self.to_sender.ring.push((time, packet.into()));
     }
 }
@@ -80,6 +83,9 @@ impl<P: Packet> Receivers<'_, P> {
             return back.carry(now, packet, contents, |time, packet| way.on_way_back(time, packet));
         }
         packet.set_place(places_of(flow)[End::Senders as usize]);
+        if let Some(time) = back.pass_heard(now, &packet) {
+            return ways[flow].on_way_back(time, packet);
+        }
         let until = before_arrival(*is_back_first, now);
         let on_way = |time, packet: P| ways[flow_at(packet.place())].on_way_back(time, packet);
         back.carry_one_kept((until, now), packet, contents, on_way);
@@ -187,6 +193,18 @@ impl<P: Packet> Network<P> {
     #[inline(always)]
     pub fn to_sender(&mut self, flow: usize) -> &mut Ring<(u64, P::Returning)> {
         &mut self.ways[flow].to_sender.ring
+    }
+
+    /// Nothing is due at this flow's sender before this time, ns: neither a packet nor what the host has [set](Self::set_due_at_sender).
+    #[inline(always)]
+    pub fn due_at_sender(&self, flow: usize) -> u64 {
+        self.ways[flow].due_at_sender
+    }
+
+    /// Nothing is due at this flow's sender before `time`, ns, but what the link back sends on its way there from now on.
+    #[inline(always)]
+    pub fn set_due_at_sender(&mut self, flow: usize, time: u64) {
+        self.ways[flow].due_at_sender = time;
     }
 
     /// When a link whose discipline decides at departure has something to do; [`NEVER`](crate::agenda::NEVER): nothing waits.

@@ -8,7 +8,7 @@ use crate::{
     controller::ControllerSpec,
     route::RouteError,
     scenario::{Group, HEADER_BYTES, Topology},
-    spec::{FlowsSpec, ScenarioSpec, UdpSpec},
+    spec::{FlowsSpec, ScenarioSpec},
     traffic::{CongestionControl, Ecn, Honesty, OfferChange, Recovery, TcpSource, Traffic, Transfer, USUAL_ACK_EVERY},
     units::Span,
     wlan::{SERVER_NODE, STATIONS_NODE},
@@ -31,9 +31,6 @@ impl ScenarioSpec {
     pub(super) fn group(&self, place: usize, network: &Topology, mtu: u32) -> Result<Group, SpecError> {
         let flows = &self.flows[place];
         let written = Written { flows, place };
-        let as_written = || flows.controller.as_ref().map_or_else(|| "udp".into(), ToString::to_string);
-        let name = flows.name.clone().unwrap_or_else(as_written);
-        check_name(&format!("flows.{place}.name"), &name)?;
         if !(1..=MAX_COUNT).contains(&flows.count) {
             return Err(written.wrong("count", format!("count must be at least 1, at most {MAX_COUNT}")));
         }
@@ -45,10 +42,15 @@ impl ScenarioSpec {
             return Err(written.wrong("stop", "stop must be later than start"));
         }
         let (forward, back) = self.routes(&written, network)?;
+        let source = self.traffic(&written, network, &forward, mtu)?;
+        // A controller as written, with its parameters.
+        let as_written = || flows.controller.as_ref().map_or_else(|| source.controller(), ToString::to_string);
+        let name = flows.name.clone().unwrap_or_else(as_written);
+        check_name(&format!("flows.{place}.name"), &name)?;
         Ok(Group {
             name,
             flows: flows.count,
-            source: self.traffic(&written, network, &forward, mtu)?,
+            source,
             access: self.access(&written, network.propagation(&forward, &back))?,
             forward,
             back,
@@ -76,7 +78,7 @@ impl ScenarioSpec {
                 if let Some(key) = written.flows.keys_of_tcp().next() {
                     return Err(written.wrong("udp", format!("`{key}` is for flows with a controller: udp has none")));
                 }
-                udp_traffic(written, udp, mtu)
+                udp.check(mtu).map(Traffic::Udp).map_err(|message| written.wrong("udp", message))
             }
             (Some(_), Some(_)) => Err(written.wrong("controller", "a flow has either a controller or udp, not both")),
             (None, None) => Err(written.wrong("controller", "a flow needs `controller = \"...\"` or `udp = {...}`")),
@@ -300,24 +302,4 @@ fn receiver(written: &Written, ecn: Ecn) -> Result<Honesty, SpecError> {
         return Err(written.wrong("receiver", "no packet of these flows is marked: add `ecn = \"rfc3168\"`"));
     }
     Ok(receiver)
-}
-
-fn udp_traffic(written: &Written, udp: &UdpSpec, mtu: u32) -> Result<Traffic, SpecError> {
-    let on_off = match (udp.on, udp.off) {
-        (Some(on), Some(off)) if on.ns > 0 && off.ns > 0 => Some((on, off)),
-        (None, None) => None,
-        _ => return Err(written.wrong("udp", "udp needs both `on` and `off`, above 0, or neither")),
-    };
-    if udp.random && on_off.is_none() {
-        return Err(written.wrong("udp", "random is about the times `on` and `off`: give both, or leave it out"));
-    }
-    let packet_bytes = match udp.packet {
-        Some(bytes) if !(u64::from(HEADER_BYTES) + 8..=u64::from(mtu)).contains(&bytes.0) => {
-            let least = HEADER_BYTES + 8;
-            return Err(written.wrong("udp", format!("a packet has {least} to {mtu} bytes, headers included")));
-        }
-        Some(bytes) if bytes.0 < u64::from(mtu) => Some(bytes.0 as u32),
-        _ => None,
-    };
-    Ok(Traffic::Udp { rate: udp.rate, on_off, packet_bytes, is_random: udp.random })
 }

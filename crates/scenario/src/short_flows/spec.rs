@@ -95,7 +95,7 @@ impl ShortSpec {
         let arrivals = match (self.load, self.per_second, self.think) {
             (Some(Load(load)), None, None) => {
                 let Some(capacity_bps) = capacity_bps else {
-                    let why = "a load is a share of a link's rate, which a shared channel has not: write `per_second`";
+                    let why = "a load is a share of a link's rate, which a shared channel lacks: write `per_second`";
                     return Err(wrong("load", why.into()));
                 };
                 Arrivals::Poisson { per_second: load * capacity_bps / 8.0 / sizes.mean_bytes() }

@@ -21,17 +21,26 @@ impl Receiver {
         Some(self.ack(None))
     }
 
-    /// Takes the next segment of an unbroken row, of which accurate ECN counts the marks. Returns the ACK to send now, if any; `None`: the segment
-    /// is another, and has not been taken.
+    /// Takes the next segment of an unbroken row, of which accurate ECN counts the marks. Returns that count if an ACK goes now, which says it and
+    /// `next_expected` and nothing else. `None`: the segment is another, and has not been taken.
     #[inline(always)]
-    pub fn take_counted(&mut self, now: u64, segment: u64) -> Option<Option<AckOut>> {
+    pub fn take_counted(&mut self, now: u64, segment: u64) -> Option<Option<u32>> {
         let seq = segment & SEQ_AND_FLAGS & !DATA_FLAGS;
         let is_next = (seq ^ self.next_expected) | self.out_of_order | self.paws.recent_ms() == 0;
         let (ecn, again) = (segment & ECN_FIELD, segment & AGAIN);
-        if !is_next || self.marks.is_none() || ecn == 0 || again != 0 || self.honesty != Honesty::Honest {
+        let marks = self.marks?;
+        if !is_next || ecn == 0 || again != 0 || self.honesty != Honesty::Honest {
             return None;
         }
-        Some(self.on_counted(now, seq, ecn == ECN_FIELD))
+        let is_marked = ecn == ECN_FIELD;
+        let is_change = is_marked && !self.echoes_mark;
+        let marks = marks.wrapping_add(is_marked.into());
+        (self.echoes_mark, self.marks) = (is_marked, Some(marks));
+        let is_due = self.take_next(now);
+        if is_change && !is_due {
+            self.acknowledged();
+        }
+        Some((is_due || is_change).then_some(marks))
     }
 
     /// As [`Self::report`]: no block touches `seq` but the one that ends there, if there is one.

@@ -17,6 +17,14 @@ impl Scoreboard {
         Some(Delivered { advanced: true, ..self.delivered_in_row(latest, first..self.una) })
     }
 
+    /// As [`Reordering::adapt`](super::Reordering::adapt) when the segments from `first` on have been acknowledged by number. `latest` is now less the
+    /// smallest RTT before.
+    #[inline(always)]
+    pub fn adapt_to_row(&mut self, now: u64, latest: u64, first: u64) {
+        let delivered = self.delivered_in_row(latest, first..self.una);
+        self.reordering.adapt(now, &delivered);
+    }
+
     /// Takes in the SACK blocks of an ACK if they say no more than those of the last one, but that segments have come that lie beyond all that
     /// had come. `None`: they say something else, and are not taken in.
     #[inline(always)]

@@ -48,6 +48,11 @@ impl EcnSender {
         Self { must_tell: false, ..self }
     }
 
+    /// The ECN field of new data with accurate ECN, which says nothing else; otherwise 0.
+    pub fn field(&self) -> u64 {
+        self.accurate.map_or(0, |accurate| accurate.field)
+    }
+
     /// Does the controller count marked packets?
     #[inline]
     pub fn counts_marks(&self) -> bool {

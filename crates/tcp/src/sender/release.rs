@@ -6,6 +6,12 @@ use tandem_controllers::State;
 use super::Sender;
 
 impl Sender {
+    /// Neither rate nor ECN?
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// Do its usual ACKs make a train? Not if something besides is due after each: a release, a sample, or marks to count.
     #[inline]
     pub fn goes_by_trains(&self) -> bool {

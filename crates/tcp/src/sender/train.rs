@@ -2,13 +2,14 @@
 //! ACKs in a row that say nothing but their number, while nothing hints at a loss: each does those steps of the unusual ACK that have something to
 //! do then, a third of its instructions, and what only the last one decides is done once.
 
-use tandem_controllers::State;
+use tandem_controllers::{Ack, State};
 
 use super::{Sender, rtt_us, timers::TIMEOUT_MIN_NS};
 use crate::scoreboard::Usual;
 
-/// A train of ACKs under way. [`Self::end`] must follow.
-pub struct Train<'a> {
+/// A train of ACKs under way. [`Self::end`] must follow. Most senders are plain: neither rate nor ECN. The others count marks (accurate ECN), and
+/// may own the window.
+pub struct Train<'a, const PLAIN: bool> {
     sender: &'a mut Sender,
     /// The timer is not due before, ns.
     safe_until: u64,
@@ -26,15 +27,23 @@ struct Last {
 }
 
 impl Sender {
-    /// A train may begin, unless something has hinted at a loss, or each segment says something about ECN or is measured.
+    /// A train may begin, unless something has hinted at a loss, or the sender is of another kind: each segment is measured, or says of ECN what
+    /// changes.
     #[inline(always)]
-    pub fn train(&mut self) -> Option<Train<'_>> {
-        (self.is_plain && self.is_undisturbed()).then(|| Train {
+    pub fn train<const PLAIN: bool>(&mut self) -> Option<Train<'_, PLAIN>> {
+        let is_of_kind = if PLAIN { self.is_plain } else { self.is_counted };
+        (is_of_kind && self.is_undisturbed()).then(|| Train {
             safe_until: self.wake_at(),
             sender: self,
             last: None,
             has_filled_window: false,
         })
+    }
+
+    /// Has the controller been told of this count of marks? Without accurate ECN there is none.
+    #[inline(always)]
+    pub(super) fn knows(&self, marks: u32) -> bool {
+        self.ecn.is_some_and(|ecn| !ecn.has_new(marks))
     }
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
@@ -45,19 +54,26 @@ impl Sender {
 
     /// What estimator and controller learn of the usual ACK, where it is known whether the window limits the sending. Returns its RTT, ns.
     #[inline(always)]
-    fn hear_usual(&mut self, now: u64, usual: Usual) -> u64 {
+    fn hear_usual<const PLAIN: bool>(&mut self, now: u64, usual: Usual) -> u64 {
         let rtt_ns = now - usual.newest_sent;
         self.rtt.sample(now - usual.oldest_sent, rtt_ns);
         self.sync_numbers();
         // Nothing is SACKed.
-        let delivered = self.board.una as u32;
-        self.controller.usual_ack(&mut self.conn, usual.segments as u32, rtt_us(rtt_ns), delivered);
+        let (segments, delivered) = (usual.segments as u32, self.board.una as u32);
+        if !PLAIN && self.owns_window() {
+            let (rtt_us, in_flight) = (rtt_us(rtt_ns), self.board.outstanding() as u32);
+            let ack =
+                Ack { pkts_acked: segments, rtt_us, delivered, acked_sacked: segments, in_flight, ..Ack::default() };
+            self.controller.pkts_acked(&mut self.conn, &ack);
+        } else {
+            self.controller.usual_ack(&mut self.conn, segments, rtt_us(rtt_ns), delivered);
+        }
         rtt_ns
     }
 
     /// Sends as much as the window has room for, if there is as much; otherwise nothing. Returns whether it did.
     #[inline(always)]
-    fn fill_window(&mut self, now: u64, mut out: impl FnMut(u64)) -> bool {
+    fn fill_window<const PLAIN: bool>(&mut self, now: u64, mut out: impl FnMut(u64)) -> bool {
         let (una, nxt) = (self.board.una, self.board.nxt);
         let end = una + u64::from(self.conn.snd_cwnd);
         if end <= nxt {
@@ -66,15 +82,22 @@ impl Sender {
         if end > self.data_end || end - una > self.receive_window {
             return false;
         }
-        self.board.send_until(now, end, &mut out);
+        let field = if PLAIN { 0 } else { self.ecn_field };
+        self.board.send_until(now, end, &mut |seq| out(seq | field));
         self.counters.sent += end - nxt;
         self.last_send = now;
         true
     }
 }
 
-impl Train<'_> {
-    /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, for
+impl<const PLAIN: bool> Train<'_, PLAIN> {
+    /// Is this count of marks nothing new? Then an ACK that says it and its number may be [taken](Self::take).
+    #[inline(always)]
+    pub fn knows(&self, marks: u32) -> bool {
+        self.sender.knows(marks)
+    }
+
+    /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, because
     /// the timer may be due before, or the ACK acknowledges nothing new.
     #[inline(always)]
     pub fn take(&mut self, now: u64, next_expected: u64, out: &mut impl FnMut(u64)) -> Option<u64> {
@@ -83,18 +106,24 @@ impl Train<'_> {
         }
         let Self { sender, last, has_filled_window, .. } = self;
         let (una, nxt) = (sender.board.una, sender.board.nxt);
+        // What plain senders learn of the network's order is learnt from the last ACK.
+        let latest = now - sender.rtt.min_ns.min(now);
         let usual = sender.board.on_usual_ack(next_expected)?;
+        if !PLAIN {
+            sender.board.adapt_to_row(now, latest, una);
+        }
         sender.conn.now_us = now / 1000;
         if !*has_filled_window {
             sender.conn.is_cwnd_limited = u16::from(sender.is_limited());
         }
-        let rtt_ns = sender.hear_usual(now, usual);
+        let rtt_ns = sender.hear_usual::<PLAIN>(now, usual);
         let outstanding = sender.outstanding();
-        if sender.pacing.is_on() || !sender.fill_window(now, &mut *out) {
+        if sender.pacing.is_on() || !sender.fill_window::<PLAIN>(now, &mut *out) {
             if let (true, Some(last)) = (std::mem::take(has_filled_window), last) {
                 sender.limited.by_window(last.now, una, nxt);
             }
-            sender.send(now, out);
+            // Of those that are not plain most are paced, and send one at a time.
+            if PLAIN { sender.send(now, out) } else { sender.send_new_first(now, out) }
         } else {
             *has_filled_window = true;
             sender.conn.is_cwnd_limited = 1;
@@ -114,7 +143,9 @@ impl Train<'_> {
         if has_filled_window {
             sender.limited.by_window(now, sender.board.una, sender.board.nxt);
         }
-        sender.board.reordering.note_rtt(rtt_ns);
+        if PLAIN {
+            sender.board.reordering.note_rtt(rtt_ns);
+        }
         // [RFC 6298 5.3]
         sender.backoff = 0;
         // The timer is set before the ACK lets go anything, and after that if nothing was outstanding.

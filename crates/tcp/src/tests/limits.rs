@@ -108,7 +108,7 @@ fn idle_restart_after_a_single_burst_at_the_start() {
 
 /// Congestion avoidance at srtt = 100 ms: 1.2 windows a round, two segments at a time. The first ACK lets one go, and the gap after it is for
 /// a window of 10, 100 / 12 ms; then all ten ACKs are in and the window is 11: 100 / 13.2 ms for each of two. The first window is a burst,
-/// for no RTT is known yet.
+/// because no RTT is known yet.
 #[test]
 fn pacing_spaces_segments() {
     let mut wire = Wire::new(&Config { pacing: true, ..reno() });
@@ -141,7 +141,7 @@ fn a_burst_is_a_millisecond_and_64_kilobytes_at_most() {
 }
 
 /// Slow start: 2 windows a round, so that the window can double. Two segments go together: the last two follow those before them by
-/// twice 2.5 ms, for the window is 20 by then.
+/// twice 2.5 ms, because the window is 20 by then.
 #[test]
 fn pacing_in_slow_start() {
     let mut wire = Wire::new(&Config { pacing: true, ..reno() });

@@ -93,7 +93,7 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
     assert_eq!(sample.interval_us, 0);
 }
 
-/// The smallest RTT is that of the newest packet, as Linux has it: 10 ms here, though the first waited for 14. So 11 ms are to be believed.
+/// The smallest RTT is that of the newest packet, as in Linux: 10 ms here, though the first waited for 14. So 11 ms are to be believed.
 #[test]
 fn a_delayed_ack_does_not_make_the_smallest_rtt_longer() {
     let mut path = Samples::new();
@@ -139,7 +139,7 @@ fn bbr_paces_from_the_first_packet_on() {
     let at_us: Vec<u64> = wire.sent.iter().map(|s| s.at / 1000).collect();
     assert_eq!(at_us[..10], [0, 34, 69, 104, 139, 174, 209, 244, 279, 314]);
     assert_eq!(at_us[10], 100_000);
-    // The packets that follow are 3.499 ms apart, or 0.05 % more, for a rate is kept in whole 1/2^24 packets a us.
+    // The packets that follow are 3.499 ms apart, or 0.05 % more, because a rate is kept in whole 1/2^24 packets a us.
     let gaps: Vec<u64> = at_us[10..30].windows(2).map(|w| w[1] - w[0]).collect();
     assert!(gaps.iter().all(|gap| (3_499..=3_501).contains(gap)), "{gaps:?}");
 }

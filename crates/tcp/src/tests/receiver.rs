@@ -125,7 +125,7 @@ fn marks_are_echoed_until_the_sender_has_slowed_down() {
     assert_eq!(receiver.next_expected, 9);
 }
 
-/// Linux answers at once to a first mark and to CWR, for the sender may wait with a window of one segment.
+/// Linux answers at once to a first mark and to CWR, because the sender may wait with a window of one segment.
 #[test]
 fn news_about_marks_are_not_delayed() {
     let mut receiver = Receiver::new(true);

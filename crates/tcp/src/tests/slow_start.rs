@@ -20,7 +20,7 @@ fn window_doubles_each_round_without_delayed_acks() {
     assert_eq!(wire.receiver.next_expected, 100);
 }
 
-/// An ACK for two segments opens the window by two, as Linux has it [RFC 3465 2.2], so delayed ACKs slow nothing as long as every
+/// An ACK for two segments opens the window by two, as in Linux [RFC 3465 2.2], so delayed ACKs slow nothing as long as every
 /// burst is even.
 #[test]
 fn delayed_acks_do_not_slow_it() {

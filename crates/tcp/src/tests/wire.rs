@@ -9,7 +9,7 @@ use super::paws;
 use crate::{
     Config,
     receiver::{AckOut, Receiver},
-    segment::{CWR, DATA_FLAGS, ECN_FIELD, SEQ_AND_FLAGS, stamped},
+    segment::{CWR, DATA_FLAGS, ECN_FIELD, Feedback, SEQ_AND_FLAGS, stamped},
     sender::{AckIn, Sender},
 };
 
@@ -76,10 +76,10 @@ pub fn reno() -> Config {
     Config { delayed_acks: false, ..Config::new(Params::new(find("reno").unwrap()), 1448) }
 }
 
-/// As [`Sender::on_ack`], with no fast way but that of trains.
+/// As [`Sender::on_ack`], with no fast way but that of trains of plain senders.
 fn on_ack_slowly(sender: &mut Sender, now: u64, ack: AckIn, out: &mut impl FnMut(u64)) -> Option<u64> {
     if ack.feedback.is_none()
-        && let Some(mut train) = sender.train()
+        && let Some(mut train) = sender.train::<true>()
         && let Some(rtt_ns) = train.take(now, ack.next_expected, out)
     {
         train.end();
@@ -177,7 +177,15 @@ impl Wire {
             return receiver.on_data(*now, segment);
         }
         let beyond = receiver.take_beyond(*now, segment).map(Some);
-        let taken = beyond.or_else(|| receiver.take_counted(*now, segment));
+        let taken = beyond.or_else(|| {
+            let marks = receiver.take_counted(*now, segment)?;
+            let counted = |marks| AckOut {
+                next_expected: receiver.next_expected,
+                feedback: Feedback::of(None, marks, None, None),
+                flags: 0,
+            };
+            Some(marks.map(counted))
+        });
         taken.unwrap_or_else(|| receiver.on_data(*now, segment))
     }
 

@@ -38,7 +38,10 @@ fn least(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 }
 
 impl<C: Contract> Connection<C> {
-    /// A connection that begins with `conn`. An error: an invariant does not hold.
+    /// A connection that begins with `conn`.
+    ///
+    /// # Errors
+    /// If an invariant does not hold.
     pub fn new(params: Params, facts: &Facts, mut conn: Conn) -> Result<Self, TestCaseError> {
         let before = conn;
         let gamma_q8 = (facts.gamma_q8)(&params);
@@ -66,7 +69,10 @@ impl<C: Contract> Connection<C> {
         Ok(new)
     }
 
-    /// One event and its calls. An error: an invariant does not hold.
+    /// One event and its calls.
+    ///
+    /// # Errors
+    /// If an invariant does not hold.
     pub fn play(&mut self, event: &Event) -> Result<(), TestCaseError> {
         match *event {
             Event::Ack(ack) => {

@@ -83,7 +83,7 @@ async fn turn(time: Duration) {
     }
 }
 
-/// While the receiver's writing thread runs, the runtime's clock stands still but for what the test turns.
+/// While the receiver's writing thread runs, the runtime's clock stands still except for what the test turns.
 #[tokio::test]
 async fn a_peer_that_stalls_is_given_up() {
     let receiver = start_with_stall();

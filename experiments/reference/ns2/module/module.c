@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * One of Tandem's controllers as a congestion module of ns-2's TCP-Linux: it tells what the controller does from what the
- * TCP under it does. Compiled once per controller with -DCONTROLLER=NAME against ns-2's headers, loaded with Tcl's `load`,
- * it registers itself as t_NAME and its parameters, raw (value * scale), for `set_ca_param`.
+ * One of Tandem's controllers as a congestion module of ns-2's TCP-Linux: it tells what the
+ * controller does from what the TCP under it does. Compiled once per controller with
+ * -DCONTROLLER=NAME against ns-2's headers, loaded with Tcl's `load`, it registers itself as t_NAME
+ * and its parameters, raw (value * scale), for `set_ca_param`.
  *
  * As a host of the contract ns-2 differs from Linux and from Tandem's simulator:
- *  - The RTT sample comes first and alone, before pkts_acked and, on the first ACK, even before init.
+ *  - The RTT sample comes first and alone, before pkts_acked and, on the first ACK, even before
+ *    init.
  *  - cong_avoid is not told how many packets were acknowledged; pkts_acked, just before it, is.
  *  - Duplicate ACKs reach no controller. There is no Disorder, no CWR, no undo and no idle restart.
- *  - The members that a module leaves out matter: without `min_cwnd`, recovery comes down to ssthresh and stays there.
- *    ns-2's own modules give ssthresh / 2; -DMIN_CWND does so too.
+ *  - The members that a module leaves out matter: without `min_cwnd`, recovery comes down to
+ *    ssthresh and stays there. ns-2's own modules give ssthresh / 2; -DMIN_CWND does so too.
  */
 /* How `set_ca_param t_NAME` finds the parameters. */
 #define NS_PROTOCOL "tcp_t_" TANDEM_QUOTE(CONTROLLER) ".c"
@@ -28,7 +30,8 @@ struct flow {
 	u32 delivered;  /* the sum of these */
 	state_t state;
 };
-_Static_assert(sizeof(struct flow) <= sizeof(((struct sock *)0)->icsk_ca_priv), "a flow must fit ns-2's icsk_ca_priv");
+_Static_assert(sizeof(struct flow) <= sizeof(((struct sock *)0)->icsk_ca_priv),
+	       "a flow must fit ns-2's icsk_ca_priv");
 
 #define PARAM_COUNT (sizeof(params) / sizeof(params[0]))
 
@@ -67,22 +70,27 @@ static void ns2_init(struct sock *sk)
 	take_back(sk, &c);
 }
 
-static void ns2_rtt_sample(struct sock *sk, unsigned long rtt_us) { flow_of(sk)->rtt_us = (u32)rtt_us; }
+static void ns2_rtt_sample(struct sock *sk, unsigned long rtt_us)
+{
+	flow_of(sk)->rtt_us = (u32)rtt_us;
+}
 
 static void ns2_pkts_acked(struct sock *sk, unsigned long acked, ktime_t sent_ns)
 {
 	struct flow *f = flow_of(sk);
 	struct tandem_conn c = conn_of(sk);
+	struct tandem_ack ack = { .pkts_acked = (u32)acked, .rtt_us = f->rtt_us };
 
 	(void)sent_ns;
-	f->pkts_acked = (u32)acked;
-	f->delivered += f->pkts_acked;
-	pkts_acked(&f->state, values, &c,
-		   &(struct tandem_ack){ .pkts_acked = f->pkts_acked, .rtt_us = f->rtt_us, .delivered = f->delivered });
+	f->pkts_acked = ack.pkts_acked;
+	f->delivered += ack.pkts_acked;
+	ack.delivered = f->delivered;
+	pkts_acked(&f->state, values, &c, &ack);
 	take_back(sk, &c);
 }
 
-static void ns2_cong_avoid(struct sock *sk, unsigned long ack, unsigned long rtt, unsigned long in_flight, int good)
+static void ns2_cong_avoid(struct sock *sk, unsigned long ack, unsigned long rtt,
+			   unsigned long in_flight, int good)
 {
 	struct flow *f = flow_of(sk);
 	struct tandem_conn c = conn_of(sk);

@@ -42,7 +42,7 @@ pub fn draw(number: u64, folder: &Path) -> anyhow::Result<Drawn> {
     let mut known = Known {
         queue: Some(queue(bdp, rate, rtt)?),
         loss: Some(LossRate(loss)),
-        neighbours: Some(neighbours.parse::<Neighbours>().map_err(anyhow::Error::msg)?),
+        neighbours: Some(neighbours.parse::<Neighbours>()?),
         ..Known::new(rate, rtt)
     };
     let queue = known.queue.context("a queue was drawn")?;

@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_advise::{
-    Answer, Candidate, Goal, Judged, Limits, Machine, Present, Question, Tools, Why, candidates, measured::Measured,
-    usual_delay_limit,
+    Answer, Candidate, Judged, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
 };
 use tandem_batch::Batch;
 use tandem_scenario::units::Span;
@@ -24,7 +23,6 @@ const TIME: Span = Span::from_secs(24 * 3600);
 pub const AS_GOOD: f64 = 0.95;
 /// So that the rule may choose what gains as little as that.
 const MIN_GAIN: f64 = 1.0 - AS_GOOD;
-const STOLEN: f64 = 0.1;
 
 /// A controller, as the advice and the long runs see it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -64,31 +62,13 @@ fn seen(judged: &Judged) -> Seen {
     }
 }
 
-/// Debian's, with CUBIC as the default and the controllers of its modules; Tandem loads the others.
-fn machine() -> Machine {
-    let modules =
-        ["bbr", "bic", "dctcp", "highspeed", "htcp", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"];
-    Machine {
-        default: Some("cubic".into()),
-        available: vec!["reno".into(), "cubic".into()],
-        modules: modules.map(String::from).to_vec(),
-        tools: Tools { loads: true, sends: true },
-        ..Machine::default()
-    }
-}
-
 /// Asks for an advice, then runs those that it left a chance for longer.
 pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcome> {
     let known = &drawn.known;
-    let machine = machine();
+    let machine = Machine::debian();
     let present = Present::new(None, &machine)?;
     let all = candidates(&[], known.flows(), &machine, &present, known.ecn)?;
-    let limits = Limits {
-        stolen: STOLEN,
-        added_delay_ms: usual_delay_limit(known.rtt).as_secs_f64() * 1e3,
-        gain: MIN_GAIN,
-        goal: Goal::Goodput,
-    };
+    let limits = Limits { gain: MIN_GAIN, ..Limits::usual(known.rtt) };
     let nothing = Measured::default();
     let question = Question {
         known,

@@ -2,9 +2,7 @@
 //! Asks as the command does, of a machine that is the same everywhere.
 
 use anyhow::Context;
-use tandem_advise::{
-    Advice, Given, Goal, Limits, Machine, Present, Question, Tools, candidates, measured::Measured, usual_delay_limit,
-};
+use tandem_advise::{Advice, Given, Limits, Machine, Present, Question, candidates, measured::Measured};
 use tandem_batch::Batch;
 use tandem_scenario::{ControllerSpec, effects::BucketSpec, units::Span};
 use tandem_sim::Sim;
@@ -15,19 +13,9 @@ use super::Said;
 const TIME: Span = Span::from_secs(24 * 3600);
 const MOST_SEEDS: u64 = 8;
 
-/// Debian's defaults, with CUBIC and the controllers of its modules; Tandem loads the others.
+/// With Debian's defaults for buffers and queues, too.
 fn machine() -> Machine {
-    let modules =
-        ["bbr", "bic", "dctcp", "highspeed", "htcp", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"];
-    Machine {
-        default: Some("cubic".into()),
-        available: vec!["reno".into(), "cubic".into()],
-        modules: modules.map(String::from).to_vec(),
-        send_buffer_bytes: Some(4 << 20),
-        discipline: Some("fq_codel".into()),
-        port: None,
-        tools: Tools { loads: true, sends: true },
-    }
+    Machine { send_buffer_bytes: Some(4 << 20), discipline: Some("fq_codel".into()), ..Machine::debian() }
 }
 
 /// Options as the command has them, and the controllers behind them.
@@ -35,7 +23,6 @@ fn given(options: &str) -> anyhow::Result<(Given, Vec<ControllerSpec>)> {
     let mut given = Given::default();
     let mut controllers = Vec::new();
     let mut words = options.split(' ');
-    let failed = |e: String| anyhow::anyhow!(e);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("`{word}` has no value"));
         match word {
@@ -45,7 +32,7 @@ fn given(options: &str) -> anyhow::Result<(Given, Vec<ControllerSpec>)> {
             "--aqm" => given.aqm = Some(value()?.parse()?),
             "--ecn" => given.ecn = true,
             "--loss" => given.loss = Some(value()?.parse()?),
-            "--neighbours" => given.neighbours = Some(value()?.parse().map_err(failed)?),
+            "--neighbours" => given.neighbours = Some(value()?.parse()?),
             "--flows" => given.flows = Some(value()?.parse()?),
             "--policer" => {
                 let (rate, burst) = value()?.split_once(':').context("RATE:BURST")?;
@@ -71,12 +58,7 @@ pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
         measured: &nothing,
         candidates: &all,
         default: &present.name,
-        limits: Limits {
-            stolen: 0.1,
-            added_delay_ms: usual_delay_limit(known.rtt).as_secs_f64() * 1e3,
-            gain: 0.1,
-            goal: Goal::Goodput,
-        },
+        limits: Limits::usual(known.rtt),
         transfer: None,
         first_seed: 1,
         most_seeds: MOST_SEEDS,

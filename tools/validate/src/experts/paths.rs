@@ -39,7 +39,7 @@ pub const PATHS: [Expert; 10] = [
     Expert {
         path: "Starlink",
         options: "--rate 150mbit --rtt 45ms --queue 1bdp --loss 0.2% --neighbours cubic:1",
-        says: "`bbr`: six times what `cubic` has (measurements of several users)",
+        says: "`bbr`: six times `cubic`'s goodput (measurements of several users)",
         accepts: &["bbr", "bbr3"],
         first: &[],
     },
@@ -60,7 +60,7 @@ pub const PATHS: [Expert; 10] = [
     Expert {
         path: "Datacentre with marks",
         options: "--rate 25gbit --rtt 100us --queue 1000p --aqm red --ecn --loss 0 --neighbours dctcp:2",
-        says: "`dctcp`, where all switches mark and all neighbours have it",
+        says: "`dctcp`, where all switches mark and all neighbours use it",
         accepts: &["dctcp"],
         first: &[],
     },
@@ -81,7 +81,7 @@ pub const PATHS: [Expert; 10] = [
     Expert {
         path: "Office with a deep buffer",
         options: "--rate 1gbit --rtt 20ms --queue 200ms --loss 0 --neighbours cubic:10 cubic reno bbr htcp compound",
-        says: "`cubic`; Reno's like would starve beside it",
+        says: "`cubic`; Reno and its like would starve beside it",
         accepts: &["cubic"],
         first: &["cake bandwidth 900mbit"],
     },

@@ -3,9 +3,11 @@
 
 mod claims;
 mod linux;
+mod unequal_rtts;
 
 pub(super) use claims::{EQUAL, SHORT, part as claims};
 pub(super) use linux::{CUBIC, PRAGUE, part as linux};
+pub(super) use unequal_rtts::table as unequal_rtts;
 
 use super::Validation;
 

@@ -37,6 +37,9 @@ struct Compared {
 }
 
 /// Simulates with both engines, and returns what docs/sim-vs-quic.md rests on.
+///
+/// # Errors
+/// If a run fails.
 pub fn quic(validation: &Validation, engine: &dyn Engine) -> anyhow::Result<Evidence> {
     // The last set-up is the first path again, with other controllers.
     let paths = &SETUPS[..SETUPS.len() - 1];

@@ -9,43 +9,42 @@ use tandem_engine::Engine;
 
 use tandem_papers::{Missing, RealTcpRuns, measure_shared};
 
-use super::super::setups::{Setup, over_real_tcp};
+use super::{super::setups::Setup, RealTcpValidation};
 
 /// A run that is not to be trusted is made again, after all others, until it has been made so often.
 const MAX_TRIES: u32 = 3;
 
 /// One run that the page asks for.
-struct Wanted {
-    setup: &'static Setup,
+struct Wanted<'a> {
+    setup: &'a Setup,
     flows: &'static [&'static str],
     seed: u64,
 }
 
-impl Wanted {
+impl Wanted<'_> {
     fn is_named(&self, names: &[String]) -> bool {
         let label = self.setup.label(self.flows);
         names.iter().any(|name| name == self.setup.name || *name == self.flows.join("+") || *name == label)
     }
 }
 
-/// Makes the runs that are missing, or only those whose set-up or flows `again` names; `parallel` of them at a time.
+/// Makes the runs of the set-ups that are missing, or only those whose set-up or flows `how.again` names; `how.parallel` of them at a time.
 pub fn measure_missing(
+    setups: &[&Setup],
     runs: &mut RealTcpRuns,
-    engine: &dyn Engine,
+    how: &RealTcpValidation,
     batch: &Batch,
-    again: &[String],
-    parallel: usize,
 ) -> anyhow::Result<()> {
-    if let Some(unknown) = again.iter().find(|name| !wanted().iter().any(|w| w.is_named(&[(*name).clone()]))) {
+    let (again, wanted) = (how.again, wanted(setups));
+    if let Some(unknown) = again.iter().find(|name| !wanted.iter().any(|w| w.is_named(&[(*name).clone()]))) {
         bail!("--again: there is no `{unknown}`; give a set-up (bdp), flows (compound+reno) or both (bdp/reno)");
     }
-    let is_asked = |w: &Wanted| again.is_empty() || w.is_named(again);
-    let wanted: Vec<Missing> =
-        wanted().iter().filter(|w| is_asked(w)).map(|w| w.setup.wanted(w.flows, w.seed)).collect();
+    let is_asked = |w: &&Wanted| again.is_empty() || w.is_named(again);
+    let wanted = wanted.iter().filter(is_asked).map(|w| w.setup.wanted(w.flows, w.seed));
     let is_there = |m: &Missing| again.is_empty() && runs.is_trusted(&m.key, m.seed());
-    let mut missing: Vec<Missing> = wanted.iter().filter(|m| !is_there(m)).cloned().collect();
+    let mut missing: Vec<Missing> = wanted.filter(|m| !is_there(m)).collect();
     for _ in 0..MAX_TRIES {
-        measure_in_parallel(&missing, engine, runs, batch, parallel)?;
+        measure_in_parallel(&missing, how.engine, runs, batch, how.parallel)?;
         missing.retain(|m| m.is_doubtful(runs));
     }
     Ok(())
@@ -79,9 +78,9 @@ fn measure_in_parallel(
 }
 
 /// Every first seed comes before any second. Set-ups take turns, so that the runs at a time are not all the heaviest.
-fn wanted() -> Vec<Wanted> {
+fn wanted<'a>(setups: &[&'a Setup]) -> Vec<Wanted<'a>> {
     let mut wanted = Vec::new();
-    for setup in over_real_tcp() {
+    for &setup in setups {
         for (place, &flows) in setup.flows.iter().enumerate() {
             wanted.extend((1..=setup.repetitions).map(|seed| (seed, place, Wanted { setup, flows, seed })));
         }
@@ -99,6 +98,7 @@ mod tests {
     use tandem_scenario::Scenario;
 
     use super::*;
+    use crate::setups::over_real_tcp;
 
     /// Doubts the first of its runs.
     struct DoubtsFirst(AtomicU32);
@@ -140,8 +140,15 @@ mod tests {
         let engine = DoubtsFirst(AtomicU32::new(0));
         let measure = |again: &str| {
             let mut runs = RealTcpRuns::open(&path).unwrap();
-            measure_missing(&mut runs, &engine, &Batch::default(), &[again.to_owned()], 2)
-                .map(|_| engine.0.load(Relaxed))
+            let (again, setups) = ([again.to_owned()], over_real_tcp().collect::<Vec<_>>());
+            let how = RealTcpValidation {
+                engine: &engine,
+                again: &again,
+                parallel: 2,
+                incomplete: false,
+                images: folder.path().into(),
+            };
+            measure_missing(&setups, &mut runs, &how, &Batch::default()).map(|_| engine.0.load(Relaxed))
         };
         assert_eq!(measure("bdp/reno").unwrap(), 3);
         assert_eq!(measure("bdp/reno").unwrap(), 5, "named, they are made again");

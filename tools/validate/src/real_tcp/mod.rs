@@ -22,6 +22,7 @@ use super::{
     setups::{GOODPUT_BOUND, Setup, over_real_tcp},
     table::{Cell, Table},
 };
+pub(super) use missing_runs::measure_missing;
 use plot::Panel;
 
 /// The set-ups whose windows the page shows.
@@ -45,10 +46,13 @@ pub struct RealTcpValidation<'a> {
 }
 
 /// Makes the runs that are missing in experiments/reference/real-tcp, and returns what docs/sim-vs-kernel.md rests on.
+///
+/// # Errors
+/// If kept runs cannot be read or written, or a run fails.
 pub fn real_tcp(validation: &Validation, how: &RealTcpValidation) -> anyhow::Result<Evidence> {
     let mut runs = kept_runs(validation)?;
     if !how.incomplete || !how.again.is_empty() {
-        missing_runs::measure_missing(&mut runs, how.engine, &validation.batch, how.again, how.parallel)?;
+        measure_missing(&over_real_tcp().collect::<Vec<_>>(), &mut runs, how, &validation.batch)?;
     }
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for setup in over_real_tcp() {
@@ -88,7 +92,7 @@ pub(super) fn closeness(validation: &Validation, setup: &str) -> anyhow::Result<
 }
 
 /// What only the runs know.
-fn about(runs: &RealTcpRuns) -> String {
+pub(super) fn about(runs: &RealTcpRuns) -> String {
     let worst = |of: fn(&RealTcpRun) -> f64| runs.iter().filter(|r| r.is_trusted()).map(of).fold(0.0, f64::max);
     let mut kernels: Vec<&str> = runs.iter().map(|run| run.kernel.as_str()).collect();
     kernels.sort_unstable();
@@ -104,14 +108,14 @@ fn about(runs: &RealTcpRuns) -> String {
 }
 
 /// Flows that ran together, in both engines.
-struct Compared {
+pub(super) struct Compared {
     flows: &'static [&'static str],
     simulated: Vec<RealTcpRun>,
     measured: Vec<RealTcpRun>,
 }
 
 /// A set-up in both engines; `missing` takes the names of flows that have no run to be trusted.
-fn compare(
+pub(super) fn compare(
     setup: &Setup,
     runs: &RealTcpRuns,
     validation: &Validation,
@@ -156,6 +160,11 @@ fn image(setup: &Setup) -> String {
 }
 
 impl Compared {
+    /// What both have over real TCP: this one in the place of the simulator's.
+    pub fn beside(self, other: Self) -> Self {
+        Self { flows: other.flows, simulated: self.measured, measured: other.measured }
+    }
+
     /// One quantity in both engines.
     fn pair(&self, bound: Bound, of: impl Fn(&RealTcpRun) -> f64) -> Pair {
         let values = |rows: &[RealTcpRun]| Estimate::of_mean(&rows.iter().map(&of).collect::<Vec<_>>());
@@ -166,7 +175,7 @@ impl Compared {
         Pair { simulated, measured, difference: Estimate::of_mean(&differences), bound }
     }
 
-    fn goodput(&self, flow: usize) -> Pair {
+    pub fn goodput(&self, flow: usize) -> Pair {
         self.pair(GOODPUT_BOUND, |run| run.goodput_mbps.get(flow).copied().unwrap_or(f64::NAN))
     }
 
@@ -174,7 +183,7 @@ impl Compared {
         (0..self.flows.len()).map(|flow| self.goodput(flow))
     }
 
-    fn queue(&self, setup: &Setup) -> Pair {
+    pub fn queue(&self, setup: &Setup) -> Pair {
         self.pair(setup.queue_bound(), |run| run.queue_mean_packets)
     }
 

@@ -17,6 +17,22 @@ pub(crate) struct TwoFlows {
     pub cubic_mbps: f64,
 }
 
+/// One run of two Prague flows. Goodput in Mb/s.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct UnequalRtts {
+    /// With 1514 bytes a packet.
+    pub rate_mbps: f64,
+    pub long_rtt_ms: u32,
+    pub short_rtt_ms: u32,
+    pub long_mbps: f64,
+    pub short_mbps: f64,
+}
+
+/// The runs, one for each path.
+pub(crate) fn unequal_rtts(reference: &Path) -> anyhow::Result<Vec<UnequalRtts>> {
+    read(&reference.join("l4s/unequal_rtts.csv"))
+}
+
 /// The runs, those of one path in a row.
 pub(crate) fn two_flows(reference: &Path) -> anyhow::Result<Vec<TwoFlows>> {
     read(&reference.join("l4s/two_flows.csv"))

@@ -137,7 +137,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Eight intervals of a second, with so much in the first and losses in each of the later ones.
+    /// Eight intervals of a second, with this much in the first and losses in each of the later ones.
     fn fallen(first_bps: f64, losses: f64, congestion_bytes: f64) -> Option<Fall> {
         let mut rates_bps = vec![40e6; 8];
         rates_bps[0] = first_bps;

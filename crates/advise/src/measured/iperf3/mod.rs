@@ -33,7 +33,7 @@ pub fn is_iperf3(json: &Documents) -> bool {
 }
 
 /// All runs that measured something.
-pub fn readings(json: Documents) -> Result<Vec<Readings>, String> {
+pub(super) fn readings(json: Documents) -> Result<Vec<Readings>, String> {
     let mut cautions = cautions_of(&json);
     let runs = runs(json.documents);
     let count = runs.len();
@@ -186,7 +186,7 @@ impl Run {
         flows.and_then(|flows| u32::try_from(flows).ok())
     }
 
-    /// Whether this machine sends: newer versions say so, else the role and `-R` tell; without the role, which side has counted.
+    /// Whether this machine sends: newer versions say so, otherwise the role and `-R` tell; without the role, which side has counted.
     fn direction(&self) -> Option<Direction> {
         let of = |sends| Some(if sends { Direction::Sends } else { Direction::Receives });
         if self.is_bidir {

@@ -12,7 +12,7 @@ use crate::measured::{
 /// A flow that was told to send no more than a rate, and did, is near it by this share.
 const TOLD_SHARE: f64 = 0.9;
 
-pub fn readings(run: &Run) -> Result<Readings, String> {
+pub(super) fn readings(run: &Run) -> Result<Readings, String> {
     let course = Course::of(run);
     let payload_bps = payload(run, &course).ok_or_else(|| run.failure())?;
     let packet = packet(run, &course);

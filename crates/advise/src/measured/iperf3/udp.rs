@@ -15,7 +15,7 @@ const OVERLOADED_SHARE: f64 = 0.01;
 /// Where iperf3 does not say how much a datagram carries.
 const USUAL_DATAGRAM_BYTES: f64 = 1448.0;
 
-pub fn readings(run: &Run) -> Result<Readings, String> {
+pub(super) fn readings(run: &Run) -> Result<Readings, String> {
     let course = Course::of(run);
     let is_there = run.end["sum"].is_object() || run.end["sum_received"].is_object() || course.count > 0;
     if !is_there {

@@ -115,7 +115,7 @@ fn reply(head: &[u8], metrics: &impl Fn() -> Result<String, String>) -> Reply {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     if !request.parse(head).is_ok_and(|status| status.is_complete()) {
-        return Reply::error("400 Bad Request", "this is no HTTP request");
+        return Reply::error("400 Bad Request", "this is not an HTTP request");
     }
     let (method, target) = (request.method.unwrap_or_default(), request.path.unwrap_or_default());
     if method != "GET" && method != "HEAD" {

@@ -44,13 +44,13 @@ impl Collector for Metrics {
             of.try_for_each(|t| gauge(family, &[("controller", &t.controller)], &(t.connections as i64)))
         })?;
         let controllers: Vec<_> = self.controllers.iter().map(Group::of_controller).collect();
-        activity(to, "", "as far as looks saw it", "since the look before, at each look", &controllers)?;
+        activity(to, "", "as far as looks saw it", "since the previous look", &controllers)?;
         self.trials(to)?;
         self.probes(to)?;
         to.family(Counter, "looks", "Looks at all connections", None, |family| count(family, &[], &self.looks))?;
         let help = "Processor time that the looks took before this one";
         to.family(Counter, "look_cpu", help, Some(&Unit::Seconds), |family| count(family, &[], &self.cpu_s))?;
-        let help = "Time since the look before; they are further apart where they would take more than 2 % of a core";
+        let help = "Time since the previous look; looks are further apart if they would take over 2 % of a core";
         to.family(Gauge, "look_interval", help, Some(&Unit::Seconds), |family| {
             self.since_last_s.iter().try_for_each(|seconds| gauge(family, &[], seconds))
         })
@@ -170,7 +170,7 @@ impl Metrics {
 
     /// A probe's name has its unit.
     fn probes(&self, to: &mut Families<'_, '_>) -> fmt::Result {
-        let help = "What a controller knows, of at most 1000 of its connections: the least, the median, the largest";
+        let help = "What a controller exports, for at most 1000 of its connections: minimum, median and maximum";
         to.family(Gauge, "probe", help, None, |family| {
             for (controller, probe, readings) in self.readings() {
                 for (of, value) in three(readings) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Stands in for ns-2's header of this name where module.c is only to be compiled (scripts/lint.sh): the names and types that module.c
- * uses, and nothing that works.
+ * Stands in for ns-2's header of this name where module.c is only to be compiled (scripts/lint.sh):
+ * the names and types that module.c uses, and nothing that works.
  */
 #ifndef NS_LINUX_C_STAND_IN_H
 #define NS_LINUX_C_STAND_IN_H
@@ -20,7 +20,8 @@ struct tcp_congestion_ops {
 	void (*init)(struct sock *sk);
 	void (*rtt_sample)(struct sock *sk, unsigned long rtt_us);
 	void (*pkts_acked)(struct sock *sk, unsigned long acked, ktime_t sent_ns);
-	void (*cong_avoid)(struct sock *sk, unsigned long ack, unsigned long rtt, unsigned long in_flight, int good);
+	void (*cong_avoid)(struct sock *sk, unsigned long ack, unsigned long rtt,
+			   unsigned long in_flight, int good);
 	unsigned long (*ssthresh)(struct sock *sk);
 	unsigned long (*min_cwnd)(const struct sock *sk);
 	void (*set_state)(struct sock *sk, unsigned char state);
