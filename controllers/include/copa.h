@@ -80,27 +80,30 @@ struct copa {
 
 TANDEM_FN u32 copa_us(const struct tandem_conn *c) { return (u32)(c->now_us & 0xffffffffu); }
 
-/* The half is over: whatever comes begins another one. */
-TANDEM_FN void copa_turn(struct copa_extreme *e, u32 now_us, u64 half_q7)
-{
-	u64 age_q7 = (u64)seq_distance(e->since_us, now_us) << 7;
+/* Smoothed as by RFC 6298, rounded: a steady RTT is its own mean. */
+TANDEM_FN u32 copa_srtt_us(const struct copa *s) { return (s->srtt_q7 + 64) >> 7; }
 
-	if (e->now && age_q7 < half_q7)
+/* The half is over: whatever comes begins another one. */
+TANDEM_FN void copa_turn(struct copa_extreme *e, u32 now_us, u64 half_q2)
+{
+	u64 age_q2 = (u64)seq_distance(e->since_us, now_us) << 2;
+
+	if (e->now && age_q2 < half_q2)
 		return;
-	e->before = age_q7 < 2 * half_q7 ? e->now : 0;
+	e->before = age_q2 < 2 * half_q2 ? e->now : 0;
 	e->now = 0;
 	e->since_us = now_us;
 }
 
-TANDEM_FN void copa_keep_least(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q7)
+TANDEM_FN void copa_keep_least(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q2)
 {
-	copa_turn(e, now_us, half_q7);
+	copa_turn(e, now_us, half_q2);
 	e->now = e->now ? min_u32(e->now, rtt_us) : rtt_us;
 }
 
-TANDEM_FN void copa_keep_most(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q7)
+TANDEM_FN void copa_keep_most(struct copa_extreme *e, u32 rtt_us, u32 now_us, u64 half_q2)
 {
-	copa_turn(e, now_us, half_q7);
+	copa_turn(e, now_us, half_q2);
 	e->now = max_u32(e->now, rtt_us);
 }
 
@@ -159,14 +162,14 @@ TANDEM_FN void copa_take_rtt(struct copa *s, const struct copa_params *p,
 			     const struct tandem_conn *c, u32 rtt_us)
 {
 	u32 now_us = copa_us(c);
-	u64 srtt_q7;
+	u64 srtt_us;
 
-	/* Below 2^31. */
+	/* Below 2^32. */
 	s->srtt_q7 = s->srtt_q7 ? s->srtt_q7 - (s->srtt_q7 >> 3) + (rtt_us << 4) : rtt_us << 7;
-	srtt_q7 = s->srtt_q7;
-	copa_keep_least(&s->min_rtt, rtt_us, now_us, (u64)p->min_rtt_time * 500 << 7);
-	copa_keep_least(&s->standing, rtt_us, now_us, srtt_q7 / 4);
-	copa_keep_most(&s->max_rtt, rtt_us, now_us, srtt_q7 * COPA_RANGE_RTTS / 2);
+	srtt_us = copa_srtt_us(s);
+	copa_keep_least(&s->min_rtt, rtt_us, now_us, (u64)p->min_rtt_time * 500 << 2);
+	copa_keep_least(&s->standing, rtt_us, now_us, srtt_us);
+	copa_keep_most(&s->max_rtt, rtt_us, now_us, srtt_us * COPA_RANGE_RTTS * 2);
 }
 
 /* Does the queue become nearly empty? Slow start fills it by itself. */
@@ -180,8 +183,7 @@ TANDEM_FN void copa_choose_mode(struct copa *s, const struct copa_params *p,
 	if (s->slow_start || copa_delay_us(s) <= mul_div(range_us, p->empty, 1024))
 		s->empty_us = now_us;
 	competes = p->competitive &&
-		   (u64)seq_distance(s->empty_us, now_us) << 7 >
-			   (u64)COPA_EMPTY_RTTS * s->srtt_q7;
+		   seq_distance(s->empty_us, now_us) > COPA_EMPTY_RTTS * copa_srtt_us(s);
 	if (s->competes && !competes)
 		s->inverse_q10 = copa_default_q10(p);
 	s->competes = competes;

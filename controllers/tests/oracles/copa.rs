@@ -11,8 +11,16 @@ use crate::{model::Model, ways::Ways};
 pub const ORACLE: Oracle = Oracle { facts: Facts::NONE, kind: Kind::model::<Copa>() };
 
 /// The integer controller's smoothed RTT has a unit of 1/128 us, of which it cuts off less than one at each sample: it is above the real
-/// one by less than twice this. Times are whole microseconds, so that few of them are in doubt.
-const SRTT_MARGIN_US: f64 = 1.0 / 32.0 + 1e-6;
+/// one by less than this. Both are rounded to a microsecond, so that it rarely matters.
+const SRTT_MARGIN_US: f64 = 1.0 / 16.0 + 1e-6;
+
+/// Is an age below a time, of which the smallest and the largest that rounding allows are known?
+fn is_younger(age_us: f64, [least_us, most_us]: [f64; 2], ways: &mut Ways) -> bool {
+    if (age_us < least_us) == (age_us < most_us) {
+        return age_us < least_us;
+    }
+    ways.less(age_us, least_us, most_us - least_us)
+}
 
 /// The samples' extreme in this half of a time and in the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,12 +39,10 @@ impl Extreme {
         if self.is_largest { a.max(b) } else { a.min(b) }
     }
 
-    /// `half_us` is known to within `margin`.
-    fn add(&mut self, sample: f64, now_us: u64, half_us: f64, margin: f64, ways: &mut Ways) {
+    fn add(&mut self, sample: f64, now_us: u64, half_us: [f64; 2], ways: &mut Ways) {
         let age = (now_us - self.since_us) as f64;
-        let mut is_younger = |us, margin| if margin > 0.0 { ways.less(age, us, margin) } else { age < us };
-        if self.halves[0].is_none() || !is_younger(half_us, margin) {
-            let kept = self.halves[0].filter(|_| is_younger(2.0 * half_us, 2.0 * margin));
+        if self.halves[0].is_none() || !is_younger(age, half_us, ways) {
+            let kept = self.halves[0].filter(|_| is_younger(age, half_us.map(|us| 2.0 * us), ways));
             (self.halves, self.since_us) = ([None, kept], now_us);
         }
         self.halves[0] = Some(self.halves[0].map_or(sample, |value| self.choose(value, sample)));
@@ -104,16 +110,16 @@ impl Copa {
     fn take(&mut self, sample: f64, now_us: u64, ways: &mut Ways) {
         let srtt = self.srtt_us.map_or(sample, |srtt| srtt * 7.0 / 8.0 + sample / 8.0);
         self.srtt_us = Some(srtt);
-        self.min_rtt.add(sample, now_us, self.min_rtt_time_us / 2.0, 0.0, ways);
-        let srtt = srtt + SRTT_MARGIN_US;
-        self.standing.add(sample, now_us, srtt / 4.0, SRTT_MARGIN_US / 4.0, ways);
-        self.max_rtt.add(sample, now_us, 2.0 * srtt, 2.0 * SRTT_MARGIN_US, ways);
+        let times = |share: f64| [srtt, srtt + SRTT_MARGIN_US].map(|us| us.round() * share);
+        self.min_rtt.add(sample, now_us, [self.min_rtt_time_us / 2.0; 2], ways);
+        self.standing.add(sample, now_us, times(0.25), ways);
+        self.max_rtt.add(sample, now_us, times(2.0), ways);
         let range = (self.max_rtt.value().unwrap() - self.min_rtt.value().unwrap()).max(0.0);
         if self.slow_start || self.delay_us() <= (range * self.empty).floor() {
             self.empty_at_us = now_us;
         }
         let since = (now_us - self.empty_at_us) as f64;
-        let competes = self.competitive && since > 0.0 && ways.less(5.0 * srtt, since, 5.0 * SRTT_MARGIN_US);
+        let competes = self.competitive && since > 0.0 && !is_younger(since - 1.0, times(5.0), ways);
         if self.competes && !competes {
             self.inverse = self.inverse_default;
         }
