@@ -119,7 +119,7 @@ impl<M: Model> Pair<M> {
                 self.command(Command::Restart { cwnd });
                 let now_us = self.host.conn().now_us;
                 self.ways.iter_mut().for_each(|way| way.restart(now_us));
-                self.compare("idle")?;
+                self.compare(&"idle")?;
             }
             Step::Application { flight, count } => {
                 self.command(Command::App { flight });
@@ -178,11 +178,11 @@ impl<M: Model> Pair<M> {
         let ways = self.ways.iter().flat_map(|way| all_ways(way, |next, ways| next.ack(now_us, &ack, ways)));
         let mut ways: Vec<M> = ways.collect();
         std::mem::swap(&mut self.ways, &mut ways);
-        self.compare(&format!("{ack:?}"))
+        self.compare(&ack)
     }
 
     /// At least one way must lead to where the integer controller is.
-    fn compare(&mut self, after: &str) -> Result<(), TestCaseError> {
+    fn compare(&mut self, after: &dyn std::fmt::Debug) -> Result<(), TestCaseError> {
         let conn = *self.host.conn();
         let (window, rate) = (conn.snd_cwnd, conn.pacing_bytes_per_s);
         let last = self.ways[0].clone();
@@ -200,7 +200,7 @@ impl<M: Model> Pair<M> {
         self.ways = distinct;
         prop_assert!(
             !self.ways.is_empty(),
-            "after {}: window {}, rate {}\none of the ways: {:?}",
+            "after {:?}: window {}, rate {}\none of the ways: {:?}",
             after,
             window,
             rate,
