@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Controllers with a model of the path against references in real numbers: step by step, on random connections.
 
+use std::collections::VecDeque;
+
 use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestCaseResult},
@@ -73,6 +75,8 @@ struct Pair<M> {
     ways: Vec<M>,
     path: Path,
     delivered: u32,
+    /// For each packet in flight, the packets delivered when it was sent.
+    sent: VecDeque<u32>,
     application: bool,
     counts_marks: bool,
     /// Each step begins where rounding led the integer controller, so that only that step's rounding counts.
@@ -84,7 +88,7 @@ impl<M: Model> Pair<M> {
         let host = Host::begin(params, window, MSS, 0);
         let reference = M::new(params, MSS, window, host.conn().now_us);
         let counts_marks = params.controller().counts_marks();
-        Self { host, ways: vec![reference], path, delivered: 0, application: false, counts_marks, follows: true }
+        Self { host, ways: vec![reference], path, delivered: 0, sent: VecDeque::new(), application: false, counts_marks, follows: true }
     }
 
     fn command(&mut self, command: Command) {
@@ -156,18 +160,21 @@ impl<M: Model> Pair<M> {
         let queueing_us = u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp);
         // What is longer counts as this much.
         let rtt_us = (u64::from(self.path.base_rtt_us) + queueing_us).min(MAX_RTT_US.into()) as u32;
+        let prior_delivered = self.take_sent(flight, packets);
         self.delivered += packets;
+        // A flight that has shrunk since then makes this RTT shorter: a whole window in it would be more than the path carries.
+        let prior_delivered = prior_delivered.max(self.delivered.saturating_sub(flight));
         // A queue above a quarter of the BDP marks every packet, a shorter one every other.
         let marked = if 4 * queue > self.path.bdp { packets } else { packets / 2 };
         let marked = if queue > 0 { marked } else { 0 };
-        let rate = Rate { delivered: flight.min(self.delivered), interval_us: rtt_us, lost, marked };
+        let rate = Rate { delivered: self.delivered - prior_delivered, interval_us: rtt_us, lost, marked };
         self.command(Command::Ack { packets, rtt_us, times: 1, gap_us: rtt_us / flight * packets, rate });
         let ack = Ack {
             pkts_acked: packets,
             acked_sacked: packets,
             rtt_us,
             delivered: self.delivered,
-            prior_delivered: self.delivered - rate.delivered,
+            prior_delivered,
             interval_us: rtt_us,
             is_app_limited: self.application.into(),
             in_flight: (flight - packets).saturating_sub(lost),
@@ -179,6 +186,12 @@ impl<M: Model> Pair<M> {
         let mut ways: Vec<M> = ways.collect();
         std::mem::swap(&mut self.ways, &mut ways);
         self.compare(&ack)
+    }
+
+    /// Takes the oldest `packets` of the `flight` off: how many were delivered when the last of them was sent.
+    fn take_sent(&mut self, flight: u32, packets: u32) -> u32 {
+        self.sent.resize(flight as usize, self.delivered);
+        self.sent.drain(..packets as usize).last().unwrap_or(self.delivered)
     }
 
     /// At least one way must lead to where the integer controller is.
