@@ -181,9 +181,9 @@ impl Model for Copa {
             max_rtt: Extreme::new(true),
             empty_at_us: now_us,
             una: 0,
-            // The first window is in flight.
+            // The first window is sent after the controller has begun.
             nxt: window as u64,
-            end: window as u64,
+            end: 0,
             paced_rtt_us: 1000.0,
             rate: 0.0,
         };

@@ -88,7 +88,16 @@ impl<M: Model> Pair<M> {
         let host = Host::begin(params, window, MSS, 0);
         let reference = M::new(params, MSS, window, host.conn().now_us);
         let counts_marks = params.controller().counts_marks();
-        Self { host, ways: vec![reference], path, delivered: 0, sent: VecDeque::new(), application: false, counts_marks, follows: true }
+        Self {
+            host,
+            ways: vec![reference],
+            path,
+            delivered: 0,
+            sent: VecDeque::new(),
+            application: false,
+            counts_marks,
+            follows: true,
+        }
     }
 
     fn command(&mut self, command: Command) {
