@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Copa in real numbers, from NSDI 2018, section 2. Its window has a fraction and is never set to the integer controller's; only what that
-//! shows, its whole packets, is what the rate and the direction are judged by.
+//! shows, its whole packets, is what the rate and the direction are judged by. The smoothed RTT has the integer controller's unit: where
+//! halves of times end is then the same, and a difference of a microsecond does not become another one at each of a thousand ends.
 
 use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
@@ -10,17 +11,8 @@ use crate::{model::Model, ways::Ways};
 
 pub const ORACLE: Oracle = Oracle { facts: Facts::NONE, kind: Kind::model::<Copa>() };
 
-/// The integer controller's smoothed RTT has a unit of 1/128 us, of which it cuts off less than one at each sample: it is above the real
-/// one by less than this. Both are rounded to a microsecond, so that it rarely matters.
-const SRTT_MARGIN_US: f64 = 1.0 / 16.0 + 1e-6;
-
-/// Is an age below a time, of which the smallest and the largest that rounding allows are known?
-fn is_younger(age_us: f64, [least_us, most_us]: [f64; 2], ways: &mut Ways) -> bool {
-    if (age_us < least_us) == (age_us < most_us) {
-        return age_us < least_us;
-    }
-    ways.less(age_us, least_us, most_us - least_us)
-}
+/// Units of the smoothed RTT in a microsecond.
+const SRTT_UNITS: f64 = 128.0;
 
 /// The samples' extreme in this half of a time and in the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,10 +31,10 @@ impl Extreme {
         if self.is_largest { a.max(b) } else { a.min(b) }
     }
 
-    fn add(&mut self, sample: f64, now_us: u64, half_us: [f64; 2], ways: &mut Ways) {
+    fn add(&mut self, sample: f64, now_us: u64, half_us: f64) {
         let age = (now_us - self.since_us) as f64;
-        if self.halves[0].is_none() || !is_younger(age, half_us, ways) {
-            let kept = self.halves[0].filter(|_| is_younger(age, half_us.map(|us| 2.0 * us), ways));
+        if self.halves[0].is_none() || age >= half_us {
+            let kept = self.halves[0].filter(|_| age < 2.0 * half_us);
             (self.halves, self.since_us) = ([None, kept], now_us);
         }
         self.halves[0] = Some(self.halves[0].map_or(sample, |value| self.choose(value, sample)));
@@ -107,19 +99,20 @@ impl Copa {
         self.their_window * self.delay_us() <= self.inverse * self.standing.value().unwrap_or(0.0)
     }
 
-    fn take(&mut self, sample: f64, now_us: u64, ways: &mut Ways) {
-        let srtt = self.srtt_us.map_or(sample, |srtt| srtt * 7.0 / 8.0 + sample / 8.0);
+    fn take(&mut self, sample: f64, now_us: u64) {
+        let kept = |srtt: f64| (srtt * 7.0 / 8.0 * SRTT_UNITS).ceil() / SRTT_UNITS;
+        let srtt = self.srtt_us.map_or(sample, |srtt| kept(srtt) + sample / 8.0);
         self.srtt_us = Some(srtt);
-        let times = |share: f64| [srtt, srtt + SRTT_MARGIN_US].map(|us| us.round() * share);
-        self.min_rtt.add(sample, now_us, [self.min_rtt_time_us / 2.0; 2], ways);
-        self.standing.add(sample, now_us, times(0.25), ways);
-        self.max_rtt.add(sample, now_us, times(2.0), ways);
+        let srtts = |count: f64| srtt.round() * count;
+        self.min_rtt.add(sample, now_us, self.min_rtt_time_us / 2.0);
+        self.standing.add(sample, now_us, srtts(0.25));
+        self.max_rtt.add(sample, now_us, srtts(2.0));
         let range = (self.max_rtt.value().unwrap() - self.min_rtt.value().unwrap()).max(0.0);
         if self.slow_start || self.delay_us() <= (range * self.empty).floor() {
             self.empty_at_us = now_us;
         }
         let since = (now_us - self.empty_at_us) as f64;
-        let competes = self.competitive && since > 0.0 && !is_younger(since - 1.0, times(5.0), ways);
+        let competes = self.competitive && since > srtts(5.0);
         if self.competes && !competes {
             self.inverse = self.inverse_default;
         }
@@ -191,13 +184,13 @@ impl Model for Copa {
         new
     }
 
-    fn ack(&mut self, now_us: u64, ack: &Ack, ways: &mut Ways) {
+    fn ack(&mut self, now_us: u64, ack: &Ack, _: &mut Ways) {
         self.una += u64::from(ack.acked_sacked);
         if ack.lost == 0 {
             self.nxt = self.una + u64::from(ack.in_flight);
         }
         if ack.rtt_us > 0 {
-            self.take(ack.rtt_us.into(), now_us, ways);
+            self.take(ack.rtt_us.into(), now_us);
         }
         self.paced_rtt_us = self.standing.value().unwrap_or(1000.0);
         if ack.lost > 0 && self.competes && !self.reduced {

@@ -16,7 +16,7 @@ const SMALL: Growth = Growth { by: 1, window: 40, ..Growth::USUAL };
 const QUEUED: Growth = Growth { others: Growth::BDP, ..Growth::USUAL };
 
 /// Settings of controllers that have them: the ends of the ranges, and what is between where the law bends.
-const SETTINGS: [(&[&str], &str, Growth); 47] = [
+const SETTINGS: [(&[&str], &str, Growth); 46] = [
     (COMPOUND, "alpha=0.001,k=0.125", Growth::USUAL),
     (COMPOUND, "alpha=0.02", Growth::USUAL),
     (COMPOUND, "alpha=1,k=0.875", Growth::USUAL),
@@ -39,7 +39,6 @@ const SETTINGS: [(&[&str], &str, Growth); 47] = [
     (HIGHSPEED, "response=1", Growth::USUAL),
     (HIGHSPEED, "count_acks=1", Growth::USUAL),
     (HIGHSPEED, "high_window=16777216,high_decrease=0.5", Growth::USUAL),
-    (&["ledbat_pp"], "spacing=0", Growth::USUAL),
     (&["ledbat_pp"], "spacing=0,gain_limit=64,target=1000000", Growth { by: 1, window: 20, rounds: 2000, ..SMALL }),
     (&["scalable"], "increase=0.001", Growth { window: 20, rounds: 2000, due: 50.0, ..SMALL }),
     (&["scalable"], "increase=0.009", Growth { window: 20, ..SMALL }),
@@ -104,12 +103,17 @@ fn apart(name: &str, settings: &str, growth: Growth) -> Option<String> {
     grown.err().map(|e| format!("{name}@{settings}: {e}"))
 }
 
+/// Without these a window is lowered, and the reference set to it, where nothing is lost.
+fn settings_to_grow(controller: &Controller) -> &'static str {
+    if controller.name == "ledbat_pp" { "spacing=0" } else { "" }
+}
+
 /// Three RTTs, ACKs of one packet and of more.
 #[test]
 fn long_growth_loses_nothing() {
     let ways = [(500, 1), (500, 2), (20_000, 2), (200_000, 3)];
     let growths = ways.map(|(base_rtt_us, by)| Growth { base_rtt_us, by, due: 0.0, ..Growth::USUAL });
-    let all = CONTROLLERS.iter().flat_map(|c| growths.map(|growth| apart(c.name, "", growth)));
+    let all = CONTROLLERS.iter().flat_map(|c| growths.map(|growth| apart(c.name, settings_to_grow(c), growth)));
     let apart: Vec<String> = all.flatten().collect();
     assert!(apart.is_empty(), "{}", apart.join("\n"));
 }
