@@ -378,7 +378,7 @@ pub fn grow_for_long(
     Ok(())
 }
 
-/// A loss of an ACK's packets each so many rounds, or when the path overflows.
+/// Rounds from one loss to the next, unless the path overflows first.
 const LOSS_EVERY: u32 = 800;
 
 /// The integer controller alone on a path: its mean window over time, packets.
