@@ -200,7 +200,7 @@ impl<M: Model> Pair<M> {
     /// Takes the oldest `packets` of the `flight` off: how many were delivered when the last of them was sent.
     fn take_sent(&mut self, flight: u32, packets: u32) -> u32 {
         self.sent.resize(flight as usize, self.delivered);
-        self.sent.drain(..packets as usize).last().unwrap_or(self.delivered)
+        self.sent.drain(..packets as usize).next_back().unwrap_or(self.delivered)
     }
 
     /// At least one way must lead to where the integer controller is.
