@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * compound_steady: Compound TCP that holds a small backlog instead of swinging around gamma.
+ *
+ * Once a round (rounds.h), with r its smallest RTT, F the flight when it began, x = F / r:
+ *
+ *   q      = F (1 - (base + (2 J - base / 128)^+) / r)                own backlog, packets
+ *   aim    = max(1, B sqrt(x / 10 ms)),  B = min(D, 10 ms), 10 ms if D is unknown
+ *   n      = rounds since q was aim / 2, of those with q < aim / 8; at most 255
+ *   grow   q <= aim, n < 2    W += (aim - q) / 2 over the round
+ *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 64)), the second only
+ *                             if D is known and n < 255
+ *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
+ *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean, or if W = L
+ *          and q > aim; otherwise -1, down to W / 8
+ *   yield  if the queue was not empty for 9.6 s 2^fails; or for 4.1 s, and r falls by a third of
+ *          its delay, because others yield: W -= min(q, W / 2) + min(max(W / 64, W / 2^(i + 1)),
+ *          D x) for three rounds, the i-th time. Then, with d the delay:
+ *          d < d before / 4   nobody pushes: L <= W / 8
+ *          d as before, W < L  it is the path's: base = r, slow start to the last W that held
+ *          otherwise          fails + 1, until the queue is empty
+ *   loss   L /= 2,  W -= W / 2 sqrt(41 / W),  d = RTT of the last samples - base
+ *          d < D / 2          chance: D -= D / 32, n = 255
+ *          otherwise          overflow: also W <= W base / (base + d) - W / 16; n = 0;
+ *                             D = max(d, 7/8 D + d / 8)
+ *
+ * W: window; L <= W: what Reno would have; base: smallest RTT; J: how much r usually changes;
+ * D: queueing delay at the last overflow, base / 512 at least. Up to 20 packets it is Reno.
+ */
+#ifndef TANDEM_COMPOUND_STEADY_H
+#define TANDEM_COMPOUND_STEADY_H
+
+#define TANDEM_SIGNAL BOTH
+#define SLOW_START_EXIT_DEFAULT SLOW_START_EXIT_HYSTART
+
+#include "rounds.h"
+#include "slow_start_exit.h"
+#include "window.h"
+
+#define compound_steady_PARAMS(P) \
+	P(buffer_us, 1, 10000, 100, 1000000, "D counts as this while unknown or larger") \
+	P(alpha, 1024, 128, 1, 1024, "growth per round without a queue: alpha * W^(3/4) (CTCP)") \
+	P(step, 1024, 128, 0, 4096, "share of its part of the buffer that a round may fill") \
+	P(patience, 1, 64, 1, 255, "rounds without a queue until that limit doubles") \
+	P(jitter, 16, 32, 0, 128, "multiple of the RTT's usual change that is no queue") \
+	P(yield, 1024, 16, 0, 512, "share of W given up beyond the backlog when it yields") \
+	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno")
+
+struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
+
+/* Of 64 ms, modulo 2^14: 17 minutes. */
+#define STEADY_TICKS(c) ((u32)((c)->now_us >> 16) & 0x3fffu)
+#define STEADY_YIELD_TICKS 146u /* 9.6 s */
+#define STEADY_JOIN_TICKS 62u   /* 4.1 s */
+#define STEADY_YIELD_ROUNDS 3
+#define STEADY_FREE 255         /* n: growth is not limited by D */
+
+struct compound_steady {
+	u64 credit;        /* gain summed over the packets ACKed */
+	struct rounds round;
+	u32 loss_window;   /* L */
+	u32 prior_loss_window, prior_cwnd;
+	u32 calm_cwnd;     /* W when the backlog was last near its aim */
+	u32 gain_q8;       /* what a window of ACKs adds in this round */
+	u32 base_us;       /* ROUNDS_UNMEASURED before the first round */
+	u32 last_us;       /* r of the round before; 0 = none */
+	u32 change_q3_us;  /* J */
+	u32 recent_q3_us;  /* RTT of the last eight samples or so */
+	u32 overflow_us;   /* D; 0 = unknown */
+	u32 backlog_q8;    /* q */
+	u32 mean_q4;       /* mean of W over 16 rounds or so */
+	u32 aim_q8;
+	u64 empty_rounds : 8; /* n */
+	u64 empty_at : 14;    /* when the queue was last empty, STEADY_TICKS */
+	u64 yielding : 2;     /* rounds left */
+	u64 fails : 3;
+	u64 yields : 3;       /* the first 7 */
+	u64 yield_us : 25;    /* r when it began to yield; 0 = it joined others */
+};
+
+TANDEM_FN void compound_steady_init(struct compound_steady *s,
+				    const struct compound_steady_params *p, struct tandem_conn *c)
+{
+	s->credit = 0;
+	rounds_init(&s->round, c);
+	s->loss_window = s->prior_loss_window = 2;
+	s->prior_cwnd = s->calm_cwnd = c->snd_cwnd;
+	s->gain_q8 = 0;
+	s->base_us = ROUNDS_UNMEASURED;
+	s->last_us = 0;
+	s->change_q3_us = 0;
+	s->recent_q3_us = 0;
+	s->overflow_us = 0;
+	s->backlog_q8 = 0;
+	s->mean_q4 = c->snd_cwnd << 4;
+	s->aim_q8 = 256;
+	s->empty_rounds = STEADY_FREE;
+	s->empty_at = STEADY_TICKS(c);
+	s->yielding = 0;
+	s->fails = 0;
+	s->yields = 0;
+	s->yield_us = 0;
+}
+
+TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s,
+					  const struct compound_steady_params *p,
+					  const struct tandem_conn *c, const struct tandem_ack *ack)
+{
+	/* Losses are judged in recovery, too, when rounds take no samples. */
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
+
+	if (rtt_us && s->recent_q3_us)
+		s->recent_q3_us = s->recent_q3_us - (s->recent_q3_us >> 3) + rtt_us;
+	else if (rtt_us)
+		s->recent_q3_us = rtt_us << 3;
+	rounds_sample(&s->round, ack);
+}
+
+/* What the flow sends in `us` at its rate, 1/256 packets: 2^24 * 2^24 * 2^8 < 2^63. */
+TANDEM_FN u32 steady_sent_q8(const struct compound_steady *s, u32 us)
+{
+	u64 sent = ((u64)us * s->round.flight << 8) / max_u32(s->round.rtt_us, 1);
+
+	return sent > 0xffffffffu ? 0xffffffffu : (u32)sent;
+}
+
+/* base, J, q and its mean, aim, n: what the round that has ended shows. */
+TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_steady_params *p,
+			      const struct tandem_conn *c)
+{
+	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us;
+	u32 change = r > s->last_us ? r - s->last_us : s->last_us - r;
+	u64 root_q8;
+
+	if (s->last_us)
+		s->change_q3_us = s->change_q3_us - (s->change_q3_us >> 3) + change;
+	s->last_us = r;
+	/* Where the RTT varies, its minimum is rare: base goes there slowly. */
+	if (s->base_us != ROUNDS_UNMEASURED && r < s->base_us &&
+	    s->base_us - r <= s->change_q3_us / 2)
+		s->base_us -= (s->base_us - r + 3) / 4;
+	else
+		s->base_us = min_u32(s->base_us, r);
+	/* What the RTT usually varies by is no queue; the first part of it is our own doing. */
+	empty_us = (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
+	empty_us = s->base_us + sub_floor0(empty_us, s->base_us / 128);
+	s->backlog_q8 = r > empty_us ? backlog_q8(s->round.flight, empty_us, r) : 0;
+	/* The geometric mean of a packet and the flow's part of the buffer: concave in its rate. */
+	if (s->overflow_us)
+		buffer_us = min_u32(buffer_us, s->overflow_us);
+	/* 2^20 * 2^20 at most. */
+	root_q8 = isqrt((u64)steady_sent_q8(s, p->buffer_us) << 8);
+	s->aim_q8 = max_u32((u32)(root_q8 * buffer_us / p->buffer_us), 256);
+	if (s->backlog_q8 >= s->aim_q8 / 2)
+		s->empty_rounds = 0;
+	if (s->backlog_q8 >= s->aim_q8 / 8)
+		return;
+	if (s->empty_rounds < STEADY_FREE)
+		s->empty_rounds++;
+	if (s->yields)
+		s->empty_at = STEADY_TICKS(c);
+	s->fails = 0;
+}
+
+TANDEM_FN void steady_shrink(struct compound_steady *s, struct tandem_conn *c, u32 by, u32 floor)
+{
+	c->snd_cwnd = max_u32(max_u32(sub_floor0(c->snd_cwnd, by), floor), 2);
+	ssthresh_follows(c);
+	s->gain_q8 = 0;
+}
+
+/* Packets that W grows by in a round without a queue, 1/256. */
+TANDEM_FN u32 steady_ramp_q8(const struct compound_steady *s,
+			     const struct compound_steady_params *p, const struct tandem_conn *c)
+{
+	u32 gain_q8 = (u32)(p->alpha * pow_eighths_q16(c->snd_cwnd, 6) >> 18);
+	u64 room_q8;
+
+	if (!s->overflow_us || s->empty_rounds == STEADY_FREE)
+		return gain_q8;
+	/* A flight arrives in clumps: a step larger than the buffer's room overflows it. */
+	room_q8 = (u64)steady_sent_q8(s, s->overflow_us) * p->step >> 10;
+	room_q8 = (room_q8 < 256 ? 256 : room_q8) << min_u32(s->empty_rounds / p->patience, 15);
+	return gain_q8 < room_q8 ? gain_q8 : (u32)room_q8;
+}
+
+/* What yielding has shown: was the delay a queue, and whose? */
+TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
+{
+	u32 r = s->round.rtt_us, before_us = sub_floor0((u32)s->yield_us, s->base_us);
+
+	s->empty_at = STEADY_TICKS(c);
+	if (!s->yield_us)
+		return;
+	if (sub_floor0(r, s->base_us) < before_us / 4) {
+		/* All of it was ours, or of those who yield with us: nobody pushes. */
+		s->loss_window = min_u32(s->loss_window, max_u32(c->snd_cwnd / 8, 2));
+	} else if (r + before_us / 32 < s->yield_us || c->snd_cwnd >= s->loss_window) {
+		s->fails += s->fails < 5;
+	} else {
+		/* All but L was given up, and still it stays: it is the path's. */
+		s->base_us = r;
+		s->empty_rounds = STEADY_FREE;
+		c->snd_ssthresh = max_u32(c->snd_ssthresh, s->calm_cwnd);
+	}
+}
+
+TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound_steady_params *p,
+				struct tandem_conn *c)
+{
+	u32 w = c->snd_cwnd, before_us = s->last_us, age, fell_us, extra, due, others;
+	int yielded = s->yielding;
+
+	s->gain_q8 = 0;
+	s->yielding -= yielded > 0;
+	/* A window of two packets is empty when the ACK for both comes. */
+	if (!rounds_measured(&s->round))
+		return;
+	steady_measure(s, p, c);
+	if (yielded == 1)
+		steady_judge(s, c);
+	if (yielded)
+		return;
+	s->mean_q4 = s->mean_q4 - (s->mean_q4 >> 4) + w;
+	if (w <= p->low_window)
+		return;
+	if (s->backlog_q8 <= 2 * s->aim_q8)
+		s->calm_cwnd = w;
+	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x3fffu;
+	fell_us = sub_floor0(before_us, s->round.rtt_us);
+	due = age > STEADY_YIELD_TICKS << s->fails;
+	others = fell_us && fell_us >= sub_floor0(before_us, s->base_us) / 3;
+	if (due || (age > STEADY_JOIN_TICKS && others)) {
+		s->yielding = STEADY_YIELD_ROUNDS;
+		s->yield_us = due ? s->round.rtt_us : 0;
+		extra = (u32)((u64)w * max_u32(p->yield, 512 >> s->yields) >> 10);
+		if (s->overflow_us)
+			extra = min_u32(extra, steady_sent_q8(s, s->overflow_us) >> 8);
+		s->yields += s->yields < 7;
+		steady_shrink(s, c, extra + min_u32(s->backlog_q8 >> 8, w / 2), 4);
+	} else if (s->backlog_q8 > s->aim_q8) {
+		steady_shrink(s, c, (s->backlog_q8 - s->aim_q8 + 511) >> 9, s->loss_window);
+	} else if (s->empty_rounds < 2) {
+		s->gain_q8 = (s->aim_q8 - s->backlog_q8) / 2;
+	} else {
+		s->gain_q8 = steady_ramp_q8(s, p, c);
+	}
+}
+
+TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
+					  const struct compound_steady_params *p,
+					  struct tandem_conn *c, u32 acked)
+{
+	u64 grown;
+	u32 due;
+
+	/* The host may have lowered W. */
+	if (!s->yielding)
+		s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
+	if (rounds_ended(&s->round, c)) {
+		if (in_slow_start(c) && rounds_measured(&s->round))
+			steady_measure(s, p, c);
+		else
+			steady_end_round(s, p, c);
+		rounds_begin(&s->round, c);
+	}
+	if (!c->is_cwnd_limited || s->yielding)
+		return;
+	if (in_slow_start(c)) {
+		acked = slow_start(c, acked);
+		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+		s->gain_q8 = 0;
+	}
+	if (!acked)
+		return;
+	due = packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked);
+	if (c->snd_cwnd <= p->low_window)
+		s->loss_window = c->snd_cwnd + due;
+	else if (s->empty_rounds || s->mean_q4 >> 4 > c->snd_cwnd + 4 ||
+		 (c->snd_cwnd <= s->loss_window + 1 && s->backlog_q8 > s->aim_q8))
+		s->loss_window += due;
+	else if (s->loss_window > c->snd_cwnd / 8)
+		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);
+	grown = take_packets(&s->credit, (u64)s->gain_q8 * acked, (u64)c->snd_cwnd << 8);
+	grown += c->snd_cwnd;
+	if (grown < s->loss_window)
+		grown = s->loss_window;
+	c->snd_cwnd = grown < c->snd_cwnd_clamp ? (u32)grown : c->snd_cwnd_clamp;
+}
+
+TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
+				       const struct compound_steady_params *p,
+				       const struct tandem_conn *c, u32 reason)
+{
+	u32 w = c->snd_cwnd, base_us = min_u32(s->base_us, s->round.base_rtt_us), delay_us, left;
+
+	s->prior_cwnd = w;
+	s->prior_loss_window = s->loss_window;
+	s->gain_q8 = 0;
+	s->credit = 0;
+	s->yielding = 0;
+	s->loss_window = max_u32(s->loss_window / 2, 2);
+	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
+		return max_u32(w / 2, 2);
+	delay_us = sub_floor0(s->recent_q3_us >> 3, base_us);
+	/* Half of it at 41 packets, as Reno; less above, where a round is worth more. */
+	left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
+	if (delay_us < s->overflow_us / 2) {
+		/* No overflow. */
+		s->overflow_us = max_u32(s->overflow_us - s->overflow_us / 32, base_us / 512);
+		s->empty_rounds = STEADY_FREE;
+	} else {
+		s->overflow_us = max_u32(delay_us,
+					 s->overflow_us - s->overflow_us / 8 + delay_us / 8);
+		s->overflow_us = max_u32(s->overflow_us, base_us / 512 + 1);
+		if (!in_slow_start(c))
+			s->empty_rounds = 0;
+		left = min_u32(left, sub_floor0(mul_div(w, base_us, base_us + delay_us), w / 16));
+	}
+	return max_u32(max_u32(left, s->loss_window), 2);
+}
+
+TANDEM_FN void compound_steady_set_state(struct compound_steady *s,
+					 const struct compound_steady_params *p,
+					 struct tandem_conn *c, u32 state)
+{
+	if (state == TANDEM_LOSS)
+		s->loss_window = 1;
+	rounds_set_state(&s->round, c, state);
+}
+
+TANDEM_FN void compound_steady_restart(struct compound_steady *s,
+				       const struct compound_steady_params *p,
+				       struct tandem_conn *c)
+{
+	s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
+	s->gain_q8 = 0;
+	s->yielding = 0;
+	rounds_begin(&s->round, c);
+}
+
+TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s,
+					const struct compound_steady_params *p,
+					const struct tandem_conn *c)
+{
+	s->loss_window = max_u32(s->loss_window, s->prior_loss_window);
+	return max_u32(c->snd_cwnd, s->prior_cwnd);
+}
+
+#define compound_steady_PROBES(P, W) \
+	P(overflow_ms, 1000, s->overflow_us, "D: delay at the last overflow; 0 = unknown") \
+	P(empty_rounds, 1, s->empty_rounds, "n: rounds in a row without a queue") \
+	P(aim_packets, 256, s->aim_q8, "backlog aimed at") \
+	P(yielding_rounds, 1, s->yielding, "rounds of a yield left")
+
+TANDEM_FN void compound_steady_view(const struct compound_steady *s,
+				    const struct compound_steady_params *p,
+				    const struct tandem_conn *c, struct tandem_view *v)
+{
+	v->loss_window = min_u32(s->loss_window, c->snd_cwnd);
+	v->delay_window = c->snd_cwnd - v->loss_window;
+	v->gamma_q8 = s->aim_q8;
+	v->diff_q8 = s->backlog_q8;
+	v->base_rtt_us = s->base_us == ROUNDS_UNMEASURED ? 0 : s->base_us;
+}
+
+#endif
