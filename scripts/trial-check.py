@@ -369,8 +369,8 @@ def way_text(way: dict) -> list[str]:
             lines.append(f"| {row['name']} | {sum(row['connections'])} | {percent(change)} | {told} | {within} |")
     lines += ["", f"The trial's verdict: {way['answer']['verdict'].replace('_', ' ')}."]
     lines += [f"The emulator doubts its path: {'; '.join(way['doubts'])}." if way["doubts"] else "The emulator kept its time."]
-    inferred = "; ".join(f"{i['what']} {i['value']} ({i['surety']})" for i in way["inferred"])
-    lines += ["", f"`tandem advise --from trial/path.txt` reads what the trial measured: {inferred}.", ""]
+    inferred = [f"{i['what']} {i['value']} ({i['surety']})" for i in way["inferred"]]
+    lines += ["", "`tandem advise --from trial/path.txt` reads what the trial measured:", "", "```", *inferred, "```", ""]
     lines += ["To make it permanent:", "", "```", f"$ echo 'port {PORT} -> {way['advice']}' > policy.conf && tandem policy load policy.conf", f"$ tandem policy test 192.0.2.7:{PORT}", way["policy"]["test"], "```", ""]
     lines += [f"Of 20 transfers then, {way['policy']['connections']} got it and {way['policy']['refused']} were refused."]
     return lines
