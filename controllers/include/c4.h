@@ -269,6 +269,7 @@ TANDEM_FN void c4_take_rtt(struct c4 *s, const struct c4_params *p, const struct
 TANDEM_FN void c4_take_losses(struct c4 *s, const struct c4_params *p, const struct tandem_conn *c,
 			      const struct tandem_ack *ack, struct c4_sample *r)
 {
+	/* 2 % for fast flows, 50 % more for the slowest. */
 	u32 threshold_q16 = 1311 + 32 * (C4_UNIT - c4_sensitivity(s, c));
 
 	s->early = min_u32(s->early + min_u32(ack->acked_sacked, 31), C4_EARLY_PACKETS + 1);
