@@ -71,7 +71,7 @@ struct copa {
 	u32 cwnd;          /* snd_cwnd as it was left                          */
 	u32 empty_us;      /* when the queue was last nearly empty; wraps      */
 	u32 delivered, lost; /* packets, in this window                        */
-	u32 same_rounds : 8; /* in this direction                              */
+	u32 same_rounds : 28; /* in this direction                             */
 	u32 is_down : 1;
 	u32 slow_start : 1;
 	u32 competes : 1;

@@ -64,7 +64,8 @@ struct ledbat_pp {
 	u32 round_end;   /* snd_nxt when the round began                              */
 	u32 ramp_to;     /* window before the slowdown, packets                       */
 	u32 prior_cwnd;  /* window before the last reduction, for undo                */
-	u32 phase : 2;
+	/* No bit is left over: init would not write it. */
+	u32 phase : 31;
 	u32 is_recovering : 1;
 };
 
