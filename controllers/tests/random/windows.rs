@@ -344,8 +344,7 @@ pub fn grow_for_long(
     reference: fn(&Params, f64, f64) -> Box<dyn Reference>,
     growth: Growth,
 ) -> Result<(), TestCaseError> {
-    // Ten times the window after the loss: a share that growth lacks shows as well as farther on.
-    const FAR: u32 = 4000;
+    const FAR: u32 = 20_000;
     let Growth { base_rtt_us, by, window, rounds, losses, others, due } = growth;
     let path = Path { base_rtt_us, bdp: Growth::BDP, buffer: Growth::BDP, jitter_us: 0 };
     let mut pair = Pair::new(params, reference, path, window);
