@@ -185,3 +185,11 @@ fn the_papers_files_share_only_what_they_use() {
     );
     assert_eq!(find("s4/queue-jain").unwrap().unwrap().id, "s4/queue-jain");
 }
+
+/// The files in claims/ are run by their paths: each names claims, and a headline among them.
+#[test]
+fn the_claims_files_are_good() {
+    let folder = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("claims")).unwrap();
+    let figures: Vec<usize> = folder.map(|entry| load(&entry.unwrap().path()).unwrap().len()).collect();
+    assert!(figures.len() >= 3 && figures.iter().all(|&count| count >= 2), "{figures:?}");
+}

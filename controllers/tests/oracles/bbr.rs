@@ -2,7 +2,7 @@
 //! BBR v1 in real numbers, from the paper and draft-cardwell-iccrg-bbr-congestion-control-00, with Linux's rule for policers. What
 //! ACKs in bursts add to the window is not worked out, only bounded: the golden trace has it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
@@ -37,7 +37,7 @@ const NO_POLICER: Policer = Policer { bw: None, interval: None, in_force: None }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bbr {
-    params: BTreeMap<&'static str, f64>,
+    params: Rc<BTreeMap<&'static str, f64>>,
     mss: f64,
     mode: Mode,
     /// Rates and their rounds, packets a us: the largest, the largest after it, and after that.
@@ -298,7 +298,7 @@ impl Bbr {
 impl Model for Bbr {
     fn new(params: &Params, mss: u32, window: u32, now_us: u64) -> Self {
         let mut new = Self {
-            params: params.controller().params().map(|p| (p.name, params.get(p.name).unwrap())).collect(),
+            params: Rc::new(params.controller().params().map(|p| (p.name, params.get(p.name).unwrap())).collect()),
             mss: mss.into(),
             mode: Mode::Startup,
             best: [(0, 0.0); 3],

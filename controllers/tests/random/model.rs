@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Controllers with a model of the path against references in real numbers: step by step, on random connections.
 
+use std::collections::VecDeque;
+
 use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestCaseResult},
@@ -73,6 +75,8 @@ struct Pair<M> {
     ways: Vec<M>,
     path: Path,
     delivered: u32,
+    /// For each packet in flight, the packets delivered when it was sent.
+    sent: VecDeque<u32>,
     application: bool,
     counts_marks: bool,
     /// Each step begins where rounding led the integer controller, so that only that step's rounding counts.
@@ -84,7 +88,16 @@ impl<M: Model> Pair<M> {
         let host = Host::begin(params, window, MSS, 0);
         let reference = M::new(params, MSS, window, host.conn().now_us);
         let counts_marks = params.controller().counts_marks();
-        Self { host, ways: vec![reference], path, delivered: 0, application: false, counts_marks, follows: true }
+        Self {
+            host,
+            ways: vec![reference],
+            path,
+            delivered: 0,
+            sent: VecDeque::new(),
+            application: false,
+            counts_marks,
+            follows: true,
+        }
     }
 
     fn command(&mut self, command: Command) {
@@ -119,7 +132,7 @@ impl<M: Model> Pair<M> {
                 self.command(Command::Restart { cwnd });
                 let now_us = self.host.conn().now_us;
                 self.ways.iter_mut().for_each(|way| way.restart(now_us));
-                self.compare("idle")?;
+                self.compare(&"idle")?;
             }
             Step::Application { flight, count } => {
                 self.command(Command::App { flight });
@@ -156,18 +169,21 @@ impl<M: Model> Pair<M> {
         let queueing_us = u64::from(self.path.base_rtt_us) * u64::from(queue) / u64::from(self.path.bdp);
         // What is longer counts as this much.
         let rtt_us = (u64::from(self.path.base_rtt_us) + queueing_us).min(MAX_RTT_US.into()) as u32;
+        let prior_delivered = self.take_sent(flight, packets);
         self.delivered += packets;
+        // A flight that has shrunk since then makes this RTT shorter: a whole window in it would be more than the path carries.
+        let prior_delivered = prior_delivered.max(self.delivered.saturating_sub(flight));
         // A queue above a quarter of the BDP marks every packet, a shorter one every other.
         let marked = if 4 * queue > self.path.bdp { packets } else { packets / 2 };
         let marked = if queue > 0 { marked } else { 0 };
-        let rate = Rate { delivered: flight.min(self.delivered), interval_us: rtt_us, lost, marked };
+        let rate = Rate { delivered: self.delivered - prior_delivered, interval_us: rtt_us, lost, marked };
         self.command(Command::Ack { packets, rtt_us, times: 1, gap_us: rtt_us / flight * packets, rate });
         let ack = Ack {
             pkts_acked: packets,
             acked_sacked: packets,
             rtt_us,
             delivered: self.delivered,
-            prior_delivered: self.delivered - rate.delivered,
+            prior_delivered,
             interval_us: rtt_us,
             is_app_limited: self.application.into(),
             in_flight: (flight - packets).saturating_sub(lost),
@@ -178,11 +194,17 @@ impl<M: Model> Pair<M> {
         let ways = self.ways.iter().flat_map(|way| all_ways(way, |next, ways| next.ack(now_us, &ack, ways)));
         let mut ways: Vec<M> = ways.collect();
         std::mem::swap(&mut self.ways, &mut ways);
-        self.compare(&format!("{ack:?}"))
+        self.compare(&ack)
+    }
+
+    /// Takes the oldest `packets` of the `flight` off: how many were delivered when the last of them was sent.
+    fn take_sent(&mut self, flight: u32, packets: u32) -> u32 {
+        self.sent.resize(flight as usize, self.delivered);
+        self.sent.drain(..packets as usize).next_back().unwrap_or(self.delivered)
     }
 
     /// At least one way must lead to where the integer controller is.
-    fn compare(&mut self, after: &str) -> Result<(), TestCaseError> {
+    fn compare(&mut self, after: &dyn std::fmt::Debug) -> Result<(), TestCaseError> {
         let conn = *self.host.conn();
         let (window, rate) = (conn.snd_cwnd, conn.pacing_bytes_per_s);
         let last = self.ways[0].clone();
@@ -200,7 +222,7 @@ impl<M: Model> Pair<M> {
         self.ways = distinct;
         prop_assert!(
             !self.ways.is_empty(),
-            "after {}: window {}, rate {}\none of the ways: {:?}",
+            "after {:?}: window {}, rate {}\none of the ways: {:?}",
             after,
             window,
             rate,
@@ -226,7 +248,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Values that someone might choose.
-const CHOICES: [(&str, &[f64]); 16] = [
+const CHOICES: [(&str, &[f64]); 18] = [
     ("high_gain", &[1.5, 2.0, 4.0]),
     // Not 1: there the end of DRAIN would not show.
     ("drain_gain", &[0.25, 0.5]),
@@ -244,6 +266,8 @@ const CHOICES: [(&str, &[f64]); 16] = [
     ("headroom", &[0.0, 0.5]),
     ("full_losses", &[1.0, 3.0]),
     ("probe_wait", &[0.25, 5.0]),
+    ("competitive", &[0.0]),
+    ("delta", &[0.25, 1.0]),
 ];
 
 /// Choices that a case makes; the others repeat them, so that new parameters leave old cases as they are.
@@ -266,7 +290,8 @@ impl Case {
         let mut params = Params::new(controller);
         for ((name, values), pick) in CHOICES.iter().zip(self.picks.iter().cycle()) {
             if let Some(pick) = pick.filter(|_| params.get(name).is_some()) {
-                params.set(name, values[pick % values.len()]).unwrap();
+                // A controller whose range excludes the value keeps its default.
+                let _ = params.set(name, values[pick % values.len()]);
             }
         }
         params

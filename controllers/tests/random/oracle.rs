@@ -91,6 +91,17 @@ pub struct TheirSide {
 }
 
 impl TheirSide {
+    /// Where it stands is not to be told.
+    pub const UNKNOWN: Self = Self {
+        diff: f64::NAN,
+        gamma: f64::NAN,
+        up_to_low_window: false,
+        slow_start: false,
+        window: f64::NAN,
+        window_after: f64::NAN,
+        delay: f64::NAN,
+    };
+
     pub fn congested(&self) -> bool {
         self.diff >= self.gamma
     }

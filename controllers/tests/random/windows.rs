@@ -377,3 +377,54 @@ pub fn grow_for_long(
     );
     Ok(())
 }
+
+/// Rounds from one loss to the next, unless the path overflows first.
+const LOSS_EVERY: u32 = 800;
+
+/// The integer controller alone on a path: its mean window over time, packets.
+pub fn mean_window(params: &Params, path: Path, rounds: u32) -> f64 {
+    let mut host: Host = Host::begin(params, 10, MSS, u32::MAX);
+    let (begun_us, mut una, mut area) = (host.conn().now_us, 0, 0.0);
+    for round in 1..=rounds {
+        for _ in 0..host.flight() {
+            let flight = host.flight().max(1);
+            let rtt_us = path.rtt_us(flight, 0, una);
+            let gap_us = rtt_us / flight;
+            area += f64::from(host.conn().snd_cwnd) * f64::from(gap_us);
+            host.play(&Command::Ack { packets: 1, rtt_us, times: 1, gap_us, rate: Rate::default() }).unwrap();
+            una += 1;
+        }
+        if round % LOSS_EVERY == 0 || path.overflows(host.flight(), 0) {
+            host.play(&Command::Loss).unwrap();
+            host.play(&Command::Recovered).unwrap();
+        }
+    }
+    area / (host.conn().now_us - begun_us) as f64
+}
+
+/// The same of a reference, which knows of no integer controller.
+pub fn mean_real_window(mut reference: Box<dyn Reference>, path: Path, rounds: u32) -> f64 {
+    let whole = |reference: &dyn Reference| reference.windows().total() as u64;
+    let (begun_us, mut area) = (1_000_000_u64, 0.0);
+    let (mut una, mut nxt, mut now_us) = (0, whole(&*reference), begun_us);
+    for round in 1..=rounds {
+        for _ in 0..nxt - una {
+            let flight = (nxt - una).max(1) as u32;
+            let rtt_us = path.rtt_us(flight, 0, una);
+            let gap_us = rtt_us / flight;
+            area += whole(&*reference) as f64 * f64::from(gap_us);
+            now_us += u64::from(gap_us);
+            una += 1;
+            reference.clock(now_us as f64);
+            let rtt_us = Some(f64::from(rtt_us));
+            let ack = Ack { acked: 1.0, marked: 0.0, rtt_us, una, nxt: nxt.max(una), window_limited: true };
+            reference.ack(&ack, TheirSide::UNKNOWN);
+            nxt = nxt.max(una + whole(&*reference));
+        }
+        if round % LOSS_EVERY == 0 || path.overflows((nxt - una) as u32, 0) {
+            reference.reduce(Reduction::Recovery, f64::NAN);
+            reference.open(una, nxt);
+        }
+    }
+    area / (now_us - begun_us) as f64
+}

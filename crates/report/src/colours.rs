@@ -8,12 +8,12 @@ use tandem_controllers::find;
 
 /// A controller's place in it is its `look` in the list of controllers. All stand out from white and from the dark page. The first six are for
 /// any colour vision (Okabe and Ito 2008); the others lie as far as possible from each other and from those, in Oklab, for people who see
-/// green and for people who do not. The last ones wait for controllers to come.
-const PALETTE: [&str; 32] = [
+/// green and for people who do not. Users' own controllers have the last ones.
+const PALETTE: [&str; 34] = [
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#2DC369", "#A51E69", "#695A00", "#4B87FF",
     "#783CB4", "#96695A", "#E187FF", "#B41E00", "#B44BB4", "#4B5A69", "#FF7869", "#969600", "#008700", "#7887B4",
     "#1E1EFF", "#E196B4", "#F000FF", "#FF0087", "#A500FF", "#96B496", "#694BFF", "#FF001E", "#A569FF", "#2D4BC3",
-    "#2D785A", "#D24B69",
+    "#2D785A", "#D24B69", "#C32D87", "#1E5A87",
 ];
 
 /// The first link's place.

@@ -14,10 +14,11 @@ use tandem_engine::Options;
 #[test]
 fn every_controller_fills_the_longest_path() {
     for controller in &CONTROLLERS {
-        // BBR measures a path anew as often as its window says, which is to be longer than the path.
+        // BBR and Copa measure a path anew as often as their windows say, which are to be longer than the path.
         let settings = match controller.name {
             "bbr" => "@rtt_window=60",
             "bbr3" => "@probe_rtt_interval=60,rtt_window=120",
+            "copa" => "@min_rtt_time=120",
             _ => "",
         };
         let result = run(&format!(
