@@ -30,6 +30,12 @@ struct {
 	__type(value, struct tandem_rule);
 } rules SEC(".maps");
 
+/*
+ * Whether there are such rules. The loader says so before it loads `policy`, from which the
+ * verifier then removes look-ups that could find nothing; `examine` always looks.
+ */
+const volatile struct tandem_kinds has SEC(".rodata.kinds") = {1, 1, 1};
+
 /* The default rule, or TANDEM_NO_RULE. A map, so that `examine` shares it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -40,10 +46,10 @@ struct {
 
 static __always_inline u32 by_peer(const struct tandem_peer *peer)
 {
-	u32 rule = by_address(peer, TANDEM_NO_RULE);
+	u32 rule = has.prefixes ? by_address(peer, TANDEM_NO_RULE) : TANDEM_NO_RULE;
 	u32 port = peer->port, *found;
 
-	if (rule != TANDEM_NO_RULE)
+	if (rule != TANDEM_NO_RULE || !has.ports)
 		return rule;
 	found = bpf_map_lookup_elem(&ports, &port);
 	return found ? *found : TANDEM_NO_RULE;
@@ -85,7 +91,7 @@ static __always_inline void decide(struct bpf_sock_ops *ops, struct tcp_sock *tp
 
 	read_peer(ops, &peer, ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB);
 	number = by_peer(&peer);
-	if (number == TANDEM_NO_RULE)
+	if (number == TANDEM_NO_RULE && has.cgroups)
 		number = by_cgroup(tp);
 	if (number == TANDEM_NO_RULE)
 		number = by_default();

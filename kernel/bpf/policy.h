@@ -10,6 +10,13 @@
 /* Number of cgroups examined, from the connection's own outwards. */
 #define TANDEM_CGROUP_DEPTH 32
 
+/* 0: there is no rule of the kind. */
+struct tandem_kinds {
+	u32 prefixes;
+	u32 ports;
+	u32 cgroups;
+};
+
 struct tandem_rule {
 	char controller[16];
 	u64 connections; /* that got its controller */

@@ -177,14 +177,19 @@ static __always_inline void end(struct bpf_sock_ops *ops, struct bpf_sock *sk,
 static __always_inline void change_state(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock *sk = ops->sk;
-	struct member *member = sk ? bpf_sk_storage_get(&members, sk, 0, 0) : 0;
+	u32 state = ops->args[1];
+	struct member *member;
 
+	/* Other changes of state need no look-up. */
+	if (!sk || (state != TCP_ESTABLISHED && state != TCP_CLOSE))
+		return;
+	member = bpf_sk_storage_get(&members, sk, 0, 0);
 	/* Not one of ours, or another program asked for the callback. */
 	if (!member)
 		return;
-	if (ops->args[1] == TCP_ESTABLISHED)
+	if (state == TCP_ESTABLISHED)
 		member->flags |= TANDEM_ESTABLISHED;
-	if (ops->args[1] == TCP_CLOSE)
+	else
 		end(ops, sk, member);
 }
 

@@ -122,6 +122,30 @@ fn each_kind_of_rule_decides_for_both_ends() {
     assert!(!File::new("/sys/fs/bpf/tandem/-policy").exists());
 }
 
+/// The program does not look for kinds of rules that a policy lacks.
+#[test]
+fn a_rule_of_any_kind_may_be_the_only_one() {
+    if skip::lacks_sockops() {
+        return;
+    }
+    let _turn = alone();
+    let (space, outer, ours) = (space(), Group::new(), reno());
+    let inner = outer.within("inner");
+    let cgroup = format!("cgroup {}", inner.path.display());
+    for (what, listen) in [
+        ("192.0.2.0/24", "192.0.2.7:0"),
+        ("2001:db8:1::/48", "[2001:db8:1::7]:0"),
+        ("port 8731", "198.51.100.7:8731"),
+        (&*cgroup, "198.51.100.7:0"),
+        ("default", "198.51.100.7:0"),
+    ] {
+        let _policy = InForce::new(&format!("{what} -> {}\n", ours.name), &outer);
+        inner.enter(|| assert_eq!(ends(&space, listen), [&*ours.name; 2], "{what}"));
+        let other = if what == "default" { &*ours.name } else { "reno" };
+        outer.enter(|| assert_eq!(ends(&space, "[2001:db8:2::7]:0"), [other; 2], "{what}"));
+    }
+}
+
 /// The controller of a connection to `::ffff:ADDRESS`.
 fn mapped(space: &Space, address: &str) -> String {
     let address: IpAddr = address.parse().unwrap();

@@ -31,6 +31,8 @@ const EXAMINE: &str = "examine";
 /// `TANDEM_NO_RULE` and `TANDEM_CGROUP_DEPTH` of `bpf/policy.h`.
 const NO_RULE: u32 = u32::MAX;
 const CGROUP_DEPTH: usize = 32;
+/// Where `struct tandem_kinds` is.
+const KINDS: &str = ".rodata.kinds";
 /// `struct tandem_rule`: a name, two counts, a text.
 const RULE_BYTES: usize = NAME_BYTES + 2 * size_of::<u64>() + TEXT_BYTES;
 
@@ -123,6 +125,11 @@ fn verified(file: &PolicyFile) -> Result<Object, Error> {
     let mut object = open_with(POLICY, PROGRAM)?;
     for mut map in object.maps_mut() {
         let entries = match map.name().to_str() {
+            Some(KINDS) => {
+                let kinds = entries.kinds();
+                map.initial_value_mut().expect("it has a value in the object")[..kinds.len()].copy_from_slice(&kinds);
+                continue;
+            }
             Some("rules") => file.rules.len(),
             Some(name) => entries.of(name).map_or(1, <[_]>::len),
             None => continue,
@@ -165,6 +172,13 @@ impl Entries {
     fn of(&self, map: &str) -> Option<&[Entry]> {
         // The fallback is written twice, and has one entry.
         self.maps.iter().find(|(name, _)| *name == map && map != "fallback").map(|(_, entries)| &entries[..])
+    }
+
+    /// `struct tandem_kinds` of `bpf/policy.h`.
+    fn kinds(&self) -> Vec<u8> {
+        let has = |map| self.of(map).is_some_and(|entries| !entries.is_empty());
+        let kinds = [has("prefixes4") || has("prefixes6"), has("ports"), has("cgroups")];
+        kinds.into_iter().flat_map(|present| u32::from(present).to_ne_bytes()).collect()
     }
 }
 
