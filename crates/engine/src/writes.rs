@@ -67,7 +67,9 @@ impl Writes {
         let gaps = match process {
             None => Gaps::Even { gap: piece_ns.div_ceil(rate.bps) },
             Some(Process::Poisson) => Gaps::Poisson { mean: piece_ns as f64 / rate.bps as f64 },
-            Some(Process::Frames { per_second, sizes }) => return Self::frames(*per_second, sizes, rate, piece_bytes, span, rng),
+            Some(Process::Frames { per_second, sizes }) => {
+                return Self::frames(*per_second, sizes, rate, piece_bytes, span, rng);
+            }
             Some(Process::OnOff { on, off }) => {
                 let (on, off) = (on.ns as f64, off.ns as f64);
                 let share_on = on / (on + off);

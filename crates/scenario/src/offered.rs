@@ -116,12 +116,7 @@ fn piece_bytes(size: Option<Bytes>, segment_bytes: u32) -> Result<u32, String> {
     Ok((bytes as u32).next_multiple_of(segment_bytes))
 }
 
-fn on_off(
-    on: Span,
-    off: Span,
-    piece_bytes: u32,
-    mut rates_bps: impl Iterator<Item = u64>,
-) -> Result<Process, String> {
+fn on_off(on: Span, off: Span, piece_bytes: u32, mut rates_bps: impl Iterator<Item = u64>) -> Result<Process, String> {
     if on.ns == 0 || off.ns == 0 {
         return Err("on-off needs `on` and `off` above 0".into());
     }
