@@ -311,7 +311,9 @@ mod tests {
 
     #[test]
     fn every_point_counts_unless_said() {
-        assert_eq!(judge("above = 0.5\nto = 2").verdict, Verdict::Holds);
+        let both = judge("above = 0.5\nto = 2");
+        assert_eq!(both.verdict, Verdict::Holds);
+        assert_eq!(both.at_each.iter().map(|point| &*point.at).collect::<Vec<_>>(), ["at 1", "at 2"]);
         assert_eq!(judge("above = 1.5\nto = 2").verdict, Verdict::HoldsInPart);
         assert_eq!(judge("above = 1.5\nat = [2]").verdict, Verdict::Holds);
         assert_eq!(judge("above = 1.5\nat = [1]\nsome = true").verdict, Verdict::DoesNotHold);

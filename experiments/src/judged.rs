@@ -36,6 +36,9 @@ pub struct Judged {
     pub undecided: usize,
     /// The points that decide the claim, the one that tells most first; at most five of a kind.
     pub decided_by: Vec<Decider>,
+    /// All points, in their order. Not kept: the figures of all points are.
+    #[serde(skip)]
+    pub at_each: Vec<Decider>,
     /// How many seeds would decide an undecided claim, if the means and spreads stayed as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would_take: Option<usize>,
@@ -80,6 +83,7 @@ impl Judged {
             missed: with(Verdict::DoesNotHold),
             undecided: with(Verdict::Undecided),
             decided_by: deciders(claim, judgement).into_iter().map(Decider::new).collect(),
+            at_each: judgement.points.iter().map(Decider::new).collect(),
             would_take: would_take.filter(|_| judgement.verdict == Verdict::Undecided),
         }
     }

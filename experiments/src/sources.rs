@@ -110,7 +110,7 @@ fn inherit<'i>(own: &mut DeTable<'i>, defaults: &DeTable<'i>) {
     }
 }
 
-/// Puts a part of the paper's file in where `use` names it.
+/// Puts a part of the paper's file in where `use` names it, and the part that this one uses.
 fn fill<'i>(value: &mut Spanned<DeValue<'i>>, parts: Option<&Spanned<DeValue<'i>>>) -> Result<(), Problem> {
     let table = match value.get_mut() {
         DeValue::Array(array) => return array.iter_mut().try_for_each(|item| fill(item, parts)),
@@ -118,12 +118,19 @@ fn fill<'i>(value: &mut Spanned<DeValue<'i>>, parts: Option<&Spanned<DeValue<'i>
         _ => return Ok(()),
     };
     table.iter_mut().try_for_each(|(_, inner)| fill(inner, parts))?;
-    let Some(name) = table.remove("use") else { return Ok(()) };
-    let part = part(&name, parts)?;
-    match part.get_ref() {
-        DeValue::Table(defaults) => inherit(table, defaults),
-        whole if table.is_empty() => *value.get_mut() = whole.clone(),
-        _ => return Err((name.span(), "this part is no table, so no other key can stand beside `use`".into())),
+    let mut left = parts.and_then(|parts| parts.get_ref().as_table()).map_or(1, DeTable::len);
+    while let Some(name) = table.remove("use") {
+        let part = part(&name, parts)?;
+        match part.get_ref() {
+            _ if left == 0 => return Err((name.span(), "parts use each other in a circle".into())),
+            DeValue::Table(defaults) => inherit(table, defaults),
+            whole if table.is_empty() => {
+                *value.get_mut() = whole.clone();
+                return Ok(());
+            }
+            _ => return Err((name.span(), "this part is no table, so no other key can stand beside `use`".into())),
+        }
+        left -= 1;
     }
     Ok(())
 }

@@ -154,6 +154,18 @@ fn errors_name_the_file_that_is_wrong() {
     assert!(error.contains("several figures"), "{error}");
 }
 
+/// Keys of the part that is used come after those of the part that uses it.
+#[test]
+fn a_part_uses_another() {
+    let then =
+        |then: &str| PAPER.replace("recovery = \"rate-halving\"", &format!("use = \"then\"\n[parts.then]\n{then}"));
+    let tables = |paper: &str| read(OWN, Some(paper)).map(|figures| figures[0].table());
+    let split = then("controller = \"vegas\"\nrecovery = \"rate-halving\"");
+    assert_eq!(tables(&split), tables(PAPER));
+    let error = tables(&then("use = \"tcp\"")).unwrap_err();
+    assert!(error.contains("in a circle"), "{error}");
+}
+
 #[test]
 fn a_file_on_disk_has_its_paper_beside_it() {
     let folder = tempfile::tempdir().unwrap();

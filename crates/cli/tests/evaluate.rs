@@ -35,6 +35,11 @@ fn a_criterion_has_its_limits_with_their_owners() {
     assert_eq!((row["section"].as_str(), row["answer"].as_str()), (Some("7.4"), Some("passes")));
     assert_eq!(row["asked"].as_array().unwrap().len(), 2);
     assert!(row["asked"].as_array().unwrap().iter().all(|asked| !asked["owner"].as_str().unwrap().is_empty()));
+    // The link is used to 90 % at both rates, and each point is there although it passes.
+    let points = row["asked"][0]["points"].as_array().unwrap();
+    assert_eq!(points.iter().map(|point| point["at"].as_str().unwrap()).collect::<Vec<_>>(), ["at 64", "at 256"]);
+    assert!(points.iter().all(|point| point["answer"] == "passes" && point["above"] == 90.0), "{points:?}");
+    assert!(points.iter().all(|point| (90.0..=100.0).contains(&point["mean"].as_f64().unwrap())), "{points:?}");
     assert!(json["unposed"].as_array().unwrap().iter().any(|one| one["section"] == "7.10"));
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Offer {
     /// When the phases after it begin, ns, and their rates.
     later: VecDeque<(u64, Option<u64>)>,
     stop: u64,
-    /// When pieces come; `None`: evenly.
+    /// When pieces come, and how many; `None`: evenly, one by one.
     process: Option<Process>,
     rng: Rng,
     piece_bytes: u32,
@@ -41,7 +41,7 @@ impl Offer {
             current: Phase::Nothing,
             later: changes.iter().map(|change| (change.at.ns, change.rate_bps)).collect(),
             stop,
-            process: *process,
+            process: process.clone(),
             rng,
             piece_bytes: *piece_bytes,
             piece_units: u64::from(piece_bytes.div_ceil(unit_bytes)),
@@ -61,7 +61,7 @@ impl Offer {
             Some(0) => Phase::Nothing,
             Some(bps) => {
                 let (rate, until) = (Rate { bps }, self.ends().min(self.stop));
-                Phase::Pieces(Writes::new(self.process, rate, self.piece_bytes, from..until, &mut self.rng))
+                Phase::Pieces(Writes::new(self.process.as_ref(), rate, self.piece_bytes, from..until, &mut self.rng))
             }
         }
     }
@@ -83,8 +83,8 @@ impl Offer {
             Phase::Pieces(pieces) => {
                 let mut units = 0;
                 while pieces.is_due(now) {
+                    units += pieces.pieces() * self.piece_units;
                     pieces.written(&mut self.rng);
-                    units += self.piece_units;
                 }
                 if units > 0 {
                     return Due::Begin(Some(units));

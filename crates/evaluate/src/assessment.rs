@@ -6,6 +6,7 @@ use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_papers::{Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, run};
 use tandem_report::figure_svg;
+use tandem_statistics::Estimate;
 
 use crate::{
     form::{Fact, facts},
@@ -72,6 +73,34 @@ pub struct Asked {
     pub answer: Answer,
     /// The numbers that decide it, in words.
     pub finding: String,
+    /// The figures at each point, also where it is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<AskedPoint>,
+}
+
+/// A limit at one point.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AskedPoint {
+    /// Where on the axis: `at 0.25`.
+    pub at: String,
+    /// What was compared with the limit, in the unit of the criterion's file, or a ratio.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// It must be at least this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// It must be at most this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+    /// Whether the limit is kept here.
+    pub answer: Answer,
+}
+
+impl AskedPoint {
+    fn new(point: &Decider) -> Self {
+        let Decider { at, estimate, low, high, verdict, .. } = point;
+        Self { at: at.clone(), estimate: *estimate, above: *low, below: *high, answer: Answer::of(*verdict) }
+    }
 }
 
 /// The point where a limit is missed by most.
@@ -205,6 +234,7 @@ fn asked(claim: &Judged) -> Asked {
         ours: claim.ours,
         answer: Answer::of(claim.verdict),
         finding: claim.finding(),
+        points: claim.at_each.iter().map(AskedPoint::new).collect(),
     }
 }
 
@@ -214,7 +244,7 @@ fn worst(experiment: &Experiment, form: Form, claim: &Judged) -> Option<Worst> {
         let above = decider.high.map_or(0.0, |high| decider.estimate.value - high);
         below.max(above)
     };
-    let misses = claim.decided_by.iter().filter(|decider| decider.verdict == Verdict::DoesNotHold);
+    let misses = claim.at_each.iter().filter(|decider| decider.verdict == Verdict::DoesNotHold);
     let decider = misses.max_by(|a, b| beyond(a).total_cmp(&beyond(b)))?;
     Some(Worst { at: decider.at.clone(), scenario: experiment.scenario_file(form, &claim.curve, &decider.at)? })
 }

@@ -51,6 +51,7 @@ pub(crate) mod tests {
                 ours: false,
                 answer,
                 finding: "3.1 ± 0.2 at 0.1".into(),
+                points: Vec::new(),
             }],
             worst: (answer == Answer::Fails)
                 .then(|| Worst { at: "at 0.1".into(), scenario: "duration = \"60s\"\n".into() }),

@@ -17,7 +17,7 @@ use crate::{
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
         "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its source. The same command gives the same \
-         numbers{}:\n\n```\n{command}\n```\n\n",
+         numbers{}; `--criteria 7.8` runs one section alone:\n\n```\n{command}\n```\n\n",
         assessment.contender,
         assessment.suite,
         summary(assessment),
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn over_real_tcp_is_a_column_and_a_table() {
         let text = markdown(&over_real_tcp(), "tandem evaluate reno --quick --engine sim,kernel", "reno");
-        assert!(text.contains("numbers, except those over real TCP:"), "{text}");
+        assert!(text.contains("numbers, except those over real TCP; `--criteria"), "{text}");
         assert!(text.contains("| 5.1.3 | Title of 5.1.3 | **fails** | passes |\n"), "{text}");
         assert!(
             text.contains("\n**Over real TCP: passes.** Linux 6.18, one seed.\n\n- real TCP passes: the eng"),

@@ -28,7 +28,7 @@ mod real_tcp;
 mod suite;
 mod text;
 
-pub use assessment::{Answer, Asked, Assessment, Row, Worst, evaluate};
+pub use assessment::{Answer, Asked, AskedPoint, Assessment, Row, Worst, evaluate};
 pub use baseline::Baseline;
 pub use document::{markdown, picture_file};
 pub use form::Fact;

@@ -227,7 +227,7 @@ fn source(source: &Traffic) -> String {
                 Some(0) => "nothing".to_owned(),
                 Some(bps) => Rate { bps }.in_words(),
             };
-            let at_random = process.map_or(String::new(), |process| process.in_words(*piece_bytes));
+            let at_random = process.as_ref().map_or(String::new(), |process| process.in_words(*piece_bytes));
             let later = changes.iter().map(|c| format!(", {} from {}", offer(c.rate_bps), c.at.in_words()));
             let first = offer(*rate_bps);
             format!(" of {sender} whose applications offer {first}{at_random}{}", later.collect::<String>())

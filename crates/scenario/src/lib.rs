@@ -57,7 +57,7 @@ pub use dumbbell::{DumbbellSpec, FORWARD_LINK, REVERSE_LINK};
 pub use effects::{Effects, EffectsSpec};
 pub use file::FileError;
 pub use loss::Loss;
-pub use offered::{Process, ProcessSpec};
+pub use offered::{FrameSizes, Process, ProcessSpec};
 pub use route::RouteError;
 pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, Topology};
 pub use short_flows::ShortFlows;

@@ -147,13 +147,19 @@ fn random_writes() {
         with_line(13, &keys, column, parts);
     };
     let process = |written: &str, parts: &[&str]| process_at(19, written, parts);
-    process_at(28, "{ kind = \"pareto\" }", &["unknown variant `pareto`", "`poisson` or `on-off`"]);
+    process_at(28, "{ kind = \"pareto\" }", &["unknown variant `pareto`", "`poisson`, `on-off`, `frames`"]);
     process("{ kind = \"poisson\", on = \"1s\" }", &["unknown field `on`"]);
     process("{ kind = \"poisson\", size = \"2GB\" }", &["at most 1GB"]);
     process("{ kind = \"on-off\", on = \"1s\" }", &["missing field `off`"]);
     process("{ kind = \"on-off\", on = \"0s\", off = \"1s\" }", &["above 0"]);
     // 1448 bytes at 1 Mb/s are 11.6 ms.
     process("{ kind = \"on-off\", on = \"5ms\", off = \"6ms\" }", &["at 1mbit", "one write of 1448 bytes"]);
+    process("{ kind = \"frames\", per_second = 0 }", &["per_second must be above 0"]);
+    process("{ kind = \"frames\", per_second = 30, sigma = 3 }", &["sigma must be 0 to 2"]);
+    process("{ kind = \"frames\", per_second = 30, sigma = 1, path = \"x\" }", &["leave one out"]);
+    process("{ kind = \"frames\", per_second = 30, path = \"none.txt\" }", &["none.txt` cannot be read"]);
+    // 125 000 bytes a second.
+    process("{ kind = \"frames\", per_second = 100 }", &["at 1mbit a frame has 1250 bytes", "1448 (a segment)"]);
 }
 
 #[test]

@@ -101,6 +101,10 @@ fn no_key_is_left_out() {
             "\"compound\"",
             "\"compound\"\noffered_rate = \"1mbit\"\noffered_process = { kind = \"on-off\", on = \"1s\", off = \"1s\" }",
         ),
+        (
+            "\"compound\"",
+            "\"compound\"\noffered_rate = \"1mbit\"\noffered_process = { kind = \"frames\", per_second = 30, sigma = 0.5 }",
+        ),
         ("\"compound\"", "\"compound\"\nreceiver = \"early-acks\""),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\" }"),
         ("controller = \"compound\"", "udp = { rate = \"1mbit\", min_rate = \"200kbit\" }"),

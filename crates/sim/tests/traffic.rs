@@ -102,6 +102,32 @@ fn an_application_that_is_on_and_off() {
     assert!(least < 5.0 && (15.0..20.1).contains(&most), "{least} to {most}");
 }
 
+/// Frames of n segments at once wait n (n - 1) / 2 times 0.12 ms in all, every 20 ms. 20 segments are 1.14 packets on average. Log-normal sizes
+/// with sigma 0.5 have exp(0.25) times the square of the mean: 1.48; over 10 000 frames a deviation of that is 1.3 %.
+#[test]
+fn frames_of_video() {
+    for (sigma, waiting, within_share) in [("0", 1.14, 0.001), ("0.5", 1.482, 0.06)] {
+        let result = run(&format!(
+            r#"
+            duration = "201s"
+            warmup = "1s"
+            send_jitter = "0s"
+            [dumbbell]
+            rate = "100mbit"
+            rtt = "10ms"
+            queue = "1000p"
+            [[flows]]
+            controller = "reno"
+            initial_window = 1000
+            offered_rate = "11584kbit"
+            offered_process = {{ kind = "frames", per_second = 50, sigma = {sigma} }}
+            "#
+        ));
+        within(result.links[0].queue_packets.mean, waiting, waiting * within_share);
+        within(result.flows[0].goodput_mbps, 11.584, 0.25);
+    }
+}
+
 /// A byte more than 100 segments is 101.
 #[test]
 fn transfers_are_rounded_up_to_segments() {

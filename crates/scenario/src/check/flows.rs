@@ -140,9 +140,10 @@ impl ScenarioSpec {
         }
         let segment_bytes = mtu - HEADER_BYTES;
         let rate_bps = offered_rate.map(|rate| rate.bps);
-        let process = offered_process.map(|process| {
+        let process = offered_process.as_ref().map(|process| {
             let rates_bps = rate_bps.into_iter().chain(offered_changes.iter().filter_map(|change| change.rate.0));
-            process.check(segment_bytes, rates_bps).map_err(|message| written.wrong("offered_process", message))
+            let checked = process.check(segment_bytes, rates_bps, &self.folder);
+            checked.map_err(|message| written.wrong("offered_process", message))
         });
         let (process, piece_bytes) = process.transpose()?.unzip();
         Ok(Transfer::Offered {

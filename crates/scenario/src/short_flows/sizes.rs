@@ -59,7 +59,7 @@ impl Sizes {
                 };
                 least * (1.0 + tail)
             }
-            Self::Listed(list) => list.0.iter().map(|&bytes| bytes as f64).sum::<f64>() / list.0.len() as f64,
+            Self::Listed(list) => list.mean_bytes(),
         }
     }
 
@@ -92,6 +92,16 @@ impl Serialize for SizeList {
 }
 
 impl SizeList {
+    /// The sizes in their order.
+    pub fn bytes(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// Their mean.
+    pub fn mean_bytes(&self) -> f64 {
+        self.0.iter().map(|&bytes| bytes as f64).sum::<f64>() / self.0.len() as f64
+    }
+
     /// Reads a file with a size on each line, such as `15kB`; lines that are empty or begin with `#` count for nothing.
     ///
     /// # Errors
