@@ -75,7 +75,7 @@ impl MediaReceiver {
         self.recent.push_back(Arrival { at: now, bytes, queue_ns, missing });
     }
 
-    /// What there is to report `now`, ns; to be called every [`REPORT_EVERY_NS`].
+    /// What there is to report `now`, ns; to be called every [`REPORT_EVERY_NS`](super::REPORT_EVERY_NS).
     pub fn report(&mut self, now: u64) -> Report {
         while self.recent.front().is_some_and(|arrival| arrival.at + WINDOW_NS <= now) {
             self.recent.pop_front();
