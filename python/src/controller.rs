@@ -46,6 +46,8 @@ pub struct ControllerInfo {
     name: &'static str,
     family: &'static str,
     signal: &'static str,
+    owns_window: bool,
+    counts_marks: bool,
     source: &'static str,
     parameters: Vec<Parameter>,
 }
@@ -63,6 +65,8 @@ fn info(controller: &'static tandem_controllers::Controller) -> ControllerInfo {
         name: controller.name,
         family: controller.family,
         signal: controller.signal.as_str(),
+        owns_window: controller.owns_window(),
+        counts_marks: controller.counts_marks(),
         source: controller.source,
         parameters: controller.params().map(parameter).collect(),
     }

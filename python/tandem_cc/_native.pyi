@@ -41,7 +41,13 @@ class ControllerInfo:
         """The family, such as `compound`."""
     @property
     def signal(self) -> str:
-        """What it takes for congestion: `loss`, `delay`, `both` or `model`."""
+        """What it takes for congestion: `loss`, `delay`, `both`, `model`, `marks` or `l4s`."""
+    @property
+    def owns_window(self) -> bool:
+        """Whether it sets the window in recovery, too, and a pacing rate: the host then changes neither."""
+    @property
+    def counts_marks(self) -> bool:
+        """Whether it needs the number of marked packets that each ACK newly reports (accurate ECN, RFC 9768)."""
     @property
     def source(self) -> str:
         """The paper or RFC that defines it."""

@@ -45,8 +45,8 @@ class Host:
             snd_nxt=(una + flight * mss) % WRAP,
         )
         self.controller = tandem.Controller(self.name, self.conn, **self.parameters)
-        self.owns_window = self.controller.info.signal in ("model", "l4s")
-        self.counts_marks = self.controller.info.signal in ("marks", "l4s")
+        self.owns_window = self.controller.info.owns_window
+        self.counts_marks = self.controller.info.counts_marks
         self.send()
 
     @property
