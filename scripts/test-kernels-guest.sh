@@ -55,6 +55,10 @@ step() {
 	tail -n 30 /tmp/step | sed 's/^/    /' >&3
 }
 
+# fresh FILE: made empty before what will write it starts in the background: that empties it only when its turn comes, and until then
+# the words of the one before would be taken for its own.
+fresh() { : >"$1"; }
+
 # wait_for COMMAND...: until it succeeds. Half an hour is only there to end what will never come.
 wait_for() {
 	looks=0
@@ -139,6 +143,7 @@ show_parts() {
 }
 
 watched_transfer() {
+	fresh /tmp/watched
 	tandem kernel watch --json --interval 200ms >/tmp/watched &
 	watcher=$!
 	start_transfer "$1" && show_parts "$1" && finish_transfer
@@ -320,6 +325,7 @@ load_policy() { tandem policy load /tmp/policy.conf; }
 
 # Both ends of two connections, and nothing of it afterwards.
 trial_records() {
+	fresh /tmp/trial.err
 	tandem trial reno --against reno --json --no-report --out /tmp/trial >/tmp/answer 2>/tmp/trial.err &
 	trial=$!
 	wait_for grep -q 'goes on' /tmp/trial.err || return
@@ -334,6 +340,7 @@ trial_records() {
 no_program_is_left() { ! bpftool prog list | grep sock_ops; }
 
 killed_trial_leaves_nothing() {
+	fresh /tmp/trial.err
 	tandem trial reno --against reno --out /tmp/killed-trial 2>/tmp/trial.err &
 	trial=$!
 	wait_for grep -q 'goes on' /tmp/trial.err || return
