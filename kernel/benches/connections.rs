@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a policy of 10,000 prefixes, and a trial, cost when a connection begins and ends.
 //!
-//! Short connections over a loopback device, empty ones and such with a request and a reply. Both ends are this thread's work: the time that it
-//! runs is exact. Those without a program and those with one take turns, each round in another order, so that a machine that gets busier does
+//! Short connections over a loopback device. First those of a client and a server on cores of their own, one transaction each, by the time from one
+//! to the next: what netperf's TCP_CRR measures, the usual test of how fast connections can be made. Then, empty and with a request and a reply, by
+//! CPU time alone: both ends are this thread's work, which no process does, but the time that it runs is exact. Those without a program and those with one take turns, each round in another order, so that a machine that gets busier does
 //! so for all; a ratio's pairs are a round's runs. Nothing runs per packet, so that there is nothing else to measure. All connections have
 //! `reno`: without a policy or a trial it is the namespace's default. A program that does nothing shows how much of it is that the kernel calls
 //! one; the policy of a default alone adds little but the kernel's change of controllers.
@@ -19,6 +20,7 @@ use std::{
     io::{Read, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::fd::AsRawFd,
+    thread,
     time::Duration,
 };
 
@@ -43,8 +45,20 @@ const CONTENDERS: [&str; 5] =
 const NOTHING: usize = 1;
 const TRIAL: usize = 4;
 const GOAL: f64 = 1.02;
-/// What a connection carries: bytes there, bytes back.
-const EXCHANGES: [(usize, usize); 2] = [(0, 0), (100, 1000)];
+/// A kind of short connections.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    /// Bytes there, bytes back.
+    carries: (usize, usize),
+    /// The far end is a thread of its own: the cost is the time that passes, otherwise this thread's CPU time.
+    has_server: bool,
+}
+const KINDS: [Kind; 3] = [
+    Kind { name: "A client and a server, a byte there and back, time that passes", carries: (1, 1), has_server: true },
+    Kind { name: "One thread, nothing carried, CPU time", carries: (0, 0), has_server: false },
+    Kind { name: "One thread, 100 bytes there and 1000 back, CPU time", carries: (100, 1000), has_server: false },
+];
 /// It is within one of the prefixes, so that a look-up goes as deep as any.
 const ADDRESS: [u8; 4] = [10, 20, 30, 1];
 /// Of the calling thread's namespace.
@@ -69,22 +83,22 @@ fn main() {
     };
     println!("Goal for a policy: at most {GOAL} times.");
     println!(
-        "Connections over loopback, both ends: medians of CPU time and of its ratio, {rounds} rounds of {CONNECTIONS}"
+        "Connections over loopback, both ends: medians of the cost and of its ratio, {rounds} rounds of {CONNECTIONS}"
     );
-    lab.group.enter(|| space.enter(|| EXCHANGES.into_iter().for_each(|exchange| compare(exchange, rounds, &lab))));
+    lab.group.enter(|| space.enter(|| KINDS.into_iter().for_each(|kind| compare(kind, rounds, &lab))));
 }
 
-fn compare(exchange: (usize, usize), rounds: usize, lab: &Lab) {
+fn compare(kind: Kind, rounds: usize, lab: &Lab) {
     let mut costs_us = vec![Vec::new(); CONTENDERS.len()];
-    connect(CONNECTIONS, exchange);
+    connect(CONNECTIONS, kind);
     for round in 0..rounds {
         for turn in 0..CONTENDERS.len() {
             // Their number is prime: each comes after each other one.
             let which = (round + turn * (1 + round % (CONTENDERS.len() - 1))) % CONTENDERS.len();
-            costs_us[which].push(run(which, exchange, lab));
+            costs_us[which].push(run(which, kind, lab));
         }
     }
-    println!("Each carries {} bytes there and {} back:", exchange.0, exchange.1);
+    println!("{}:", kind.name);
     for (name, costs) in CONTENDERS.iter().zip(&costs_us) {
         let ratios = costs.iter().zip(&costs_us[0]).map(|(cost, bare)| cost / bare).collect();
         let (ratio, low, high) = median(ratios);
@@ -92,7 +106,7 @@ fn compare(exchange: (usize, usize), rounds: usize, lab: &Lab) {
     }
     println!("The programs alone, as the kernel times each call (the timing's own cost included; the calls' is not):");
     let bare_us = median(costs_us[0].clone()).0;
-    (1..CONTENDERS.len()).for_each(|which| time(which, exchange, bare_us, lab));
+    (1..CONTENDERS.len()).for_each(|which| time(which, kind, bare_us, lab));
 }
 
 struct Lab {
@@ -111,15 +125,15 @@ fn median(mut values: Vec<f64>) -> (f64, f64, f64) {
 }
 
 /// Of ten runs, by the program's time alone: it does not matter what else the machine does.
-fn time(which: usize, exchange: (usize, usize), bare_us: f64, lab: &Lab) {
+fn time(which: usize, kind: Kind, bare_us: f64, lab: &Lab) {
     let program = ["", "nothing", "policy", "policy", "trial"][which];
     let mut each = Vec::new();
     for _ in 0..10 {
         let mut took = (0, 0);
         within(which, lab, || {
-            connect(WARM_UP, exchange);
+            connect(WARM_UP, kind);
             let _timing = timing::start();
-            connect(CONNECTIONS, exchange);
+            connect(CONNECTIONS, kind);
             // The newest: the kernel may still be about to free those before.
             let newest = timing::programs(program).into_values().next_back().expect("it is attached");
             took = (newest.1, newest.2);
@@ -142,14 +156,15 @@ fn many_rules() -> String {
     })
 }
 
-/// Microseconds of CPU time for a connection.
-fn run(which: usize, exchange: (usize, usize), lab: &Lab) -> f64 {
+/// Microseconds for a connection.
+fn run(which: usize, kind: Kind, lab: &Lab) -> f64 {
     let mut took = Duration::ZERO;
     within(which, lab, || {
-        connect(WARM_UP, exchange);
-        let before = cpu_time();
-        connect(CONNECTIONS, exchange);
-        took = cpu_time() - before;
+        connect(WARM_UP, kind);
+        let clock = if kind.has_server { ClockId::Monotonic } else { ClockId::ThreadCPUTime };
+        let before = now(clock);
+        connect(CONNECTIONS, kind);
+        took = now(clock) - before;
     });
     took.as_secs_f64() * 1e6 / f64::from(CONNECTIONS)
 }
@@ -188,31 +203,62 @@ fn attach_nothing(group: &Group) -> (Link, Object) {
     (link.expect("the cgroup takes it"), object)
 }
 
-fn connect(count: u32, (there, back): (usize, usize)) {
+fn connect(count: u32, kind: Kind) {
     let listener = TcpListener::bind((Ipv4Addr::from(ADDRESS), 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    for _ in 0..count {
-        let mut near = TcpStream::connect(address).unwrap();
-        // Else the ports are used up by connections in TIME-WAIT.
-        set_socket_linger(&near, Some(Duration::ZERO)).unwrap();
-        let (mut far, _) = listener.accept().unwrap();
-        carry(&mut near, &mut far, there);
-        carry(&mut far, &mut near, back);
-        // First, so that it resets the connection.
-        drop(near);
+    if !kind.has_server {
+        return (0..count).for_each(|_| {
+            let near = open(&listener);
+            exchange(near, accept(&listener), kind.carries);
+        });
     }
+    thread::scope(|scope| {
+        scope.spawn(|| (0..count).for_each(|_| serve(accept(&listener), kind.carries)));
+        (0..count).for_each(|_| ask(open(&listener), kind.carries));
+    });
 }
 
-/// As much as the socket's buffer takes at once.
-fn carry(from: &mut TcpStream, to: &mut TcpStream, bytes: usize) {
-    if bytes > 0 {
-        let mut buffer = vec![0; bytes];
-        from.write_all(&buffer).unwrap();
-        to.read_exact(&mut buffer).unwrap();
-    }
+fn open(listener: &TcpListener) -> TcpStream {
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    // Else the ports are used up by connections in TIME-WAIT.
+    set_socket_linger(&near, Some(Duration::ZERO)).unwrap();
+    near
 }
 
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
+fn accept(listener: &TcpListener) -> TcpStream {
+    listener.accept().unwrap().0
+}
+
+/// Drops the near end first, so that it resets the connection.
+fn exchange(mut near: TcpStream, mut far: TcpStream, (there, back): (usize, usize)) {
+    send(&mut near, there);
+    receive(&mut far, there);
+    send(&mut far, back);
+    receive(&mut near, back);
+    drop(near);
+}
+
+fn ask(mut near: TcpStream, (there, back): (usize, usize)) {
+    send(&mut near, there);
+    receive(&mut near, back);
+}
+
+/// Waits for the end: the client's reset.
+fn serve(mut far: TcpStream, (there, back): (usize, usize)) {
+    receive(&mut far, there);
+    send(&mut far, back);
+    let _ = far.read(&mut [0]);
+}
+
+/// At most as much as the socket's buffer takes at once.
+fn send(end: &mut TcpStream, bytes: usize) {
+    end.write_all(&vec![0; bytes]).unwrap();
+}
+
+fn receive(end: &mut TcpStream, bytes: usize) {
+    end.read_exact(&mut vec![0; bytes]).unwrap();
+}
+
+fn now(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
