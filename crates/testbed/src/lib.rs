@@ -40,6 +40,7 @@ mod namespace;
 mod netlink;
 mod path;
 mod priority;
+mod receive_window;
 mod record;
 mod renewal;
 mod run;

@@ -93,6 +93,12 @@ fn set<T: Copy>(socket: impl AsFd, level: i32, option: i32, value: T) -> io::Res
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// How much the other end may have under way. To be called before listening, and again when the first data has come: Linux 6.6 and later forget it
+/// when they learn how much memory a packet takes.
+pub fn set_window(socket: impl AsFd, bytes: u32) -> io::Result<()> {
+    set_u32(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
+}
+
 /// Switches on TCP's own pacing: a limit that is never reached.
 pub fn set_paced(socket: impl AsFd) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64::MAX - 1)
@@ -104,11 +110,12 @@ fn set_buffers(socket: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Listens in the calling thread's namespace, for one connection.
-pub fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+/// Listens in the calling thread's namespace, for one connection, which may have `window_bytes` under way.
+pub fn listen_on(address: SocketAddr, window_bytes: u32) -> io::Result<TcpListener> {
     let listener = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     // Before listening: the window scale of a connection follows from it (RFC 7323).
     set_buffers(&listener)?;
+    set_window(&listener, window_bytes)?;
     bind(&listener, &address)?;
     listen(&listener, 1)?;
     Ok(listener.into())

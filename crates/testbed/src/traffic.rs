@@ -14,6 +14,7 @@ use std::{
 };
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     net::{RecvFlags, SendFlags, recv, send, sockopt},
 };
@@ -26,8 +27,9 @@ use crate::{
     error::{Doing, Error},
     lab::Lab,
     path::End,
+    receive_window::window_bytes,
     renewal::{Past, Renewal},
-    socket::{connect_with, listen_on, read_tcp_info, set_paced, set_u32},
+    socket::{connect_with, listen_on, read_tcp_info, set_paced, set_u32, set_window},
     udp::{UdpReceiver, UdpSender},
 };
 
@@ -63,6 +65,9 @@ pub struct Tcp {
     /// Bytes of the transfer that the socket has not yet taken; `u64::MAX` if it is endless.
     remaining: u64,
     backlog_bytes: u32,
+    window_bytes: u32,
+    /// Whether data has come over this connection.
+    has_received: bool,
     is_paced: bool,
     /// For short flows.
     renewal: Option<Box<Renewal>>,
@@ -102,7 +107,10 @@ pub fn connect(
     let source = |plan: &Plan| &scenario.groups[plan.group].source;
     let receivers = lab.namespaces[End::Receivers as usize].enter(|| {
         let receiver = |plan: &Plan| match source(plan).tcp() {
-            Some(tcp) => listen(tcp, scenario, plan.receiver).map(Receiver::Tcp),
+            Some(tcp) => {
+                let window = window_bytes(scenario, &scenario.groups[plan.group], tcp);
+                listen_on(plan.receiver, window).map(Receiver::Tcp)
+            }
             None => bind_udp(plan.receiver).map(Receiver::Udp),
         };
         plans.iter().map(receiver).collect::<io::Result<Vec<_>>>().doing("listen for the flows")
@@ -159,6 +167,8 @@ fn connect_tcp(
         transfers,
         remaining: 0,
         backlog_bytes: backlog_bytes(scenario),
+        window_bytes: window_bytes(scenario, &scenario.groups[plan.group], tcp),
+        has_received: false,
         is_paced: tcp.pacing,
         renewal: renewal.transpose().doing("listen for short flows")?,
     };
@@ -174,15 +184,6 @@ fn plans(scenario: &Scenario) -> Vec<Plan> {
         })
     };
     scenario.groups.iter().enumerate().flat_map(plan).collect()
-}
-
-fn listen(tcp: &TcpSource, scenario: &Scenario, address: SocketAddr) -> io::Result<TcpListener> {
-    let listener = listen_on(address)?;
-    if let Some(packets) = tcp.receive_window {
-        let bytes = u64::from(packets) * u64::from(scenario.mss());
-        set_u32(&listener, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes.min(1 << 30) as u32)?;
-    }
-    Ok(listener)
 }
 
 fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -208,7 +209,8 @@ impl Tcp {
             // Otherwise a closed connection would live on in the kernel, and its namespace with it.
             sockopt::set_socket_linger(socket, Some(Duration::ZERO))?;
         }
-        set_u32(sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, self.backlog_bytes)?;
+        // The kernel calls a socket writable when half of this is left.
+        set_u32(sender, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, self.backlog_bytes.saturating_mul(2))?;
         // Otherwise the kernel puts off the ACKs of what waits to be read until the next tick.
         set_u32(receiver, libc::SOL_SOCKET, libc::SO_RCVLOWAT, MAX_UNREAD_BYTES)?;
         // The last segment of a transfer, though not full, waits for nothing.
@@ -229,6 +231,7 @@ impl Tcp {
         let Some(renewal) = self.renewal.as_mut().filter(|renewal| renewal.is_pending()) else { return Ok(true) };
         let Some((sender, receiver)) = renewal.poll((&self.sender, &self.receiver))? else { return Ok(false) };
         (self.sender, self.receiver) = (sender, receiver);
+        self.has_received = false;
         self.set_up()?;
         Ok(true)
     }
@@ -264,6 +267,10 @@ impl Tcp {
                 break;
             }
         }
+        if received > 0 && !self.has_received {
+            self.has_received = true;
+            set_window(&self.receiver, self.window_bytes)?;
+        }
         Ok(received)
     }
 
@@ -286,8 +293,12 @@ impl Tcp {
         Ok(())
     }
 
-    /// Gives the socket as much as it takes.
+    /// Gives the socket as much as it takes, once it wants a good deal. The last segment that it takes carries PSH, which the receiver ACKs at
+    /// once: with what a tick makes room for, a slow flow would have an ACK for each packet, as no bulk transfer has.
     fn give(&mut self, payload: &[u8]) -> io::Result<()> {
+        if self.remaining == 0 || !is_writable(&self.sender)? {
+            return Ok(());
+        }
         while self.remaining > 0 {
             let length = (payload.len() as u64).min(self.remaining);
             // No segment that is not full, unless it is the last.
@@ -309,6 +320,11 @@ impl Tcp {
 }
 
 /// Takes up to `most` bytes, or a packet, out of a socket without copying them; `None` if there are none.
+fn is_writable(socket: impl AsFd) -> io::Result<bool> {
+    let mut fds = [PollFd::new(&socket, PollFlags::OUT)];
+    Ok(poll(&mut fds, Some(&Timespec::default()))? > 0)
+}
+
 fn take(socket: impl AsFd, most: usize) -> io::Result<Option<usize>> {
     let mut nowhere = [MaybeUninit::<u8>::uninit(); CHUNK_BYTES];
     match recv(socket, &mut nowhere[..most.min(CHUNK_BYTES)], RecvFlags::TRUNC) {
