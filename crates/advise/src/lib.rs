@@ -43,6 +43,7 @@ mod candidate;
 mod case;
 mod contest;
 mod cures;
+mod doubts;
 mod error;
 mod headline;
 mod known;
