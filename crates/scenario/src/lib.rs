@@ -37,6 +37,7 @@ pub mod controller;
 mod dumbbell;
 pub mod effects;
 pub mod file;
+pub mod log_normal;
 mod loss;
 mod offered;
 pub mod quantity;
