@@ -68,6 +68,6 @@ pub use machine::{Machine, Port, Tools, Way, send_command};
 pub use progress::{Doing, Watch};
 pub use question::{Answer, Answers, Question};
 pub use repeated::Repeated;
-pub use rule::{Decision, Goal, Judged, Limits, Why, usual_delay_limit};
+pub use rule::{Decision, Goal, Judged, Limits, Why};
 pub use start::StartUp;
 pub use stepwise::Stepwise;

@@ -16,7 +16,7 @@ use tandem_statistics::{Estimate, Looks, mean};
 
 pub use judged::Judged;
 use judged::{compare, is_open, judge};
-pub use limits::{Goal, Limits, usual_delay_limit};
+pub use limits::{Goal, Limits};
 pub use observed::Observed;
 use observed::{exceeds, gain, wanted_gain};
 
