@@ -8,6 +8,7 @@ use tandem_scenario::{
     FileError, Scenario,
     controller::in_folder,
     file::{Overrides, parse_value},
+    names_file,
 };
 use tandem_statistics::Looks;
 use toml::{
@@ -259,9 +260,4 @@ fn spell_from_anywhere(scenario: &mut toml::Value, folder: &Path) {
         }
         _ => {}
     }
-}
-
-/// The name of a header has a slash in it.
-fn names_file(key: &str, text: &str) -> bool {
-    matches!(key, "rate_trace" | "path") || key == "controller" && text.contains('/')
 }

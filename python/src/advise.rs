@@ -6,7 +6,6 @@ use std::{path::PathBuf, time::Instant};
 use pyo3::{prelude::*, types::PyDict};
 use tandem_advise::{
     Advice, AdviseError, Given, Limits, Machine, Origin, Present, Question, Tools, candidates, measured,
-    usual_delay_limit,
 };
 use tandem_scenario::{
     ControllerSpec, EffectsSpec,
@@ -41,9 +40,9 @@ pub struct Asked {
     flows: Option<u32>,
     transfer: Option<String>,
     default: Option<String>,
-    max_stolen: f64,
+    max_stolen: Option<f64>,
     max_added_delay: Option<String>,
-    min_gain: f64,
+    min_gain: Option<f64>,
     goal: String,
     time: String,
     seeds: u64,
@@ -131,11 +130,12 @@ impl Asked {
     }
 
     fn limits(&self, rtt: Span) -> PyResult<Limits> {
-        let added = parsed::<Span>(self.max_added_delay.as_deref())?.unwrap_or(usual_delay_limit(rtt));
+        let usual = Limits::usual(rtt);
+        let added = parsed::<Span>(self.max_added_delay.as_deref())?;
         Ok(Limits {
-            stolen: self.max_stolen,
-            added_delay_ms: added.as_secs_f64() * 1e3,
-            gain: self.min_gain,
+            stolen: self.max_stolen.unwrap_or(usual.stolen),
+            added_delay_ms: added.map_or(usual.added_delay_ms, |added| added.as_secs_f64() * 1e3),
+            gain: self.min_gain.unwrap_or(usual.gain),
             goal: self.goal.parse().map_err(usage)?,
         })
     }

@@ -28,9 +28,9 @@ def advise(
     flows: int | None = None,
     transfer: str | None = None,
     default: str | None = None,
-    max_stolen: float = 0.1,
+    max_stolen: float | None = None,
     max_added_delay: str | None = None,
-    min_gain: float = 0.1,
+    min_gain: float | None = None,
     goal: Literal["goodput", "delay", "both"] = "goodput",
     time: str = "2min",
     seeds: int = 20,
@@ -59,9 +59,10 @@ def advise(
         flows: how many flows are to be carried; as many as were measured, 1 without measurements, if not given.
         transfer: what all of them have to send together, such as `100GB`: its time counts instead of goodput.
         default: what the machine runs now; what Linux says of itself, or `cubic`, if not given.
-        max_stolen: neighbours may lose at most this share of what they would have beside another of their own kind.
+        max_stolen: neighbours may lose at most this share of what they would have beside another of their own kind; a tenth if
+            not given.
         max_added_delay: the 95th percentile of the queueing delay may grow by this; by half the RTT, at least 10 ms, if not given.
-        min_gain: a change has to bring at least this share of the default's goodput.
+        min_gain: a change has to bring at least this share of the default's goodput; a tenth if not given.
         goal: what counts: goodput; delay, of controllers that keep the goodput; or both, goodput over the round-trip time.
         time: when to stop and say what is left open.
         seeds: the most seeds of a controller on a path.

@@ -117,6 +117,11 @@ async function showSummary(state) {
   showState(state, false);
 }
 
+/** Every second part of a text is in backticks. */
+function withCode(text) {
+  return text.split("`").map((part, i) => (i % 2 === 0 ? part : element("code", {}, part)));
+}
+
 /** The advice so far; the old one is grey while a new one is made. */
 function showAdvice({ advice, remarks, seeds, isFinal, error }) {
   by("advice").classList.toggle("error", error !== undefined);
@@ -126,11 +131,10 @@ function showAdvice({ advice, remarks, seeds, isFinal, error }) {
   by("advice-state").textContent = "All controllers run on the path.";
   if (error) by("advice").textContent = error;
   if (!advice) return;
-  // Every second part is in backticks.
-  const parts = [...advice.first, advice.headline].join(" ").split("`");
-  by("advice").replaceChildren(...parts.map((part, i) => (i % 2 === 0 ? part : element("code", {}, part))));
-  const sure = isFinal ? `The answer from ${seeds} seeds.` : `The answer from ${seeds} seeds so far.`;
-  by("advice-state").textContent = `${sure} It is for a Debian machine whose default is cubic. The command allows longer runs and more seeds:`;
+  by("advice").replaceChildren(...withCode([...advice.first, advice.headline].join(" ")));
+  const sure = isFinal ? `The answer from ${seeds} seeds: ${advice.paths[0].how_sure}.` : `The answer from ${seeds} seeds so far.`;
+  const rest = "It is for a Debian machine whose default is cubic. The command allows longer runs and more seeds:";
+  by("advice-state").replaceChildren(...withCode(`${sure} ${rest}`));
   by("advise-command").textContent = advice.command;
   by("advise-command").parentElement.hidden = false;
   const row = ([name, ...cells]) =>

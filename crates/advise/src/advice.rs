@@ -56,12 +56,6 @@ impl<'a> Advice<'a> {
 }
 
 impl Advice<'_> {
-    /// The candidates that there was no time to run.
-    pub fn not_run(&self) -> Vec<&str> {
-        let names = self.question.candidates.iter().map(|candidate| &*candidate.flows.name);
-        names.filter(|name| self.usual.decision.of(name).is_none()).collect()
-    }
-
     /// The command that switches the advised controller on for the whole machine; `None` if it is the default, or nothing here can.
     pub fn command(&self) -> Option<String> {
         self.way()?.command(&self.usual.decision.chosen)
@@ -152,7 +146,10 @@ impl Advice<'_> {
             reference: &answer.reference,
             duration_s: answer.length().1.duration.as_secs_f64(),
             warmup_s: answer.length().1.warmup.as_secs_f64(),
+            is_clear: answer.is_clear(),
+            how_sure: answer.sureness(self.question.time),
             is_cut_short: answer.is_cut_short,
+            not_run: &answer.not_run,
             cautions: answer.cautions(&self.present.name),
             decision: &answer.decision,
             completion_s: names.zip(answer.completion_s.iter().copied()).collect(),
@@ -213,8 +210,12 @@ struct OfPath<'a> {
     /// Duration of the longest runs.
     duration_s: f64,
     warmup_s: f64,
+    /// Neither more time nor more seeds could change the choice; then the same in words.
+    is_clear: bool,
+    how_sure: String,
     /// The time was up before all was clear.
     is_cut_short: bool,
+    not_run: &'a [String],
     cautions: Vec<&'a str>,
     #[serde(flatten)]
     decision: &'a Decision,

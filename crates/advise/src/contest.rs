@@ -74,9 +74,9 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Those whose next seeds could change the decision, and those that they are compared with; none if it is clear.
+    /// Those whose next seeds could change the decision, and those that they are compared with; none if none could.
     pub fn needed(&self, trials: &[Trial], decision: &Decision) -> Vec<bool> {
-        if decision.is_clear {
+        if !decision.may_change() {
             return vec![false; trials.len()];
         }
         let best = decision.controllers.iter().find(|judged| judged.is_within_limits);
@@ -147,6 +147,11 @@ impl<'a> Contest<'a> {
             is_extrapolated: trials.iter().any(|trial| trial.is_extrapolated),
             cautions: has_run().map(cautions).collect::<BTreeMap<_, _>>(),
             is_cut_short,
+            not_run: candidates
+                .iter()
+                .filter(|trial| !trial.has_run())
+                .map(|trial| trial.observed.name.clone())
+                .collect(),
             decision,
             observed: has_run().map(|trial| trial.observed.clone()).collect(),
             observed_reference: observed_reference.observed.clone(),

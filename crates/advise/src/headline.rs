@@ -33,13 +33,13 @@ impl Advice<'_> {
                 )
             }
             Why::DefaultIsAsGood => {
-                let others = if self.not_run().is_empty() { "no controller" } else { "no controller that was run" };
+                let others = if self.usual.not_run.is_empty() { "no controller" } else { "no controller that was run" };
                 format!(
                     "On {path}: stay with {present}, the present default. Within the limits {others} is better by enough to be worth a change."
                 )
             }
             Why::NothingElseRan => {
-                let more = if self.not_run().is_empty() { "" } else { ": --time gives more" };
+                let more = if self.usual.not_run.is_empty() { "" } else { ": --time gives more" };
                 format!("On {path}: no advice. No other controller than {present}, the present default, was run{more}.")
             }
             Why::NoneWithinLimits => {

@@ -83,6 +83,8 @@ pub struct Answer {
     pub(crate) cautions: BTreeMap<String, Vec<String>>,
     /// There was no time for the seeds that it needs.
     pub is_cut_short: bool,
+    /// The candidates that there was no time to run.
+    pub not_run: Vec<String>,
     /// The observations behind the choice: of the candidates for which there was time, and of the reference.
     pub(crate) observed: Vec<Observed>,
     pub(crate) observed_reference: Observed,
@@ -270,7 +272,7 @@ mod tests {
     use tandem_sim::Sim;
 
     use super::*;
-    use crate::{Goal, Present, candidates, machine::Machine};
+    use crate::{Goal, Present, Why, candidates, machine::Machine};
 
     /// The simulator, which counts its runs; one of them cancels, and waits until that is seen.
     struct Counted<'a> {
@@ -308,8 +310,8 @@ mod tests {
         }
     }
 
-    /// How many answers there are, and of how many runs, if the run with this number cancels.
-    fn cancelled_at(cancels_at: usize) -> (usize, usize) {
+    /// The answers, and of how many runs, if the run with this number cancels.
+    fn cancelled_at(cancels_at: usize) -> (Vec<Answer>, usize) {
         let cancel = AtomicBool::new(false);
         let engine = Counted { runs: Default::default(), cancels_at, cancel: &cancel };
         let known = Known {
@@ -332,16 +334,27 @@ mod tests {
         };
         let answers = question.answers(&known.cases()).unwrap();
         assert_eq!(answers.answers.len() + answers.not_looked_at.len(), 3);
-        (answers.answers.len(), engine.runs.into_inner())
+        (answers.answers, engine.runs.into_inner())
     }
 
     /// Two candidates; the default, Reno beside Reno, is the reference too: three seeds of two scenarios are six runs for each of the
     /// three losses. Then Reno, the choice, begins three times.
     #[test]
     fn the_callers_engine_runs_it_and_the_caller_can_end_it() {
-        assert_eq!(cancelled_at(usize::MAX), (3, 21));
-        assert_eq!(cancelled_at(1).0, 0);
+        let (answers, runs) = cancelled_at(usize::MAX);
+        assert_eq!((answers.len(), runs), (3, 21));
+        assert_eq!(cancelled_at(1).0.len(), 0);
         // The first run of the second case.
-        assert_eq!(cancelled_at(7).0, 1);
+        assert_eq!(cancelled_at(7).0.len(), 1);
+    }
+
+    /// The default's two runs come before the other candidate's.
+    #[test]
+    fn an_answer_without_the_other_candidates_is_not_clear() {
+        let (answers, _) = cancelled_at(3);
+        let [answer] = &answers[..] else { panic!("{} answers", answers.len()) };
+        assert_eq!((answer.decision.why, &answer.not_run[..]), (Why::NothingElseRan, &["vegas".to_owned()][..]));
+        assert!(!answer.is_clear());
+        assert_eq!(answer.sureness(Span::from_secs(60)), "not sure: `vegas` was not run");
     }
 }

@@ -53,7 +53,8 @@ impl<'a> Stepwise<'a> {
     pub fn answer(&self) -> Option<(Answers, Vec<bool>)> {
         let decision = self.contest.decide(&self.trials)?;
         let needed = self.contest.needed(&self.trials, &decision);
-        let is_cut_short = !decision.is_clear;
+        let has_more = |trial: &Trial| trial.seeds.len() < self.contest.looks.most();
+        let is_cut_short = self.trials.iter().zip(&needed).any(|(trial, is_needed)| *is_needed && has_more(trial));
         let answers = vec![self.contest.answer_of(&self.trials, decision, is_cut_short)];
         Some((Answers { answers, not_looked_at: Vec::new(), starts: Vec::new(), repeated: None }, needed))
     }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use tandem_network::{Rng, agenda::NEVER, normal_quantile};
-use tandem_scenario::{FrameSizes, Process, units::Rate};
+use tandem_scenario::{FrameSizes, Process, log_normal, units::Rate};
 
 use crate::exponential_ns;
 
@@ -46,7 +46,7 @@ impl Frames {
     /// The next frame. What is left below a piece is kept for the one after it, so that the mean stays what it is.
     fn draw(&mut self, rng: &mut Rng) {
         let size = match &self.sizes {
-            FrameSizes::LogNormal { sigma } => libm::exp(sigma * normal_quantile(rng.share())),
+            FrameSizes::LogNormal { sigma } => log_normal::quantile(*sigma, normal_quantile(rng.share())),
             FrameSizes::Listed(list) => {
                 let bytes = list.bytes()[self.place];
                 self.place = (self.place + 1) % list.bytes().len();
@@ -99,7 +99,7 @@ impl Writes {
         let first = later(span.start, (rng.share() * gap) as u64);
         let mean_pieces = rate.bps as f64 / 8.0 / per_second / f64::from(piece_bytes);
         let (place, mean) = match sizes {
-            FrameSizes::LogNormal { sigma } => (0, libm::exp(sigma * sigma / 2.0)),
+            FrameSizes::LogNormal { sigma } => (0, log_normal::mean(*sigma)),
             FrameSizes::Listed(list) => ((rng.share() * list.bytes().len() as f64) as usize, list.mean_bytes()),
         };
         let mut frames = Frames { sizes: sizes.clone(), scale: mean_pieces / mean, place, pieces: 0, left_over: 0.0 };

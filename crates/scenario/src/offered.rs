@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    named_file::named_file,
     short_flows::SizeList,
     units::{Bytes, Rate, Span, seconds},
 };
@@ -100,7 +101,7 @@ impl ProcessSpec {
                 on_off(*on, *off, piece_bytes, rates_bps).map(|process| (process, piece_bytes))
             }
             Self::Frames { per_second, sigma, path } => {
-                let path = path.as_ref().map(|path| folder.join(path));
+                let path = path.as_ref().map(|path| named_file(folder, "path", path));
                 let process = frames(*per_second, *sigma, path.as_deref(), segment_bytes, rates_bps)?;
                 Ok((process, segment_bytes))
             }

@@ -12,7 +12,7 @@ use tandem_evaluate::{Answer, Assessment, NEIGHBOURS_OF_ALL, Row, criteria, eval
 use tandem_papers::{Form, prose::with_short_lines};
 use tandem_sim::Sim;
 
-use crate::evidence::{between_marks, write};
+use crate::evidence::{put, write};
 
 /// Whom the page shows.
 const CONTENDERS: [&str; 7] = ["cubic", "reno", "bbr", "bbr3", "compound", "compound_tube", "prague"];
@@ -37,9 +37,7 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
     for assessment in &assessments {
         write(&report_file(data, assessment), &report(assessment))?;
     }
-    let words = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
-    let text = between_marks(&words, &block(&assessments)).context("the page lacks its marks")?;
-    write(page, &text)
+    put(page, &block(&assessments))
 }
 
 /// Where a controller's report is. It is Markdown; the site makes a page of it.
@@ -85,22 +83,20 @@ fn sign(row: &Row) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::assert_has;
 
     /// Page, reports and data are committed together, and each criterion of today is there. UPDATE_DOCS=1 writes page and reports.
     #[test]
     fn the_page_is_that_of_its_data() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-        let assessments: Vec<Assessment> =
-            serde_json::from_str(&read("experiments/validation/criteria.json")).expect("it is read");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/validation/criteria.json");
+        let text = std::fs::read_to_string(&data).expect("the data is there");
+        let assessments: Vec<Assessment> = serde_json::from_str(&text).expect("it is read");
         assert_eq!(assessments.iter().map(|one| one.contender.as_str()).collect::<Vec<_>>(), CONTENDERS);
-        let (page, data) = (read("docs/criteria.md"), root.join("experiments/validation/criteria.json"));
-        let due = between_marks(&page, &block(&assessments)).expect("it has its marks");
-        let reports = assessments.iter().map(|one| (report_file(&data, one), report(one)));
-        for (file, due) in reports.chain([(root.join("docs/criteria.md"), due)]) {
+        assert_has("docs/criteria.md", &block(&assessments));
+        for assessment in &assessments {
+            let (file, due) = (report_file(&data, assessment), report(assessment));
             if std::env::var_os("UPDATE_DOCS").is_some() {
-                std::fs::create_dir_all(file.parent().expect("it is in a folder")).expect("the folder can be made");
-                std::fs::write(&file, &due).expect("it can be written");
+                write(&file, &due).expect("written");
             }
             let found = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
             assert_eq!(due, found, "{}: write it again: UPDATE_DOCS=1, or tandem-validate --criteria", file.display());

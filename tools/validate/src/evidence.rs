@@ -114,7 +114,7 @@ fn with_block(page: &Path, text: &str) -> anyhow::Result<String> {
 }
 
 /// The page with another text between the marks, or none if it lacks them.
-pub(crate) fn between_marks(page: &str, text: &str) -> Option<String> {
+fn between_marks(page: &str, text: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
@@ -124,6 +124,18 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().context("a file lies in a folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     tandem_report::write_atomically(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A page of the repository has this text between its marks. UPDATE_DOCS=1 puts it there.
+#[cfg(test)]
+pub(crate) fn assert_has(page: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        put(&file, text).expect("written");
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{page}: {e}"));
+    let due = between_marks(&found, text).unwrap_or_else(|| panic!("{page} lacks its marks"));
+    assert!(due == found, "{page} is not that of its data: write it again with UPDATE_DOCS=1");
 }
 
 #[cfg(test)]

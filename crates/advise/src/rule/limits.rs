@@ -20,10 +20,22 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// On a path with this RTT, if nobody says otherwise: a tenth, [`usual_delay_limit`], and a gain of a tenth in goodput. Ours.
+    /// The usual [`stolen`](Self::stolen). Ours.
+    pub const USUAL_STOLEN: f64 = 0.1;
+    /// The usual [`gain`](Self::gain). Ours.
+    pub const USUAL_GAIN: f64 = 0.1;
+    /// The usual added delay on short paths, where half the RTT is less than a browser or a call would notice. Ours.
+    pub const LEAST_USUAL_DELAY: Span = Span::from_ms(10);
+
+    /// On a path with this RTT, if nobody says otherwise: half the RTT of added delay, and goodput as the goal.
     pub fn usual(rtt: Span) -> Self {
-        let added_delay_ms = usual_delay_limit(rtt).as_secs_f64() * 1e3;
-        Self { stolen: 0.1, added_delay_ms, gain: 0.1, goal: Goal::Goodput }
+        let added_delay = Span { ns: rtt.ns / 2 }.max(Self::LEAST_USUAL_DELAY);
+        Self {
+            stolen: Self::USUAL_STOLEN,
+            added_delay_ms: added_delay.as_secs_f64() * 1e3,
+            gain: Self::USUAL_GAIN,
+            goal: Goal::default(),
+        }
     }
 }
 
@@ -51,12 +63,4 @@ impl std::str::FromStr for Goal {
             other => Err(GoalError(other.to_owned())),
         }
     }
-}
-
-/// The minimum on short paths, where half the RTT is less than a browser or a call would notice. Ours.
-const LEAST_DELAY_LIMIT: Span = Span::from_ms(10);
-
-/// The default limit of the added delay: half the RTT, at least 10 ms. Ours.
-pub fn usual_delay_limit(rtt: Span) -> Span {
-    Span { ns: rtt.ns / 2 }.max(LEAST_DELAY_LIMIT)
 }

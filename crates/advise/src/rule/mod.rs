@@ -16,7 +16,7 @@ use tandem_statistics::{Estimate, Looks, mean};
 
 pub use judged::Judged;
 use judged::{compare, is_open, judge};
-pub use limits::{Goal, Limits, usual_delay_limit};
+pub use limits::{Goal, Limits};
 pub use observed::Observed;
 use observed::{exceeds, gain, wanted_gain};
 
@@ -52,13 +52,23 @@ pub struct Decision {
     pub why: Why,
     /// The choice's goodput over the default's, less 1; null if it is the default, or if that got nothing.
     pub gain: Option<Estimate>,
-    /// No further seed could change the choice.
-    pub is_clear: bool,
     /// The highest goodput first.
     pub controllers: Vec<Judged>,
 }
 
+impl Why {
+    /// False where there was nothing to compare, or nothing steady.
+    pub fn is_verdict(self) -> bool {
+        !matches!(self, Self::NotSteady | Self::NothingElseRan)
+    }
+}
+
 impl Decision {
+    /// Could more seeds of what has run change the choice?
+    pub fn may_change(&self) -> bool {
+        self.controllers.iter().any(|judged| judged.is_open)
+    }
+
     /// The findings about a controller.
     pub fn of(&self, controller: &str) -> Option<&Judged> {
         self.controllers.iter().find(|judged| judged.controller == controller)
@@ -112,10 +122,9 @@ pub fn decide(
         compare(judged, observed, best, looks);
         judged.is_open = is_open(judged, observed, chosen, limits, looks);
     }
-    let is_clear = judged.iter().all(|(judged, _)| !judged.is_open);
     let controllers = judged.into_iter().map(|(judged, _)| judged).collect();
     let gain = gain(chosen, present, Goal::Goodput).map(|gain| looks.widened(gain));
-    Some(Decision { gain, chosen: chosen.name.clone(), why, is_clear, controllers })
+    Some(Decision { gain, chosen: chosen.name.clone(), why, controllers })
 }
 
 /// The default if allowed, otherwise the easiest; then any that gains enough over all that take less effort. `judged`: highest goodput first.

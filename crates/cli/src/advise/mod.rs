@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use tandem_advise::{
     Advice, AdviseError, Doing, Given, Goal, Limits, Machine, Neighbours, Origin, Present, Question, Tools, candidates,
-    measured, usual_delay_limit,
+    measured,
 };
 use tandem_batch::Shown;
 use tandem_compare::Budget;
@@ -109,21 +109,18 @@ pub struct Args {
     #[arg(long, value_name = "CONTROLLER")]
     default: Option<ControllerSpec>,
 
-    /// Neighbours may lose at most this share of their goodput beside another flow of their own kind; the limit is ours
-    #[arg(long, value_name = "SHARE", default_value = "10%")]
-    max_stolen: Share,
+    #[arg(long, value_name = "SHARE", help = limit("Neighbours may lose at most this share of their goodput beside another flow of their own kind", percent(Limits::USUAL_STOLEN)))]
+    max_stolen: Option<Share>,
 
-    /// The 95th percentile of the queueing delay may exceed its value there by this [default: half the RTT, at least 10 ms; the limit is ours]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help = limit("The 95th percentile of the queueing delay may exceed its value there by this", format!("half the RTT, at least {}", Limits::LEAST_USUAL_DELAY)))]
     max_added_delay: Option<Span>,
 
     /// What counts: goodput; delay, among controllers that keep the goodput; or both, goodput over the round-trip time
     #[arg(long, value_name = "goodput|delay|both", default_value = "goodput")]
     goal: Goal,
 
-    /// A change must gain at least this share of the default's goodput, or of whatever --goal counts; the limit is ours
-    #[arg(long, value_name = "SHARE", default_value = "10%")]
-    min_gain: Share,
+    #[arg(long, value_name = "SHARE", help = limit("A change must gain at least this share of the default's goodput, or of whatever --goal counts", percent(Limits::USUAL_GAIN)))]
+    min_gain: Option<Share>,
 
     /// Stop after this time and say what is left open; the same command with enough time gives the same answer
     #[arg(long, value_name = "TIME", default_value_t = Budget::USUAL.time)]
@@ -168,6 +165,15 @@ pub struct Args {
     /// The candidates [default: all that this machine can run]
     #[arg(value_name = "CONTROLLER")]
     controllers: Vec<ControllerSpec>,
+}
+
+/// The help of a limit.
+fn limit(what: &str, usual: String) -> String {
+    format!("{what} [default: {usual}; the limit is ours]")
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", share * 100.0)
 }
 
 /// What this program was built with.
@@ -250,10 +256,11 @@ impl From<AdviseError> for Failure {
 
 impl Args {
     fn limits(&self, rtt: Span) -> Limits {
+        let usual = Limits::usual(rtt);
         Limits {
-            stolen: self.max_stolen.0,
-            added_delay_ms: self.max_added_delay.unwrap_or(usual_delay_limit(rtt)).as_secs_f64() * 1e3,
-            gain: self.min_gain.0,
+            stolen: self.max_stolen.map_or(usual.stolen, |share| share.0),
+            added_delay_ms: self.max_added_delay.map_or(usual.added_delay_ms, |added| added.as_secs_f64() * 1e3),
+            gain: self.min_gain.map_or(usual.gain, |share| share.0),
             goal: self.goal,
         }
     }

@@ -43,7 +43,7 @@ pub struct OtherPath<'a> {
 pub fn other_paths<'a>(advice: &'a Advice) -> Vec<OtherPath<'a>> {
     let looked_at = advice.others.iter().map(|answer| {
         let is_same = answer.decision.chosen == advice.usual.decision.chosen;
-        let mark = match (is_same, answer.decision.is_clear) {
+        let mark = match (is_same, answer.is_clear()) {
             (true, true) => Mark::Good,
             (true, false) => Mark::Part,
             (false, _) => Mark::Bad,
@@ -68,7 +68,7 @@ fn on_other_path(advice: &Advice, answer: &Answer, is_same: bool) -> String {
         }
     };
     let same = if is_same { "the same: " } else { "" };
-    let unsure = if decision.is_clear { "" } else { "; not sure" };
+    let unsure = if answer.is_clear() || !decision.why.is_verdict() { "" } else { "; not sure" };
     format!("{same}{what}{unsure}")
 }
 
@@ -106,7 +106,7 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
 fn left_out(advice: &Advice) -> Vec<String> {
     let decision = &advice.usual.decision;
     let mut left_out = Vec::new();
-    let not_run = advice.not_run();
+    let not_run = &advice.usual.not_run;
     if !not_run.is_empty() {
         left_out.push(format!("There was no time to run {}: --time gives more.", not_run.join(", ")));
     }
@@ -195,22 +195,7 @@ fn startup(advice: &Advice) -> Option<String> {
 fn sureness(advice: &Advice) -> String {
     let (answer, decision) = (&advice.usual, &advice.usual.decision);
     let seeds = decision.of(&decision.chosen).map_or(0, |chosen| chosen.seeds);
-    let names = |is: fn(&Judged) -> bool| -> Vec<&str> {
-        decision.controllers.iter().filter(|judged| is(judged)).map(|judged| &*judged.controller).collect()
-    };
-    let (open, unsteady) = (names(|judged| judged.is_open), names(|judged| !judged.is_steady));
-    let over = answer.is_cut_short.then(|| format!("when {} were over", advice.question.time));
-    let with_seeds = over.as_deref().unwrap_or("with the seeds allowed");
-    let in_runs = over.as_deref().unwrap_or("in the longest runs allowed");
-    let not_run = advice.not_run().len();
-    let intervals = match (&open[..], &unsteady[..]) {
-        _ if not_run > 0 => format!("not sure: {} were not run {with_seeds}", counted(not_run)),
-        ([], []) => "the intervals are narrow enough to decide".to_owned(),
-        ([], [one]) => format!("clear except for `{one}`, which was not steady {in_runs}"),
-        ([], _) => format!("not sure: {} were not steady {in_runs}", counted(unsteady.len())),
-        ([one], _) => format!("clear except for `{one}`, whose intervals are too wide {with_seeds}"),
-        _ => format!("not sure: the intervals of {} are too wide {with_seeds}", counted(open.len())),
-    };
+    let sure = answer.sureness(advice.question.time);
     let others = advice.others.len();
     let same = advice.unchanged().count();
     let sweep = if others > 0 {
@@ -224,7 +209,7 @@ fn sureness(advice: &Advice) -> String {
     let stolen = decision.of(&decision.chosen).and_then(|chosen| chosen.stolen);
     let near = stolen.filter(|s| s.value + s.half_width.unwrap_or(0.0) > limit);
     let near = near.map_or("", |_| "; the advised one may exceed the limit on what neighbours lose");
-    format!("{intervals} ({seeds} seeds){ties}{near}{sweep}")
+    format!("{sure} ({seeds} seeds){ties}{near}{sweep}")
 }
 
 pub fn counted(n: usize) -> String {

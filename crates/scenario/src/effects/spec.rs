@@ -12,6 +12,7 @@ use super::{
 use crate::{
     check::SpecError,
     loss::of_change,
+    named_file::named_file,
     scenario::{LinkConfig, Loss},
     units::{Bytes, LossRate, NS_PER_SEC, Portion, QueueSize, Rate, Share, Span, rate_or_none},
 };
@@ -152,7 +153,10 @@ impl EffectsSpec {
         let wrong = |part: &str, message: String| SpecError::at(format!("{key}.{part}"), message);
         let rate_trace = match &self.rate_trace {
             None => None,
-            Some(path) => Some(RateTrace::load(&folder.join(path)).map_err(|e| wrong("rate_trace", e.to_string()))?),
+            Some(path) => Some(
+                RateTrace::load(&named_file(folder, "rate_trace", path))
+                    .map_err(|e| wrong("rate_trace", e.to_string()))?,
+            ),
         };
         if rate_trace.is_some() && self.changes.iter().any(|change| change.rate.is_some()) {
             return Err(wrong(

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     bounded::{TRACE_BYTES, read_text},
+    log_normal,
     units::{Bytes, UnitError},
 };
 
@@ -49,7 +50,7 @@ impl Sizes {
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Fixed { bytes } => *bytes as f64,
-            Self::LogNormal { median_bytes, sigma } => *median_bytes as f64 * libm::exp(sigma * sigma / 2.0),
+            Self::LogNormal { median_bytes, sigma } => *median_bytes as f64 * log_normal::mean(*sigma),
             // The integral of the share of those above each size.
             Self::Pareto { smallest_bytes, largest_bytes, shape } => {
                 let (least, ratio) = (*smallest_bytes as f64, *largest_bytes as f64 / *smallest_bytes as f64);
@@ -68,7 +69,9 @@ impl Sizes {
     pub fn quantile_bytes(&self, share: f64, normal_quantile: fn(f64) -> f64) -> u64 {
         let bytes = match self {
             Self::Fixed { bytes } => return *bytes,
-            Self::LogNormal { median_bytes, sigma } => *median_bytes as f64 * libm::exp(sigma * normal_quantile(share)),
+            Self::LogNormal { median_bytes, sigma } => {
+                *median_bytes as f64 * log_normal::quantile(*sigma, normal_quantile(share))
+            }
             Self::Pareto { smallest_bytes, largest_bytes, shape } => {
                 let bytes = *smallest_bytes as f64 * libm::pow(1.0 - share, -1.0 / shape);
                 bytes.min(*largest_bytes as f64)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::{Arrivals, ShortFlows, SizeList, Sizes, sizes::MAX_BYTES};
 use crate::{
     check::SpecError,
+    named_file::named_file,
     units::{Bytes, Span, UnitError},
 };
 
@@ -158,7 +159,7 @@ impl SizeSpec {
                 }
                 Ok(Sizes::Pareto { smallest_bytes: smallest.0, largest_bytes: largest.0, shape: *shape })
             }
-            Self::File(FileSpec { path }) => SizeList::load(&folder.join(path)).map(Sizes::Listed),
+            Self::File(FileSpec { path }) => SizeList::load(&named_file(folder, "path", path)).map(Sizes::Listed),
         }
     }
 }
