@@ -10,8 +10,8 @@ use serde::Serialize;
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_evaluate::{
-    Assessment, Baseline, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit, markdown,
-    obstacles, picture_file, text,
+    Assessment, Baseline, Comparison, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit,
+    markdown, obstacles, picture_file, text,
 };
 use tandem_papers::{Experiment, Form, RealTcpRuns};
 use tandem_scenario::file::text_of;
@@ -116,13 +116,16 @@ struct Results<'a> {
     command: &'a str,
     #[serde(flatten)]
     assessment: &'a Assessment,
+    /// Beside the report that --baseline names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a Comparison>,
 }
 
 pub fn evaluate(args: &Args) -> Result<(), Failure> {
-    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     args.markdown.as_deref().map(picture_folder).transpose()?;
     let against: Vec<&str> = args.against.iter().map(String::as_str).collect();
     let suite = Suite::named(&args.suite).map_err(Failure::usage)?;
+    let baseline = args.baseline.as_deref().map(|path| baseline(path, &suite)).transpose()?;
     let wanted = suite.criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
     let wanted = if args.quick { wanted.into_iter().map(|one| one.with_kernel_seeds(1)).collect() } else { wanted };
     let kernel = kernel(&args.engine)?;
@@ -135,12 +138,8 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let assessment = judge(&args.contender, &wanted, form, &Sim, &batch, real).map_err(anyhow::Error::from)?;
     let assessment = assessment.of_suite(&suite);
     let command = command_line();
-    let results =
-        Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
-    print_kept(
-        &if args.json { json_text(&results)? } else { text(&assessment) },
-        documents(args, &assessment, &command),
-    )?;
+    let compared = baseline.map(|baseline| baseline.compare(&assessment, &args.criteria));
+    print_kept(&printed(args, &assessment, compared.as_ref(), &command)?, documents(args, &assessment, &command))?;
     for path in args.markdown.iter().chain(&args.junit) {
         note(&format!("Document: {}", path.display()));
     }
@@ -148,7 +147,23 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
         warn(&format!("tandem: interrupted; {} criteria are left: the same command continues", assessment.left));
         return Err(Failure::Interrupted);
     }
-    worse(&assessment, baseline.as_ref())
+    worse(compared.as_ref())
+}
+
+/// What goes to standard output.
+fn printed(
+    args: &Args,
+    assessment: &Assessment,
+    baseline: Option<&Comparison>,
+    command: &str,
+) -> Result<String, Failure> {
+    if args.json {
+        let version = env!("CARGO_PKG_VERSION");
+        return Ok(json_text(&Results { version, commit: COMMIT, command, assessment, baseline })?);
+    }
+    let file = args.baseline.as_deref().unwrap_or(Path::new("")).display().to_string();
+    let compared = baseline.map_or_else(String::new, |baseline| format!("\n{}", baseline.text(&file)));
+    Ok(text(assessment) + &compared)
 }
 
 /// The engine of real TCP, if it was asked for.
@@ -214,19 +229,20 @@ fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-fn baseline(path: &Path) -> Result<Baseline, Failure> {
+fn baseline(path: &Path, suite: &Suite) -> Result<Baseline, Failure> {
     let text = text_of(path).map_err(Failure::usage)?;
-    serde_json::from_str(&text).map_err(|e| {
-        let what = "is not what `tandem evaluate --json` writes";
-        Failure::usage(format!("--baseline {}: {what}: {e}", path.display()))
-    })
+    let refused = |why: String| Failure::usage(format!("--baseline {}: {why}", path.display()));
+    let kept: Baseline = serde_json::from_str(&text)
+        .map_err(|e| refused(format!("this is not what `tandem evaluate --json` writes: {e}")))?;
+    kept.check(suite).map_err(|e| refused(e.to_string()))?;
+    Ok(kept)
 }
 
 /// Whether a criterion has got worse since the baseline.
-fn worse(assessment: &Assessment, baseline: Option<&Baseline>) -> Result<(), Failure> {
-    let worse = baseline.map_or_else(Vec::new, |baseline| baseline.regressions(assessment));
+fn worse(compared: Option<&Comparison>) -> Result<(), Failure> {
+    let worse = compared.map_or_else(String::new, |compared| compared.regressions.join(", "));
     match worse.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Failed(anyhow::anyhow!("passed in the baseline and fails now: {}", worse.join(", ")))),
+        false => Err(Failure::Failed(anyhow::anyhow!("passed in the baseline and fails now: {worse}"))),
     }
 }

@@ -55,6 +55,8 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     assert!(failed.err.contains("passed in the baseline and fails now: rfc9743/7.4-slow"), "{}", failed.err);
     assert!(failed.out.contains("the link is used to 90 % or more: fails"), "{}", failed.out);
+    let beside = "\nBeside before.json: 1 passed and fail now: rfc9743/7.4-slow\n  another controller: `reno` there, `./stuck.h` here\n";
+    assert!(failed.out.ends_with(beside), "{}", failed.out);
     let document = place.read("stuck.md");
     assert!(document.contains("](stuck/7.4-slow.svg)"), "{document}");
     assert!(place.read("stuck/7.4-slow.svg").starts_with("<svg"));
@@ -67,7 +69,16 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     // It failed before: nothing has got worse.
     let failing = place.succeed(&format!("evaluate ./stuck.h {SLOW} --json")).out;
     place.write("failing.json", &failing);
-    place.succeed(&format!("evaluate ./stuck.h {SLOW} --baseline failing.json"));
+    let again = place.succeed(&format!("evaluate ./stuck.h {SLOW} --baseline failing.json --json")).out;
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again["baseline"], serde_json::json!({ "regressions": [], "new": [], "gone": [] }));
+    let refused = place.tandem("evaluate reno --suite rfc8867 --baseline failing.json");
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.err.contains("--baseline failing.json: it has the criteria of RFC 9743, not of RFC 8867: name"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub struct Assessment {
 }
 
 /// The suite of files from before there were several.
-fn rfc9743() -> String {
+pub(crate) fn rfc9743() -> String {
     "RFC 9743".into()
 }
 

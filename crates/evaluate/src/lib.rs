@@ -29,7 +29,7 @@ mod suite;
 mod text;
 
 pub use assessment::{Answer, Asked, AskedPoint, Assessment, Row, Worst, evaluate};
-pub use baseline::Baseline;
+pub use baseline::{AnotherSuite, Baseline, Comparison};
 pub use document::{markdown, picture_file};
 pub use form::Fact;
 pub use junit::junit;

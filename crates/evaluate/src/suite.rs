@@ -268,12 +268,22 @@ pub fn from_folder(contender: &str, folder: &Path) -> io::Result<String> {
 }
 
 fn sections_of(experiment: &Experiment) -> impl Iterator<Item = &str> {
-    experiment.criterion().into_iter().flat_map(|criterion| criterion.section.split(", "))
+    experiment.criterion().into_iter().flat_map(|criterion| each_section(&criterion.section))
 }
 
 fn is_of(experiment: &Experiment, wanted: &str) -> bool {
-    sections_of(experiment)
-        .any(|section| section.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    experiment.criterion().is_some_and(|criterion| is_in(&criterion.section, wanted))
+}
+
+/// The sections of a criterion: `6.3, 6.4` are two.
+fn each_section(sections: &str) -> impl Iterator<Item = &str> {
+    sections.split(", ")
+}
+
+/// Whether one of a criterion's sections is that which is wanted, or within it.
+pub(crate) fn is_in(sections: &str, wanted: &str) -> bool {
+    let rest = |section: &str| section.strip_prefix(wanted).map(str::to_owned);
+    each_section(sections).filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
