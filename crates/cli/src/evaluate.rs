@@ -186,7 +186,7 @@ fn over_real_tcp(
     kernel: &'static dyn Engine,
     batch: &Batch,
 ) -> Result<(RealTcpRuns, Vec<Option<String>>), Failure> {
-    let obstacles = obstacles(wanted, kernel, args.force).map_err(anyhow::Error::from)?;
+    let obstacles = obstacles(&args.contender, wanted, kernel, args.force).map_err(anyhow::Error::from)?;
     let posed: Vec<&Experiment> =
         wanted.iter().zip(&obstacles).filter_map(|(one, obstacle)| obstacle.is_none().then_some(one)).collect();
     if let (true, Some(why)) = (posed.is_empty(), obstacles.iter().flatten().next()) {

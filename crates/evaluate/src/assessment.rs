@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
-use tandem_papers::{Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, run};
+use tandem_papers::{Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, run_each};
 use tandem_report::figure_svg;
+use tandem_scenario::ControllerSpec;
 use tandem_statistics::Estimate;
 
 use crate::{
@@ -26,6 +27,8 @@ pub enum Answer {
     Undecided,
     /// Nothing of it was measured.
     NotMeasured,
+    /// The question has no meaning for this controller.
+    NotApplicable,
 }
 
 impl Answer {
@@ -36,7 +39,13 @@ impl Answer {
             Self::Fails => "fails",
             Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",
+            Self::NotApplicable => "does not apply",
         }
+    }
+
+    /// Whether limits were asked, and measured.
+    pub(crate) fn is_of_limits(self) -> bool {
+        matches!(self, Self::Passes | Self::Fails | Self::Undecided)
     }
 
     pub(crate) fn of(verdict: Verdict) -> Self {
@@ -125,6 +134,9 @@ pub struct Row {
     pub question: String,
     /// Whether its limits are kept.
     pub answer: Answer,
+    /// Why there is no answer, where none was sought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// Each limit.
     pub asked: Vec<Asked>,
     /// Of the first limit that is broken.
@@ -195,17 +207,45 @@ pub fn evaluate(
     batch: &Batch,
     real: Option<OverRealTcp>,
 ) -> Result<Assessment, RunError> {
-    let found = run(criteria, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
+    let why_not = |criterion: &Experiment| why_not(contender, criterion);
+    let asked: Vec<&Experiment> = criteria.iter().filter(|criterion| why_not(criterion).is_none()).collect();
+    let found = run_each(&asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
-    let mut rows = Vec::new();
-    for (place, (criterion, findings)) in criteria.iter().zip(&found).enumerate() {
-        let Some(findings) = findings else { continue };
+    let (mut rows, mut found) = (Vec::new(), found.iter());
+    for (place, criterion) in criteria.iter().enumerate() {
+        if let Some(why) = why_not(criterion) {
+            rows.push(without_answer(criterion, Answer::NotApplicable, why));
+            continue;
+        }
+        let Some(findings) = found.next().and_then(Option::as_ref) else { continue };
         let row = row(contender, criterion, findings);
         let real_tcp = real.map(|real| real.of(place, criterion, findings, row.answer)).transpose()?;
         rows.push(Row { real_tcp, ..row });
     }
     let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
     Ok(Assessment { suite, contender, form, rows, unposed: unposed(), facts, questions: questions(), left })
+}
+
+/// Why a criterion asks nothing of a controller; `None` if it does ask.
+pub(crate) fn why_not(contender: &str, criterion: &Experiment) -> Option<String> {
+    criterion.criterion()?.why_not(&contender.parse::<ControllerSpec>().ok()?)
+}
+
+/// Of a criterion that is not run.
+fn without_answer(experiment: &Experiment, answer: Answer, why: String) -> Row {
+    Row {
+        id: experiment.id.clone(),
+        section: experiment.criterion().map(|criterion| criterion.section.clone()).unwrap_or_default(),
+        title: experiment.title().to_owned(),
+        question: experiment.claim().to_owned(),
+        answer,
+        why: Some(why),
+        asked: Vec::new(),
+        worst: None,
+        known: None,
+        real_tcp: None,
+        picture: None,
+    }
 }
 
 fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
@@ -218,6 +258,7 @@ fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
         title: findings.title.clone(),
         question: findings.claim.clone(),
         answer: Answer::of_all(claims.iter().map(|claim| Answer::of(claim.verdict))),
+        why: None,
         asked: claims.iter().map(asked).collect(),
         worst: claims.iter().find_map(|claim| worst(experiment, findings.form, claim)),
         known: known.cloned(),

@@ -76,7 +76,8 @@ impl Baseline {
         };
         let passed = |id: &str| kept(id).is_some_and(|row| row.answer == Answer::Passes);
         let is_asked = |row: &&KeptRow| sections.is_empty() || sections.iter().any(|one| is_in(&row.section, one));
-        let is_gone = |row: &&KeptRow| !now.rows.iter().any(|own| own.id == row.id);
+        let has_answer = |id: &str| now.rows.iter().any(|own| own.id == id && own.answer.is_of_limits());
+        let is_gone = |row: &&KeptRow| row.answer.is_of_limits() && !has_answer(&row.id);
         let is_whole = now.left == 0;
         let gone = self.rows.iter().filter(|_| is_whole).filter(is_asked).filter(is_gone);
         Comparison {
@@ -133,6 +134,7 @@ pub(crate) mod tests {
             title: format!("Title of {section}"),
             question: "A question.".into(),
             answer,
+            why: None,
             asked: vec![Asked {
                 text: "at most 2 % are dropped".into(),
                 owner: "a draft".into(),
@@ -157,6 +159,23 @@ pub(crate) mod tests {
             questions: crate::questions(),
             left: 0,
         }
+    }
+
+    /// The same, with a criterion at the end that does not apply.
+    pub fn with_one_that_does_not_apply() -> Assessment {
+        let mut assessment = example();
+        let row = Row {
+            id: "mine/l4s".into(),
+            section: "8".into(),
+            title: "Title of 8".into(),
+            answer: Answer::NotApplicable,
+            why: Some("this is asked of others alone".into()),
+            asked: Vec::new(),
+            picture: None,
+            ..assessment.rows[0].clone()
+        };
+        assessment.rows.push(row);
+        assessment
     }
 
     /// The same with an answer over real TCP each: one cannot be posed, one differs, one was doubted.
@@ -238,6 +257,12 @@ pub(crate) mod tests {
         };
         assert_eq!(of_sections(&["5"]), ["rfc9743/5.1.30"], "7.9 was not asked for");
         assert!(of_sections(&["5.1.3"]).is_empty(), "5.1.30 is another section");
+        let passed = kept(ALIKE, &[("8", "passes")]);
+        let passed = Baseline {
+            rows: vec![KeptRow { id: "mine/l4s".into(), ..passed.rows.into_iter().next().expect("a row") }],
+            ..kept(ALIKE, &[])
+        };
+        assert_eq!(passed.compare(&with_one_that_does_not_apply(), &[]).gone, ["mine/l4s"], "it applied before");
         assert!(before.compare(&Assessment { left: 1, ..now }, &[]).gone.is_empty(), "an interrupt left them");
     }
 

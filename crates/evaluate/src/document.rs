@@ -41,7 +41,8 @@ fn table(assessment: &Assessment) -> String {
     let heads = if has_real_tcp { " over real TCP |\n|---|---|---|---|\n" } else { "\n|---|---|---|\n" };
     let mut text = format!("| section | criterion | answer |{heads}");
     for Row { section, title, answer, real_tcp, .. } in &assessment.rows {
-        let there = real_tcp.as_ref().map_or_else(String::new, |there| format!(" {} |", there.word()));
+        let none = if has_real_tcp { " |" } else { "" };
+        let there = real_tcp.as_ref().map_or_else(|| none.to_owned(), |there| format!(" {} |", there.word()));
         writeln!(text, "| {section} | {title} | {} |{there}", marked(*answer)).expect("a String");
     }
     for one in &assessment.unposed {
@@ -102,9 +103,13 @@ fn marked(answer: Answer) -> String {
 }
 
 fn section(row: &Row, pictures: &str) -> String {
-    let mut text = format!("\n## {} {}\n\n{} **{}.**\n\n", row.section, row.title, row.question, capital(row.answer));
+    let mut text =
+        format!("\n## {} {}\n\n{} **{}.**\n\n", row.section, row.title, row.question, capital(row.answer.words()));
     if row.picture.is_some() {
         write!(text, "![{}]({pictures}/{})\n\n", row.title, picture_file(row)).expect("a String");
+    }
+    if let Some(why) = &row.why {
+        return text + &capital(why) + ".\n";
     }
     text += "| limit | source | answer | found |\n|---|---|---|---|\n";
     for asked in &row.asked {
@@ -124,15 +129,25 @@ fn section(row: &Row, pictures: &str) -> String {
     text
 }
 
-fn capital(answer: Answer) -> String {
-    let words = answer.words();
-    words[..1].to_uppercase() + &words[1..]
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::{example, over_real_tcp};
+    use crate::baseline::tests::{example, over_real_tcp, with_one_that_does_not_apply};
+
+    #[test]
+    fn what_does_not_apply_has_a_reason_in_place_of_limits() {
+        let text = markdown(&with_one_that_does_not_apply(), "tandem evaluate reno", "reno");
+        assert!(text.contains("| 8 | Title of 8 | does not apply |\n"), "{text}");
+        assert!(
+            text.contains("A question. **Does not apply.**\n\nThis is asked of others alone.\n\n## Questions"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn over_real_tcp_is_a_column_and_a_table() {

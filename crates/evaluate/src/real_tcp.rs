@@ -9,7 +9,7 @@ use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Judged, RealTcpRuns, RunError, doubts, obstacle};
 use tandem_scenario::FileError;
 
-use crate::assessment::{Answer, Asked};
+use crate::assessment::{Answer, Asked, why_not};
 
 /// Why there is nothing to judge.
 const BUSY: &str = "the machine was too busy";
@@ -80,12 +80,21 @@ pub struct AskedThere {
     pub are_apart: bool,
 }
 
-/// Why an engine cannot carry criteria, by their places; `None` where it can.
+/// Why criteria are not run of a controller over real TCP, by their places: the engine cannot carry them, or they do not apply; `None` where
+/// they are.
 ///
 /// # Errors
 /// If this process may run nothing in it, for example without root.
-pub fn obstacles(criteria: &[Experiment], engine: &dyn Engine, force: bool) -> Result<Vec<Option<String>>, RunError> {
-    let of = |criterion| Ok(obstacle(criterion, engine, force)?.map(|why| without_mend(&why)));
+pub fn obstacles(
+    contender: &str,
+    criteria: &[Experiment],
+    engine: &dyn Engine,
+    force: bool,
+) -> Result<Vec<Option<String>>, RunError> {
+    let of = |criterion| match why_not(contender, criterion) {
+        Some(why) => Ok(Some(why)),
+        None => Ok(obstacle(criterion, engine, force)?.map(|why| without_mend(&why))),
+    };
     criteria.iter().map(of).collect()
 }
 

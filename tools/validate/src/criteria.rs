@@ -58,8 +58,10 @@ fn block(assessments: &[Assessment]) -> String {
     let Some(first) = assessments.first() else { return String::new() };
     let link = |one: &Assessment| format!("[`{0}`](../experiments/validation/criteria/{0}.txt)", one.contender);
     let names: Vec<String> = assessments.iter().map(link).collect();
+    let apart =
+        if assessments.iter().any(|one| one.count(Answer::NotApplicable) > 0) { "; n/a does not apply" } else { "" };
     let mut text = format!(
-        "Each name links to the report of a {} run: the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
+        "Each name links to the report of a {} run: the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says{apart}.\n\n\
          | section | criterion | {} |\n|---|---|{}\n",
         first.form.name(),
         names.join(" | "),
@@ -79,6 +81,7 @@ fn sign(row: &Row) -> &'static str {
         (Answer::Fails, false) => "✗",
         (Answer::Undecided, _) => "?",
         (Answer::NotMeasured, _) => "–",
+        (Answer::NotApplicable, _) => "n/a",
     }
 }
 
