@@ -66,7 +66,7 @@ pub use limit::{Limit, NotALimit, Relation};
 pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;
-pub use plan::Form;
+pub use plan::{Form, refusal};
 pub use record::Record;
 pub use sample::Sample;
 pub use show::show;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use tandem_papers::Form;
 
 use crate::{
-    assessment::{Answer, Assessment, rfc9743},
-    suite::{Suite, is_in},
+    assessment::{Answer, Assessment, rfc9743, sim},
+    suite::is_in,
 };
 
 /// The part of a kept assessment that is read.
@@ -16,6 +16,8 @@ pub struct Baseline {
     suite: String,
     contender: String,
     form: Form,
+    #[serde(default = "sim")]
+    engine: String,
     rows: Vec<KeptRow>,
 }
 
@@ -45,6 +47,9 @@ pub struct Comparison {
     /// How much was run for the baseline, if that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_form: Option<Form>,
+    /// The engine that ran the baseline, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_engine: Option<String>,
     /// The criteria, by id, that passed there and fail now.
     pub regressions: Vec<String>,
     /// Criteria that the baseline lacks.
@@ -55,16 +60,18 @@ pub struct Comparison {
     contender: String,
     #[serde(skip)]
     form: Form,
+    #[serde(skip)]
+    engine: String,
 }
 
 impl Baseline {
     /// Refuses an assessment by other criteria.
     ///
     /// # Errors
-    /// If this one is not of `suite`.
-    pub fn check(&self, suite: &Suite) -> Result<(), AnotherSuite> {
-        let wanted = suite.title();
-        if self.suite == wanted { Ok(()) } else { Err(AnotherSuite { kept: self.suite.clone(), wanted }) }
+    /// If this one is not of the suite with this title.
+    pub fn check(&self, suite: &str) -> Result<(), AnotherSuite> {
+        let another = || AnotherSuite { kept: self.suite.clone(), wanted: suite.to_owned() };
+        if self.suite == suite { Ok(()) } else { Err(another()) }
     }
 
     /// What differs now. Only these `sections` were asked for, all if there are none.
@@ -83,11 +90,13 @@ impl Baseline {
         Comparison {
             other_contender: (self.contender != now.contender).then(|| self.contender.clone()),
             other_form: (self.form != now.form).then_some(self.form),
+            other_engine: (self.engine != now.engine).then(|| self.engine.clone()),
             regressions: ids(&|id, answer| answer == Answer::Fails && passed(id)),
             new: ids(&|id, _| kept(id).is_none()),
             gone: gone.map(|row| row.id.clone()).collect(),
             contender: now.contender.clone(),
             form: now.form,
+            engine: now.engine.clone(),
         }
     }
 }
@@ -102,6 +111,9 @@ impl Comparison {
         if let Some(kept) = self.other_form {
             let (kept, here) = (kept.name(), self.form.name());
             lines.push(format!("  another form: {kept} runs there, {here} runs here, with other points and seeds"));
+        }
+        if let Some(kept) = &self.other_engine {
+            lines.push(format!("  another engine: {kept} there, {} here", self.engine));
         }
         let named = [("not in it", &self.new), ("in it, without an answer here", &self.gone)];
         let named = named.iter().filter(|(_, ids)| !ids.is_empty());
@@ -119,12 +131,32 @@ impl Comparison {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use tandem_report::{Curve, Figure};
+
     use super::*;
     use crate::{
         assessment::{Asked, Row, Worst},
         form::Fact,
         real_tcp::{Agreement, AskedThere, RealTcp},
     };
+
+    /// A curve of two points, on a logarithmic axis.
+    fn figure() -> Figure {
+        let curve = Curve {
+            name: "contender".into(),
+            x: vec![0.1, 1.0],
+            y: vec![3.1, 1.0],
+            half_widths: vec![0.2; 2],
+            ..Curve::default()
+        };
+        Figure {
+            title: "A drawing".into(),
+            x_axis: "Buffer, BDP".into(),
+            log_x: true,
+            curves: vec![curve],
+            ..Figure::default()
+        }
+    }
 
     /// One that passes, one that fails, one that is undecided.
     pub fn example() -> Assessment {
@@ -147,12 +179,13 @@ pub(crate) mod tests {
                 .then(|| Worst { at: "at 0.1".into(), scenario: "duration = \"60s\"\n".into() }),
             known: None,
             real_tcp: None,
-            picture: Some("<svg/>".into()),
+            figure: Some(figure()),
         };
         Assessment {
             suite: "RFC 9743".into(),
             contender: "reno".into(),
             form: Form::Quick,
+            engine: "sim".into(),
             rows: vec![row("5.1.1", Answer::Passes), row("5.1.3", Answer::Fails), row("7.8", Answer::Undecided)],
             unposed: crate::unposed(),
             facts: vec![Fact { about: "Signals".into(), text: "losses".into() }],
@@ -171,7 +204,7 @@ pub(crate) mod tests {
             answer: Answer::NotApplicable,
             why: Some("this is asked of others alone".into()),
             asked: Vec::new(),
-            picture: None,
+            figure: None,
             ..assessment.rows[0].clone()
         };
         assessment.rows.push(row);
@@ -245,10 +278,11 @@ pub(crate) mod tests {
     fn what_is_not_alike_is_said() {
         let now = example();
         let rows = [("5.1.1", "passes"), ("5.1.30", "passes"), ("7.8", "passes"), ("7.9", "passes")];
-        let before = kept("contender = 'cubic'\nform = 'full'", &rows);
+        let before = kept("contender = 'cubic'\nform = 'full'\nengine = 'quic'", &rows);
         let text = before.compare(&now, &[]).text("a.json");
         let due = "Beside a.json: nothing that passed fails now\n  another controller: `cubic` there, `reno` here\n  \
-                   another form: full runs there, quick runs here, with other points and seeds\n  not in it: rfc9743/5.1.3\n  \
+                   another form: full runs there, quick runs here, with other points and seeds\n  another engine: quic there, sim here\n  \
+                   not in it: rfc9743/5.1.3\n  \
                    in it, without an answer here: rfc9743/5.1.30, rfc9743/7.9\n";
         assert_eq!(text, due);
         let of_sections = |sections: &[&str]| {
@@ -268,11 +302,10 @@ pub(crate) mod tests {
 
     #[test]
     fn another_suite_is_no_baseline() {
-        let suite = |name: &str| Suite::named(name).expect("it comes with the program");
-        assert!(kept(ALIKE, &[]).check(&suite("rfc9743")).is_ok(), "of before there were several");
+        assert!(kept(ALIKE, &[]).check("RFC 9743").is_ok(), "of before there were several");
         let of_media = kept(&format!("suite = 'RFC 8867'\n{ALIKE}"), &[]);
-        assert!(of_media.check(&suite("rfc8867")).is_ok());
-        let refused = of_media.check(&suite("rfc9743")).expect_err("another suite").to_string();
+        assert!(of_media.check("RFC 8867").is_ok());
+        let refused = of_media.check("RFC 9743").expect_err("another suite").to_string();
         assert!(refused.starts_with("it has the criteria of RFC 8867, not of RFC 9743: name a report"), "{refused}");
     }
 }

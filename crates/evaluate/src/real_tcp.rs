@@ -99,8 +99,9 @@ pub fn obstacles(
 }
 
 /// Without the advice to the scenario's author, because here there is none.
-fn without_mend(why: &str) -> String {
-    let mend = |(_, mend): &(&str, &str)| mend.contains("--engine ") || mend.contains("--force");
+pub(crate) fn without_mend(why: &str) -> String {
+    let mends = ["--engine ", "--force", "leave it out", "leave them out"];
+    let mend = |(_, mend): &(&str, &str)| mends.iter().any(|word| mend.contains(word));
     why.rsplit_once(": ").filter(mend).map_or(why, |(reason, _)| reason).to_owned()
 }
 
@@ -289,6 +290,7 @@ mod tests {
             without_mend("real TCP has one bit, and `x` needs more: use --engine sim"),
             "real TCP has one bit, and `x` needs more"
         );
+        assert_eq!(without_mend("`x` has `ecn`: leave it out, or give it `transport`"), "`x` has `ecn`");
         assert_eq!(without_mend("too many files: raise the limit"), "too many files: raise the limit");
         assert_eq!(without_mend("no colon --force"), "no colon --force");
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::{
-    assessment::{Answer, Assessment, Row},
+    assessment::{Answer, Assessment, Row, SIM},
     real_tcp::{Agreement, RealTcp},
 };
 
@@ -81,10 +81,11 @@ fn summary_of_real_tcp(assessment: &Assessment) -> String {
 pub(crate) fn summary(assessment: &Assessment) -> String {
     let count = |answer| assessment.count(answer);
     format!(
-        "{}, `{}`, {} runs: {} passed, {} failed, {} undecided{}{}",
+        "{}, `{}`, {} runs{}: {} passed, {} failed, {} undecided{}{}",
         assessment.suite,
         assessment.contender,
         assessment.form.name(),
+        if assessment.engine == SIM { String::new() } else { format!(" in the engine {}", assessment.engine) },
         count(Answer::Passes),
         count(Answer::Fails),
         count(Answer::Undecided),

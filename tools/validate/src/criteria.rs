@@ -32,7 +32,7 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
     }
     let json = serde_json::to_string_pretty(&assessments)? + "\n";
     write(data, &json)?;
-    // Of what is kept, without the pictures, so that the reports are those of the data.
+    // Of what is kept, so that the reports are those of the data.
     let assessments: Vec<Assessment> = serde_json::from_str(&json)?;
     for assessment in &assessments {
         write(&report_file(data, assessment), &report(assessment))?;
