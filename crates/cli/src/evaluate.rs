@@ -137,7 +137,7 @@ struct Results<'a> {
 /// What is read of it again.
 #[derive(Deserialize)]
 struct Kept {
-    command: String,
+    command: Option<String>,
     #[serde(flatten)]
     assessment: Assessment,
 }
@@ -154,7 +154,7 @@ fn tell(args: &Args, file: &Path) -> Result<(), Failure> {
     args.markdown.as_deref().map(picture_folder).transpose()?;
     let Kept { command, assessment } = read("--from", file)?;
     let baseline = args.baseline.as_deref().map(|path| baseline(path, &assessment.suite)).transpose()?;
-    finish(args, &assessment, baseline.as_ref(), &command)
+    finish(args, &assessment, baseline.as_ref(), &command.unwrap_or_else(|| assessment.command()))
 }
 
 /// Judges a controller.

@@ -127,7 +127,11 @@ fn a_kept_report_is_told_again() {
     place.write("other.json", "[]");
     let refused = place.tandem("evaluate --from other.json");
     assert_eq!(refused.status, Some(2));
-    assert!(refused.err.contains("--from other.json: this is not what `tandem evaluate --json` writes"), "{}", refused.err);
+    assert!(
+        refused.err.contains("--from other.json: this is not what `tandem evaluate --json` writes"),
+        "{}",
+        refused.err
+    );
 }
 
 /// The stack's own controller is judged where its engine carries the path; a receiver that lies is not among what it carries.

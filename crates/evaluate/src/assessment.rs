@@ -202,6 +202,11 @@ impl Assessment {
         if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
     }
 
+    /// A command that makes it again as a document, where the one that made it is not known.
+    pub fn command(&self) -> String {
+        format!("tandem evaluate {} --{} --markdown report.md", self.contender, self.form.name())
+    }
+
     /// How many criteria have this answer.
     pub fn count(&self, answer: Answer) -> usize {
         self.rows.iter().filter(|row| row.answer == answer).count()

@@ -30,7 +30,7 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
         anyhow::ensure!(assessment.left == 0, "interrupted: the same command continues");
         assessments.push(assessment);
     }
-    let json = serde_json::to_string_pretty(&assessments)? + "\n";
+    let json = data_of(&assessments)?;
     write(data, &json)?;
     // Of what is kept, so that the reports are those of the data.
     let assessments: Vec<Assessment> = serde_json::from_str(&json)?;
@@ -42,6 +42,12 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
     write(page, &text)
 }
 
+/// A controller a line: spread over lines of their own, the figures would be most of the file.
+fn data_of(assessments: &[Assessment]) -> serde_json::Result<String> {
+    let lines = assessments.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}
+
 /// Where a controller's report is. It is Markdown; the site makes a page of it.
 fn report_file(data: &Path, assessment: &Assessment) -> PathBuf {
     data.with_extension("").join(format!("{}.txt", assessment.contender))
@@ -49,8 +55,7 @@ fn report_file(data: &Path, assessment: &Assessment) -> PathBuf {
 
 /// What `tandem evaluate --markdown` writes, without pictures.
 fn report(assessment: &Assessment) -> String {
-    let command = format!("tandem evaluate {} --{} --markdown report.md", assessment.contender, assessment.form.name());
-    markdown(assessment, &command, "")
+    markdown(assessment, &assessment.command(), "")
 }
 
 /// The answers.
