@@ -82,7 +82,7 @@ pub struct Args {
     /// `sim,kernel` also judges the criteria over real TCP, as far as it can run them; needs root. `quic` judges them over real QUIC
     ///
     /// Over QUIC all flows are QUIC's, those that the controller is compared with as well, and the stack's own controllers can be judged:
-    /// noq:bbr3. What it cannot carry, such as ECN, is named. It takes twenty times as long as the simulator.
+    /// noq:bbr3. What it cannot carry, such as ECN, is named. Every packet is built, encrypted and read, so a criterion takes minutes.
     ///
     /// Real TCP runs in real time, so each criterion has a short form for it (`[kernel]` in its file), which is simulated as well.
     /// With --quick one seed runs over real TCP. Runs that the machine disturbed are repeated, and finally left out.
@@ -118,7 +118,7 @@ Examples:
   tandem evaluate compound --json >before.json
   tandem evaluate compound --baseline before.json
   tandem evaluate --from before.json --markdown before.md
-  tandem evaluate noq:bbr3 --quick --criteria 5.1 --engine quic
+  tandem evaluate noq:bbr3 --quick --criteria 5.1.2 --engine quic
   sudo tandem evaluate compound --quick --criteria 5.1.3,7.1 --engine sim,kernel";
 
 /// What `--json` prints.
