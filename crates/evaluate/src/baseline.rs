@@ -255,10 +255,10 @@ pub(crate) mod tests {
 
     fn kept(head: &str, rows: &[(&str, &str)]) -> Baseline {
         let row = |(section, answer): &(&str, &str)| {
-            format!("[[rows]]\nid = 'rfc9743/{section}'\nsection = '{section}'\nanswer = '{answer}'\ntitle = 'more'\n")
+            format!("{{ id = 'rfc9743/{section}', section = '{section}', answer = '{answer}', title = 'more' }},")
         };
         let rows: String = rows.iter().map(row).collect();
-        toml::from_str(&format!("{head}\n{rows}")).expect("it is read")
+        toml::from_str(&format!("{head}\nrows = [{rows}]\n")).expect("it is read")
     }
 
     const ALIKE: &str = "contender = 'reno'\nform = 'quick'";
