@@ -16,7 +16,8 @@ build() {
 	scripts/fetch.sh site web
 	rm -rf "$source/src" "$site" "$source/katex"
 	mkdir -p "$source/katex/fonts"
-	python3 site/assemble.py "$source/src"
+	cargo build --quiet --bin tandem
+	python3 site/assemble.py "$source/src" "$built/debug/tandem"
 	cp site/book.toml site/site.css site/site.js "$source"
 	cp "$katex"/katex.min.css "$katex"/katex.min.js "$source/katex"
 	"$source/tools/bin/mdbook" build "$source" 2>&1 | { grep -v ' INFO ' || true; }

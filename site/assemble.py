@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Lays the repository's documents out as the source of a book: assemble.py FOLDER.
+"""Lays the repository's documents out as the source of a book: assemble.py FOLDER [TANDEM].
 
 Every document keeps its path, so that its links hold. The contents are those of docs/README.md, by task; a document that it does not name
-comes last. Other files that documents link to come along.
+comes last. Other files that documents link to come along. With the program TANDEM the reports on the controllers get their pictures, which the
+repository does not keep.
 """
 
 import html
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
@@ -91,11 +94,28 @@ def block(text: str) -> str:
     return f'<div class="math">{html.escape(chr(10).join(lines), quote=False)}</div>'
 
 
+def draw_reports(tandem: str, folder: Path) -> dict[PurePosixPath, str]:
+    """The reports, with a picture for each criterion of which the data has the figures; their files are in a folder beside each report."""
+    texts = {}
+    place = folder / REPORTS
+    place.mkdir(parents=True, exist_ok=True)
+    for assessment in json.loads((ROOT / REPORTS).with_suffix(".json").read_text(encoding="utf-8")):
+        report = place / f"{assessment['contender']}.md"
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as kept:
+            json.dump(assessment, kept)
+            kept.flush()
+            subprocess.run([tandem, "evaluate", "--from", kept.name, "--markdown", report], stdout=subprocess.DEVNULL, check=True)
+        texts[REPORTS / f"{report.stem}.txt"] = report.read_text(encoding="utf-8")
+    return texts
+
+
 class Book:
     """The source of the book, in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tandem: str | None) -> None:
         self.folder = folder
+        self.tandem = tandem
+        self.drawn: dict[PurePosixPath, str] = {}
         self.files = tracked()
         self.folders = {parent for file in self.files for parent in file.parents}
         reports = {f for f in self.files if f.parent == REPORTS}
@@ -104,7 +124,7 @@ class Book:
     def link(self, page: PurePosixPath, found: re.Match) -> str:
         """The link as the book has it. A folder without a README has no page: its name stays."""
         file = target(page, found[3])
-        if file is None:
+        if file is None or (page in self.drawn and file.suffix == ".svg"):
             return found[0]
         readme = file / "README.md"
         document = file if file in self.pages else readme if readme in self.pages else None
@@ -125,7 +145,8 @@ class Book:
         shutil.copyfile(ROOT / file, place)
 
     def page(self, page: PurePosixPath) -> None:
-        blocks = re.split(r"(^```.*?^```$)", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        source = self.drawn.get(page) or (ROOT / page).read_text(encoding="utf-8")
+        blocks = re.split(r"(^```.*?^```$)", source, flags=re.MULTILINE | re.DOTALL)
         text = "".join(block(b) if b.startswith("```") else LINK.sub(lambda found: self.link(page, found), b) for b in blocks)
         place = self.folder / in_book(page)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -134,6 +155,8 @@ class Book:
     def write(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
+        if self.tandem:
+            self.drawn = draw_reports(self.tandem, self.folder)
         for page in self.pages:
             self.page(page)
         shutil.copyfile(Path(__file__).with_name("try.md"), self.folder / "try.md")
@@ -141,4 +164,4 @@ class Book:
 
 
 if __name__ == "__main__":
-    Book(Path(sys.argv[1])).write()
+    Book(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None).write()

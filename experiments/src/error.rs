@@ -37,7 +37,7 @@ pub enum MeasureError {
         known: Vec<String>,
     },
     /// The length of a stretch.
-    #[error("`least_share` needs `span_s`, the length of a stretch in seconds")]
+    #[error("`least_share` and `sustained_loss` need `span_s`, the length of a stretch in seconds")]
     NoSpan,
     /// A time to recover from.
     #[error("`recovery` needs `at_s`, the second at which something happened, or a change of the link")]

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use tandem_controllers::{Params, Setting};
-use tandem_scenario::{FileError, Settings, file::MAX_COUNT};
+use tandem_scenario::{ControllerSpec, FileError, Settings, file::MAX_COUNT};
 use toml::{Deserializer, Spanned, de::DeTable};
 
 use crate::{
@@ -79,9 +79,52 @@ pub(crate) struct File {
 pub struct Criterion {
     /// Section of the document, such as `5.1.3`.
     pub section: String,
+    /// Only controllers with this property are asked; all if not given.
+    pub applies_to: Option<Property>,
     /// Controllers that fail it according to the literature.
     #[serde(default)]
     pub known: Vec<Known>,
+}
+
+/// What a controller declares of itself, where a question has no meaning for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Property {
+    /// It needs the number of packets with an ECN mark (RFC 9768).
+    CountsMarks,
+    /// Its packets carry ECT(1) (RFC 9331).
+    SendsEct1,
+    /// It also sets the window in recovery, and a pacing rate.
+    OwnsWindow,
+}
+
+impl Property {
+    /// Whether a controller has it. Of those of the kernel and of QUIC stacks nothing is known.
+    fn is_of(self, contender: &ControllerSpec) -> bool {
+        let ControllerSpec::Tandem { controller, .. } = contender else { return false };
+        match self {
+            Self::CountsMarks => controller.counts_marks(),
+            Self::SendsEct1 => controller.sends_ect1(),
+            Self::OwnsWindow => controller.owns_window(),
+        }
+    }
+
+    /// Of controllers: `that count ECN marks`.
+    fn words(self) -> &'static str {
+        match self {
+            Self::CountsMarks => "that count ECN marks (RFC 9768)",
+            Self::SendsEct1 => "that send ECT(1) (RFC 9331)",
+            Self::OwnsWindow => "that set the window in recovery, too, and a pacing rate",
+        }
+    }
+}
+
+impl Criterion {
+    /// Why it asks nothing of a controller; `None` if it does ask.
+    pub fn why_not(&self, contender: &ControllerSpec) -> Option<String> {
+        let lacked = self.applies_to.filter(|property| !property.is_of(contender))?;
+        Some(format!("this is asked of controllers {} alone", lacked.words()))
+    }
 }
 
 /// A controller of which the literature says that it fails a criterion.

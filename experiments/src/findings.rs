@@ -115,7 +115,22 @@ pub fn run(
     batch: &Batch,
     kept: Option<&RealTcpRuns>,
 ) -> Result<Vec<Option<Findings>>, RunError> {
-    let mut plans = experiments.iter().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
+    run_each(&experiments.iter().collect::<Vec<_>>(), form, seeds, engine, batch, kept)
+}
+
+/// As [`run`], of experiments that are chosen among others.
+///
+/// # Errors
+/// As there.
+pub fn run_each(
+    experiments: &[&Experiment],
+    form: Form,
+    seeds: Seeds,
+    engine: &dyn Engine,
+    batch: &Batch,
+    kept: Option<&RealTcpRuns>,
+) -> Result<Vec<Option<Findings>>, RunError> {
+    let mut plans = experiments.iter().copied().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
     let of_file: Vec<Vec<usize>> =
         plans.iter().map(|plan| plan.readings.iter().map(plan::Reading::seeds).collect()).collect();
     if seeds == Seeds::Auto && form == Form::Full {
@@ -126,10 +141,10 @@ pub fn run(
         }
     }
     let kernel_form = |e: &Experiment| kept.map_or(Ok(None), |kept| KernelForm::new(e, kept));
-    let kernel_forms = experiments.iter().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
+    let kernel_forms = experiments.iter().copied().map(kernel_form).collect::<Result<Vec<_>, _>>()?;
     let mut tasks: Vec<Task> = Vec::new();
     let mut firsts = Vec::new();
-    for ((experiment, plan), kernel_form) in experiments.iter().zip(&plans).zip(&kernel_forms) {
+    for ((experiment, plan), kernel_form) in experiments.iter().copied().zip(&plans).zip(&kernel_forms) {
         firsts.push(tasks.len());
         if form != Form::Kernel {
             plan.readings.iter().for_each(|reading| tasks.extend(tasks_of(experiment, reading, engine)));
@@ -142,7 +157,7 @@ pub fn run(
     let nexts = firsts.iter().skip(1).copied().chain([tasks.len()]);
     let cautions: Vec<Vec<String>> = firsts.iter().zip(nexts).map(|(&first, next)| cautions(first, next)).collect();
     let mut undecided = Vec::new();
-    for (((experiment, plan), &first), of_file) in experiments.iter().zip(&plans).zip(&firsts).zip(&of_file) {
+    for (((experiment, plan), &first), of_file) in experiments.iter().copied().zip(&plans).zip(&firsts).zip(&of_file) {
         let mut next = first;
         for (reading, &of_file) in plan.readings.iter().zip(of_file) {
             let runs = next..next + tasks_of(experiment, reading, engine).count();
@@ -157,7 +172,9 @@ pub fn run(
     let mut results =
         planned.into_iter().zip(outcome.seeds).map(|(planned, seeds)| (seeds.len() >= planned).then_some(seeds));
     let mut found = Vec::new();
-    for (((experiment, plan), kernel_form), cautions) in experiments.iter().zip(plans).zip(kernel_forms).zip(cautions) {
+    for (((experiment, plan), kernel_form), cautions) in
+        experiments.iter().copied().zip(plans).zip(kernel_forms).zip(cautions)
+    {
         let readings = match form {
             Form::Kernel => Some(Vec::new()),
             _ => readings(experiment, &plan, &mut results),

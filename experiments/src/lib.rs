@@ -54,8 +54,8 @@ use tandem_scenario::{FileError, file::text_of};
 
 pub use document::{Document, Place, markdown};
 pub use error::{MeasureError, RealTcpRunsError, RecordError, RunError};
-pub use file::{Criterion, Experiment, Known};
-pub use findings::{Findings, Reading, Seeds, run};
+pub use file::{Criterion, Experiment, Known, Property};
+pub use findings::{Findings, Reading, Seeds, run, run_each};
 pub use judge::Points;
 pub use judged::{Decider, Judged};
 pub use kernel::{
@@ -66,7 +66,7 @@ pub use limit::{Limit, NotALimit, Relation};
 pub use measure::{Baseline, Measure};
 pub use page::{page, picture};
 pub use patch::X;
-pub use plan::Form;
+pub use plan::{Form, refusal};
 pub use record::Record;
 pub use sample::Sample;
 pub use show::show;

@@ -47,8 +47,8 @@ pub(crate) enum Kind {
     QueueingDelay,
     /// Delay of the packets of the first of `groups`, which has no congestion control: 95th percentile, milliseconds.
     Delay,
-    /// Share of such a group's packets that are lost in a second: median of the seconds, percent.
-    LossBySecond,
+    /// What the link loses in each of three measurement periods of `span_s` seconds in a row, at most, percent.
+    SustainedLoss,
     /// Completion time of finite transfers, mean, seconds; an unfinished one counts as completed at the end.
     Completion,
     /// Completion time of short flows, 95th percentile, seconds; an unfinished one counts as completed at the end.
@@ -116,9 +116,8 @@ impl Kind {
     /// Whether it is what RFC 9743's criteria ask of flows.
     fn is_of_outcome(self) -> bool {
         use Kind::*;
-        let is_of_deliveries = matches!(self, Delay | LossBySecond);
-        is_of_deliveries
-            || matches!(self, Sent | RetransmitShare | Completion | ShortCompletion | LeastShare | Recovery | Settled)
+        let is_of_transfers = matches!(self, Completion | ShortCompletion);
+        is_of_transfers || matches!(self, Sent | RetransmitShare | LeastShare | Recovery | Settled | Delay)
     }
 
     /// Whether it is read off the samples between losses.
@@ -149,7 +148,7 @@ pub struct Measure {
     /// With `goodput`: over each flow's own time, from its start, if that is after the warm-up, to the end.
     #[serde(default)]
     pub(crate) from_start: bool,
-    /// With `least_share`: length of the span, seconds.
+    /// With `least_share` and `sustained_loss`: length of the span, seconds.
     pub(crate) span_s: Option<f64>,
     /// With `recovery`: time of the event, seconds; the bottleneck's last change if not given.
     pub(crate) at_s: Option<f64>,
@@ -213,13 +212,14 @@ impl Measure {
             return Err(MeasureError::NoGroup { group, count });
         }
         let name = self.link_name();
+        let is_of_losses = matches!(self.kind, Kind::LossRate | Kind::SustainedLoss);
         let needs_link =
-            matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue | Kind::LossRate | Kind::QueueingDelay);
+            is_of_losses || matches!(self.kind, Kind::Share | Kind::Utilisation | Kind::Queue | Kind::QueueingDelay);
         if needs_link && !scenario.network.links.iter().any(|l| l.name == name) {
             let known = scenario.network.links.iter().map(|l| l.name.clone()).collect();
             return Err(MeasureError::NoLink { name: name.to_owned(), known });
         }
-        if self.kind == Kind::LeastShare && self.span_s.is_none() {
+        if matches!(self.kind, Kind::LeastShare | Kind::SustainedLoss) && self.span_s.is_none() {
             return Err(MeasureError::NoSpan);
         }
         if self.kind == Kind::Recovery && self.happened_s(scenario).is_none() {
@@ -276,7 +276,6 @@ impl Measure {
             Kind::Recovery => outcome::recovery_s(&flows, scenario, self.happened_s(scenario)?),
             Kind::Settled => outcome::settled_mbps(&flows, scenario),
             Kind::Delay => self.delivery(seed).map(|delivery| delivery.delay_ms.p95),
-            Kind::LossBySecond => self.delivery(seed).map(|delivery| 100.0 * delivery.loss_rate_by_second.p50),
             _ => None,
         }
     }
@@ -356,6 +355,10 @@ impl Measure {
             Kind::Starved => each(&|s| starved(&goodputs(s))),
             Kind::LossRate => each(&|s| link.map_or(f64::NAN, |l| outcome::loss_rate(s, l))),
             Kind::QueueingDelay => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queueing_delay_ms.p95)),
+            Kind::SustainedLoss => {
+                let of = |s: &SeedResult| outcome::sustained_loss(&s.links[link?], self.span_s?);
+                Sample::new(seeds.iter().map(of).collect::<Option<_>>()?)
+            }
             kind if kind.is_of_outcome() => {
                 Sample::new(seeds.iter().map(|s| self.outcome(scenario, s)).collect::<Option<_>>()?)
             }
@@ -473,32 +476,6 @@ mod tests {
             [of(0, ""), of(1, ""), of(0, "from_start = true"), of(1, "from_start = true")],
             [4.0, 4.0, 4.0, 6.0]
         );
-    }
-
-    /// Of five seconds one loses half, so its mean is 12 %: but most lose 4 % or less.
-    #[test]
-    fn most_seconds_are_told_from_a_bad_one() {
-        use tandem_results::{Distribution, FlowResult, SeedResult};
-        use tandem_scenario::file::{Overrides, parse};
-        let text = "duration = \"10s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"20p\"\n\
-                    [[flows]]\ncontroller = \"reno\"\n[[flows]]\nudp = { rate = \"1mbit\" }\n";
-        let scenario = parse(text, "a test", "a call", &Overrides::default()).unwrap();
-        let by_second = Distribution::of_values(vec![0.02, 0.5, 0.04, 0.0, 0.04]).unwrap();
-        let delivery = Delivery {
-            delay_ms: Distribution::default(),
-            jitter_ms: Distribution::default(),
-            loss_rate: 0.12,
-            loss_rate_by_second: by_second,
-        };
-        let flows = vec![FlowResult::default(); 2];
-        let run = SeedResult { flows, deliveries: vec![None, Some(delivery)], ..SeedResult::default() };
-        let of = |group: usize| {
-            let measure = Measure::read(&format!("kind = \"loss_by_second\"\ngroups = [{group}]")).unwrap();
-            measure
-                .value(&X::Number(1.0), &scenario, std::slice::from_ref(&run), None)
-                .map(|sample| sample.estimate.value)
-        };
-        assert_eq!((of(1), of(0)), (Some(4.0), None), "a TCP group has no such packets");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measures of RFC 9743's criteria: losses, delays, completion, starvation, recovery.
 
-use tandem_results::{FlowResult, SeedResult};
+use tandem_results::{FlowResult, LinkResult, SeedResult};
 use tandem_scenario::Scenario;
 use tandem_statistics::{mean, percentile};
 
@@ -20,6 +20,22 @@ pub(crate) fn retransmit_share(flows: &[&FlowResult]) -> f64 {
 pub(crate) fn loss_rate(seed: &SeedResult, link: usize) -> f64 {
     let link = &seed.links[link];
     100.0 * link.drops as f64 / (link.offered_packets as f64).max(1.0)
+}
+
+/// A breaker sees congestion that persists in this many measurement periods in a row. Ours: RFC 8084, 4 leaves the number to who builds it, and gives
+/// three as an example.
+const PERIODS: usize = 3;
+
+/// The most that a link loses in each of three measurement periods of `span_s` seconds in a row, percent of what is offered in a period: a breaker
+/// trips whose limit is lower. `None` if the run has fewer.
+pub(crate) fn sustained_loss(link: &LinkResult, span_s: f64) -> Option<f64> {
+    let span = (span_s as usize).max(1);
+    let sums = |seconds: &[u32]| -> Vec<f64> {
+        seconds.chunks_exact(span).map(|period| period.iter().sum::<u32>().into()).collect()
+    };
+    let (offered, lost) = (sums(&link.offered_by_second), sums(&link.lost_by_second));
+    let shares: Vec<f64> = offered.iter().zip(&lost).map(|(offered, lost)| 100.0 * lost / offered.max(1.0)).collect();
+    shares.windows(PERIODS).map(|row| row.iter().copied().fold(f64::INFINITY, f64::min)).reduce(f64::max)
 }
 
 /// Mean completion of finite transfers, seconds; one that is not done counts as if it were done at the end.
@@ -105,6 +121,21 @@ mod tests {
         let flow = FlowResult { sent_packets: 80, retransmits: 20, ..FlowResult::default() };
         assert_eq!((sent(&[&flow, &flow]), retransmit_share(&[&flow, &flow])), (160.0, 25.0));
         assert_eq!(retransmit_share(&[&FlowResult::default()]), 0.0, "nothing was sent");
+    }
+
+    /// Periods of two seconds lose 20, 10, 5, 10, 15 and 8 %, and the thirteenth second belongs to none. All of three in a row lose 5 % from the first
+    /// to the fourth, then 8 %.
+    #[test]
+    fn what_a_breaker_sees_persists_for_three_periods() {
+        let link = LinkResult {
+            offered_by_second: vec![100; 13],
+            lost_by_second: vec![40, 0, 10, 10, 10, 0, 0, 20, 15, 15, 16, 0, 100],
+            ..LinkResult::default()
+        };
+        assert_eq!(sustained_loss(&link, 2.0), Some(8.0));
+        assert_eq!(sustained_loss(&link, 5.0), None, "two periods are too few");
+        let idle = LinkResult { offered_by_second: vec![0; 3], lost_by_second: vec![0; 3], ..LinkResult::default() };
+        assert_eq!(sustained_loss(&idle, 1.0), Some(0.0));
     }
 
     /// Of ten, one is not done: it came at 4 s, and the run ends at 20 s.

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tandem_engine::{Engine, EngineError};
 use tandem_scenario::{
     FileError, Scenario,
     controller::in_folder,
@@ -17,7 +18,7 @@ use toml::{
 };
 
 use crate::{
-    MeasureError,
+    MeasureError, RunError,
     file::{Curve, CurveEngine, Experiment, Part, Reduction},
     measure::Kind,
     patch::{Changes, X, changed},
@@ -154,6 +155,27 @@ pub(crate) fn plan(experiment: &Experiment, form: Form) -> Result<Plan, FileErro
         readings.push(planner.reading(values.get_ref(), &alternative)?);
     }
     Ok(Plan { xs: values.get_ref().clone(), readings })
+}
+
+/// Why an engine cannot run a form of the experiment, if so: what its scenarios ask for.
+///
+/// # Errors
+/// If a scenario of the form is wrong, or this process may run nothing in the engine.
+pub fn refusal(
+    experiment: &Experiment,
+    form: Form,
+    engine: &dyn Engine,
+    force: bool,
+) -> Result<Option<String>, RunError> {
+    let plan = plan(experiment, form)?;
+    for run in plan.readings[0].curves.iter().flatten().flatten().flat_map(Point::runs) {
+        match engine.check(&run.scenario, force) {
+            Ok(_) => {}
+            Err(EngineError::Refused(why)) => return Ok(Some(why)),
+            Err(failed) => return Err(RunError::Batch(failed.into())),
+        }
+    }
+    Ok(None)
 }
 
 /// The scenario of one point, as a file that `tandem run` takes: `at` is the point's place as [`Decider`](crate::Decider) says it.

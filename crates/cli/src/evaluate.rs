@@ -6,12 +6,12 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_evaluate::{
-    Assessment, Baseline, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit, markdown,
-    obstacles, picture_file, text,
+    Assessment, Baseline, Comparison, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit,
+    markdown, obstacles, pictures, text,
 };
 use tandem_papers::{Experiment, Form, RealTcpRuns};
 use tandem_scenario::file::text_of;
@@ -39,8 +39,13 @@ use crate::{
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The controller, with parameters after `@`: `tandem list controllers` shows all
-    #[arg(value_name = "CONTROLLER")]
+    #[arg(value_name = "CONTROLLER", required_unless_present = "from", default_value = "", hide_default_value = true)]
     contender: String,
+
+    /// Run nothing: tell what this file says, which --json wrote, for example as --markdown with its pictures
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["contender", "quick", "full", "criteria", "suite", "against", "engine",
+        "force", "kernel_runs", "json"])]
+    from: Option<PathBuf>,
 
     /// Fewer points, shorter, with eight seeds
     #[arg(long, conflicts_with = "full")]
@@ -74,11 +79,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// `sim,kernel` also judges the criteria over real TCP, as far as it can run them; needs root
+    /// `sim,kernel` also judges the criteria over real TCP, as far as it can run them; needs root. `quic` judges them over real QUIC
+    ///
+    /// Over QUIC all flows are QUIC's, those that the controller is compared with as well, and the stack's own controllers can be judged:
+    /// noq:bbr3. What it cannot carry, such as ECN, is named. Every packet is built, encrypted and read, so a criterion takes minutes.
     ///
     /// Real TCP runs in real time, so each criterion has a short form for it (`[kernel]` in its file), which is simulated as well.
     /// With --quick one seed runs over real TCP. Runs that the machine disturbed are repeated, and finally left out.
-    #[arg(long, value_name = "sim|sim,kernel", default_value = "sim")]
+    #[arg(long, value_name = "sim|sim,kernel|quic", default_value = "sim")]
     engine: Engines,
 
     /// Over real TCP, run even if this machine is unlikely to keep up in real time
@@ -94,6 +102,9 @@ pub struct Args {
     json: bool,
 }
 
+/// The engine of a real QUIC stack.
+const QUIC: &str = "quic";
+
 /// The most attempts at a run over real TCP if each one is doubted.
 const REAL_TCP_TRIES: usize = 3;
 
@@ -106,6 +117,8 @@ Examples:
   tandem evaluate bbr3 --suite prudentia
   tandem evaluate compound --json >before.json
   tandem evaluate compound --baseline before.json
+  tandem evaluate --from before.json --markdown before.md
+  tandem evaluate noq:bbr3 --quick --criteria 5.1.2 --engine quic
   sudo tandem evaluate compound --quick --criteria 5.1.3,7.1 --engine sim,kernel";
 
 /// What `--json` prints.
@@ -116,52 +129,101 @@ struct Results<'a> {
     command: &'a str,
     #[serde(flatten)]
     assessment: &'a Assessment,
+    /// Beside the report that --baseline names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'a Comparison>,
+}
+
+/// What is read of it again.
+#[derive(Deserialize)]
+struct Kept {
+    command: Option<String>,
+    #[serde(flatten)]
+    assessment: Assessment,
 }
 
 pub fn evaluate(args: &Args) -> Result<(), Failure> {
-    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    match &args.from {
+        Some(file) => tell(args, file),
+        None => run(args),
+    }
+}
+
+/// What a file says.
+fn tell(args: &Args, file: &Path) -> Result<(), Failure> {
+    args.markdown.as_deref().map(picture_folder).transpose()?;
+    let Kept { command, assessment } = read("--from", file)?;
+    let baseline = args.baseline.as_deref().map(|path| baseline(path, &assessment.suite)).transpose()?;
+    finish(args, &assessment, baseline.as_ref(), &command.unwrap_or_else(|| assessment.command()))
+}
+
+/// Judges a controller.
+fn run(args: &Args) -> Result<(), Failure> {
     args.markdown.as_deref().map(picture_folder).transpose()?;
     let against: Vec<&str> = args.against.iter().map(String::as_str).collect();
+    let (engine, kernel) = engines(&args.engine)?;
     let suite = Suite::named(&args.suite).map_err(Failure::usage)?;
+    let suite = if engine.name() == QUIC { suite.over_quic() } else { suite };
+    let baseline = args.baseline.as_deref().map(|path| baseline(path, &suite.title())).transpose()?;
     let wanted = suite.criteria(&args.contender, &args.criteria, &against).map_err(Failure::usage)?;
     let wanted = if args.quick { wanted.into_iter().map(|one| one.with_kernel_seeds(1)).collect() } else { wanted };
-    let kernel = kernel(&args.engine)?;
     let store = store::of_user();
     let cancelled = flag();
     let batch = of_tasks(store.as_ref());
     let form = if args.quick { Form::Quick } else { Form::Full };
     let real = kernel.map(|kernel| over_real_tcp(args, &wanted, kernel, &batch)).transpose()?;
     let real = real.as_ref().map(|(runs, obstacles)| OverRealTcp { runs, obstacles });
-    let assessment = judge(&args.contender, &wanted, form, &Sim, &batch, real).map_err(anyhow::Error::from)?;
+    let assessment = judge(&args.contender, &wanted, form, engine, &batch, real).map_err(anyhow::Error::from)?;
     let assessment = assessment.of_suite(&suite);
-    let command = command_line();
-    let results =
-        Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
-    print_kept(
-        &if args.json { json_text(&results)? } else { text(&assessment) },
-        documents(args, &assessment, &command),
-    )?;
-    for path in args.markdown.iter().chain(&args.junit) {
-        note(&format!("Document: {}", path.display()));
-    }
+    let finished = finish(args, &assessment, baseline.as_ref(), &command_line());
     if cancelled.load(Ordering::Relaxed) {
         warn(&format!("tandem: interrupted; {} criteria are left: the same command continues", assessment.left));
         return Err(Failure::Interrupted);
     }
-    worse(&assessment, baseline.as_ref())
+    finished
 }
 
-/// The engine of real TCP, if it was asked for.
-fn kernel(engines: &Engines) -> Result<Option<&'static dyn Engine>, Failure> {
+/// Prints and writes it. Fails if it is worse than the baseline.
+fn finish(args: &Args, assessment: &Assessment, baseline: Option<&Baseline>, command: &str) -> Result<(), Failure> {
+    let compared = baseline.map(|baseline| baseline.compare(assessment, &args.criteria));
+    print_kept(&printed(args, assessment, compared.as_ref(), command)?, documents(args, assessment, command))?;
+    for path in args.markdown.iter().chain(&args.junit) {
+        note(&format!("Document: {}", path.display()));
+    }
+    worse(compared.as_ref())
+}
+
+/// What goes to standard output.
+fn printed(
+    args: &Args,
+    assessment: &Assessment,
+    baseline: Option<&Comparison>,
+    command: &str,
+) -> Result<String, Failure> {
+    if args.json {
+        let version = env!("CARGO_PKG_VERSION");
+        return Ok(json_text(&Results { version, commit: COMMIT, command, assessment, baseline })?);
+    }
+    let file = args.baseline.as_deref().unwrap_or(Path::new("")).display().to_string();
+    let compared = baseline.map_or_else(String::new, |baseline| format!("\n{}", baseline.text(&file)));
+    Ok(text(assessment) + &compared)
+}
+
+/// The engine that judges, and that of real TCP beside it if it was asked for.
+fn engines(engines: &Engines) -> Result<(&'static dyn Engine, Option<&'static dyn Engine>), Failure> {
+    if let Some(quic) = engines.get(QUIC) {
+        let message = "--engine quic: QUIC's answers stand alone: write --engine quic, or sim,kernel";
+        return if engines.len() == 1 { Ok((quic, None)) } else { Err(Failure::usage(message)) };
+    }
     if let Some(other) = engines.iter().map(Engine::name).find(|name| ![Sim.name(), KERNEL].contains(name)) {
-        return Err(Failure::usage(format!("--engine {other} cannot run the criteria: write sim, or sim,kernel")));
+        return Err(Failure::usage(format!("--engine {other} cannot run the criteria: write sim, sim,kernel or quic")));
     }
     if engines.get(Sim.name()).is_none() {
         let message =
             "--engine kernel: over real TCP the criteria stand beside the simulation: write --engine sim,kernel";
         return Err(Failure::usage(message));
     }
-    Ok(engines.get(KERNEL))
+    Ok((&Sim, engines.get(KERNEL)))
 }
 
 /// Makes the missing runs over real TCP. Returns all runs, and the reasons why criteria cannot be posed there.
@@ -171,7 +233,7 @@ fn over_real_tcp(
     kernel: &'static dyn Engine,
     batch: &Batch,
 ) -> Result<(RealTcpRuns, Vec<Option<String>>), Failure> {
-    let obstacles = obstacles(wanted, kernel, args.force).map_err(anyhow::Error::from)?;
+    let obstacles = obstacles(&args.contender, wanted, kernel, args.force).map_err(anyhow::Error::from)?;
     let posed: Vec<&Experiment> =
         wanted.iter().zip(&obstacles).filter_map(|(one, obstacle)| obstacle.is_none().then_some(one)).collect();
     if let (true, Some(why)) = (posed.is_empty(), obstacles.iter().flatten().next()) {
@@ -193,10 +255,8 @@ fn documents(args: &Args, assessment: &Assessment, command: &str) -> Result<(), 
     let Some(path) = &args.markdown else { return Ok(()) };
     let folder = picture_folder(path)?;
     make_folder(&folder)?;
-    for row in &assessment.rows {
-        if let Some(picture) = &row.picture {
-            write(&folder.join(picture_file(row)), picture)?;
-        }
+    for (name, picture) in pictures(assessment) {
+        write(&folder.join(name), &picture)?;
     }
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     write(path, &markdown(assessment, command, &name))
@@ -214,19 +274,27 @@ fn picture_folder(document: &Path) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-fn baseline(path: &Path) -> Result<Baseline, Failure> {
+/// A baseline of the suite with this title.
+fn baseline(path: &Path, suite: &str) -> Result<Baseline, Failure> {
+    let kept: Baseline = read("--baseline", path)?;
+    kept.check(suite).map_err(|e| Failure::usage(format!("--baseline {}: {e}", path.display())))?;
+    Ok(kept)
+}
+
+/// A file that --json wrote.
+fn read<T: DeserializeOwned>(option: &str, path: &Path) -> Result<T, Failure> {
     let text = text_of(path).map_err(Failure::usage)?;
     serde_json::from_str(&text).map_err(|e| {
-        let what = "is not what `tandem evaluate --json` writes";
-        Failure::usage(format!("--baseline {}: {what}: {e}", path.display()))
+        let what = "this is not what `tandem evaluate --json` writes";
+        Failure::usage(format!("{option} {}: {what}: {e}", path.display()))
     })
 }
 
 /// Whether a criterion has got worse since the baseline.
-fn worse(assessment: &Assessment, baseline: Option<&Baseline>) -> Result<(), Failure> {
-    let worse = baseline.map_or_else(Vec::new, |baseline| baseline.regressions(assessment));
+fn worse(compared: Option<&Comparison>) -> Result<(), Failure> {
+    let worse = compared.map_or_else(String::new, |compared| compared.regressions.join(", "));
     match worse.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Failed(anyhow::anyhow!("passed in the baseline and fails now: {}", worse.join(", ")))),
+        false => Err(Failure::Failed(anyhow::anyhow!("passed in the baseline and fails now: {worse}"))),
     }
 }

@@ -55,6 +55,8 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     assert_eq!(failed.status, Some(1), "{}", failed.err);
     assert!(failed.err.contains("passed in the baseline and fails now: rfc9743/7.4-slow"), "{}", failed.err);
     assert!(failed.out.contains("the link is used to 90 % or more: fails"), "{}", failed.out);
+    let beside = "\nBeside before.json: 1 passed and fail now: rfc9743/7.4-slow\n  another controller: `reno` there, `./stuck.h` here\n";
+    assert!(failed.out.ends_with(beside), "{}", failed.out);
     let document = place.read("stuck.md");
     assert!(document.contains("](stuck/7.4-slow.svg)"), "{document}");
     assert!(place.read("stuck/7.4-slow.svg").starts_with("<svg"));
@@ -67,7 +69,16 @@ fn what_fails_comes_with_a_scenario_and_breaks_the_build() {
     // It failed before: nothing has got worse.
     let failing = place.succeed(&format!("evaluate ./stuck.h {SLOW} --json")).out;
     place.write("failing.json", &failing);
-    place.succeed(&format!("evaluate ./stuck.h {SLOW} --baseline failing.json"));
+    let again = place.succeed(&format!("evaluate ./stuck.h {SLOW} --baseline failing.json --json")).out;
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again["baseline"], serde_json::json!({ "regressions": [], "new": [], "gone": [] }));
+    let refused = place.tandem("evaluate reno --suite rfc8867 --baseline failing.json");
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.err.contains("--baseline failing.json: it has the criteria of RFC 9743, not of RFC 8867: name"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -83,6 +94,11 @@ fn what_cannot_be_judged_is_refused() {
         ("evaluate reno --suite ./none", "suite ./none: "),
         ("evaluate reno --markdown plain", "write `plain.md`"),
         ("evaluate reno --engine kernel", "write --engine sim,kernel"),
+        ("evaluate noq:bbr3", "or write --engine quic"),
+        ("evaluate reno --engine sim,quic", "--engine quic: QUIC's answers stand alone"),
+        ("evaluate", "CONTROLLER"),
+        ("evaluate reno --from a.json", "--from"),
+        ("evaluate --from none.json", "none.json"),
         ("evaluate reno --engine sim,model", "--engine model cannot run the criteria"),
         ("evaluate prague --engine sim,kernel", "none of these criteria can be posed over real TCP: "),
         (
@@ -93,6 +109,48 @@ fn what_cannot_be_judged_is_refused() {
         let refused = place.tandem(arguments);
         assert_eq!(refused.status, Some(2), "{arguments}");
         assert!(refused.err.contains(message), "{arguments}: {}", refused.err);
+    }
+}
+
+/// What --json kept is told again without a run: the same words, the same pictures.
+#[test]
+fn a_kept_report_is_told_again() {
+    let place = Place::new();
+    let json = place.succeed(&format!("evaluate reno {SLOW} --json --markdown first.md")).out;
+    place.write("kept.json", &json);
+    let again = place.succeed("evaluate --from kept.json --markdown second.md --junit second.xml --baseline kept.json");
+    assert!(again.out.starts_with("RFC 9743, `reno`, quick runs: 1 passed, 0 failed, 0 undecided\n"), "{}", again.out);
+    assert!(again.out.ends_with("\nBeside kept.json: nothing that passed fails now\n"), "{}", again.out);
+    assert_eq!(place.read("second.md"), place.read("first.md").replace("](first/", "](second/"));
+    assert_eq!(place.read("second/7.4-slow.svg"), place.read("first/7.4-slow.svg"));
+    assert!(place.read("second.xml").contains("failures=\"0\""), "{}", place.read("second.xml"));
+    place.write("other.json", "[]");
+    let refused = place.tandem("evaluate --from other.json");
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.err.contains("--from other.json: this is not what `tandem evaluate --json` writes"),
+        "{}",
+        refused.err
+    );
+}
+
+/// The stack's own controller is judged where its engine carries the path; a receiver that lies is not among what it carries.
+#[test]
+fn a_quic_stacks_own_controller_is_judged_over_quic() {
+    let place = Place::new();
+    let run = "evaluate noq:bbr3 --engine quic --criteria 7.4,7.6 --quick --json";
+    let json: Value = serde_json::from_str(&place.succeed(run).out).unwrap();
+    assert_eq!(json["engine"], "quic");
+    let rows = json["rows"].as_array().unwrap();
+    let slow = rows.iter().find(|row| row["section"] == "7.4").unwrap();
+    assert_ne!(slow["answer"], "not_measured", "{slow}");
+    assert_eq!(slow["asked"].as_array().unwrap().len(), 2);
+    let lies: Vec<&Value> = rows.iter().filter(|row| row["section"] == "7.6").collect();
+    assert_eq!(lies.len(), 2);
+    for row in lies {
+        let why = row["why"].as_str().unwrap();
+        assert!(row["answer"] == "not_measured" && why.starts_with("cannot be posed: "), "{row}");
+        assert!(!why.contains("leave"), "{why}");
     }
 }
 

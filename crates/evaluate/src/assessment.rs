@@ -4,13 +4,16 @@
 use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
-use tandem_papers::{Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, run};
-use tandem_report::figure_svg;
+use tandem_papers::{
+    Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, refusal, run_each,
+};
+use tandem_report::Figure;
+use tandem_scenario::ControllerSpec;
 use tandem_statistics::Estimate;
 
 use crate::{
     form::{Fact, facts},
-    real_tcp::{OverRealTcp, RealTcp},
+    real_tcp::{OverRealTcp, RealTcp, without_mend},
     suite::{Question, Suite, Unposed, questions, unposed},
 };
 
@@ -26,6 +29,8 @@ pub enum Answer {
     Undecided,
     /// Nothing of it was measured.
     NotMeasured,
+    /// The question has no meaning for this controller.
+    NotApplicable,
 }
 
 impl Answer {
@@ -36,7 +41,13 @@ impl Answer {
             Self::Fails => "fails",
             Self::Undecided => "undecided",
             Self::NotMeasured => "not measured",
+            Self::NotApplicable => "does not apply",
         }
+    }
+
+    /// Whether limits were asked, and measured.
+    pub(crate) fn is_of_limits(self) -> bool {
+        matches!(self, Self::Passes | Self::Fails | Self::Undecided)
     }
 
     pub(crate) fn of(verdict: Verdict) -> Self {
@@ -125,6 +136,9 @@ pub struct Row {
     pub question: String,
     /// Whether its limits are kept.
     pub answer: Answer,
+    /// Why there is no answer, where none was sought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// Each limit.
     pub asked: Vec<Asked>,
     /// Of the first limit that is broken.
@@ -136,9 +150,9 @@ pub struct Row {
     /// The same over real TCP, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_tcp: Option<RealTcp>,
-    /// A drawing of it, SVG; only where it was run.
-    #[serde(skip)]
-    pub picture: Option<String>,
+    /// What is drawn of it. Reports of before it was kept lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Figure>,
 }
 
 /// A controller, judged.
@@ -151,6 +165,9 @@ pub struct Assessment {
     pub contender: String,
     /// How much was run.
     pub form: Form,
+    /// Name of the engine that ran it.
+    #[serde(default = "sim")]
+    pub engine: String,
     /// The criteria that were posed, in the order of the RFC.
     pub rows: Vec<Row>,
     /// Those that no run answers.
@@ -166,15 +183,28 @@ pub struct Assessment {
 }
 
 /// The suite of files from before there were several.
-fn rfc9743() -> String {
+pub(crate) fn rfc9743() -> String {
     "RFC 9743".into()
 }
+
+/// The engine of files from before there were several.
+pub(crate) fn sim() -> String {
+    SIM.into()
+}
+
+/// The simulator's name.
+pub(crate) const SIM: &str = "sim";
 
 impl Assessment {
     /// The assessment of another suite, if it is not RFC 9743's.
     pub fn of_suite(self, suite: &Suite) -> Self {
         let title = suite.title();
         if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
+    }
+
+    /// A command that makes it again as a document, where the one that made it is not known.
+    pub fn command(&self) -> String {
+        format!("tandem evaluate {} --{} --markdown report.md", self.contender, self.form.name())
     }
 
     /// How many criteria have this answer.
@@ -195,17 +225,62 @@ pub fn evaluate(
     batch: &Batch,
     real: Option<OverRealTcp>,
 ) -> Result<Assessment, RunError> {
-    let found = run(criteria, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
+    let unasked = criteria.iter().map(|criterion| unasked(contender, criterion, form, engine));
+    let unasked = unasked.collect::<Result<Vec<_>, _>>()?;
+    let asked = criteria.iter().zip(&unasked).filter_map(|(one, unasked)| unasked.is_none().then_some(one));
+    let asked: Vec<&Experiment> = asked.collect();
+    let found = run_each(&asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
-    let mut rows = Vec::new();
-    for (place, (criterion, findings)) in criteria.iter().zip(&found).enumerate() {
-        let Some(findings) = findings else { continue };
+    let (mut rows, mut found) = (Vec::new(), found.iter());
+    for (place, (criterion, unasked)) in criteria.iter().zip(unasked).enumerate() {
+        if let Some((answer, why)) = unasked {
+            rows.push(without_answer(criterion, answer, why));
+            continue;
+        }
+        let Some(findings) = found.next().and_then(Option::as_ref) else { continue };
         let row = row(contender, criterion, findings);
         let real_tcp = real.map(|real| real.of(place, criterion, findings, row.answer)).transpose()?;
         rows.push(Row { real_tcp, ..row });
     }
     let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
-    Ok(Assessment { suite, contender, form, rows, unposed: unposed(), facts, questions: questions(), left })
+    let engine = engine.name().to_owned();
+    Ok(Assessment { suite, contender, form, engine, rows, unposed: unposed(), facts, questions: questions(), left })
+}
+
+/// Why a criterion asks nothing of a controller; `None` if it does ask.
+pub(crate) fn why_not(contender: &str, criterion: &Experiment) -> Option<String> {
+    criterion.criterion()?.why_not(&contender.parse::<ControllerSpec>().ok()?)
+}
+
+/// The answer to a criterion that cannot be run, with its reason: it does not apply, or the engine cannot carry its path.
+fn unasked(
+    contender: &str,
+    criterion: &Experiment,
+    form: Form,
+    engine: &dyn Engine,
+) -> Result<Option<(Answer, String)>, RunError> {
+    if let Some(why) = why_not(contender, criterion) {
+        return Ok(Some((Answer::NotApplicable, why)));
+    }
+    let refused = refusal(criterion, form, engine, false)?;
+    Ok(refused.map(|why| (Answer::NotMeasured, format!("cannot be posed: {}", without_mend(&why)))))
+}
+
+/// Of a criterion that is not run.
+fn without_answer(experiment: &Experiment, answer: Answer, why: String) -> Row {
+    Row {
+        id: experiment.id.clone(),
+        section: experiment.criterion().map(|criterion| criterion.section.clone()).unwrap_or_default(),
+        title: experiment.title().to_owned(),
+        question: experiment.claim().to_owned(),
+        answer,
+        why: Some(why),
+        asked: Vec::new(),
+        worst: None,
+        known: None,
+        real_tcp: None,
+        figure: None,
+    }
 }
 
 fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
@@ -218,11 +293,12 @@ fn row(contender: &str, experiment: &Experiment, findings: &Findings) -> Row {
         title: findings.title.clone(),
         question: findings.claim.clone(),
         answer: Answer::of_all(claims.iter().map(|claim| Answer::of(claim.verdict))),
+        why: None,
         asked: claims.iter().map(asked).collect(),
         worst: claims.iter().find_map(|claim| worst(experiment, findings.form, claim)),
         known: known.cloned(),
         real_tcp: None,
-        picture: Some(figure_svg(&picture(experiment, findings))),
+        figure: Some(picture(experiment, findings)),
     }
 }
 

@@ -4,16 +4,17 @@
 use std::fmt::Write;
 
 use tandem_papers::Known;
+use tandem_report::figure_svg;
 
 use crate::{
-    assessment::{Answer, Assessment, Row},
+    assessment::{Answer, Assessment, Row, SIM, Worst},
     form::Fact,
     real_tcp::RealTcp,
     suite::Question,
     text::{lines_of, summary},
 };
 
-/// As Markdown; `command` reproduces it. `pictures` is the folder of the criteria's pictures, relative to the document.
+/// As Markdown; `command` reproduces it. `pictures` is the folder of the criteria's pictures, relative to the document; empty if they are not kept.
 pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> String {
     let mut text = format!(
         "# `{}` by the criteria of {}\n\n{}. {}Each limit below names its source. The same command gives the same \
@@ -26,7 +27,7 @@ pub fn markdown(assessment: &Assessment, command: &str, pictures: &str) -> Strin
     );
     text += &table(assessment);
     for row in &assessment.rows {
-        text += &section(row, pictures);
+        text += &section(row, &assessment.engine, pictures);
     }
     text + &form(assessment)
 }
@@ -41,7 +42,8 @@ fn table(assessment: &Assessment) -> String {
     let heads = if has_real_tcp { " over real TCP |\n|---|---|---|---|\n" } else { "\n|---|---|---|\n" };
     let mut text = format!("| section | criterion | answer |{heads}");
     for Row { section, title, answer, real_tcp, .. } in &assessment.rows {
-        let there = real_tcp.as_ref().map_or_else(String::new, |there| format!(" {} |", there.word()));
+        let none = if has_real_tcp { " |" } else { "" };
+        let there = real_tcp.as_ref().map_or_else(|| none.to_owned(), |there| format!(" {} |", there.word()));
         writeln!(text, "| {section} | {title} | {} |{there}", marked(*answer)).expect("a String");
     }
     for one in &assessment.unposed {
@@ -74,8 +76,13 @@ fn real_tcp(there: &RealTcp, row: &Row) -> String {
     text
 }
 
+/// The pictures of an assessment: each file's name, without the folder, and its SVG.
+pub fn pictures(assessment: &Assessment) -> impl Iterator<Item = (String, String)> {
+    assessment.rows.iter().filter_map(|row| Some((picture_file(row), figure_svg(row.figure.as_ref()?))))
+}
+
 /// The file of a criterion's picture, without its folder.
-pub fn picture_file(row: &Row) -> String {
+fn picture_file(row: &Row) -> String {
     format!("{}.svg", row.id.rsplit('/').next().unwrap_or(&row.id))
 }
 
@@ -101,10 +108,14 @@ fn marked(answer: Answer) -> String {
     }
 }
 
-fn section(row: &Row, pictures: &str) -> String {
-    let mut text = format!("\n## {} {}\n\n{} **{}.**\n\n", row.section, row.title, row.question, capital(row.answer));
-    if row.picture.is_some() {
+fn section(row: &Row, engine: &str, pictures: &str) -> String {
+    let mut text =
+        format!("\n## {} {}\n\n{} **{}.**\n\n", row.section, row.title, row.question, capital(row.answer.words()));
+    if row.figure.is_some() && !pictures.is_empty() {
         write!(text, "![{}]({pictures}/{})\n\n", row.title, picture_file(row)).expect("a String");
+    }
+    if let Some(why) = &row.why {
+        return text + &capital(why) + ".\n";
     }
     text += "| limit | source | answer | found |\n|---|---|---|---|\n";
     for asked in &row.asked {
@@ -118,21 +129,47 @@ fn section(row: &Row, pictures: &str) -> String {
         text += &real_tcp(there, row);
     }
     if let Some(worst) = &row.worst {
-        write!(text, "\nThe worst case, {}, as a file for `tandem run`:\n\n```toml\n{}```\n", worst.at, worst.scenario)
+        let engine = if engine == SIM { String::new() } else { format!(" --engine {engine}") };
+        let Worst { at, scenario } = worst;
+        write!(text, "\nThe worst case, {at}, as a file for `tandem run{engine}`:\n\n```toml\n{scenario}```\n")
             .expect("a String");
     }
     text
 }
 
-fn capital(answer: Answer) -> String {
-    let words = answer.words();
-    words[..1].to_uppercase() + &words[1..]
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::{example, over_real_tcp};
+    use crate::baseline::tests::{example, over_real_tcp, with_one_that_does_not_apply};
+
+    /// A report that was kept as JSON is drawn as when it was made.
+    #[test]
+    fn a_kept_assessment_has_the_same_pictures() {
+        let drawn: Vec<(String, String)> = pictures(&example()).collect();
+        assert_eq!(
+            drawn.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["5.1.1.svg", "5.1.3.svg", "7.8.svg"]
+        );
+        assert!(drawn.iter().all(|(_, svg)| svg.contains("Buffer, BDP") && svg.ends_with("</svg>\n")));
+        let json = serde_json::to_string(&example()).expect("it is written");
+        let kept: Assessment = serde_json::from_str(&json).expect("it is read");
+        assert_eq!(pictures(&kept).collect::<Vec<_>>(), drawn);
+    }
+
+    #[test]
+    fn what_does_not_apply_has_a_reason_in_place_of_limits() {
+        let text = markdown(&with_one_that_does_not_apply(), "tandem evaluate reno", "reno");
+        assert!(text.contains("| 8 | Title of 8 | does not apply |\n"), "{text}");
+        assert!(
+            text.contains("A question. **Does not apply.**\n\nThis is asked of others alone.\n\n## Questions"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn over_real_tcp_is_a_column_and_a_table() {
@@ -158,6 +195,7 @@ mod tests {
         );
         assert_eq!(text.matches("```toml").count(), 1, "one fails");
         assert!(text.contains("![Title of 5.1.3](reno/5.1.3.svg)"), "{text}");
+        assert!(!markdown(&example(), "tandem evaluate reno --quick", "").contains("!["), "no folder, no pictures");
         assert!(text.contains("- Signals: losses.\n\n**5.3.1** "), "{text}");
     }
 }

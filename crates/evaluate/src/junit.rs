@@ -38,7 +38,10 @@ fn case(row: &Row) -> TestCase {
     let status = match row.answer {
         Answer::Passes => TestCaseStatus::success(),
         Answer::Undecided => skipped(&format!("undecided: {}", broken(Answer::Undecided))),
-        Answer::NotMeasured => skipped("not measured"),
+        Answer::NotMeasured | Answer::NotApplicable => {
+            let why = row.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            skipped(&format!("{}{why}", row.answer.words()))
+        }
         Answer::Fails => {
             let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
             failure.set_message(&*row.question).set_description(broken(Answer::Fails));
@@ -81,7 +84,7 @@ fn skipped(why: &str) -> TestCaseStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::{example, over_real_tcp};
+    use crate::baseline::tests::{over_real_tcp, with_one_that_does_not_apply};
 
     #[test]
     fn over_real_tcp_a_criterion_is_another_case() {
@@ -103,11 +106,15 @@ mod tests {
 
     #[test]
     fn each_criterion_is_a_case() {
-        let text = junit(&example()).expect("it is written");
+        let assessment = with_one_that_does_not_apply();
+        let text = junit(&assessment).expect("it is written");
         let back = Report::deserialize_from_str(&text).expect("it is read again");
         let suite = &back.test_suites[0];
-        // One fails of three, one is undecided; the rest cannot be posed.
-        assert_eq!((suite.failures, suite.test_cases.len()), (1, 3 + example().unposed.len()));
+        // One fails of four, one is undecided, one does not apply; the rest cannot be posed.
+        assert_eq!((suite.failures, suite.test_cases.len()), (1, 4 + assessment.unposed.len()));
+        let apart = suite.test_cases.iter().find(|case| case.name.as_str() == "Title of 8").expect("it is there");
+        let TestCaseStatus::Skipped { message, .. } = &apart.status else { panic!("{apart:?}") };
+        assert_eq!(message.as_ref().expect("why").as_str(), "does not apply: this is asked of others alone");
         let failed = suite.test_cases.iter().find(|case| case.name.as_str() == "Title of 5.1.3").expect("it is there");
         let TestCaseStatus::NonSuccess { description, .. } = &failed.status else { panic!("{failed:?}") };
         let description = description.as_ref().expect("it says why").as_str();

@@ -29,8 +29,8 @@ mod suite;
 mod text;
 
 pub use assessment::{Answer, Asked, AskedPoint, Assessment, Row, Worst, evaluate};
-pub use baseline::Baseline;
-pub use document::{markdown, picture_file};
+pub use baseline::{AnotherSuite, Baseline, Comparison};
+pub use document::{markdown, pictures};
 pub use form::Fact;
 pub use junit::junit;
 pub use real_tcp::{Agreement, AskedThere, OverRealTcp, RealTcp, obstacles};

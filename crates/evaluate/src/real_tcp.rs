@@ -9,7 +9,7 @@ use tandem_engine::Engine;
 use tandem_papers::{Experiment, Findings, Judged, RealTcpRuns, RunError, doubts, obstacle};
 use tandem_scenario::FileError;
 
-use crate::assessment::{Answer, Asked};
+use crate::assessment::{Answer, Asked, why_not};
 
 /// Why there is nothing to judge.
 const BUSY: &str = "the machine was too busy";
@@ -80,18 +80,28 @@ pub struct AskedThere {
     pub are_apart: bool,
 }
 
-/// Why an engine cannot carry criteria, by their places; `None` where it can.
+/// Why criteria are not run of a controller over real TCP, by their places: the engine cannot carry them, or they do not apply; `None` where
+/// they are.
 ///
 /// # Errors
 /// If this process may run nothing in it, for example without root.
-pub fn obstacles(criteria: &[Experiment], engine: &dyn Engine, force: bool) -> Result<Vec<Option<String>>, RunError> {
-    let of = |criterion| Ok(obstacle(criterion, engine, force)?.map(|why| without_mend(&why)));
+pub fn obstacles(
+    contender: &str,
+    criteria: &[Experiment],
+    engine: &dyn Engine,
+    force: bool,
+) -> Result<Vec<Option<String>>, RunError> {
+    let of = |criterion| match why_not(contender, criterion) {
+        Some(why) => Ok(Some(why)),
+        None => Ok(obstacle(criterion, engine, force)?.map(|why| without_mend(&why))),
+    };
     criteria.iter().map(of).collect()
 }
 
 /// Without the advice to the scenario's author, because here there is none.
-fn without_mend(why: &str) -> String {
-    let mend = |(_, mend): &(&str, &str)| mend.contains("--engine ") || mend.contains("--force");
+pub(crate) fn without_mend(why: &str) -> String {
+    let mends = ["--engine ", "--force", "leave it out", "leave them out"];
+    let mend = |(_, mend): &(&str, &str)| mends.iter().any(|word| mend.contains(word));
     why.rsplit_once(": ").filter(mend).map_or(why, |(reason, _)| reason).to_owned()
 }
 
@@ -280,6 +290,7 @@ mod tests {
             without_mend("real TCP has one bit, and `x` needs more: use --engine sim"),
             "real TCP has one bit, and `x` needs more"
         );
+        assert_eq!(without_mend("`x` has `ecn`: leave it out, or give it `transport`"), "`x` has `ecn`");
         assert_eq!(without_mend("too many files: raise the limit"), "too many files: raise the limit");
         assert_eq!(without_mend("no colon --force"), "no colon --force");
     }

@@ -32,9 +32,9 @@ pub enum SuiteError {
     /// It is not a controller.
     #[error("{0}")]
     Contender(String),
-    /// The simulator does not have it.
-    #[error("`{0}` is {1}, and the criteria are simulated: name a controller of `tandem list controllers`")]
-    Foreign(String, &'static str),
+    /// The engine does not have it.
+    #[error("`{0}` is {1}, and the criteria are simulated: name a controller of `tandem list controllers`{2}")]
+    Foreign(String, &'static str, &'static str),
     /// There is no such suite.
     #[error("there is no suite `{0}`; there are {1}, and folders: ./mine")]
     Suite(String, String),
@@ -104,13 +104,17 @@ pub fn questions() -> Vec<Question> {
     unposed_file().questions
 }
 
-/// A controller that can be simulated, spelled as in files.
-fn simulated(name: &str) -> Result<(ControllerSpec, String), SuiteError> {
+/// A controller that can be simulated, or run in the QUIC engine, spelled as in files.
+fn carried(name: &str, over_quic: bool) -> Result<(ControllerSpec, String), SuiteError> {
     let spec = name.parse::<ControllerSpec>().map_err(|e| SuiteError::Contender(e.to_string()))?;
-    if let Some(whose) = spec.with(&Settings::default()).foreign() {
-        return Err(SuiteError::Foreign(name.to_owned(), whose));
+    let is_noq = matches!(spec, ControllerSpec::Noq(_));
+    match spec.with(&Settings::default()).foreign() {
+        Some(whose) if !(is_noq && over_quic) => {
+            let mend = if is_noq { ", or write --engine quic" } else { "" };
+            Err(SuiteError::Foreign(name.to_owned(), whose, mend))
+        }
+        _ => Ok((spec, toml::Value::String(from_anywhere(name)).to_string())),
     }
-    Ok((spec, toml::Value::String(from_anywhere(name)).to_string()))
 }
 
 /// Files by which any controller can be judged: paths, measures and limits, with `contender` for the controller.
@@ -120,6 +124,7 @@ pub struct Suite {
     files: Vec<File>,
     /// What the files share.
     paper: Option<File>,
+    over_quic: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -183,7 +188,12 @@ impl Suite {
     fn of(name: String, mut files: Vec<File>) -> Self {
         let shared = format!("{name}/{PAPER}");
         let paper = files.iter().position(|file| file.id == shared).map(|place| files.remove(place));
-        Self { name, files, paper }
+        Self { name, files, paper, over_quic: false }
+    }
+
+    /// The suite for the QUIC engine, which also has the controllers of the QUIC stack's own.
+    pub fn over_quic(self) -> Self {
+        Self { over_quic: true, ..self }
     }
 
     /// As in titles.
@@ -208,9 +218,10 @@ impl Suite {
         sections: &[String],
         against: &[&str],
     ) -> Result<Vec<Experiment>, SuiteError> {
-        let (spec, name) = simulated(contender)?;
+        let carried = |name| carried(name, self.over_quic);
+        let (spec, name) = carried(contender)?;
         let ecn = if spec.counts_marks() { "\"accurate\"" } else { "\"rfc3168\"" };
-        let neighbours = against.iter().map(|name| simulated(name).map(|(_, name)| name));
+        let neighbours = against.iter().map(|name| carried(name).map(|(_, name)| name));
         let neighbours = neighbours.collect::<Result<Vec<_>, _>>()?;
         if neighbours.is_empty() {
             return Err(SuiteError::NoNeighbour);
@@ -268,12 +279,22 @@ pub fn from_folder(contender: &str, folder: &Path) -> io::Result<String> {
 }
 
 fn sections_of(experiment: &Experiment) -> impl Iterator<Item = &str> {
-    experiment.criterion().into_iter().flat_map(|criterion| criterion.section.split(", "))
+    experiment.criterion().into_iter().flat_map(|criterion| each_section(&criterion.section))
 }
 
 fn is_of(experiment: &Experiment, wanted: &str) -> bool {
-    sections_of(experiment)
-        .any(|section| section.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    experiment.criterion().is_some_and(|criterion| is_in(&criterion.section, wanted))
+}
+
+/// The sections of a criterion: `6.3, 6.4` are two.
+fn each_section(sections: &str) -> impl Iterator<Item = &str> {
+    sections.split(", ")
+}
+
+/// Whether one of a criterion's sections is that which is wanted, or within it.
+pub(crate) fn is_in(sections: &str, wanted: &str) -> bool {
+    let rest = |section: &str| section.strip_prefix(wanted).map(str::to_owned);
+    each_section(sections).filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -346,12 +367,18 @@ mod tests {
             ("cubik", "reno", "did you mean `cubic`?"),
             ("reno", "cubik", "did you mean `cubic`?"),
             ("kernel:bbr", "reno", "is the kernel's own, and the criteria are simulated"),
-            ("noq:bbr3", "reno", "is the QUIC stack's own"),
+            ("noq:bbr3", "reno", "`tandem list controllers`, or write --engine quic"),
         ] {
             let error = criteria(contender, &[], &[neighbour]).expect_err("one is no controller").to_string();
             assert!(error.contains(part), "{error}");
         }
         assert!(criteria("reno", &[], &[]).is_err());
+        let suite = Suite::named(RFC_9743).expect("it comes with the program").over_quic();
+        assert_eq!(
+            suite.criteria("noq:bbr3", &[], &["noq:cubic"]).map(|all| all.len()).ok(),
+            criteria("reno", &[], &["reno"]).map(|all| all.len()).ok()
+        );
+        assert!(suite.criteria("kernel:bbr", &[], &["reno"]).is_err());
     }
 
     /// A folder of anybody's, and what can be wrong with it.

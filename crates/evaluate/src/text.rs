@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::{
-    assessment::{Answer, Assessment, Row},
+    assessment::{Answer, Assessment, Row, SIM},
     real_tcp::{Agreement, RealTcp},
 };
 
@@ -23,6 +23,9 @@ pub fn text(assessment: &Assessment) -> String {
             None => writeln!(text, "{section:sections$}  {title:width$}  {answer_words}"),
         }
         .expect("a String");
+        if let Some(why) = &row.why {
+            writeln!(text, "{:sections$}    {why}", "").expect("a String");
+        }
         for asked in row.asked.iter().filter(|asked| asked.answer != Answer::Passes) {
             writeln!(text, "{:sections$}    {}: {} [{}]", "", asked.text, asked.finding, asked.owner)
                 .expect("a String");
@@ -78,21 +81,34 @@ fn summary_of_real_tcp(assessment: &Assessment) -> String {
 pub(crate) fn summary(assessment: &Assessment) -> String {
     let count = |answer| assessment.count(answer);
     format!(
-        "{}, `{}`, {} runs: {} passed, {} failed, {} undecided{}",
+        "{}, `{}`, {} runs{}: {} passed, {} failed, {} undecided{}{}",
         assessment.suite,
         assessment.contender,
         assessment.form.name(),
+        if assessment.engine == SIM { String::new() } else { format!(" in the engine {}", assessment.engine) },
         count(Answer::Passes),
         count(Answer::Fails),
         count(Answer::Undecided),
+        summary_of_others(assessment),
         summary_of_real_tcp(assessment),
     )
+}
+
+/// `, 1 not measured, 2 do not apply`, where there are such.
+fn summary_of_others(assessment: &Assessment) -> String {
+    let (unmeasured, apart) = (assessment.count(Answer::NotMeasured), assessment.count(Answer::NotApplicable));
+    let unmeasured = if unmeasured > 0 { format!(", {unmeasured} not measured") } else { String::new() };
+    match apart {
+        0 => unmeasured,
+        1 => unmeasured + ", 1 does not apply",
+        more => format!("{unmeasured}, {more} do not apply"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::tests::{example, over_real_tcp};
+    use crate::baseline::tests::{example, over_real_tcp, with_one_that_does_not_apply};
 
     #[test]
     fn what_does_not_pass_says_why() {
@@ -102,6 +118,19 @@ mod tests {
         assert!(text.contains("at most 2 % are dropped: 3.1 ± 0.2 at 0.1 [a draft]\n"), "{text}");
         assert!(text.contains("7.10   Multipath: "), "{text}");
         assert!(!text.contains("real TCP"), "nobody asked for it: {text}");
+    }
+
+    #[test]
+    fn what_does_not_apply_says_why() {
+        let text = text(&with_one_that_does_not_apply());
+        assert!(
+            text.starts_with("RFC 9743, `reno`, quick runs: 1 passed, 1 failed, 1 undecided, 1 does not apply\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("8      Title of 8      does not apply\n         this is asked of others alone\n"),
+            "{text}"
+        );
     }
 
     /// The first row cannot be posed, the second passes here and fails in the simulator on both paths, the third was doubted.

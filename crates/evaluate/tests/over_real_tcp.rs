@@ -65,7 +65,7 @@ fn of_sections(sections: &[&str]) -> Vec<Experiment> {
 /// Whatever is missing in the file is made; how many runs these were, and what is judged then.
 fn judged(posed: &[Experiment], engine: &StandIn, path: &Path) -> (usize, Assessment) {
     let batch = Batch { quiet: true, ..Batch::default() };
-    let obstacles = obstacles(posed, engine, false).unwrap();
+    let obstacles = obstacles("reno", posed, engine, false).unwrap();
     let carried: Vec<&Experiment> =
         posed.iter().zip(&obstacles).filter_map(|(one, obstacle)| obstacle.is_none().then_some(one)).collect();
     let mut runs = RealTcpRuns::open(path).unwrap().of_engine(engine.arithmetic());

@@ -224,8 +224,7 @@ impl<'a> Isolated<'a> {
             queueing_delay_ms: measured.queue(|packets| packets * ms_per_packet),
             offered_packets: data.round() as u64 + lost,
             drops: lost,
-            marks: 0,
-            random_losses: 0,
+            ..LinkResult::default()
         };
         Some(SeedResult {
             seed,

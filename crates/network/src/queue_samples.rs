@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use tandem_results::{Distribution, LinkResult};
 
-use crate::{Link, Packet};
+use crate::{Link, LinkStats, Packet};
 
 /// Holds three significant digits.
 pub fn histogram() -> Histogram<u64> {
@@ -56,12 +56,40 @@ impl Samples {
     }
 }
 
-/// Samples of one link's queue.
+/// Samples of one link: of its queue, and of its counts each second.
 #[derive(Debug, Default)]
 pub struct QueueSamples {
     packets: Samples,
     /// How long a packet would wait that arrived at the time of the sample.
     wait_ns: Samples,
+    seconds: Seconds,
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What a link counts in each second since the first sample, read at the first sample after each.
+#[derive(Debug, Default)]
+struct Seconds {
+    /// When the next one ends.
+    ends: Option<u64>,
+    /// Packets offered and lost until the last one ended.
+    before: [u64; 2],
+    offered: Vec<u32>,
+    lost: Vec<u32>,
+}
+
+impl Seconds {
+    fn read(&mut self, now: u64, stats: &LinkStats) {
+        let ends = self.ends.get_or_insert(now + SECOND_NS);
+        if now < *ends {
+            return;
+        }
+        *ends += SECOND_NS;
+        let counts = [stats.offered_packets, stats.queue_drops + stats.random_losses];
+        self.offered.push((counts[0] - self.before[0]) as u32);
+        self.lost.push((counts[1] - self.before[1]) as u32);
+        self.before = counts;
+    }
 }
 
 impl QueueSamples {
@@ -69,6 +97,7 @@ impl QueueSamples {
     pub fn take<P: Packet>(&mut self, now: u64, link: &mut Link<P>) {
         self.packets.record(link.waiting(now) as u64);
         self.wait_ns.record(link.wait_ns(now));
+        self.seconds.read(now, &link.stats);
     }
 
     /// The link's result in `measured_s` seconds. Two quantities vary over time: how many packets wait, and how long a packet would wait
@@ -88,6 +117,8 @@ impl QueueSamples {
             drops: stats.queue_drops,
             marks: stats.marks,
             random_losses: stats.random_losses,
+            offered_by_second: self.seconds.offered.clone(),
+            lost_by_second: self.seconds.lost.clone(),
         }
     }
 }

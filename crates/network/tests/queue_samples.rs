@@ -85,3 +85,21 @@ fn codel_counts_what_it_keeps() {
     let result = result_of(&mut link, 1.0, &[Arrivals(0, 3), Sample(0)]);
     assert_eq!((result.queueing_delay_ms.max, result.queue_packets.max), (3.0, 2.0));
 }
+
+/// A packet in transmission and two that wait have room, so two of five are lost. Counts are read at the first sample after each second, and the
+/// last second is not over.
+#[test]
+fn a_link_counts_by_the_second() {
+    let mut link = Link::new(&spec(Limit::Packets(2), Aqm::DropTail), MTU, 0..4000 * MS, Rng::new(1, Stream::Link(0)));
+    let events = [
+        Sample(0),
+        Arrivals(5 * MS, 5),
+        Sample(990 * MS),
+        Sample(1004 * MS),
+        Arrivals(1500 * MS, 1),
+        Sample(2000 * MS),
+        Arrivals(2500 * MS, 4),
+    ];
+    let LinkResult { offered_by_second, lost_by_second, .. } = result_of(&mut link, 4.0, &events);
+    assert_eq!((offered_by_second, lost_by_second), (vec![5, 1], vec![2, 0]));
+}

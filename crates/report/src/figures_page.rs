@@ -2,6 +2,7 @@
 //! A page of figures and tables that are not about runs: curves, points and maps.
 
 use minijinja::{Value, context, value::Serde};
+use serde::{Deserialize, Serialize};
 use tandem_statistics::Estimate;
 
 use crate::{
@@ -11,7 +12,8 @@ use crate::{
 };
 
 /// How a curve is drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Style {
     /// A solid line.
     #[default]
@@ -29,7 +31,7 @@ pub enum Style {
 }
 
 /// One curve of a figure. `x` and `y` have the same length.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// Its entry in the legend.
     pub name: String,
@@ -40,12 +42,16 @@ pub struct Curve {
     /// Values there.
     pub y: Vec<f64>,
     /// Half width of each point's interval; empty: no intervals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub half_widths: Vec<f64>,
     /// Half width of each point's interval along x; empty: no intervals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub x_half_widths: Vec<f64>,
     /// Its place in the palette; if not given, that among the figure's curves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colour: Option<usize>,
     /// The controller that it stands for, which goes before `colour`: a controller has the same colour everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<String>,
 }
 
@@ -62,6 +68,7 @@ pub struct Point {
 }
 
 /// A map: a value for each x and y, a row for each y. Where it is no number the map has a hole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Map {
     /// Places of the columns.
     pub x: Vec<f64>,
@@ -76,7 +83,8 @@ pub struct Map {
 }
 
 /// How values become colours.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Colouring {
     /// A colour of its own for each whole number from 1 to this.
     Kinds(u8),
@@ -87,7 +95,7 @@ pub enum Colouring {
 }
 
 /// A chart with curves, a map or both.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Above the chart.
     pub title: String,
@@ -104,14 +112,19 @@ pub struct Figure {
     /// Drawn in this order, over the map.
     pub curves: Vec<Curve>,
     /// Drawn under the curves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
     /// Names of the values 0, 1, ... of x, if they are no numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub x_names: Vec<String>,
     /// The same for y.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub y_names: Vec<String>,
     /// The x axis points to the left: less is better.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reversed_x: bool,
     /// The axes begin where the values do, not at 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fitted: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::{
     error::RunError,
     file::Experiment,
     kernel::runs::{RealTcpRun, RealTcpRuns},
-    plan::{self, Form, Point},
+    plan::{self, Form, refusal},
 };
 
 /// A run over real TCP that is not there yet, or is doubted.
@@ -102,15 +102,9 @@ pub fn doubts(experiment: &Experiment, runs: &RealTcpRuns) -> Result<Vec<String>
 /// If this process may run nothing there, for example without root.
 pub fn obstacle(experiment: &Experiment, engine: &dyn Engine, force: bool) -> Result<Option<String>, RunError> {
     let has_form = experiment.file.kernel.is_some();
-    let plan = plan::plan(experiment, if has_form { Form::Kernel } else { Form::Quick })?;
-    for run in plan.readings[0].curves.iter().flatten().flatten().flat_map(Point::runs) {
-        match engine.check(&run.scenario, force) {
-            Ok(_) => {}
-            Err(EngineError::Refused(why)) => return Ok(Some(why)),
-            Err(failed) => return Err(RunError::Batch(failed.into())),
-        }
-    }
-    Ok((!has_form).then(|| format!("`{}` has no [kernel], the short form that real TCP takes", experiment.path())))
+    let refused = refusal(experiment, if has_form { Form::Kernel } else { Form::Quick }, engine, force)?;
+    let lacks_form = || format!("`{}` has no [kernel], the short form that real TCP takes", experiment.path());
+    Ok(refused.or_else(|| (!has_form).then(lacks_form)))
 }
 
 /// Runs what is missing and keeps it. False if an interrupt came first.

@@ -30,14 +30,20 @@ pub fn criteria_page(form: Form, batch: &Batch, data: &Path, page: &Path) -> any
         anyhow::ensure!(assessment.left == 0, "interrupted: the same command continues");
         assessments.push(assessment);
     }
-    let json = serde_json::to_string_pretty(&assessments)? + "\n";
+    let json = data_of(&assessments)?;
     write(data, &json)?;
-    // Of what is kept, without the pictures, so that the reports are those of the data.
+    // Of what is kept, so that the reports are those of the data.
     let assessments: Vec<Assessment> = serde_json::from_str(&json)?;
     for assessment in &assessments {
         write(&report_file(data, assessment), &report(assessment))?;
     }
     put(page, &block(&assessments))
+}
+
+/// A controller a line: spread over lines of their own, the figures would be most of the file.
+fn data_of(assessments: &[Assessment]) -> serde_json::Result<String> {
+    let lines = assessments.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
 /// Where a controller's report is. It is Markdown; the site makes a page of it.
@@ -47,8 +53,7 @@ fn report_file(data: &Path, assessment: &Assessment) -> PathBuf {
 
 /// What `tandem evaluate --markdown` writes, without pictures.
 fn report(assessment: &Assessment) -> String {
-    let command = format!("tandem evaluate {} --{} --markdown report.md", assessment.contender, assessment.form.name());
-    markdown(assessment, &command, "")
+    markdown(assessment, &assessment.command(), "")
 }
 
 /// The answers.
@@ -56,8 +61,10 @@ fn block(assessments: &[Assessment]) -> String {
     let Some(first) = assessments.first() else { return String::new() };
     let link = |one: &Assessment| format!("[`{0}`](../experiments/validation/criteria/{0}.txt)", one.contender);
     let names: Vec<String> = assessments.iter().map(link).collect();
+    let apart =
+        if assessments.iter().any(|one| one.count(Answer::NotApplicable) > 0) { "; n/a does not apply" } else { "" };
     let mut text = format!(
-        "Each name links to the report of a {} run: the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says.\n\n\
+        "Each name links to the report of a {} run: the limits, what was found, and a scenario file for each failure. ✓ passes, ✗ fails, ? is undecided with the seeds of that run; (✗) fails as the literature says{apart}.\n\n\
          | section | criterion | {} |\n|---|---|{}\n",
         first.form.name(),
         names.join(" | "),
@@ -77,6 +84,7 @@ fn sign(row: &Row) -> &'static str {
         (Answer::Fails, false) => "✗",
         (Answer::Undecided, _) => "?",
         (Answer::NotMeasured, _) => "–",
+        (Answer::NotApplicable, _) => "n/a",
     }
 }
 

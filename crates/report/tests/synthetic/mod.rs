@@ -56,6 +56,7 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
                 offered_packets: 1_000_000,
                 drops: 123 + seed,
                 random_losses: 1,
+                ..LinkResult::default()
             },
             LinkResult { utilisation: 0.02, offered_packets: 500_000, ..LinkResult::default() },
         ],
