@@ -6,12 +6,11 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use serde::Serialize;
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_evaluate::{
-    Assessment, Baseline, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit, markdown,
-    obstacles, picture_file, text,
+    Assessment, Baseline, NEIGHBOURS_OF_ALL, Origin, OverRealTcp, RFC_9743, Suite, evaluate as judge, json, junit,
+    markdown, obstacles, picture_file, text,
 };
 use tandem_papers::{Experiment, Form, RealTcpRuns};
 use tandem_scenario::file::text_of;
@@ -23,7 +22,7 @@ use crate::{
     folder::make_folder,
     interrupt::flag,
     origin::{COMMIT, command_line},
-    output::{json_text, write},
+    output::write,
     real_tcp::{KERNEL, Making},
     runner::of_tasks,
     store,
@@ -108,16 +107,6 @@ Examples:
   tandem evaluate compound --baseline before.json
   sudo tandem evaluate compound --quick --criteria 5.1.3,7.1 --engine sim,kernel";
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Results<'a> {
-    version: &'static str,
-    commit: &'static str,
-    command: &'a str,
-    #[serde(flatten)]
-    assessment: &'a Assessment,
-}
-
 pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     args.markdown.as_deref().map(picture_folder).transpose()?;
@@ -135,12 +124,9 @@ pub fn evaluate(args: &Args) -> Result<(), Failure> {
     let assessment = judge(&args.contender, &wanted, form, &Sim, &batch, real).map_err(anyhow::Error::from)?;
     let assessment = assessment.of_suite(&suite);
     let command = command_line();
-    let results =
-        Results { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command, assessment: &assessment };
-    print_kept(
-        &if args.json { json_text(&results)? } else { text(&assessment) },
-        documents(args, &assessment, &command),
-    )?;
+    let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command };
+    let shown = if args.json { json(&assessment, &origin).map_err(anyhow::Error::from)? } else { text(&assessment) };
+    print_kept(&shown, documents(args, &assessment, &command))?;
     for path in args.markdown.iter().chain(&args.junit) {
         note(&format!("Document: {}", path.display()));
     }
