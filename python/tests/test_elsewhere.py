@@ -129,8 +129,7 @@ class Refusing:
 
 def test_a_header_goes_by_its_path(tmp_path: Path) -> None:
     header = tmp_path / "mine.h"
-    text = (REPOSITORY / "controllers" / "include" / "reno.h").read_text()
-    header.write_text(text)
+    header.write_text((REPOSITORY / "controllers" / "own" / "mine.h").read_text())
     with processes() as executor:
         there = tandem.evaluate(str(header), criteria=CRITERION, form="quick", on=executor)
     assert there.rows.rows() == tandem.evaluate(str(header), criteria=CRITERION, form="quick").rows.rows()
