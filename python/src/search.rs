@@ -3,7 +3,8 @@
 
 use std::{
     path::Path,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Instant,
 };
 
 use pyo3::prelude::*;
@@ -62,6 +63,7 @@ impl Wanted {
 
     fn checked(&self) -> PyResult<()> {
         match self.least {
+            _ if self.baseline.is_some() && self.differ.is_some() => Err(usage("give either baseline or differ")),
             Some(least) if !(least > 0.0 && least <= 1e3) => {
                 Err(usage(format!("least={least}: give a share above 0, such as 0.1")))
             }
@@ -89,15 +91,20 @@ pub fn search(py: Python, wanted: Wanted, place: Where, progress: Option<Py<PyAn
     let engines = [&Sim, posed.other_engine.unwrap_or(&Sim)];
     let results = run_where(py, &place, engines, progress, |[own, other], batch, watch| {
         let compared = posed.compared(own, other);
-        // Of the looking, which is the most of it where points are counted; each batch of runs is a small part.
-        let share = AtomicU64::new(0);
-        let told = |progress| match (progress, budget) {
-            (Progress::Looked(points, _), Budget::Evaluations(all)) => {
-                share.store((points as f64 / f64::from(all)).to_bits(), Relaxed);
+        // Where points are counted, of the looking, which is the most of it.
+        let (looked, begun) = (AtomicUsize::new(0), Instant::now());
+        let told = |progress| {
+            if let Progress::Looked(points, _) = progress {
+                looked.store(points, Relaxed);
             }
-            _ => {}
         };
-        let watch_all = |_: f64| watch(f64::from_bits(share.load(Relaxed)));
+        // Each batch of runs is a small part, and tells its own share.
+        let watch_all = |_: f64| {
+            watch(match budget {
+                Budget::Evaluations(all) => looked.load(Relaxed) as f64 / f64::from(all),
+                Budget::Time(time) => begun.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
+            });
+        };
         let batch = Batch { watch: Some(&watch_all), ..*batch };
         let done = hunt(&posed.space, &compared, &plan, batch, &told)?;
         let origin =

@@ -157,6 +157,7 @@ def test_what_another_process_would_run_differently_is_refused() -> None:
         (lambda: tandem.search("reno", budget="1min", evaluations=16), "either budget or evaluations"),
         (lambda: tandem.search("reno", budget="soon"), "soon"),
         (lambda: tandem.search("reno", least=0), "least=0"),
+        (lambda: tandem.search("reno", baseline="cubic", differ="bbr"), "either baseline or differ"),
     ],
 )
 def test_mistakes_are_told(call: Any, message: str) -> None:

@@ -105,9 +105,9 @@ impl Posed {
 fn simulated(name: &str) -> Result<String, PosedError> {
     let spec = name.parse::<ControllerSpec>().map_err(|e| PosedError::Words(e.to_string()))?;
     match spec.with(&Settings::default()).foreign() {
-        Some(whose) => words(format!(
-            "`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`"
-        )),
+        Some(whose) => {
+            words(format!("`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`"))
+        }
         None => Ok(from_anywhere(name)),
     }
 }
