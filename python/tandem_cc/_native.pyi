@@ -415,9 +415,7 @@ class Assessment:
     def markdown(self, command: str, pictures: str) -> str: ...
     def pictures(self) -> list[tuple[str, str]]: ...
 
-def evaluate(
-    asked: dict[str, Any], place: dict[str, Any], progress: Callable[[float], object] | None
-) -> Assessment:
+def evaluate(asked: dict[str, Any], place: dict[str, Any], progress: Callable[[float], object] | None) -> Assessment:
     """Judges a controller; see `tandem_cc.evaluate`."""
 
 @final

@@ -49,8 +49,8 @@ class Assessment:
     def rows(self) -> Table:
         """A row for each limit, which data frames take.
 
-        `criterion`, `section`, `title` and `answer` are of its criterion; `limit`, `limit_answer`, `found` (the figures, in words) and `source`
-        are its own.
+        `criterion`, `section`, `title` and `answer` are of its criterion. `limit`, `limit_answer`, `found` (the figures,
+        in words) and `source` are its own.
         """
         return self._assessment.rows()
 
@@ -105,8 +105,8 @@ def evaluate(
         criteria: only these sections, such as `5.1.3`, or `7` for all of section 7.
         suite: `rfc9743`, `rfc8867`, `tcpeval`, `prudentia`, or a folder of files like theirs, such as `./mine`.
         form: `full`, or `quick` with fewer and shorter points and eight seeds.
-        on: where runs are made: this machine's cores if not given; otherwise as for `sweep`. The answer is the same to the last bit. Headers
-            must be there at the same path.
+        on: where runs are made: this machine's cores if not given; otherwise as for `sweep`. The answer is the same to the last bit.
+            Headers must be there at the same path.
         workers: how many runs are made at a time; one for each core, or elsewhere two for each worker, if not given.
         progress: whether a bar shows how much is done; None shows it in terminals and notebooks.
 

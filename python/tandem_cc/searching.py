@@ -85,12 +85,13 @@ def search(
 ) -> SearchResult:
     """Looks for the paths on which a controller does worst, compared with another one on the same path. Ctrl-C ends it.
 
-    Finished runs are kept in the user's store, as those of the command line are: the same call goes on after an interrupt. With `evaluations`
-    the same seed gives the same finds, here, elsewhere and on the command line.
+    Finished runs are kept in the user's store, as those of the command line are: the same call goes on after an interrupt.
+    With `evaluations` the same seed gives the same finds, here, elsewhere and on the command line.
 
     Args:
         controller: the controller, with parameters after `@`, or a header such as `./mine.h`.
-        worst: the measure: `utilisation`, `stolen`, `delay`, `loss`, `starvation`, `recovery`, `oscillation`, or a criterion such as `5.1.2`.
+        worst: the measure: `utilisation`, `stolen`, `delay`, `loss`, `starvation`, `recovery`, `oscillation`, or a criterion
+            such as `5.1.2`.
         over: the paths: `fixed-path`, `changing-path`, `competition`, `data-centre`, `satellite`, or a file like theirs.
         baseline: what it is compared with; CUBIC, or a criterion's own, if not given.
         differ: another controller, or the engine `quic`: where the two differ most, whichever is worse.

@@ -195,9 +195,7 @@ def judged_with_a_worker_killed(on: Any, marks: Path, monkeypatch: pytest.Monkey
     assert len(list(marks.iterdir())) > 5
 
 
-def test_dask_judges_the_same_though_a_worker_dies(
-    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dask_judges_the_same_though_a_worker_dies(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged_with_a_worker_killed(dask, tmp_path / "marks", monkeypatch)
 
 

@@ -180,7 +180,7 @@ def test_a_pool_whose_process_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("tandem_cc.jobs.run_job", killing)
     with (
         ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as executor,
-        pytest.raises(tandem.RunError, match="a worker failed; .*BrokenProcessPool"),
+        pytest.raises(tandem.RunError, match=r"a worker failed; .*BrokenProcessPool"),
     ):
         judged(on=executor)
 
