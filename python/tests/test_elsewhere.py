@@ -41,7 +41,8 @@ controller = "contender"
 
 
 def judged(**how: Any) -> tandem.Assessment:
-    return tandem.evaluate("reno", **({"criteria": CRITERION, "form": "quick"} | how))
+    usual: dict[str, Any] = {"criteria": CRITERION, "form": "quick"}
+    return tandem.evaluate("reno", **(usual | how))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def found(space: str, **how: Any) -> tandem.SearchResult:
-    return tandem.search("compound", **({"over": space, "evaluations": 16, "finds": 1} | how))
+    return tandem.search("compound", over=space, evaluations=16, finds=1, **how)
 
 
 def processes() -> ProcessPoolExecutor:
