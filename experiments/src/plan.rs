@@ -283,3 +283,45 @@ fn spell_from_anywhere(scenario: &mut toml::Value, folder: &Path) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SUITES, all, sources::Source};
+
+    /// The suites' criteria, of some controller.
+    fn criteria() -> Vec<Experiment> {
+        let posed = |text: &str| {
+            let text = text.replace("\"contender\"", "\"cubic\"").replace("\"as the contender\"", "\"rfc3168\"");
+            text.replace("[\"neighbours\"]", "[\"reno\"]")
+        };
+        let paper_of = |id: &str| {
+            let (suite, _) = id.split_once('/').unwrap();
+            SUITES.iter().find(|(id, _)| *id == format!("{suite}/paper")).map(|(_, text)| posed(text))
+        };
+        let mut all = Vec::new();
+        for (id, text) in SUITES.iter().filter(|(id, _)| !id.ends_with("/paper") && !id.ends_with("/unposed")) {
+            let (text, paper) = (posed(text), paper_of(id));
+            let paper = paper.as_ref().map(|text| Source { path: "paper.toml", text });
+            all.extend(Experiment::read(id, Source { path: "criterion.toml", text: &text }, paper).unwrap());
+        }
+        all
+    }
+
+    /// So that another process can run it.
+    #[test]
+    fn what_is_planned_is_read_again_from_its_text() {
+        let (papers, criteria) = (all().unwrap(), criteria());
+        assert!(papers.len() > 20 && criteria.len() > 40);
+        for experiment in papers.iter().chain(&criteria) {
+            let plan = plan(experiment, Form::Quick).unwrap();
+            for point in plan.readings.iter().flat_map(|reading| reading.curves.iter().flatten().flatten()) {
+                for run in point.runs() {
+                    let again = run.scenario.written().and_then(|written| written.read().ok());
+                    let again = again.unwrap_or_else(|| panic!("{}", experiment.id));
+                    assert_eq!(again.meaning(), run.scenario.meaning(), "{}", experiment.id);
+                }
+            }
+        }
+    }
+}

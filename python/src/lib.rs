@@ -5,13 +5,16 @@
 
 mod advise;
 mod controller;
+mod elsewhere;
 mod error;
+mod evaluate;
 mod measured;
 mod model;
 mod papers;
 mod result;
 mod run;
 mod scenario;
+mod search;
 mod sweep;
 mod sweep_results;
 mod table;
@@ -29,6 +32,10 @@ mod _native {
     #[pymodule_export]
     use crate::controller::{Connection, Controller, ControllerInfo, Parameter, View, controllers};
     #[pymodule_export]
+    use crate::elsewhere::run_job;
+    #[pymodule_export]
+    use crate::evaluate::{Assessment, evaluate};
+    #[pymodule_export]
     use crate::measured::measured;
     #[pymodule_export]
     use crate::model::model;
@@ -40,6 +47,8 @@ mod _native {
     use crate::run::{compare, run};
     #[pymodule_export]
     use crate::scenario::{Scenario, check_dumbbell};
+    #[pymodule_export]
+    use crate::search::{Searched, search};
     #[pymodule_export]
     use crate::sweep::{Sweep, SweepDriver, run_bundle};
     #[pymodule_export]

@@ -26,13 +26,16 @@ from tandem_cc._native import (
 )
 from tandem_cc.advice import advise
 from tandem_cc.errors import RunError, ScenarioError, TandemError, UsageError
+from tandem_cc.evaluation import Assessment, evaluate
 from tandem_cc.measurement import Inferred, Measured, measured
 from tandem_cc.path import Dumbbell
 from tandem_cc.result import Result
 from tandem_cc.running import compare, model, run, scenario
+from tandem_cc.searching import SearchResult, search
 from tandem_cc.sweeps import SweepResult, sweep
 
 __all__ = [
+    "Assessment",
     "Connection",
     "Controller",
     "ControllerInfo",
@@ -44,6 +47,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SearchResult",
     "SweepResult",
     "Table",
     "TandemError",
@@ -53,10 +57,12 @@ __all__ = [
     "advise",
     "compare",
     "controllers",
+    "evaluate",
     "measured",
     "model",
     "papers",
     "run",
     "scenario",
+    "search",
     "sweep",
 ]

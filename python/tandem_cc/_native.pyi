@@ -402,6 +402,32 @@ def list_papers() -> list[PaperExperiment]:
 def run_papers(words: list[str], quick: bool, progress: Callable[[float], object] | None, call: str) -> list[Finding]:
     """Runs experiments; see `tandem_cc.papers.run`."""
 
+def run_job(job: bytes) -> bytes:
+    """Makes a run that another process asks for; see `tandem_cc.jobs`."""
+
+@final
+class Assessment:
+    """A controller, judged; `tandem_cc.Assessment` shows it."""
+
+    def count(self, answer: str) -> int: ...
+    def rows(self) -> Table: ...
+    def json(self, command: str) -> str: ...
+    def markdown(self, command: str, pictures: str) -> str: ...
+    def pictures(self) -> list[tuple[str, str]]: ...
+
+def evaluate(asked: dict[str, Any], place: dict[str, Any], progress: Callable[[float], object] | None) -> Assessment:
+    """Judges a controller; see `tandem_cc.evaluate`."""
+
+@final
+class Searched:
+    """What a search found; `tandem_cc.SearchResult` shows it."""
+
+    def json(self) -> str: ...
+    def scenarios(self) -> list[tuple[str, str]]: ...
+
+def search(wanted: dict[str, Any], place: dict[str, Any], progress: Callable[[float], object] | None) -> Searched:
+    """Looks for the worst paths; see `tandem_cc.search`."""
+
 def advise(
     asked: dict[str, Any], effects: dict[str, Any] | None, call: str, progress: Callable[[float], object] | None
 ) -> dict[str, Any]:

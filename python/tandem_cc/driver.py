@@ -39,7 +39,7 @@ def run_bundle(tasks: list[tuple[str, int]], folder: Path, engine: str, traces: 
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def failures_told() -> Iterator[None]:
     """Whatever a place raises becomes an error of this package."""
     try:
         yield
@@ -111,7 +111,7 @@ class Driver:
             if not tasks:
                 break
             self._taken += len(tasks)
-            with _failures_told():
+            with failures_told():
                 where = self._sweep.scenario_folder
                 job = self._place.submit(run_bundle, tasks, where, self._sweep.engine, self._traces)
             self._sizes[job] = len(tasks)
@@ -137,7 +137,7 @@ class Driver:
 
     def _take_in(self, store: _native.SweepDriver, job: Any) -> int:
         runs = self._sizes.pop(job)
-        with _failures_told():
+        with failures_told():
             answer, seconds = job.result()
         run_s = max(seconds / runs, 1e-6)
         self._run_s = run_s if self._run_s is None else (1 - NEW_SHARE) * self._run_s + NEW_SHARE * run_s

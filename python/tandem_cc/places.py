@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where the runs of a sweep are made: Dask, Ray, or an executor, behind one face."""
+"""Where runs are made: Dask, Ray, or an executor, behind one face."""
 
 from __future__ import annotations
 

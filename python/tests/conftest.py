@@ -15,6 +15,8 @@ os.environ["TANDEM_STORE"] = "off"
 # Dask reads these when it is imported, workers and drivers inherit them.
 os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = f"{LIMIT_S}s"
 os.environ["DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP"] = f"{LIMIT_S}s"
+# Otherwise a local cluster gives up a killed worker that has not begun again after 15 s, and in the end has none.
+os.environ["DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT"] = f"{LIMIT_S}s"
 
 
 @pytest.fixture(scope="session")

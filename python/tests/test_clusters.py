@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Sweeps on clusters of this machine: the same bits as from local cores, also if a worker or the driver is killed.
+"""Sweeps and evaluations on clusters of this machine: the same bits as from local cores, also if a worker or the driver is killed.
 
 What kills is counted, not timed: a worker dies at its fifth bundle, a driver after its sixth.
 """
@@ -95,12 +95,12 @@ def files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def dying_at_the_fifth(marks: Path) -> Callable[..., Any]:
-    """What workers do, but the one that begins the fifth bundle of all kills itself. It is a closure, so that it goes there by value."""
+def dying_at_the_fifth(marks: Path, module: str = "driver", work: str = "run_bundle") -> Callable[..., Any]:
+    """What workers do, but the one that begins the fifth job of all kills itself. It is a closure, so that it goes there by value."""
     begun = str(marks)
 
-    def run_bundle(*arguments: Any) -> Any:
-        from tandem_cc.driver import run_bundle
+    def dying(*arguments: Any) -> Any:
+        from importlib import import_module
 
         number, is_mine = 0, False
         while not is_mine:
@@ -112,9 +112,9 @@ def dying_at_the_fifth(marks: Path) -> Callable[..., Any]:
                 pass
         if number == 5:
             os.kill(os.getpid(), signal.SIGKILL)
-        return run_bundle(*arguments)
+        return getattr(import_module(f"tandem_cc.{module}"), work)(*arguments)
 
-    return run_bundle
+    return dying
 
 
 def with_a_worker_killed(on: Any, file: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tandem.SweepResult:
@@ -186,6 +186,19 @@ def test_dask_has_the_same_bits_though_the_driver_dies(
     assert files(tmp_path / "out") == expected
 
 
+def judged_with_a_worker_killed(on: Any, marks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run that its worker died of is made again elsewhere, and the answer is that of local cores."""
+    expected = tandem.evaluate("reno", criteria="7.4", form="quick").json()
+    marks.mkdir()
+    monkeypatch.setattr("tandem_cc.jobs.run_job", dying_at_the_fifth(marks, "jobs", "run_job"))
+    assert tandem.evaluate("reno", criteria="7.4", form="quick", on=on).json() == expected
+    assert len(list(marks.iterdir())) > 5
+
+
+def test_dask_judges_the_same_though_a_worker_dies(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_with_a_worker_killed(dask, tmp_path / "marks", monkeypatch)
+
+
 def start_ray(limit_s: int) -> Any:
     """A head and a second node, each with a worker; Ray's own way to have both on one machine."""
     from ray.cluster_utils import Cluster
@@ -253,3 +266,7 @@ def test_ray_has_the_same_bits_though_the_driver_and_a_worker_die(
     assert 1 <= with_a_worker_killed("ray", file, tmp_path / "out", monkeypatch).found <= 6
     assert files(tmp_path / "out") == expected
     assert not ray.is_initialized()
+
+
+def test_ray_judges_the_same_though_a_worker_dies(ray: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_with_a_worker_killed("ray", tmp_path / "marks", monkeypatch)

@@ -30,6 +30,7 @@
 //! keeps the results of many scenarios as a data set.
 
 mod clock;
+mod elsewhere;
 mod error;
 mod key;
 mod progress;
@@ -54,6 +55,7 @@ use tandem_results::{Run, SeedResult};
 use tandem_scenario::Scenario;
 
 pub use clock::Clock;
+pub use elsewhere::{Carry, Elsewhere, JobError, run_job};
 pub use error::{BatchError, StoreError};
 pub use key::{RunKey, TaskKey};
 use progress::Progress;

@@ -6,12 +6,12 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_evaluate::{
-    Assessment, Baseline, Comparison, NEIGHBOURS_OF_ALL, OverRealTcp, RFC_9743, Suite, evaluate as judge, junit,
-    markdown, obstacles, pictures, text,
+    Assessment, Baseline, Comparison, NEIGHBOURS_OF_ALL, Origin, OverRealTcp, RFC_9743, Suite, evaluate as judge, json,
+    junit, markdown, obstacles, pictures, text,
 };
 use tandem_papers::{Experiment, Form, RealTcpRuns};
 use tandem_scenario::file::text_of;
@@ -23,7 +23,7 @@ use crate::{
     folder::make_folder,
     interrupt::flag,
     origin::{COMMIT, command_line},
-    output::{json_text, write},
+    output::write,
     real_tcp::{KERNEL, Making},
     runner::of_tasks,
     store,
@@ -121,20 +121,7 @@ Examples:
   tandem evaluate noq:bbr3 --quick --criteria 5.1.2 --engine quic
   sudo tandem evaluate compound --quick --criteria 5.1.3,7.1 --engine sim,kernel";
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Results<'a> {
-    version: &'static str,
-    commit: &'static str,
-    command: &'a str,
-    #[serde(flatten)]
-    assessment: &'a Assessment,
-    /// Beside the report that --baseline names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    baseline: Option<&'a Comparison>,
-}
-
-/// What is read of it again.
+/// What is read of a kept report.
 #[derive(Deserialize)]
 struct Kept {
     command: Option<String>,
@@ -201,8 +188,8 @@ fn printed(
     command: &str,
 ) -> Result<String, Failure> {
     if args.json {
-        let version = env!("CARGO_PKG_VERSION");
-        return Ok(json_text(&Results { version, commit: COMMIT, command, assessment, baseline })?);
+        let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command };
+        return Ok(json(assessment, &origin, baseline).map_err(anyhow::Error::from)?);
     }
     let file = args.baseline.as_deref().unwrap_or(Path::new("")).display().to_string();
     let compared = baseline.map_or_else(String::new, |baseline| format!("\n{}", baseline.text(&file)));

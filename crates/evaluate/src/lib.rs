@@ -25,6 +25,7 @@ mod document;
 mod form;
 mod junit;
 mod real_tcp;
+mod results;
 mod suite;
 mod text;
 
@@ -34,6 +35,7 @@ pub use document::{markdown, pictures};
 pub use form::Fact;
 pub use junit::junit;
 pub use real_tcp::{Agreement, AskedThere, OverRealTcp, RealTcp, obstacles};
+pub use results::{Origin, json};
 pub use suite::{
     NEIGHBOURS_OF_ALL, Question, RFC_9743, Suite, SuiteError, Unposed, criteria, from_anywhere, from_folder, questions,
     unposed,

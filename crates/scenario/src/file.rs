@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scenario files: TOML in, a checked [`Scenario`] out, every error with its line.
 
-use std::{fmt, ops::Range, path::Path};
+use std::{env, fmt, ops::Range, path::Path};
 
 use serde::Deserialize;
 use toml::{
@@ -13,8 +13,8 @@ pub use crate::check::{MAX_COUNT, Overrides};
 use crate::{
     bounded::{SCENARIO_BYTES, read_text},
     check::SpecError,
-    controller::in_folder,
-    scenario::Scenario,
+    controller::{folder, in_folder},
+    scenario::{Scenario, Written},
     spec::ScenarioSpec,
 };
 
@@ -49,8 +49,7 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, FileError> {
     let text = text_of(path)?;
     let default_name = path.file_stem().map_or("scenario".into(), |s| s.to_string_lossy().into_owned());
     let folder = path.parent().unwrap_or(Path::new(""));
-    let spec = in_folder(folder, || read(&text, &path.display().to_string()))?;
-    complete(spec, &default_name, overrides).map_err(|e| FileError::of_spec(&path.display().to_string(), &text, e))
+    in_folder(folder, || parse(&text, &path.display().to_string(), &default_name, overrides))
 }
 
 /// The text of a file of scenarios: of one, of many, or of one among other things.
@@ -71,7 +70,29 @@ pub fn text_of(path: &Path) -> Result<String, FileError> {
 /// If something in the text is wrong: with line and column.
 pub fn parse(text: &str, path: &str, default_name: &str, overrides: &Overrides) -> Result<Scenario, FileError> {
     let spec = read(text, path)?;
-    complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, e))
+    let scenario = complete(spec, default_name, overrides).map_err(|e| FileError::of_spec(path, text, e))?;
+    Ok(scenario.written_as(written(|| Some(text.to_owned()), overrides)))
+}
+
+/// The text with the folder in which it is read; `None` if the overrides change what it means.
+fn written(text: impl FnOnce() -> Option<String>, overrides: &Overrides) -> Option<Written> {
+    if overrides.no_delayed_acks || overrides.settings.iter().next().is_some() {
+        return None;
+    }
+    Some(Written { text: text()?, folder: env::current_dir().ok()?.join(folder()) })
+}
+
+impl Written {
+    /// The scenario again, with the seeds of the text. As in [`parse_value`], `[set]` may name controllers that no flow has.
+    ///
+    /// # Errors
+    /// If a file that the text names is not there, or is another one: with line and column.
+    pub fn read(&self) -> Result<Scenario, FileError> {
+        let error = |(span, message): Problem| FileError::new("scenario", &self.text, span, message);
+        let document = DeTable::parse(&self.text).map_err(|e| error((e.span(), e.message().to_owned())))?;
+        let whole = Spanned::new(document.span(), DeValue::Table(document.into_inner()));
+        in_folder(&self.folder, || parse_value(whole, "scenario", &Overrides::default())).map_err(error)
+    }
 }
 
 /// As [`parse`], of a file that has the scenario in its table `[scenario]`; other tables are not read. Here `[set]` and
@@ -101,10 +122,15 @@ pub fn parse_value(scenario: Spanned<DeValue>, default_name: &str, overrides: &O
     spec.set.retain(|setting| all.has_parameter(setting));
     let mut overrides = overrides.clone();
     overrides.settings.retain(|setting| all.has_parameter(setting));
-    complete(spec, default_name, &overrides).map_err(|e| {
+    let completed = complete(spec, default_name, &overrides).map_err(|e| {
         let span = (!e.key.is_empty()).then(|| nearest(&scenario, e.key.split('.')).span());
         (span, e.message)
-    })
+    })?;
+    let text = || {
+        let table = toml::Table::deserialize(ValueDeserializer::from(scenario)).ok()?;
+        toml::to_string(&table).ok()
+    };
+    Ok(completed.written_as(written(text, &overrides)))
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str, path: &str) -> Result<T, FileError> {

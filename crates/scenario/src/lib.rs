@@ -62,7 +62,7 @@ pub use loss::Loss;
 pub use named_file::names_file;
 pub use offered::{FrameSizes, Process, ProcessSpec};
 pub use route::RouteError;
-pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, Topology};
+pub use scenario::{DEFAULT_MTU, Group, HEADER_BYTES, Limit, LinkConfig, Parts, Scenario, Topology, Written};
 pub use short_flows::ShortFlows;
 pub use slow_start::{bulk_groups, last_slow_start_end_s, slow_start_end_s};
 pub use spec::{FlowsSpec, ScenarioSpec};

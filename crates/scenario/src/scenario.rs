@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The scenario as engines see it: complete, checked, nothing left to look up.
 
-use std::{ops::Deref, sync::Arc};
+use std::{ops::Deref, path::PathBuf, sync::Arc};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::{aqm::Aqm, loss::Loss};
 use crate::{
@@ -21,13 +21,25 @@ pub const DEFAULT_MTU: u32 = 1500;
 /// A scenario that has been checked: one run of an engine for each of its seeds. It comes from a
 /// [`ScenarioSpec`](crate::ScenarioSpec) and can be read, through [`Parts`], but not changed, save by methods that keep it good.
 #[derive(Debug, Clone)]
-pub struct Scenario(Arc<Parts>);
+pub struct Scenario {
+    parts: Arc<Parts>,
+    written: Option<Arc<Written>>,
+}
 
 impl Deref for Scenario {
     type Target = Parts;
     fn deref(&self) -> &Parts {
-        &self.0
+        &self.parts
     }
+}
+
+/// A scenario as text, from which another process reads the same scenario: [`Written::read`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// TOML, as in a scenario file.
+    pub text: String,
+    /// Where files with a relative path are looked for; absolute.
+    pub folder: PathBuf,
 }
 
 /// What a [`Scenario`] consists of.
@@ -139,12 +151,22 @@ pub struct Group {
 
 impl Scenario {
     pub(crate) fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self { parts: Arc::new(parts), written: None }
+    }
+
+    pub(crate) fn written_as(self, written: Option<Written>) -> Self {
+        Self { written: written.map(Arc::new), ..self }
+    }
+
+    /// The text that it was read from; `None` if it came from a program, or if that program changed more than seeds. Its name, its seeds and
+    /// what an engine leaves out ([`without_send_jitter`](Self::without_send_jitter)) may have changed since.
+    pub fn written(&self) -> Option<&Written> {
+        self.written.as_deref()
     }
 
     /// Gives it another name; control characters become spaces.
     pub fn named(mut self, name: &str) -> Self {
-        Arc::make_mut(&mut self.0).name = name.replace(char::is_control, " ");
+        Arc::make_mut(&mut self.parts).name = name.replace(char::is_control, " ");
         self
     }
 
@@ -152,14 +174,14 @@ impl Scenario {
     pub fn with_seeds(mut self, seeds: impl IntoIterator<Item = u64>) -> Self {
         let seeds: Vec<u64> = seeds.into_iter().collect();
         if !seeds.is_empty() {
-            Arc::make_mut(&mut self.0).seeds = seeds;
+            Arc::make_mut(&mut self.parts).seeds = seeds;
         }
         self
     }
 
     /// Adds no delay to the sending of packets: real hosts have delays of their own.
     pub fn without_send_jitter(mut self) -> Self {
-        Arc::make_mut(&mut self.0).send_jitter = Span::default();
+        Arc::make_mut(&mut self.parts).send_jitter = Span::default();
         self
     }
 }

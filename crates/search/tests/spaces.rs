@@ -47,6 +47,9 @@ fn every_point_of_the_presets_is_a_scenario() {
             let scenario = scenario.unwrap_or_else(|e| panic!("{id}: {e}\n{:#?}", space.table(&point, "reno")));
             let packets = scenario.network.links[0].rate.bps as f64 * scenario.duration.as_secs_f64() / 12_000.0;
             assert!(packets <= 1.05 * space.length.packets_most, "{id}: {packets} packets");
+            // So that another process can run it.
+            let again = scenario.written().unwrap().read().unwrap_or_else(|e| panic!("{id}: {e}"));
+            assert_eq!(again.meaning(), scenario.meaning(), "{id}");
         }
         assert!(space.path(&space.draw(&mut rng)).is_some(), "{id}: what is drawn can be afforded");
     }

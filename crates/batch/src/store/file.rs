@@ -208,13 +208,15 @@ fn checksum(task: &TaskKey, line: &str) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-fn packed(result: &SeedResult) -> io::Result<String> {
+/// A result as text.
+pub fn packed(result: &SeedResult) -> io::Result<String> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
     serde_json::to_writer(&mut deflated, result)?;
     Ok(BASE64_STANDARD_NO_PAD.encode(deflated.finish()?))
 }
 
-fn unpacked(packed: &str) -> Option<SeedResult> {
+/// What [`packed`] made text of; `None` if it is damaged.
+pub fn unpacked(packed: &str) -> Option<SeedResult> {
     let deflated = BASE64_STANDARD_NO_PAD.decode(packed).ok()?;
     let mut json = Vec::new();
     DeflateDecoder::new(&deflated[..]).take(RESULTS_BYTES).read_to_end(&mut json).ok()?;

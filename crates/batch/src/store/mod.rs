@@ -20,6 +20,7 @@ use std::{
 };
 
 use file::Index;
+pub(crate) use file::{packed, unpacked};
 pub use place::{VARIABLE, folder};
 pub use prune::{Held, Limits, Pruned};
 use tandem_results::SeedResult;

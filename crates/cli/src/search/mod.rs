@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `tandem search`: the worst paths for a controller.
 
-mod asked;
 mod bar;
+mod files;
 mod page;
-mod results;
 
-use std::{path::PathBuf, sync::atomic::AtomicU64};
+use std::path::PathBuf;
 
-use tandem_batch::{Batch, Clock, Store};
-use tandem_engine::Engine;
-use tandem_evaluate::from_anywhere;
+use tandem_batch::{Batch, Store};
+use tandem_engines::ENGINES;
+use tandem_evaluate::Origin;
 use tandem_report::sections_html;
-use tandem_scenario::{ControllerSpec, Settings, units::Span};
+use tandem_scenario::units::Span;
 use tandem_search::{
-    Asked, ByRuns, Compared, Explorer, GENERATION, JudgeError, Question, Settled, Side, Space, Worst, settle,
+    Asked, Budget, Compared, Done, JudgeError, Plan, PosedError, Question, Results, Space, Words, hunt,
 };
 use tandem_sim::Sim;
 
-use self::results::Results;
 use crate::{
     failure::Failure,
     folder::{Folder, REPORT_FILE, RESULTS_FILE},
-    interrupt::{self, flag},
-    output::{json_text, write},
+    interrupt,
+    origin::{COMMIT, command_line},
+    output::write,
     runner::of_tasks,
     settings::Common,
     store,
@@ -121,55 +120,42 @@ Examples:
   sudo tandem evaluate ./mine.h --suite worst/ --engine sim,kernel  # over real TCP
   tandem run tandem-out/search/find-1.toml      # a find, again";
 
-/// The share of the budget that is for looking; the rest is for making finds small.
-const LOOKING: f64 = 2.0 / 3.0;
-/// For a search whose length is a number of evaluations.
-const NO_END: Span = Span::from_secs(1_000_000);
-
-/// In the contender's place, unless somebody says.
-const USUAL_BASELINE: &str = "cubic";
-
 pub fn search(args: &Args) -> Result<(), Failure> {
-    let space = Space::named(&args.over).map_err(Failure::usage)?;
-    let question = Question { worst: asked::worst(&args.worst)?, either_way: args.differ.is_some() };
-    asked::check(&question, &space, &args.over)?;
-    let contender = simulated(&args.contender)?;
-    let engine = args.differ.as_deref().map(asked::engine).transpose()?.flatten();
-    let baseline = match (engine, args.differ.as_ref().or(args.baseline.as_ref()), &question.worst) {
-        (Some(_), ..) => contender.clone(),
-        (None, Some(named), _) => simulated(named)?,
-        (None, None, Worst::Criterion(limit)) => limit.reference.clone().unwrap_or(USUAL_BASELINE.into()),
-        _ => USUAL_BASELINE.into(),
+    let words = Words {
+        contender: &args.contender,
+        worst: &args.worst,
+        over: &args.over,
+        baseline: args.baseline.as_deref(),
+        differ: args.differ.as_deref(),
     };
-    if contender == baseline && engine.is_none_or(|engine| engine.name() == Sim.name()) {
-        return Err(Failure::usage(format!("`{contender}` is compared with itself: name another one with --baseline")));
-    }
-    if args.keep.is_some() && engine.is_some() {
+    let posed = words.pose(&Sim, ENGINES).map_err(|e| match e {
+        PosedError::Words(words) => Failure::usage(words),
+        PosedError::Space(error) => Failure::usage(error),
+    })?;
+    if args.keep.is_some() && posed.other_engine.is_some() {
         return Err(Failure::usage("--keep: criteria compare controllers, not engines: leave it out"));
     }
-    let compared = Compared {
-        contender: Side { controller: &contender, engine: &Sim },
-        baseline: Side { controller: &baseline, engine: engine.unwrap_or(&Sim) },
-        question: &question,
-    };
+    let (space, compared) = (&posed.space, posed.compared(&Sim, posed.other_engine.unwrap_or(&Sim)));
     let common = Common { out: args.out.clone(), replace: args.replace, ..Common::default() };
     let folder = Folder::prepare(&common, "search")?;
     let store = store::of_user();
-    let done = look(args, &space, &compared, store.as_ref())?;
+    let done = look(args, space, &compared, store.as_ref())?;
     let keeping = interrupt::keeping();
-    let results = Results::new(&space, &compared, &done, args.least(&question), folder.path());
-    let json = json_text(&results)?;
+    let command = command_line();
+    let origin = Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, command: &command };
+    let results = Results::new(space, &compared, &done, args.least(compared.question), folder.path(), &origin);
+    let json = results.json().map_err(anyhow::Error::from)?;
     let kept = || {
-        results.write_files(folder.path())?;
+        files::write_files(&results, folder.path())?;
         if let Some(keep) = &args.keep {
-            results.keep(keep, &space, &compared, &done.settled.finds)?;
+            files::keep(&results, keep, space, &compared, &done.settled.finds)?;
         }
         write(&folder.path().join(RESULTS_FILE), &json)?;
         drop(keeping);
         if done.is_interrupted {
             return Ok(());
         }
-        let page = page::page(&results, &compared, &space, &done.settled, store.as_ref())?;
+        let page = page::page(&results, &compared, space, &done.settled, store.as_ref())?;
         write(&folder.path().join(REPORT_FILE), &sections_html(&page))
     };
     print_kept(&if args.json { json.clone() } else { results.text() }, kept())?;
@@ -181,62 +167,20 @@ pub fn search(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a search did.
-pub struct Done {
-    generations: usize,
-    judged: usize,
-    settled: Settled,
-    /// The worst of the archive, whether or not it holds.
-    worst: Option<f64>,
-    /// Of all runs.
-    packets: u64,
-    is_interrupted: bool,
-}
-
 impl Args {
     fn least(&self, question: &Question) -> f64 {
         self.least.unwrap_or(question.worst.usual_limit())
     }
-
-    /// Whether this many generations are enough, if their number was asked for.
-    fn is_enough(&self, generations: usize) -> bool {
-        self.evaluations.is_some_and(|points| generations * GENERATION >= points as usize)
-    }
 }
 
 fn look(args: &Args, space: &Space, compared: &Compared, store: Option<&Store>) -> Result<Done, Failure> {
-    let whole = Clock::new(if args.evaluations.is_some() { NO_END } else { args.budget }, Some(flag()));
-    let looking = whole.part(if args.evaluations.is_some() { 1.0 } else { LOOKING });
-    let batch = Batch { quiet: true, workers: args.workers.map(|n| n as usize), ..of_tasks(store) };
-    let packets = AtomicU64::new(0);
-    let judge = |clock| ByRuns {
-        space,
-        contender: compared.contender,
-        baseline: compared.baseline,
-        question: compared.question,
-        batch,
-        clock,
-        packets: &packets,
-    };
-    let bar = bar::Bar::new(args.evaluations.map(|points| points as usize), args.budget);
-    let mut explorer = Explorer::new(space, args.seed, args.random, asked::starts(space));
-    let by_runs = judge(&looking);
-    while !args.is_enough(explorer.generations) && explorer.step(&by_runs).map_err(failure)? {
-        let worst = explorer.archive.ranked().first().map(|(_, elite)| elite.violation);
-        bar.looked(explorer.generations * GENERATION, worst);
-    }
+    let budget = args.evaluations.map_or(Budget::Time(args.budget), Budget::Evaluations);
     let limit = args.least(compared.question);
     let asked = Asked { limit, finds: args.finds as usize, knife_edge: args.knife_edge, seed: args.seed };
-    let (told, closely) = (|done, all| bar.settling(done, all), judge(&whole));
-    let settled = settle(space, &explorer, &bar.beside(&closely), &asked, told).map_err(failure)?;
-    Ok(Done {
-        generations: explorer.generations,
-        judged: explorer.judged,
-        settled,
-        worst: explorer.archive.ranked().first().map(|(_, elite)| elite.violation),
-        packets: packets.into_inner(),
-        is_interrupted: whole.is_cancelled(),
-    })
+    let plan = Plan { budget, asked, is_random: args.random };
+    let batch = Batch { quiet: true, workers: args.workers.map(|n| n as usize), ..of_tasks(store) };
+    let bar = bar::Bar::new(args.evaluations.map(|points| points as usize), args.budget);
+    hunt(space, compared, &plan, batch, &|progress| bar.tell(progress)).map_err(failure)
 }
 
 fn failure(error: JudgeError) -> Failure {
@@ -244,17 +188,6 @@ fn failure(error: JudgeError) -> Failure {
         JudgeError::Scenario(_) => Failure::usage(error),
         JudgeError::Batch(e) => e.into(),
         JudgeError::Engine(e) => anyhow::Error::from(e).into(),
-    }
-}
-
-/// A controller that can be simulated, as scenarios anywhere spell it.
-fn simulated(name: &str) -> Result<String, Failure> {
-    let spec = name.parse::<ControllerSpec>().map_err(Failure::usage)?;
-    match spec.with(&Settings::default()).foreign() {
-        Some(whose) => Err(Failure::usage(format!(
-            "`{name}` is {whose}, and searches are simulated: name one of `tandem list controllers`"
-        ))),
-        None => Ok(from_anywhere(name)),
     }
 }
 

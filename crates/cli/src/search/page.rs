@@ -3,9 +3,8 @@
 
 use tandem_batch::{Batch, Store, Task, Traces};
 use tandem_report::{Curve, Figure, FigureSection, Mark, Note, SectionsPage, Table, thin};
-use tandem_search::{Compared, Find, SEEDS, Settled, Space};
+use tandem_search::{Compared, Find, Found, Results, SEEDS, Settled, Space};
 
-use super::results::{Found, Results};
 use crate::{failure::Failure, runner::of_tasks};
 
 /// Points of a curve, as many as a screen shows.

@@ -1,40 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a search found, for people, programs and the folder.
+//! What a search found, for people and programs.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use anyhow::Context;
 use serde::Serialize;
-use tandem_evaluate::from_folder;
-use tandem_scenario::controller::in_folder;
-use tandem_search::{Compared, Find, Mechanism, Side, Space, Worst};
+use tandem_evaluate::Origin;
 use tandem_statistics::proportion;
 
-use super::Done;
-use crate::{
-    failure::Failure,
-    folder::make_folder,
-    origin::{COMMIT, command_line},
-    output::write,
-};
+use crate::{file::Compared, hunt::Done, judge::Mechanism, settle::Find, space::Space, worst::Worst};
 
-/// What `--json` prints.
-#[derive(Serialize)]
+/// What `tandem search --json` prints.
+#[derive(Debug, Serialize)]
 pub struct Results {
-    version: &'static str,
-    commit: &'static str,
+    version: String,
+    commit: String,
+    /// Finds the same.
     pub command: String,
-    contender: String,
+    /// The controller.
+    pub contender: String,
     baseline: String,
     /// Of the contender and the baseline.
     engines: [&'static str; 2],
-    worst: Worst,
+    /// The measure.
+    pub worst: Worst,
     /// Whichever of the two is worse.
     either_way: bool,
     /// What a violation is a share of.
     pub unit: String,
     /// The least violation that is a find.
-    least: f64,
+    pub least: f64,
     space: String,
     /// With the same of them and the same seed, there are the same finds.
     generations: usize,
@@ -53,15 +47,18 @@ pub struct Results {
     /// Not looked at, for want of time.
     left: usize,
     interrupted: bool,
+    /// The worst first.
     pub finds: Vec<Found>,
 }
 
 /// A find with its file.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Found {
+    /// `find-1` and so on.
     pub name: String,
-    /// Its scenario.
+    /// Where its scenario is written.
     pub file: String,
+    /// How the contender fails.
     pub mechanism: Mechanism,
     /// Mean over seeds.
     pub violation: f64,
@@ -73,6 +70,7 @@ pub struct Found {
     share_of_paths: (f64, f64),
     contender_by_seed: Vec<f64>,
     baseline_by_seed: Vec<f64>,
+    /// Features of the space that it needs.
     pub features: Vec<String>,
     /// Of this many points around it.
     neighbours_that_fail: usize,
@@ -81,18 +79,20 @@ pub struct Found {
     others: usize,
     /// What happens, in sentences.
     pub words: Vec<String>,
+    /// A file that `tandem run` takes.
     #[serde(skip)]
     pub scenario: String,
 }
 
 impl Results {
-    pub fn new(space: &Space, compared: &Compared, done: &Done, least: f64, folder: &Path) -> Self {
-        let command = command_line();
+    /// Of a search with this least violation. Files are to be in `folder`.
+    pub fn new(space: &Space, compared: &Compared, done: &Done, least: f64, folder: &Path, origin: &Origin) -> Self {
+        let command = origin.command.to_owned();
         let found = |(i, find): (usize, &Find)| {
-            let name = name_of(i);
+            let name = find_name(i);
             let measured = &find.judged.measured;
             Some(Found {
-                file: folder.join(file_name(&name)).display().to_string(),
+                file: folder.join(find_file(&name)).display().to_string(),
                 mechanism: find.judged.mechanism,
                 violation: find.mean,
                 least_violation: find.least,
@@ -112,8 +112,8 @@ impl Results {
         };
         let settled = &done.settled;
         Self {
-            version: env!("CARGO_PKG_VERSION"),
-            commit: COMMIT,
+            version: origin.version.to_owned(),
+            commit: origin.commit.to_owned(),
             contender: compared.contender.controller.into(),
             baseline: compared.baseline.controller.into(),
             engines: [compared.contender.engine.name(), compared.baseline.engine.name()],
@@ -136,42 +136,12 @@ impl Results {
         }
     }
 
-    /// Each find's scenario, in the place of those of an earlier search.
-    pub fn write_files(&self, folder: &Path) -> Result<(), Failure> {
-        let old = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
-        for entry in old.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with("find-") && name.ends_with(".toml") {
-                fs::remove_file(entry.path()).with_context(|| format!("cannot remove `{}`", entry.path().display()))?;
-            }
-        }
-        self.finds.iter().try_for_each(|found| write(&folder.join(file_name(&found.name)), &found.scenario))
-    }
-
-    /// The finds as criteria, in a folder where those of other searches stay.
-    pub fn keep(&self, folder: &Path, space: &Space, compared: &Compared, finds: &[Find]) -> Result<(), Failure> {
-        make_folder(folder)?;
-        let spelled = |name: &str| from_folder(name, folder).unwrap_or_else(|_| name.to_owned());
-        let [contender, baseline] = [compared.contender, compared.baseline].map(|side| spelled(side.controller));
-        let from_there = Compared {
-            contender: Side { controller: &contender, ..compared.contender },
-            baseline: Side { controller: &baseline, ..compared.baseline },
-            ..*compared
-        };
-        for (i, find) in finds.iter().enumerate() {
-            let name = name_of(i);
-            let text = in_folder(folder, || from_there.criterion_file(space, find, &name, self.least));
-            let path = folder.join(file_name(&self.kept_name(&name)));
-            text.map_or(Ok(()), |text| write(&path, &text))?;
-        }
-        Ok(())
-    }
-
-    /// Tells finds of several searches apart.
-    fn kept_name(&self, find: &str) -> String {
-        let controller = Path::new(&self.contender).file_name().unwrap_or_default().to_string_lossy();
-        let controller: String = controller.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-        format!("{controller}-{}-{find}", self.worst)
+    /// For programs.
+    ///
+    /// # Errors
+    /// If a figure cannot be written as JSON.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// For the terminal.
@@ -220,10 +190,12 @@ impl Results {
     }
 }
 
-fn name_of(place: usize) -> String {
+/// The name of a find by its place, from 0.
+pub fn find_name(place: usize) -> String {
     format!("find-{}", place + 1)
 }
 
-fn file_name(name: &str) -> String {
+/// The file of a find of this name.
+pub fn find_file(name: &str) -> String {
     format!("{name}.toml")
 }
