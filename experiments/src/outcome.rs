@@ -22,8 +22,8 @@ pub(crate) fn loss_rate(seed: &SeedResult, link: usize) -> f64 {
     100.0 * link.drops as f64 / (link.offered_packets as f64).max(1.0)
 }
 
-/// A breaker sees congestion that persists in this many measurement periods in a row. Ours: RFC 8084, 4 leaves the number to who builds it, and gives
-/// three as an example.
+/// A breaker sees congestion that persists in this many measurement periods in a row. Ours: RFC 8084 leaves the number to who builds
+/// the breaker.
 const PERIODS: usize = 3;
 
 /// The most that a link loses in each of three measurement periods of `span_s` seconds in a row, percent of what is offered in a period: a breaker
