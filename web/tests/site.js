@@ -15,7 +15,7 @@ const browser = await openBrowser(base);
 
 const PHONE = { width: 400, height: 800, hasTouch: true, isMobile: true };
 /** Pages of each kind: text, wide tables, mathematics, pictures. */
-const PAGES = ["index.html", "docs/reproduction.html", "docs/reproduction/s1-fig4.html", "docs/controllers/compound.html", "docs/reference/commands.html"];
+const PAGES = ["index.html", "docs/reproduction.html", "docs/reproduction/s1-fig4.html", "docs/controllers/compound.html", "docs/reference/commands.html", "experiments/validation/criteria/cubic.html"];
 
 const open = async (path, prepare = () => {}) => {
   const page = await browser.newPage();

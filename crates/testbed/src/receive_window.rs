@@ -14,7 +14,7 @@ const LEAST_PACKETS: u64 = 64;
 /// What TCP can say (RFC 7323, 2.3).
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The receive window of a group's flows, in bytes: the scenario's, or so much that it limits nobody.
+/// The receive window of a group's flows, in bytes: the scenario's, or one that limits nobody.
 pub fn window_bytes(scenario: &Scenario, group: &Group, tcp: &TcpSource) -> u32 {
     let mss = u64::from(scenario.mss());
     let bytes = match tcp.receive_window {
