@@ -274,9 +274,11 @@ mod tests {
     use super::*;
     use crate::{Goal, Present, Why, candidates, machine::Machine};
 
-    /// The simulator, which counts its runs; one of them cancels, and waits until that is seen.
+    /// The simulator, which counts its runs. One of them cancels, after those that began before it have ended, and waits until that is
+    /// seen.
     struct Counted<'a> {
         runs: AtomicUsize,
+        ended: AtomicUsize,
         cancels_at: usize,
         cancel: &'a AtomicBool,
     }
@@ -301,19 +303,24 @@ mod tests {
         fn run(&self, scenario: &Scenario, seed: u64, options: Options) -> Result<Option<SeedResult>, EngineError> {
             // Those that begin later do not end either.
             if self.runs.fetch_add(1, SeqCst) + 1 >= self.cancels_at {
+                while self.ended.load(SeqCst) + 1 < self.cancels_at {
+                    std::thread::yield_now();
+                }
                 self.cancel.store(true, SeqCst);
                 while !options.is_cancelled() {
                     std::thread::yield_now();
                 }
             }
-            Sim.run(scenario, seed, options)
+            let result = Sim.run(scenario, seed, options);
+            self.ended.fetch_add(1, SeqCst);
+            result
         }
     }
 
     /// The answers, and of how many runs, if the run with this number cancels.
     fn cancelled_at(cancels_at: usize) -> (Vec<Answer>, usize) {
         let cancel = AtomicBool::new(false);
-        let engine = Counted { runs: Default::default(), cancels_at, cancel: &cancel };
+        let engine = Counted { runs: Default::default(), ended: Default::default(), cancels_at, cancel: &cancel };
         let known = Known {
             queue: Some(QueueSize::Packets(20)),
             neighbours: Some("reno:1".parse().unwrap()),
