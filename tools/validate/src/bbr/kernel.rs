@@ -18,7 +18,7 @@ use crate::{
 
 /// In this order below.
 const FLOWS: &[&[&str]] = &[&["bbr"], &["kernel:bbr"], &["bbr3"]];
-const REPETITIONS: u64 = 3;
+const REPETITIONS: u64 = 6;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Part {
