@@ -35,7 +35,7 @@ KNOWN = {
     "Vegas gives way to a queue that grows": ("vegas --worst utilisation --over competition", [set()]),
 }
 # Among others; `swings` is the mechanism.
-SWINGS = "compound --baseline vegas --worst oscillation --least 0.02 --finds 8 --over fixed-path"
+SWINGS = "compound --baseline vegas --worst oscillation --least 0.02 --over fixed-path"
 # Which measure shows the fault; Reno without it is the baseline. `sound` has none.
 FAULTS = {
     "no_backoff": "stolen competition",
@@ -102,11 +102,12 @@ def main() -> int:
     parser.add_argument("part", nargs="?", choices=["known", "planted", "random"])
     parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
     parser.add_argument("--budget", default="5min", help="of each question; on two cores twice this in CPU time")
+    parser.add_argument("--finds", type=int, default=12, help="of each question")
     parser.add_argument("--points", type=int, default=640, help="of each search against random points")
     parser.add_argument("--repetitions", type=int, default=10)
     args = parser.parse_args()
     head = "| what | the worst find of it | features | finds | paths | CPU, s |\n|---|---|---|---:|---:|---:|"
-    budget = f"--budget {args.budget}"
+    budget = f"--budget {args.budget} --finds {args.finds}"
     if args.part in (None, "known"):
         print(head)
         for what, (question, features) in KNOWN.items():

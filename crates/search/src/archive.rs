@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The worst point of each cell: of each region of the space and each mechanism, so that one failure does not hide the others.
+//! The worst point of each cell: of each region of the space, each mechanism and each number of features, so that one failure does not hide
+//! the others.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub struct Cell {
     pub queue_part: u8,
     /// How it fails.
     pub mechanism: Mechanism,
+    /// How many features come together, [`MANY`] for as many or more. What one shows alone would be hidden by worse that takes three.
+    pub features: u8,
 }
 
 /// The worst point of a cell.
@@ -34,6 +37,8 @@ pub struct Archive(BTreeMap<Cell, Elite>);
 
 /// Parts of the scale of `queue`.
 pub const QUEUE_PARTS: u8 = 5;
+/// This many features and more are alike.
+pub const MANY: u8 = 2;
 const PACKET_BITS: f64 = 12_000.0;
 
 impl Cell {
@@ -44,7 +49,8 @@ impl Cell {
             Domain::OneOf(_) => 0,
             domain => (domain.share(point.values[i]) * f64::from(QUEUE_PARTS)).min(f64::from(QUEUE_PARTS) - 1.0) as u8,
         });
-        Self { bdp_power: libm::floor(libm::log10(bdp_packets)) as i32, queue_part, mechanism }
+        let features = point.has.iter().filter(|has| **has).count().min(MANY.into()) as u8;
+        Self { bdp_power: libm::floor(libm::log10(bdp_packets)) as i32, queue_part, mechanism, features }
     }
 }
 
@@ -93,7 +99,7 @@ mod tests {
         for _ in 0..2000 {
             let mechanism = Mechanism::ALL[rng.random_range(0..Mechanism::ALL.len())];
             let (bdp_power, queue_part) = (rng.random_range(-1..4), rng.random_range(0..QUEUE_PARTS));
-            let cell = Cell { bdp_power, queue_part, mechanism };
+            let cell = Cell { bdp_power, queue_part, mechanism, features: rng.random_range(0..=MANY) };
             let violation = rng.random_range(-1.0..1.0);
             let before = archive.0.len();
             let point = Point { has: Vec::new(), values: vec![violation], length: 1.0 };
