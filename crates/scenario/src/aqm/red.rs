@@ -40,11 +40,7 @@ pub struct RedSpec {
 
 impl RedSpec {
     pub(super) fn resolve(self, limit: Limit, mtu: u32) -> Result<Red, UnitError> {
-        let limit_packets = match limit {
-            Limit::Packets(n) => f64::from(n),
-            Limit::Bytes(n) => n as f64 / f64::from(mtu),
-        };
-        let min_packets = self.min.unwrap_or(limit_packets / 6.0);
+        let min_packets = self.min.unwrap_or(limit.packets(mtu) / 6.0);
         let max_packets = self.max.unwrap_or(3.0 * min_packets);
         let max_p = self.max_p.unwrap_or(0.1);
         let weight = self.weight.unwrap_or(0.002);
