@@ -210,8 +210,7 @@ fn tasks_of<'a>(
 ) -> impl Iterator<Item = Task<'a>> {
     let curves = experiment.file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves);
     curves.flat_map(move |(curve, points)| {
-        let needs_traces = experiment.measure(curve).is_some_and(|measure| measure.get_ref().needs_traces());
-        let traces = if needs_traces { Traces::EverySeed(usize::MAX) } else { Traces::None };
+        let traces = Traces::EverySeed(experiment.traced_flows_per_group(curve));
         points.iter().flatten().flat_map(move |point| {
             let engine = match point.engine {
                 CurveEngine::Sim => engine,

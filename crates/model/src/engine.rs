@@ -280,7 +280,7 @@ impl<'a> Isolated<'a> {
             queue_packets.push(queue as f32);
         }
         let name = self.scenario.network.links[self.connection_link].name.clone();
-        let links = vec![LinkTrace { name, queue_packets }];
+        let links = vec![LinkTrace { name, queue_packets, ..LinkTrace::default() }];
         Trace { seed, time_s, flows: vec![FlowTrace { flow: 0, group: 0, samples }], links }
     }
 }
