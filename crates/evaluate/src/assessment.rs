@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_papers::{
-    Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, refusal, run_each,
+    Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, refusal, run,
 };
 use tandem_report::Figure;
 use tandem_scenario::ControllerSpec;
@@ -228,8 +228,7 @@ pub fn evaluate(
     let unasked = criteria.iter().map(|criterion| unasked(contender, criterion, form, engine));
     let unasked = unasked.collect::<Result<Vec<_>, _>>()?;
     let asked = criteria.iter().zip(&unasked).filter_map(|(one, unasked)| unasked.is_none().then_some(one));
-    let asked: Vec<&Experiment> = asked.collect();
-    let found = run_each(&asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
+    let found = run(asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
     let (mut rows, mut found) = (Vec::new(), found.iter());
     for (place, (criterion, unasked)) in criteria.iter().zip(unasked).enumerate() {
