@@ -3,10 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    scenario::Limit,
-    units::{Span, UnitError},
-};
+use crate::{scenario::Limit, units::UnitError};
 
 /// Random Early Detection (Floyd and Jacobson 1993), `gentle` (Floyd 2000).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -57,7 +54,7 @@ impl RedSpec {
 }
 
 impl Red {
-    pub(super) fn describe(self, _span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         let Red { min_packets, max_packets, max_p, weight, ecn } = self;
         let marking = if ecn { " marking" } else { "" };
         format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight}){marking}")
