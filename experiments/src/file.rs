@@ -445,7 +445,7 @@ impl Experiment {
         for curve in curves {
             // Of a criterion's runs, everything except windows over time is kept.
             let is_kept = self.measure(curve.get_ref()).is_some_and(|measure| match is_criterion {
-                true => !measure.get_ref().needs_traces(),
+                true => !measure.get_ref().needs_windows(),
                 false => measure.get_ref().is_of_kept_runs(),
             });
             if !is_kept || curve.get_ref().engine != CurveEngine::Sim {
@@ -460,6 +460,11 @@ impl Experiment {
     /// The measure of a curve.
     pub(crate) fn measure<'a>(&'a self, curve: &'a Curve) -> Option<&'a Spanned<Measure>> {
         curve.measure.as_ref().or(self.file.measure.as_ref())
+    }
+
+    /// How many flows of each group a curve needs traced.
+    pub(crate) fn traced_flows_per_group(&self, curve: &Curve) -> usize {
+        self.measure(curve).map_or(0, |measure| measure.get_ref().traced_flows_per_group())
     }
 
     /// The file's `title`: the figure or table and what it shows.

@@ -107,29 +107,15 @@ pub enum Seeds {
 ///
 /// # Errors
 /// If a scenario of a file is wrong, a run fails, or what is kept cannot be read or written.
-pub fn run(
-    experiments: &[Experiment],
+pub fn run<'a>(
+    experiments: impl IntoIterator<Item = &'a Experiment>,
     form: Form,
     seeds: Seeds,
     engine: &dyn Engine,
     batch: &Batch,
     kept: Option<&RealTcpRuns>,
 ) -> Result<Vec<Option<Findings>>, RunError> {
-    run_each(&experiments.iter().collect::<Vec<_>>(), form, seeds, engine, batch, kept)
-}
-
-/// As [`run`], of experiments that are chosen among others.
-///
-/// # Errors
-/// As there.
-pub fn run_each(
-    experiments: &[&Experiment],
-    form: Form,
-    seeds: Seeds,
-    engine: &dyn Engine,
-    batch: &Batch,
-    kept: Option<&RealTcpRuns>,
-) -> Result<Vec<Option<Findings>>, RunError> {
+    let experiments: Vec<&Experiment> = experiments.into_iter().collect();
     let mut plans = experiments.iter().copied().map(|e| plan::plan(e, form)).collect::<Result<Vec<_>, _>>()?;
     let of_file: Vec<Vec<usize>> =
         plans.iter().map(|plan| plan.readings.iter().map(plan::Reading::seeds).collect()).collect();
@@ -210,8 +196,7 @@ fn tasks_of<'a>(
 ) -> impl Iterator<Item = Task<'a>> {
     let curves = experiment.file.curves.iter().map(toml::Spanned::get_ref).zip(&reading.curves);
     curves.flat_map(move |(curve, points)| {
-        let needs_traces = experiment.measure(curve).is_some_and(|measure| measure.get_ref().needs_traces());
-        let traces = if needs_traces { Traces::EverySeed(usize::MAX) } else { Traces::None };
+        let traces = Traces::EverySeed(experiment.traced_flows_per_group(curve));
         points.iter().flatten().flat_map(move |point| {
             let engine = match point.engine {
                 CurveEngine::Sim => engine,

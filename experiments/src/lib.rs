@@ -55,7 +55,7 @@ use tandem_scenario::{FileError, file::text_of};
 pub use document::{Document, Place, markdown};
 pub use error::{MeasureError, RealTcpRunsError, RecordError, RunError};
 pub use file::{Criterion, Experiment, Known, Property};
-pub use findings::{Findings, Reading, Seeds, run, run_each};
+pub use findings::{Findings, Reading, Seeds, run};
 pub use judge::Points;
 pub use judged::{Decider, Judged};
 pub use kernel::{

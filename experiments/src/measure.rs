@@ -198,8 +198,17 @@ impl Measure {
     }
 
     /// Whether windows have to be sampled in every seed.
-    pub fn needs_traces(&self) -> bool {
+    pub fn needs_windows(&self) -> bool {
         matches!(self.kind, Kind::Gamma | Kind::Window | Kind::WindowVariation) || self.kind.is_of_epochs()
+    }
+
+    /// How many flows of each group are to be traced in every seed; what links count by the second comes with the trace of one.
+    pub fn traced_flows_per_group(&self) -> usize {
+        match self.kind {
+            Kind::SustainedLoss => 1,
+            _ if self.needs_windows() => usize::MAX,
+            _ => 0,
+        }
     }
 
     /// Whether the scenario has what this measures.
@@ -356,7 +365,7 @@ impl Measure {
             Kind::LossRate => each(&|s| link.map_or(f64::NAN, |l| outcome::loss_rate(s, l))),
             Kind::QueueingDelay => each(&|s| link.map_or(f64::NAN, |l| s.links[l].queueing_delay_ms.p95)),
             Kind::SustainedLoss => {
-                let of = |s: &SeedResult| outcome::sustained_loss(&s.links[link?], self.span_s?);
+                let of = |s: &SeedResult| outcome::sustained_loss(s.trace.as_ref()?.links.get(link?)?, self.span_s?);
                 Sample::new(seeds.iter().map(of).collect::<Option<_>>()?)
             }
             kind if kind.is_of_outcome() => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measures of RFC 9743's criteria: losses, delays, completion, starvation, recovery.
 
-use tandem_results::{FlowResult, LinkResult, SeedResult};
+use tandem_results::{FlowResult, LinkTrace, SeedResult};
 use tandem_scenario::Scenario;
 use tandem_statistics::{mean, percentile};
 
@@ -28,7 +28,7 @@ const PERIODS: usize = 3;
 
 /// The most that a link loses in each of three measurement periods of `span_s` seconds in a row, percent of what is offered in a period: a breaker
 /// trips whose limit is lower. `None` if the run has fewer.
-pub(crate) fn sustained_loss(link: &LinkResult, span_s: f64) -> Option<f64> {
+pub(crate) fn sustained_loss(link: &LinkTrace, span_s: f64) -> Option<f64> {
     let span = (span_s as usize).max(1);
     let sums = |seconds: &[u32]| -> Vec<f64> {
         seconds.chunks_exact(span).map(|period| period.iter().sum::<u32>().into()).collect()
@@ -127,14 +127,14 @@ mod tests {
     /// to the fourth, then 8 %.
     #[test]
     fn what_a_breaker_sees_persists_for_three_periods() {
-        let link = LinkResult {
+        let link = LinkTrace {
             offered_by_second: vec![100; 13],
             lost_by_second: vec![40, 0, 10, 10, 10, 0, 0, 20, 15, 15, 16, 0, 100],
-            ..LinkResult::default()
+            ..LinkTrace::default()
         };
         assert_eq!(sustained_loss(&link, 2.0), Some(8.0));
         assert_eq!(sustained_loss(&link, 5.0), None, "two periods are too few");
-        let idle = LinkResult { offered_by_second: vec![0; 3], lost_by_second: vec![0; 3], ..LinkResult::default() };
+        let idle = LinkTrace { offered_by_second: vec![0; 3], lost_by_second: vec![0; 3], ..LinkTrace::default() };
         assert_eq!(sustained_loss(&idle, 1.0), Some(0.0));
     }
 

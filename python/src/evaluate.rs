@@ -47,7 +47,7 @@ pub fn evaluate(py: Python, asked: Asked, place: Where, progress: Option<Py<PyAn
     let assessment = run_where(py, &place, [&Sim], progress, |[engine], batch, _| {
         Ok(judge(&asked.controller, &wanted, form, engine, batch, None)?)
     })?;
-    Ok(Assessment(assessment.of_suite(&suite)))
+    Ok(Assessment(assessment.of_suite(&suite, &against)))
 }
 
 #[pymethods]

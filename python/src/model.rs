@@ -3,7 +3,7 @@
 
 use pyo3::{prelude::*, types::PyDict};
 use tandem_model::{Arithmetic, Law, Path, asked, sweep};
-use tandem_scenario::{ControllerSpec, DEFAULT_MTU, DumbbellSpec, Limit};
+use tandem_scenario::{ControllerSpec, DEFAULT_MTU, DumbbellSpec};
 
 use crate::{error::usage, run::loads, scenario::read};
 
@@ -43,9 +43,7 @@ fn path(table: &Bound<PyDict>) -> PyResult<Path> {
     if spec.rtt.ns == 0 {
         return Err(usage("the model needs a propagation delay, such as 50ms, not 0s"));
     }
-    let buffer_packets = match spec.queue.limit(spec.rate, spec.rtt, DEFAULT_MTU).map_err(usage)? {
-        Limit::Packets(packets) => f64::from(packets),
-        Limit::Bytes(bytes) => (bytes / u64::from(DEFAULT_MTU)) as f64,
-    };
+    let limit = spec.queue.limit(spec.rate, spec.rtt, DEFAULT_MTU).map_err(usage)?;
+    let buffer_packets = limit.whole_packets(DEFAULT_MTU) as f64;
     Ok(Path { rate: spec.rate, rtt: spec.rtt, buffer_packets, packet_bytes: DEFAULT_MTU, access_rate: None })
 }

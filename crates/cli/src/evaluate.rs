@@ -161,7 +161,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     let real = kernel.map(|kernel| over_real_tcp(args, &wanted, kernel, &batch)).transpose()?;
     let real = real.as_ref().map(|(runs, obstacles)| OverRealTcp { runs, obstacles });
     let assessment = judge(&args.contender, &wanted, form, engine, &batch, real).map_err(anyhow::Error::from)?;
-    let assessment = assessment.of_suite(&suite);
+    let assessment = assessment.of_suite(&suite, &against);
     let finished = finish(args, &assessment, baseline.as_ref(), &command_line());
     if cancelled.load(Ordering::Relaxed) {
         warn(&format!("tandem: interrupted; {} criteria are left: the same command continues", assessment.left));

@@ -17,6 +17,14 @@ fn megabits(bytes: u32) -> f32 {
     bytes as f32 * 8.0 / 1e6
 }
 
+/// What the links counted by the second comes with a trace: few ask for it.
+fn with_seconds(mut trace: Trace, queues: Vec<QueueSamples>) -> Trace {
+    for (link, queue) in trace.links.iter_mut().zip(queues) {
+        [link.offered_by_second, link.lost_by_second] = queue.into_seconds();
+    }
+    trace
+}
+
 /// A flow's counts since its start.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counters {
@@ -226,6 +234,7 @@ impl<'a> Recorder<'a> {
             ..self.flow_result(flow, run.counters(flow), end)
         };
         let flows = flows.iter().enumerate().zip(received_mbit).map(flow).collect();
+        let trace = self.tracer.take().map(|tracer| Arc::new(with_seconds(tracer.trace, self.queues)));
         let in_ms = |us: &Tally| distribution(&us.to_histogram(), 1e-3);
         SeedResult {
             seed: self.seed,
@@ -235,7 +244,7 @@ impl<'a> Recorder<'a> {
             deliveries,
             links,
             data_packets,
-            trace: self.tracer.map(|t| Arc::new(t.trace)),
+            trace,
             ..SeedResult::default()
         }
     }

@@ -27,7 +27,7 @@ impl Tracer {
                 traced.push(FlowTrace { flow, group, samples: Vec::new() });
             }
         }
-        let link = |l: &tandem_scenario::LinkConfig| LinkTrace { name: l.name.clone(), queue_packets: Vec::new() };
+        let link = |l: &tandem_scenario::LinkConfig| LinkTrace { name: l.name.clone(), ..LinkTrace::default() };
         let links = scenario.network.links.iter().map(link).collect();
         Self {
             interval: scenario.sample_interval.ns,

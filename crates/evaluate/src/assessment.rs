@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tandem_batch::Batch;
 use tandem_engine::Engine;
 use tandem_papers::{
-    Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, refusal, run_each,
+    Decider, Experiment, Findings, Form, Judged, Known, RunError, Seeds, Verdict, picture, refusal, run,
 };
 use tandem_report::Figure;
 use tandem_scenario::ControllerSpec;
@@ -168,6 +168,9 @@ pub struct Assessment {
     /// Name of the engine that ran it.
     #[serde(default = "sim")]
     pub engine: String,
+    /// The neighbours where a criterion asks for other controllers, in order; empty in files from before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<String>,
     /// The criteria that were posed, in the order of the RFC.
     pub rows: Vec<Row>,
     /// Those that no run answers.
@@ -196,10 +199,11 @@ pub(crate) fn sim() -> String {
 pub(crate) const SIM: &str = "sim";
 
 impl Assessment {
-    /// The assessment of another suite, if it is not RFC 9743's.
-    pub fn of_suite(self, suite: &Suite) -> Self {
+    /// The assessment of this suite, with the neighbours for whom its criteria were read.
+    pub fn of_suite(self, suite: &Suite, against: &[&str]) -> Self {
+        let one = Self { against: against.iter().map(|&name| name.to_owned()).collect(), ..self };
         let title = suite.title();
-        if suite.is_rfc9743() { self } else { Self { suite: title, unposed: vec![], questions: vec![], ..self } }
+        if suite.is_rfc9743() { one } else { Self { suite: title, unposed: vec![], questions: vec![], ..one } }
     }
 
     /// A command that makes it again as a document, where the one that made it is not known.
@@ -228,8 +232,7 @@ pub fn evaluate(
     let unasked = criteria.iter().map(|criterion| unasked(contender, criterion, form, engine));
     let unasked = unasked.collect::<Result<Vec<_>, _>>()?;
     let asked = criteria.iter().zip(&unasked).filter_map(|(one, unasked)| unasked.is_none().then_some(one));
-    let asked: Vec<&Experiment> = asked.collect();
-    let found = run_each(&asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
+    let found = run(asked, form, Seeds::Auto, engine, batch, real.map(|real| real.runs))?;
     let left = found.iter().filter(|findings| findings.is_none()).count();
     let (mut rows, mut found) = (Vec::new(), found.iter());
     for (place, (criterion, unasked)) in criteria.iter().zip(unasked).enumerate() {
@@ -244,7 +247,8 @@ pub fn evaluate(
     }
     let (suite, contender, facts) = (rfc9743(), contender.to_owned(), facts(contender));
     let engine = engine.name().to_owned();
-    Ok(Assessment { suite, contender, form, engine, rows, unposed: unposed(), facts, questions: questions(), left })
+    let (against, unposed, questions) = (Vec::new(), unposed(), questions());
+    Ok(Assessment { suite, contender, form, engine, against, rows, unposed, facts, questions, left })
 }
 
 /// Why a criterion asks nothing of a controller; `None` if it does ask.

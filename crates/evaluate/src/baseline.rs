@@ -18,6 +18,9 @@ pub struct Baseline {
     form: Form,
     #[serde(default = "sim")]
     engine: String,
+    /// Empty: it is from before they were kept.
+    #[serde(default)]
+    against: Vec<String>,
     rows: Vec<KeptRow>,
 }
 
@@ -50,6 +53,9 @@ pub struct Comparison {
     /// The engine that ran the baseline, if it is another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_engine: Option<String>,
+    /// The neighbours in the baseline, if they are others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_against: Option<Vec<String>>,
     /// The criteria, by id, that passed there and fail now.
     pub regressions: Vec<String>,
     /// Criteria that the baseline lacks.
@@ -62,6 +68,8 @@ pub struct Comparison {
     form: Form,
     #[serde(skip)]
     engine: String,
+    #[serde(skip)]
+    against: Vec<String>,
 }
 
 impl Baseline {
@@ -85,18 +93,21 @@ impl Baseline {
         let is_asked = |row: &&KeptRow| sections.is_empty() || sections.iter().any(|one| is_in(&row.section, one));
         let has_answer = |id: &str| now.rows.iter().any(|own| own.id == id && own.answer.is_of_limits());
         let is_gone = |row: &&KeptRow| row.answer.is_of_limits() && !has_answer(&row.id);
+        let has_others = !self.against.is_empty() && !now.against.is_empty() && self.against != now.against;
         let is_whole = now.left == 0;
         let gone = self.rows.iter().filter(|_| is_whole).filter(is_asked).filter(is_gone);
         Comparison {
             other_contender: (self.contender != now.contender).then(|| self.contender.clone()),
             other_form: (self.form != now.form).then_some(self.form),
             other_engine: (self.engine != now.engine).then(|| self.engine.clone()),
+            other_against: has_others.then(|| self.against.clone()),
             regressions: ids(&|id, answer| answer == Answer::Fails && passed(id)),
             new: ids(&|id, _| kept(id).is_none()),
             gone: gone.map(|row| row.id.clone()).collect(),
             contender: now.contender.clone(),
             form: now.form,
             engine: now.engine.clone(),
+            against: now.against.clone(),
         }
     }
 }
@@ -114,6 +125,9 @@ impl Comparison {
         }
         if let Some(kept) = &self.other_engine {
             lines.push(format!("  another engine: {kept} there, {} here", self.engine));
+        }
+        if let Some(kept) = &self.other_against {
+            lines.push(format!("  other neighbours: {} there, {} here", kept.join(", "), self.against.join(", ")));
         }
         let named = [("not in it", &self.new), ("in it, without an answer here", &self.gone)];
         let named = named.iter().filter(|(_, ids)| !ids.is_empty());
@@ -186,6 +200,7 @@ pub(crate) mod tests {
             contender: "reno".into(),
             form: Form::Quick,
             engine: "sim".into(),
+            against: vec!["reno".into(), "cubic".into()],
             rows: vec![row("5.1.1", Answer::Passes), row("5.1.3", Answer::Fails), row("7.8", Answer::Undecided)],
             unposed: crate::unposed(),
             facts: vec![Fact { about: "Signals".into(), text: "losses".into() }],
@@ -298,6 +313,17 @@ pub(crate) mod tests {
         };
         assert_eq!(passed.compare(&with_one_that_does_not_apply(), &[]).gone, ["mine/l4s"], "it applied before");
         assert!(before.compare(&Assessment { left: 1, ..now }, &[]).gone.is_empty(), "an interrupt left them");
+    }
+
+    #[test]
+    fn other_neighbours_are_named() {
+        let now = example();
+        let beside = |against: &str| kept(&format!("{ALIKE}{against}"), &[]).compare(&now, &[]);
+        let others = beside("\nagainst = ['bbr3']");
+        let text = others.text("a.json");
+        assert!(text.contains("\n  other neighbours: bbr3 there, reno, cubic here\n"), "{text}");
+        assert_eq!(beside("\nagainst = ['reno', 'cubic']").other_against, None);
+        assert_eq!(beside("").other_against, None, "it does not say");
     }
 
     #[test]

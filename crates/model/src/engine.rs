@@ -8,8 +8,7 @@ use std::{borrow::Cow, sync::Arc, time::Instant};
 use tandem_engine::{Engine, EngineError, Options, Warning, refuse_foreign_controllers, refuse_quic};
 use tandem_results::{FlowResult, FlowSample, FlowTrace, LinkResult, LinkTrace, SeedResult, Trace};
 use tandem_scenario::{
-    Aqm, CongestionControl, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer,
-    USUAL_ACK_EVERY,
+    Aqm, CongestionControl, Group, Honesty, LinkConfig, Loss, Recovery, Scenario, TcpSource, Transfer, USUAL_ACK_EVERY,
 };
 
 use crate::{
@@ -164,10 +163,7 @@ impl<'a> Isolated<'a> {
                 "it judges a round by its smallest RTT, but the flow by a smoothed one: set `compound.rtt_gain` to 0",
             );
         }
-        let buffer_packets = match link.limit {
-            Limit::Packets(packets) => f64::from(packets),
-            Limit::Bytes(bytes) => (bytes / u64::from(scenario.mtu)) as f64,
-        };
+        let buffer_packets = link.limit.whole_packets(scenario.mtu) as f64;
         // The mean of what may come to each flow's RTT by chance.
         let rtt = scenario.mean_base_rtt(group);
         let path = Path { rate: link.rate, rtt, buffer_packets, packet_bytes: scenario.mtu, access_rate: None };
@@ -284,7 +280,7 @@ impl<'a> Isolated<'a> {
             queue_packets.push(queue as f32);
         }
         let name = self.scenario.network.links[self.connection_link].name.clone();
-        let links = vec![LinkTrace { name, queue_packets }];
+        let links = vec![LinkTrace { name, queue_packets, ..LinkTrace::default() }];
         Trace { seed, time_s, flows: vec![FlowTrace { flow: 0, group: 0, samples }], links }
     }
 }

@@ -2,7 +2,7 @@
 //! How long flows go from loss to loss: what a run should be longer than.
 
 use tandem_controllers::{Params, ResponseFunction};
-use tandem_scenario::{Aqm, Group, Limit, Loss, Scenario, Transfer};
+use tandem_scenario::{Aqm, Group, Loss, Scenario, Transfer};
 
 use crate::{
     followed::followed,
@@ -65,16 +65,12 @@ fn of_group(scenario: &Scenario, group: &Group) -> Option<f64> {
     }
     let sharing: u32 = scenario.groups.iter().filter(|g| g.forward.contains(&index)).map(|g| g.flows).sum();
     let share = 1.0 / f64::from(sharing);
-    let buffer_packets = match link.limit {
-        Limit::Packets(packets) => f64::from(packets),
-        Limit::Bytes(bytes) => bytes as f64 / f64::from(scenario.mtu),
-    };
     let mut rate = link.rate;
     rate.bps = ((rate.bps as f64 * share) as u64).max(1);
     let path = Path {
         rate,
         rtt: scenario.mean_base_rtt(group),
-        buffer_packets: buffer_packets * share,
+        buffer_packets: link.limit.packets(scenario.mtu) * share,
         packet_bytes: scenario.mtu,
         access_rate: None,
     };

@@ -41,11 +41,7 @@ pub(crate) struct Row {
 impl Row {
     /// The measured part of the run lasts `measured_ns`.
     pub fn new(limit: Limit, bytes: u32, packet_ns: u64, measured_ns: u64) -> Self {
-        let most = match limit {
-            Limit::Packets(packets) => packets.into(),
-            Limit::Bytes(limit) => limit / u64::from(bytes.max(1)),
-        };
-        let room_ns = packet_ns.saturating_mul(most);
+        let room_ns = packet_ns.saturating_mul(limit.whole_packets(bytes));
         let safe_ns = measured_ns.saturating_sub(room_ns.saturating_add(packet_ns));
         Self { bytes, packet_ns, room_ns, above_ns: 0, safe_ns }
     }

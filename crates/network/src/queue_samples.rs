@@ -67,7 +67,7 @@ pub struct QueueSamples {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a link counts in each second since the first sample, read at the first sample after each.
+/// What a link counts in each second since the first sample, read at the first sample after each: samples must come far more often.
 #[derive(Debug, Default)]
 struct Seconds {
     /// When the next one ends.
@@ -117,8 +117,11 @@ impl QueueSamples {
             drops: stats.queue_drops,
             marks: stats.marks,
             random_losses: stats.random_losses,
-            offered_by_second: self.seconds.offered.clone(),
-            lost_by_second: self.seconds.lost.clone(),
         }
+    }
+
+    /// Packets offered, and packets lost, in each whole second since the first sample.
+    pub fn into_seconds(self) -> [Vec<u32>; 2] {
+        [self.seconds.offered, self.seconds.lost]
     }
 }

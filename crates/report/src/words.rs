@@ -6,7 +6,7 @@ use tandem_scenario::{
     Ecn, Group, Honesty, Limit, LinkConfig, Loss, Recovery, Scenario, ShortFlows, Traffic, Transfer, Transport,
     USUAL_ACK_EVERY,
     short_flows::{Arrivals, Sizes},
-    units::{Bytes, LossRate, Rate, Span},
+    units::{Bytes, LossRate, Rate},
     wlan::{DOWNLINK, UPLINK, WlanCell},
 };
 
@@ -139,12 +139,12 @@ fn link(link: &LinkConfig) -> String {
         "{}, {} one way, a {} queue of {}, {}{}",
         link.rate.in_words(),
         link.delay.in_words(),
-        link.aqm.describe(&Span::in_words),
+        link.aqm.in_words(),
         room(link.limit),
         loss(link.loss),
         link.effects
             .iter()
-            .flat_map(|effects| effects.describe(&Span::in_words))
+            .flat_map(|effects| effects.in_words())
             .map(|words| format!(", {words}"))
             .collect::<String>()
     )

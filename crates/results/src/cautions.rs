@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tandem_controllers::Signal;
 use tandem_scenario::{
-    CongestionControl, Ecn, Group, Limit, LinkConfig, Scenario, TcpSource, Transfer, Transport,
+    CongestionControl, Ecn, Group, LinkConfig, Scenario, TcpSource, Transfer, Transport,
     aqm::marking_names,
     bulk_groups, slow_start_end_s,
     units::{NS_PER_SEC, Rate},
@@ -68,14 +68,10 @@ fn no_room_for_bursts(scenario: &Scenario) -> Option<String> {
         let tcp = group.source.tcp().filter(|tcp| !sends_evenly(group, tcp))?;
         Some(2 + u64::from(tcp.delayed_acks) + u64::from(scenario.send_jitter.ns > 0))
     };
-    let room_packets = |link: &LinkConfig| match link.limit {
-        Limit::Packets(packets) => u64::from(packets),
-        Limit::Bytes(bytes) => bytes / u64::from(scenario.mtu),
-    };
     let bursts = scenario.groups.iter().filter_map(|group| Some((group, burst_packets(group)?)));
     let (group, burst, link) = bursts
         .flat_map(|(group, burst)| meets_bursts(scenario, group).map(move |link| (group, burst, link)))
-        .find(|&(_, burst, link)| room_packets(link) < burst - 1)?;
+        .find(|&(_, burst, link)| link.limit.whole_packets(scenario.mtu) < burst - 1)?;
     let delays_acks = group.source.tcp().is_some_and(|tcp| tcp.delayed_acks);
     let ack = if delays_acks { "a delayed ACK" } else { "an ACK" };
     Some(format!(

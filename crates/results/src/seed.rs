@@ -63,13 +63,6 @@ pub struct LinkResult {
     pub marks: u64,
     /// Packets that the link's random loss took; in a wireless cell, frames given up after the last try.
     pub random_losses: u64,
-    /// Packets that arrived at the link in each whole second after the warm-up; empty for a wireless cell, and where nothing was sent packet by
-    /// packet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub offered_by_second: Vec<u32>,
-    /// Packets that were dropped or lost at random in each of these seconds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost_by_second: Vec<u32>,
 }
 
 fn is_none_u64(count: &u64) -> bool {

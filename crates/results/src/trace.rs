@@ -71,11 +71,18 @@ impl FlowSample {
     }
 }
 
-/// The queue of a link over time.
+/// A link over time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LinkTrace {
     /// The link's name.
     pub name: String,
     /// Waiting packets, one value for each entry of [`Trace::time_s`].
     pub queue_packets: Vec<f32>,
+    /// Packets that arrived at the link in each whole second after the warm-up; empty for a wireless cell, and where nothing was sent packet by
+    /// packet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered_by_second: Vec<u32>,
+    /// Packets that were dropped or lost at random in each of these seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_by_second: Vec<u32>,
 }

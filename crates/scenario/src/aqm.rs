@@ -6,10 +6,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{
-    scenario::Limit,
-    units::{Span, UnitError},
-};
+use crate::{scenario::Limit, units::UnitError};
 
 mod codel;
 mod dualpi2;
@@ -26,7 +23,7 @@ pub use red::{Red, RedSpec};
 const DROP_TAIL: &str = "droptail";
 
 /// Makes the two types and all that depends on the list from `name => Parameters(Parameters as written)`. Parameters as
-/// written have a method `resolve(self, limit, mtu)`, parameters a method `describe(self, span)`.
+/// written have a method `resolve(self, limit, mtu)`, parameters a method `in_words(self)`.
 macro_rules! disciplines {
     ($($name:literal => $kind:ident($spec:ident),)*) => {
         /// A queue discipline, complete and checked.
@@ -91,11 +88,11 @@ macro_rules! disciplines {
         }
 
         impl Aqm {
-            /// The discipline in words; `span` writes a time.
-            pub fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+            /// The discipline in words.
+            pub fn in_words(self) -> String {
                 match self {
                     Aqm::DropTail => "drop-tail".into(),
-                    $(Aqm::$kind(parameters) => parameters.describe(span),)*
+                    $(Aqm::$kind(parameters) => parameters.in_words(),)*
                 }
             }
         }

@@ -182,31 +182,31 @@ impl Effects {
         Span { ns: longest.ns.saturating_sub(delay.ns) + jitter_ns + late_ns + held_ns }
     }
 
-    /// The effects in words, each with what it is; `span` writes a time.
-    pub fn describe(&self, span: &dyn Fn(Span) -> String) -> Vec<String> {
+    /// The effects in words, each with what it is.
+    pub fn in_words(&self) -> Vec<String> {
         let mut words = Vec::new();
         let bucket = |b: TokenBucket| format!("of {} with a burst of {}", b.rate, crate::units::Bytes(b.burst_bytes));
-        words.extend(self.rate_trace.as_ref().map(|trace| format!("a rate trace of {}", span(trace.period()))));
+        words.extend(self.rate_trace.as_ref().map(|trace| format!("a rate trace of {}", trace.period().in_words())));
         if !self.changes.is_empty() {
             words.push(format!("{} changes over time", self.changes.len()));
         }
         words.extend(self.jitter.map(|j| {
             let kind = format!("{:?}", j.distribution).to_lowercase();
             let order = if j.keep_order { "" } else { " that reorders" };
-            format!("{kind} jitter of {}{order}{}", span(j.time), j.during.describe(span))
+            format!("{kind} jitter of {}{order}{}", j.time.in_words(), j.during.in_words())
         }));
-        let late = |r: Reorder| format!("{} of packets {} late{}", r.share, span(r.by), r.during.describe(span));
+        let late = |r: Reorder| format!("{} of packets {} late{}", r.share, r.by.in_words(), r.during.in_words());
         words.extend(self.reorder.map(late));
         if self.duplicate.0 > 0.0 {
             words.push(format!("{} of packets twice", self.duplicate));
         }
         let bunches =
-            |b: Bunches| format!("bunches of up to {} packets in {}{}", b.most, span(b.hold), b.during.describe(span));
+            |b: Bunches| format!("bunches of up to {} packets in {}{}", b.most, b.hold.in_words(), b.during.in_words());
         words.extend(self.aggregate.map(bunches));
         words.extend(self.policer.map(|b| format!("a policer {}", bucket(b))));
         words.extend(self.shaper.map(|b| format!("a shaper {}", bucket(b))));
         words.extend(self.delay_limit.map(|most| format!("at most {most} packets on their way")));
-        words.extend(self.drop.as_ref().map(Drops::describe));
+        words.extend(self.drop.as_ref().map(Drops::in_words));
         let percent = |share: f64, what: &str| (share > 0.0).then(|| format!("{} % of {what}", 100.0 * share));
         words.extend(percent(self.bleach, "ECN fields bleached"));
         words.extend(percent(self.unmark, "ECN marks lost"));

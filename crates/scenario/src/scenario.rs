@@ -116,6 +116,32 @@ pub enum Limit {
     Bytes(u64),
 }
 
+impl Limit {
+    /// Bytes, where all packets have `packet_bytes`.
+    pub fn bytes(self, packet_bytes: u32) -> u64 {
+        match self {
+            Self::Packets(packets) => u64::from(packets) * u64::from(packet_bytes),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// Packets of `packet_bytes` each, and a part of one.
+    pub fn packets(self, packet_bytes: u32) -> f64 {
+        match self {
+            Self::Packets(packets) => packets.into(),
+            Self::Bytes(bytes) => bytes as f64 / f64::from(packet_bytes),
+        }
+    }
+
+    /// As many packets of `packet_bytes` each as there is room for; of packets of no bytes, as of one byte.
+    pub fn whole_packets(self, packet_bytes: u32) -> u64 {
+        match self {
+            Self::Packets(packets) => packets.into(),
+            Self::Bytes(bytes) => bytes / u64::from(packet_bytes.max(1)),
+        }
+    }
+}
+
 /// Flows that differ in nothing but chance.
 #[derive(Debug, Clone, Serialize)]
 pub struct Group {

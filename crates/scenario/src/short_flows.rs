@@ -52,18 +52,21 @@ impl ShortFlows {
 
 impl Parts {
     /// How long a transfer of `bytes` takes alone on the group's path, seconds: slow start from the initial window, which doubles each
-    /// round (RFC 5681 section 3.1), until it fills the path; nothing is lost, and no ACK is delayed. `base_rtt_s` is the two-way
-    /// propagation delay. 0 for UDP.
+    /// round (RFC 5681 section 3.1), until it fills the path; nothing is lost, and no ACK is delayed. A handshake comes first where the group has one.
+    /// `base_rtt_s` is the two-way propagation delay. 0 for UDP.
     pub fn alone_s(&self, group: &Group, base_rtt_s: f64, bytes: u64) -> f64 {
         let Some(tcp) = group.source.tcp() else { return 0.0 };
         let time_s = |&link: &usize, bytes: u32| f64::from(bytes) * 8.0 / self.network.links[link].rate.bps as f64;
         let packet_s = group.forward.iter().map(|link| time_s(link, self.mtu));
         let slowest_s = packet_s.clone().fold(0.0, f64::max);
-        let acks_s: f64 = group.back.iter().map(|link| time_s(link, HEADER_BYTES)).sum();
+        let headers_s = |links: &[usize]| links.iter().map(|link| time_s(link, HEADER_BYTES)).sum::<f64>();
+        let acks_s = headers_s(&group.back);
+        let handshake_s = if tcp.handshake { base_rtt_s + headers_s(&group.forward) + acks_s } else { 0.0 };
         // From the start of a packet's transmission to its ACK.
         let round_s = base_rtt_s + packet_s.sum::<f64>() + acks_s;
         let most = tcp.receive_window.map_or(u64::MAX, u64::from);
-        let (mut left, mut window, mut at_s) = (self.packets_of(bytes), u64::from(tcp.initial_window).min(most), 0.0);
+        let (mut left, mut window, mut at_s) =
+            (self.packets_of(bytes), u64::from(tcp.initial_window).min(most), handshake_s);
         while left > window && (window as f64) * slowest_s < round_s {
             let rounds = if window == most { (left - 1) / window } else { 1 };
             left -= window * rounds;

@@ -2,7 +2,7 @@
 //! How long slow start may last: a warm-up that ends before it has slow start in the figures.
 
 use crate::{
-    scenario::{Group, Limit, Scenario},
+    scenario::{Group, Scenario},
     traffic::{TcpSource, Transfer},
 };
 
@@ -20,11 +20,7 @@ pub fn slow_start_end_s(scenario: &Scenario, group: &Group, source: &TcpSource) 
     let link = group.forward.iter().map(|&l| &scenario.network.links[l]).min_by_key(|link| link.rate.bps)?;
     let packets_per_s = link.rate.bps as f64 / 8.0 / f64::from(scenario.mtu);
     let rtt_s = scenario.base_rtt(group).as_secs_f64();
-    let queue_packets = match link.limit {
-        Limit::Packets(packets) => f64::from(packets),
-        Limit::Bytes(bytes) => bytes as f64 / f64::from(scenario.mtu),
-    };
-    let full = (packets_per_s * rtt_s + queue_packets) / f64::from(group.flows);
+    let full = (packets_per_s * rtt_s + link.limit.packets(scenario.mtu)) / f64::from(group.flows);
     let growth: f64 = if source.delayed_acks { 1.5 } else { 2.0 };
     let rounds = (full / f64::from(source.initial_window)).max(1.0).ln() / growth.ln();
     Some(group.start.as_secs_f64() + group.start_spread.as_secs_f64() + rounds * rtt_s)

@@ -58,9 +58,8 @@ fn the_others() {
     assert_eq!((drop, bleach, unmark), (Some(Drops::Packets(vec![10, 30])), 1.0, 0.25));
     assert_eq!(effects("drop = { every = 100 }").drop, Some(Drops::Every(100)));
     let words = effects("delay_limit = 1000\njitter = { time = \"7ms\", distribution = \"wifi\" }");
-    assert_eq!(words.describe(&|span| span.to_string()), ["wifi jitter of 7ms", "at most 1000 packets on their way"]);
-    let words =
-        effects("drop = { every = 100 }\nbleach = 0.5\nunmark = 1").describe(&|span| span.to_string()).join("; ");
+    assert_eq!(words.in_words(), ["wifi jitter of 7\u{a0}ms", "at most 1000 packets on their way"]);
+    let words = effects("drop = { every = 100 }\nbleach = 0.5\nunmark = 1").in_words().join("; ");
     assert_eq!(words, "one packet in 100 lost, evenly; 50 % of ECN fields bleached; 100 % of ECN marks lost");
     assert_eq!(effects("drop = { keep_every = 8 }").drop, Some(Drops::KeepEvery(8)));
     let jitter = jitter.unwrap();
@@ -85,8 +84,11 @@ fn a_while() {
     assert_eq!((jitter.has(0), jitter.is_always()), (true, false));
     let losses: Vec<_> = effects.changes.iter().map(|change| change.loss.unwrap()).collect();
     assert_eq!(losses, [Loss::Bernoulli(LossRate::ALL), Loss::Bernoulli(LossRate::ALL), Loss::None]);
-    let words = effects.describe(&|span| span.to_string()).join("; ");
-    assert!(words.contains("late from 2s until 2.5s") && words.contains("jitter of 5ms until 1s"), "{words}");
+    let words = effects.in_words().join("; ");
+    assert!(
+        words.contains("late from 2\u{a0}s until 2.5\u{a0}s") && words.contains("jitter of 5\u{a0}ms until 1\u{a0}s"),
+        "{words}"
+    );
 }
 
 /// A table without anything in it is no effect.

@@ -96,6 +96,10 @@ fn alone_on_the_path() {
     let narrow = read("receive_window = \"14480B\"\nshort = { think = \"1s\", size = \"1kB\" }").unwrap();
     let narrow_ms = narrow.alone_s(&narrow.groups[0], 0.020, 25 * 1448) * 1e3;
     assert!((narrow_ms - (3.0 * 21.034667 + 4.0)).abs() < 1e-5, "{narrow_ms}");
+    // A SYN and its answer have 52 bytes each: 20.069333 ms.
+    let greeted = read("handshake = true\nshort = { think = \"1s\", size = \"1kB\" }").unwrap();
+    let greeted_ms = greeted.alone_s(&greeted.groups[0], 0.020, 11 * 1448) * 1e3;
+    assert!((greeted_ms - (20.069333 + 42.069333)).abs() < 1e-5, "{greeted_ms}");
 }
 
 #[track_caller]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{run, within};
+use common::{run, scenario, within};
 use tandem_results::{Delivery, SeedResult};
 
 fn delivery(result: &SeedResult, group: usize) -> Delivery {
@@ -163,4 +163,20 @@ fn media_yields_to_tcp_in_a_deep_queue() {
     let rate_mbps = beside.flows[0].sent_packets as f64 * 300.0 * 8.0 / 60e6;
     assert!((0.149..0.6).contains(&rate_mbps), "{rate_mbps}");
     assert!(delivery(&beside, 0).delay_ms.p50 > 100.0, "{:?}", delivery(&beside, 0).delay_ms);
+}
+
+/// Ten packets a second, from 50 ms on, for 2500 s, of which the first is the warm-up. Whatever is sampled over time is sampled each 1.25 s in so
+/// long a run; seconds are seconds nevertheless.
+#[test]
+fn a_link_counts_the_seconds_of_a_long_run() {
+    let udp = "[[flows]]\nudp = { rate = \"16kbit\", packet = \"200B\" }\nstart = \"50ms\"";
+    let text = dumbbell("queue = \"10p\"", udp).replace("\"21s\"", "\"2500s\"");
+    let options = tandem_engine::Options { traced_flows_per_group: 1, ..Default::default() };
+    let result = tandem_sim::run(&scenario(&text), 1, options).unwrap().unwrap();
+    let link = &result.trace.as_ref().unwrap().links[0];
+    let others = link.offered_by_second.iter().filter(|&&packets| packets != 10).count();
+    assert_eq!((link.offered_by_second.len(), others), (2499, 0));
+    assert!(link.lost_by_second.len() == 2499 && link.lost_by_second.iter().all(|&packets| packets == 0));
+    let untraced = tandem_sim::run(&scenario(&text), 1, Default::default()).unwrap().unwrap();
+    assert!(untraced.trace.is_none(), "nobody asked");
 }

@@ -52,10 +52,7 @@ fn longest_delay_ns(link: &LinkConfig) -> u64 {
 }
 
 fn largest_queue_bytes(link: &LinkConfig, mtu: u32) -> u64 {
-    let bytes = |limit| match limit {
-        Limit::Packets(packets) => u64::from(packets) * u64::from(mtu),
-        Limit::Bytes(bytes) => bytes,
-    };
+    let bytes = |limit: Limit| limit.bytes(mtu);
     largest(bytes(link.limit), link, |change| change.limit.map(bytes))
 }
 

@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use tandem_network::distribution;
 use tandem_results::Emulation;
-use tandem_scenario::{Limit, LinkConfig};
+use tandem_scenario::LinkConfig;
 
 use crate::{
     emulator::{Pauses, Punctuality},
@@ -43,13 +43,8 @@ pub struct Measure {
 impl Measure {
     /// `base_rtts_ns` by flow; `mtu` in bytes.
     pub fn new<'a>(base_rtts_ns: &[u64], links: impl Iterator<Item = &'a LinkConfig>, mtu: u32) -> Self {
-        let buffer_ns = |link: &LinkConfig| {
-            let bytes = match link.limit {
-                Limit::Packets(packets) => u128::from(packets) * u128::from(mtu),
-                Limit::Bytes(bytes) => u128::from(bytes),
-            };
-            (bytes * 8_000_000_000 / u128::from(link.rate.bps)) as u64
-        };
+        let buffer_ns =
+            |link: &LinkConfig| (u128::from(link.limit.bytes(mtu)) * 8_000_000_000 / u128::from(link.rate.bps)) as u64;
         let buffers_ns: Vec<u64> = links.map(buffer_ns).collect();
         Self {
             shortest_rtt_ns: base_rtts_ns.iter().copied().min().unwrap_or(0),
@@ -162,7 +157,7 @@ fn often_exceeds(times_ns: &Histogram<u64>, limit_ns: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use tandem_scenario::{
-        Aqm, Loss,
+        Aqm, Limit, Loss,
         units::{Rate, Span},
     };
 

@@ -337,3 +337,15 @@ fn bbr_owns_its_window_and_is_paced() {
     assert!((16.0..19.6).contains(&goodput_mbps), "{by_second:?}");
     assert!(flow.retransmits > 20 && link.queue_packets.mean < 16.0, "{} {:?}", flow.retransmits, link.queue_packets);
 }
+
+/// A receiver of a bulk transfer acknowledges every second packet (RFC 9293, 3.8.6.3). Each packet behind a loss has an ACK, too, until the loss is
+/// repaired: with Reno and a queue of one BDP that is one round of about 33. One ACK for each packet, as while a receiver's window still grows or packets
+/// carry PSH, is what this must tell from it.
+#[test]
+fn a_bulk_transfer_has_an_ack_for_two_packets() {
+    let text = dumbbell("6s", "queue = \"1bdp\"", "[[flows]]\ncontroller = \"kernel:reno\"");
+    let Some(result) = emulate(&text.replace("duration", "warmup = \"2s\"\nduration")) else { return };
+    let [data, acks] = [0, 1].map(|link: usize| result.links[link].offered_packets as f64);
+    assert!(data > 5000.0, "{data} packets");
+    assert!((0.3..0.7).contains(&(acks / data)), "{acks} ACKs of {data} packets");
+}

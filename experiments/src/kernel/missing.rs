@@ -3,12 +3,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::{Engine, EngineError, Options, Warning};
-use tandem_results::SeedResult;
+use tandem_results::{LinkTrace, SeedResult, Trace};
 use tandem_scenario::{FileError, Scenario};
 
 use crate::{
@@ -25,14 +25,20 @@ pub struct Missing {
     pub scenario: Scenario,
     /// As [`scenario_key`](crate::scenario_key) names the scenario.
     pub key: String,
-    /// What is sampled over time.
-    pub traces: Traces,
+    /// What is sampled over time: of the first this many flows of each group.
+    pub traced_flows_per_group: usize,
 }
 
 impl Missing {
     /// Its one seed.
     pub fn seed(&self) -> u64 {
         self.scenario.seeds[0]
+    }
+
+    /// Whether the kept runs have it, with a trace if it needs one.
+    fn is_there(&self, runs: &RealTcpRuns) -> bool {
+        let run = runs.get(&self.key, self.seed()).filter(|run| run.is_trusted());
+        run.is_some_and(|run| self.traced_flows_per_group == 0 || run.has_trace())
     }
 
     /// Whether it is there now, but not to be trusted.
@@ -52,9 +58,15 @@ pub fn missing<'a>(
     let mut missing: Vec<Missing> = Vec::new();
     for experiment in experiments.into_iter().filter(|e| e.file.kernel.is_some()) {
         for wanted in wanted(experiment, runs)? {
-            let is_same = |m: &Missing| m.key == wanted.key && m.seed() == wanted.seed();
-            if !runs.is_trusted(&wanted.key, wanted.seed()) && !missing.iter().any(is_same) {
-                missing.push(wanted);
+            let is_same = |m: &&mut Missing| m.key == wanted.key && m.seed() == wanted.seed();
+            if wanted.is_there(runs) {
+                continue;
+            }
+            match missing.iter_mut().find(is_same) {
+                Some(same) => {
+                    same.traced_flows_per_group = same.traced_flows_per_group.max(wanted.traced_flows_per_group)
+                }
+                None => missing.push(wanted),
             }
         }
     }
@@ -74,7 +86,7 @@ fn wanted(experiment: &Experiment, runs: &RealTcpRuns) -> Result<Vec<Missing>, F
                 wanted.extend(run.scenario.seeds.iter().map(|&seed| Missing {
                     scenario: run.scenario.clone().named(&name).with_seeds([seed]),
                     key: runs.key(run),
-                    traces: Traces::None,
+                    traced_flows_per_group: experiment.traced_flows_per_group(curve.get_ref()),
                 }));
             }
         }
@@ -132,9 +144,23 @@ pub fn measure_shared(
 ) -> Result<bool, RunError> {
     let by_name = missing.iter().map(|m| ((m.scenario.name.as_str(), m.seed()), m)).collect();
     let keeping = Keeping { engine, by_name, runs };
-    let tasks: Vec<Task> =
-        missing.iter().map(|m| Task { scenario: &m.scenario, engine: &keeping, traces: m.traces }).collect();
+    let tasks: Vec<Task> = missing
+        .iter()
+        .map(|Missing { scenario, traced_flows_per_group, .. }| Task {
+            scenario,
+            engine: &keeping,
+            traces: Traces::EverySeed(*traced_flows_per_group),
+        })
+        .collect();
     Ok(!Batch { store: None, ..*batch }.run(&tasks).map_err(|e| RunError::Batch(e.into()))?.interrupted)
+}
+
+/// Of a trace only what links counted by the second is kept: nobody reads windows off runs that are kept whole.
+fn without_samples(result: &SeedResult) -> SeedResult {
+    let link = |link: &LinkTrace| LinkTrace { queue_packets: Vec::new(), ..link.clone() };
+    let of =
+        |trace: &Trace| Trace { seed: trace.seed, links: trace.links.iter().map(link).collect(), ..Trace::default() };
+    SeedResult { trace: result.trace.as_deref().map(of).map(Arc::new), ..result.clone() }
 }
 
 /// Keeps each run of an engine before it hands it on.
@@ -167,7 +193,7 @@ impl Engine for Keeping<'_, '_> {
         let missing = self.by_name[&(scenario.name.as_str(), seed)];
         // A thread that panicked left the runs whole.
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        let whole = runs.are_whole().then(|| Box::new(result.clone()));
+        let whole = runs.are_whole().then(|| Box::new(without_samples(&result)));
         let run = RealTcpRun { whole, ..RealTcpRun::new(&missing.key, scenario, &result) };
         runs.insert(run).map_err(EngineError::failed)?;
         Ok(Some(result))

@@ -128,6 +128,11 @@ impl RealTcpRun {
         })
     }
 
+    /// Whether what is sampled over time is kept of it.
+    pub(crate) fn has_trace(&self) -> bool {
+        self.whole.as_ref().is_some_and(|whole| whole.trace.is_some())
+    }
+
     /// Whether the emulator kept up.
     pub fn is_trusted(&self) -> bool {
         self.doubts.is_empty()

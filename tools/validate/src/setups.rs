@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The set-ups that are run in the simulator and in another engine.
 
-use tandem_batch::Traces;
 use tandem_papers::{Missing, scenario_key};
 use tandem_scenario::{
     KERNEL_PREFIX, Scenario,
@@ -271,8 +270,8 @@ impl Setup {
     pub fn wanted(&self, flows: &[&str], seed: u64) -> Missing {
         let text = self.file(flows);
         let is_drawn = seed == 1 && flows.len() == 1;
-        let traces = if is_drawn { Traces::FirstSeed(1) } else { Traces::None };
-        Missing { scenario: self.parsed(&text, flows, vec![seed]), key: scenario_key(&text), traces }
+        let scenario = self.parsed(&text, flows, vec![seed]);
+        Missing { scenario, key: scenario_key(&text), traced_flows_per_group: is_drawn.into() }
     }
 
     /// The key of the runs over real TCP with these flows.

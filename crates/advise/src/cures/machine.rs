@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this machine lacks for the path: a faster port, buffers, pacing.
 
-use tandem_scenario::{Limit, aqm::AqmSpec, units::Bytes};
+use tandem_scenario::{aqm::AqmSpec, units::Bytes};
 
 use super::{bdp_bytes, rounded};
 use crate::{
@@ -83,10 +83,7 @@ pub fn pacing(
 /// The queue, if it is known to be shallow.
 fn shallow(known: &Known) -> Option<String> {
     let queue = known.queue.filter(|_| known.aqm() == AqmSpec::DropTail)?;
-    let queue_bytes = match queue.limit(known.rate, known.rtt, known.mtu()).ok()? {
-        Limit::Packets(packets) => u64::from(packets) * u64::from(known.mtu()),
-        Limit::Bytes(bytes) => bytes,
-    };
+    let queue_bytes = queue.limit(known.rate, known.rtt, known.mtu()).ok()?.bytes(known.mtu());
     ((queue_bytes as f64) < SHALLOW * bdp_bytes(known) as f64).then(|| queue.to_string())
 }
 

@@ -202,6 +202,11 @@ pub fn kernel_name(text: &str) -> Option<String> {
     (!text.is_empty() && text.len() <= LONGEST_NAME && text.chars().all(is_name)).then(|| text.to_owned())
 }
 
+/// The name of a controller. One of Tandem's that was loaded as `tandem_NAME`, because the kernel has another of its name, goes by its own.
+pub fn controller_name(text: &str) -> Option<String> {
+    kernel_name(text.strip_prefix("tandem_").unwrap_or(text))
+}
+
 /// A message from a file, fit for a terminal.
 pub fn shown(message: &str) -> String {
     message.trim().chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -255,6 +260,8 @@ mod tests {
     fn names_and_messages_are_harmless() {
         assert_eq!(kernel_name("bbr"), Some("bbr".to_owned()));
         assert_eq!(kernel_name("a\u{1b}[31m"), None);
+        assert_eq!(["tandem_bbr3", "cubic"].map(controller_name), ["bbr3", "cubic"].map(|name| Some(name.to_owned())));
+        assert_eq!(controller_name("tandem_"), None);
         assert_eq!(kernel_name(&"x".repeat(17)), None);
         assert_eq!(shown(" a\u{1b}b\n"), "a b");
         assert_eq!((rate_words(49_934_000.0).as_str(), rate(f64::INFINITY)), ("49.9mbit", None));

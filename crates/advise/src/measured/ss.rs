@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{
     Direction, Evidence, LimitedBy,
-    reading::{Losses, Packet, Reading, Readings, kernel_name, positive},
+    reading::{Losses, Packet, Reading, Readings, controller_name, positive},
 };
 
 /// A connection that carried less than this share of the largest's bytes is not bulk: it is a control connection, or over.
@@ -155,7 +155,7 @@ fn controller(line: &str) -> Option<String> {
     let mut before = None;
     for word in line.split_whitespace() {
         if word.starts_with("wscale:") || word.starts_with("rto:") {
-            return before.filter(|word| !OPTIONS.contains(word)).and_then(kernel_name);
+            return before.filter(|word| !OPTIONS.contains(word)).and_then(controller_name);
         }
         before = Some(word);
     }

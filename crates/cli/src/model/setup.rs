@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use tandem_controllers::Params;
 use tandem_model::{Arithmetic, Law, Path, asked};
 use tandem_scenario::{
-    DEFAULT_MTU, HEADER_BYTES, Limit,
+    DEFAULT_MTU, HEADER_BYTES,
     units::{QueueSize, Rate, Span},
 };
 
@@ -133,10 +133,7 @@ impl Setup {
         let rtt = between((shortest.ns as f64, longest.ns as f64), rate_step, self.steps);
         let (rate, rtt) = (Rate { bps: rate.round() as u64 }, Span { ns: rtt.round() as u64 });
         let packets = |queue: QueueSize| -> Result<f64, Failure> {
-            Ok(match queue.limit(rate, rtt, self.mtu).map_err(Failure::usage)? {
-                Limit::Packets(packets) => f64::from(packets),
-                Limit::Bytes(bytes) => (bytes / u64::from(self.mtu)) as f64,
-            })
+            Ok(queue.limit(rate, rtt, self.mtu).map_err(Failure::usage)?.whole_packets(self.mtu) as f64)
         };
         let (small, large) = self.queue.ends();
         let buffer_packets = between((packets(small)?, packets(large)?), queue_step, self.steps).round();

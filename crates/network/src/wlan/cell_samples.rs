@@ -33,7 +33,6 @@ impl CellSamples {
             drops: direction.link.queue_drops,
             marks: 0,
             random_losses: direction.given_up,
-            ..LinkResult::default()
         };
         [link(&cell.stats.up, &self.stations), link(&cell.stats.down, &self.ap)]
     }

@@ -56,7 +56,6 @@ fn seed_result(scenario: &Scenario, seed: u64) -> SeedResult {
                 offered_packets: 1_000_000,
                 drops: 123 + seed,
                 random_losses: 1,
-                ..LinkResult::default()
             },
             LinkResult { utilisation: 0.02, offered_packets: 500_000, ..LinkResult::default() },
         ],
@@ -92,12 +91,13 @@ fn trace(scenario: &Scenario, seed: u64, groups: &[usize], goodput: impl Fn(usiz
         FlowTrace { flow, group: groups[flow], samples }
     };
     let queue = |t: f64| (t * 25.0 % 500.0) as f32;
+    let link = |name: &str, queue_packets| LinkTrace { name: name.into(), queue_packets, ..LinkTrace::default() };
     Trace {
         seed,
         flows: (0..groups.len()).map(flow_trace).collect(),
         links: vec![
-            LinkTrace { name: "bottleneck".into(), queue_packets: time_s.iter().map(|&t| queue(t)).collect() },
-            LinkTrace { name: "reverse".into(), queue_packets: vec![0.0; SAMPLES] },
+            link("bottleneck", time_s.iter().map(|&t| queue(t)).collect()),
+            link("reverse", vec![0.0; SAMPLES]),
         ],
         time_s,
     }

@@ -44,8 +44,8 @@ impl CodelSpec {
 }
 
 impl Codel {
-    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         let marking = if self.ecn { " marking" } else { "" };
-        format!("CoDel ({} in {}){marking}", span(self.target), span(self.interval))
+        format!("CoDel ({} in {}){marking}", self.target.in_words(), self.interval.in_words())
     }
 }

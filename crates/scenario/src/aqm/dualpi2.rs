@@ -111,15 +111,15 @@ impl DualPi2Spec {
 }
 
 impl DualPi2 {
-    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         let marking = if self.ecn { "" } else { ", dropping in the Classic queue" };
         format!(
             "DualPI2 ({} every {}, k {}, L4S from {} over {}{marking})",
-            span(self.target),
-            span(self.update),
+            self.target.in_words(),
+            self.update.in_words(),
             self.k,
-            span(self.min_threshold),
-            span(self.range)
+            self.min_threshold.in_words(),
+            self.range.in_words()
         )
     }
 }

@@ -49,12 +49,12 @@ impl FqCodelSpec {
 }
 
 impl FqCodel {
-    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         format!(
             "FQ-CoDel ({} queues, quantum {} bytes, each {})",
             self.flows,
             self.quantum_bytes,
-            self.codel.describe(span)
+            self.codel.in_words()
         )
     }
 }

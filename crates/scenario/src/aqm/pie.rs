@@ -53,8 +53,8 @@ impl PieSpec {
 }
 
 impl Pie {
-    pub(super) fn describe(self, span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         let marking = if self.ecn { " marking" } else { "" };
-        format!("PIE ({} every {}){marking}", span(self.target), span(self.update))
+        format!("PIE ({} every {}){marking}", self.target.in_words(), self.update.in_words())
     }
 }

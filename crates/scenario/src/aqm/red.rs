@@ -3,10 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    scenario::Limit,
-    units::{Span, UnitError},
-};
+use crate::{scenario::Limit, units::UnitError};
 
 /// Random Early Detection (Floyd and Jacobson 1993), `gentle` (Floyd 2000).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -40,11 +37,7 @@ pub struct RedSpec {
 
 impl RedSpec {
     pub(super) fn resolve(self, limit: Limit, mtu: u32) -> Result<Red, UnitError> {
-        let limit_packets = match limit {
-            Limit::Packets(n) => f64::from(n),
-            Limit::Bytes(n) => n as f64 / f64::from(mtu),
-        };
-        let min_packets = self.min.unwrap_or(limit_packets / 6.0);
+        let min_packets = self.min.unwrap_or(limit.packets(mtu) / 6.0);
         let max_packets = self.max.unwrap_or(3.0 * min_packets);
         let max_p = self.max_p.unwrap_or(0.1);
         let weight = self.weight.unwrap_or(0.002);
@@ -61,7 +54,7 @@ impl RedSpec {
 }
 
 impl Red {
-    pub(super) fn describe(self, _span: &dyn Fn(Span) -> String) -> String {
+    pub(super) fn in_words(self) -> String {
         let Red { min_packets, max_packets, max_p, weight, ecn } = self;
         let marking = if ecn { " marking" } else { "" };
         format!("RED ({min_packets} to {max_packets} packets, at most {max_p}, weight {weight}){marking}")

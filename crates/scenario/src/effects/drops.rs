@@ -54,7 +54,7 @@ impl DropsSpec {
 
 impl Drops {
     /// In words.
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn in_words(&self) -> String {
         match self {
             Self::Packets(packets) => {
                 let numbers: Vec<String> = packets.iter().take(5).map(u64::to_string).collect();

@@ -41,9 +41,9 @@ impl During {
         self.from.ns <= ns && self.until.is_none_or(|until| ns < until.ns)
     }
 
-    /// In words, behind those of the effect; `span` writes a time.
-    pub(super) fn describe(&self, span: &dyn Fn(Span) -> String) -> String {
-        let until = self.until.map_or(String::new(), |until| format!(" until {}", span(until)));
-        if self.from.ns == 0 { until } else { format!(" from {}{until}", span(self.from)) }
+    /// In words, behind those of the effect.
+    pub(super) fn in_words(&self) -> String {
+        let until = self.until.map_or(String::new(), |until| format!(" until {}", until.in_words()));
+        if self.from.ns == 0 { until } else { format!(" from {}{until}", self.from.in_words()) }
     }
 }

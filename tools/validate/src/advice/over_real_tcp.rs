@@ -120,7 +120,7 @@ fn missing(posed: &[Posed], runs: &RealTcpRuns) -> Vec<Missing> {
                 }
                 let scenario =
                     scenario.clone().with_seeds([seed]).named(&format!("path {}, {controller}", path.number));
-                missing.push(Missing { scenario, key, traces: Traces::None });
+                missing.push(Missing { scenario, key, traced_flows_per_group: 0 });
             }
         }
     }

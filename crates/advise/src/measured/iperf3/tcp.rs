@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Run, course::Course, number};
 use crate::measured::{
     Direction, Evidence, LimitedBy,
-    reading::{Losses, Packet, Reading, Readings, Windows, kernel_name, rate_words},
+    reading::{Losses, Packet, Reading, Readings, Windows, controller_name, rate_words},
 };
 
 /// A flow that was told to send no more than a rate, and did, is near it by this share.
@@ -17,7 +17,7 @@ pub(super) fn readings(run: &Run) -> Result<Readings, String> {
     let payload_bps = payload(run, &course).ok_or_else(|| run.failure())?;
     let packet = packet(run, &course);
     let sends = run.direction() != Some(Direction::Receives);
-    let controller = run.end["sender_tcp_congestion"].as_str().and_then(kernel_name);
+    let controller = run.end["sender_tcp_congestion"].as_str().and_then(controller_name);
     let mut readings = Readings {
         limited_by: told(run, payload_bps.value),
         payload_bps: Some(payload_bps),
