@@ -120,9 +120,11 @@ impl Flow {
         loop {
             if let Kind::Tcp(tcp) = &mut self.kind {
                 let tell = |now, rtt_ns| rtts.record(now, rtt_ns / 1000);
-                let next = match tcp.sender.is_plain() {
-                    true => tcp.take_train::<true>(until, flow, net, tell),
-                    false => tcp.take_train::<false>(until, flow, net, tell),
+                let next = match (tcp.sender.is_plain(), tcp.sender.is_paced()) {
+                    (true, false) => tcp.take_train::<true>(until, flow, net, tell),
+                    (false, false) => tcp.take_train::<false>(until, flow, net, tell),
+                    (true, true) => tcp.take_paced_train::<true>(until, flow, net, tell),
+                    (false, true) => tcp.take_paced_train::<false>(until, flow, net, tell),
                 };
                 if let Some(next) = next {
                     self.wakes_at[End::Senders as usize] = next;
@@ -132,6 +134,7 @@ impl Flow {
                 && let Some(next) = tcp.take_one_by_one(until, flow, net, |now, rtt_ns| rtts.record(now, rtt_ns / 1000))
             {
                 self.wakes_at[End::Senders as usize] = next;
+                continue;
             }
             let ack_at = net.network.to_sender(flow).first().map_or(NEVER, |(at, _)| at);
             let timer_at = self.wakes_at[End::Senders as usize];

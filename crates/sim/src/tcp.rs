@@ -5,7 +5,7 @@ use tandem_engine::{Counters, Due, Transfers};
 use tandem_network::{End, Ring, agenda};
 use tandem_results::FlowSample;
 use tandem_scenario::{CongestionControl, TcpSource};
-use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender};
+use tandem_tcp::{AckIn, AckOut, Config, NEVER, Receiver, Sender, Train};
 
 use crate::{
     endpoints::{Endpoints, NewFlow, Port},
@@ -42,6 +42,19 @@ pub fn config(source: &TcpSource, mss: u32) -> Config {
         recovery: source.recovery,
         ecn: source.ecn,
     }
+}
+
+/// When the next of these ACKs reaches the sender, ns.
+#[inline(always)]
+fn next_at(acks: &Ring<(u64, Header)>) -> u64 {
+    acks.first().map_or(NEVER, |(at, _)| at)
+}
+
+/// The number that an ACK says, if it says nothing else that is new to a train's sender.
+#[inline(always)]
+fn number_in_train<const PLAIN: bool>(ack: Header, train: &Train<PLAIN>) -> Option<u64> {
+    let counted = || ack.counted().filter(|&(_, marks)| train.knows(marks)).map(|(number, _)| number);
+    if PLAIN { ack.bare_number() } else { ack.bare_number().or_else(counted) }
 }
 
 impl Tcp {
@@ -101,9 +114,8 @@ impl Tcp {
         let (mut taken, mut last) = (0, None);
         'train: for part in acks.parts() {
             for &(now, ack) in part {
-                let counted = || ack.counted().filter(|&(_, marks)| train.knows(marks)).map(|(number, _)| number);
                 if now <= until
-                    && let Some(number) = if PLAIN { ack.bare_number() } else { ack.bare_number().or_else(counted) }
+                    && let Some(number) = number_in_train(ack, &train)
                     && let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment))
                 {
                     tell(now, rtt_ns);
@@ -118,8 +130,48 @@ impl Tcp {
         Some(self.transfers.next(last?).min(self.sender.wake_at()))
     }
 
+    /// As [`Self::take_train`] of a sender that is paced: lets happen what pacing lets go between the ACKs, too.
+    #[inline(always)]
+    pub fn take_paced_train<const PLAIN: bool>(
+        &mut self,
+        until: u64,
+        flow: usize,
+        net: &mut Net,
+        mut tell: impl FnMut(u64, u64),
+    ) -> Option<u64> {
+        let SenderEnd { acks, mut way, .. } = net.sender_end(flow)?;
+        if self.transfers.is_running() {
+            return None;
+        }
+        let transfer_at = self.transfers.next(next_at(acks).min(self.sender.release_at()));
+        let until = until.min(transfer_at);
+        let mut train = self.sender.train::<PLAIN>()?;
+        let mut last = None;
+        loop {
+            let (ack_at, release_at) = (next_at(acks), train.release_at());
+            let now = ack_at.min(release_at);
+            if now > until {
+                break;
+            }
+            // As the network's agenda has it: of both at the same time, the packet comes first.
+            if ack_at <= release_at {
+                let Some((_, ack)) = acks.first() else { break };
+                let Some(number) = number_in_train(ack, &train) else { break };
+                let Some(rtt_ns) = train.take(now, number, &mut |segment| way.send(now, segment)) else { break };
+                acks.skip();
+                tell(now, rtt_ns);
+            } else if now == transfer_at || !train.release(now, &mut |segment| way.send(now, segment)) {
+                break;
+            }
+            last = Some(now);
+        }
+        train.end();
+        Some(self.transfers.next(last?).min(self.sender.wake_at()))
+    }
+
     /// Where the run goes by windows: lets happen what ACKs and pacing make a sender do by `until` that does not go by trains, as long as no
-    /// other timer comes before; `tell` hears of the RTTs. Returns when the sender must be looked at besides, if anything happened.
+    /// other timer comes before and no train may begin; `tell` hears of the RTTs. Returns when the sender must be looked at besides, if anything
+    /// happened.
     #[inline(always)]
     pub fn take_one_by_one(
         &mut self,
@@ -133,11 +185,11 @@ impl Tcp {
             return None;
         }
         let SenderEnd { acks, carried, mut way } = net.sender_end(flow)?;
-        let ack_at = |acks: &Ring<(u64, Header)>| acks.first().map_or(NEVER, |(at, _)| at);
-        let transfer_at = transfers.next(ack_at(acks).min(sender.release_at()));
+        let transfer_at = transfers.next(next_at(acks).min(sender.release_at()));
+        let has_trains = sender.has_trains();
         let mut last = None;
         loop {
-            let (ack_at, release_at) = (ack_at(acks), sender.release_at());
+            let (ack_at, release_at) = (next_at(acks), sender.release_at());
             let now = ack_at.min(release_at);
             let timer_at = transfer_at.min(sender.timer_at());
             if now > until.min(timer_at) {
@@ -157,6 +209,9 @@ impl Tcp {
                 break;
             }
             last = Some(now);
+            if has_trains && sender.is_undisturbed() {
+                break;
+            }
         }
         Some(transfers.next(last?).min(sender.wake_at()))
     }

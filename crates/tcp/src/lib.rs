@@ -20,7 +20,7 @@ mod tests;
 
 pub use config::{Config, Ecn, Honesty, Recovery};
 pub use receiver::{AckOut, Receiver};
-pub use sender::{AckIn, Counters, Sender};
+pub use sender::{AckIn, Counters, Sender, Train};
 
 /// No time at all; beyond every time, ns.
 pub const NEVER: u64 = u64::MAX >> 1;

@@ -36,6 +36,8 @@ use crate::{
     segment::{AGAIN, ECE, Feedback},
 };
 
+pub use train::Train;
+
 use ecn::EcnSender;
 use timers::{Probe, Timer};
 use undo::Undo;

@@ -56,6 +56,12 @@ impl Reordering {
         self.seen
     }
 
+    /// Has a D-SACK come that has not widened the window yet?
+    #[inline]
+    pub fn has_dsack(&self) -> bool {
+        self.has_dsack
+    }
+
     /// Has a segment been overtaken by more than [`DUP_THRESH`]?
     pub fn is_deep(&self) -> bool {
         self.degree > DUP_THRESH

@@ -25,6 +25,15 @@ impl Scoreboard {
         self.reordering.adapt(now, &delivered);
     }
 
+    /// The same where the last of them, `seq`, was sent at `sent`, an RTT ago that is no less than the smallest before.
+    #[inline(always)]
+    pub fn adapt_to_last(&mut self, now: u64, seq: u64, sent: u64) {
+        let last = Some(Transmission { sent, seq, again: false });
+        let delivered =
+            Delivered { last_sent: last, last_transmission: last, last_counted: Some(sent), ..Delivered::default() };
+        self.reordering.adapt(now, &delivered);
+    }
+
     /// Takes in the SACK blocks of an ACK if they say no more than those of the last one, but that segments have come that lie beyond all that
     /// had come. `None`: they say something else, and are not taken in.
     #[inline(always)]

@@ -12,10 +12,22 @@ impl Sender {
         self.is_plain
     }
 
-    /// Do its usual ACKs make a train? Not if something besides is due after each: a release, a sample, or marks to count.
+    /// Do only its ACKs make it send? Not if pacing does, too; and samples, or marks to count, break each train.
     #[inline]
     pub fn goes_by_trains(&self) -> bool {
         self.is_plain && !self.pacing.is_on()
+    }
+
+    /// Does it pace?
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.pacing.is_on()
+    }
+
+    /// Is it of a kind whose usual ACKs make a [train](Self::train), as long as it is [undisturbed](Self::is_undisturbed)?
+    #[inline]
+    pub fn has_trains(&self) -> bool {
+        self.is_plain || self.is_counted
     }
 
     /// When pacing lets go what it alone holds back, ns.

@@ -13,6 +13,8 @@ pub struct Train<'a, const PLAIN: bool> {
     sender: &'a mut Sender,
     /// The timer is not due before, ns.
     safe_until: u64,
+    /// Of senders that are not plain: what the last ACKs have told of the network's order, which [`Scoreboard::reordering`] has not been told.
+    order: Option<Order>,
     /// The last ACK taken; `None`: there was none.
     last: Option<Last>,
     /// Nothing but the window ended the sending after it, which [`Sender::limited`] has not been told.
@@ -22,8 +24,15 @@ pub struct Train<'a, const PLAIN: bool> {
 struct Last {
     now: u64,
     rtt_ns: u64,
-    /// Segments outstanding before those went that it let go.
+    /// Segments outstanding when the timer was to be set: before those went that it let go, or after that if there were none.
     outstanding: u64,
+}
+
+/// An ACK of a row came at `now`; the last segment of the row was `seq`, sent at `sent`.
+struct Order {
+    now: u64,
+    seq: u64,
+    sent: u64,
 }
 
 impl Sender {
@@ -33,8 +42,9 @@ impl Sender {
     pub fn train<const PLAIN: bool>(&mut self) -> Option<Train<'_, PLAIN>> {
         let is_of_kind = if PLAIN { self.is_plain } else { self.is_counted };
         (is_of_kind && self.is_undisturbed()).then(|| Train {
-            safe_until: self.wake_at(),
+            safe_until: self.timer_at(),
             sender: self,
+            order: None,
             last: None,
             has_filled_window: false,
         })
@@ -48,7 +58,7 @@ impl Sender {
 
     /// Does nothing hint at a loss? Then an ACK that acknowledges something has few consequences.
     #[inline]
-    pub(super) fn is_undisturbed(&self) -> bool {
+    pub fn is_undisturbed(&self) -> bool {
         self.state == State::Open && self.probe.is_none() && self.board.is_flagless()
     }
 
@@ -97,6 +107,43 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
         self.sender.knows(marks)
     }
 
+    /// When pacing lets go what it alone holds back, ns: [`Self::release`] is due before any later ACK.
+    #[inline(always)]
+    pub fn release_at(&self) -> u64 {
+        self.sender.release_at()
+    }
+
+    /// Pacing lets go what it has held back, at [`Self::release_at`]. False: it has not, because the train must end here: the timer may be due first,
+    /// or is to be set for what goes now.
+    #[inline(always)]
+    pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) -> bool {
+        let is_timer_as_it_is = now < self.safe_until && self.sender.outstanding() > 0;
+        if is_timer_as_it_is {
+            self.sender.release(now, out);
+        }
+        is_timer_as_it_is
+    }
+
+    /// Notes what an ACK tells of the network's order. All ACKs but the last tell the same or less, as long as none is to widen the reordering window
+    /// and none tells a new smallest RTT. `una` was the first unacknowledged segment before it.
+    #[inline(always)]
+    fn note_order(&mut self, now: u64, latest: u64, una: u64, sent: u64) {
+        let board = &mut self.sender.board;
+        if sent <= latest && !board.reordering.has_dsack() {
+            self.order = Some(Order { now, seq: board.una - 1, sent });
+        } else {
+            self.tell_order();
+            self.sender.board.adapt_to_row(now, latest, una);
+        }
+    }
+
+    #[inline(always)]
+    fn tell_order(&mut self) {
+        if let Some(Order { now, seq, sent }) = self.order.take() {
+            self.sender.board.adapt_to_last(now, seq, sent);
+        }
+    }
+
     /// Takes one more ACK and returns the RTT that it told, ns; `out` takes each segment that it lets go. `None`: the train must end here, because
     /// the timer may be due before, or the ACK acknowledges nothing new.
     #[inline(always)]
@@ -104,39 +151,45 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
         if now > self.safe_until {
             return None;
         }
-        let Self { sender, last, has_filled_window, .. } = self;
-        let (una, nxt) = (sender.board.una, sender.board.nxt);
+        let (una, nxt) = (self.sender.board.una, self.sender.board.nxt);
+        let latest = now - self.sender.rtt.min_ns.min(now);
+        let usual = self.sender.board.on_usual_ack(next_expected)?;
         // What plain senders learn of the network's order is learnt from the last ACK.
-        let latest = now - sender.rtt.min_ns.min(now);
-        let usual = sender.board.on_usual_ack(next_expected)?;
         if !PLAIN {
-            sender.board.adapt_to_row(now, latest, una);
+            self.note_order(now, latest, una, usual.newest_sent);
         }
+        let Self { sender, last, has_filled_window, .. } = self;
         sender.conn.now_us = now / 1000;
         if !*has_filled_window {
             sender.conn.is_cwnd_limited = u16::from(sender.is_limited());
         }
         let rtt_ns = sender.hear_usual::<PLAIN>(now, usual);
-        let outstanding = sender.outstanding();
+        let mut outstanding = sender.outstanding();
         if sender.pacing.is_on() || !sender.fill_window::<PLAIN>(now, &mut *out) {
             if let (true, Some(last)) = (std::mem::take(has_filled_window), last) {
                 sender.limited.by_window(last.now, una, nxt);
             }
-            // Of those that are not plain most are paced, and send one at a time.
-            if PLAIN { sender.send(now, out) } else { sender.send_new_first(now, out) }
+            // Paced senders send one at a time.
+            if sender.pacing.is_on() { sender.send_new_first(now, out) } else { sender.send(now, out) }
         } else {
             *has_filled_window = true;
             sender.conn.is_cwnd_limited = 1;
         }
+        if outstanding == 0 {
+            outstanding = sender.outstanding();
+        }
         // Each ACK sets the timer at least so far ahead.
-        self.safe_until = (now + TIMEOUT_MIN_NS).min(sender.pacing.wake_at());
+        self.safe_until = now + TIMEOUT_MIN_NS;
         self.last = Some(Last { now, rtt_ns, outstanding });
         Some(rtt_ns)
     }
 
     /// No more ACKs come for now.
     #[inline(always)]
-    pub fn end(self) {
+    pub fn end(mut self) {
+        if !PLAIN {
+            self.tell_order();
+        }
         let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), has_filled_window, .. } = self else {
             return;
         };
@@ -148,8 +201,6 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
         }
         // [RFC 6298 5.3]
         sender.backoff = 0;
-        // The timer is set before the ACK lets go anything, and after that if nothing was outstanding.
-        let outstanding = if outstanding > 0 { outstanding } else { sender.outstanding() };
         sender.arm_for(now, outstanding, true);
     }
 }
