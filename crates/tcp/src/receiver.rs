@@ -241,7 +241,7 @@ impl Receiver {
     /// Anything but the next segment of an unbroken row is acknowledged at once [RFC 5681 4.2] [RFC 6582 5].
     #[cold]
     fn on_disorder(&mut self, seq: u64) -> AckOut {
-        if seq < self.next_expected || seq > self.next_expected && self.arrived.has(seq) {
+        if seq < self.next_expected || seq > self.next_expected && self.has_arrived(seq) {
             // It has come twice [RFC 2883 4].
             return self.ack(Some(seq));
         }
@@ -260,6 +260,11 @@ impl Receiver {
         let left = self.blocks.into_iter().filter(|b| b.start > next);
         self.blocks = first_blocks(left);
         self.ack(None)
+    }
+
+    /// Has this segment, beyond the next one, arrived before? What lies beyond all that have may be beyond the ring, whose bit for it is another's.
+    fn has_arrived(&self, seq: u64) -> bool {
+        seq < self.arrived_end && self.arrived.has(seq)
     }
 
     /// A segment beyond the next one has arrived.

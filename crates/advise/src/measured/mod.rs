@@ -128,7 +128,7 @@ pub enum Direction {
 pub struct Transferred {
     /// Payload of all connections together, Mb/s.
     pub goodput_mbps: f64,
-    /// As the kernel spells it, without the `tandem_` of one that was loaded under another name than its own.
+    /// As the kernel spells it, without the `tandem_` of one whose own name was taken.
     pub controller: String,
     /// How many connections.
     pub flows: u32,

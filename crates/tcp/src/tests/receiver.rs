@@ -115,6 +115,18 @@ fn wide_holes() {
     }
 }
 
+/// However far beyond all others a segment lies, none is taken for one that has come before.
+#[test]
+fn what_lies_far_beyond_is_no_duplicate() {
+    for seq in 102..3000 {
+        let mut receiver = Receiver::new(false);
+        (1..=100).for_each(|seq| drop(receiver.on_data(0, seq)));
+        let ack = receiver.on_data(0, seq).expect("acknowledged at once");
+        let duplicate = ack.feedback.and_then(|feedback| feedback.duplicate);
+        assert_eq!((duplicate, blocks(&ack)), (None, vec![(seq, seq + 1), (1, 101)]));
+    }
+}
+
 /// ECE on every ACK from the first mark on until a segment says CWR; a mark on that very segment begins it anew. [RFC 3168 6.1.3]
 #[test]
 fn marks_are_echoed_until_the_sender_has_slowed_down() {
