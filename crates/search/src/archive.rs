@@ -18,7 +18,7 @@ pub struct Cell {
     pub queue_part: u8,
     /// How it fails.
     pub mechanism: Mechanism,
-    /// How many features come together, [`MANY`] for as many or more. What one shows alone would be hidden by worse that takes three.
+    /// How many features come together: 0, 1, or 2 for more. What one shows alone would be hidden by worse that takes three.
     pub features: u8,
 }
 
@@ -38,7 +38,7 @@ pub struct Archive(BTreeMap<Cell, Elite>);
 /// Parts of the scale of `queue`.
 pub const QUEUE_PARTS: u8 = 5;
 /// This many features and more are alike.
-pub const MANY: u8 = 2;
+const MANY: u8 = 2;
 const PACKET_BITS: f64 = 12_000.0;
 
 impl Cell {
