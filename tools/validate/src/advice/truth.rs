@@ -119,14 +119,15 @@ fn one(question: &Question) -> anyhow::Result<Answer> {
     answers.answers.into_iter().next().ok_or_else(|| anyhow::anyhow!("interrupted"))
 }
 
-/// The choice, the default, and each whose interval reaches as much goodput as the best that keeps the limits, or that may keep them.
+/// The choice, the default, and each that may prove the choice wrong: within the limits, or maybe so, it has more goodput than a choice that is as
+/// good allows, as far as both intervals tell.
 fn contenders(answer: &Answer, all: &[Candidate], default: &str) -> Vec<Candidate> {
     let decision = &answer.decision;
     let half = |judged: &Judged| judged.goodput_mbps.half_width.unwrap_or(f64::MAX);
-    let allowed = decision.controllers.iter().filter(|judged| judged.is_within_limits);
-    let best_mbps = allowed.map(|judged| judged.goodput_mbps.value).fold(0.0, f64::max);
+    let least = |judged: &Judged| judged.goodput_mbps.value - half(judged);
+    let as_good_mbps = decision.of(&decision.chosen).map_or(0.0, |chosen| least(chosen).max(0.0) / AS_GOOD);
     let has_chance =
-        |judged: &Judged| judged.is_within_limits && judged.goodput_mbps.value + half(judged) >= AS_GOOD * best_mbps;
+        |judged: &Judged| judged.is_within_limits && judged.goodput_mbps.value + half(judged) >= as_good_mbps;
     let is_contender =
         |name: &str| name == decision.chosen || name == default || decision.of(name).is_some_and(has_chance);
     all.iter().filter(|candidate| is_contender(&candidate.flows.name)).cloned().collect()
