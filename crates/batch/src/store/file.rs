@@ -211,7 +211,8 @@ fn checksum(task: &TaskKey, line: &str) -> String {
 /// A result as text.
 pub fn packed(result: &SeedResult) -> io::Result<String> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut deflated, result)?;
+    // At once: for each write the encoder clears the room that it has left, and a result as JSON is written in thousands of pieces.
+    deflated.write_all(&serde_json::to_vec(result)?)?;
     Ok(BASE64_STANDARD_NO_PAD.encode(deflated.finish()?))
 }
 

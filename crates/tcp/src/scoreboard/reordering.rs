@@ -202,3 +202,39 @@ impl Scoreboard {
         (self.judged, self.sacked_below_judged) = (self.una, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a train relies on: of ACKs in a row that come no sooner than the smallest RTT so far, while no D-SACK waits, the last tells of the network's
+    /// order all that they tell together.
+    #[test]
+    fn the_last_ack_of_a_row_tells_the_order_that_all_of_it_tells() {
+        // The row's ACKs: how many segments are acknowledged, and how long after its last segment was sent, which was sent a nanosecond after the one before.
+        let rows: [&[(u64, u64)]; 4] =
+            [&[(1, 50)], &[(2, 50), (4, 70)], &[(3, 60), (9, 54), (10, 55)], &[(5, 50), (6, 60), (20, 51)]];
+        // What an earlier part of the connection has left: how wide the window is, for how long, and whether something newer was delivered before.
+        let pasts = [(1, 0, None), (7, 0, None), (7, 3, Some(4)), (2, 16, Some(1000))];
+        for (row, past) in rows.iter().flat_map(|row| pasts.map(|past| (row, past))) {
+            let (quarters, persistence, newest) = past;
+            let order = |tells_each: bool| {
+                let mut board = Scoreboard::new();
+                (0..20).for_each(|now| drop(board.send_new(now)));
+                let newest = newest.map(|sent| Transmission { sent, seq: 0, again: true });
+                board.reordering = Reordering { quarters, persistence, newest, widened_at: 30, ..Reordering::new() };
+                for &(end, rtt) in *row {
+                    let (first, now) = (board.una, end - 1 + rtt);
+                    board.on_usual_ack(end).unwrap();
+                    if tells_each {
+                        board.adapt_to_row(now, now - 50, first);
+                    } else if end == row[row.len() - 1].0 {
+                        board.adapt_to_last(now, end - 1, end - 1);
+                    }
+                }
+                format!("{:?}", board.reordering)
+            };
+            assert_eq!(order(false), order(true), "{row:?} after {past:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Files of measurements that were cut, joined, translated badly or written by another version: whatever stands in them, they are refused in words, or
+//! what is inferred is a path that can be simulated.
+
+use std::{fs, ops::Range, path::Path};
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use serde::{Deserialize, Serialize};
+use tandem_advise::measured::{Measured, read};
+use tandem_testing::random_test;
+
+/// In the folder of fixtures.
+const FILES: [&str; 8] = [
+    "iperf3.json",
+    "iperf3-bursts.json",
+    "iperf3-policed.json",
+    "iperf3-port.json",
+    "iperf3-processor.json",
+    "ping-idle.txt",
+    "ping-loaded.txt",
+    "ss.txt",
+];
+/// Of the other tools.
+const TEXTS: [&str; 7] = [
+    "HOST: a        Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1   0.0%    50    0.4   0.5   0.3   1.9   0.2\n  \
+     2.|-- 192.0.2.9   2.0%    50   42.1  42.5  41.9  44.0   0.6\n",
+    "{\"report\": {\"hubs\": [{\"Best\": 0.3}, {\"Best\": 41.7, \"Avg\": 42.5, \"Wrst\": 44.0, \"Snt\": 10, \"Loss%\": 10.0}]}}",
+    "#kernel\nTcpOutSegs       9000     0.0\nTcpRetransSegs   30       0.0\n",
+    "{\"kernel\": {\"TcpOutSegs\": 9000, \"TcpRetransSegs\": 30}}",
+    "Tcp:\n    9000 segments sent out\n    30 segments retransmitted\n",
+    "qdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p\n Sent 500 bytes 5 pkt (dropped 2, overlimits 0 requeues 0)\n",
+    "192.0.2.9 : xmt/rcv/%loss = 20/19/5%, min/avg/max = 41.9/42.5/44.0\n",
+];
+/// In the place of a number, or anywhere.
+const VALUES: [&str; 20] = [
+    "0", "-0.0", "-1", "1e308", "-1e308", "1e-308", "nan", "inf", "18446744073709551616", "-9223372036854775808", "0,5", "1.5e", "", "null", "[]",
+    "\"\"", "%", " ms", "\u{0}", "\u{fffd}",
+];
+
+/// What happens to a file. Places are shares of its length, in millionths, or count its numbers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Step {
+    Number { nth: usize, value: String },
+    Put { at: usize, value: String },
+    Cut { from: usize, to: usize },
+    Twice { from: usize, to: usize },
+    Flip { at: usize, bit: u8 },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Damaged {
+    file: usize,
+    steps: Vec<Step>,
+}
+
+fn damaged() -> impl Strategy<Value = Damaged> {
+    let place = || 0..1_000_000usize;
+    let value = || select(&VALUES[..]).prop_map(str::to_owned);
+    let step = prop_oneof![
+        6 => (any::<usize>(), value()).prop_map(|(nth, value)| Step::Number { nth, value }),
+        1 => (place(), value()).prop_map(|(at, value)| Step::Put { at, value }),
+        1 => (place(), place()).prop_map(|(from, to)| Step::Cut { from, to }),
+        1 => (place(), place()).prop_map(|(from, to)| Step::Twice { from, to }),
+        1 => (place(), 0..8u8).prop_map(|(at, bit)| Step::Flip { at, bit }),
+    ];
+    (0..FILES.len() + TEXTS.len(), vec(step, 1..8)).prop_map(|(file, steps)| Damaged { file, steps })
+}
+
+impl Damaged {
+    fn bytes(&self) -> Vec<u8> {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let mut bytes = match FILES.get(self.file) {
+            Some(name) => fs::read(fixtures.join(name)).unwrap(),
+            None => TEXTS[self.file - FILES.len()].into(),
+        };
+        self.steps.iter().for_each(|step| step.apply(&mut bytes));
+        bytes
+    }
+}
+
+impl Step {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let place = |share: usize| bytes.len() * share / 1_000_000;
+        let span = |from: usize, to: usize| place(from.min(to))..place(from.max(to));
+        match self {
+            Self::Number { nth, value } => {
+                let numbers = numbers(bytes);
+                if !numbers.is_empty() {
+                    bytes.splice(numbers[nth % numbers.len()].clone(), value.bytes());
+                }
+            }
+            Self::Put { at, value } => drop(bytes.splice(place(*at)..place(*at), value.bytes())),
+            Self::Cut { from, to } => drop(bytes.drain(span(*from, *to))),
+            Self::Twice { from, to } => {
+                let (span, at) = (span(*from, *to), place(*from.max(to)));
+                let again = bytes[span].to_vec();
+                bytes.splice(at..at, again);
+            }
+            Self::Flip { at, bit } => {
+                let at = place(*at);
+                bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << bit);
+            }
+        }
+    }
+}
+
+/// Where they stand.
+fn numbers(bytes: &[u8]) -> Vec<Range<usize>> {
+    let is_of_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let length = bytes[at..].iter().take_while(|byte| is_of_number(byte)).count();
+        if length > 0 {
+            found.push(at..at + length);
+        }
+        at += length + 1;
+    }
+    found
+}
+
+fn check(path: &Measured) -> Result<(), TestCaseError> {
+    prop_assert!(path.rate.is_none_or(|rate| rate.bps > 0), "{:?}", path.rate);
+    prop_assert!(path.rtt.is_none_or(|rtt| rtt.ns > 0), "{:?}", path.rtt);
+    prop_assert!(path.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss.0)), "{:?}", path.loss);
+    prop_assert!(path.flows != Some(0) && path.mtu != Some(0));
+    prop_assert!(path.policer.as_ref().is_none_or(|policer| policer.rate.bps > 0 && policer.burst.0 > 0));
+    let goodput_mbps = path.transferred.as_ref().map(|transferred| transferred.goodput_mbps);
+    prop_assert!(goodput_mbps.is_none_or(|mbps| mbps.is_finite() && mbps > 0.0), "{goodput_mbps:?}");
+    let values = path.inferred.iter().flat_map(|inferred| [&inferred.value, &inferred.surety]);
+    for words in values.chain(&path.cautions) {
+        let is_number = |word: &str| !matches!(word, "NaN" | "inf" | "-inf");
+        let has_numbers = words.split(|c: char| !c.is_alphanumeric() && c != '-').all(is_number);
+        prop_assert!(has_numbers && !words.is_empty(), "{words}");
+    }
+    Ok(())
+}
+
+#[test]
+fn random_damage_is_refused_or_leaves_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("measured");
+    random_test!(random_damage_is_refused_or_leaves_a_path, 2000).run(damaged(), |case| {
+        fs::write(&file, case.bytes()).unwrap();
+        match read(std::slice::from_ref(&file)) {
+            Ok(path) => check(&path),
+            Err(refused) => {
+                let words = refused.to_string();
+                prop_assert!(words.contains("measured") && words.lines().count() == 1, "{words}");
+                Ok(())
+            }
+        }
+    });
+}
