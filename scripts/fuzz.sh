@@ -24,7 +24,8 @@ else
 fi
 runs=("$invariants" "$oracles" "$invariants" "--package tandem-tcp --lib -- random_" "--package tandem-network --test reference -- random_"
 	"--package tandem-sim --test windows -- random_"
-	"--package tandem-quic --test native -- random_" "--package tandem-cc --test hostile -- random_")
+	"--package tandem-quic --test native -- random_" "--package tandem-advise --test damaged_measurements -- random_"
+	"--package tandem-cc --test hostile -- random_")
 if [[ $(id -u) = 0 ]]; then
 	runs+=("--package tandem-kernel --test same_arithmetic -- random_")
 else

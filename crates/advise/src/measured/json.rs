@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::reading::is_countable;
+
 /// The second value of a key that an object has twice is kept under the key with this behind it.
 pub const AGAIN: &str = "#2";
 /// No tool that measures a path nests deeper, and a file must not exhaust the stack.
@@ -167,7 +169,7 @@ impl Scanner<'_> {
         self.at += length;
         let word = &rest[..length];
         let whole = word.parse::<i64>().ok().map(Number::from);
-        let number = whole.or_else(|| word.parse().ok().and_then(Number::from_f64));
+        let number = whole.or_else(|| word.parse().ok().filter(|&n| is_countable(n)).and_then(Number::from_f64));
         Some(match (word, number) {
             ("null", _) => Value::Null,
             ("true", _) => Value::Bool(true),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     ping::Summary,
-    reading::{Losses, Reading, Readings, positive},
+    reading::{Losses, Reading, Readings, number, positive},
 };
 
 pub fn is_mtr(text: &str) -> bool {
@@ -22,11 +22,12 @@ pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let head = lines.next().map(columns).unwrap_or_default();
     // From the right, because the columns on the left are names. A row that is shorter is another address of the hop.
     let best = head.iter().rev().position(|name| *name == "Best");
-    let rows = lines.map(columns).filter(|row| best.and_then(|at| number(row.iter().rev().nth(at)?)).is_some());
+    let rows =
+        lines.map(columns).filter(|row| best.and_then(|at| percent_or_number(row.iter().rev().nth(at)?)).is_some());
     let last = rows.last().ok_or("it is the output of `mtr`, but has no hop in it")?;
     of_hop(|name| {
         let at = head.iter().rev().position(|column| *column == name)?;
-        number(last.iter().rev().nth(at)?)
+        percent_or_number(last.iter().rev().nth(at)?)
     })
 }
 
@@ -42,8 +43,8 @@ fn columns(line: &str) -> Vec<&str> {
     if line.contains(',') { line.split(',').map(str::trim).collect() } else { line.split_whitespace().collect() }
 }
 
-fn number(text: &str) -> Option<f64> {
-    text.trim_end_matches('%').parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)
+fn percent_or_number(text: &str) -> Option<f64> {
+    number(text.trim_end_matches('%'))
 }
 
 fn of_hop(column: impl Fn(&str) -> Option<f64>) -> Result<Readings, String> {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Losses, Reading, Readings};
+use super::reading::{Losses, Reading, Readings, number};
 
 const SENT: &str = "TcpOutSegs";
 const AGAIN: &str = "TcpRetransSegs";
@@ -17,7 +17,7 @@ pub(super) fn readings(text: &str) -> Result<Readings, String> {
     let value = |name: &str, words: &str| {
         text.lines().map(str::trim).find_map(|line| {
             let rest = line.strip_prefix(name).or_else(|| line.find(words).map(|at| &line[..at]))?;
-            rest.split_whitespace().next()?.parse().ok()
+            number(rest.split_whitespace().next()?)
         })
     };
     of_counts(

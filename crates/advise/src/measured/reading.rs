@@ -207,6 +207,16 @@ pub fn controller_name(text: &str) -> Option<String> {
     kernel_name(text.strip_prefix("tandem_").unwrap_or(text))
 }
 
+/// No tool counts further than 64 bits do. Rust also reads `nan` and `inf`, which no tool means.
+pub fn is_countable(number: f64) -> bool {
+    number.abs() <= u64::MAX as f64
+}
+
+/// What a tool counts or times.
+pub fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|&n| is_countable(n) && n >= 0.0)
+}
+
 /// A message from a file, fit for a terminal.
 pub fn shown(message: &str) -> String {
     message.trim().chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{
     Direction, Evidence, LimitedBy,
-    reading::{Losses, Packet, Reading, Readings, controller_name, positive},
+    reading::{Losses, Packet, Reading, Readings, controller_name, number, positive},
 };
 
 /// A connection that carried less than this share of the largest's bytes is not bulk: it is a control connection, or over.
@@ -271,10 +271,6 @@ fn cautions(largest: &Connection, bulk: &[&Connection], receives: bool) -> Vec<S
 /// The rest of the word that begins so.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split_whitespace().find_map(|word| word.strip_prefix(name))
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)
 }
 
 /// `433148ms(98.8%)`.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Readings, kernel_name};
+use super::reading::{Readings, kernel_name, number};
 
 /// One queue discipline.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) fn readings(text: &str) -> Result<Readings, String> {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().take(16).collect();
         let behind = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
-        let number = |name: &str| behind(name).and_then(|word| word.trim_end_matches(',').parse().ok()).unwrap_or(0.0);
+        let count = |name: &str| behind(name).and_then(|word| number(word.trim_end_matches(','))).unwrap_or(0.0);
         if line.starts_with("qdisc ") {
             all.push(Discipline {
                 kind: words.get(1).copied().unwrap_or_default().to_owned(),
@@ -34,8 +34,8 @@ pub(super) fn readings(text: &str) -> Result<Readings, String> {
                 ..Discipline::default()
             });
         } else if let Some(discipline) = all.last_mut().filter(|_| words.first() == Some(&"Sent")) {
-            discipline.sent_bytes = number("Sent");
-            discipline.dropped = number("(dropped");
+            discipline.sent_bytes = count("Sent");
+            discipline.dropped = count("(dropped");
         }
     }
     of_all(&all)
