@@ -40,18 +40,18 @@ impl Sender {
     #[inline(always)]
     pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.conn.now_us = now / 1000;
-        self.send_new_first(now, out);
+        self.send_new_first::<false>(now, out);
     }
 
-    /// As [`Self::send`].
+    /// As [`Self::send`]. In a [train](Self::train) nothing is lost, and what a segment says of ECN is always the same.
     #[inline(always)]
-    pub(super) fn send_new_first(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+    pub(super) fn send_new_first<const IN_TRAIN: bool>(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         self.pacing.release();
         if self.is_kept_back(now) {
             return;
         }
-        if self.begins_with_new() {
-            self.send_next(now, out);
+        if self.begins_with_new::<IN_TRAIN>() {
+            self.send_next::<IN_TRAIN>(now, out);
             self.send_more(now, out);
         } else {
             self.send_some(now, out);
@@ -60,21 +60,27 @@ impl Sender {
 
     /// Is it a new segment that goes first, and neither the only one under way nor the last that there is?
     #[inline(always)]
-    fn begins_with_new(&self) -> bool {
+    fn begins_with_new<const IN_TRAIN: bool>(&self) -> bool {
         let (una, nxt) = (self.board.una, self.board.nxt);
-        !self.board.awaits_retransmission()
+        (IN_TRAIN || !self.board.awaits_retransmission())
             && nxt + 1 < self.data_end
             && (1..self.receive_window).contains(&(nxt - una))
     }
 
     /// Sends the next segment as [`Self::send_some`] does.
     #[inline(always)]
-    fn send_next(&mut self, now: u64, out: &mut impl FnMut(u64)) {
+    fn send_next<const IN_TRAIN: bool>(&mut self, now: u64, out: &mut impl FnMut(u64)) {
         let seq = self.board.send_new(now);
-        if self.state >= State::Cwr {
+        if !IN_TRAIN && self.state >= State::Cwr {
             self.recovery.sent();
         }
         self.pacing.sent(now, self.rtt.srtt_ns, &self.conn);
-        self.transmit(now, seq, false, out);
+        if IN_TRAIN {
+            self.counters.sent += 1;
+            self.last_send = now;
+            out(seq | self.ecn_field);
+        } else {
+            self.transmit(now, seq, false, out);
+        }
     }
 }

@@ -58,7 +58,7 @@ impl Sender {
             self.backoff = 0;
             self.arm(now);
         }
-        self.send_new_first(now, out);
+        self.send_new_first::<false>(now, out);
         Some(rtt_ns)
     }
 

@@ -13,8 +13,8 @@ pub struct Train<'a, const PLAIN: bool> {
     sender: &'a mut Sender,
     /// The timer is not due before, ns.
     safe_until: u64,
-    /// Of senders that are not plain: what the last ACKs have told of the network's order, which [`Scoreboard::reordering`] has not been told.
-    order: Option<Order>,
+    /// Of senders that are not plain: what the last ACK has told of the network's order, [`Scoreboard::reordering`] has not been told.
+    owes_order: bool,
     /// The last ACK taken; `None`: there was none.
     last: Option<Last>,
     /// Nothing but the window ended the sending after it, which [`Sender::limited`] has not been told.
@@ -28,13 +28,6 @@ struct Last {
     outstanding: u64,
 }
 
-/// An ACK of a row came at `now`; the last segment of the row was `seq`, sent at `sent`.
-struct Order {
-    now: u64,
-    seq: u64,
-    sent: u64,
-}
-
 impl Sender {
     /// A train may begin, unless something has hinted at a loss, or the sender is of another kind: each segment is measured, or says of ECN what
     /// changes.
@@ -44,7 +37,7 @@ impl Sender {
         (is_of_kind && self.is_undisturbed()).then(|| Train {
             safe_until: self.timer_at(),
             sender: self,
-            order: None,
+            owes_order: false,
             last: None,
             has_filled_window: false,
         })
@@ -119,7 +112,7 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
     pub fn release(&mut self, now: u64, out: &mut impl FnMut(u64)) -> bool {
         let is_timer_as_it_is = now < self.safe_until && self.sender.outstanding() > 0;
         if is_timer_as_it_is {
-            self.sender.release(now, out);
+            self.sender.send_new_first::<true>(now, out);
         }
         is_timer_as_it_is
     }
@@ -128,19 +121,19 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
     /// and none tells a new smallest RTT. `una` was the first unacknowledged segment before it.
     #[inline(always)]
     fn note_order(&mut self, now: u64, latest: u64, una: u64, sent: u64) {
-        let board = &mut self.sender.board;
-        if sent <= latest && !board.reordering.has_dsack() {
-            self.order = Some(Order { now, seq: board.una - 1, sent });
+        if sent <= latest && !self.sender.board.reordering.has_dsack() {
+            self.owes_order = true;
         } else {
-            self.tell_order();
+            self.tell_order(una);
             self.sender.board.adapt_to_row(now, latest, una);
         }
     }
 
+    /// `una` was the first unacknowledged segment after the last ACK.
     #[inline(always)]
-    fn tell_order(&mut self) {
-        if let Some(Order { now, seq, sent }) = self.order.take() {
-            self.sender.board.adapt_to_last(now, seq, sent);
+    fn tell_order(&mut self, una: u64) {
+        if let (true, Some(last)) = (std::mem::take(&mut self.owes_order), &self.last) {
+            self.sender.board.adapt_to_last(last.now, una - 1, last.now - last.rtt_ns);
         }
     }
 
@@ -170,7 +163,7 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
                 sender.limited.by_window(last.now, una, nxt);
             }
             // Paced senders send one at a time.
-            if sender.pacing.is_on() { sender.send_new_first(now, out) } else { sender.send(now, out) }
+            if sender.pacing.is_on() { sender.send_new_first::<true>(now, out) } else { sender.send(now, out) }
         } else {
             *has_filled_window = true;
             sender.conn.is_cwnd_limited = 1;
@@ -188,7 +181,7 @@ impl<const PLAIN: bool> Train<'_, PLAIN> {
     #[inline(always)]
     pub fn end(mut self) {
         if !PLAIN {
-            self.tell_order();
+            self.tell_order(self.sender.board.una);
         }
         let Self { sender, last: Some(Last { now, rtt_ns, outstanding }), has_filled_window, .. } = self else {
             return;
