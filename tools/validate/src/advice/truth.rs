@@ -37,6 +37,14 @@ pub struct Seen {
     pub is_within_limits: bool,
 }
 
+impl Seen {
+    /// Does it keep the limits, as far as its interval tells, and may it have more goodput than a choice that is [as good](AS_GOOD) leaves it?
+    fn may_prove_wrong(&self, chosen: &Self) -> bool {
+        let least_mbps = (chosen.goodput_mbps - chosen.goodput_half_mbps).max(0.0);
+        self.is_within_limits && self.goodput_mbps + self.goodput_half_mbps >= least_mbps / AS_GOOD
+    }
+}
+
 /// What became of a path.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
@@ -93,7 +101,8 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         ..Question::usual(known, &nothing, &candidates, &default, &Sim)
     };
     let answer = one(&question)?;
-    let contenders = contenders(&answer, &candidates, &default);
+    let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
+    let contenders = contenders(&advice, &answer.decision.chosen, &candidates, &default);
     let (duration, warmup) = longer(&answer, known.rate.bps as f64 / 8.0 / 1500.0);
     let long = Question {
         candidates: &contenders,
@@ -108,7 +117,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         path: drawn.words.clone(),
         advised: answer.decision.chosen.clone(),
         is_steady: answer.decision.why != Why::NotSteady,
-        advice: answer.decision.controllers.iter().map(seen).collect(),
+        advice,
         truth: truth.decision.controllers.iter().map(seen).collect(),
     })
 }
@@ -119,17 +128,13 @@ fn one(question: &Question) -> anyhow::Result<Answer> {
     answers.answers.into_iter().next().ok_or_else(|| anyhow::anyhow!("interrupted"))
 }
 
-/// The choice, the default, and each that may prove the choice wrong: within the limits, or maybe so, it has more goodput than a choice that is as
-/// good allows, as far as both intervals tell.
-fn contenders(answer: &Answer, all: &[Candidate], default: &str) -> Vec<Candidate> {
-    let decision = &answer.decision;
-    let half = |judged: &Judged| judged.goodput_mbps.half_width.unwrap_or(f64::MAX);
-    let least = |judged: &Judged| judged.goodput_mbps.value - half(judged);
-    let as_good_mbps = decision.of(&decision.chosen).map_or(0.0, |chosen| least(chosen).max(0.0) / AS_GOOD);
-    let has_chance =
-        |judged: &Judged| judged.is_within_limits && judged.goodput_mbps.value + half(judged) >= as_good_mbps;
-    let is_contender =
-        |name: &str| name == decision.chosen || name == default || decision.of(name).is_some_and(has_chance);
+/// The choice, the default, and each that may prove the choice wrong.
+fn contenders(advice: &[Seen], chosen: &str, all: &[Candidate], default: &str) -> Vec<Candidate> {
+    let of = |name: &str| advice.iter().find(|seen| seen.controller == name);
+    let is_contender = |name: &str| {
+        let may_prove_wrong = of(name).zip(of(chosen)).is_some_and(|(seen, chosen)| seen.may_prove_wrong(chosen));
+        name == chosen || name == default || may_prove_wrong
+    };
     all.iter().filter(|candidate| is_contender(&candidate.flows.name)).cloned().collect()
 }
 
@@ -139,4 +144,33 @@ fn longer(answer: &Answer, packets_per_s: f64) -> (Span, Span) {
     let most = Span { ns: (MOST_PACKETS / packets_per_s * 1e9) as u64 };
     let duration = Span { ns: LONGER * longest.duration.ns }.min(most).max(Span { ns: 2 * longest.duration.ns });
     (duration, longest.duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(goodput_mbps: f64, goodput_half_mbps: f64) -> Seen {
+        let controller = "any".into();
+        Seen {
+            controller,
+            seeds: 5,
+            goodput_mbps,
+            goodput_half_mbps,
+            stolen: None,
+            stolen_half: None,
+            is_within_limits: true,
+        }
+    }
+
+    /// A choice of 95 +- 1.9 Mb/s is as good as 98 Mb/s.
+    #[test]
+    fn what_cannot_have_over_5_percent_more_proves_nothing() {
+        let chosen = seen(95.0, 1.9);
+        assert!(!seen(97.0, 0.9).may_prove_wrong(&chosen));
+        assert!(seen(97.0, 1.1).may_prove_wrong(&chosen) && seen(99.0, 0.0).may_prove_wrong(&chosen));
+        assert!(!Seen { is_within_limits: false, ..seen(99.0, 0.0) }.may_prove_wrong(&chosen));
+        // One run tells no interval.
+        assert!(seen(1.0, 0.0).may_prove_wrong(&seen(95.0, f64::MAX)));
+    }
 }
