@@ -220,7 +220,7 @@ mod tests {
             let (quarters, persistence, newest) = past;
             let order = |tells_each: bool| {
                 let mut board = Scoreboard::new();
-                (0..20).for_each(|now| drop(board.send_new(now)));
+                (0..20).for_each(|now| assert_eq!(board.send_new(now), now));
                 let newest = newest.map(|sent| Transmission { sent, seq: 0, again: true });
                 board.reordering = Reordering { quarters, persistence, newest, widened_at: 30, ..Reordering::new() };
                 for &(end, rtt) in *row {
