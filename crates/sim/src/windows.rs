@@ -38,14 +38,14 @@ impl World<'_> {
     /// Lets happen at both ends what is due by `end`; `false` if cancelled.
     fn advance_ends(&mut self, end: u64, ahead: Lookahead) -> bool {
         loop {
-            let next_at_senders = self.advance_senders(end.min(self.front.receivers + ahead.back_ns), ahead);
+            self.advance_senders(end.min(self.front.receivers + ahead.back_ns), ahead);
             self.front.receivers = end.min(self.front.senders + ahead.forward_ns);
             let are_quiet = !self.advance_receivers(self.front.receivers, ahead);
             if self.front.senders == end && self.front.receivers == end {
                 return true;
             }
             if are_quiet {
-                self.skip_silence(next_at_senders, end, ahead);
+                self.skip_silence(end, ahead);
             }
             if self.is_cancelled() {
                 return false;
@@ -53,22 +53,18 @@ impl World<'_> {
         }
     }
 
-    /// Lets happen at the senders' end and at the link from there what is due by `until`. Returns when something is next due at a sender.
-    fn advance_senders(&mut self, until: u64, ahead: Lookahead) -> u64 {
+    /// Lets happen at the senders' end and at the link from there what is due by `until`.
+    fn advance_senders(&mut self, until: u64, ahead: Lookahead) {
         let Self { flows, net, recorder, front, .. } = self;
         net.begin_window(front.senders, until);
-        let mut next = NEVER;
         for (f, flow) in flows.iter_mut().enumerate() {
-            let mut due = net.network.due_at_sender(f);
-            if due <= until {
-                due = flow.advance_sender(until, f, net, recorder);
+            if net.network.due_at_sender(f) <= until {
+                let due = flow.advance_sender(until, f, net, recorder);
                 net.network.set_due_at_sender(f, due);
             }
-            next = next.min(due);
         }
         net.carry(ahead, until);
         front.senders = until;
-        next
     }
 
     /// Lets happen at the receivers' end and at the link from there what is due by `until`. Returns whether anything was.
@@ -116,8 +112,10 @@ impl World<'_> {
         was_any
     }
 
-    /// Nothing is under way to a sender but what was there before `next_at_senders`: goes to the time right before something is due at all.
-    fn skip_silence(&mut self, next_at_senders: u64, end: u64, ahead: Lookahead) {
+    /// No receiver has anything to do before the front: goes to the time right before something is due at all. What waited for the link back may
+    /// have left it since the senders were looked at.
+    fn skip_silence(&mut self, end: u64, ahead: Lookahead) {
+        let next_at_senders = (0..self.flows.len()).map(|f| self.net.network.due_at_sender(f)).min().unwrap_or(NEVER);
         let next = next_at_senders.min(self.net.next_at_receivers(ahead));
         let silent_until = end.min(next.saturating_sub(1));
         self.front.senders = self.front.senders.max(silent_until);

@@ -120,7 +120,8 @@ fn case() -> impl Strategy<Value = Case> {
     ]);
     let loss = one_of(&["0.0", "0.0", "1e-4", "1e-2", "{ good_to_bad = 1e-3, bad_to_good = 0.2 }"]);
     let groups = proptest::collection::vec(group(), 1..4);
-    let rates = (2_000..100_000u64, proptest::option::of(500..50_000u64));
+    let back_rate_kbit = prop_oneof![20..500u64, 500..50_000u64];
+    let rates = (2_000..100_000u64, proptest::option::of(back_rate_kbit));
     (1..1000u64, rates, 100..60_000u64, 2..300u64, aqm, loss, any::<bool>(), 0..500u64, groups).prop_map(
         |(seed, (rate_kbit, back_rate_kbit), one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, groups)| {
             Case {
@@ -139,14 +140,14 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Both ways of one run, the samples over time included; whether the first went by windows.
-fn both_ways(scenario: &Scenario, seed: u64) -> (bool, String, String) {
-    let options = || Options { traced_flows_per_group: 1, ..Options::default() };
-    let by_windows = tandem_sim::start(scenario, seed, options()).unwrap().goes_by_windows();
-    let fast = tandem_sim::run(scenario, seed, options()).unwrap().unwrap();
-    let slow = tandem_sim::run_by_events(scenario, seed, options()).unwrap().unwrap();
-    assert_eq!(format!("{:?}", fast.trace), format!("{:?}", slow.trace), "the samples over time");
-    (by_windows, fingerprint(fast), fingerprint(slow))
+/// Both ways of one run, without samples over time and with them, each of which ends a window; whether the first went by windows.
+fn both_ways(scenario: &Scenario, seed: u64) -> (bool, [String; 2], [String; 2]) {
+    let options = |traced_flows_per_group| Options { traced_flows_per_group, ..Options::default() };
+    let by_windows = tandem_sim::start(scenario, seed, options(0)).unwrap().goes_by_windows();
+    let fast = [0, 1].map(|traced| tandem_sim::run(scenario, seed, options(traced)).unwrap().unwrap());
+    let slow = [0, 1].map(|traced| tandem_sim::run_by_events(scenario, seed, options(traced)).unwrap().unwrap());
+    assert_eq!(format!("{:?}", fast[1].trace), format!("{:?}", slow[1].trace), "the samples over time");
+    (by_windows, fast.map(fingerprint), slow.map(fingerprint))
 }
 
 #[test]
@@ -208,5 +209,20 @@ fn other_networks_go_by_events() {
     let short = "duration = \"2s\"\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\nqueue = \"50p\"\n[[flows]]\ncontroller = \"reno\"\nshort = { size = \"20kB\", load = \"20%\" }\n";
     for text in [two_ways, short] {
         assert!(!tandem_sim::start(&scenario(text), 1, Options::default()).unwrap().goes_by_windows(), "{text}");
+    }
+}
+
+/// The last ACKs that wait for a slow link back leave it when no receiver has anything to do: that is no silence. `tandem search` found it.
+#[test]
+fn acks_that_leave_a_slow_link_back_in_the_silence_are_not_skipped() {
+    let text = "duration = \"14s\"\nwarmup = \"4.2s\"\n\
+                [dumbbell]\nrate = \"4mbit\"\nreverse_rate = \"39.6kbit\"\nrtt = \"34ms\"\nqueue = \"1p\"\nloss = 0.0011\n\
+                aqm = { kind = \"fq_codel\", ecn = true }\n\
+                [[flows]]\ncontroller = \"compound\"\necn = \"rfc3168\"\n\
+                [[flows]]\nname = \"far\"\ncontroller = \"compound\"\naccess = \"8.16ms\"\n";
+    for seed in 1..=8 {
+        let (by_windows, fast, slow) = both_ways(&scenario(text), seed);
+        assert!(by_windows);
+        assert_eq!(fast, slow, "seed {seed}");
     }
 }
